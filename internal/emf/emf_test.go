@@ -1,0 +1,234 @@
+package emf_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/emf"
+)
+
+// writes records every Write apart, to see that a line is one of them.
+type writes struct {
+	all []string
+	err error
+}
+
+func (w *writes) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.all = append(w.all, string(p))
+	return len(p), nil
+}
+
+func emitter(w *writes) *emf.Emitter {
+	at := time.Date(2026, 2, 3, 4, 5, 6, 789654321, time.FixedZone("", 3600))
+	return &emf.Emitter{Out: w, Namespace: "Ingot", Service: "orders", Function: "ingest", Now: func() time.Time { return at }}
+}
+
+func TestGoldenLine(t *testing.T) {
+	var w writes
+	err := emitter(&w).Emit("8476a536-e9f4-11e8-9739-2dfe598c3fcd",
+		[]emf.Metric{{"EventsReceived", emf.Count, 10}, {"BatchMs", emf.Milliseconds, 12.5}, {"ColdStart", emf.Count, 0}},
+		emf.Property{Name: "queue", Value: `a"<b>`}, emf.Property{Name: "fifo", Value: false},
+		emf.Property{Name: "reasons", Value: map[string]int{"z": 1, "a": 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"level":"INFO","timestamp":"2026-02-03T03:05:06.789Z","requestId":"8476a536-e9f4-11e8-9739-2dfe598c3fcd",` +
+		`"_aws":{"Timestamp":1770087906789,"CloudWatchMetrics":[{"Namespace":"Ingot","Dimensions":[["service","function"]],` +
+		`"Metrics":[{"Name":"EventsReceived","Unit":"Count"},{"Name":"BatchMs","Unit":"Milliseconds"},{"Name":"ColdStart","Unit":"Count"}]}]},` +
+		`"service":"orders","function":"ingest","EventsReceived":10,"BatchMs":12.5,"ColdStart":0,` +
+		`"queue":"a\"\u003cb\u003e","fifo":false,"reasons":{"a":2,"z":1}}` + "\n"
+	if len(w.all) != 1 || w.all[0] != want {
+		t.Errorf("wrote %d times:\n%s\nwant once:\n%s", len(w.all), strings.Join(w.all, ""), want)
+	}
+}
+
+func TestLinesKeepTheSpecification(t *testing.T) {
+	hundred := make([]emf.Metric, emf.MaxMetrics)
+	for i := range hundred {
+		hundred[i] = emf.Metric{Name: fmt.Sprintf("M%d", i), Unit: emf.None, Value: float64(i) * -1.5}
+	}
+	tests := map[string]struct {
+		id      string
+		metrics []emf.Metric
+		props   []emf.Property
+	}{
+		"one":             {"r", []emf.Metric{{"A", emf.Count, 1}}, nil},
+		"no request id":   {"", []emf.Metric{{"A", emf.Bytes, 1e300 / 1e200}}, nil},
+		"hundred":         {"r", hundred, nil},
+		"every unit":      {"r", []emf.Metric{{"a", emf.None, 0}, {"b", emf.Count, 0}, {"c", emf.Bytes, 0}, {"d", emf.Percent, 0}, {"e", emf.Seconds, 0}, {"f", emf.Milliseconds, 0}, {"g", emf.Microseconds, 0}}, nil},
+		"largest value":   {"r", []emf.Metric{{"A", emf.Count, 0x1p360}, {"B", emf.Count, -0x1p360}}, nil},
+		"odd properties":  {"r", []emf.Metric{{"A", emf.Count, 1}}, []emf.Property{{"\x00\xff", "\xff\u2028"}, {"nil", nil}, {"", []int{1}}}},
+		"name with quote": {`"`, []emf.Metric{{`say "A"\`, emf.Count, 1}}, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var w writes
+			if err := emitter(&w).Emit(tt.id, tt.metrics, tt.props...); err != nil {
+				t.Fatal(err)
+			}
+			if len(w.all) != 1 {
+				t.Fatalf("%d writes, want 1", len(w.all))
+			}
+			if err := checkDocument(w.all[0], len(tt.metrics)); err != nil {
+				t.Errorf("%v in %s", err, w.all[0])
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	one := []emf.Metric{{"A", emf.Count, 1}}
+	tests := map[string]struct {
+		change  func(*emf.Emitter)
+		metrics []emf.Metric
+		props   []emf.Property
+		says    string
+	}{
+		"no metrics":           {nil, nil, nil, "0 metrics"},
+		"too many":             {nil, make([]emf.Metric, emf.MaxMetrics+1), nil, "101 metrics"},
+		"not a number":         {nil, []emf.Metric{{"A", emf.Count, math.NaN()}}, nil, `metric "A": value NaN`},
+		"infinite":             {nil, []emf.Metric{{"A", emf.Count, math.Inf(-1)}}, nil, `metric "A": value -Inf`},
+		"too large":            {nil, []emf.Metric{{"A", emf.Count, 0x1p361}}, nil, `metric "A"`},
+		"unknown unit":         {nil, []emf.Metric{{"A", "Events", 1}}, nil, `unit "Events"`},
+		"no unit":              {nil, []emf.Metric{{"A", "", 1}}, nil, `unit ""`},
+		"empty name":           {nil, []emf.Metric{{"", emf.Count, 1}}, nil, `metric "": empty`},
+		"long name":            {nil, []emf.Metric{{strings.Repeat("n", 256), emf.Count, 1}}, nil, "256 bytes"},
+		"name not ASCII":       {nil, []emf.Metric{{"Zähler", emf.Count, 1}}, nil, "byte 1"},
+		"name with colon":      {nil, []emf.Metric{{":A", emf.Count, 1}}, nil, "colon"},
+		"metric twice":         {nil, []emf.Metric{one[0], one[0]}, nil, `"A" is given twice`},
+		"metric is reserved":   {nil, []emf.Metric{{"level", emf.Count, 1}}, nil, `"level"`},
+		"metric as dimension":  {nil, []emf.Metric{{"service", emf.Count, 1}}, nil, `"service"`},
+		"property is a metric": {nil, one, []emf.Property{{"A", 1}}, `"A"`},
+		"property is _aws":     {nil, one, []emf.Property{{"_aws", 1}}, `"_aws"`},
+		"unwritable property":  {nil, one, []emf.Property{{"f", func() {}}}, `property "f"`},
+		"too long":             {nil, one, []emf.Property{{"p", strings.Repeat("x", emf.MaxLine)}}, "bytes; CloudWatch"},
+		"no namespace":         {func(e *emf.Emitter) { e.Namespace = "" }, one, nil, "namespace"},
+		"blank service":        {func(e *emf.Emitter) { e.Service = " " }, one, nil, "service dimension"},
+		"no function":          {func(e *emf.Emitter) { e.Function = "" }, one, nil, "function dimension"},
+		"no output":            {func(e *emf.Emitter) { e.Out = nil }, one, nil, "no Out"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var w writes
+			e := emitter(&w)
+			if tt.change != nil {
+				tt.change(e)
+			}
+			err := e.Emit("r", tt.metrics, tt.props...)
+			if err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error %v, want one with %q", err, tt.says)
+			}
+			if len(w.all) != 0 {
+				t.Errorf("wrote %q in spite of the error", w.all)
+			}
+		})
+	}
+}
+
+func TestLongestLine(t *testing.T) {
+	var w writes
+	e := emitter(&w)
+	metric := []emf.Metric{{"A", emf.Count, 1}}
+	if err := e.Emit("", metric, emf.Property{Name: "p", Value: ""}); err != nil {
+		t.Fatal(err)
+	}
+	room := emf.MaxLine - (len(w.all[0]) - 1)
+	if err := e.Emit("", metric, emf.Property{Name: "p", Value: strings.Repeat("x", room)}); err != nil {
+		t.Errorf("a line of exactly MaxLine: %v", err)
+	}
+	if err := e.Emit("", metric, emf.Property{Name: "p", Value: strings.Repeat("x", room+1)}); err == nil {
+		t.Error("a line of MaxLine + 1 was written")
+	}
+}
+
+// The level a function logs at decides which lines Lambda keeps.
+func TestLevelFollowsTheFunction(t *testing.T) {
+	for level, want := range map[string]string{"": "INFO", "WARN": "WARN", "error": "ERROR"} {
+		var w writes
+		e := emitter(&w)
+		e.Level = level
+		if err := e.Emit("", []emf.Metric{{"A", emf.Count, 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(w.all[0], `{"level":"`+want+`",`) {
+			t.Errorf("level %q: %s", level, w.all[0])
+		}
+	}
+}
+
+func TestRealClock(t *testing.T) {
+	var w writes
+	e := emitter(&w)
+	e.Now = nil
+	before := time.Now().UnixMilli()
+	if err := e.Emit("", []emf.Metric{{"A", emf.Count, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		AWS struct{ Timestamp int64 } `json:"_aws"`
+	}
+	if err := json.Unmarshal([]byte(w.all[0]), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if after := time.Now().UnixMilli(); doc.AWS.Timestamp < before || doc.AWS.Timestamp > after {
+		t.Errorf("timestamp %d is not within %d and %d", doc.AWS.Timestamp, before, after)
+	}
+}
+
+func TestWriteErrorIsReturned(t *testing.T) {
+	broken := errors.New("broken pipe")
+	err := emitter(&writes{err: broken}).Emit("r", []emf.Metric{{"A", emf.Count, 1}})
+	if !errors.Is(err, broken) {
+		t.Errorf("error %v, want it to wrap %v", err, broken)
+	}
+}
+
+func TestEmitFromManyGoroutines(t *testing.T) {
+	var w writes // unguarded on purpose: the Emitter's lock must do
+	e := emitter(&w)
+	var group sync.WaitGroup
+	for i := range 50 {
+		group.Go(func() {
+			if err := e.Emit(fmt.Sprint(i), []emf.Metric{{"A", emf.Count, float64(i)}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	seen := map[string]bool{}
+	for _, line := range w.all {
+		if err := checkDocument(line, 1); err != nil {
+			t.Errorf("%v in %s", err, line)
+		}
+		seen[line] = true
+	}
+	if len(seen) != 50 {
+		t.Errorf("%d different lines, want 50", len(seen))
+	}
+}
+
+func BenchmarkEmit(b *testing.B) {
+	var out bytes.Buffer
+	e := &emf.Emitter{Out: &out, Namespace: "Ingot", Service: "orders", Function: "ingest"}
+	metrics := make([]emf.Metric, 20)
+	for i := range metrics {
+		metrics[i] = emf.Metric{Name: fmt.Sprintf("EventsNumber%d", i), Unit: emf.Count, Value: float64(i)}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		out.Reset()
+		if err := e.Emit("8476a536-e9f4-11e8-9739-2dfe598c3fcd", metrics); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
