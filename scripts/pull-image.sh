@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Pulls one image; fails quickly and quietly where the registry cannot be reached.
+set -euo pipefail
+image=$1
+# The manifest is a small request that tells within seconds whether the registry answers at all: a pull itself may take minutes.
+timeout 15 docker manifest inspect "$image" >/dev/null 2>&1 || exit 1
+timeout 600 docker pull -q "$image" >/dev/null 2>&1
