@@ -1,0 +1,111 @@
+package esm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// failures reads which items of a batch the answer reports as failed, as a set of positions in ids. An error
+// means that the whole batch failed. Names are case-sensitive, and a wrong outer name reads as success: the
+// answer then says nothing about failures (Lambda developer guide, "Reporting batch item failures").
+//
+//	{}  null  []  {"batchItemFailures":null}  {"batchItemFailures":[]}  {"other":1}   success
+//	not JSON; an id that is empty, null, missing or not in the batch                  failure
+//	a scalar, a non-empty array, a list that is no list, an entry that is no object   failure (undocumented)
+func failures(answer []byte, ids []string) (map[int]bool, error) {
+	outer, err := members(answer)
+	if err != nil {
+		return nil, err
+	}
+	list, there := outer["batchItemFailures"]
+	if !there || string(list) == "null" {
+		return nil, nil
+	}
+	var entries []json.RawMessage
+	if err := json.Unmarshal(list, &entries); err != nil {
+		return nil, errors.New("batchItemFailures is not a list")
+	}
+	positions := make(map[string][]int, len(ids))
+	for i, id := range ids {
+		positions[id] = append(positions[id], i)
+	}
+	failed := make(map[int]bool, len(entries))
+	for i, entry := range entries {
+		id, err := identifier(entry)
+		if err != nil {
+			return nil, fmt.Errorf("batchItemFailures[%d]: %w", i, err)
+		}
+		if len(positions[id]) == 0 {
+			return nil, fmt.Errorf("batchItemFailures[%d]: itemIdentifier %q is not in the batch", i, id)
+		}
+		for _, p := range positions[id] {
+			failed[p] = true
+		}
+	}
+	return failed, nil
+}
+
+// members are the members of an answer that is an object; null and [] have none.
+func members(answer []byte) (map[string]json.RawMessage, error) {
+	var value any
+	if err := json.Unmarshal(answer, &value); err != nil {
+		return nil, fmt.Errorf("the answer is not JSON: %w", err)
+	}
+	switch v := value.(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		if len(v) == 0 {
+			return nil, nil
+		}
+	case map[string]any:
+		// A map takes names as they are; a struct would take them in any case.
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal(answer, &m); err != nil {
+			return nil, fmt.Errorf("the answer is not JSON: %w", err)
+		}
+		return m, nil
+	}
+	return nil, errors.New("the answer is neither an object nor null")
+}
+
+func identifier(entry json.RawMessage) (string, error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(entry, &m); err != nil || m == nil {
+		return "", errors.New("not an object")
+	}
+	raw, there := m["itemIdentifier"]
+	if !there {
+		return "", errors.New("no itemIdentifier")
+	}
+	var id *string
+	if err := json.Unmarshal(raw, &id); err != nil {
+		return "", errors.New("itemIdentifier is not a string")
+	}
+	if id == nil || *id == "" {
+		return "", errors.New("itemIdentifier is empty")
+	}
+	return *id, nil
+}
+
+// maxState is the largest state a window may have, in bytes; past it Lambda ends the window early.
+const maxState = 1 << 20
+
+// windowState is the state that an answer hands on. Lambda's documents say that the function must return
+// one; what happens if it does not is undocumented, and here the batch fails.
+func windowState(answer []byte) (json.RawMessage, error) {
+	outer, err := members(answer)
+	if err != nil {
+		return nil, err
+	}
+	var state map[string]json.RawMessage
+	raw := outer["state"]
+	if len(raw) == 0 {
+		return nil, errors.New("the answer has no state, which a window needs")
+	}
+	if err := json.Unmarshal(raw, &state); err != nil || state == nil {
+		return nil, fmt.Errorf("state is %.20s, not an object; a window needs one", raw)
+	}
+	return raw, nil
+}

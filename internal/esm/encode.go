@@ -1,0 +1,154 @@
+package esm
+
+import (
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// maxEvent is the largest event that Lambda sends, in bytes, metadata included.
+const maxEvent = 6 << 20
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends s as a JSON string. Only what must be escaped is.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+	}
+	return append(append(dst, s[start:]...), '"')
+}
+
+// validText is s with every invalid byte replaced: the services never hand out such text, but a client of a
+// test might.
+func validText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// appendMember appends a comma where one is due, and the name.
+func appendMember(dst []byte, name string) []byte {
+	if last := dst[len(dst)-1]; last != '{' && last != '[' {
+		dst = append(dst, ',')
+	}
+	return append(appendString(dst, validText(name)), ':')
+}
+
+func appendText(dst []byte, name, value string) []byte {
+	return appendString(appendMember(dst, name), validText(value))
+}
+
+func appendBytes(dst []byte, b []byte) []byte {
+	dst = append(dst, '"')
+	dst = base64.StdEncoding.AppendEncode(dst, b)
+	return append(dst, '"')
+}
+
+// appendList appends a JSON array of the elements, each appended by one.
+func appendList[E any](dst []byte, list []E, one func([]byte, E) []byte) []byte {
+	dst = append(dst, '[')
+	for i, e := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = one(dst, e)
+	}
+	return append(dst, ']')
+}
+
+// appendImage appends an item as DynamoDB's JSON, its attributes in byte order.
+func appendImage(dst []byte, image map[string]types.AttributeValue) []byte {
+	dst = append(dst, '{')
+	for _, name := range slices.Sorted(maps.Keys(image)) {
+		dst = appendValue(appendMember(dst, name), image[name])
+	}
+	return append(dst, '}')
+}
+
+func appendValue(dst []byte, v types.AttributeValue) []byte {
+	text := func(dst []byte, s string) []byte { return appendString(dst, validText(s)) }
+	dst = append(dst, '{')
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		dst = appendText(dst, "S", v.Value)
+	case *types.AttributeValueMemberN:
+		dst = appendText(dst, "N", v.Value)
+	case *types.AttributeValueMemberB:
+		dst = appendBytes(appendMember(dst, "B"), v.Value)
+	case *types.AttributeValueMemberBOOL:
+		dst = appendBool(appendMember(dst, "BOOL"), v.Value)
+	case *types.AttributeValueMemberNULL:
+		dst = appendBool(appendMember(dst, "NULL"), v.Value)
+	case *types.AttributeValueMemberSS:
+		dst = appendList(appendMember(dst, "SS"), v.Value, text)
+	case *types.AttributeValueMemberNS:
+		dst = appendList(appendMember(dst, "NS"), v.Value, text)
+	case *types.AttributeValueMemberBS:
+		dst = appendList(appendMember(dst, "BS"), v.Value, appendBytes)
+	case *types.AttributeValueMemberL:
+		dst = appendList(appendMember(dst, "L"), v.Value, appendValue)
+	case *types.AttributeValueMemberM:
+		dst = appendImage(appendMember(dst, "M"), v.Value)
+	}
+	// A type that this SDK does not know gives {}: the record goes on, and the function sees the oddity.
+	return append(dst, '}')
+}
+
+func appendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, "true"...)
+	}
+	return append(dst, "false"...)
+}
+
+// region is the region in an ARN, or the empty string.
+func region(arn string) string {
+	parts := strings.SplitN(arn, ":", 5)
+	if len(parts) < 5 {
+		return ""
+	}
+	return parts[3]
+}
+
+// appendRecords appends the event of the encoded records, without the closing brace.
+func appendRecords(dst []byte, records [][]byte) []byte {
+	return appendList(append(dst, `{"Records":`...), records, func(dst, r []byte) []byte { return append(dst, r...) })
+}
+
+// fit is how many of the encoded records one event holds beside overhead bytes: at least 1, so that a record
+// that is too large on its own still comes to the function and fails there.
+func fit(records [][]byte, overhead int) int {
+	size := len(`{"Records":[]}`) + overhead
+	for i, r := range records {
+		size += len(r) + 1
+		if size > maxEvent && i > 0 {
+			return i
+		}
+	}
+	return len(records)
+}

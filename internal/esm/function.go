@@ -1,0 +1,136 @@
+package esm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Handler is a Lambda function as Lambda sees it: bytes in, bytes or an error out. A panic is not caught.
+type Handler func(ctx context.Context, payload []byte) ([]byte, error)
+
+// DefaultTimeout is the timeout of a function for which none is given: Lambda's own default.
+const DefaultTimeout = 3 * time.Second
+
+// Function is a handler and how it is run.
+type Function struct {
+	Handler Handler
+	// Timeout is how long one invocation may take; 0 means DefaultTimeout; at most 15 minutes. An answer that
+	// comes at the deadline or later is lost, as when Lambda stops the function.
+	Timeout time.Duration
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Deadline makes the context of one invocation. nil means context.WithDeadline if Now is nil too, else
+	// Untimed: a real timer knows nothing of another clock.
+	Deadline func(context.Context, time.Time) (context.Context, context.CancelFunc)
+	// Faults makes trouble; the zero value makes none.
+	Faults Faults
+}
+
+// Faults are the troubles that at-least-once delivery allows. Each func is asked once an invocation; nil
+// means never. With Concurrency above 1 they are called from several goroutines.
+type Faults struct {
+	// Duplicate: the function is called a second time with the same payload, and that answer counts.
+	Duplicate func(Invocation) bool
+	// DropAnswer: the function runs, but its answer is lost; the mapping sees a failure of the batch.
+	DropAnswer func(Invocation) bool
+	// Forget: the batch succeeded in whole or part, but what records it (deleting the messages, moving the
+	// checkpoint) is lost; all of it is delivered again.
+	Forget func(Invocation) bool
+}
+
+// Invocation is one call of the function.
+type Invocation struct {
+	Source  string   // ARN of the queue or stream
+	ShardID string   // streams only
+	IDs     []string // message ids, or sequence numbers, in the order of the payload
+	Attempt int      // streams only: 1, 2, ... at the same checkpoint
+	Final   bool     // streams only: the last invocation of a window
+	Payload []byte
+}
+
+var (
+	errDropped  = errors.New("the answer was lost")
+	errTimedOut = errors.New("the function timed out")
+)
+
+func (f *Function) check() error {
+	switch {
+	case f.Handler == nil:
+		return errors.New("Function.Handler is nil")
+	case f.Timeout < 0 || f.Timeout > 15*time.Minute:
+		return fmt.Errorf("Function.Timeout is %v; Lambda allows up to 15m", f.Timeout)
+	}
+	return nil
+}
+
+func (f *Function) timeout() time.Duration {
+	if f.Timeout == 0 {
+		return DefaultTimeout
+	}
+	return f.Timeout
+}
+
+func (f *Function) now() time.Time {
+	if f.Now == nil {
+		return time.Now()
+	}
+	return f.Now()
+}
+
+func (f *Function) context(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+	switch {
+	case f.Deadline != nil:
+		return f.Deadline(ctx, deadline)
+	case f.Now == nil:
+		return context.WithDeadline(ctx, deadline)
+	}
+	return Untimed(ctx, deadline)
+}
+
+// invoke calls the function and lets the faults at it.
+func (f *Function) invoke(ctx context.Context, inv Invocation) ([]byte, error) {
+	answer, err := f.call(ctx, inv)
+	if happens(f.Faults.Duplicate, inv) {
+		answer, err = f.call(ctx, inv)
+	}
+	if happens(f.Faults.DropAnswer, inv) {
+		return nil, errDropped
+	}
+	return answer, err
+}
+
+func (f *Function) call(ctx context.Context, inv Invocation) ([]byte, error) {
+	deadline := f.now().Add(f.timeout())
+	ctx, cancel := f.context(ctx, deadline)
+	defer cancel()
+	answer, err := f.Handler(ctx, inv.Payload)
+	if err == nil && !f.now().Before(deadline) {
+		return nil, errTimedOut
+	}
+	return answer, err
+}
+
+func happens(fault func(Invocation) bool, inv Invocation) bool {
+	return fault != nil && fault(inv)
+}
+
+// Untimed gives a context that states a deadline but has no timer: it ends only with its parent or when it is
+// cancelled. It is for clocks that are not the machine's.
+func Untimed(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	return untimed{ctx, deadline}, cancel
+}
+
+type untimed struct {
+	context.Context
+	deadline time.Time
+}
+
+func (u untimed) Deadline() (time.Time, bool) {
+	if outer, ok := u.Context.Deadline(); ok && outer.Before(u.deadline) {
+		return outer, true
+	}
+	return u.deadline, true
+}

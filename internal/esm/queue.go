@@ -1,0 +1,295 @@
+package esm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// QueueClient is what a queue mapping asks of SQS; *sqs.Client has it.
+type QueueClient interface {
+	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
+	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput, ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
+}
+
+// QueueConfig describes a mapping from a queue to a function.
+type QueueConfig struct {
+	Client   QueueClient
+	URL      string // of the queue
+	Function Function
+	// BatchSize is how many messages one invocation gets at most; 0 means 10; at most 10,000, or 10 for a FIFO
+	// queue.
+	BatchSize int
+	// Concurrency is how many invocations run at once; 0 means 1, which starts no goroutine; at most 1,000.
+	Concurrency int
+	// Wait is how long a receive waits for messages: whole seconds, at most 20 s. 0: it returns at once.
+	Wait time.Duration
+	// ReportBatchItemFailures makes the mapping read the answer. Without it, an invocation that returns no error
+	// succeeds whole, and failed messages are deleted: Lambda's default.
+	ReportBatchItemFailures bool
+	// OnFailure, if set, is told of every batch that failed as a whole.
+	OnFailure func(Invocation, error)
+}
+
+// Queue is an event source mapping from a queue. Its methods are not safe for concurrent use.
+type Queue struct {
+	cfg        QueueConfig
+	arn        string
+	visibility time.Duration
+	fifo       bool
+	held       []received // received, but over the 6 MB of the last event
+}
+
+// received is a message with its JSON and the time it becomes visible to others again.
+type received struct {
+	message types.Message
+	json    []byte
+	until   time.Time
+}
+
+func (r received) group() string {
+	return r.message.Attributes[string(types.MessageSystemAttributeNameMessageGroupId)]
+}
+
+// NewQueue checks cfg against the queue, as Lambda does when a mapping is created.
+func NewQueue(ctx context.Context, cfg QueueConfig) (*Queue, error) {
+	out, err := cfg.Client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl:       &cfg.URL,
+		AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn, types.QueueAttributeNameVisibilityTimeout},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("queue mapping of %s: %w", cfg.URL, err)
+	}
+	arn := out.Attributes[string(types.QueueAttributeNameQueueArn)]
+	seconds, err := strconv.Atoi(out.Attributes[string(types.QueueAttributeNameVisibilityTimeout)])
+	if err != nil {
+		return nil, fmt.Errorf("queue mapping of %s: visibility timeout: %w", cfg.URL, err)
+	}
+	q := &Queue{cfg: cfg, arn: arn, visibility: time.Duration(seconds) * time.Second, fifo: strings.HasSuffix(arn, ".fifo")}
+	if err := q.check(); err != nil {
+		return nil, fmt.Errorf("queue mapping of %s: %w", cfg.URL, err)
+	}
+	return q, nil
+}
+
+func (q *Queue) check() error {
+	cfg := &q.cfg
+	if cfg.BatchSize == 0 {
+		cfg.BatchSize = 10
+	}
+	if cfg.Concurrency == 0 {
+		cfg.Concurrency = 1
+	}
+	largest := 10_000
+	if q.fifo {
+		largest = 10
+	}
+	switch {
+	case cfg.BatchSize < 1 || cfg.BatchSize > largest:
+		return fmt.Errorf("BatchSize is %d, not 1 to %d", cfg.BatchSize, largest)
+	case cfg.Concurrency < 1 || cfg.Concurrency > 1000:
+		return fmt.Errorf("Concurrency is %d, not 1 to 1000", cfg.Concurrency)
+	case cfg.Wait < 0 || cfg.Wait > 20*time.Second || cfg.Wait%time.Second != 0:
+		return fmt.Errorf("Wait is %v, not whole seconds up to 20s", cfg.Wait)
+	case cfg.Function.timeout() > q.visibility:
+		return fmt.Errorf("Function.Timeout %v is longer than the queue's visibility timeout %v", cfg.Function.timeout(), q.visibility)
+	}
+	return cfg.Function.check()
+}
+
+// ARN is the queue's.
+func (q *Queue) ARN() string { return q.arn }
+
+// Polled is what one round of a queue mapping did.
+type Polled struct {
+	Received    int // messages taken from the queue in this round
+	Invocations int
+	Deleted     int // messages done with
+	Left        int // messages left to become visible again: reported as failed, or of a batch that failed
+	FailedWhole int // invocations of which nothing was deleted because the batch failed as a whole
+	Held        int // messages received that did not fit and go into the next round
+}
+
+// Idle reports whether there was nothing to do. Messages may still be in flight.
+func (p Polled) Idle() bool { return p.Invocations == 0 && p.Received == 0 && p.Held == 0 }
+
+// Poll does one round: it gathers up to Concurrency batches, invokes the function on each, and deletes what
+// succeeded. An error is the queue's, never the function's; what the round did before it stands.
+func (q *Queue) Poll(ctx context.Context) (Polled, error) {
+	var p Polled
+	var batches [][]received
+	var gatherErr error
+	for len(batches) < q.cfg.Concurrency && gatherErr == nil {
+		var batch []received
+		batch, gatherErr = q.gather(ctx, &p)
+		if len(batch) == 0 {
+			break
+		}
+		batches = append(batches, batch)
+		// What is held may be of a group in this batch: it must wait until the batch is through.
+		if len(q.held) > 0 {
+			break
+		}
+	}
+	results := make([]result, len(batches))
+	each(len(batches), q.cfg.Concurrency, func(i int) { results[i] = q.run(ctx, batches[i]) })
+	errs := []error{gatherErr}
+	for i, r := range results {
+		p.Invocations++
+		p.Deleted += r.deleted
+		p.Left += len(batches[i]) - r.deleted
+		if r.whole {
+			p.FailedWhole++
+		}
+		errs = append(errs, r.err)
+		q.release(r.failedGroups)
+	}
+	p.Held = len(q.held)
+	return p, errors.Join(errs...)
+}
+
+// gather receives until the batch is full, the event is, or the queue has nothing to give.
+func (q *Queue) gather(ctx context.Context, p *Polled) ([]received, error) {
+	batch := q.stillOurs()
+	q.held = nil
+	size := 0
+	for _, r := range batch {
+		size += len(r.json)
+	}
+	var err error
+	for len(batch) < q.cfg.BatchSize {
+		var more []received
+		more, err = q.receive(ctx, min(10, q.cfg.BatchSize-len(batch)))
+		p.Received += len(more)
+		batch = append(batch, more...)
+		for _, r := range more {
+			size += len(r.json)
+		}
+		if err != nil || len(more) == 0 || size > maxEvent {
+			break
+		}
+	}
+	n := fit(encoded(batch), 0)
+	batch, q.held = batch[:n:n], batch[n:]
+	return batch, err
+}
+
+// stillOurs are the held messages whose visibility has not run out; the others are the queue's again.
+func (q *Queue) stillOurs() []received {
+	now := q.cfg.Function.now()
+	var ours []received
+	for _, r := range q.held {
+		if now.Before(r.until) {
+			ours = append(ours, r)
+		}
+	}
+	return ours
+}
+
+func encoded(batch []received) [][]byte {
+	records := make([][]byte, len(batch))
+	for i, r := range batch {
+		records[i] = r.json
+	}
+	return records
+}
+
+func (q *Queue) receive(ctx context.Context, n int) ([]received, error) {
+	until := q.cfg.Function.now().Add(q.visibility)
+	out, err := q.cfg.Client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl:                    &q.cfg.URL,
+		MaxNumberOfMessages:         int32(n),
+		MessageAttributeNames:       []string{"All"},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
+		WaitTimeSeconds:             int32(q.cfg.Wait / time.Second),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("receive from %s: %w", q.arn, err)
+	}
+	list := make([]received, len(out.Messages))
+	for i, m := range out.Messages {
+		list[i] = received{message: m, json: appendMessage(nil, m, q.arn), until: until}
+	}
+	return list, nil
+}
+
+// result is what became of one batch.
+type result struct {
+	deleted      int
+	whole        bool
+	failedGroups map[string]bool
+	err          error
+}
+
+// run invokes the function on one batch and deletes what succeeded. If we stop before the deletion, everything
+// becomes visible again.
+func (q *Queue) run(ctx context.Context, batch []received) result {
+	inv := Invocation{Source: q.arn, Attempt: 1, Payload: append(appendRecords(nil, encoded(batch)), '}')}
+	for _, r := range batch {
+		inv.IDs = append(inv.IDs, aws.ToString(r.message.MessageId))
+	}
+	var failed map[int]bool
+	answer, whole := q.cfg.Function.invoke(ctx, inv)
+	if whole == nil && q.cfg.ReportBatchItemFailures {
+		failed, whole = failures(answer, inv.IDs)
+	}
+	if whole != nil && q.cfg.OnFailure != nil {
+		q.cfg.OnFailure(inv, whole)
+	}
+	r := result{whole: whole != nil, failedGroups: map[string]bool{}}
+	var done []received
+	forgotten := whole == nil && happens(q.cfg.Function.Faults.Forget, inv)
+	for i, m := range batch {
+		if whole != nil || failed[i] || forgotten {
+			r.failedGroups[m.group()] = true
+		} else {
+			done = append(done, m)
+		}
+	}
+	r.deleted, r.err = q.delete(ctx, done)
+	return r
+}
+
+// delete deletes ten at a time and returns how many are gone. One that could not be deleted comes back.
+func (q *Queue) delete(ctx context.Context, done []received) (int, error) {
+	deleted := 0
+	var errs []error
+	for len(done) > 0 {
+		n := min(10, len(done))
+		in := &sqs.DeleteMessageBatchInput{QueueUrl: &q.cfg.URL}
+		for i, m := range done[:n] {
+			in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: m.message.ReceiptHandle})
+		}
+		out, err := q.cfg.Client.DeleteMessageBatch(ctx, in)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("delete from %s: %w", q.arn, err))
+		} else {
+			deleted += n - len(out.Failed)
+		}
+		done = done[n:]
+	}
+	return deleted, errors.Join(errs...)
+}
+
+// release lets go of held messages behind a failed one of their FIFO group: passing them on would break the
+// group's order. The queue gives them again after the failed one.
+func (q *Queue) release(groups map[string]bool) {
+	if !q.fifo || len(groups) == 0 {
+		return
+	}
+	var kept []received
+	for _, r := range q.held {
+		if !groups[r.group()] {
+			kept = append(kept, r)
+		}
+	}
+	q.held = kept
+}

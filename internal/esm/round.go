@@ -1,0 +1,174 @@
+package esm
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// round does one shard's part of a round: at most one invocation.
+func (s *Stream) round(ctx context.Context, sh *shard) (Streamed, error) {
+	var p Streamed
+	if err := ctx.Err(); err != nil {
+		return p, err
+	}
+	trimmed, err := s.fill(ctx, sh)
+	p.Trimmed = trimmed
+	if err != nil {
+		return p, err
+	}
+	s.discardOld(sh, &p)
+	if s.windowOver(sh) {
+		s.final(ctx, sh, &p)
+		return p, nil
+	}
+	if len(sh.ahead) > 0 {
+		s.batch(ctx, sh, &p)
+	}
+	// A window that is still open at the end of the shard gets its final invocation in the next round.
+	if sh.closed && len(sh.ahead) == 0 && sh.at.Window == nil {
+		sh.at.Finished = true
+		p.Finished++
+	}
+	return p, nil
+}
+
+// discardOld gives up records that are older than MaxAge.
+func (s *Stream) discardOld(sh *shard, p *Streamed) {
+	if s.cfg.MaxAge == 0 {
+		return
+	}
+	n, now := 0, s.cfg.Function.now()
+	for n < len(sh.ahead) && now.Sub(sh.ahead[n].created()) > s.cfg.MaxAge {
+		n++
+	}
+	s.discard(sh, n, "RecordAgeExceeded", p)
+}
+
+func (s *Stream) discard(sh *shard, n int, reason string, p *Streamed) {
+	if n == 0 {
+		return
+	}
+	if s.cfg.OnDiscard != nil {
+		s.cfg.OnDiscard(Discard{ShardID: sh.id, IDs: sequences(sh.ahead[:n]), Reason: reason})
+	}
+	p.Discarded += n
+	sh.advance(n)
+}
+
+// batch invokes the function on the next records of the shard and moves the checkpoint as the answer says.
+func (s *Stream) batch(ctx context.Context, sh *shard, p *Streamed) {
+	if s.cfg.Window > 0 && sh.at.Window == nil {
+		sh.at.Window = &Window{Start: s.windowOf(sh.ahead[0]), State: json.RawMessage("{}")}
+	}
+	n := s.size(sh)
+	inv := s.invocation(sh, sh.ahead[:n], false)
+	p.Invocations++
+	p.Records += n
+	done, state, err := s.ask(ctx, inv)
+	if done < n {
+		p.Failed++
+		if s.cfg.OnFailure != nil {
+			s.cfg.OnFailure(inv, err)
+		}
+	}
+	if err == nil && happens(s.cfg.Function.Faults.Forget, inv) {
+		sh.rewind()
+		return
+	}
+	if err != nil && s.cfg.Bisect && n > 1 {
+		sh.split(n)
+		sh.rewind()
+		return
+	}
+	sh.at.Window.keep(state)
+	sh.advance(done)
+	p.Done += done
+	if done < n {
+		s.failed(sh, n-done, p)
+	}
+}
+
+// ask calls the function and reads how many of the records, from the first on, are done with. An error is a
+// failure of them all.
+func (s *Stream) ask(ctx context.Context, inv Invocation) (done int, state json.RawMessage, err error) {
+	answer, err := s.cfg.Function.invoke(ctx, inv)
+	if err != nil {
+		return 0, nil, err
+	}
+	if s.cfg.Window > 0 {
+		if state, err = windowState(answer); err != nil {
+			return 0, nil, err
+		}
+	}
+	if !s.cfg.ReportBatchItemFailures {
+		return len(inv.IDs), state, nil
+	}
+	failed, err := failures(answer, inv.IDs)
+	if err != nil {
+		return 0, nil, err
+	}
+	// The lowest failed sequence number is the checkpoint; what the function did after it is done again.
+	for done < len(inv.IDs) && !failed[done] {
+		done++
+	}
+	return done, state, nil
+}
+
+// failed books a failed attempt at the first n records read ahead. Whether progress within a batch starts the
+// count of attempts anew is undocumented; here it does.
+func (s *Stream) failed(sh *shard, n int, p *Streamed) {
+	sh.attempts++
+	if s.cfg.MaxRetries > 0 && sh.attempts > s.cfg.MaxRetries {
+		s.discard(sh, n, "RetryAttemptsExhausted", p)
+		return
+	}
+	sh.rewind()
+}
+
+// size is how many records the next batch has: within one window, one piece of a bisected batch, one event.
+func (s *Stream) size(sh *shard) int {
+	n := min(len(sh.ahead), s.cfg.BatchSize)
+	if len(sh.pieces) > 0 {
+		n = min(n, sh.pieces[0])
+	}
+	overhead := 0
+	if w := sh.at.Window; w != nil {
+		for i := range n {
+			if s.windowOf(sh.ahead[i]).After(w.Start) {
+				n = i
+				break
+			}
+		}
+		overhead = len(s.appendWindow(nil, sh, false))
+	}
+	records := make([][]byte, n)
+	for i, c := range sh.ahead[:n] {
+		records[i] = c.json
+	}
+	return fit(records, overhead)
+}
+
+func (s *Stream) invocation(sh *shard, batch []change, final bool) Invocation {
+	records := make([][]byte, len(batch))
+	for i, c := range batch {
+		records[i] = c.json
+	}
+	payload := appendRecords(nil, records)
+	if s.cfg.Window > 0 {
+		payload = s.appendWindow(payload, sh, final)
+	}
+	return Invocation{Source: s.cfg.ARN, ShardID: sh.id, IDs: sequences(batch), Attempt: sh.attempts + 1, Final: final, Payload: append(payload, '}')}
+}
+
+func sequences(batch []change) []string {
+	ids := make([]string, len(batch))
+	for i, c := range batch {
+		ids[i] = c.sequence()
+	}
+	return ids
+}
+
+func (c change) created() time.Time { return aws.ToTime(c.record.Dynamodb.ApproximateCreationDateTime) }

@@ -1,0 +1,207 @@
+package esm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// StreamClient is what a stream mapping asks of DynamoDB Streams; *dynamodbstreams.Client has it.
+type StreamClient interface {
+	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+}
+
+// StreamConfig describes a mapping from a table's stream to a function. It starts at TRIM_HORIZON and works
+// with ParallelizationFactor 1: one batch a shard at a time.
+type StreamConfig struct {
+	Client   StreamClient
+	ARN      string // of the stream
+	Function Function
+	// BatchSize is how many records one invocation gets at most; 0 means 100; at most 10,000.
+	BatchSize int
+	// Concurrency is how many shards are worked on at once; 0 means 1, which starts no goroutine.
+	Concurrency int
+	// Window is the length of the tumbling window: whole seconds, at most 15 minutes. 0: none. Only with a
+	// window does an event name its shard.
+	Window time.Duration
+	// ReportBatchItemFailures makes the mapping read which records failed. Without it, an invocation that
+	// returns no error succeeds whole.
+	ReportBatchItemFailures bool
+	// Bisect splits a batch in two when it failed as a whole. Splitting does not count as a retry.
+	Bisect bool
+	// MaxRetries discards records after so many retries; 0 means never: Lambda's -1.
+	MaxRetries int
+	// MaxAge discards records older than this; 0 means never: Lambda's -1.
+	MaxAge time.Duration
+	// OnFailure, if set, is told of every batch that failed, whole (the error) or in part (nil).
+	OnFailure func(Invocation, error)
+	// OnDiscard, if set, is told of records that were given up.
+	OnDiscard func(Discard)
+}
+
+// Discard tells of records given up, as an on-failure destination is told.
+type Discard struct {
+	ShardID string
+	IDs     []string // sequence numbers
+	Reason  string   // "RetryAttemptsExhausted" or "RecordAgeExceeded"
+}
+
+// Stream is an event source mapping from a stream. Its methods are not safe for concurrent use.
+type Stream struct {
+	cfg         StreamConfig
+	shards      map[string]*shard
+	described   bool // since the last shard finished
+	describedAt time.Time
+}
+
+// NewStream checks cfg. It asks nothing of the stream yet.
+func NewStream(cfg StreamConfig) (*Stream, error) {
+	if cfg.BatchSize == 0 {
+		cfg.BatchSize = 100
+	}
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("stream mapping of %s: %w", cfg.ARN, err)
+	}
+	return &Stream{cfg: cfg, shards: map[string]*shard{}}, nil
+}
+
+func (cfg *StreamConfig) check() error {
+	switch {
+	case cfg.BatchSize < 1 || cfg.BatchSize > 10_000:
+		return fmt.Errorf("BatchSize is %d, not 1 to 10000", cfg.BatchSize)
+	case cfg.Concurrency < 0:
+		return fmt.Errorf("Concurrency is %d", cfg.Concurrency)
+	case cfg.Window < 0 || cfg.Window > 15*time.Minute || cfg.Window%time.Second != 0:
+		return fmt.Errorf("Window is %v, not whole seconds up to 15m", cfg.Window)
+	case cfg.MaxRetries < 0 || cfg.MaxRetries > 10_000:
+		return fmt.Errorf("MaxRetries is %d, not 0 to 10000", cfg.MaxRetries)
+	case cfg.MaxAge != 0 && (cfg.MaxAge < time.Minute || cfg.MaxAge > 7*24*time.Hour):
+		return fmt.Errorf("MaxAge is %v, not 0 or 1m to 168h", cfg.MaxAge)
+	}
+	return cfg.Function.check()
+}
+
+// Streamed is what one round of a stream mapping did.
+type Streamed struct {
+	Invocations int // calls for records
+	Finals      int // calls for the end of a window
+	Records     int // records passed to the function
+	Done        int // records that the checkpoint moved over
+	Failed      int // invocations that failed in whole or in part
+	Discarded   int // records given up
+	Finished    int // shards that came to their end
+	Trimmed     int // shards where records may be lost: trimmed before they were done with
+}
+
+// Idle reports whether there was nothing to do.
+func (p Streamed) Idle() bool {
+	return p.Invocations == 0 && p.Finals == 0 && p.Discarded == 0 && p.Finished == 0
+}
+
+func (p *Streamed) add(q Streamed) {
+	p.Invocations += q.Invocations
+	p.Finals += q.Finals
+	p.Records += q.Records
+	p.Done += q.Done
+	p.Failed += q.Failed
+	p.Discarded += q.Discarded
+	p.Finished += q.Finished
+	p.Trimmed += q.Trimmed
+}
+
+// Poll does one round: at most one invocation for each shard that may be read, in the order of their ids. An
+// error is the stream's, never the function's; what the round did beside it stands.
+func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
+	var p Streamed
+	if err := s.discover(ctx, &p); err != nil {
+		return p, err
+	}
+	ready := s.ready()
+	rounds := make([]Streamed, len(ready))
+	errs := make([]error, len(ready))
+	each(len(ready), s.cfg.Concurrency, func(i int) { rounds[i], errs[i] = s.round(ctx, ready[i]) })
+	for _, r := range rounds {
+		p.add(r)
+	}
+	err := errors.Join(errs...)
+	// A finished shard may have children, and one that cannot be read may be gone.
+	if p.Finished > 0 || err != nil {
+		s.described = false
+	}
+	return p, err
+}
+
+// rediscover is how often the list of shards is read although no shard has ended.
+const rediscover = time.Minute
+
+// discover reads the list of shards where it may have changed: shards appear as children of closed ones.
+func (s *Stream) discover(ctx context.Context, p *Streamed) error {
+	now := s.cfg.Function.now()
+	if s.described && len(s.ready()) > 0 && now.Sub(s.describedAt) < rediscover {
+		return nil
+	}
+	listed, err := s.describe(ctx)
+	if err != nil {
+		return err
+	}
+	for id, listing := range listed {
+		sh := s.shards[id]
+		if sh == nil {
+			sh = &shard{id: id}
+			s.shards[id] = sh
+		}
+		sh.parent = aws.ToString(listing.ParentShardId)
+	}
+	// A shard that is gone from the list is past its 24 hours: nothing more can come from it.
+	for id, sh := range s.shards {
+		if _, ok := listed[id]; ok {
+			continue
+		}
+		if !sh.at.Finished {
+			p.Trimmed++
+		}
+		delete(s.shards, id)
+	}
+	s.described, s.describedAt = true, now
+	return nil
+}
+
+func (s *Stream) describe(ctx context.Context) (map[string]types.Shard, error) {
+	listed := map[string]types.Shard{}
+	var from *string
+	for {
+		out, err := s.cfg.Client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &s.cfg.ARN, ExclusiveStartShardId: from})
+		if err != nil {
+			return nil, fmt.Errorf("describe %s: %w", s.cfg.ARN, err)
+		}
+		for _, listing := range out.StreamDescription.Shards {
+			listed[aws.ToString(listing.ShardId)] = listing
+		}
+		if from = out.StreamDescription.LastEvaluatedShardId; from == nil {
+			return listed, nil
+		}
+	}
+}
+
+// ready are the shards to work on, by id: not finished, and their parent finished or no longer known. Parents
+// before children keeps the changes of one item in order.
+func (s *Stream) ready() []*shard {
+	var list []*shard
+	for _, id := range slices.Sorted(maps.Keys(s.shards)) {
+		sh := s.shards[id]
+		parent := s.shards[sh.parent]
+		if !sh.at.Finished && (parent == nil || parent.at.Finished) {
+			list = append(list, sh)
+		}
+	}
+	return list
+}
