@@ -1,0 +1,39 @@
+.DEFAULT_GOAL := help
+.PHONY: help demo test race lint bench cold build deploy fuzz
+
+T ?= 30s
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
+
+demo: ## run the whole pipeline in one process on a week of earthquakes
+	go run ./cmd/ingot demo
+
+# TESTFLAGS is empty except in CI, which needs the machine-readable form of this same run.
+test: ## go test ./... (Go alone is enough; Docker tests skip without Docker)
+	go test $(strip $(TESTFLAGS) ./...)
+
+race: ## the short tests under the race detector (needs gcc)
+	CGO_ENABLED=1 go test -race -short ./...
+
+lint: ## gofmt, vet, staticcheck, govulncheck, and the template's checks
+	scripts/lint.sh
+
+bench: ## the benchmarks
+	go test -run '^$$' -bench . ./...
+
+cold: ## cold start and size of the built functions
+	go run ./internal/runtimeapi/cold
+
+# SAM's Go builder hands the environment on to go build. Static, because the function's image may have another libc.
+build: export CGO_ENABLED = 0
+build: export GOFLAGS = -tags=lambda.norpc -trimpath -ldflags=-s
+build: export SAM_CLI_TELEMETRY = 0
+build: ## build both functions with the SAM CLI (SAMFLAGS: more arguments)
+	bin=$$(scripts/sam.sh) && "$$bin/sam" build $(SAMFLAGS)
+
+deploy: build ## build, then deploy to the AWS account of your credentials
+	bin=$$(scripts/sam.sh) && SAM_CLI_TELEMETRY=0 "$$bin/sam" deploy --guided
+
+fuzz: ## run every fuzz target for T each (T=30s)
+	scripts/fuzz.sh $(T)

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Checks the sources without running them: "go" for the Go code, "template" for the SAM template; both when not told.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$here/.."
+
+lint_go() {
+  local unformatted bin
+  # Dot directories hold caches and builds.
+  unformatted=$(find . -path './.*' -prune -o -name '*.go' -print0 | xargs -0 -r gofmt -l)
+  if [ -n "$unformatted" ]; then
+    printf 'lint: not formatted; run gofmt -w on:\n%s\n' "$unformatted" >&2
+    return 1
+  fi
+  go vet ./...
+  bin=$("$here/go-tools.sh" staticcheck)
+  "$bin/staticcheck" ./...
+  vulnerabilities
+}
+
+# Known vulnerabilities fail the check; only a database that cannot be reached is passed over, for lint must work offline.
+vulnerabilities() {
+  if ! timeout 10 bash -c 'exec 3<>/dev/tcp/vuln.go.dev/443' 2>/dev/null; then
+    echo "lint: govulncheck skipped: its database at vuln.go.dev cannot be reached"
+    return 0
+  fi
+  local bin
+  bin=$("$here/go-tools.sh" govulncheck)
+  "$bin/govulncheck" ./...
+}
+
+lint_template() {
+  [ -e template.yaml ] || return 0
+  local bin
+  bin=$("$here/sam.sh")
+  "$bin/cfn-lint" template.yaml
+  SAM_CLI_TELEMETRY=0 "$bin/sam" validate --lint --region us-east-1
+}
+
+[ $# -gt 0 ] || set -- go template
+for part in "$@"; do
+  case $part in
+    go | template) "lint_$part" ;;
+    *)
+      echo "lint: unknown part $part; use go or template" >&2
+      exit 2
+      ;;
+  esac
+done

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// testEvent is one line of `go test -json` (see go doc test2json). Build output has an ImportPath and no Package.
+type testEvent struct {
+	Action     string
+	Package    string
+	Test       string
+	Output     string
+	ImportPath string
+}
+
+// report prints a stream of test events and counts them. Output of a test is held back until it is known whether
+// anyone needs to see it.
+type report struct {
+	out     io.Writer
+	held    map[string][]byte // output so far, by package or package.Test
+	open    map[string]bool   // packages begun and not finished
+	broken  []string          // packages that failed
+	skipped []string          // package.Test
+	passed  int               // tests and subtests
+	failed  int
+}
+
+func newReport(out io.Writer) *report {
+	return &report{out: out, held: make(map[string][]byte), open: make(map[string]bool)}
+}
+
+// read takes events to the end of the stream. A line that is no event (make, a linker) is printed as it is.
+func (r *report) read(in io.Reader) error {
+	lines := bufio.NewReader(in) // not a Scanner: a test may print a line of any length
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			r.line(line)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *report) line(line []byte) {
+	var e testEvent
+	if json.Unmarshal(line, &e) != nil || e.Action == "" {
+		r.out.Write(line)
+		return
+	}
+	switch {
+	case e.Action == "build-output":
+		io.WriteString(r.out, e.Output)
+	case e.Package == "":
+		// build-fail: the package that needed it fails on its own
+	case e.Test == "":
+		r.packageEvent(e)
+	default:
+		r.testEvent(e)
+	}
+}
+
+func (r *report) testEvent(e testEvent) {
+	name := e.Package + "." + e.Test
+	switch e.Action {
+	case "output":
+		r.held[name] = append(r.held[name], e.Output...)
+		return
+	case "pass":
+		r.passed++
+	case "fail":
+		r.failed++
+		r.out.Write(r.held[name])
+	case "skip":
+		r.skipped = append(r.skipped, name)
+		r.out.Write(r.held[name])
+	default:
+		return // run, pause, cont
+	}
+	delete(r.held, name)
+}
+
+func (r *report) packageEvent(e testEvent) {
+	switch e.Action {
+	case "start":
+		r.open[e.Package] = true
+		return
+	case "output":
+		r.held[e.Package] = append(r.held[e.Package], e.Output...)
+		return
+	case "pass", "skip": // skip: the package has no tests
+		r.out.Write(lastLine(r.held[e.Package]))
+	case "fail":
+		r.broken = append(r.broken, e.Package)
+		r.unfinishedTests(e.Package)
+		r.out.Write(r.held[e.Package])
+	default:
+		return
+	}
+	delete(r.held, e.Package)
+	delete(r.open, e.Package)
+}
+
+// unfinishedTests prints what tests wrote that never ended: a panic or a timeout takes the whole package down.
+func (r *report) unfinishedTests(pkg string) {
+	for _, name := range slices.Sorted(maps.Keys(r.held)) {
+		if strings.HasPrefix(name, pkg+".") {
+			r.out.Write(r.held[name])
+			delete(r.held, name)
+		}
+	}
+}
+
+// problems says, one per line, why this run is not good.
+func (r *report) problems(allowed map[string]string) []string {
+	var all []string
+	for _, name := range r.skipped {
+		if _, ok := allowed[name]; !ok {
+			all = append(all, fmt.Sprintf("%s was skipped and is not on the list; make it run, or list it with a reason", name))
+		}
+	}
+	for _, pkg := range r.broken {
+		all = append(all, fmt.Sprintf("package %s failed", pkg))
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(r.open)) {
+		all = append(all, fmt.Sprintf("package %s did not finish: the output ends in the middle", pkg))
+	}
+	if r.failed > 0 && len(r.broken) == 0 {
+		all = append(all, fmt.Sprintf("%d tests failed", r.failed))
+	}
+	if r.passed+r.failed == 0 {
+		all = append(all, "no test ran; check the command that makes the output")
+	}
+	return all
+}
+
+// lastLine is the line that sums a package up: "ok  	package	1.2s" or "?   	package	[no test files]".
+func lastLine(output []byte) []byte {
+	return output[bytes.LastIndexByte(bytes.TrimRight(output, "\n"), '\n')+1:]
+}
