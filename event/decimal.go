@@ -1,0 +1,208 @@
+package event
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Decimal is an exact decimal number, coefficient × 10^exponent. It holds any number that a Document can:
+// no float is ever involved. The zero value is 0. Two Decimals are the same number exactly if they are ==.
+type Decimal struct {
+	// The coefficient never ends in the digit 0, and 0 itself is all zeros: one number, one form.
+	small u128   // the coefficient if it has at most smallDigits digits
+	large string // else its digits
+	exp   int64
+	neg   bool
+}
+
+// smallDigits is how many digits every coefficient in a u128 has at most; DynamoDB's numbers have no more.
+const smallDigits = 38
+
+// ParseDecimal reads a JSON number whose exponent, if any, has at most 18 digits, leading zeros aside.
+func ParseDecimal(literal string) (Decimal, error) {
+	end, what := scanNumber(literal, 0)
+	if what == "" && end < len(literal) {
+		what = "something follows the number"
+	}
+	if what != "" {
+		return Decimal{}, fmt.Errorf("number %s: %s", short(quoted(literal)), what)
+	}
+	return decimalOf(literal), nil
+}
+
+// decimalOf is the value of a literal that scanNumber accepted.
+func decimalOf(literal string) Decimal {
+	var d Decimal
+	mantissa, neg := strings.CutPrefix(literal, "-")
+	if i := strings.LastIndexAny(mantissa, "eE"); i >= 0 {
+		d.exp = exponentOf(mantissa[i+1:])
+		mantissa = mantissa[:i]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	d.exp -= int64(len(fraction))
+	d.neg = neg
+	if len(whole)+len(fraction) <= smallDigits {
+		d.small = u128{}.appendDigits(whole).appendDigits(fraction)
+		return d.normal()
+	}
+	return d.withDigits(whole + fraction)
+}
+
+func exponentOf(s string) int64 {
+	s, neg := strings.CutPrefix(strings.TrimPrefix(s, "+"), "-")
+	var e int64
+	for i := range len(s) {
+		e = e*10 + int64(s[i]-'0')
+	}
+	if neg {
+		return -e
+	}
+	return e
+}
+
+// withDigits is d with the coefficient that digits spells, of any length and with any zeros around it.
+func (d Decimal) withDigits(digits string) Decimal {
+	kept := strings.TrimRight(digits, "0")
+	d.exp += int64(len(digits) - len(kept))
+	kept = strings.TrimLeft(kept, "0")
+	if len(kept) > smallDigits {
+		d.small, d.large = u128{}, kept
+		return d
+	}
+	d.small, d.large = u128{}.appendDigits(kept), ""
+	return d.normal()
+}
+
+// normal strips the zeros off the end of a small coefficient.
+func (d Decimal) normal() Decimal {
+	if d.small.isZero() {
+		return Decimal{}
+	}
+	for {
+		q, r := d.small.div(10)
+		if r != 0 {
+			return d
+		}
+		d.small, d.exp = q, d.exp+1
+	}
+}
+
+// DecimalOf is the Decimal of an integer.
+func DecimalOf(i int64) Decimal {
+	d := Decimal{neg: i < 0, small: u128{lo: uint64(i)}}
+	if d.neg {
+		d.small.lo = -d.small.lo
+	}
+	return d.normal()
+}
+
+// IsZero reports whether d is 0.
+func (d Decimal) IsZero() bool { return d == Decimal{} }
+
+// Sign is -1, 0 or 1.
+func (d Decimal) Sign() int {
+	switch {
+	case d.IsZero():
+		return 0
+	case d.neg:
+		return -1
+	}
+	return 1
+}
+
+// Neg is -d.
+func (d Decimal) Neg() Decimal {
+	if !d.IsZero() {
+		d.neg = !d.neg
+	}
+	return d
+}
+
+// IsInteger reports whether d has no decimals.
+func (d Decimal) IsInteger() bool { return d.exp >= 0 }
+
+// Int64 is d as an int64; false if it is no integer or does not fit.
+func (d Decimal) Int64() (int64, bool) {
+	if d.exp < 0 || d.exp > 18 || d.large != "" {
+		return 0, false
+	}
+	v, ok := d.small.mulPow10(int(d.exp))
+	switch {
+	case !ok || v.hi != 0:
+		return 0, false
+	case d.neg && v.lo == 1<<63:
+		return math.MinInt64, true
+	case v.lo > math.MaxInt64:
+		return 0, false
+	case d.neg:
+		return -int64(v.lo), true
+	}
+	return int64(v.lo), true
+}
+
+// magnitude is the power of ten of d's first digit: 0 for 1 to 9.99…, -1 for 0.1. d is not 0.
+func (d Decimal) magnitude() int64 { return d.exp + int64(d.len()) - 1 }
+
+// len is the number of digits of the coefficient.
+func (d Decimal) len() int {
+	if d.large != "" {
+		return len(d.large)
+	}
+	return d.small.len()
+}
+
+// Summable reports whether d may be summed: at most 10^18 in size and with at most 9 decimals. Ten billion
+// such numbers add up to something that is Storable.
+func (d Decimal) Summable() bool {
+	if d.IsZero() {
+		return true
+	}
+	if d.exp < -9 {
+		return false
+	}
+	m := d.magnitude()
+	return m < 18 || m == 18 && d.small == u128{lo: 1}
+}
+
+// Storable reports whether d is a number that DynamoDB can store: 0, or at most 38 significant digits and a
+// size from 1e-130 to below 1e126 (developer guide, "Data types").
+func (d Decimal) Storable() bool {
+	if d.IsZero() {
+		return true
+	}
+	m := d.magnitude()
+	return d.large == "" && -130 <= m && m < 126
+}
+
+// Cmp is -1, 0 or 1 as d is below, equal to or above o. Its cost depends on the digits alone, however far
+// apart the exponents are.
+func (d Decimal) Cmp(o Decimal) int {
+	ds, os := d.Sign(), o.Sign()
+	switch {
+	case d == o:
+		return 0
+	case ds != os && ds < os:
+		return -1
+	case ds != os:
+		return 1
+	}
+	return ds * d.cmpSize(o)
+}
+
+// cmpSize compares the sizes of two numbers that are not 0.
+func (d Decimal) cmpSize(o Decimal) int {
+	dm, om := d.magnitude(), o.magnitude()
+	switch {
+	case dm < om:
+		return -1
+	case dm > om:
+		return 1
+	case d.exp == o.exp && d.large == "" && o.large == "":
+		return d.small.cmp(o.small)
+	}
+	// The first digits have one place value, so the digits compare as text: what is longer and otherwise
+	// equal has more decimals and is greater, for it does not end in 0.
+	var db, ob [smallDigits]byte
+	return strings.Compare(string(d.appendDigits(db[:0])), string(o.appendDigits(ob[:0])))
+}

@@ -1,0 +1,212 @@
+package event
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestDecimalNormalForm(t *testing.T) {
+	nines := func(n int) string { return strings.Repeat("9", n) }
+	zeros := func(n int) string { return strings.Repeat("0", n) }
+	cases := []struct{ literal, want string }{
+		{"0", "0"}, {"-0", "0"}, {"0.000", "0"}, {"-0e5", "0"}, {"0e999999999999999999", "0"},
+		{"1", "1"}, {"1.0", "1"}, {"1e0", "1"}, {"10e-1", "1"}, {"0.1e1", "1"}, {"1E+0", "1"}, {"1e-0", "1"},
+		{"-12.50", "-12.5"}, {"1200", "1200"}, {"12e2", "1200"}, {"1e3", "1000"},
+		{"0.001", "0.001"}, {"1e-3", "0.001"}, {"12e-1", "1.2"}, {"12e-2", "0.12"}, {"12e-3", "0.012"},
+		{"9007199254740993", "9007199254740993"}, {"9007199254740992", "9007199254740992"},
+		{"1e37", "1" + zeros(37)}, {"1e38", "1e38"}, {"120e36", "12e37"}, {"12e36", "12" + zeros(36)},
+		{"1e-37", "0." + zeros(36) + "1"}, {"1e-38", "1e-38"},
+		{nines(38), nines(38)}, {nines(39), nines(39) + "e0"}, {nines(38) + "0", nines(38) + "e1"},
+		{"0." + nines(37), "0." + nines(37)}, {"0." + nines(38), nines(38) + "e-38"},
+		{nines(37) + ".9", nines(37) + ".9"}, {nines(38) + ".9", nines(39) + "e-1"},
+		{"1e000000000000000000007", "10000000"}, {"-1.5e400", "-15e399"},
+		{"1e999999999999999999", "1e999999999999999999"}, {"1e-999999999999999999", "1e-999999999999999999"},
+		{"18446744073709551616", "18446744073709551616"}, {"10000000000000000001", "10000000000000000001"},
+		{"100000000000000000000000000000000000001", "100000000000000000000000000000000000001e0"},
+		{"10000000000000000000000000000000000001", "10000000000000000000000000000000000001"},
+	}
+	for _, c := range cases {
+		d, err := ParseDecimal(c.literal)
+		if err != nil {
+			t.Errorf("%s: %v", c.literal, err)
+			continue
+		}
+		if got := d.String(); got != c.want {
+			t.Errorf("%s: normal form %s, want %s", c.literal, got, c.want)
+		}
+		if again, err := ParseDecimal(d.String()); err != nil || again != d {
+			t.Errorf("%s: normal form reads back as %v, %v", c.literal, again, err)
+		}
+	}
+}
+
+func TestDecimalRefusesWhatIsNoNumber(t *testing.T) {
+	for _, s := range []string{"", "-", "+1", "01", "-01", "1.", ".1", "1e", "1e+", "1_0", "0x1", "1 ", " 1", "NaN", "Infinity", "1e1000000000000000000", "1e-1000000000000000000", "٣", "1,5"} {
+		if d, err := ParseDecimal(s); err == nil {
+			t.Errorf("%q: read as %s", s, d)
+		}
+	}
+}
+
+// rat is the naive twin's number.
+func rat(t *testing.T, d Decimal) *big.Rat {
+	t.Helper()
+	r, ok := new(big.Rat).SetString(d.String())
+	if !ok {
+		t.Fatalf("big.Rat cannot read %q", d)
+	}
+	return r
+}
+
+// someLiteral makes numbers around all the edges: zeros in odd places, 18 to 41 digits, exponents near each
+// other so that coefficients meet.
+func someLiteral(r *rand.Rand) string {
+	var b strings.Builder
+	if r.IntN(2) == 0 {
+		b.WriteByte('-')
+	}
+	digit := func() byte { return "0011259"[r.IntN(7)] }
+	if n := r.IntN(22) * r.IntN(3); n > 0 {
+		b.WriteByte('1' + byte(r.IntN(9)))
+		for range n {
+			b.WriteByte(digit())
+		}
+	} else {
+		b.WriteByte('0')
+	}
+	if n := r.IntN(22) * r.IntN(2); n > 0 {
+		b.WriteByte('.')
+		for range n {
+			b.WriteByte(digit())
+		}
+	}
+	if r.IntN(3) == 0 {
+		b.WriteString([]string{"e0", "e1", "E+2", "e-1", "e-9", "e18", "e-19", "e37", "e-38", "e60"}[r.IntN(10)])
+	}
+	return b.String()
+}
+
+func TestDecimalAgainstRationals(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 40_000 {
+		ls, lo := someLiteral(r), someLiteral(r)
+		a, err := ParseDecimal(ls)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		b, err := ParseDecimal(lo)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		source, _ := new(big.Rat).SetString(ls)
+		ra, rb := rat(t, a), rat(t, b)
+		sum, diff := a.Add(b), a.Sub(b)
+		switch {
+		case ra.Cmp(source) != 0:
+			t.Fatalf("seed %d: %s became %s", seed, ls, a)
+		case a.Cmp(b) != ra.Cmp(rb):
+			t.Fatalf("seed %d: Cmp(%s, %s) = %d", seed, a, b, a.Cmp(b))
+		case (a == b) != (ra.Cmp(rb) == 0):
+			t.Fatalf("seed %d: %s == %s is %v", seed, a, b, a == b)
+		case rat(t, sum).Cmp(new(big.Rat).Add(ra, rb)) != 0:
+			t.Fatalf("seed %d: %s + %s = %s", seed, a, b, sum)
+		case rat(t, diff).Cmp(new(big.Rat).Sub(ra, rb)) != 0:
+			t.Fatalf("seed %d: %s - %s = %s", seed, a, b, diff)
+		case sum.Sub(b) != a:
+			t.Fatalf("seed %d: %s + %s - %s is not in one form", seed, a, b, b)
+		case a.Sign() != ra.Sign() || a.Neg().Sign() != -ra.Sign():
+			t.Fatalf("seed %d: Sign(%s) = %d", seed, a, a.Sign())
+		case a.IsInteger() != ra.IsInt():
+			t.Fatalf("seed %d: IsInteger(%s) = %v", seed, a, a.IsInteger())
+		}
+		i, ok := a.Int64()
+		if want := ra.IsInt() && ra.Num().IsInt64(); ok != want || ok && i != ra.Num().Int64() {
+			t.Fatalf("seed %d: Int64(%s) = %d, %v", seed, a, i, ok)
+		}
+	}
+}
+
+func TestDecimalOf(t *testing.T) {
+	for _, i := range []int64{0, 1, -1, 10, -100, 1e18, -1e18, math.MaxInt64, math.MinInt64, math.MinInt64 + 1} {
+		d := DecimalOf(i)
+		if got, ok := d.Int64(); !ok || got != i {
+			t.Errorf("DecimalOf(%d).Int64() = %d, %v", i, got, ok)
+		}
+		if want := big.NewInt(i).String(); d.String() != want {
+			t.Errorf("DecimalOf(%d) = %s", i, d)
+		}
+	}
+}
+
+func TestDecimalLimits(t *testing.T) {
+	cases := []struct {
+		literal            string
+		summable, storable bool
+	}{
+		{"0", true, true}, {"1e18", true, true}, {"-1e18", true, true}, {"1000000000000000001", false, true},
+		{"1000000000000000000.000000001", false, true}, {"999999999999999999.999999999", true, true},
+		{"0.000000001", true, true}, {"0.0000000001", false, true}, {"2e18", false, true}, {"1e19", false, true},
+		{"1e125", false, true}, {"9.9e125", false, true}, {"1e126", false, false}, {"-1e126", false, false},
+		{"1e-130", false, true}, {"9e-131", false, false}, {"1e400", false, false},
+		{strings.Repeat("9", 38), false, true}, {strings.Repeat("9", 39), false, false}, {strings.Repeat("9", 38) + "00", false, true},
+		{"1e999999999999999999", false, false}, {"1e-999999999999999999", false, false},
+	}
+	for _, c := range cases {
+		d, err := ParseDecimal(c.literal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Summable() != c.summable || d.Storable() != c.storable {
+			t.Errorf("%s: summable %v, storable %v", c.literal, d.Summable(), d.Storable())
+		}
+	}
+}
+
+func TestDecimalFarApart(t *testing.T) {
+	huge, _ := ParseDecimal("1e999999999999999999")
+	tiny, _ := ParseDecimal("-1e-999999999999999999")
+	if huge.Cmp(tiny) != 1 || tiny.Cmp(huge) != -1 || tiny.Cmp(DecimalOf(0)) != -1 || huge.Neg().Cmp(tiny) != -1 {
+		t.Error("numbers far apart compare wrongly")
+	}
+	if beyond, err := ParseDecimal("0.1e-999999999999999999"); err != nil || beyond.String() != "1e-1000000000000000000" {
+		t.Errorf("0.1e-999999999999999999 = %s, %v", beyond, err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a sum of 10^18 digits was promised")
+		}
+	}()
+	huge.Add(tiny)
+}
+
+func TestDecimalOfAMillionDigits(t *testing.T) {
+	long := strings.Repeat("7", 1<<20)
+	d, err := ParseDecimal(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.String() != long+"e0" || d.Cmp(DecimalOf(7)) != 1 || d.Storable() || d.Summable() {
+		t.Error("a long number lost something")
+	}
+}
+
+func TestDecimalAllocations(t *testing.T) {
+	fp := DecimalOf(1 << 61)
+	got := testing.AllocsPerRun(100, func() {
+		d, _ := ParseDecimal("129900")
+		sum := d
+		for range 50 {
+			sum = sum.Add(d).Sub(DecimalOf(7)).Add(fp)
+		}
+		if sum.Cmp(d) <= 0 || !sum.Summable() && sum.IsZero() {
+			t.Error("sum is off")
+		}
+	})
+	if got != 0 {
+		t.Errorf("parsing and adding made %v allocations", got)
+	}
+}

@@ -1,0 +1,69 @@
+package event
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Event is one fact from one message: what an envelope says about it, and its payload. Fields that the
+// envelope does not state are zero; the pipeline's templates fill them.
+type Event struct {
+	Type   string    // the envelope's own type; empty for a bare payload
+	ID     string    // the envelope's id (CloudEvents: source and id, EventBridge: id); empty if it has none
+	Source string    // the envelope's source; empty if it has none
+	At     time.Time // the envelope's time in UTC; zero if it has none
+	// Attributes are what templates reach as @attribute.NAME: the message's own attributes and, for
+	// CloudEvents, its extension attributes.
+	Attributes map[string]string
+	Data       Document // the payload
+}
+
+// Service limits on keys, in bytes of UTF-8 (DynamoDB developer guide, "Constraints").
+const (
+	MaxPK = 2048
+	MaxSK = 1024
+)
+
+// Key is where an item lives: its partition key and sort key. It is a pure function of the event, never of
+// the message that brought it or of the time it arrived.
+type Key struct {
+	PK, SK string
+}
+
+// IsZero reports whether k names nothing.
+func (k Key) IsZero() bool { return k == Key{} }
+
+// String is for people: "PK / SK".
+func (k Key) String() string { return k.PK + " / " + k.SK }
+
+// Compare orders keys by partition key, then sort key, as byte strings.
+func (k Key) Compare(other Key) int {
+	if c := strings.Compare(k.PK, other.PK); c != 0 {
+		return c
+	}
+	return strings.Compare(k.SK, other.SK)
+}
+
+// Digest is the SHA-256 of an event's type and canonical payload. Two events with one key and different
+// digests are a conflict, never a duplicate.
+type Digest [32]byte
+
+// ParseDigest reads the 64 lower-case hex digits that String writes.
+func ParseDigest(s string) (Digest, error) {
+	var d Digest
+	if len(s) != hex.EncodedLen(len(d)) || s != strings.ToLower(s) {
+		return d, fmt.Errorf("digest %q: not 64 lower-case hex digits", s)
+	}
+	if _, err := hex.Decode(d[:], []byte(s)); err != nil {
+		return d, fmt.Errorf("digest %q: %w", s, err)
+	}
+	return d, nil
+}
+
+// IsZero reports whether d is the zero value, which no event has.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// String is lower-case hex.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }

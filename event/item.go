@@ -1,0 +1,55 @@
+package event
+
+import "time"
+
+// MaxItem is DynamoDB's limit for one item, attribute names included, in bytes.
+const MaxItem = 400 * 1024
+
+// Item is what is stored of one event. It is a pure function of the event and the pipeline, apart from
+// Epoch, which says which pipeline wrote it.
+type Item struct {
+	Key     Key
+	Indexes []IndexKey // only the indexes the item is in, by name
+	Type    string
+	ID      string
+	At      time.Time // event time, UTC
+	Digest  Digest
+	Epoch   int64 // epoch of the pipeline that wrote or last touched the item; 0 if the stored item has none
+	// ExpiresAt is epoch seconds, rounded up; 0: the item never expires.
+	ExpiresAt int64
+	// Revision orders the versions of a key under mode latest (a time is unix nanoseconds); nil under insert.
+	Revision   *Decimal
+	Meta       map[string]string // the @-values besides id, at, type, digest that a template uses: "source", "attribute.NAME"
+	Attributes []Attribute       // declared top-level attributes, by name
+	Data       string            // the payload's JSON text as received
+}
+
+// Expired reports whether the item is past its time at now. Such an item is hidden from readers though
+// the service may take days to remove it.
+func (i *Item) Expired(now time.Time) bool {
+	return i.ExpiresAt != 0 && now.Unix() >= i.ExpiresAt
+}
+
+// IndexKey is the item's key in one secondary index, stored as attributes <Name>PK and <Name>SK.
+type IndexKey struct {
+	Name string // GSI1 … GSI20
+	Key  Key
+}
+
+// AttributeKind is the DynamoDB type of a declared attribute.
+type AttributeKind uint8
+
+// The kinds a payload value can be stored as: JSON strings, numbers and booleans. Other values are not
+// stored as attributes.
+const (
+	StringAttribute AttributeKind = iota + 1
+	NumberAttribute
+	BoolAttribute
+)
+
+// Attribute is one declared top-level attribute, for filters and other readers of the table.
+type Attribute struct {
+	Name string
+	Kind AttributeKind
+	Text string // the string, the number in normal form, or "true" / "false"
+}

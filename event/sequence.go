@@ -1,0 +1,58 @@
+package event
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// Sequence is a stream's sequence number: 21 to 40 decimal digits (DynamoDB Streams API reference),
+// compared as a number, never as text. The zero value is no sequence number and is below every other.
+type Sequence struct {
+	text   string
+	number [SequenceBytes]byte
+}
+
+// SequenceBytes is the width of a sequence number as a big-endian integer: 10^40 needs 133 bits.
+const SequenceBytes = 17
+
+// ParseSequence reads a sequence number as the stream writes it.
+func ParseSequence(text string) (Sequence, error) {
+	if len(text) < 21 || len(text) > 40 {
+		return Sequence{}, fmt.Errorf("sequence number %q: has %d characters, not 21 to 40 digits", text, len(text))
+	}
+	s := Sequence{text: text}
+	for i := range len(text) {
+		d := text[i]
+		if d < '0' || d > '9' {
+			return Sequence{}, fmt.Errorf("sequence number %q: character %d is not a digit", text, i+1)
+		}
+		carry := uint16(d - '0')
+		for j := SequenceBytes - 1; j >= 0; j-- {
+			carry += uint16(s.number[j]) * 10
+			s.number[j] = byte(carry)
+			carry >>= 8
+		}
+	}
+	return s, nil
+}
+
+// String is the text as the stream wrote it; a batch item failure must repeat it to the letter.
+func (s Sequence) String() string { return s.text }
+
+// IsZero reports whether s is no sequence number.
+func (s Sequence) IsZero() bool { return s.text == "" }
+
+// Bytes is the number as a big-endian integer: byte order is number order.
+func (s Sequence) Bytes() [SequenceBytes]byte { return s.number }
+
+// Compare orders by number.
+func (s Sequence) Compare(other Sequence) int { return bytes.Compare(s.number[:], other.number[:]) }
+
+// SequenceFromBytes is the sequence number whose Bytes are number; its text is the shortest of at least
+// 21 digits.
+func SequenceFromBytes(number [SequenceBytes]byte) Sequence {
+	digits := new(big.Int).SetBytes(number[:]).String()
+	return Sequence{text: strings.Repeat("0", max(0, 21-len(digits))) + digits, number: number}
+}

@@ -1,0 +1,75 @@
+package event
+
+import "strings"
+
+// Size is the item's size in bytes by DynamoDB's rules: the UTF-8 length of every attribute name and value;
+// a number takes a byte per two significant digits and one more, a map three bytes and one more per entry
+// (developer guide, "DynamoDB item sizes and formats"). Write units are Size in started kilobytes.
+func (i *Item) Size() int {
+	size := len("PK") + len(i.Key.PK) + len("SK") + len(i.Key.SK) +
+		len("type") + len(i.Type) + len("id") + len(i.ID) +
+		len("at") + len("2006-01-02T15:04:05.000000000Z") + len("digest") + len(i.Digest) +
+		len("epoch") + intSize(i.Epoch) + len("data") + len(i.Data)
+	for _, index := range i.Indexes {
+		size += 2*(len(index.Name)+len("PK")) + len(index.Key.PK) + len(index.Key.SK)
+	}
+	if i.ExpiresAt != 0 {
+		size += len("expiresAt") + intSize(i.ExpiresAt)
+	}
+	if i.Revision != nil {
+		size += len("revision") + NumberSize(i.Revision.String())
+	}
+	if len(i.Meta) > 0 {
+		size += len("meta") + 3
+		for name, value := range i.Meta {
+			size += 1 + len(name) + len(value)
+		}
+	}
+	for _, a := range i.Attributes {
+		size += len(a.Name)
+		switch a.Kind {
+		case NumberAttribute:
+			size += NumberSize(a.Text)
+		case BoolAttribute:
+			size++
+		default:
+			size += len(a.Text)
+		}
+	}
+	return size
+}
+
+// WriteUnits is what one put of an item of this many bytes costs on the table and on each index it is in.
+func WriteUnits(size int) int { return max(1, (size+1023)/1024) }
+
+// NumberSize is the stored size of a number written in plain or exponent form: a byte per two significant
+// digits, rounded up, one more, and one more if negative.
+func NumberSize(text string) int {
+	digits, negative := text, false
+	if rest, ok := strings.CutPrefix(text, "-"); ok {
+		digits, negative = rest, true
+	}
+	if i := strings.IndexAny(digits, "eE"); i >= 0 {
+		digits = digits[:i]
+	}
+	digits = strings.Trim(strings.Replace(digits, ".", "", 1), "0")
+	size := (len(digits)+1)/2 + 1
+	if negative {
+		size++
+	}
+	return size
+}
+
+func intSize(i int64) int {
+	size, digits, trailing := 1, 0, 0
+	if i < 0 {
+		i, size = -i, 2
+	}
+	for ; i > 0; i /= 10 {
+		digits++
+		if digits == trailing+1 && i%10 == 0 {
+			trailing++
+		}
+	}
+	return size + (digits-trailing+1)/2
+}

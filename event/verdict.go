@@ -1,0 +1,92 @@
+package event
+
+// Verdict is what became of one event. Every message gets exactly one.
+type Verdict uint8
+
+// The verdicts, in the order they are reported in.
+const (
+	// Inserted: the event was new and is stored.
+	Inserted Verdict = iota + 1
+	// Updated: mode latest; a newer revision replaced the stored one.
+	Updated
+	// Duplicate: the same key with the same digest is proven stored.
+	Duplicate
+	// Stale: mode latest; the stored revision was read and is newer.
+	Stale
+	// Conflict: the same key with another digest is stored. Never dropped: quarantined.
+	Conflict
+	// Expired: nothing is stored and the event is at or past its time (less an hour); storing it now could
+	// count it twice once TTL has swept. Quarantined.
+	Expired
+	// Poison: it can never succeed. Quarantined.
+	Poison
+	// Retry: nothing is proven; SQS must deliver it again.
+	Retry
+)
+
+// Verdicts lists every verdict in reporting order.
+var Verdicts = [...]Verdict{Inserted, Updated, Duplicate, Stale, Conflict, Expired, Poison, Retry}
+
+var verdictNames = [...]string{"None", "Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison", "Retry"}
+
+// String is the verdict's name as it stands in logs, metrics and summaries.
+func (v Verdict) String() string {
+	if int(v) < len(verdictNames) {
+		return verdictNames[v]
+	}
+	return "Invalid"
+}
+
+// Stored reports whether v proves that the event is in the table: the message is done with.
+func (v Verdict) Stored() bool {
+	return v == Inserted || v == Updated || v == Duplicate || v == Stale
+}
+
+// Quarantined reports whether a message with verdict v belongs in quarantine.
+func (v Verdict) Quarantined() bool {
+	return v == Conflict || v == Expired || v == Poison
+}
+
+// Refusal is why an event is not stored, as an error value: its verdict (Poison, Conflict, Expired or
+// Retry), a reason that metrics and alarms may group by, and a detail for the person who reads it.
+type Refusal struct {
+	Verdict Verdict
+	Reason  Reason
+	Detail  string
+	Key     Key // where known; for people
+}
+
+// Error reads "Poison (missing-field): id: field order_id is missing".
+func (r *Refusal) Error() string {
+	return r.Verdict.String() + " (" + string(r.Reason) + "): " + r.Detail
+}
+
+// Poisoned makes the Refusal of an event that can never succeed.
+func Poisoned(reason Reason, detail string) *Refusal {
+	return &Refusal{Verdict: Poison, Reason: reason, Detail: detail}
+}
+
+// Reason is a stable word for one cause of refusal.
+type Reason string
+
+// The reasons.
+const (
+	Undecodable      Reason = "undecodable"       // not strict JSON
+	NotAnObject      Reason = "not-an-object"     // JSON, but not an object
+	BadEnvelope      Reason = "bad-envelope"      // recognised as an envelope, but a part of it is unusable
+	UnknownType      Reason = "unknown-type"      // no such event type in the pipeline
+	MissingField     Reason = "missing-field"     // a field that id, at, key, by or a value needs is missing, null or empty
+	WrongType        Reason = "wrong-type"        // a field has a type that its use does not allow
+	BadTime          Reason = "bad-time"          // a time that cannot be read, or outside the years 1970 to 9999
+	NumberOutOfRange Reason = "number-range"      // a number outside what can be summed or stored
+	KeyTooLong       Reason = "key-too-long"      // over 2,048 bytes of PK or 1,024 of SK
+	ItemTooLarge     Reason = "item-too-large"    // over 400 KB
+	PayloadElsewhere Reason = "payload-elsewhere" // the payload lies in S3; not yet built
+	DigestDiffers    Reason = "digest-differs"    // Conflict: another payload under the same key
+	KeyTaken         Reason = "key-taken"         // Conflict: an item that is not Ingot's under the same key
+	PastExpiry       Reason = "past-expiry"       // Expired
+	Throttled        Reason = "throttled"         // Retry: the table or an index refused for capacity
+	Unproven         Reason = "unproven"          // Retry: no answer, or a stored digest that could not be read
+	Unattempted      Reason = "unattempted"       // Retry: not begun before the deadline, or behind a failed one of its FIFO group
+	Refused          Reason = "refused"           // Retry: the service refused the request (permissions, missing table)
+)
