@@ -1,0 +1,120 @@
+// Command cold measures how long a Lambda function takes from the start of its process to
+// the answer of a first batch of one, and how large its binary is, beside a reference that
+// does the least a Go function can do. Both are built with the production flags, run by turns
+// over internal/runtimeapi, and talk to a DynamoDB on loopback that answers at once: what is
+// left is the work of the process itself. Lambda adds its own sandbox to both alike, and at
+// small memory sizes gives them less than the whole core that they have here.
+//
+//	go run ./internal/runtimeapi/cold -max-ratio 2
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+)
+
+const usage = `Measures the cold start and binary size of a Lambda function.
+
+Usage: go run ./internal/runtimeapi/cold [flags]
+
+Exit code: 0 measured, 1 failed or above -max-ratio, 2 wrong usage.
+
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// options are what the command line says.
+type options struct {
+	function  string   // package of the function
+	reference string   // package of what it is compared with
+	event     string   // file with the Lambda event to send; empty: an order
+	runs      int      // measured runs of each
+	maxRatio  float64  // 0: no limit
+	arches    []string // Linux architectures whose binaries are sized
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o := options{arches: []string{"amd64", "arm64"}}
+	flags := flag.NewFlagSet("cold", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&o.function, "function", "./cmd/ingest", "`package` of the function to measure")
+	flags.StringVar(&o.reference, "reference", "./internal/runtimeapi/cold/reference", "`package` of the function to compare it with")
+	flags.StringVar(&o.event, "event", "", "`file` with the Lambda event to send (default: one SQS message with an order placed now)")
+	flags.IntVar(&o.runs, "n", 20, "measured runs of each function")
+	flags.Float64Var(&o.maxRatio, "max-ratio", 0, "exit with 1 if the median cold start is above this many `times` the reference's (0: no limit)")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	if flags.NArg() > 0 || o.runs < 1 || o.maxRatio < 0 {
+		fmt.Fprintln(stderr, "cold: give no arguments, -n of at least 1 and a -max-ratio that is not negative; see -h")
+		return 2
+	}
+	if err := o.compare(ctx, stdout); err != nil {
+		fmt.Fprintln(stderr, "cold:", err)
+		return 1
+	}
+	return 0
+}
+
+// compare builds and measures both functions, prints the table, and says if the limit is kept.
+func (o options) compare(ctx context.Context, stdout io.Writer) error {
+	event, err := o.firstBatch()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "cold")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	db := newDatabase()
+	defer db.close()
+	ours := &function{pkg: o.function, dir: dir, name: "function"}
+	reference := &function{pkg: o.reference, dir: dir, name: "reference"}
+	both := []*function{ours, reference}
+	for _, f := range both {
+		if err := f.build(ctx, o.arches); err != nil {
+			return err
+		}
+	}
+	// By turns, so that what else the machine does falls on both alike. The first turn only
+	// warms the file cache.
+	for turn := range o.runs + 1 {
+		for _, f := range both {
+			t, err := f.once(ctx, db, event)
+			if err != nil {
+				return fmt.Errorf("%s: %w", f.pkg, err)
+			}
+			if turn > 0 {
+				f.times = append(f.times, t)
+			}
+		}
+	}
+	fmt.Fprintf(stdout, "Cold start: process start to the answer of a first batch of one; %d runs of each by turns; %s/%s, %d CPUs, %s.\n\n",
+		o.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	ratio, err := writeTable(stdout, o.arches, ours, reference)
+	if err != nil {
+		return err
+	}
+	if o.maxRatio > 0 && ratio > o.maxRatio {
+		return fmt.Errorf("%s takes %.2f times as long as %s to start; at most %.2f is allowed", o.function, ratio, o.reference, o.maxRatio)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// testOptions measure the test function against itself; sizing it for other architectures
+// would compile the standard library for them.
+func testOptions(t *testing.T) options {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a binary with the go command, which -short leaves out")
+	}
+	return options{function: "./testdata/function", reference: "./testdata/function", runs: 3}
+}
+
+// message is a file with a batch of one whose body is the text.
+func message(t *testing.T, body string) string {
+	t.Helper()
+	event, err := json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: body}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "event.json")
+	if err := os.WriteFile(file, event, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestCompare(t *testing.T) {
+	o := testOptions(t)
+	o.maxRatio = 1000
+	var out bytes.Buffer
+	if err := o.compare(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^ *\./testdata/function +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+ ms *$`)
+	if rows := row.FindAllString(out.String(), -1); len(rows) != 2 {
+		t.Errorf("%d rows of times, want 2, in\n%s", len(rows), &out)
+	}
+	if !regexp.MustCompile(`(?m)^ *ratio +[0-9.]+ +[0-9.]+ +[0-9.]+ *$`).MatchString(out.String()) {
+		t.Errorf("no ratios in\n%s", &out)
+	}
+}
+
+func TestTooSlowIsAnError(t *testing.T) {
+	o := testOptions(t)
+	o.maxRatio = 1e-6
+	var out bytes.Buffer
+	err := o.compare(t.Context(), &out)
+	if err == nil || !strings.Contains(err.Error(), "times as long") {
+		t.Errorf("error %v", err)
+	}
+	if !strings.Contains(out.String(), "ratio") {
+		t.Errorf("the table is missing: %q", &out)
+	}
+}
+
+// A start that does not store its event must never pass as a fast one.
+func TestOnlyAStoredEventCounts(t *testing.T) {
+	for body, says := range map[string]string{
+		"skip": "no write among the requests",
+		"fail": `"itemIdentifier":"m"`,
+		"die":  "out of memory", // what the function printed
+	} {
+		t.Run(body, func(t *testing.T) {
+			o := testOptions(t)
+			o.event = message(t, body)
+			if err := o.compare(t.Context(), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("error %v, want one with %q", err, says)
+			}
+		})
+	}
+}
+
+func TestUsage(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"help":           {[]string{"-h"}, 0, "Exit code"},
+		"unknown flag":   {[]string{"-speed"}, 2, "Usage"},
+		"argument":       {[]string{"ingest"}, 2, "no arguments"},
+		"no runs":        {[]string{"-n", "0"}, 2, "-n of at least 1"},
+		"negative ratio": {[]string{"-max-ratio", "-1"}, 2, "not negative"},
+		"no event file":  {[]string{"-event", "absent.json"}, 1, "absent.json"},
+		"bad event file": {[]string{"-event", "main.go"}, 1, "not JSON"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out, talk bytes.Buffer
+			if code := run(context.Background(), tt.args, &out, &talk); code != tt.code {
+				t.Errorf("exit code %d, want %d", code, tt.code)
+			}
+			if !strings.Contains(talk.String(), tt.says) || out.Len() > 0 {
+				t.Errorf("stdout %q, stderr %q, want %q on stderr", &out, &talk, tt.says)
+			}
+		})
+	}
+}
+
+func TestMissingFunction(t *testing.T) {
+	o := testOptions(t)
+	o.function = "./testdata/absent"
+	if err := o.compare(t.Context(), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "testdata/absent") {
+		t.Errorf("error %v, want one that names the package", err)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	of := func(ds ...time.Duration) (ts []timing) {
+		for _, d := range ds {
+			ts = append(ts, timing{answer: d, init: d / 2})
+		}
+		return ts
+	}
+	for _, tt := range []struct {
+		times         []timing
+		least, median time.Duration
+	}{
+		{of(5), 5, 5},
+		{of(9, 1), 1, 5},
+		{of(9, 1, 3), 1, 3},
+		{of(8, 2, 100, 4), 2, 6},
+	} {
+		if least, median := summary(tt.times, timing.untilAnswer); least != tt.least || median != tt.median {
+			t.Errorf("%v: min %d, median %d, want %d and %d", tt.times, least, median, tt.least, tt.median)
+		}
+	}
+}
+
+func TestOrderBatchIsFresh(t *testing.T) {
+	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	raw, err := orderBatch(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event events.SQSEvent
+	if err := json.Unmarshal(raw, &event); err != nil || len(event.Records) != 1 {
+		t.Fatalf("%d records, %v", len(event.Records), err)
+	}
+	var order map[string]any
+	if err := json.Unmarshal([]byte(event.Records[0].Body), &order); err != nil {
+		t.Fatal(err)
+	}
+	if order["placed_at"] != "2026-05-06T07:08:09Z" || order["type"] != "order.placed" {
+		t.Errorf("order %v", order)
+	}
+	if n := len(event.Records[0].Body); n < 200 || n > 400 {
+		t.Errorf("body of %d bytes", n)
+	}
+}
