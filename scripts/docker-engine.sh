@@ -22,6 +22,7 @@ command -v iptables >/dev/null || packages+=(iptables)
 [ ${#packages[@]} -eq 0 ] || "$here/debian-install.sh" "${packages[@]}" 8>&-
 # Since Debian 13 the command is a package of its own; before, docker.io brings it.
 command -v docker >/dev/null || "$here/debian-install.sh" docker-cli 8>&-
+answers && exit 0 # the package may have started its service, or only the command was missing
 
 # With systemd the package has its own service; without (a container, a minimal machine) the daemon is started directly.
 if [ -d /run/systemd/system ]; then
