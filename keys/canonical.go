@@ -1,0 +1,152 @@
+package keys
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Canonical appends the canonical JSON text of n to dst: one text for all spellings of one value. It is
+// RFC 8785 (no white space, members ordered by the UTF-16 units of their names, the shortest escapes) but for
+// numbers, which keep all their digits: see event.Decimal.String. What an ignored path, relative to n, leads
+// to is left out, a member with its name; an array closes ranks. An Absent n adds nothing.
+func Canonical(dst []byte, n event.Node, ignore []event.Path) []byte {
+	var room [8]event.Node
+	c := canonical{left: room[:0]}
+	for _, p := range ignore {
+		if ignored := n.At(p); ignored.Exists() && !p.IsZero() {
+			c.left = append(c.left, ignored)
+		}
+	}
+	return c.value(dst, n)
+}
+
+type canonical struct {
+	left []event.Node // what is left out
+}
+
+func (c *canonical) leaves(n event.Node) bool {
+	return len(c.left) > 0 && slices.Contains(c.left, n)
+}
+
+func (c *canonical) value(dst []byte, n event.Node) []byte {
+	switch n.Kind() {
+	case event.Object:
+		return c.object(dst, n)
+	case event.Array:
+		dst = append(dst, '[')
+		comma := false
+		for e := range n.Elements() {
+			if c.leaves(e) {
+				continue
+			}
+			if comma {
+				dst = append(dst, ',')
+			}
+			dst, comma = c.value(dst, e), true
+		}
+		return append(dst, ']')
+	case event.String:
+		raw, text := n.Raw(), n.Text()
+		if len(raw) == len(text)+len(`""`) {
+			return append(dst, raw...) // no escapes, so none are needed
+		}
+		return appendString(dst, text)
+	case event.Number:
+		return appendNumber(dst, n.Raw())
+	}
+	return append(dst, n.Raw()...) // null, true, false; nothing if Absent
+}
+
+type member struct {
+	name  string
+	value event.Node
+}
+
+func (c *canonical) object(dst []byte, n event.Node) []byte {
+	var room [24]member
+	members := room[:0]
+	for name, value := range n.Members() {
+		if !c.leaves(value) {
+			members = append(members, member{name, value})
+		}
+	}
+	slices.SortFunc(members, func(a, b member) int { return compareUTF16(a.name, b.name) })
+	dst = append(dst, '{')
+	for i := range members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendString(dst, members[i].name), ':')
+		dst = c.value(dst, members[i].value)
+	}
+	return append(dst, '}')
+}
+
+// compareUTF16 orders valid UTF-8 by its UTF-16 code units. That is byte order, except that characters beyond
+// U+FFFF are surrogates in UTF-16 and so come before U+E000 to U+FFFF: where the first difference is between
+// the lead byte of one of those (F0 and up) and of one of these (EE, EF), bytes tell the wrong order.
+func compareUTF16(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		x, y := a[i], b[i]
+		if x == y {
+			continue
+		}
+		if x >= 0xee && y >= 0xee && (x >= 0xf0) != (y >= 0xf0) {
+			x, y = y, x
+		}
+		if x < y {
+			return -1
+		}
+		return 1
+	}
+	return len(a) - len(b)
+}
+
+// appendString quotes s as RFC 8785 does: only what must be escaped is, by its short form if it has one.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	done := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[done:i]...)
+		done = i + 1
+		if short := strings.IndexByte("\"\\\b\f\n\r\t", c); short >= 0 {
+			dst = append(dst, '\\', `"\bfnrt`[short])
+		} else {
+			dst = append(dst, '\\', 'u', '0', '0', '0'+c>>4, lowerHex[c&15])
+		}
+	}
+	return append(append(dst, s[done:]...), '"')
+}
+
+const lowerHex = "0123456789abcdef"
+
+// appendNumber appends the normal form of a JSON number.
+func appendNumber(dst []byte, literal string) []byte {
+	if plainInteger(literal) {
+		return append(dst, literal...)
+	}
+	d, err := event.ParseDecimal(literal)
+	if err != nil {
+		return append(dst, literal...) // no Document holds such a number
+	}
+	return d.Append(dst)
+}
+
+// plainInteger reports whether a JSON number is so short an integer that it is its own normal form.
+func plainInteger(literal string) bool {
+	if len(literal) > 18 || literal == "-0" {
+		return false
+	}
+	for i := range len(literal) {
+		if c := literal[i]; c == '.' || c|0x20 == 'e' {
+			return false
+		}
+	}
+	return true
+}

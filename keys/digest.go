@@ -1,0 +1,21 @@
+package keys
+
+import (
+	"crypto/sha256"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Digest is the SHA-256 of DigestText: what an event says, whatever spelling it came in. Envelope fields, id,
+// time, epoch and the like are not in it. payload must be an object; the caller has refused anything else.
+func Digest(typ string, payload event.Node, ignore []event.Path) event.Digest {
+	var room [1024]byte
+	return sha256.Sum256(DigestText(room[:0], typ, payload, ignore))
+}
+
+// DigestText appends the text that Digest hashes, ["<type>",<payload>], with payload in canonical form and
+// without the ignored paths. The brackets and quotes keep type and payload apart.
+func DigestText(dst []byte, typ string, payload event.Node, ignore []event.Path) []byte {
+	dst = append(appendString(append(dst, '['), typ), ',')
+	return append(Canonical(dst, payload, ignore), ']')
+}

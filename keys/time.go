@@ -1,0 +1,141 @@
+package keys
+
+import (
+	"fmt"
+	"time"
+)
+
+// The first and the last year of a time that Ingot stores: outside, text order would not be time order.
+const (
+	firstYear = 1970
+	lastYear  = 9999
+)
+
+// timeText is how a time stands in keys and items: always 30 bytes, so that text order is time order.
+const timeText = "2006-01-02T15:04:05.000000000Z"
+
+// FormatTime writes t as 2006-01-02T15:04:05.000000000Z, in UTC. t lies in the years 1970 to 9999, as
+// ParseTime and Template.Time promise of theirs.
+func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
+
+// AppendTime appends FormatTime to dst.
+func AppendTime(dst []byte, t time.Time) []byte { return t.UTC().AppendFormat(dst, timeText) }
+
+// ParseTime reads an RFC 3339 time, for example 2024-03-05T14:07:31.5+01:00, in UTC. T and Z may be
+// lower-case, as the RFC allows. The error says what is wrong: a year outside of 1970 to 9999 (in UTC), a part
+// finer than a nanosecond, a leap second (no instant of the clocks here), no offset.
+func ParseTime(s string) (time.Time, error) { return parseTime(s) }
+
+func parseTime[T string | []byte](s T) (time.Time, error) {
+	p := timeParser[T]{s: s}
+	year := p.number(4, '-')
+	month := p.number(2, '-')
+	day := p.number(2, 'T')
+	hour := p.number(2, ':')
+	minute := p.number(2, ':')
+	second := p.number(2, 0)
+	nano := p.fraction()
+	offset := p.offset()
+	switch {
+	case p.failed || p.at != len(s):
+		return time.Time{}, fmt.Errorf("%s is not an RFC 3339 time like 2024-03-05T14:07:31.5Z", quote(s))
+	case second == 60:
+		return time.Time{}, fmt.Errorf("%s is a leap second, which has no place in UTC as clocks count it", quote(s))
+	case p.fine:
+		return time.Time{}, fmt.Errorf("%s is finer than a nanosecond", quote(s))
+	case month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59:
+		return time.Time{}, fmt.Errorf("%s is no time of any calendar day", quote(s))
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, second-offset, nano, time.UTC)
+	if t.Year() < firstYear || t.Year() > lastYear {
+		return time.Time{}, fmt.Errorf("%s lies outside of the years %d to %d", quote(s), firstYear, lastYear)
+	}
+	return t, nil
+}
+
+// quote shows the beginning of a producer's text.
+func quote[T string | []byte](s T) string {
+	const limit = 60
+	if len(s) > limit {
+		return fmt.Sprintf("%q…", string(s[:limit]))
+	}
+	return fmt.Sprintf("%q", string(s))
+}
+
+func daysIn(year, month int) int {
+	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// timeParser reads from left to right and remembers whether anything was wrong.
+type timeParser[T string | []byte] struct {
+	s            T
+	at           int
+	failed, fine bool
+}
+
+// next takes one byte if it is c, a letter in either case.
+func (p *timeParser[T]) next(c byte) bool {
+	if p.at >= len(p.s) || p.s[p.at] != c && (c < 'A' || p.s[p.at] != c|0x20) {
+		return false
+	}
+	p.at++
+	return true
+}
+
+func (p *timeParser[T]) digit() (int, bool) {
+	if p.at >= len(p.s) || p.s[p.at]-'0' > 9 {
+		return 0, false
+	}
+	p.at++
+	return int(p.s[p.at-1] - '0'), true
+}
+
+// number reads exactly so many digits and then the separator, if it is not 0.
+func (p *timeParser[T]) number(digits int, then byte) int {
+	v := 0
+	for range digits {
+		d, ok := p.digit()
+		p.failed = p.failed || !ok
+		v = v*10 + d
+	}
+	if then != 0 && !p.next(then) {
+		p.failed = true
+	}
+	return v
+}
+
+// fraction reads the decimals of the second, in nanoseconds.
+func (p *timeParser[T]) fraction() int {
+	if !p.next('.') {
+		return 0
+	}
+	nano, unit, count := 0, 100_000_000, 0
+	for {
+		d, ok := p.digit()
+		if !ok {
+			break
+		}
+		p.fine = p.fine || unit == 0 && d != 0
+		nano, unit, count = nano+d*unit, unit/10, count+1
+	}
+	p.failed = p.failed || count == 0
+	return nano
+}
+
+// offset reads Z or ±hh:mm, in seconds east of UTC.
+func (p *timeParser[T]) offset() int {
+	sign := 1
+	switch {
+	case p.next('Z'):
+		return 0
+	case p.next('-'):
+		sign = -1
+	case !p.next('+'):
+		p.failed = true
+		return 0
+	}
+	hours := p.number(2, ':')
+	minutes := p.number(2, 0)
+	p.failed = p.failed || hours > 23 || minutes > 59
+	return sign * (hours*3600 + minutes*60)
+}
