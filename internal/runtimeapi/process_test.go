@@ -17,21 +17,24 @@ import (
 	"github.com/ingot-events/ingot/internal/runtimeapi"
 )
 
+// buildDir is where the binary goes; TestMain makes and removes it.
+var buildDir string
+
 // built compiles testdata/bootstrap once for all tests.
 var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "runtimeapi")
-	if err != nil {
-		return "", err
-	}
-	binary := filepath.Join(dir, "bootstrap.exe")
+	binary := filepath.Join(buildDir, "bootstrap.exe")
 	return binary, runtimeapi.Build(context.Background(), "./testdata/bootstrap", binary, "")
 })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if binary, _ := built(); binary != "" && !testing.Short() {
-		os.RemoveAll(filepath.Dir(binary))
+	dir, err := os.MkdirTemp("", "runtimeapi")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	buildDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
