@@ -1,0 +1,307 @@
+package aggregate_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+func number(t testing.TB, s string) event.Decimal {
+	t.Helper()
+	d, err := event.ParseDecimal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func sequence(t testing.TB, s string) event.Sequence {
+	t.Helper()
+	q, err := event.ParseSequence(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func instant(t testing.TB, s string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+var daily = &aggregate.Definition{
+	Name: "merchant_daily", Since: 1, By: []string{"merchant"}, Window: 24 * time.Hour, Spread: 4, Retain: 400 * 24 * time.Hour,
+	Values: []aggregate.Value{{Name: "largest", Op: aggregate.Max}, {Name: "orders", Op: aggregate.Count}, {Name: "revenue", Op: aggregate.Sum}},
+}
+
+func TestWindowStart(t *testing.T) {
+	for _, c := range []struct {
+		window   time.Duration
+		at, want string
+	}{
+		{24 * time.Hour, "2018-02-01T00:00:00Z", "2018-02-01T00:00:00Z"},
+		{24 * time.Hour, "2018-02-01T23:59:59.999999999Z", "2018-02-01T00:00:00Z"},
+		{time.Hour, "2018-02-01T01:30:00+02:00", "2018-01-31T23:00:00Z"},
+		{7 * 24 * time.Hour, "2018-02-04T12:00:00Z", "2018-01-29T00:00:00Z"}, // a Sunday belongs to the Monday before
+		{7 * 24 * time.Hour, "2018-02-05T00:00:00Z", "2018-02-05T00:00:00Z"},
+		{14 * 24 * time.Hour, "1970-01-05T00:00:00Z", "1970-01-05T00:00:00Z"},
+		{7 * 24 * time.Hour, "1970-01-01T00:00:00Z", "1969-12-29T00:00:00Z"},
+		{5 * time.Minute, "1970-01-01T00:04:59Z", "1970-01-01T00:00:00Z"},
+		{0, "2018-02-01T00:00:00Z", "-"},
+	} {
+		def := &aggregate.Definition{Window: c.window}
+		if got := aggregate.WindowText(def.WindowStart(instant(t, c.at))); got != c.want {
+			t.Errorf("window %v at %s starts at %s, want %s", c.window, c.at, got, c.want)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	start := daily.WindowStart(instant(t, "2018-02-01T10:00:00Z"))
+	key := daily.Key(3, []string{"m%23 1"}, start)
+	if want := (event.Key{PK: "A#merchant_daily#1#3#m%23 1", SK: "2018-02-01T00:00:00Z"}); key != want {
+		t.Errorf("key %q, want %q", key, want)
+	}
+	address, ok := aggregate.ParseKey(key)
+	want := aggregate.Address{Name: "merchant_daily", Since: 1, Bucket: 3, By: []string{"m%23 1"}, Window: start}
+	if diff := cmp.Diff(want, address); !ok || diff != "" {
+		t.Errorf("ParseKey: %v %s", ok, diff)
+	}
+	if got := daily.HeadKey(); got != (event.Key{PK: "G#merchant_daily#1", SK: "-"}) {
+		t.Errorf("head %q", got)
+	}
+	for _, foreign := range []event.Key{daily.HeadKey(), aggregate.EpochKey, {PK: "A#x", SK: "-"}, {PK: "A#x#y#0", SK: "-"}, {PK: "A#x#1#0", SK: "noon"}, {}} {
+		if _, ok := aggregate.ParseKey(foreign); ok {
+			t.Errorf("ParseKey takes %q for an aggregate item", foreign)
+		}
+	}
+	if got, want := daily.Expiry(start), instant(t, "2018-02-02T00:00:00Z").Add(400*24*time.Hour).Unix(); got != want {
+		t.Errorf("expiry %d, want window end and retain, %d", got, want)
+	}
+}
+
+// The stored forms that other programs compute: written here a second time, from the design page's words.
+func TestStoredForms(t *testing.T) {
+	lane := event.Lane{StreamARN: "arn:aws:dynamodb:eu-central-1:1:table/events/stream/2026", ShardID: "shardId-00000001573689847184-864758bb"}
+	sum := sha256.Sum256([]byte(lane.StreamARN + "\x00" + lane.ShardID))
+	id := aggregate.LaneIDOf(lane)
+	if got, want := id.MarkAttribute(), "m:"+base64.RawURLEncoding.EncodeToString(sum[:12]); got != want {
+		t.Errorf("mark attribute %q, want %q", got, want)
+	}
+	if got, want := id.Bucket(7), int(binary.BigEndian.Uint64(sum[:8])%7); got != want {
+		t.Errorf("bucket %d, want %d", got, want)
+	}
+
+	mark := aggregate.MarkAt(sequence(t, "800000000003126276362"), time.Unix(1517443200, 0))
+	if got, want := hex.EncodeToString(mark[:]), "00000000000000002b5e3af16bd2d7310a"+"5a725880"; got != want {
+		t.Errorf("mark %s, want 17 bytes of number and 4 of second: %s", got, want)
+	}
+	for text, want := range map[string]bool{"800000000003126276362": true, "800000000003126276361": true, "800000000003126276363": false,
+		"0000800000000003126276362": true, "1405400000000002063282832": false} {
+		if mark.Covers(sequence(t, text)) != want {
+			t.Errorf("the mark covers %s: %v; it must cover its own number and those below, as numbers", text, !want)
+		}
+	}
+	if got, err := aggregate.ParseMark(mark[:]); err != nil || got != mark || !got.Created().Equal(time.Unix(1517443200, 0)) {
+		t.Errorf("ParseMark: %v %v", got, err)
+	}
+	if _, err := aggregate.ParseMark(mark[:20]); err == nil {
+		t.Error("a mark of 20 bytes is taken")
+	}
+	if mark.Prunable(time.Unix(1517443200, 0).Add(72*time.Hour)) || !mark.Prunable(time.Unix(1517443200, 0).Add(72*time.Hour+time.Second)) {
+		t.Error("a mark goes when it is more than 72 hours behind, not before")
+	}
+
+	receipt := aggregate.ReceiptKey("arn", event.Key{PK: "p", SK: "s"}, sequence(t, "800000000003126276362"))
+	text := sha256.Sum256([]byte("\x00\x00\x00\x03arn\x00\x00\x00\x01p\x00\x00\x00\x01s\x00\x00\x00\x15800000000003126276362"))
+	if want := (event.Key{PK: "R#" + hex.EncodeToString(text[:]), SK: "-"}); receipt != want {
+		t.Errorf("receipt %q, want %q", receipt, want)
+	}
+
+	item := &event.Item{Key: event.Key{PK: "M", SK: "O"}, At: instant(t, "2018-02-01T10:00:00Z")}
+	c := daily.Contribute(item, []string{"m"}, []aggregate.Amount{{}, {Set: true, Number: event.DecimalOf(1)}, {Set: true, Number: number(t, "12.50")}})
+	term := sha256.Sum256([]byte("\x00\x00\x00\x01M\x00\x00\x00\x01O\x00\x00\x00\x06orders\x00\x00\x00\x011\x00\x00\x00\x07revenue\x00\x00\x00\x0412.5"))
+	if want := int64(binary.BigEndian.Uint64(term[:8]) >> 2); c.Term != want {
+		t.Errorf("term %d, want %d", c.Term, want)
+	}
+}
+
+// world is a random history of items, and what it adds up to, kept the slow way.
+type world struct {
+	t    *testing.T
+	rng  *rand.Rand
+	next int64
+	live map[event.Key]*aggregate.Contribution
+}
+
+func (w *world) contribution(key event.Key) *aggregate.Contribution {
+	at := time.Unix(1517443200+w.rng.Int64N(3*86400), 0).UTC()
+	merchant := string('a' + rune(w.rng.IntN(2)))
+	cents := event.DecimalOf(w.rng.Int64N(2000) - 500)
+	amounts := []aggregate.Amount{{Set: true, Number: cents}, {Set: true, Number: event.DecimalOf(1)}, {Set: true, Number: cents}}
+	c := daily.Contribute(&event.Item{Key: key, At: at}, []string{merchant}, amounts)
+	return &c
+}
+
+func list(c *aggregate.Contribution) []aggregate.Contribution {
+	if c == nil {
+		return nil
+	}
+	return []aggregate.Contribution{*c}
+}
+
+// change makes the next random change and says what its images contribute.
+func (w *world) change() (*event.Change, *aggregate.Contribution, *aggregate.Contribution) {
+	w.next++
+	key := event.Key{PK: "P", SK: string('A' + rune(w.rng.IntN(20)))}
+	digits := []byte("000000000000000000000")
+	for i, n := len(digits)-1, w.next+95; n > 0; i, n = i-1, n/10 {
+		digits[i] = byte('0' + n%10)
+	}
+	c := &event.Change{Key: key, Sequence: sequence(w.t, string(digits)), Created: time.Unix(1517443200+w.next, 0)}
+	old := w.live[key]
+	switch {
+	case old == nil:
+		c.Kind, w.live[key] = event.Insert, w.contribution(key)
+	case w.rng.IntN(2) == 0:
+		c.Kind, w.live[key] = event.Modify, w.contribution(key)
+		if w.rng.IntN(3) == 0 {
+			w.live[key] = old
+		}
+	default:
+		c.Kind, c.ByTTL = event.Remove, w.rng.IntN(2) == 0
+		delete(w.live, key)
+	}
+	return c, old, w.live[key]
+}
+
+// Any cut into batches and any repetition of batches, dropped by marks, must add up to what is live plus what
+// was closed.
+func TestFoldsAddUp(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	for run := range uint64(200) {
+		w := &world{t: t, rng: rand.New(rand.NewPCG(seed, run)), live: map[event.Key]*aggregate.Contribution{}}
+		totals, marks := map[event.Key]aggregate.Delta{}, map[event.Key]aggregate.Mark{}
+		closedTerms, closedN := map[event.Key]event.Decimal{}, map[event.Key]int64{}
+		lane := event.Lane{StreamARN: "arn", ShardID: "s"}
+		deliver := func(batch *aggregate.Batch) {
+			for _, u := range batch.Updates() {
+				if mark, ok := marks[u.Key]; ok {
+					u.Drop(mark)
+				}
+				if len(u.Steps) == 0 {
+					continue
+				}
+				d, sum := u.Fold(), totals[u.Key]
+				sum.N += d.N
+				sum.FP, sum.FPX = sum.FP.Add(d.FP), sum.FPX.Add(d.FPX)
+				if sum.Values == nil {
+					sum.Values = make([]aggregate.Amount, len(d.Values))
+				}
+				for i, v := range d.Values {
+					sum.Values[i] = daily.Values[i].Op.Merge(sum.Values[i], v)
+				}
+				totals[u.Key], marks[u.Key] = sum, d.Last
+			}
+		}
+		type delivery struct {
+			c        *event.Change
+			old, new *aggregate.Contribution
+		}
+		var pending []delivery
+		for range 60 {
+			c, old, new := w.change()
+			if c.ByTTL {
+				key := daily.Key(aggregate.LaneIDOf(lane).Bucket(4), old.By, old.Window)
+				closedTerms[key] = closedTerms[key].Add(event.DecimalOf(old.Term))
+				closedN[key]++
+			}
+			pending = append(pending, delivery{c, old, new})
+			if w.rng.IntN(4) > 0 {
+				continue
+			}
+			for repeat := true; repeat; repeat = w.rng.IntN(3) == 0 {
+				batch := aggregate.NewBatch(aggregate.Marks, lane)
+				for _, p := range pending {
+					batch.Add(p.c, list(p.old), list(p.new))
+				}
+				deliver(batch)
+			}
+			if w.rng.IntN(2) == 0 {
+				pending = nil
+			}
+		}
+		batch := aggregate.NewBatch(aggregate.Marks, lane)
+		for _, p := range pending {
+			batch.Add(p.c, list(p.old), list(p.new))
+		}
+		deliver(batch)
+
+		wantN, wantFP := map[event.Key]int64{}, map[event.Key]event.Decimal{}
+		for _, c := range w.live {
+			key := daily.Key(aggregate.LaneIDOf(lane).Bucket(4), c.By, c.Window)
+			wantN[key]++
+			wantFP[key] = wantFP[key].Add(event.DecimalOf(c.Term))
+		}
+		for key, sum := range totals {
+			if sum.N != wantN[key]+closedN[key] {
+				t.Fatalf("seed %d run %d: %s has n %d, want %d live and %d closed", seed, run, key, sum.N, wantN[key], closedN[key])
+			}
+			if sum.FPX.Cmp(closedTerms[key]) != 0 || sum.FP.Sub(sum.FPX).Cmp(wantFP[key]) != 0 {
+				t.Fatalf("seed %d run %d: %s: fingerprint off", seed, run, key)
+			}
+			if orders := sum.Values[1].Number; orders.Cmp(event.DecimalOf(sum.N)) != 0 {
+				t.Fatalf("seed %d run %d: %s: orders %s, n %d", seed, run, key, orders, sum.N)
+			}
+		}
+	}
+}
+
+func TestSubtractionFlagsExtremes(t *testing.T) {
+	w := &world{t: t, rng: rand.New(rand.NewPCG(1, 1)), live: map[event.Key]*aggregate.Contribution{}}
+	key := event.Key{PK: "P", SK: "A"}
+	old := w.contribution(key)
+	for _, c := range []struct {
+		change event.Change
+		new    *aggregate.Contribution
+		flag   bool
+	}{
+		{event.Change{Kind: event.Remove}, nil, true},
+		{event.Change{Kind: event.Remove, ByTTL: true}, nil, false},
+		{event.Change{Kind: event.Modify}, w.contribution(key), true},
+	} {
+		c.change.Key, c.change.Sequence = key, sequence(t, "800000000003126276362")
+		batch := aggregate.NewBatch(aggregate.Marks, event.Lane{StreamARN: "a", ShardID: "s"})
+		batch.Add(&c.change, list(old), list(c.new))
+		flagged := false
+		for _, u := range batch.Updates() {
+			flagged = flagged || u.Fold().Flag != ""
+		}
+		if flagged != c.flag {
+			t.Errorf("%s by TTL %v: flagged %v, want %v", c.change.Kind, c.change.ByTTL, flagged, c.flag)
+		}
+	}
+}
+
+func TestEqualContributionsTouchNothing(t *testing.T) {
+	w := &world{t: t, rng: rand.New(rand.NewPCG(1, 2)), live: map[event.Key]*aggregate.Contribution{}}
+	c := w.contribution(event.Key{PK: "P", SK: "A"})
+	batch := aggregate.NewBatch(aggregate.Receipts, event.Lane{StreamARN: "a"})
+	batch.Add(&event.Change{Kind: event.Modify, Sequence: sequence(t, "800000000003126276362")}, list(c), list(c))
+	if len(batch.Updates()) != 0 || len(batch.Entries()) != 0 {
+		t.Errorf("a change of nothing touches %d items", len(batch.Updates()))
+	}
+}

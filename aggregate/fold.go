@@ -1,0 +1,117 @@
+package aggregate
+
+import (
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Step is what one change does to one aggregate item.
+type Step struct {
+	Sequence event.Sequence
+	Created  time.Time
+	Plus     *Contribution // what the new image contributes; nil if nothing
+	Minus    *Contribution // what the old image contributed; nil if nothing
+	// Closes: the item was removed by TTL under Keep. Minus's values, n and fp stand; its term moves into
+	// the expired part fpx.
+	Closes bool
+}
+
+// Update is what one batch does to one aggregate item: its steps in ascending sequence.
+type Update struct {
+	Key       event.Key
+	Def       *Definition
+	ExpiresAt int64 // the aggregate item's own expiry, epoch seconds; 0: never
+	Steps     []Step
+}
+
+// Delta is a fold of steps: what one conditional write adds.
+type Delta struct {
+	N      int64
+	FP     event.Decimal
+	FPX    event.Decimal
+	Values []Amount // aligned with Def.Values; additive ones are added, extremes are candidates
+	// Flag is set when a subtraction met a min or max, which only verify can mend.
+	Flag  string
+	First event.Sequence // of the first step
+	Last  Mark           // of the last step
+}
+
+// Fold adds up the steps. The result does not depend on their order, First and Last apart.
+func (u *Update) Fold() Delta {
+	d := Delta{Values: make([]Amount, len(u.Def.Values))}
+	if len(u.Steps) == 0 {
+		return d
+	}
+	last := u.Steps[len(u.Steps)-1]
+	d.First, d.Last = u.Steps[0].Sequence, MarkAt(last.Sequence, last.Created)
+	for i := range u.Steps {
+		d.add(u.Def, &u.Steps[i])
+	}
+	return d
+}
+
+func (d *Delta) add(def *Definition, s *Step) {
+	if s.Plus != nil {
+		d.N++
+		d.FP = d.FP.Add(event.DecimalOf(s.Plus.Term))
+		for i, v := range s.Plus.Values {
+			d.Values[i] = def.Values[i].Op.merge(d.Values[i], v)
+		}
+	}
+	switch {
+	case s.Minus == nil:
+	case s.Closes:
+		d.FPX = d.FPX.Add(event.DecimalOf(s.Minus.Term))
+	default:
+		d.N--
+		d.FP = d.FP.Sub(event.DecimalOf(s.Minus.Term))
+		d.subtract(def, s.Minus)
+	}
+}
+
+func (d *Delta) subtract(def *Definition, c *Contribution) {
+	var kept []string
+	for i, v := range c.Values {
+		if !v.Set {
+			continue
+		}
+		if def.Values[i].Op.Additive() {
+			d.Values[i] = Amount{Set: true, Number: d.Values[i].Number.Sub(v.Number)}
+		} else {
+			kept = append(kept, def.Values[i].Name)
+		}
+	}
+	if len(kept) > 0 && d.Flag == "" {
+		d.Flag = "an event was removed or corrected, which cannot be taken back out of " + strings.Join(kept, ", ")
+	}
+}
+
+// merge folds two amounts of one value.
+func (o Op) merge(a, b Amount) Amount {
+	switch {
+	case !b.Set:
+		return a
+	case !a.Set:
+		return b
+	case o == Min && b.Number.Cmp(a.Number) > 0, o == Max && b.Number.Cmp(a.Number) < 0:
+		return a
+	case o.Additive():
+		return Amount{Set: true, Number: a.Number.Add(b.Number)}
+	}
+	return b
+}
+
+// Merge folds b into a, as reading a spread total does: sums add, extremes compete.
+func (o Op) Merge(a, b Amount) Amount { return o.merge(a, b) }
+
+// Drop removes the steps that mark covers and reports how many those were.
+func (u *Update) Drop(mark Mark) int {
+	n := 0
+	for n < len(u.Steps) && mark.Covers(u.Steps[n].Sequence) {
+		n++
+	}
+	u.Steps = u.Steps[n:]
+	return n
+}

@@ -1,0 +1,59 @@
+package aggregate
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Key is where one aggregate item lives: PK is A#<name>#<since>#<bucket> and #<value> for each By name,
+// SK is the window. The values are escaped already, so a # always separates.
+func (d *Definition) Key(bucket int, by []string, start int64) event.Key {
+	var pk strings.Builder
+	pk.Grow(64)
+	pk.WriteString("A#")
+	pk.WriteString(d.Name)
+	pk.WriteByte('#')
+	pk.WriteString(strconv.FormatInt(d.Since, 10))
+	pk.WriteByte('#')
+	pk.WriteString(strconv.Itoa(bucket))
+	for _, value := range by {
+		pk.WriteByte('#')
+		pk.WriteString(value)
+	}
+	return event.Key{PK: pk.String(), SK: WindowText(start)}
+}
+
+// HeadKey is where the generation's head lives.
+func (d *Definition) HeadKey() event.Key {
+	return event.Key{PK: fmt.Sprintf("G#%s#%d", d.Name, d.Since), SK: "-"}
+}
+
+// EpochKey is where the highest epoch that a streams handler has started with is kept.
+var EpochKey = event.Key{PK: "E#", SK: "-"}
+
+// Address is an aggregate item's key taken apart.
+type Address struct {
+	Name   string
+	Since  int64
+	Bucket int
+	By     []string // escaped, in the definition's order
+	Window int64
+}
+
+// ParseKey takes an aggregate item's key apart; ok is false for keys of heads, receipts and foreign items.
+func ParseKey(key event.Key) (a Address, ok bool) {
+	parts := strings.Split(key.PK, "#")
+	if len(parts) < 4 || parts[0] != "A" {
+		return a, false
+	}
+	var errs [3]error
+	a.Name = parts[1]
+	a.Since, errs[0] = strconv.ParseInt(parts[2], 10, 64)
+	a.Bucket, errs[1] = strconv.Atoi(parts[3])
+	a.Window, errs[2] = ParseWindow(key.SK)
+	a.By = parts[4:]
+	return a, errs == [3]error{}
+}

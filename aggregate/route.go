@@ -1,0 +1,108 @@
+package aggregate
+
+import "github.com/ingot-events/ingot/event"
+
+// Batch routes the changes of one lane to the aggregate items they touch and gathers the steps of each.
+type Batch struct {
+	counting Counting
+	stream   string
+	lane     LaneID
+	updates  []*Update
+	byKey    map[event.Key]*Update
+	entries  []Entry
+}
+
+// Entry is one change of a batch with the aggregate items it touches.
+type Entry struct {
+	Change  *event.Change
+	Touches []*Update
+}
+
+// NewBatch begins a batch of one lane, counted in the given way.
+func NewBatch(counting Counting, lane event.Lane) *Batch {
+	return &Batch{counting: counting, stream: lane.StreamARN, lane: LaneIDOf(lane), byKey: map[event.Key]*Update{}}
+}
+
+// Counting is the way the batch is counted.
+func (b *Batch) Counting() Counting { return b.counting }
+
+// Lane is the lane whose mark the batch moves.
+func (b *Batch) Lane() LaneID { return b.lane }
+
+// StreamARN is the stream the batch comes from.
+func (b *Batch) StreamARN() string { return b.stream }
+
+// Updates are the aggregate items touched so far, in the order they were first touched.
+func (b *Batch) Updates() []*Update { return b.updates }
+
+// Entries are the changes that touch at least one aggregate item, in ascending sequence.
+func (b *Batch) Entries() []Entry { return b.entries }
+
+// Add routes one change: old and new are what its images contribute. Changes must come in ascending
+// sequence.
+//
+// Equal contributions of old and new image touch nothing; if they differ in By or window they are two
+// aggregates, one to subtract from and one to add to.
+func (b *Batch) Add(c *event.Change, old, new []Contribution) {
+	entry := Entry{Change: c}
+	matched := make([]bool, len(new))
+	for i := range old {
+		step := Step{Sequence: c.Sequence, Created: c.Created, Minus: &old[i]}
+		step.Closes = c.ByTTL && old[i].Def.OnExpire == Keep
+		if j := match(&old[i], new, matched); j >= 0 {
+			matched[j] = true
+			if old[i].Same(&new[j]) {
+				continue
+			}
+			step.Plus = &new[j]
+		}
+		entry.Touches = append(entry.Touches, b.step(c, &old[i], step))
+	}
+	for j := range new {
+		if !matched[j] {
+			step := Step{Sequence: c.Sequence, Created: c.Created, Plus: &new[j]}
+			entry.Touches = append(entry.Touches, b.step(c, &new[j], step))
+		}
+	}
+	if len(entry.Touches) > 0 {
+		b.entries = append(b.entries, entry)
+	}
+}
+
+func match(old *Contribution, new []Contribution, matched []bool) int {
+	for j := range new {
+		if !matched[j] && old.SameTotal(&new[j]) {
+			return j
+		}
+	}
+	return -1
+}
+
+func (b *Batch) step(c *event.Change, to *Contribution, step Step) *Update {
+	bucket := 0
+	if b.counting == Marks {
+		bucket = b.lane.Bucket(to.Def.Spread)
+	} else if to.Def.Spread > 1 {
+		bucket = ItemBucket(c.Key, to.Def.Spread)
+	}
+	key := to.Def.Key(bucket, to.By, to.Window)
+	u := b.byKey[key]
+	if u == nil {
+		u = &Update{Key: key, Def: to.Def, ExpiresAt: to.Def.Expiry(to.Window)}
+		b.byKey[key] = u
+		b.updates = append(b.updates, u)
+	}
+	u.Steps = append(u.Steps, step)
+	return u
+}
+
+// Only is the part of an update that belongs to the given changes.
+func (u *Update) Only(sequences map[event.Sequence]bool) *Update {
+	part := &Update{Key: u.Key, Def: u.Def, ExpiresAt: u.ExpiresAt}
+	for _, s := range u.Steps {
+		if sequences[s.Sequence] {
+			part.Steps = append(part.Steps, s)
+		}
+	}
+	return part
+}

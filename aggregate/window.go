@@ -1,0 +1,60 @@
+package aggregate
+
+import (
+	"math"
+	"time"
+)
+
+// NoWindow is the window start of an aggregate without windows.
+const NoWindow = math.MinInt64
+
+const (
+	week = 7 * 24 * time.Hour
+	// monday is 1970-01-05, the first Monday of unix time, in seconds.
+	monday = 4 * 24 * 60 * 60
+)
+
+// WindowStart is the start of the window that holds at, in epoch seconds, or NoWindow. Windows align to
+// 1970-01-01T00:00Z; whole weeks align to Monday 1970-01-05.
+func (d *Definition) WindowStart(at time.Time) int64 {
+	if d.Window == 0 {
+		return NoWindow
+	}
+	length := int64(d.Window / time.Second)
+	var origin int64
+	if d.Window%week == 0 {
+		origin = monday
+	}
+	since := at.Unix() - origin
+	start := since - since%length
+	if since%length < 0 {
+		start -= length
+	}
+	return start + origin
+}
+
+// WindowText is the sort key of an aggregate item: the window's start as 2018-02-01T00:00:00Z, or "-".
+func WindowText(start int64) string {
+	if start == NoWindow {
+		return "-"
+	}
+	return time.Unix(start, 0).UTC().Format("2006-01-02T15:04:05Z")
+}
+
+// ParseWindow reads what WindowText writes.
+func ParseWindow(text string) (int64, error) {
+	if text == "-" {
+		return NoWindow, nil
+	}
+	at, err := time.Parse("2006-01-02T15:04:05Z", text)
+	return at.Unix(), err
+}
+
+// Expiry is when the aggregate item of a window expires, in epoch seconds; 0: never. It is a pure function
+// of the key, so that a late subtraction which recreates a swept item makes one that is born expired.
+func (d *Definition) Expiry(start int64) int64 {
+	if d.Retain == 0 || start == NoWindow {
+		return 0
+	}
+	return start + int64((d.Window+d.Retain)/time.Second)
+}
