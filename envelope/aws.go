@@ -1,0 +1,99 @@
+package envelope
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// isEventBridge looks for every field that EventBridge puts on an event (EventBridge user guide, "Event
+// structure"); version is 0 in all of them.
+func isEventBridge(root event.Node) bool {
+	return texts(root, "version", "id", "detail-type", "source", "account", "time", "region") &&
+		root.Member("version").Text() == "0" &&
+		root.Member("resources").Kind() == event.Array &&
+		root.Member("detail").Kind() == event.Object
+}
+
+func openEventBridge(root event.Node, attributes map[string]string) (Opened, *event.Refusal) {
+	at, refusal := parseTime(root.Member("time").Text(), "time of the EventBridge event")
+	if refusal != nil {
+		return Opened{}, refusal
+	}
+	data, refusal := payload(root.Member("detail"), "detail of the EventBridge event")
+	if refusal != nil {
+		return Opened{}, refusal
+	}
+	return Opened{
+		Event: event.Event{
+			Type: root.Member("detail-type").Text(), ID: root.Member("id").Text(), Source: root.Member("source").Text(),
+			At: at, Attributes: maps.Clone(attributes), Data: data,
+		},
+		Kind: Kind{Form: EventBridge},
+	}, nil
+}
+
+// notification is the message inside an SNS notification (SNS developer guide, "HTTP/HTTPS notification
+// JSON format", which queues get too). Its MessageId and Timestamp say nothing about the event: publishing
+// again gives new ones. Signatures are not looked at: who may send to the queue is the queue policy's matter.
+func notification(root event.Node) (Message, bool) {
+	if !texts(root, "Type", "MessageId", "TopicArn", "Timestamp") || root.Member("Type").Text() != "Notification" ||
+		!strings.HasPrefix(root.Member("TopicArn").Text(), "arn:") || root.Member("Message").Kind() != event.String {
+		return Message{}, false
+	}
+	m := Message{Body: root.Member("Message").Text()}
+	switch root.Member("MessageAttributes").Kind() {
+	case event.Absent, event.Null:
+		return m, true
+	case event.Object:
+	default:
+		return Message{}, false
+	}
+	for name, value := range root.Member("MessageAttributes").Members() {
+		kind, ok := text(value, "Type")
+		if !ok || value.Member("Value").Kind() != event.String {
+			return Message{}, false
+		}
+		// String.Array is JSON text, and custom types such as Number.cents begin with the type they are.
+		if base, _, _ := strings.Cut(kind, "."); base == "String" || base == "Number" {
+			m.Attributes = with(m.Attributes, name, value.Member("Value").Text())
+		}
+	}
+	return m, true
+}
+
+func openNotification(inner Message, outer map[string]string) (Opened, *event.Refusal) {
+	opened, refusal := open(inner, true)
+	if refusal != nil {
+		refusal.Detail = "in the SNS notification: " + refusal.Detail
+		return Opened{}, refusal
+	}
+	for name, value := range outer {
+		if _, taken := opened.Attributes[name]; !taken {
+			opened.Attributes = with(opened.Attributes, name, value)
+		}
+	}
+	opened.Kind.SNS = true
+	return opened, nil
+}
+
+// pointer refuses what the extended client libraries send in place of a large payload: an array of a class
+// name and a place in S3. The second class is the one that Java libraries before version 2 write.
+func pointer(root event.Node) *event.Refusal {
+	if root.Kind() != event.Array || root.Len() != 2 || root.Index(0).Kind() != event.String {
+		return nil
+	}
+	switch root.Index(0).Text() {
+	case "software.amazon.payloadoffloading.PayloadS3Pointer", "com.amazon.sqs.javamessaging.MessageS3Pointer":
+	default:
+		return nil
+	}
+	bucket, hasBucket := text(root.Index(1), "s3BucketName")
+	key, hasKey := text(root.Index(1), "s3Key")
+	if !hasBucket || !hasKey {
+		return nil
+	}
+	return event.Poisoned(event.PayloadElsewhere, "the payload is in S3 (bucket "+bucket+", key "+key+
+		"); reading payloads from S3 is not built yet: send the payload itself, at most 1 MiB")
+}

@@ -1,0 +1,307 @@
+package envelope
+
+import (
+	"errors"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// object is the JSON of an object with these names and raw values, in order.
+func object(members ...string) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := 0; i < len(members); i += 2 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quote(members[i]) + ":" + members[i+1])
+	}
+	return b.String() + "}"
+}
+
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+var (
+	structuredMembers = []string{"specversion", `"1.0"`, "id", `"42"`, "source", `"/shop"`, "type", `"order.placed"`, "time", `"2099-01-02T03:04:05.5+01:00"`,
+		"subject", `"o1"`, "trace", `"t"`, "sampled", `true`, "tries", `3`, "unset", `null`, "nested", `{"a":1}`, "data", `{"order_id" : "o1", "n": 1.0}`}
+	eventBridgeMembers = []string{"version", `"0"`, "id", `"6a7e8feb-b491-4cf7-a9f1-bf3703467718"`, "detail-type", `"order.placed"`, "source", `"com.shop"`, "account", `"111122223333"`,
+		"time", `"2099-01-02T03:04:05Z"`, "region", `"us-east-1"`, "resources", `["arn:aws:x"]`, "detail", `{"order_id":"o1"}`}
+	binaryAttributes = map[string]string{"ce-specversion": "1.0", "ce-id": "42", "ce-source": "/shop", "ce-type": "order.placed", "ce-time": "2099-01-02T02:04:05.5Z", "ce-trace": "t", "content-type": "application/json", "tenant": "x"}
+	at               = time.Date(2099, 1, 2, 2, 4, 5, 5e8, time.UTC)
+)
+
+const orderPayload = `{"order_id":"o1"}`
+
+func snsMembers(message, attributes string) []string {
+	return []string{"Type", `"Notification"`, "MessageId", `"22b80b92"`, "TopicArn", `"arn:aws:sns:us-west-2:123456789012:MyTopic"`, "Subject", `"s"`, "Message", quote(message),
+		"Timestamp", `"2012-05-02T00:54:06.655Z"`, "SignatureVersion", `"1"`, "MessageAttributes", attributes}
+}
+
+func mustOpen(t *testing.T, m Message) Opened {
+	t.Helper()
+	opened, err := Open(m)
+	if err != nil {
+		t.Fatalf("%s: %v", m.Body, err)
+	}
+	return opened
+}
+
+func check(t *testing.T, got Opened, kind string, want event.Event, data string) {
+	t.Helper()
+	if got.Kind.String() != kind {
+		t.Errorf("kind %q, want %q", got.Kind, kind)
+	}
+	if got.Data.Text() != data {
+		t.Errorf("data %s, want %s", got.Data.Text(), data)
+	}
+	got.Data = event.Document{}
+	if len(got.Attributes) == 0 && len(want.Attributes) == 0 {
+		got.Attributes, want.Attributes = nil, nil
+	}
+	if !reflect.DeepEqual(got.Event, want) {
+		t.Errorf("event %+v\nwant  %+v", got.Event, want)
+	}
+}
+
+func TestBarePayload(t *testing.T) {
+	body := " {\"order_id\" : \"o1\"}\n"
+	attributes := map[string]string{"tenant": "x"}
+	opened := mustOpen(t, Message{Body: body, Attributes: attributes})
+	attributes["tenant"] = "changed later"
+	check(t, opened, "raw JSON", event.Event{Attributes: map[string]string{"tenant": "x"}}, body)
+}
+
+func TestStructuredCloudEvent(t *testing.T) {
+	opened := mustOpen(t, Message{Body: object(structuredMembers...), Attributes: map[string]string{"tenant": "x", "trace": "the message's"}})
+	check(t, opened, "CloudEvent (structured)", event.Event{
+		Type: "order.placed", ID: "/shop#42", Source: "/shop", At: at,
+		Attributes: map[string]string{"tenant": "x", "subject": "o1", "trace": "t", "sampled": "true", "tries": "3"},
+	}, `{"order_id" : "o1", "n": 1.0}`)
+}
+
+func TestCloudEventDataInBase64(t *testing.T) {
+	body := object(append(structuredMembers[:8:8], "data_base64", `"eyJvcmRlcl9pZCI6Im8xIn0="`, "data", "null")...)
+	check(t, mustOpen(t, Message{Body: body}), "CloudEvent (structured)", event.Event{Type: "order.placed", ID: "/shop#42", Source: "/shop"}, orderPayload)
+}
+
+func TestCloudEventIdentityIsInjective(t *testing.T) {
+	seen := map[string][2]string{}
+	parts := []string{"a", "b", "a#", "#b", "a#b", "%23", "#", "##", "%", "a%23b"}
+	for _, source := range parts {
+		for _, id := range parts {
+			body := object("specversion", `"1.0"`, "type", `"t"`, "source", quote(source), "id", quote(id), "data", "{}")
+			got := mustOpen(t, Message{Body: body}).ID
+			if other, taken := seen[got]; taken {
+				t.Errorf("%q and %q both give %q", other, [2]string{source, id}, got)
+			}
+			seen[got] = [2]string{source, id}
+		}
+	}
+}
+
+func TestBinaryCloudEvent(t *testing.T) {
+	for _, prefix := range prefixes {
+		t.Run(prefix, func(t *testing.T) {
+			attributes := map[string]string{}
+			for name, value := range binaryAttributes {
+				attributes[strings.Replace(name, "ce-", prefix, 1)] = value
+			}
+			want := maps.Clone(attributes)
+			want["trace"] = "t"
+			check(t, mustOpen(t, Message{Body: orderPayload, Attributes: attributes}), "CloudEvent (binary)",
+				event.Event{Type: "order.placed", ID: "/shop#42", Source: "/shop", At: at, Attributes: want}, orderPayload)
+		})
+	}
+}
+
+func TestStructuredEventWithItsAttributesRepeated(t *testing.T) {
+	body := object(structuredMembers...)
+	if got := mustOpen(t, Message{Body: body, Attributes: binaryAttributes}).Kind.Form; got != Structured {
+		t.Errorf("the same event twice is read as %v", got)
+	}
+	other := maps.Clone(binaryAttributes)
+	other["ce-id"] = "43"
+	opened := mustOpen(t, Message{Body: body, Attributes: other})
+	if opened.Kind.Form != Binary || opened.ID != "/shop#43" || opened.Data.Text() != body {
+		t.Errorf("another event as data is read as %v, id %s", opened.Kind, opened.ID)
+	}
+}
+
+func TestEventBridge(t *testing.T) {
+	opened := mustOpen(t, Message{Body: object(append([]string{"replay-name", `"r"`}, eventBridgeMembers...)...)})
+	check(t, opened, "EventBridge", event.Event{
+		Type: "order.placed", ID: "6a7e8feb-b491-4cf7-a9f1-bf3703467718", Source: "com.shop", At: time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC),
+	}, orderPayload)
+}
+
+func TestSNS(t *testing.T) {
+	attributes := `{"tenant":{"Type":"String","Value":"x"},"tries":{"Type":"Number","Value":"3"},"tags":{"Type":"String.Array","Value":"[\"a\"]"},"blob":{"Type":"Binary","Value":"AA=="}}`
+	wanted := map[string]string{"tenant": "x", "tries": "3", "tags": `["a"]`}
+	t.Run("raw", func(t *testing.T) {
+		check(t, mustOpen(t, Message{Body: object(snsMembers(orderPayload, attributes)...)}), "SNS > raw JSON", event.Event{Attributes: wanted}, orderPayload)
+	})
+	t.Run("without attributes", func(t *testing.T) {
+		members := snsMembers(orderPayload, "")
+		check(t, mustOpen(t, Message{Body: object(members[:len(members)-2]...)}), "SNS > raw JSON", event.Event{}, orderPayload)
+	})
+	t.Run("the message's attributes stay where the notification has none of the name", func(t *testing.T) {
+		opened := mustOpen(t, Message{Body: object(snsMembers(orderPayload, attributes)...), Attributes: map[string]string{"tenant": "outer", "hop": "1"}})
+		if opened.Attributes["tenant"] != "x" || opened.Attributes["hop"] != "1" {
+			t.Errorf("attributes %v", opened.Attributes)
+		}
+	})
+	t.Run("structured", func(t *testing.T) {
+		opened := mustOpen(t, Message{Body: object(snsMembers(object(structuredMembers...), "null")...)})
+		if opened.Kind.String() != "SNS > CloudEvent (structured)" || opened.ID != "/shop#42" {
+			t.Errorf("%v, id %s", opened.Kind, opened.ID)
+		}
+	})
+	t.Run("EventBridge", func(t *testing.T) {
+		if kind := mustOpen(t, Message{Body: object(snsMembers(object(eventBridgeMembers...), "{}")...)}).Kind; kind.String() != "SNS > EventBridge" {
+			t.Error(kind)
+		}
+	})
+	t.Run("binary", func(t *testing.T) {
+		var members []string
+		for name, value := range binaryAttributes {
+			members = append(members, name, object("Type", `"String"`, "Value", quote(value)))
+		}
+		opened := mustOpen(t, Message{Body: object(snsMembers(orderPayload, object(members...))...)})
+		if opened.Kind.String() != "SNS > CloudEvent (binary)" || opened.ID != "/shop#42" || opened.Data.Text() != orderPayload {
+			t.Errorf("%v, id %s, data %s", opened.Kind, opened.ID, opened.Data.Text())
+		}
+	})
+	t.Run("a notification in a notification is a payload", func(t *testing.T) {
+		inner := object(snsMembers(orderPayload, "{}")...)
+		opened := mustOpen(t, Message{Body: object(snsMembers(inner, "{}")...)})
+		if opened.Kind.String() != "SNS > raw JSON" || opened.Data.Text() != inner {
+			t.Errorf("%v, data %s", opened.Kind, opened.Data.Text())
+		}
+	})
+}
+
+// TestOneMarkerAtATime takes each marker away, and gives each a wrong type: what is left is a bare payload.
+func TestOneMarkerAtATime(t *testing.T) {
+	formats := map[string]struct {
+		members []string
+		markers []string
+		wrong   map[string][]string // further values that are no marker
+	}{
+		"structured":  {structuredMembers, []string{"specversion", "id", "source", "type"}, map[string][]string{"specversion": {`"0.3"`, `"1"`, `"1.1"`, `1.0`}}},
+		"EventBridge": {eventBridgeMembers, []string{"version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail"}, map[string][]string{"version": {`"1"`}, "resources": {`{}`}, "detail": {`[]`}}},
+		"SNS":         {snsMembers(orderPayload, "{}"), []string{"Type", "MessageId", "TopicArn", "Message", "Timestamp"}, map[string][]string{"Type": {`"SubscriptionConfirmation"`}, "TopicArn": {`"MyTopic"`}}},
+	}
+	for name, f := range formats {
+		for _, marker := range f.markers {
+			values := append([]string{"", "null", "7", `true`, `["a"]`, `{"a":"b"}`, `""`}, f.wrong[marker]...)
+			for _, value := range values {
+				body := object(replaced(f.members, marker, value)...)
+				switch {
+				case marker == "resources" && value == `["a"]`, marker == "detail" && value == `{"a":"b"}`, marker == "Message" && value == `""`:
+					continue // a right type after all
+				}
+				opened := mustOpen(t, Message{Body: body})
+				if opened.Kind != (Kind{}) || opened.Data.Text() != body || opened.Type != "" || opened.ID != "" {
+					t.Errorf("%s with %s %q: recognised as %v", name, marker, value, opened.Kind)
+				}
+			}
+		}
+	}
+	for marker := range binaryAttributes {
+		attributes := maps.Clone(binaryAttributes)
+		delete(attributes, marker)
+		_, needed := map[string]bool{"ce-specversion": true, "ce-id": true, "ce-source": true, "ce-type": true}[marker]
+		if opened := mustOpen(t, Message{Body: orderPayload, Attributes: attributes}); (opened.Kind.Form == Raw) != needed {
+			t.Errorf("binary without %s: recognised as %v", marker, opened.Kind)
+		}
+	}
+	mixed := map[string]string{"ce-specversion": "1.0", "ce_id": "42", "ce-source": "/shop", "ce-type": "t"}
+	if kind := mustOpen(t, Message{Body: orderPayload, Attributes: mixed}).Kind; kind.Form != Raw {
+		t.Errorf("markers under two prefixes: recognised as %v", kind)
+	}
+	for _, bad := range []string{`[]`, `{"a":1}`, `{"a":{"Type":"String"}}`, `{"a":{"Value":"x"}}`, `{"a":{"Type":"String","Value":1}}`} {
+		body := object(snsMembers(orderPayload, bad)...)
+		if kind := mustOpen(t, Message{Body: body}).Kind; kind.SNS {
+			t.Errorf("SNS with MessageAttributes %s: recognised", bad)
+		}
+	}
+}
+
+// replaced is members with one value changed, or the member gone for an empty value.
+func replaced(members []string, name, value string) []string {
+	var out []string
+	for i := 0; i < len(members); i += 2 {
+		switch {
+		case members[i] != name:
+			out = append(out, members[i], members[i+1])
+		case value != "":
+			out = append(out, name, value)
+		}
+	}
+	return out
+}
+
+func TestRefusals(t *testing.T) {
+	markers := structuredMembers[:8:8]
+	with := func(members ...string) string { return object(append(markers, members...)...) }
+	binaryAt := func(at string) map[string]string {
+		m := maps.Clone(binaryAttributes)
+		m["ce-time"] = at
+		return m
+	}
+	tests := []struct {
+		name   string
+		m      Message
+		reason event.Reason
+		detail string
+	}{
+		{"empty body", Message{}, event.Undecodable, "body"},
+		{"not JSON", Message{Body: "hello"}, event.Undecodable, "body"},
+		{"duplicate member", Message{Body: `{"a":1,"a":2}`}, event.Undecodable, "body"},
+		{"invalid UTF-8", Message{Body: "{\"a\":\"\xff\"}"}, event.Undecodable, "body"},
+		{"array", Message{Body: `[{"a":1}]`}, event.NotAnObject, "the body is an array"},
+		{"string", Message{Body: `"a"`}, event.NotAnObject, "a string"},
+		{"number", Message{Body: `7`}, event.NotAnObject, "a number"},
+		{"null", Message{Body: `null`}, event.NotAnObject, "null"},
+		{"true", Message{Body: `true`}, event.NotAnObject, "a boolean"},
+		{"CloudEvent without data", Message{Body: with()}, event.NotAnObject, "data of the CloudEvent is missing"},
+		{"CloudEvent with text as data", Message{Body: with("data", `"x"`)}, event.NotAnObject, "data of the CloudEvent is a string"},
+		{"CloudEvent with both", Message{Body: with("data", `{}`, "data_base64", `"e30="`)}, event.BadEnvelope, "both"},
+		{"data_base64 is a number", Message{Body: with("data_base64", `1`)}, event.BadEnvelope, "not a string"},
+		{"data_base64 is not base64", Message{Body: with("data_base64", `"{}"`)}, event.BadEnvelope, "base64"},
+		{"data_base64 is not JSON", Message{Body: with("data_base64", `"AAAA"`)}, event.Undecodable, "data_base64"},
+		{"data_base64 is an array", Message{Body: with("data_base64", `"W10="`)}, event.NotAnObject, "an array"},
+		{"bad time", Message{Body: with("data", `{}`, "time", `"yesterday"`)}, event.BadTime, "time of the CloudEvent"},
+		{"time is a number", Message{Body: with("data", `{}`, "time", `7`)}, event.BadTime, "a number"},
+		{"time before 1970", Message{Body: with("data", `{}`, "time", `"1969-12-31T23:59:59Z"`)}, event.BadTime, "time of the CloudEvent"},
+		{"bad time in an attribute", Message{Body: `{}`, Attributes: binaryAt("soon")}, event.BadTime, "ce-time"},
+		{"binary with an array", Message{Body: `[]`, Attributes: binaryAttributes}, event.NotAnObject, "an array"},
+		{"EventBridge with a bad time", Message{Body: object(replaced(eventBridgeMembers, "time", `"soon"`)...)}, event.BadTime, "EventBridge"},
+		{"SNS with text", Message{Body: object(snsMembers("hello", "{}")...)}, event.Undecodable, "in the SNS notification: body"},
+		{"S3 pointer", Message{Body: `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`}, event.PayloadElsewhere, "bucket b, key k"},
+		{"old S3 pointer", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`}, event.PayloadElsewhere, "bucket b"},
+		{"S3 pointer in SNS", Message{Body: object(snsMembers(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`, "{}")...)}, event.PayloadElsewhere, "in the SNS notification"},
+		{"pointer of another class", Message{Body: `["com.example.Pointer",{"s3BucketName":"b","s3Key":"k"}]`}, event.NotAnObject, "array"},
+		{"pointer without a key", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b"}]`}, event.NotAnObject, "array"},
+		{"pointer with a third element", Message{Body: `["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"},1]`}, event.NotAnObject, "array"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			opened, err := Open(tt.m)
+			var refusal *event.Refusal
+			if !errors.As(err, &refusal) {
+				t.Fatalf("opened as %v, error %v", opened.Kind, err)
+			}
+			if refusal.Verdict != event.Poison || refusal.Reason != tt.reason || !strings.Contains(refusal.Detail, tt.detail) {
+				t.Errorf("%v, want %s with %q", refusal, tt.reason, tt.detail)
+			}
+		})
+	}
+}
