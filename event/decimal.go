@@ -119,6 +119,14 @@ func (d Decimal) Neg() Decimal {
 	return d
 }
 
+// Shift is d × 10^places.
+func (d Decimal) Shift(places int64) Decimal {
+	if !d.IsZero() {
+		d.exp += places
+	}
+	return d
+}
+
 // IsInteger reports whether d has no decimals.
 func (d Decimal) IsInteger() bool { return d.exp >= 0 }
 

@@ -1,0 +1,111 @@
+package keys
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Each function here replaces the text dst[from:] by its result, in place where it can.
+
+// pad wants the digits of a non-negative integer in normal form: 7 and 007 as text would make one key.
+func pad(dst []byte, from, width int, _ *Source) ([]byte, error) {
+	digits := dst[from:]
+	for i, c := range digits {
+		if c < '0' || c > '9' || c == '0' && i == 0 && len(digits) > 1 {
+			return dst, event.Poisoned(event.WrongType, quote(digits)+" is not a non-negative integer without needless zeros")
+		}
+	}
+	missing := width - len(digits)
+	if missing < 0 {
+		return dst, event.Poisoned(event.NumberOutOfRange, fmt.Sprintf("%s has more than %d digits", quote(digits), width))
+	}
+	for range missing {
+		dst = append(dst, '0')
+	}
+	copy(dst[from+missing:], dst[from:])
+	for i := range missing {
+		dst[from+i] = '0'
+	}
+	return dst, nil
+}
+
+func rev(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	for i := from; i < len(dst); i++ {
+		if c := dst[i]; c >= '0' && c <= '9' {
+			dst[i] = '0' + '9' - c
+		}
+	}
+	return dst, nil
+}
+
+func shard(dst []byte, from, shards int, _ *Source) ([]byte, error) {
+	sum := sha256.Sum256(dst[from:])
+	return strconv.AppendUint(dst[:from], binary.BigEndian.Uint64(sum[:8])%uint64(shards), 10), nil
+}
+
+// hash keeps the first digits hex digits; 0: all.
+func hash(dst []byte, from, digits int, _ *Source) ([]byte, error) {
+	sum := sha256.Sum256(dst[from:])
+	dst = hex.AppendEncode(dst[:from], sum[:])
+	if digits > 0 {
+		dst = dst[:from+digits]
+	}
+	return dst, nil
+}
+
+func keyedHash(dst []byte, from, _ int, s *Source) ([]byte, error) {
+	if len(s.Secret) == 0 {
+		// Never a key without the secret: anyone could recompute it from a list of e-mail addresses.
+		return dst, &event.Refusal{Verdict: event.Retry, Reason: event.Refused, Detail: "there is no secret; set INGOT_PII_KEY"}
+	}
+	mac := hmac.New(sha256.New, s.Secret)
+	mac.Write(dst[from:])
+	return hex.AppendEncode(dst[:from], mac.Sum(nil)), nil
+}
+
+func first(dst []byte, from, points int, _ *Source) ([]byte, error) {
+	end := from
+	for ; points > 0 && end < len(dst); points-- {
+		_, width := utf8.DecodeRune(dst[end:])
+		end += width
+	}
+	return dst[:end], nil
+}
+
+func trim(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	start, end := from, len(dst)
+	for end > start && asciiSpace(dst[end-1]) {
+		end--
+	}
+	for start < end && asciiSpace(dst[start]) {
+		start++
+	}
+	return append(dst[:from], dst[start:end]...), nil
+}
+
+func asciiSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+func lower(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	for i := from; i < len(dst); i++ {
+		if c := dst[i]; 'A' <= c && c <= 'Z' {
+			dst[i] = c | 0x20
+		}
+	}
+	return dst, nil
+}
+
+func upper(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	for i := from; i < len(dst); i++ {
+		if c := dst[i]; 'a' <= c && c <= 'z' {
+			dst[i] = c &^ 0x20
+		}
+	}
+	return dst, nil
+}

@@ -1,0 +1,36 @@
+package keys
+
+import (
+	"strconv"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// formatAs makes the function that writes an RFC 3339 time by layout, in UTC.
+func formatAs(layout string) func([]byte, int, int, *Source) ([]byte, error) {
+	return func(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+		t, err := parseTime(dst[from:])
+		if err != nil {
+			return dst, badTime(err)
+		}
+		return t.AppendFormat(dst[:from], layout), nil
+	}
+}
+
+func unixSeconds(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	t, err := parseTime(dst[from:])
+	if err != nil {
+		return dst, badTime(err)
+	}
+	return strconv.AppendInt(dst[:from], t.Unix(), 10), nil
+}
+
+func unixMillis(dst []byte, from, _ int, _ *Source) ([]byte, error) {
+	t, err := parseTime(dst[from:])
+	if err != nil {
+		return dst, badTime(err)
+	}
+	return strconv.AppendInt(dst[:from], t.UnixMilli(), 10), nil
+}
+
+func badTime(err error) *event.Refusal { return event.Poisoned(event.BadTime, err.Error()) }

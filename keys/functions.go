@@ -1,0 +1,127 @@
+package keys
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Function describes one function of the template language, for documents, completion and checks.
+type Function struct {
+	Name string
+	Arg  string // what its argument is; empty: it takes none. "N?" may be left out
+	Does string
+	// Lossy: different inputs can come out alike. For sha256 it depends: whole it is lossless, cut it is not.
+	Lossy bool
+	// Follows lists what may stand before it in a variable; nil: anything. The value itself may always.
+	Follows []string
+
+	least, most int // the range of its argument
+	run         func(dst []byte, from, arg int, s *Source) ([]byte, error)
+}
+
+// step is one function of a variable, ready to run.
+type step struct {
+	written string // "pad:8"
+	arg     int
+	do      func(dst []byte, from, arg int, s *Source) ([]byte, error)
+}
+
+func (f *step) run(dst []byte, from int, s *Source) ([]byte, error) { return f.do(dst, from, f.arg, s) }
+
+// Functions lists the functions of the template language. Each makes text from the text before it.
+//
+// "Lossless" is said of what the text means: time makes one text of all spellings of one instant, as numbers
+// have one normal form for all spellings.
+func Functions() []Function {
+	timely := []string{"trim", "time"}
+	return []Function{
+		{Name: "time", Does: "an RFC 3339 time as 2006-01-02T15:04:05.000000000Z: text order is time order", Follows: timely, run: formatAs(timeText)},
+		{Name: "minute", Does: "the UTC minute of an RFC 3339 time: 2006-01-02T15:04", Lossy: true, Follows: timely, run: formatAs("2006-01-02T15:04")},
+		{Name: "hour", Does: "its UTC hour: 2006-01-02T15", Lossy: true, Follows: timely, run: formatAs("2006-01-02T15")},
+		{Name: "day", Does: "its UTC day: 2006-01-02", Lossy: true, Follows: timely, run: formatAs("2006-01-02")},
+		{Name: "month", Does: "its UTC month: 2006-01", Lossy: true, Follows: timely, run: formatAs("2006-01")},
+		{Name: "year", Does: "its UTC year: 2006", Lossy: true, Follows: timely, run: formatAs("2006")},
+		{Name: "unix", Does: "an RFC 3339 time as whole seconds since 1970; in `at`, reads such a number", Lossy: true, Follows: timely, run: unixSeconds},
+		{Name: "unixms", Does: "an RFC 3339 time as whole milliseconds since 1970; in `at`, reads such a number", Lossy: true, Follows: timely, run: unixMillis},
+		{Name: "pad", Arg: "N", Does: "a non-negative integer, zeros put before it up to N digits: text order is number order", Follows: []string{"trim", "unix", "unixms", "shard"}, least: 1, most: 38, run: pad},
+		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around", Follows: []string{"time", "pad"}, run: rev},
+		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, least: 1, most: 10_000, run: shard},
+		{Name: "hmac", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment: for personal data", run: keyedHash},
+		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", least: 1, most: 63, run: hash},
+		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, least: 1, most: 1024, run: first},
+		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, run: trim},
+		{Name: "lower", Does: "A to Z as a to z, nothing else", Lossy: true, run: lower},
+		{Name: "upper", Does: "a to z as A to Z, nothing else", Lossy: true, run: upper},
+	}
+}
+
+func lookup(name string) (Function, bool) {
+	all := Functions()
+	i := slices.IndexFunc(all, func(f Function) bool { return f.Name == name })
+	if i < 0 {
+		return Function{}, false
+	}
+	return all[i], true
+}
+
+// addFunc reads call, a function with its argument, and appends it to what p applies.
+func (p *Part) addFunc(call string, offset int) error {
+	name, arg, hasArg := strings.Cut(call, ":")
+	name, arg = strings.TrimSpace(name), strings.TrimSpace(arg)
+	f, known := lookup(name)
+	if !known {
+		return &TemplateError{Offset: offset, What: quote(name) + " is no function", Instead: "one of " + functionNames()}
+	}
+	if n := len(p.Funcs); n > 0 && f.Follows != nil && !slices.Contains(f.Follows, p.Funcs[n-1].Name) {
+		return &TemplateError{
+			Offset: offset, What: fmt.Sprintf("%s cannot follow %s", name, p.Funcs[n-1].Name),
+			Instead: fmt.Sprintf("it after the value itself or after %s", strings.Join(f.Follows, ", ")),
+		}
+	}
+	if name == "rev" && len(p.Funcs) == 0 {
+		return &TemplateError{Offset: offset, What: "rev needs a fixed width to turn the order around", Instead: "time | rev, or pad:N | rev"}
+	}
+	n, what := f.argument(arg, hasArg)
+	if what != "" {
+		return &TemplateError{Offset: offset, What: what, Instead: f.example()}
+	}
+	p.Funcs = append(p.Funcs, Func{Name: name, Arg: arg})
+	p.Lossy = p.Lossy || f.Lossy || name == "sha256" && hasArg
+	p.apply = append(p.apply, step{written: call, arg: n, do: f.run})
+	return nil
+}
+
+// argument reads the argument of f; what says why it cannot be.
+func (f *Function) argument(arg string, hasArg bool) (n int, what string) {
+	switch {
+	case f.Arg == "" && hasArg:
+		return 0, f.Name + " takes no argument"
+	case f.Arg == "N" && !hasArg:
+		return 0, f.Name + " needs an argument"
+	case !hasArg:
+		return 0, ""
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < f.least || n > f.most || strconv.Itoa(n) != arg {
+		return 0, fmt.Sprintf("%s takes a whole number from %d to %d, not %s", f.Name, f.least, f.most, quote(arg))
+	}
+	return n, ""
+}
+
+// example is a call that is right.
+func (f *Function) example() string {
+	if f.Arg == "" {
+		return f.Name
+	}
+	return f.Name + ":8"
+}
+
+func functionNames() string {
+	var names []string
+	for _, f := range Functions() {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}

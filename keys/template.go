@@ -1,0 +1,139 @@
+package keys
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Template makes text from an event: its own text as it stands, and in braces what is filled in:
+//
+//	MERCHANT#{merchant_id}        a field of the payload, by its event.Path
+//	{@at | time}#{@id}            a derived value, passed through functions
+//	{customer_id | trim | hmac}   functions from left to right; an argument follows a colon: {@id | shard:8}
+//
+// Derived values: @id, @at (the time in FormatTime's form), @type, @source, @digest, and @attribute.NAME. The
+// functions are listed at Functions. A filled-in string stands decoded, a number in normal form
+// (event.Decimal), a boolean as true or false; then come the functions, and as the last step Escape, for every
+// value alike. A Template is immutable and safe for concurrent use.
+type Template struct {
+	text  string
+	parts []Part
+}
+
+// Part is a piece of a template: its own text, or a variable.
+type Part struct {
+	Literal string     // the text, where there is neither Path nor Derived
+	Path    event.Path // the field, where IsZero is false
+	Derived string     // "@id", "@at", "@type", "@source", "@digest", "@attribute.NAME"
+	Funcs   []Func     // in order of application
+	// Lossy: different values can come out alike, so that the part cannot tell events apart.
+	Lossy  bool
+	Offset int // where the part begins in the template's text, in bytes
+
+	name  string // for messages: "field a.b", "@id"
+	apply []step
+}
+
+// Func is one function of a variable, with its argument's text.
+type Func struct{ Name, Arg string }
+
+// IsVariable reports whether the part is filled in.
+func (p *Part) IsVariable() bool { return p.name != "" }
+
+// Text is the template as it was written.
+func (t *Template) Text() string { return t.text }
+
+// Parts are the pieces in order. The caller leaves them as they are.
+func (t *Template) Parts() []Part { return t.parts }
+
+// Constant reports whether nothing is filled in.
+func (t *Template) Constant() bool {
+	return !slices.ContainsFunc(t.parts, func(p Part) bool { return p.IsVariable() })
+}
+
+// Paths are the fields that are read, each once, in order.
+func (t *Template) Paths() []event.Path {
+	var paths []event.Path
+	for _, p := range t.parts {
+		if !p.Path.IsZero() && !slices.ContainsFunc(paths, p.Path.Equal) {
+			paths = append(paths, p.Path)
+		}
+	}
+	return paths
+}
+
+// Derived are the derived values that are read, each once, in order.
+func (t *Template) Derived() []string {
+	var names []string
+	for _, p := range t.parts {
+		if p.Derived != "" && !slices.Contains(names, p.Derived) {
+			names = append(names, p.Derived)
+		}
+	}
+	return names
+}
+
+// UsesHMAC reports whether the template needs the secret.
+func (t *Template) UsesHMAC() bool {
+	return slices.ContainsFunc(t.parts, func(p Part) bool {
+		return slices.ContainsFunc(p.Funcs, func(f Func) bool { return f.Name == "hmac" })
+	})
+}
+
+// CheckSeparated says whether two neighbouring variables could run into each other: between them must stand
+// text that contains '#', which no escaped value does. Without that, {a}{b} makes one key of (x, yz) and
+// (xy, z). The error is a *TemplateError.
+func (t *Template) CheckSeparated() error {
+	before, separated := "", true
+	for _, p := range t.parts {
+		switch {
+		case !p.IsVariable():
+			separated = separated || strings.Contains(p.Literal, "#")
+		case !separated:
+			return &TemplateError{
+				Offset:  p.Offset,
+				What:    "nothing separates " + before + " from " + p.name + ", so that different values can make one key",
+				Instead: "a # between them",
+			}
+		default:
+			before, separated = p.name, false
+		}
+	}
+	return nil
+}
+
+// Source is what a template reads. Zero fields are missing.
+type Source struct {
+	Data             event.Node // the payload's root
+	Type, ID, Source string
+	At               time.Time // in the years 1970 to 9999
+	HasAt            bool
+	Digest           event.Digest
+	Attributes       map[string]string // @attribute.NAME
+	Secret           []byte            // the key of hmac
+}
+
+// TemplateError is what is wrong with a template, Offset bytes into its text.
+type TemplateError struct {
+	Offset  int
+	What    string
+	Instead string // what to write; empty if there is no one answer
+}
+
+// Error is what is wrong and what to write.
+func (e *TemplateError) Error() string {
+	if e.Instead == "" {
+		return e.What
+	}
+	return e.What + "; write " + e.Instead + " instead"
+}
+
+// Missing says that a value is not there: absent, null, or text that is empty, or that trim left empty. What
+// that means is the caller's business: an index does without the item, an id cannot.
+type Missing struct{ What string }
+
+// Error reads "field order_id is null".
+func (m *Missing) Error() string { return m.What }

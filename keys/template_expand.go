@@ -1,0 +1,112 @@
+package keys
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Append appends the template's text for s to dst. The error is a *Missing or a *event.Refusal: Poison, or
+// Retry where hmac has no secret, for which the event cannot help.
+func (t *Template) Append(dst []byte, s *Source) ([]byte, error) {
+	start := len(dst)
+	for i := range t.parts {
+		p := &t.parts[i]
+		if !p.IsVariable() {
+			dst = append(dst, p.Literal...)
+			continue
+		}
+		from := len(dst)
+		filled, err := p.fill(dst, from, s)
+		if err != nil {
+			return dst[:start], err
+		}
+		dst = escapeFrom(filled, from)
+	}
+	return dst, nil
+}
+
+// Expand is the template's text for s; errors as Append's.
+func (t *Template) Expand(s *Source) (string, error) {
+	if len(t.parts) == 1 && !t.parts[0].IsVariable() {
+		return t.text, nil
+	}
+	var room [128]byte
+	text, err := t.Append(room[:0], s)
+	return string(text), err
+}
+
+// fill appends the variable's value at from, before escaping.
+func (p *Part) fill(dst []byte, from int, s *Source) ([]byte, error) {
+	dst, err := p.read(dst, s)
+	if err != nil {
+		return dst, err
+	}
+	if len(dst) == from {
+		return dst, &Missing{What: p.name + " is empty"}
+	}
+	for i := range p.apply {
+		if dst, err = p.apply[i].run(dst, from, s); err != nil {
+			return dst, p.explain(err, &p.apply[i])
+		}
+	}
+	if len(dst) == from {
+		return dst, &Missing{What: p.name + " is empty but for white space"}
+	}
+	return dst, nil
+}
+
+// read appends the value as it is.
+func (p *Part) read(dst []byte, s *Source) ([]byte, error) {
+	if !p.Path.IsZero() {
+		return p.readField(dst, s.Data.At(p.Path))
+	}
+	switch p.Derived {
+	case "@id":
+		return append(dst, s.ID...), nil
+	case "@type":
+		return append(dst, s.Type...), nil
+	case "@source":
+		return append(dst, s.Source...), nil
+	case "@digest":
+		if s.Digest.IsZero() {
+			return dst, &Missing{What: "@digest is missing"}
+		}
+		return append(dst, s.Digest.String()...), nil
+	case "@at":
+		if !s.HasAt {
+			return dst, &Missing{What: "@at is missing"}
+		}
+		return AppendTime(dst, s.At), nil
+	}
+	value, found := s.Attributes[strings.TrimPrefix(p.Derived, "@attribute.")]
+	if !found {
+		return dst, &Missing{What: p.name + " is missing"}
+	}
+	return append(dst, value...), nil
+}
+
+func (p *Part) readField(dst []byte, n event.Node) ([]byte, error) {
+	switch n.Kind() {
+	case event.String:
+		return append(dst, n.Text()...), nil
+	case event.Number:
+		return appendNumber(dst, n.Raw()), nil
+	case event.Bool:
+		return append(dst, n.Raw()...), nil
+	case event.Absent:
+		return dst, &Missing{What: p.name + " is missing"}
+	case event.Null:
+		return dst, &Missing{What: p.name + " is null"}
+	}
+	return dst, event.Poisoned(event.WrongType, fmt.Sprintf("%s is an %s, which no text can be made of", p.name, n.Kind()))
+}
+
+// explain adds to a function's refusal which value it was given.
+func (p *Part) explain(err error, f *step) error {
+	if refusal, ok := err.(*event.Refusal); ok {
+		refusal.Detail = p.name + " | " + f.written + ": " + refusal.Detail
+	}
+	return err
+}

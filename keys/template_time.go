@@ -1,0 +1,97 @@
+package keys
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// CheckTime says whether the template can be read by Time: one variable and nothing else, piped into nothing
+// but trim and then unix or unixms. The error is a *TemplateError.
+func (t *Template) CheckTime() error {
+	if len(t.parts) != 1 || !t.parts[0].IsVariable() {
+		return &TemplateError{What: "a time is one value", Instead: `"{field}", "{field | unix}" or "{field | unixms}"`}
+	}
+	part := &t.parts[0]
+	for i, f := range part.Funcs {
+		last := i == len(part.Funcs)-1
+		if f.Name != "trim" && !(last && (f.Name == "unix" || f.Name == "unixms")) {
+			return &TemplateError{Offset: part.Offset, What: f.Name + " is no way to read a time", Instead: "unix, unixms or nothing"}
+		}
+	}
+	return nil
+}
+
+// Time reads the template's one variable as a time: RFC 3339 text, or with unix or unixms a number, or text
+// that is one, of seconds or milliseconds since 1970, exact to the nanosecond. The result is in UTC, in the
+// years 1970 to 9999. Errors are Append's; a time that cannot be read is Poison.
+func (t *Template) Time(s *Source) (time.Time, error) {
+	if err := t.CheckTime(); err != nil {
+		return time.Time{}, event.Poisoned(event.BadTime, err.Error())
+	}
+	part := &t.parts[0]
+	if part.Derived == "@at" && len(part.Funcs) == 0 && s.HasAt {
+		return s.At.UTC(), nil
+	}
+	reader, unit := *part, int64(0)
+	if n := len(part.Funcs); n > 0 && part.Funcs[n-1].Name != "trim" {
+		reader.apply = part.apply[:n-1]
+		unit = int64(time.Second)
+		if part.Funcs[n-1].Name == "unixms" {
+			unit = int64(time.Millisecond)
+		}
+	}
+	var room [64]byte
+	text, err := reader.fill(room[:0], 0, s)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if unit != 0 {
+		return part.unixTime(string(text), unit)
+	}
+	at, err := parseTime(text)
+	if err != nil && !part.Path.IsZero() && s.Data.At(part.Path).Kind() == event.Number {
+		return time.Time{}, event.Poisoned(event.BadTime, fmt.Sprintf("%s is a number: declare what it counts with | unix or | unixms", part.name))
+	}
+	if err != nil {
+		return time.Time{}, event.Poisoned(event.BadTime, part.name+": "+err.Error())
+	}
+	return at, nil
+}
+
+// unixTime reads text as a number of units since 1970.
+func (p *Part) unixTime(text string, unit int64) (time.Time, error) {
+	bad := func(what string) (time.Time, error) {
+		return time.Time{}, event.Poisoned(event.BadTime, fmt.Sprintf("%s: %s %s", p.name, quote(text), what))
+	}
+	number, err := event.ParseDecimal(text)
+	if err != nil {
+		return bad("is not a number")
+	}
+	if number.Sign() < 0 || number.Cmp(event.DecimalOf(unixEnd*(int64(time.Second)/unit))) >= 0 {
+		return bad(fmt.Sprintf("lies outside of the years %d to %d", firstYear, lastYear))
+	}
+	nanoseconds := number.Shift(decimalsOf(unit))
+	if !nanoseconds.IsInteger() {
+		return bad("is finer than a nanosecond")
+	}
+	// The year 9999 counts more nanoseconds than an int64 holds, so the digits are cut.
+	digits := "0000000000" + nanoseconds.String()
+	cut := len(digits) - 9
+	seconds, _ := strconv.ParseInt(digits[:cut], 10, 64)
+	rest, _ := strconv.ParseInt(digits[cut:], 10, 64)
+	return time.Unix(seconds, rest).UTC(), nil
+}
+
+// unixEnd is the second at which the year 9999 is over.
+const unixEnd = 253402300800
+
+// decimalsOf is how many decimals of a unit make a nanosecond.
+func decimalsOf(unit int64) int64 {
+	if unit == int64(time.Second) {
+		return 9
+	}
+	return 6
+}
