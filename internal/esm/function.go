@@ -58,9 +58,9 @@ var (
 func (f *Function) check() error {
 	switch {
 	case f.Handler == nil:
-		return errors.New("Function.Handler is nil")
+		return errors.New("field Function.Handler is nil")
 	case f.Timeout < 0 || f.Timeout > 15*time.Minute:
-		return fmt.Errorf("Function.Timeout is %v; Lambda allows up to 15m", f.Timeout)
+		return fmt.Errorf("field Function.Timeout is %v; Lambda allows up to 15m", f.Timeout)
 	}
 	return nil
 }

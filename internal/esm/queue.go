@@ -94,13 +94,13 @@ func (q *Queue) check() error {
 	}
 	switch {
 	case cfg.BatchSize < 1 || cfg.BatchSize > largest:
-		return fmt.Errorf("BatchSize is %d, not 1 to %d", cfg.BatchSize, largest)
+		return fmt.Errorf("field BatchSize is %d, not 1 to %d", cfg.BatchSize, largest)
 	case cfg.Concurrency < 1 || cfg.Concurrency > 1000:
-		return fmt.Errorf("Concurrency is %d, not 1 to 1000", cfg.Concurrency)
+		return fmt.Errorf("field Concurrency is %d, not 1 to 1000", cfg.Concurrency)
 	case cfg.Wait < 0 || cfg.Wait > 20*time.Second || cfg.Wait%time.Second != 0:
-		return fmt.Errorf("Wait is %v, not whole seconds up to 20s", cfg.Wait)
+		return fmt.Errorf("field Wait is %v, not whole seconds up to 20s", cfg.Wait)
 	case cfg.Function.timeout() > q.visibility:
-		return fmt.Errorf("Function.Timeout %v is longer than the queue's visibility timeout %v", cfg.Function.timeout(), q.visibility)
+		return fmt.Errorf("field Function.Timeout %v is longer than the queue's visibility timeout %v", cfg.Function.timeout(), q.visibility)
 	}
 	return cfg.Function.check()
 }

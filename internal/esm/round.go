@@ -83,7 +83,9 @@ func (s *Stream) batch(ctx context.Context, sh *shard, p *Streamed) {
 		sh.rewind()
 		return
 	}
-	sh.at.Window.keep(state)
+	if err == nil {
+		sh.at.Window.keep(state)
+	}
 	sh.advance(done)
 	p.Done += done
 	if done < n {

@@ -77,15 +77,15 @@ func NewStream(cfg StreamConfig) (*Stream, error) {
 func (cfg *StreamConfig) check() error {
 	switch {
 	case cfg.BatchSize < 1 || cfg.BatchSize > 10_000:
-		return fmt.Errorf("BatchSize is %d, not 1 to 10000", cfg.BatchSize)
+		return fmt.Errorf("field BatchSize is %d, not 1 to 10000", cfg.BatchSize)
 	case cfg.Concurrency < 0:
-		return fmt.Errorf("Concurrency is %d", cfg.Concurrency)
+		return fmt.Errorf("field Concurrency is %d", cfg.Concurrency)
 	case cfg.Window < 0 || cfg.Window > 15*time.Minute || cfg.Window%time.Second != 0:
-		return fmt.Errorf("Window is %v, not whole seconds up to 15m", cfg.Window)
+		return fmt.Errorf("field Window is %v, not whole seconds up to 15m", cfg.Window)
 	case cfg.MaxRetries < 0 || cfg.MaxRetries > 10_000:
-		return fmt.Errorf("MaxRetries is %d, not 0 to 10000", cfg.MaxRetries)
+		return fmt.Errorf("field MaxRetries is %d, not 0 to 10000", cfg.MaxRetries)
 	case cfg.MaxAge != 0 && (cfg.MaxAge < time.Minute || cfg.MaxAge > 7*24*time.Hour):
-		return fmt.Errorf("MaxAge is %v, not 0 or 1m to 168h", cfg.MaxAge)
+		return fmt.Errorf("field MaxAge is %v, not 0 or 1m to 168h", cfg.MaxAge)
 	}
 	return cfg.Function.check()
 }

@@ -1,0 +1,160 @@
+package esm
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newWindowRig has windows of 100 s; record n is created at second n.
+func newWindowRig(t *testing.T, change func(*StreamConfig)) *streamRig {
+	return newStreamRig(t, func(c *StreamConfig) {
+		c.Window = 100 * time.Second
+		if change != nil {
+			change(c)
+		}
+	})
+}
+
+func TestEventOfAWindow(t *testing.T) {
+	rig := newWindowRig(t, nil)
+	rig.source.shard(`shardId-00000001573689847184-864758bb`, "").put(999, 999)
+	rig.script = []string{`{"state":{"n": "1"}}`}
+	rig.now = time.Unix(1000, 0)
+	rig.poll(1)
+	got := rig.calls[0]
+	want := `],"window":{"start":"1970-01-01T00:15:00Z","end":"1970-01-01T00:16:40Z"},"state":{},"shardId":"shardId-00000001573689847184-864758bb","eventSourceARN":"` +
+		streamARN + `","isFinalInvokeForWindow":false,"isWindowTerminatedEarly":false}`
+	if !strings.HasSuffix(got.raw, want) {
+		t.Errorf("event %s\nshould end in %s", got.raw, want)
+	}
+	if !got.Window.Start.Equal(time.Unix(900, 0)) || !got.Window.End.Equal(time.Unix(1000, 0)) || got.ShardID == "" || got.EventSourceARN != streamARN || got.State == nil {
+		t.Errorf("aws-lambda-go reads %+v", got)
+	}
+	// Two minutes after its end the window is over, and its last event has no records and the state.
+	rig.now = time.Unix(1119, 0)
+	if p := rig.poll(1); !p.Idle() {
+		t.Errorf("did %+v before the window was over", p)
+	}
+	rig.now = time.Unix(1120, 0)
+	if p := rig.poll(1); p.Finals != 1 {
+		t.Errorf("did %+v", p)
+	}
+	want = `{"Records":[],"window":{"start":"1970-01-01T00:15:00Z","end":"1970-01-01T00:16:40Z"},"state":{"n":"1"},"shardId":"shardId-00000001573689847184-864758bb","eventSourceARN":"` +
+		streamARN + `","isFinalInvokeForWindow":true,"isWindowTerminatedEarly":false}`
+	if final := rig.calls[1].raw; strings.Replace(final, `{"n": "1"}`, `{"n":"1"}`, 1) != want {
+		t.Errorf("final event %s\nshould be %s", final, want)
+	}
+}
+
+func TestWindowsSplitBatchesAndCarryState(t *testing.T) {
+	rig := newWindowRig(t, nil)
+	sh := rig.source.shard("a", "")
+	sh.put(98, 105)
+	sh.putAt(106, time.Unix(99, 0)) // late: it counts in the window that is open
+	rig.script = []string{`{"state":{"n":"1"}}`, `{"state":{"n":"2"}}`, `{"state":{"n":"3"}}`}
+	rig.poll(5)
+	var states []string
+	for _, c := range rig.calls {
+		states = append(states, fmt.Sprint(c.State["n"]))
+	}
+	rig.want("98-99 final 100-102 103-105 106")
+	// The answer to the final call hands nothing on: the next window starts fresh.
+	if got := strings.Join(states, ","); got != ",1,,3," {
+		t.Errorf("states %q", got)
+	}
+}
+
+func TestWindowNeedsAState(t *testing.T) {
+	for _, answer := range []string{`{}`, `null`, `[]`, `{"state":null}`, `{"state":[]}`, `{"state":null,"batchItemFailures":[]}`, `{"State":{}}`} {
+		rig := newWindowRig(t, nil)
+		rig.source.shard("a", "").put(1, 4)
+		rig.script = []string{answer}
+		rig.poll(3)
+		if got := rig.took(); got != "1-3 1-3 4" {
+			t.Errorf("answer %s: called with %q", answer, got)
+		}
+	}
+}
+
+func TestPartialFailureInAWindowKeepsState(t *testing.T) {
+	rig := newWindowRig(t, nil)
+	rig.source.shard("a", "").put(1, 4)
+	rig.script = []string{`{"state":{"n":"1"},"batchItemFailures":[{"itemIdentifier":"` + number(2) + `"}]}`}
+	rig.poll(2)
+	if n := rig.calls[1].State["n"]; n != "1" {
+		t.Errorf("state %v", n)
+	}
+	rig.want("1-3 2-4")
+}
+
+func TestEndOfShardEndsItsWindow(t *testing.T) {
+	rig := newWindowRig(t, nil)
+	sh := rig.source.shard("a", "")
+	sh.put(1, 2)
+	sh.closed = true
+	rig.source.shard("b", "a").put(3, 3)
+	rig.script = []string{`{"state":{"n":"1"}}`, "!", `{}`}
+	p := rig.poll(6)
+	// The failing final call holds the shard, and so its child, until it succeeds.
+	rig.want("1-2 final final final 3")
+	if p.Finals != 3 || p.Failed != 2 || p.Finished != 1 {
+		t.Errorf("did %+v", p)
+	}
+}
+
+func TestTooLargeAStateEndsTheWindowEarly(t *testing.T) {
+	rig := newWindowRig(t, nil)
+	rig.source.shard("a", "").put(1, 7)
+	large, err := json.Marshal(map[string]any{"state": map[string]string{"x": strings.Repeat("x", maxState)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rig.script = []string{`{"state":{"n":"1"}}`, string(large)}
+	rig.poll(4)
+	if c := rig.calls[2]; !c.IsWindowTerminatedEarly || !c.IsFinalInvokeForWindow || c.State["n"] != "1" {
+		t.Errorf("third call: %s", c.raw)
+	}
+	if c := rig.calls[3]; c.IsWindowTerminatedEarly || len(c.State) != 0 {
+		t.Errorf("fourth call: %s", c.raw)
+	}
+	rig.want("1-3 4-6 final 7")
+}
+
+func TestCheckpointHoldsTheWindow(t *testing.T) {
+	rig := newWindowRig(t, nil)
+	rig.source.shard("a", "").put(1, 4)
+	rig.script = []string{`{"state":{"n":"1"}}`, `{"state":{"n":"2"}}`}
+	rig.poll(1)
+	stored, err := json.Marshal(rig.Checkpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rig.poll(1)
+	var stale Checkpoint
+	if err := json.Unmarshal(stored, &stale); err != nil {
+		t.Fatal(err)
+	}
+	rig.Restore(stale)
+	rig.poll(1)
+	if c := rig.calls[2]; c.State["n"] != "1" {
+		t.Errorf("after going back: %s", c.raw)
+	}
+	rig.want("1-3 4 4")
+}
+
+func TestFaultsOfAFinalCall(t *testing.T) {
+	asked := 0
+	second := func(inv Invocation) bool { asked++; return inv.Final && asked == 2 }
+	for name, faults := range map[string]Faults{"drop": {DropAnswer: second}, "forget": {Forget: second}, "duplicate": {Duplicate: second}} {
+		asked = 0
+		rig := newWindowRig(t, func(c *StreamConfig) { c.Function.Faults = faults })
+		rig.source.shard("a", "").put(99, 100)
+		rig.poll(4)
+		if got := rig.took(); !strings.HasPrefix(got, "99 final final 100") {
+			t.Errorf("%s: called with %q", name, got)
+		}
+	}
+}
