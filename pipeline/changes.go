@@ -1,0 +1,127 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+)
+
+// ChangeKind says what a change of the file means for what is already stored.
+type ChangeKind string
+
+// The kinds of change.
+const (
+	// IdentityChange: redelivered messages of a live type become other items, or are judged by another
+	// digest. The queue and the dead-letter queue must be drained first.
+	IdentityChange ChangeKind = "identity"
+	// GenerationChange: an aggregate counts in another way under the same name and since. The streams
+	// function would refuse to start.
+	GenerationChange ChangeKind = "generation"
+	// EpochChange: the epoch is lower than before, or too low for what was added.
+	EpochChange ChangeKind = "epoch"
+)
+
+// ChangeReport is one change between two versions of a file that cannot simply be deployed.
+type ChangeReport struct {
+	Kind    ChangeKind
+	Subject string // "events.order.placed" or "aggregates.merchant_daily"; "epoch", "type"
+	Member  string // what changed: "id", "key.sk", "window"; empty for the subject itself
+	Old     string // empty: it was not there
+	New     string // empty: it is gone
+	Do      string // what to do before deploying it
+}
+
+// String is "events.order.placed: key.sk was X and is Y; drain …".
+func (c ChangeReport) String() string {
+	name := c.Subject
+	if c.Member != "" {
+		name += ": " + c.Member
+	}
+	return fmt.Sprintf("%s was %s and is %s; %s", name, orNothing(c.Old), orNothing(c.New), c.Do)
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "not there"
+	}
+	return s
+}
+
+const (
+	drainFirst = "drain the queue and redrive or purge its dead-letter and quarantine queues before deploying: a message delivered again afterwards would become another item"
+	raiseEpoch = "raise epoch and give the aggregate that epoch as its since"
+)
+
+// identityAdvice is what each identity member breaks, where draining is not the whole of it.
+var identityAdvice = map[string]string{
+	"mode":     drainFirst + "; items stored so far have no revision",
+	"revision": drainFirst + "; stored revisions are compared with new ones as they are",
+	"retain":   "drain the queues before deploying: an item stored under the old retain can expire while its message is still delivered again under the new one",
+	"ignore":   drainFirst + ", or be judged by another digest",
+}
+
+// Changes lists what has changed from old to new that touches identity or generations, and what to do
+// first: identity by type, then aggregates by name. It is empty if new can simply be deployed.
+func Changes(old, new *Pipeline) []ChangeReport {
+	var list []ChangeReport
+	if a, b := canonicalTemplate(old.typ), canonicalTemplate(new.typ); a != b && a != "" {
+		list = append(list, ChangeReport{IdentityChange, "type", "", a, b, drainFirst})
+	}
+	for _, name := range old.names {
+		list = append(list, identityChanges(name, old.types[name], new.types[name])...)
+	}
+	if new.epoch < old.epoch {
+		list = append(list, ChangeReport{EpochChange, "epoch", "", fmt.Sprint(old.epoch), fmt.Sprint(new.epoch), "an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
+	}
+	return append(list, generationChanges(old, new)...)
+}
+
+func identityChanges(name string, was, is *eventType) []ChangeReport {
+	subject := "events." + name
+	if is == nil {
+		return []ChangeReport{{IdentityChange, subject, "", "declared", "", "drain the queues before deploying: its messages would be quarantined, and its items would no longer be counted"}}
+	}
+	var list []ChangeReport
+	for _, member := range []string{"id", "at", "key.pk", "key.sk", "mode", "revision", "retain", "ignore"} {
+		if a, b := was.identity[member], is.identity[member]; a != b {
+			list = append(list, ChangeReport{IdentityChange, subject, member, a, b, cmp.Or(identityAdvice[member], drainFirst)})
+		}
+	}
+	return list
+}
+
+// generationChanges reports definitions that changed under the same name and since, that are gone, and
+// that are new without a new epoch. A definition with a higher since is a new generation, as it should be.
+func generationChanges(old, new *Pipeline) []ChangeReport {
+	var list []ChangeReport
+	for _, def := range new.definitions {
+		subject := "aggregates." + def.Name
+		was, had := old.Definition(def.Name)
+		switch {
+		case had && was.Since == def.Since:
+			if was.Text != def.Text {
+				list = append(list, ChangeReport{GenerationChange, subject, "", was.Text, def.Text, raiseEpoch})
+			}
+		case def.Since <= old.epoch:
+			list = append(list, ChangeReport{EpochChange, subject, "since", sinceText(was), sinceText(def),
+				fmt.Sprintf("write epoch: %d and since: %d: items of the epochs before were not counted by it", old.epoch+1, old.epoch+1)})
+		}
+	}
+	for _, was := range old.definitions {
+		if _, ok := new.Definition(was.Name); !ok {
+			list = append(list, ChangeReport{GenerationChange, "aggregates." + was.Name, "", "declared", "", "nothing need be done first: its totals stand still from then on, and to count again it needs a new since"})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ChangeReport) int { return strings.Compare(a.Subject, b.Subject) })
+	return list
+}
+
+func sinceText(d *aggregate.Definition) string {
+	if d == nil {
+		return ""
+	}
+	return fmt.Sprint(d.Since)
+}

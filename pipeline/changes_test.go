@@ -1,0 +1,73 @@
+package pipeline
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestChanges(t *testing.T) {
+	for _, c := range []struct {
+		name, old, new string
+		want           []string // a beginning of every report
+	}{
+		{"nothing", "", "", nil},
+		{"layout and comments", "    retain: 90d", "    # kept for long\n    retain:   90d", nil},
+		{"another unit", "retain: 400d", "retain: 9600h", nil},
+		{"spaces in a template", `{@at | day}`, `{@at|day}`, nil},
+		{"spaces in an id", `id: "{parcel}"`, `id: "{ parcel }"`, nil},
+		{"an index", `{@at | day}`, `{@at | hour}`, nil},
+		{"an attribute", "{status: status}", "{status: state}", nil},
+		{"the order of ignore", "[trace]", "[trace, trace]", nil},
+		{"parentheses in where", "where: total > 0", "where: (total > 0.0)", nil},
+		{"type", `type: "{type}"`, `type: "{kind}"`, []string{"type was {type} and is {kind}; drain"}},
+		{"id", `id: "{parcel}"`, `id: "P{parcel}"`, []string{"events.moved: id was {parcel} and is P{parcel}; drain"}},
+		{"at", `at: "{moved_at}"`, `at: "{moved_at | unix}"`, []string{"events.moved: at was {moved_at} and is {moved_at|unix}; drain"}},
+		{"key", `sk: "-"`, `sk: "{parcel}"`, []string{"events.moved: key.sk was - and is {parcel}; drain"}},
+		{"retain", "retain: 90d", "retain: 91d", []string{"events.placed: retain was 90d and is 91d; drain the queues"}},
+		{"no retain", "revision: moved_at time", "revision: moved_at time\n    retain: 1d", []string{"events.moved: retain was not there and is 1d"}},
+		{"revision", "moved_at time", "moved_no number", []string{"events.moved: revision was moved_at time and is moved_no number"}},
+		{"ignore", "[trace]", "[trace, sent]", []string{"events.placed: ignore was trace and is sent, trace"}},
+		{"epoch lowered", "epoch: 2", "epoch: 1", []string{"epoch was 2 and is 1; an epoch is only ever raised"}},
+		{"where", "total > 0", "total > 1", []string{"aggregates.daily was {"}},
+		{"spread", "spread: 4", "spread: 5", []string{"aggregates.daily was {"}},
+		{"a value", "count, revenue", "count, more: sum total, revenue", []string{"aggregates.daily was {"}},
+		{"a new generation", "epoch: 2", "epoch: 3", nil},
+		{"an aggregate gone", base[strings.Index(base, "  live:"):], "", []string{"aggregates.live was declared and is not there; "}},
+		{"an aggregate without a new epoch", "  live:", "  later:\n    since: 2\n    from:\n      moved: {values: {parcels: count}}\n    onExpire: subtract\n  live:",
+			[]string{"aggregates.later: since was not there and is 2; write epoch: 3 and since: 3"}},
+		{"an aggregate with a new epoch", "  live:\n    since: 1", "  live:\n    since: 3", nil},
+		{"an event type gone", "  placed:\n", "  placed2:\n", []string{"events.placed was declared and is not there; drain", "aggregates.daily was {"}},
+	} {
+		old := mustLoad(t, base)
+		text := strings.Replace(base, c.old, c.new, 1)
+		if strings.Contains(text, "since: 3") {
+			text = strings.Replace(text, "epoch: 2", "epoch: 3", 1)
+		}
+		if c.name == "epoch lowered" {
+			text = strings.Replace(text, "since: 2", "since: 1", 1)
+			old = mustLoad(t, strings.Replace(base, "since: 2", "since: 1", 1))
+		}
+		if c.name == "an event type gone" {
+			text = strings.Replace(text, "placed: {where", "placed2: {where", 1)
+		}
+		reports := Changes(old, mustLoad(t, text))
+		if len(reports) != len(c.want) {
+			t.Errorf("%s: %v", c.name, reports)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.HasPrefix(reports[i].String(), want) {
+				t.Errorf("%s: %s, want %s…", c.name, reports[i], want)
+			}
+		}
+	}
+}
+
+func TestChangesOfMode(t *testing.T) {
+	was := mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}}}\n")
+	is := mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}, mode: latest, revision: r number}}\n")
+	reports := Changes(was, is)
+	if len(reports) != 2 || reports[0].Member != "mode" || reports[0].Kind != IdentityChange || reports[1].Member != "revision" {
+		t.Errorf("%v", reports)
+	}
+}

@@ -1,0 +1,229 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// plainName is what aggregates, by members and values are called: it stands in keys, attribute names and
+// expressions without quoting.
+var plainName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+const plainNameForm = "a lower-case letter, then lower-case letters, digits and _"
+
+// aggregate compiles one aggregate and adds a feed to every event type in its from.
+func (c *compiler) aggregate(name string, s AggregateSpec) {
+	at := place("aggregates").in(name)
+	if !plainName.MatchString(name) || len(name) > 64 {
+		c.misnamed(at, fmt.Sprintf("%q is not a name of an aggregate", name), plainNameForm+", at most 64")
+	}
+	def := &aggregate.Definition{Name: name, Since: s.Since, Window: s.Window, Retain: s.Retain, Spread: max(1, s.Spread)}
+	c.generation(at, s)
+	c.window(at, s)
+	if s.Spread < 0 || s.Spread > 1000 {
+		c.mistake(at.in("spread"), fmt.Sprintf("spread is %d", s.Spread), "a whole number from 1 to 1000")
+	}
+	switch s.OnExpire {
+	case "", "keep":
+	case "subtract":
+		def.OnExpire = aggregate.Subtract
+	default:
+		c.mistake(at.in("onExpire"), "unknown onExpire "+s.OnExpire, suggest(s.OnExpire, []string{"keep", "subtract"}))
+	}
+	by := c.by(at.in("by"), def, s.By)
+	feeds := c.from(at.in("from"), def, s, by)
+	if len(feeds) == 0 {
+		return
+	}
+	def.Text = definitionText(def, by, feeds)
+	c.p.definitions = append(c.p.definitions, def)
+	for t, f := range feeds {
+		c.p.types[t].feeds = append(c.p.types[t].feeds, *f)
+	}
+}
+
+func (c *compiler) generation(at place, s AggregateSpec) {
+	switch p := at.in("since"); {
+	case s.Since < 1:
+		c.mistake(p, fmt.Sprintf("since is %d", s.Since), "the epoch that introduced this definition, at least 1")
+	case s.Since > c.spec.Epoch && !c.isBroken("epoch"):
+		c.mistake(p, fmt.Sprintf("since: %d is above the file's epoch %d", s.Since, c.spec.Epoch), fmt.Sprintf("epoch: %d at the top", s.Since))
+	}
+}
+
+func (c *compiler) window(at place, s AggregateSpec) {
+	if s.Window < 0 || s.Window%time.Second != 0 {
+		c.mistake(at.in("window"), "window is "+s.Window.String(), "whole seconds")
+	}
+	if s.Retain < 0 || s.Retain%time.Second != 0 {
+		c.mistake(at.in("retain"), "retain is "+s.Retain.String(), "whole seconds")
+	}
+	if s.Retain > 0 && s.Window == 0 {
+		c.mistake(at.in("retain"), "retain needs window: a total without a window has no end to count from", "window: 1d beside it, or leave retain out")
+	}
+}
+
+// by compiles the grouping, in byte order of names. A literal with # would make the values of two names
+// run into each other.
+func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]string) []*keys.Template {
+	var list []*keys.Template
+	for _, name := range slices.Sorted(maps.Keys(templates)) {
+		p := at.in(name)
+		c.memberName(p, name)
+		t := c.template(p, templates[name], "id", "at", "type", "source", "digest", "attribute.")
+		if t == nil {
+			continue
+		}
+		for _, part := range t.Parts() {
+			if !part.IsVariable() && strings.ContainsAny(part.Literal, "#%") {
+				c.mistake(p, fmt.Sprintf("%s has # or %% in its text, which keeps the values of by apart", name), "two names with one value each")
+				break
+			}
+		}
+		def.By, list = append(def.By, name), append(list, t)
+	}
+	return list
+}
+
+func (c *compiler) memberName(p place, name string) {
+	switch {
+	case isReservedValue(name):
+		c.misnamed(p, "the name "+name+" is Ingot's own", "another name")
+	case !plainName.MatchString(name):
+		c.misnamed(p, fmt.Sprintf("%q is not a name", name), plainNameForm)
+	}
+}
+
+// from compiles what each event type adds. The result lacks event types that do not exist.
+func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by []*keys.Template) map[string]*feed {
+	if len(s.From) == 0 {
+		c.mistake(at, "from names no event type", "from: {"+firstOr(c.p.names, "TYPE")+": {values: {n_events: count}}}")
+		return nil
+	}
+	def.Values = c.values(at, s.From)
+	feeds := map[string]*feed{}
+	for _, name := range slices.Sorted(maps.Keys(s.From)) {
+		t, ok := c.p.types[name]
+		if !ok {
+			if !c.isBroken("events") {
+				c.misnamed(at.in(name), "there is no event type "+name, suggest(name, c.p.names))
+			}
+			continue
+		}
+		feeds[name] = c.feed(at.in(name), def, t, s.From[name], by)
+		c.lifetimes(at, def, t)
+		for i, template := range by {
+			p := place("aggregates").in(def.Name).in("by").in(def.By[i])
+			c.usesIgnored(p, s.By[def.By[i]], t, template.Paths())
+		}
+	}
+	return feeds
+}
+
+func firstOr(names []string, otherwise string) string {
+	if len(names) > 0 {
+		return names[0]
+	}
+	return otherwise
+}
+
+// values is the union of value names over all event types, in byte order. One name has one operation.
+func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value {
+	known := map[string]aggregate.Op{}
+	for _, t := range slices.Sorted(maps.Keys(from)) {
+		p := at.in(t).in("values")
+		if len(from[t].Values) == 0 {
+			c.mistake(p, "values names no value", "values: {n_events: count}")
+		}
+		for _, name := range slices.Sorted(maps.Keys(from[t].Values)) {
+			c.memberName(p.in(name), name)
+			v, bad := parseValue(from[t].Values[name])
+			if bad != nil {
+				c.mistakeAt(p.in(name), from[t].Values[name], bad.offset, bad.what, bad.instead)
+				continue
+			}
+			if op, ok := known[name]; ok && op != v.op {
+				c.mistake(p.in(name), fmt.Sprintf("%s is a %s for another event type and a %s here: a value is computed in one way", name, op, v.op), "another name")
+				continue
+			}
+			known[name] = v.op
+		}
+	}
+	var list []aggregate.Value
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		list = append(list, aggregate.Value{Name: name, Op: known[name]})
+	}
+	return list
+}
+
+// feed compiles what one event type adds.
+func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s FromSpec, by []*keys.Template) *feed {
+	f := &feed{def: def, by: by, values: make([]value, len(def.Values))}
+	f.fixed = len(def.Key(def.Spread-1, nil, aggregate.NoWindow).PK)
+	if s.Where != "" {
+		where, err := parseWhere(s.Where)
+		if bad, ok := err.(*whereError); ok {
+			c.mistakeAt(at.in("where"), s.Where, bad.Offset, bad.What, bad.Instead)
+		} else {
+			f.where = where
+			c.usesIgnored(at.in("where"), s.Where, t, slices.Collect(where.paths()))
+		}
+	}
+	for i, v := range def.Values {
+		text, ok := s.Values[v.Name]
+		if !ok {
+			continue
+		}
+		p := at.in("values").in(v.Name)
+		compiled, bad := parseValue(text)
+		if bad != nil || compiled.op != v.Op {
+			continue // reported with the names
+		}
+		f.values[i] = compiled
+		if compiled.op != aggregate.Count {
+			c.usesIgnored(p, text, t, []event.Path{compiled.path})
+		}
+		c.extreme(p, def, t, compiled)
+	}
+	return f
+}
+
+// extreme refuses min and max where values are taken out again as a matter of course: what the largest was
+// before cannot be told from the largest.
+func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v value) {
+	if v.op.Additive() {
+		return
+	}
+	switch {
+	case def.OnExpire == aggregate.Subtract:
+		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), "sum or count, or onExpire: keep")
+	case t.latest:
+		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.op, t.name), "sum or count")
+	}
+}
+
+// lifetimes checks the aggregate against how long the items of one event type live.
+func (c *compiler) lifetimes(at place, def *aggregate.Definition, t *eventType) {
+	if t.latest && def.OnExpire == aggregate.Keep {
+		p := place("aggregates").in(def.Name).in("onExpire")
+		c.mistake(p, fmt.Sprintf("onExpire is keep over %s, whose mode is latest: what was kept of an expired revision could be counted again", t.name), "onExpire: subtract")
+	}
+	if def.Retain == 0 || c.isBroken(place("events").in(t.name).in("retain")) {
+		return
+	}
+	p := place("aggregates").in(def.Name).in("retain")
+	switch least := t.retain + 7*day; {
+	case t.retain == 0:
+		c.mistake(p, fmt.Sprintf("the totals expire and events of %s never do: a late change would begin an expired total anew", t.name), "retain under "+t.name+", or no retain here")
+	case def.Retain < least:
+		c.mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", formatDuration(def.Retain), t.name, formatDuration(t.retain)), "at least "+formatDuration(least))
+	}
+}

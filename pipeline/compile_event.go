@@ -1,0 +1,172 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// eventType compiles one event type.
+func (c *compiler) eventType(name string, s EventSpec) *eventType {
+	at := place("events").in(name)
+	if what := badTypeName(name); what != "" {
+		c.misnamed(at, what, "")
+	}
+	t := &eventType{name: name, retain: s.Retain, latest: s.Mode == "latest"}
+	if s.Schema != nil {
+		c.misnamed(at.in("schema"), "schema is not yet built", "")
+	}
+	if s.At != "" {
+		t.at = c.timeTemplate(at.in("at"), s.At)
+	}
+	if s.ID != "" {
+		t.id = c.template(at.in("id"), s.ID, "at", "type", "source", "digest", "attribute.")
+	}
+	all := []string{"id", "at", "type", "source", "digest", "attribute."}
+	t.pk = c.template(at.in("key").in("pk"), s.Key.PK, all...)
+	t.sk = c.template(at.in("key").in("sk"), s.Key.SK, all...)
+	for _, n := range slices.Sorted(maps.Keys(s.Indexes)) {
+		t.indexes = append(t.indexes, c.index(at.in("indexes").in(n), n, s.Indexes[n], all))
+	}
+	for _, n := range slices.Sorted(maps.Keys(s.Attributes)) {
+		t.attributes = append(t.attributes, c.attribute(at.in("attributes").in(n), n, s.Attributes[n]))
+	}
+	if s.Retain != 0 && s.Retain < day {
+		c.mistake(at.in("retain"), "retain is less than 1d", "at least 1d")
+	}
+	if s.Mode != "" && s.Mode != "insert" && s.Mode != "latest" {
+		c.mistake(at.in("mode"), fmt.Sprintf("unknown mode %s", s.Mode), suggest(s.Mode, []string{"insert", "latest"}))
+	} else {
+		c.revision(at, t, s)
+	}
+	for i, text := range s.Ignore {
+		if path, ok := c.path(at.in("ignore").in(fmt.Sprint(i)), text); ok {
+			t.ignore = append(t.ignore, path)
+		}
+	}
+	c.identity(at, t)
+	return t
+}
+
+// badTypeName is what is wrong with the name of an event type. Names with # or % could not be reached by a
+// template, which escapes them.
+func badTypeName(name string) string {
+	switch {
+	case name == "":
+		return "the name of an event type is empty"
+	case len(name) > 256:
+		return "the name of an event type is longer than 256 bytes"
+	case strings.ContainsAny(name, "#%") || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "the name of an event type cannot contain #, % or control characters"
+	}
+	return ""
+}
+
+func (c *compiler) index(at place, name string, s KeySpec, derived []string) index {
+	if !isIndexName(name) {
+		c.misnamed(at, name+" is not an index", "GSI1 to GSI20")
+	} else if !slices.Contains(c.p.indexes, name) {
+		c.p.indexes = append(c.p.indexes, name)
+	}
+	return index{name, c.template(at.in("pk"), s.PK, derived...), c.template(at.in("sk"), s.SK, derived...)}
+}
+
+func isIndexName(name string) bool {
+	for i := 1; i <= 20; i++ {
+		if name == fmt.Sprintf("GSI%d", i) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *compiler) attribute(at place, name, text string) attribute {
+	switch {
+	case isReservedAttribute(name):
+		c.misnamed(at, "the attribute "+name+" is Ingot's own", "another name")
+	case !isAttributeName(name):
+		c.misnamed(at, fmt.Sprintf("%q is not an attribute name", name), "letters, digits and _, a letter or _ first")
+	}
+	path, _ := c.path(at, text)
+	return attribute{name, path}
+}
+
+// reservedAttributes are what an event item has of its own, index keys aside.
+var reservedAttributes = []string{"PK", "SK", "type", "id", "at", "digest", "epoch", "expiresAt", "revision", "meta", "data"}
+
+func isReservedAttribute(name string) bool {
+	if slices.Contains(reservedAttributes, name) {
+		return true
+	}
+	base, cut := strings.CutSuffix(name, "PK")
+	if !cut {
+		base, cut = strings.CutSuffix(name, "SK")
+	}
+	return cut && isIndexName(base)
+}
+
+func isAttributeName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 255
+}
+
+// revision compiles "updated_at time" or "seq number".
+func (c *compiler) revision(at place, t *eventType, s EventSpec) {
+	p := at.in("revision")
+	const forms = "a path and its type, as in: updated_at time, or: seq number"
+	switch {
+	case !t.latest && s.Revision != "":
+		c.mistake(p, "revision has a meaning only under mode latest", "mode: latest beside it, or leave it out")
+		return
+	case !t.latest:
+		return
+	case s.Revision == "":
+		c.mistake(at.in("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: with "+forms+", beside it")
+		return
+	}
+	i := strings.LastIndexByte(s.Revision, ' ')
+	kind := s.Revision[i+1:]
+	if i < 0 || kind != "time" && kind != "number" {
+		c.mistake(p, fmt.Sprintf("%q does not say its type", s.Revision), forms)
+		return
+	}
+	path, _ := c.path(p, strings.TrimSpace(s.Revision[:i]))
+	t.revision = revision{path: path, time: kind == "time"}
+}
+
+// usesIgnored reports every path at p that the digest leaves out: what differs between retries of one
+// event must not decide what the event is or what it counts.
+func (c *compiler) usesIgnored(p place, text string, t *eventType, paths []event.Path) {
+	for _, path := range paths {
+		for _, ignored := range t.ignore {
+			if ignored.Contains(path) {
+				c.mistakeAt(p, text, strings.Index(text, path.String()),
+					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", nameOf(p), path, t.name), "another field, or an ignore without "+ignored.String())
+			}
+		}
+	}
+}
+
+// timeTemplate compiles `at`: one variable, read as a time.
+func (c *compiler) timeTemplate(p place, text string) *keys.Template {
+	t := c.template(p, text, "attribute.")
+	if t == nil {
+		return nil
+	}
+	if err := t.CheckTime(); err != nil {
+		c.badTemplate(p, text, err)
+		return nil
+	}
+	return t
+}

@@ -1,0 +1,125 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// Contributions is what one stored item adds to the aggregates.
+type Contributions struct {
+	List []aggregate.Contribution // by aggregate name
+	// Behind are the definitions that the item's type feeds and that are younger than its epoch: it
+	// contributes nothing to them until it is touched.
+	Behind []*aggregate.Definition
+	// Failed are the definitions that cannot be computed from the item, which was planned before they were
+	// declared. It adds nothing to them.
+	Failed []Failure
+}
+
+// Failure is one definition that cannot be computed from an item.
+type Failure struct {
+	Def *aggregate.Definition
+	Err error // an *event.Refusal
+}
+
+// Contributions computes what item adds, by the same code that Plan uses. It is a pure function of the
+// item's key, type, id, at, digest, meta, data and epoch, and of the secret. An item of a type that the
+// pipeline does not declare contributes nothing.
+func (p *Pipeline) Contributions(item *event.Item) Contributions {
+	var c Contributions
+	t, ok := p.types[item.Type]
+	if !ok || len(t.feeds) == 0 {
+		return c
+	}
+	doc, err := event.ParseDocument(item.Data)
+	w := work{source: keys.Source{
+		Data: doc.Root(), Type: item.Type, ID: item.ID, Source: item.Meta["source"], At: item.At, HasAt: true,
+		Digest: item.Digest, Attributes: attributesOf(item.Meta), Secret: p.secret,
+	}}
+	for i := range t.feeds {
+		f := &t.feeds[i]
+		switch {
+		case f.def.Since > item.Epoch:
+			c.Behind = append(c.Behind, f.def)
+		case err != nil:
+			c.Failed = append(c.Failed, Failure{f.def, event.Poisoned(event.Undecodable, "data: "+err.Error())})
+		default:
+			w.contribute(&c, f, item)
+		}
+	}
+	return c
+}
+
+func (w *work) contribute(c *Contributions, f *feed, item *event.Item) {
+	by, values, refusal := w.contribution(f, item)
+	switch {
+	case refusal != nil:
+		c.Failed = append(c.Failed, Failure{f.def, refusal})
+	case values != nil:
+		c.List = append(c.List, f.def.Contribute(item, by, values))
+	}
+}
+
+// attributesOf is the part of meta that templates reach as @attribute.NAME.
+func attributesOf(meta map[string]string) map[string]string {
+	var attributes map[string]string
+	for stored, text := range meta {
+		if name, ok := strings.CutPrefix(stored, "attribute."); ok {
+			if attributes == nil {
+				attributes = make(map[string]string, len(meta))
+			}
+			attributes[name] = text
+		}
+	}
+	return attributes
+}
+
+// contribution computes the grouping and the values of one feed; values is nil where its condition does
+// not hold.
+func (w *work) contribution(f *feed, item *event.Item) (by []string, values []aggregate.Amount, refusal *event.Refusal) {
+	if f.where != nil && !f.where.holds(w.source.Data) {
+		return nil, nil, nil
+	}
+	by = make([]string, len(f.by))
+	size := f.fixed
+	for i, t := range f.by {
+		text, err := w.expand(t)
+		if err != nil {
+			return nil, nil, refuse("aggregate "+f.def.Name+", by "+f.def.By[i], err)
+		}
+		by[i] = text
+		size += 1 + len(text)
+	}
+	if size > event.MaxPK {
+		return nil, nil, event.Poisoned(event.KeyTooLong, fmt.Sprintf("aggregate %s: its key takes %d bytes, and DynamoDB allows %d", f.def.Name, size, event.MaxPK))
+	}
+	values = make([]aggregate.Amount, len(f.values))
+	for i := range f.values {
+		if values[i], refusal = f.values[i].amount(w.source.Data); refusal != nil {
+			refusal.Detail = "aggregate " + f.def.Name + ", value " + f.def.Values[i].Name + ": " + refusal.Detail
+			return nil, nil, refusal
+		}
+	}
+	return by, values, nil
+}
+
+// Redigest computes the digest of a stored payload under today's ignore, for judging whether another
+// digest under the same key is another payload.
+func (p *Pipeline) Redigest(typ, data string) (event.Digest, error) {
+	t, ok := p.types[typ]
+	if !ok {
+		return event.Digest{}, p.unknownType(typ)
+	}
+	doc, err := event.ParseDocument(data)
+	if err != nil {
+		return event.Digest{}, event.Poisoned(event.Undecodable, "data: "+err.Error())
+	}
+	if doc.Root().Kind() != event.Object {
+		return event.Digest{}, event.Poisoned(event.NotAnObject, "data is not an object")
+	}
+	return keys.Digest(typ, doc.Root(), t.ignore), nil
+}

@@ -1,0 +1,342 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// decode reads the text of a file into a Spec and notes where everything stands. It reports what is not
+// YAML, unknown and repeated names, missing members and values of the wrong kind; it goes on after each.
+func decode(text []byte, r *report) Spec {
+	var spec Spec
+	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		r.mistakes = append(r.mistakes, syntaxMistake(r.file, err))
+		r.broken[""] = true
+		return spec
+	}
+	var body ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if body != nil {
+			r.values["---"] = positionOf(doc.Body)
+			r.mistake("---", "a second YAML document begins here, and a pipeline is one document", "")
+			break
+		}
+		body = doc.Body
+	}
+	if body == nil {
+		r.mistakes = append(r.mistakes, Mistake{File: r.file, Line: 1, Column: 1, What: "the file declares nothing", Instead: "ingot: 1, epoch: 1 and events:"})
+		r.broken[""] = true
+		return spec
+	}
+	d := decoder{report: r}
+	d.value("", body, reflect.ValueOf(&spec).Elem(), nil)
+	return spec
+}
+
+// syntaxMistake carries over the position that the YAML parser gives.
+func syntaxMistake(file string, err error) Mistake {
+	m := Mistake{File: file, Line: 1, Column: 1, What: "not YAML: " + err.Error()}
+	var positioned yaml.Error
+	if errors.As(err, &positioned) && positioned.GetToken() != nil {
+		pos := positioned.GetToken().Position
+		m.Line, m.Column, m.What = pos.Line, max(1, pos.Column), "not YAML: "+positioned.GetMessage()
+	}
+	return m
+}
+
+func positionOf(n ast.Node) position {
+	if pair, ok := n.(*ast.MappingValueNode); ok {
+		n = pair.Key
+	}
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		n = m.Values[0].Key
+	}
+	at := n.GetToken().Position
+	return position{line: at.Line, column: max(1, at.Column)}
+}
+
+// decoder fills Go values from YAML nodes by the struct tags of Spec.
+type decoder struct{ *report }
+
+var durationType = reflect.TypeFor[time.Duration]()
+
+// value decodes n into into. Tags are those of the field that holds it; nil for members of a map or list.
+func (d *decoder) value(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {
+	d.values[p] = positionOf(n)
+	switch n.(type) {
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+		d.breaks(p, "anchors, aliases and tags are not read", "the value itself")
+		return
+	case *ast.NullNode:
+		if into.Kind() == reflect.Map { // "aggregates:" with nothing below it
+			return
+		}
+		d.breaks(p, nameOf(p)+" has no value", "")
+		return
+	}
+	switch {
+	case into.Type() == durationType:
+		d.duration(p, n, into)
+	case into.Kind() == reflect.Struct:
+		d.members(p, n, into)
+	case into.Kind() == reflect.Map:
+		d.entries(p, n, into)
+	case into.Kind() == reflect.Slice:
+		d.list(p, n, into)
+	case into.Kind() == reflect.String:
+		d.text(p, n, into)
+	case into.CanInt():
+		d.integer(p, n, into, tags)
+	default: // reserved: the compiler refuses it
+		into.Set(reflect.ValueOf(true))
+	}
+}
+
+func nameOf(p place) string {
+	if p == "" {
+		return "the file"
+	}
+	return string(p[strings.LastIndex(string(p), placeSeparator)+1:])
+}
+
+// breaks reports a mistake at p and keeps what would follow from it quiet.
+func (d *decoder) breaks(p place, what, instead string) {
+	d.mistake(p, what, instead)
+	d.broken[p] = true
+}
+
+func (d *decoder) wrongKind(p place, n ast.Node, want, instead string) {
+	d.breaks(p, fmt.Sprintf("%s is %s, not %s", nameOf(p), kindOf(n), want), instead)
+}
+
+func kindOf(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.BoolNode:
+		return "a boolean"
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		return "a number"
+	case *ast.NullNode:
+		return "empty"
+	}
+	return "text"
+}
+
+// pairs lists the members of a mapping, or reports that n is none. Repeated names are reported and left
+// out.
+func (d *decoder) pairs(p place, n ast.Node, instead string) []pair {
+	var values []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
+	default:
+		d.wrongKind(p, n, "a mapping", instead)
+		return nil
+	}
+	var pairs []pair
+	first := map[string]position{}
+	for _, v := range values {
+		key, ok := v.Key.(ast.ScalarNode)
+		if _, null := v.Key.(*ast.NullNode); !ok || null {
+			d.values[p.in("?")] = positionOf(v.Key)
+			d.mistake(p.in("?"), "a name must be plain text", "")
+			continue
+		}
+		name, at := key.GetToken().Value, positionOf(v.Key)
+		if earlier, repeated := first[name]; repeated {
+			d.values[p.in("?")] = at
+			d.mistake(p.in("?"), fmt.Sprintf("%s is already declared in line %d", name, earlier.line), "")
+			continue
+		}
+		first[name] = at
+		d.keys[p.in(name)] = at
+		pairs = append(pairs, pair{name, v.Value})
+	}
+	return pairs
+}
+
+type pair struct {
+	name  string
+	value ast.Node
+}
+
+// members decodes a mapping whose names are declared by the fields of a struct.
+func (d *decoder) members(p place, n ast.Node, into reflect.Value) {
+	fields := reflect.VisibleFields(into.Type())
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Tag.Get("yaml")
+	}
+	seen := map[string]bool{}
+	for _, m := range d.pairs(p, n, example(into.Type())) {
+		at := p.in(m.name)
+		i := slices.Index(names, m.name)
+		if i < 0 {
+			d.misnamed(at, "unknown name "+m.name, suggest(m.name, names))
+			d.broken[at] = true
+			continue
+		}
+		seen[m.name] = true
+		d.value(at, m.value, into.Field(i), &fields[i])
+	}
+	for i, f := range fields {
+		if f.Tag.Get("need") == "yes" && !seen[names[i]] {
+			d.breaks(p.in(names[i]), fmt.Sprintf("%s is missing in %s", names[i], nameOf(p)), "")
+		}
+	}
+}
+
+// suggest is the closest of names, or all of them.
+func suggest(word string, names []string) string {
+	if best := nearest(word, names); best != "" {
+		return best
+	}
+	sorted := slices.Sorted(slices.Values(names))
+	if len(sorted) > 12 {
+		sorted = append(sorted[:12], "…")
+	}
+	switch len(sorted) {
+	case 0:
+		return ""
+	case 1:
+		return sorted[0]
+	}
+	return "one of " + strings.Join(sorted, ", ")
+}
+
+// example shows the shape of a struct in the file.
+func example(t reflect.Type) string {
+	if t == reflect.TypeFor[KeySpec]() {
+		return `{pk: "…", sk: "…"}`
+	}
+	if t == reflect.TypeFor[FromSpec]() {
+		return "{values: {orders: count}}"
+	}
+	return ""
+}
+
+// entries decodes a mapping with names of the user's own.
+func (d *decoder) entries(p place, n ast.Node, into reflect.Value) {
+	into.Set(reflect.MakeMap(into.Type()))
+	for _, m := range d.pairs(p, n, "") {
+		v := reflect.New(into.Type().Elem()).Elem()
+		d.value(p.in(m.name), m.value, v, nil)
+		into.SetMapIndex(reflect.ValueOf(m.name), v)
+	}
+}
+
+func (d *decoder) list(p place, n ast.Node, into reflect.Value) {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok {
+		d.wrongKind(p, n, "a list", "[…]")
+		return
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(seq.Values), len(seq.Values)))
+	for i, v := range seq.Values {
+		d.value(p.in(strconv.Itoa(i)), v, into.Index(i), nil)
+	}
+}
+
+// text decodes a string. Numbers and booleans must be quoted: YAML would change their spelling.
+func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		into.SetString(n.Value)
+		pos := d.values[p]
+		pos.verbatim = verbatim(n)
+		if pos.verbatim && n.Token.Type != token.StringType {
+			pos.inset = 1
+		}
+		d.values[p] = pos
+	case *ast.LiteralNode:
+		into.SetString(strings.TrimRight(n.Value.Value, "\n"))
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		d.wrongKind(p, n, "text", strconv.Quote(n.GetToken().Value))
+	default:
+		d.wrongKind(p, n, "text", "")
+	}
+}
+
+// verbatim reports whether a scalar stands in the file as it reads: on one line, without escapes.
+func verbatim(n *ast.StringNode) bool {
+	origin := strings.TrimSpace(n.Token.Origin)
+	if n.Token.Type != token.StringType && len(origin) >= 2 {
+		origin = origin[1 : len(origin)-1]
+	}
+	return origin == n.Value
+}
+
+func (d *decoder) duration(p place, n ast.Node, into reflect.Value) {
+	s, ok := n.(*ast.StringNode)
+	if !ok {
+		d.wrongKind(p, n, "a duration", "a whole number and s, m, h, d or w, as in 90d")
+		return
+	}
+	v, err := parseDuration(s.Value)
+	if err != nil {
+		d.breaks(p, err.Error(), "a whole number and s, m, h, d or w, as in 90d")
+		return
+	}
+	into.SetInt(int64(v))
+}
+
+func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {
+	node, ok := n.(*ast.IntegerNode)
+	if !ok {
+		d.wrongKind(p, n, "a whole number", "")
+		return
+	}
+	v, err := strconv.ParseInt(node.Token.Value, 10, 64)
+	if err != nil {
+		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain whole number", nameOf(p), node.Token.Value), "")
+		return
+	}
+	least, most := limits(tags)
+	if v < least || v > most {
+		d.breaks(p, fmt.Sprintf("%s is %d", nameOf(p), v), rangeText(least, most))
+		return
+	}
+	into.SetInt(v)
+}
+
+// limits reads the range that a field's tags allow.
+func limits(f *reflect.StructField) (least, most int64) {
+	least, most = math.MinInt64, maxEpoch
+	if v, err := strconv.ParseInt(f.Tag.Get("min"), 10, 64); err == nil {
+		least = v
+	}
+	if v, err := strconv.ParseInt(f.Tag.Get("max"), 10, 64); err == nil {
+		most = v
+	}
+	return least, most
+}
+
+// maxEpoch is the largest whole number that every JSON reader keeps exact.
+const maxEpoch = 1<<53 - 1
+
+func rangeText(least, most int64) string {
+	if most == maxEpoch {
+		return fmt.Sprintf("a whole number of at least %d", least)
+	}
+	return fmt.Sprintf("a whole number from %d to %d", least, most)
+}

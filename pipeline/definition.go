@@ -1,0 +1,64 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// definitionText is the canonical text of a generation: one JSON object without white space, its members
+// in byte order:
+//
+//	by        name -> template, each {…} as {path|fn:arg} without spaces
+//	from      event type -> {"values": name -> expression, "where": condition, if there is one}
+//	name, since, spread
+//	onExpire  "keep" or "subtract"
+//	retain    seconds; 0: for ever
+//	window    seconds; 0: no window
+//
+// Layout, comments, member order, quoting and the spelling of numbers and durations in the file do not
+// change it; anything that changes what is counted does. It is stored with the generation's head.
+func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[string]*feed) string {
+	type fromText struct {
+		Values map[string]string `json:"values"`
+		Where  string            `json:"where,omitempty"`
+	}
+	text := struct {
+		By       map[string]string   `json:"by"`
+		From     map[string]fromText `json:"from"`
+		Name     string              `json:"name"`
+		OnExpire string              `json:"onExpire"`
+		Retain   int64               `json:"retain"`
+		Since    int64               `json:"since"`
+		Spread   int                 `json:"spread"`
+		Window   int64               `json:"window"`
+	}{
+		By: map[string]string{}, From: map[string]fromText{}, Name: def.Name, OnExpire: def.OnExpire.String(),
+		Retain: int64(def.Retain / time.Second), Since: def.Since, Spread: def.Spread, Window: int64(def.Window / time.Second),
+	}
+	for i, t := range by {
+		text.By[def.By[i]] = canonicalTemplate(t)
+	}
+	for name, f := range feeds {
+		from := fromText{Values: map[string]string{}}
+		for i, v := range f.values {
+			if v.set {
+				from.Values[def.Values[i].Name] = v.String()
+			}
+		}
+		if f.where != nil {
+			from.Where = canonicalWhere(f.where)
+		}
+		text.From[name] = from
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(text); err != nil {
+		panic("pipeline: text and numbers that JSON cannot hold: " + err.Error()) // cannot be: strings and integers
+	}
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}

@@ -1,0 +1,242 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// identity checks what decides which messages become one item, and notes it for comparison with another
+// version of the file.
+func (c *compiler) identity(at place, t *eventType) {
+	s := c.spec.Events[t.name]
+	t.identity = map[string]string{
+		"id": canonicalTemplate(t.id), "at": canonicalTemplate(t.at),
+		"key.pk": canonicalTemplate(t.pk), "key.sk": canonicalTemplate(t.sk),
+		"mode": "insert", "retain": "", "revision": "", "ignore": "",
+	}
+	if t.latest {
+		t.identity["mode"] = "latest"
+		t.identity["revision"] = t.revision.String()
+		c.usesIgnored(at.in("revision"), s.Revision, t, []event.Path{t.revision.path})
+	}
+	if t.retain != 0 {
+		t.identity["retain"] = formatDuration(t.retain)
+	}
+	ignored := make([]string, len(t.ignore))
+	for i, path := range t.ignore {
+		ignored[i] = path.String()
+	}
+	slices.Sort(ignored)
+	t.identity["ignore"] = strings.Join(slices.Compact(ignored), ", ")
+	for _, m := range []struct {
+		place place
+		text  string
+		tpl   *keys.Template
+	}{{at.in("id"), s.ID, t.id}, {at.in("at"), s.At, t.at}, {at.in("key").in("pk"), s.Key.PK, t.pk}, {at.in("key").in("sk"), s.Key.SK, t.sk}} {
+		if m.tpl != nil {
+			c.usesIgnored(m.place, m.text, t, m.tpl.Paths())
+		}
+	}
+	if t.id != nil {
+		c.losslessID(at.in("id"), t)
+	}
+	if t.pk != nil && t.sk != nil && (t.id != nil || s.ID == "") {
+		c.keyHoldsID(at, t)
+		c.keyBeyondID(at, t)
+	}
+}
+
+// String is the revision as the file writes it.
+func (r revision) String() string {
+	if r.time {
+		return r.path.String() + " time"
+	}
+	return r.path.String() + " number"
+}
+
+// variable is what a part of a template reads, as text: a path, or a derived value with its @.
+func variable(p keys.Part) string {
+	if p.Derived != "" {
+		return p.Derived
+	}
+	return p.Path.String()
+}
+
+// lossless collects the variables that templates show in full, and all of their variables.
+func lossless(templates ...*keys.Template) (full, all map[string]bool) {
+	full, all = map[string]bool{}, map[string]bool{}
+	for _, t := range templates {
+		for _, part := range t.Parts() {
+			if !part.IsVariable() {
+				continue
+			}
+			all[variable(part)] = true
+			if !part.Lossy {
+				full[variable(part)] = true
+			}
+		}
+	}
+	return full, all
+}
+
+// losslessID: an id that drops a part of a field makes one event of two.
+func (c *compiler) losslessID(p place, t *eventType) {
+	full, all := lossless(t.id)
+	if len(all) == 0 {
+		c.mistake(p, "id is the same for every event", `a template of the fields that tell events apart, such as "{order_id}", or "{@digest}"`)
+		return
+	}
+	for _, v := range slices.Sorted(maps.Keys(all)) {
+		if !full[v] && v != "@type" {
+			c.mistake(p, fmt.Sprintf("id shows %s only through a function that loses a part of it: two events could have one id", v), "{"+v+"}")
+		}
+	}
+}
+
+// keyHoldsID: two events with different ids must never have one key. The second would be a conflict, or,
+// with equal payloads, be dropped as a duplicate.
+func (c *compiler) keyHoldsID(at place, t *eventType) {
+	full, all := lossless(t.pk, t.sk)
+	if full["@id"] {
+		return
+	}
+	if t.id == nil {
+		what := "key does not use @id, and id is the envelope's: two events with different ids could have one key"
+		if all["@id"] {
+			what = "key shows @id only through a function that loses a part of it: two events could have one key"
+		}
+		c.mistake(at.in("key"), what, "{@id} in sk, or declare id:")
+		return
+	}
+	_, parts := lossless(t.id)
+	for _, v := range slices.Sorted(maps.Keys(parts)) {
+		if full[v] || v == "@type" || full["@digest"] && v[0] != '@' {
+			continue
+		}
+		what := fmt.Sprintf("key does not use %s, which id uses: two events with different ids could have one key", v)
+		if all[v] {
+			what = fmt.Sprintf("key shows %s, which id uses, only through a function that loses a part of it: two events could have one key", v)
+		}
+		c.mistake(at.in("key"), what, "{"+v+"} or {@id} in sk")
+	}
+}
+
+// keyBeyondID: a key that uses more than id does changes when such a field is corrected, and the corrected
+// event becomes a second item. Under mode latest that would leave the old revision standing.
+func (c *compiler) keyBeyondID(at place, t *eventType) {
+	id := t.leaves(variablesOf(t.id, "@id"))
+	key := t.leaves(slices.Concat(variablesOf(t.pk, ""), variablesOf(t.sk, "")))
+	for _, v := range slices.Sorted(maps.Keys(key)) {
+		if id[v] || v == "@type" || id["@digest"] && v[0] != '@' {
+			continue
+		}
+		if t.latest {
+			c.mistake(at.in("key"), fmt.Sprintf("key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing", v), "a key of what id uses")
+		} else {
+			c.warn(at.in("key"), fmt.Sprintf("key uses %s, which id does not: a corrected event would make a second item", v), "")
+		}
+	}
+}
+
+// variablesOf lists what a template reads; without a template it is the one variable otherwise.
+func variablesOf(t *keys.Template, otherwise string) []string {
+	if t == nil {
+		return []string{otherwise}
+	}
+	_, all := lossless(t)
+	return slices.Collect(maps.Keys(all))
+}
+
+// leaves replaces @id and @at by what they are made of, where the file says so.
+func (t *eventType) leaves(variables []string) map[string]bool {
+	set := map[string]bool{}
+	for _, v := range variables {
+		switch {
+		case v == "@id" && t.id != nil:
+			maps.Copy(set, t.leaves(variablesOf(t.id, "")))
+		case v == "@at" && t.at != nil:
+			maps.Copy(set, t.leaves(variablesOf(t.at, "")))
+		default:
+			set[v] = true
+		}
+	}
+	return set
+}
+
+// sharedKeys warns where items of two event types can have one key. That may be meant: then the first to
+// come wins and the other is a conflict.
+func (c *compiler) sharedKeys() {
+	for i, a := range c.p.names {
+		for _, b := range c.p.names[i+1:] {
+			one, two := c.p.types[a], c.p.types[b]
+			if one.pk == nil || one.sk == nil || two.pk == nil || two.sk == nil {
+				continue
+			}
+			if mayEqual(one.pk, two.pk) && mayEqual(one.sk, two.sk) {
+				c.warn(place("events").in(b).in("key"), fmt.Sprintf("events of %s and %s can have one key: the later would be a conflict", a, b), "keys that begin with different words, if that is not meant")
+			}
+		}
+	}
+}
+
+// mayEqual reports whether two templates can make the same text. Interpolated text never contains #, so
+// the texts are compared between the # signs: by what stands fixed before and after what varies.
+func mayEqual(a, b *keys.Template) bool {
+	s, t := segments(a), segments(b)
+	if len(s) != len(t) {
+		return false
+	}
+	for i := range s {
+		if !s[i].mayEqual(t[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// segment is the text between two # signs: fixed before and after what varies, or fixed as a whole.
+type segment struct {
+	before, after string
+	varies        bool
+}
+
+func segments(t *keys.Template) []segment {
+	list := []segment{{}}
+	for _, part := range t.Parts() {
+		last := &list[len(list)-1]
+		if part.IsVariable() {
+			last.varies, last.after = true, ""
+			continue
+		}
+		for i, piece := range strings.Split(part.Literal, "#") {
+			if i > 0 {
+				list = append(list, segment{})
+				last = &list[len(list)-1]
+			}
+			if last.varies {
+				last.after += piece
+			} else {
+				last.before += piece
+			}
+		}
+	}
+	return list
+}
+
+func (s segment) mayEqual(t segment) bool {
+	switch {
+	case !s.varies && !t.varies:
+		return s.before == t.before
+	case !s.varies:
+		return t.mayEqual(s)
+	case !t.varies:
+		return len(t.before) > len(s.before)+len(s.after) && strings.HasPrefix(t.before, s.before) && strings.HasSuffix(t.before, s.after)
+	}
+	return (strings.HasPrefix(s.before, t.before) || strings.HasPrefix(t.before, s.before)) &&
+		(strings.HasSuffix(s.after, t.after) || strings.HasSuffix(t.after, s.after))
+}

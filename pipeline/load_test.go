@@ -1,0 +1,305 @@
+package pipeline
+
+import (
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+var update = flag.Bool("update", false, "write the golden files and the committed JSON Schema anew")
+
+// golden compares got with a file under testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatalf("%v; run go test ./pipeline -update, and read what it writes", err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; run go test ./pipeline -update and read the difference.\ngot:\n%s\nwant:\n%s", name, got, want)
+	}
+}
+
+// loadText compiles the text of a file, with a secret.
+func loadText(text string) (*Pipeline, error) {
+	return Load(fstest.MapFS{"p.yaml": &fstest.MapFile{Data: []byte(text)}}, "p.yaml", Secret([]byte("secret")))
+}
+
+func mustLoad(t testing.TB, text string) *Pipeline {
+	t.Helper()
+	p, err := loadText(text)
+	if err != nil {
+		t.Fatalf("%v\nin\n%s", err, text)
+	}
+	return p
+}
+
+func TestTheDesignsExampleLoads(t *testing.T) {
+	p, err := Load(os.DirFS("testdata"), "orders.yaml", Secret([]byte("secret")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(p.Types(), " "); got != "order.placed order.refunded" {
+		t.Errorf("types %s", got)
+	}
+	if got := strings.Join(p.Indexes(), " "); got != "GSI1 GSI2" {
+		t.Errorf("indexes %s", got)
+	}
+	if p.Epoch() != 1 || !p.UsesHMAC() || p.MaxRetain() != 90*day {
+		t.Errorf("epoch %d, hmac %v, retain %v", p.Epoch(), p.UsesHMAC(), p.MaxRetain())
+	}
+	def, ok := p.Definition("merchant_daily")
+	if !ok || def.Since != 1 || def.Window != day || def.Retain != 400*day || def.Spread != 1 || len(def.Values) != 3 {
+		t.Errorf("definition %+v", def)
+	}
+	golden(t, "testdata/orders.definition.json", def.Text+"\n")
+	if _, ok := p.Definition("merchant"); ok {
+		t.Error("found an aggregate that is not declared")
+	}
+	if got := strings.Join(p.Feeds("merchant_daily"), " "); got != "order.placed order.refunded" {
+		t.Errorf("fed by %s", got)
+	}
+	golden(t, "testdata/orders.warnings.txt", Mistakes(p.Warnings()).Error()+"\n")
+}
+
+func TestTwentyMistakesAtOnce(t *testing.T) {
+	_, err := Load(os.DirFS("testdata"), "mistakes.yaml")
+	var ms Mistakes
+	if !errors.As(err, &ms) {
+		t.Fatalf("%T: %v", err, err)
+	}
+	if len(ms) < 20 {
+		t.Errorf("%d mistakes found", len(ms))
+	}
+	golden(t, "testdata/mistakes.txt", ms.Error()+"\n")
+}
+
+func TestAFileThatIsNotThere(t *testing.T) {
+	_, err := Load(fstest.MapFS{}, "none.yaml")
+	var missing *fs.PathError
+	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%T: %v", err, err)
+	}
+}
+
+func TestHMACNeedsItsSecret(t *testing.T) {
+	files := os.DirFS("testdata")
+	if _, err := Load(files, "orders.yaml"); !errors.Is(err, ErrNoSecret) || !strings.Contains(err.Error(), "INGOT_PII_KEY") {
+		t.Errorf("without a secret: %v", err)
+	}
+	if _, err := Load(files, "orders.yaml", Secret(nil)); !errors.Is(err, ErrNoSecret) {
+		t.Errorf("with an empty secret: %v", err)
+	}
+	if _, err := Load(files, "orders.yaml", CheckOnly()); err != nil {
+		t.Errorf("to check only: %v", err)
+	}
+}
+
+// base is a correct file; each case of the tables below changes one thing in it.
+const base = `ingot: 1
+epoch: 2
+type: "{type}"
+events:
+  placed:
+    id: "{shop}#{order}"
+    at: "{placed_at}"
+    key: {pk: "SHOP#{shop}", sk: "ORDER#{order}"}
+    indexes:
+      GSI1: {pk: "DAY#{@at | day}", sk: "{@id}"}
+    attributes: {status: status}
+    retain: 90d
+    ignore: [trace]
+  moved:
+    id: "{parcel}"
+    at: "{moved_at}"
+    key: {pk: "PARCEL#{parcel}", sk: "-"}
+    mode: latest
+    revision: moved_at time
+aggregates:
+  daily:
+    since: 2
+    by: {shop: "{shop}"}
+    window: 1d
+    from:
+      placed: {where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}
+    onExpire: keep
+    spread: 4
+    retain: 400d
+  live:
+    since: 1
+    from:
+      moved: {values: {parcels: count, weight: sum weight}}
+    onExpire: subtract
+`
+
+func TestBaseIsCorrect(t *testing.T) {
+	if w := mustLoad(t, base).Warnings(); len(w) != 0 {
+		t.Errorf("warnings: %v", w)
+	}
+}
+
+func TestEveryCheck(t *testing.T) {
+	for _, c := range []struct{ name, old, new, want string }{
+		{"unknown version", "ingot: 1", "ingot: 7", `p.yaml:1:8: ingot: 7 is not a file format that this build reads: it reads 1; write ingot: 1 instead`},
+		{"no version", "ingot: 1\n", "", `p.yaml:1:1: ingot is missing in the file`},
+		{"no epoch", "epoch: 2\n", "", `p.yaml:1:1: epoch is missing in the file`},
+		{"epoch 0", "epoch: 2", "epoch: 0", `p.yaml:2:8: epoch is 0; write a whole number of at least 1 instead`},
+		{"epoch text", "epoch: 2", `epoch: "2"`, `p.yaml:2:8: epoch is text, not a whole number`},
+		{"epoch fraction", "epoch: 2", `epoch: 2.5`, `p.yaml:2:8: epoch is a number, not a whole number`},
+		{"epoch hexadecimal", "epoch: 2", `epoch: 0x2`, `p.yaml:2:8: epoch is 0x2, which is not a plain whole number`},
+		{"unknown name", "epoch: 2", "epoch: 2\nevent: {}", `p.yaml:3:1: unknown name event; write events instead`},
+		{"unknown name far from all", "    retain: 90d", "    zzzzzzz: 90d", `unknown name zzzzzzz; write one of at, attributes, id, ignore, indexes, key, mode, retain, revision, schema instead`},
+		{"repeated name", "epoch: 2", "epoch: 2\nepoch: 3", `p.yaml:3:1: epoch is already declared in line 2`},
+		{"repeated event", "  moved:", "  placed:", `p.yaml:14:3: placed is already declared in line 5`},
+		{"not yaml", "epoch: 2", "epoch: [2", `p.yaml:3:1: not YAML: `},
+		{"anchor", "epoch: 2", "epoch: &e 2", `p.yaml:2:8: anchors, aliases and tags are not read; write the value itself instead`},
+		{"empty value", `type: "{type}"`, "type:", `type has no value`},
+		{"list for text", `    id: "{parcel}"`, `    id: ["{parcel}"]`, `p.yaml:15:9: id is a list, not text`},
+		{"number for text", `sk: "-"`, `sk: 5`, `p.yaml:17:38: sk is a number, not text; write "5" instead`},
+		{"text for a mapping", `key: {pk: "PARCEL#{parcel}", sk: "-"}`, `key: "{parcel}"`, `p.yaml:17:10: key is text, not a mapping; write {pk: "…", sk: "…"} instead`},
+		{"text for a list", `ignore: [trace]`, `ignore: trace`, `p.yaml:13:13: ignore is text, not a list; write […] instead`},
+		{"second document", "    onExpire: subtract\n", "    onExpire: subtract\n---\ningot: 1\n", `a second YAML document begins here`},
+		{"bad template", `id: "{parcel}"`, `id: "{parcel"`, `p.yaml:15:`},
+		{"unknown function", `"DAY#{@at | day}"`, `"DAY#{@at | dya}"`, `p.yaml:10:`},
+		{"unseparated", `pk: "PARCEL#{parcel}"`, `pk: "{parcel}{kind}"`, `p.yaml:17:`},
+		{"circular id", `id: "{parcel}"`, `id: "x{@id}"`, `p.yaml:15:12: id cannot use @id`},
+		{"circular time", `at: "{moved_at}"`, `at: "{@at}"`, `p.yaml:16:11: at cannot use @at`},
+		{"type from itself", `type: "{type}"`, `type: "{@type}"`, `p.yaml:3:9: type cannot use @type`},
+		{"at of two fields", `at: "{moved_at}"`, `at: "{day}#{hour}"`, `p.yaml:16:`},
+		{"lossy id", `id: "{parcel}"`, `id: "{parcel | lower}"`, `p.yaml:15:9: id shows parcel only through a function that loses a part of it: two events could have one id; write {parcel} instead`},
+		{"constant id", `id: "{parcel}"`, `id: "parcel"`, `id is the same for every event`},
+		{"lossy key", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL#{parcel | first:3}"`, `p.yaml:17:10: key shows parcel, which id uses, only through a function that loses a part of it`},
+		{"key without id field", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL"`, `key does not use parcel, which id uses: two events with different ids could have one key; write {parcel} or {@id} in sk instead`},
+		{"key without the envelope's id", "    id: \"{shop}#{order}\"\n", "", `key does not use @id, and id is the envelope's`},
+		{"key beyond id under latest", `sk: "-"`, `sk: "{status}"`, `key uses status, which id does not: under mode latest a newer revision could get another key`},
+		{"time in key under latest", `sk: "-"`, `sk: "{@at | time}"`, `key uses moved_at, which id does not: under mode latest`},
+		{"empty sk", `sk: "-"`, `sk: ""`, `p.yaml:17:38: sk is empty`},
+		{"no sk", `, sk: "-"}`, `}`, `p.yaml:17:5: sk is missing in key`},
+		{"index 21", "GSI1:", "GSI21:", `p.yaml:10:7: GSI21 is not an index; write GSI1 to GSI20 instead`},
+		{"index 01", "GSI1:", "GSI01:", `GSI01 is not an index`},
+		{"half an index", `{pk: "DAY#{@at | day}", sk: "{@id}"}`, `{pk: "DAY#{@at | day}"}`, `p.yaml:10:7: sk is missing in GSI1`},
+		{"reserved attribute", "attributes: {status: status}", "attributes: {digest: status}", `p.yaml:11:18: the attribute digest is Ingot's own; write another name instead`},
+		{"reserved index attribute", "attributes: {status: status}", "attributes: {GSI7SK: status}", `the attribute GSI7SK is Ingot's own`},
+		{"odd attribute", "attributes: {status: status}", "attributes: {\"m:x\": status}", `"m:x" is not an attribute name`},
+		{"bad attribute path", "attributes: {status: status}", "attributes: {status: a..b}", `p.yaml:11:26: path "a..b": `},
+		{"retain below a day", "retain: 90d", "retain: 23h", `p.yaml:12:13: retain is less than 1d; write at least 1d instead`},
+		{"duration without unit", "retain: 90d", "retain: 90", `p.yaml:12:13: retain is a number, not a duration; write a whole number and s, m, h, d or w, as in 90d instead`},
+		{"duration of zero", "retain: 90d", "retain: 0d", `"0d" is not a duration`},
+		{"duration too long", "retain: 90d", "retain: 99999w", `duration 99999w is longer than 200 years`},
+		{"unknown mode", "mode: latest", "mode: newest", `p.yaml:18:11: unknown mode newest; write latest instead`},
+		{"latest without revision", "    revision: moved_at time\n", "", `p.yaml:18:11: mode latest needs a revision`},
+		{"revision under insert", "    retain: 90d", "    retain: 90d\n    revision: seq number", `p.yaml:13:15: revision has a meaning only under mode latest`},
+		{"revision without type", "revision: moved_at time", "revision: moved_at", `p.yaml:19:15: "moved_at" does not say its type`},
+		{"revision of odd type", "revision: moved_at time", "revision: moved_at date", `"moved_at date" does not say its type`},
+		{"schema", "    retain: 90d", "    retain: 90d\n    schema: x.json", `p.yaml:13:5: schema is not yet built`},
+		{"no events", base[strings.Index(base, "events:"):strings.Index(base, "aggregates:")], "events: {}\n", `no event type is declared`},
+		{"odd event name", "  moved:\n", "  \"mo#ved\":\n", `p.yaml:14:3: the name of an event type cannot contain #, % or control characters`},
+		{"ignored in id", "[trace]", "[order]", `p.yaml:6:18: id uses order, which ignore leaves out of the digest of placed`},
+		{"ignored in at", "[trace]", "[placed_at]", `p.yaml:7:11: at uses placed_at, which ignore leaves out of the digest of placed`},
+		{"ignored in key", "[trace]", "[shop]", `p.yaml:8:22: pk uses shop, which ignore leaves out of the digest of placed`},
+		{"ignored in where, by and values", "[trace]", "[total]", `p.yaml:26:23: where uses total, which ignore leaves out of the digest of placed`},
+		{"ignored in values", "[trace]", "[total]", `p.yaml:26:71: revenue uses total, which ignore leaves out of the digest of placed`},
+		{"ignored in by", "[trace]", "[shop]", `p.yaml:23:18: shop uses shop, which ignore leaves out of the digest of placed`},
+		{"ignored in revision", "    mode: latest", "    mode: latest\n    ignore: [moved_at]", `p.yaml:20:15: revision uses moved_at, which ignore`},
+		{"ignored whole", "where: total > 0", "where: total.net > 0", ``},
+		{"inside of what is ignored", "    ignore: [trace]\n  moved", "    ignore: [shop]\n  moved", `shop uses shop`},
+		{"since above epoch", "since: 2", "since: 3", `p.yaml:22:12: since: 3 is above the file's epoch 2; write epoch: 3 at the top instead`},
+		{"no since", "    since: 2\n", "", `p.yaml:21:3: since is missing in daily`},
+		{"odd aggregate name", "  daily:", "  Daily:", `p.yaml:21:3: "Daily" is not a name of an aggregate`},
+		{"odd by name", "by: {shop:", "by: {Shop:", `p.yaml:23:10: "Shop" is not a name; write a lower-case letter, then lower-case letters, digits and _ instead`},
+		{"reserved by name", "by: {shop:", "by: {flag:", `p.yaml:23:10: the name flag is Ingot's own`},
+		{"reserved value name", "orders: count", "n: count", `p.yaml:26:43: the name n is Ingot's own; write another name instead`},
+		{"by with a hash", `by: {shop: "{shop}"}`, `by: {shop: "{shop}#x"}`, `p.yaml:23:16: shop has # or % in its text`},
+		{"unknown event type", "      moved: {values", "      mved: {values", `p.yaml:33:7: there is no event type mved; write moved instead`},
+		{"no from", "    from:\n      moved: {values: {parcels: count, weight: sum weight}}\n", "", `from is missing in live`},
+		{"no values", "{values: {parcels: count, weight: sum weight}}", "{values: {}}", `values names no value`},
+		{"bad where", "where: total > 0", "where: total >> 0", `p.yaml:26:29: >> is not an operator`},
+		{"unknown value", "orders: count", "orders: counts", `p.yaml:26:51: counts is not a way to compute a value; write count instead`},
+		{"odd value", "orders: count", "orders: average total", `write count, sum PATH, sum -PATH, min PATH or max PATH instead`},
+		{"count of a field", "orders: count", "orders: count total", `p.yaml:26:57: count counts events and reads no field; write count instead`},
+		{"sum of nothing", "revenue: sum total", "revenue: sum", `sum needs a field; write sum PATH instead`},
+		{"negative max", "largest: max total", "largest: max -total", `only sum can be negated; write max total instead`},
+		{"one value in two ways", "orders: count", "orders: count}}\n      moved: {values: {orders: sum weight", `orders is a sum for another event type and a count here`},
+		{"max and subtract", "onExpire: keep", "onExpire: subtract", `max cannot be subtracted, and onExpire is subtract; write sum or count, or onExpire: keep instead`},
+		{"max under latest", "weight: sum weight", "weight: min weight", `min cannot be subtracted`},
+		{"keep over latest", "    onExpire: subtract\n", "", `onExpire is keep over moved, whose mode is latest`},
+		{"unknown onExpire", "onExpire: keep", "onExpire: keeps", `p.yaml:27:15: unknown onExpire keeps; write keep instead`},
+		{"spread 0", "spread: 4", "spread: 0", `p.yaml:28:13: spread is 0; write a whole number from 1 to 1000 instead`},
+		{"spread 1001", "spread: 4", "spread: 1001", `spread is 1001; write a whole number from 1 to 1000 instead`},
+		{"retain without window", "    window: 1d\n", "", `p.yaml:28:13: retain needs window`},
+		{"retain too short", "retain: 400d", "retain: 96d", `p.yaml:29:13: retain is 96d and events of placed live for 90d: a total must outlive them by 7d; write at least 97d instead`},
+		{"retain over events kept for ever", "    retain: 90d\n", "", `the totals expire and events of placed never do`},
+	} {
+		if !strings.Contains(base, c.old) {
+			t.Fatalf("%s: base has no %q", c.name, c.old)
+		}
+		text := strings.Replace(base, c.old, c.new, 1)
+		_, err := loadText(text)
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		var ms Mistakes
+		if !errors.As(err, &ms) {
+			t.Errorf("%s: no mistake found (%v)", c.name, err)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
+		}
+		for _, m := range ms {
+			if m.Line < 1 || m.Column < 1 || m.File != "p.yaml" {
+				t.Errorf("%s: no position: %+v", c.name, m)
+			}
+		}
+	}
+}
+
+func TestEveryWarning(t *testing.T) {
+	for _, c := range []struct{ name, old, new, want string }{
+		{"key beyond id", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{status}"`, `p.yaml:8:10: key uses status, which id does not: a corrected event would make a second item`},
+		{"time in key", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{@at | time}"`, `key uses placed_at, which id does not`},
+		{"shared keys", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "SHOP#{parcel}", sk: "ORDER#{parcel}"}`, `events of moved and placed can have one key`},
+	} {
+		w := mustLoad(t, strings.Replace(base, c.old, c.new, 1)).Warnings()
+		if len(w) != 1 || !strings.Contains(w[0].String(), c.want) {
+			t.Errorf("%s: %v", c.name, w)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	for _, name := range []string{"testdata/orders.yaml", "testdata/mistakes.yaml"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(base))
+	f.Add([]byte("ingot: 1\nevents: {a: {key: {pk: '{@id}', sk: '-'}}}\n"))
+	f.Add([]byte("? [a]\n: *x\n<<: {a: &b 1}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := loadText(string(text))
+		var ms Mistakes
+		switch {
+		case err == nil && len(p.Types()) == 0:
+			t.Fatal("a pipeline without event types")
+		case err != nil && !errors.As(err, &ms):
+			t.Fatalf("%T: %v", err, err)
+		case err != nil && len(ms) == 0:
+			t.Fatal("an error without a mistake")
+		}
+	})
+}

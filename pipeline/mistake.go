@@ -1,0 +1,56 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Mistake is one thing wrong with a declaration.
+type Mistake struct {
+	File         string // empty for a Spec declared in Go
+	Line, Column int    // from 1, columns in characters; 0 for a Spec declared in Go
+	Where        string // the member: "events.order.placed.key.pk"
+	What         string // what is wrong
+	Instead      string // what to write instead; may be empty
+}
+
+// String is "file:line:column: what; write … instead".
+func (m Mistake) String() string {
+	var b strings.Builder
+	switch {
+	case m.Line > 0:
+		fmt.Fprintf(&b, "%s:%d:%d: ", m.File, m.Line, m.Column)
+	case m.File != "":
+		fmt.Fprintf(&b, "%s: ", m.File)
+	case m.Where != "":
+		fmt.Fprintf(&b, "%s: ", m.Where)
+	}
+	b.WriteString(m.What)
+	if m.Instead != "" {
+		b.WriteString("; write " + m.Instead + " instead")
+	}
+	return b.String()
+}
+
+// Mistakes is everything wrong with a declaration, in the order of the file.
+type Mistakes []Mistake
+
+// Error has one mistake a line.
+func (ms Mistakes) Error() string {
+	lines := make([]string, len(ms))
+	for i, m := range ms {
+		lines[i] = m.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sorted puts ms in file order and drops repetitions.
+func (ms Mistakes) sorted() Mistakes {
+	slices.SortStableFunc(ms, func(a, b Mistake) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			strings.Compare(a.Where, b.Where), strings.Compare(a.What, b.What))
+	})
+	return slices.Compact(ms)
+}

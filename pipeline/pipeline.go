@@ -1,0 +1,167 @@
+package pipeline
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// Pipeline is a declaration, checked and compiled.
+type Pipeline struct {
+	epoch       int64
+	typ         *keys.Template // nil: only an envelope says the type
+	types       map[string]*eventType
+	names       []string                // of types, in byte order
+	definitions []*aggregate.Definition // by name
+	indexes     []string                // in the order GSI1 … GSI20
+	usesHMAC    bool
+	secret      []byte
+	warnings    Mistakes
+}
+
+// eventType is one compiled event type.
+type eventType struct {
+	name       string
+	id, at     *keys.Template // nil: the envelope's
+	pk, sk     *keys.Template
+	indexes    []index // by name, in byte order
+	attributes []attribute
+	retain     time.Duration // 0: never expires
+	latest     bool
+	revision   revision
+	ignore     []event.Path
+	meta       []metaName
+	feeds      []feed // by aggregate name
+	// identity is what decides which messages become one item, by member name, in one canonical spelling.
+	identity map[string]string
+}
+
+type index struct {
+	name   string
+	pk, sk *keys.Template
+}
+
+type attribute struct {
+	name string
+	path event.Path
+}
+
+type revision struct {
+	path event.Path
+	time bool // RFC 3339 text, stored as unix nanoseconds; else a number
+}
+
+// metaName is a derived value that is kept with the item, because a template uses it.
+type metaName struct {
+	stored    string // "source" or "attribute.NAME"
+	attribute string // NAME; empty for the source
+}
+
+// feed is what one event type adds to one aggregate.
+type feed struct {
+	def    *aggregate.Definition
+	by     []*keys.Template // in def.By order
+	where  condition        // nil: every event
+	values []value          // aligned with def.Values
+	fixed  int              // bytes of the total's partition key without the values of by
+}
+
+// Option changes how a declaration is compiled.
+type Option func(*options)
+
+type options struct {
+	secret    []byte
+	checkOnly bool
+}
+
+// Secret is the key of the hmac function, from INGOT_PII_KEY.
+func Secret(key []byte) Option { return func(o *options) { o.secret = slices.Clone(key) } }
+
+// CheckOnly compiles a declaration that uses hmac without its secret: to check and to compare it. Such a
+// Pipeline must not plan events.
+func CheckOnly() Option { return func(o *options) { o.checkOnly = true } }
+
+// ErrNoSecret is returned where a template uses hmac and the secret is empty: keys made with an empty
+// secret could be guessed back to the personal data in them.
+var ErrNoSecret = errors.New("the pipeline uses hmac and its secret is empty: set INGOT_PII_KEY, the same for both functions, verify and rebuild")
+
+// Load reads and compiles the named file. The error is Mistakes, an *fs.PathError or ErrNoSecret.
+func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	r := newReport(name)
+	spec := decode(text, r)
+	return compile(&spec, r, opts)
+}
+
+// New compiles a declaration made in Go. The error is Mistakes or ErrNoSecret.
+func New(spec Spec, opts ...Option) (*Pipeline, error) {
+	return compile(&spec, newReport(""), opts)
+}
+
+// Epoch is the epoch that items planned by p are stamped with.
+func (p *Pipeline) Epoch() int64 { return p.epoch }
+
+// Types lists the event types in byte order.
+func (p *Pipeline) Types() []string { return slices.Clone(p.names) }
+
+// Definitions lists the aggregates by name.
+func (p *Pipeline) Definitions() []*aggregate.Definition { return slices.Clone(p.definitions) }
+
+// Definition is the named aggregate.
+func (p *Pipeline) Definition(name string) (*aggregate.Definition, bool) {
+	i, ok := sort.Find(len(p.definitions), func(i int) int {
+		switch d := p.definitions[i].Name; {
+		case name < d:
+			return -1
+		case name > d:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return nil, false
+	}
+	return p.definitions[i], true
+}
+
+// Feeds lists the event types that feed the named aggregate, in byte order.
+func (p *Pipeline) Feeds(name string) []string {
+	var types []string
+	for _, t := range p.names {
+		if slices.ContainsFunc(p.types[t].feeds, func(f feed) bool { return f.def.Name == name }) {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+// Indexes lists the secondary indexes that any event type uses, GSI1 first.
+func (p *Pipeline) Indexes() []string { return slices.Clone(p.indexes) }
+
+// UsesHMAC reports whether any template needs the secret.
+func (p *Pipeline) UsesHMAC() bool { return p.usesHMAC }
+
+// MaxRetain is the longest that any event type keeps its items; 0 if one keeps them for ever.
+func (p *Pipeline) MaxRetain() time.Duration {
+	var longest time.Duration
+	for t := range maps.Values(p.types) {
+		if t.retain == 0 {
+			return 0
+		}
+		longest = max(longest, t.retain)
+	}
+	return longest
+}
+
+// Warnings are what is allowed and probably not meant, in the order of the file.
+func (p *Pipeline) Warnings() []Mistake { return slices.Clone(p.warnings) }

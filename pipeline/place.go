@@ -1,0 +1,130 @@
+package pipeline
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// place names a member of the declaration by the path of names that leads to it. Names may contain dots,
+// so the parts are kept apart by a byte that YAML refuses.
+type place string
+
+const placeSeparator = "\x1f"
+
+func (p place) in(name string) place {
+	if p == "" {
+		return place(name)
+	}
+	return p + placeSeparator + place(name)
+}
+
+// parent is the place that p lies in; ok is false for the root.
+func (p place) parent() (place, bool) {
+	i := strings.LastIndex(string(p), placeSeparator)
+	switch {
+	case i >= 0:
+		return p[:i], true
+	case p != "":
+		return "", true
+	}
+	return "", false
+}
+
+// String is for people.
+func (p place) String() string { return strings.ReplaceAll(string(p), placeSeparator, ".") }
+
+// position is where a member stands in the file. A zero position means that it is not there.
+type position struct {
+	line, column int
+	// verbatim: the scalar stands in the file as it reads, on one line, so that an offset into the text is
+	// an offset into the line; inset is its quote, which comes before it.
+	verbatim bool
+	inset    int
+}
+
+// report collects mistakes and knows where members stand.
+type report struct {
+	file     string
+	keys     map[place]position // of member names
+	values   map[place]position
+	broken   map[place]bool // already reported: what follows from it is not said again
+	mistakes Mistakes
+	warnings Mistakes
+}
+
+func newReport(file string) *report {
+	return &report{file: file, keys: map[place]position{}, values: map[place]position{}, broken: map[place]bool{}}
+}
+
+// mistake reports what is wrong with the value at p.
+func (r *report) mistake(p place, what, instead string) {
+	if !r.isBroken(p) {
+		r.mistakes = append(r.mistakes, r.at(p, r.position(p), what, instead))
+	}
+}
+
+// mistakeAt reports what is wrong offset bytes into text, the value at p.
+func (r *report) mistakeAt(p place, text string, offset int, what, instead string) {
+	if r.isBroken(p) {
+		return
+	}
+	pos := r.position(p)
+	if pos.verbatim && offset >= 0 && offset <= len(text) {
+		pos.column += pos.inset + utf8.RuneCountInString(text[:offset])
+	}
+	r.mistakes = append(r.mistakes, r.at(p, pos, what, instead))
+}
+
+// misnamed reports what is wrong with the name of the member at p.
+func (r *report) misnamed(p place, what, instead string) {
+	if r.isBroken(p) {
+		return
+	}
+	pos, ok := r.keys[p]
+	if !ok {
+		pos = r.position(p)
+	}
+	r.mistakes = append(r.mistakes, r.at(p, pos, what, instead))
+}
+
+// warn reports what is allowed and probably not meant.
+func (r *report) warn(p place, what, instead string) {
+	r.warnings = append(r.warnings, r.at(p, r.position(p), what, instead))
+}
+
+func (r *report) at(p place, pos position, what, instead string) Mistake {
+	return Mistake{File: r.file, Line: pos.line, Column: pos.column, Where: p.String(), What: what, Instead: instead}
+}
+
+// position is that of the value at p, or of the nearest thing around it that the file has.
+func (r *report) position(p place) position {
+	for {
+		if pos, ok := r.values[p]; ok {
+			return pos
+		}
+		if pos, ok := r.keys[p]; ok {
+			return pos
+		}
+		up, ok := p.parent()
+		if !ok {
+			return position{}
+		}
+		p = up
+		if pos, ok := r.keys[p]; ok { // a missing member: the name of what should contain it
+			return pos
+		}
+	}
+}
+
+func (r *report) isBroken(p place) bool {
+	for {
+		if r.broken[p] {
+			return true
+		}
+		up, ok := p.parent()
+		if !ok {
+			return false
+		}
+		p = up
+	}
+}

@@ -1,0 +1,350 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+)
+
+func orders(t testing.TB) *Pipeline {
+	t.Helper()
+	p, err := Load(os.DirFS("testdata"), "orders.yaml", Secret([]byte("secret")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const order = `{"type":"order.placed","merchant_id":"m#1","order_id":"o-7","customer_id":"c@example.com","placed_at":"2099-02-03T04:05:06.5Z","status":"open","total_cents":1250.0,"trace_id":"t1"}`
+
+func refusal(t *testing.T, err error) *event.Refusal {
+	t.Helper()
+	var r *event.Refusal
+	if !errors.As(err, &r) {
+		t.Fatalf("%T: %v", err, err)
+	}
+	if r.Verdict != event.Poison {
+		t.Fatalf("%v", r)
+	}
+	return r
+}
+
+func TestPlan(t *testing.T) {
+	item, err := orders(t).Plan(envelope.Message{Body: order})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(item, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/order.item.json", string(text)+"\n")
+	if want := time.Date(2099, 2, 3, 4, 5, 7, 0, time.UTC).Add(90 * day).Unix(); item.ExpiresAt != want {
+		t.Errorf("expires at %d, want %d: the time plus 90 days, rounded up", item.ExpiresAt, want)
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	p := orders(t)
+	long := strings.Repeat("x", 2100)
+	for _, c := range []struct {
+		name, old, new string
+		reason         event.Reason
+		detail         string
+	}{
+		{"not JSON", "{", "", event.Undecodable, ""},
+		{"an array", order, "[]", event.NotAnObject, ""},
+		{"no type", `"type":"order.placed",`, "", event.MissingField, "type"},
+		{"unknown type", "order.placed", "order.plced", event.UnknownType, `there is no event type "order.plced" in the pipeline; the nearest is order.placed`},
+		{"type far from all", "order.placed", "zzz", event.UnknownType, `it has one of order.placed, order.refunded`},
+		{"type of another kind", `"type":"order.placed"`, `"type":{}`, event.WrongType, "type"},
+		{"missing field in id", `"order_id":"o-7",`, "", event.MissingField, "order_id"},
+		{"null in id", `"o-7"`, "null", event.MissingField, "order_id"},
+		{"empty text in id", `"o-7"`, `""`, event.MissingField, "order_id"},
+		{"array in id", `"o-7"`, "[1]", event.WrongType, "order_id"},
+		{"missing time", `"placed_at":"2099-02-03T04:05:06.5Z",`, "", event.MissingField, "placed_at"},
+		{"bad time", "2099-02-03T", "2099-02-30T", event.BadTime, ""},
+		{"time before 1970", "2099-", "1969-", event.BadTime, ""},
+		{"number as time", `"2099-02-03T04:05:06.5Z"`, "5", event.BadTime, "placed_at"},
+		{"key too long", "o-7", long, event.KeyTooLong, ""},
+		{"index key too long", "o-7", strings.Repeat("y", 1000), event.KeyTooLong, "GSI1 sk takes"},
+		{"aggregate value missing", `"total_cents":1250.0`, `"total_cents":null,"x":1`, "", ""}, // where is false: nothing is summed
+		{"sum out of range", "1250.0", "1e50", event.NumberOutOfRange, "cannot be summed"},
+		{"sum too fine", "1250.0", "0.0000000001", event.NumberOutOfRange, "more than 9 decimals"},
+		{"attribute out of range", "1250.0", "1e400", event.NumberOutOfRange, "attribute total"},
+		{"attribute of 39 digits", "1250.0", "-" + strings.Repeat("1", 39), event.NumberOutOfRange, "attribute total"},
+		{"item too large", `"status":"open"`, `"status":"` + strings.Repeat("s", 250_000) + `"`, event.ItemTooLarge, "the item takes"},
+		{"a number that nothing uses", `"trace_id":"t1"`, `"trace_id":1e400`, "", ""},
+		{"an attribute that is missing", `"status":"open",`, "", "", ""},
+		{"an attribute that is an object", `"open"`, "{}", "", ""},
+	} {
+		_, err := p.Plan(envelope.Message{Body: strings.Replace(order, c.old, c.new, 1)})
+		if c.reason == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err == nil {
+			t.Errorf("%s: planned", c.name)
+			continue
+		}
+		if r := refusal(t, err); r.Reason != c.reason || !strings.Contains(r.Detail, c.detail) {
+			t.Errorf("%s: %v, want %s … %s", c.name, r, c.reason, c.detail)
+		}
+	}
+}
+
+const small = `ingot: 1
+epoch: 3
+events:
+  a:
+    key: {pk: "A", sk: "{@id}"}
+    indexes:
+      GSI1: {pk: "{@source}", sk: "{@attribute.trace}"}
+  b:
+    id: "{n}"
+    at: "{t | unixms}"
+    key: {pk: "{n}", sk: "-"}
+    mode: latest
+    revision: seq number
+aggregates:
+  first:
+    since: 1
+    by: {region: "{@attribute.region}"}
+    from:
+      a: {where: kind = 'x', values: {things: count, low: min v, high: max v}}
+  second:
+    since: 2
+    from:
+      a: {values: {things: count}}
+      b: {values: {back: sum -v}}
+    onExpire: subtract
+    window: 1h
+  third:
+    since: 3
+    spread: 3
+    from:
+      a: {values: {added: sum w.x}}
+`
+
+func cloudEvent(data string) event.Event {
+	doc, err := event.ParseDocument(data)
+	if err != nil {
+		panic(err)
+	}
+	return event.Event{Type: "a", ID: "s#1", Source: "s", At: time.Date(2099, 1, 1, 10, 30, 0, 0, time.UTC),
+		Attributes: map[string]string{"region": "eu", "trace": "t9", "unused": "u"}, Data: doc}
+}
+
+func TestPlanTakesTheEnvelopesWord(t *testing.T) {
+	p := mustLoad(t, small)
+	item, err := p.PlanEvent(cloudEvent(`{"kind":"x","v":2.50,"w":{"x":1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if item.ID != "s#1" || item.Key != (event.Key{PK: "A", SK: "s%231"}) || item.ExpiresAt != 0 || item.Revision != nil || item.Epoch != 3 {
+		t.Errorf("%+v", item)
+	}
+	if want := map[string]string{"source": "s", "attribute.region": "eu", "attribute.trace": "t9"}; !reflect.DeepEqual(item.Meta, want) {
+		t.Errorf("meta %v, want %v", item.Meta, want)
+	}
+	if want := []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "s", SK: "t9"}}}; !reflect.DeepEqual(item.Indexes, want) {
+		t.Errorf("indexes %v", item.Indexes)
+	}
+	e := cloudEvent(`{"v":2,"w":{"x":1}}`)
+	e.Attributes, e.Source = nil, ""
+	item, err = p.PlanEvent(e)
+	if err != nil || len(item.Indexes) != 0 || len(item.Meta) != 0 {
+		t.Errorf("an event without attributes: %v, %+v", err, item)
+	}
+	for name, change := range map[string]func(*event.Event){
+		"id":   func(e *event.Event) { e.ID = "" },
+		"at":   func(e *event.Event) { e.At = time.Time{} },
+		"type": func(e *event.Event) { e.Type = "" },
+	} {
+		e := cloudEvent(`{"w":{"x":1}}`)
+		change(&e)
+		_, err := p.PlanEvent(e)
+		if r := refusal(t, err); r.Reason != event.MissingField || !strings.HasPrefix(r.Detail, name+": ") {
+			t.Errorf("without %s: %v", name, r)
+		}
+	}
+	e = cloudEvent(`{"w":{"x":1}}`)
+	e.At = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	_, err = p.PlanEvent(e)
+	if r := refusal(t, err); r.Reason != event.BadTime {
+		t.Errorf("the year 10000: %v", r)
+	}
+	if _, err := p.PlanEvent(event.Event{Type: "a"}); refusal(t, err).Reason != event.NotAnObject {
+		t.Errorf("no payload: %v", err)
+	}
+}
+
+func TestRevision(t *testing.T) {
+	byTime := mustLoad(t, strings.Replace(small, "seq number", "seq time", 1))
+	byNumber := mustLoad(t, small)
+	for _, c := range []struct {
+		p      *Pipeline
+		seq    string
+		want   string
+		reason event.Reason
+	}{
+		{byNumber, `12.50`, "12.5", ""},
+		{byNumber, `-3`, "-3", ""},
+		{byNumber, `"12"`, "", event.WrongType},
+		{byNumber, `null`, "", event.MissingField},
+		{byNumber, `1e126`, "", event.NumberOutOfRange},
+		{byTime, `"1970-01-01T00:00:01.5Z"`, "1500000000", ""},
+		{byTime, `"9999-12-31T23:59:59.999999999Z"`, "253402300799999999999", ""},
+		{byTime, `12`, "", event.WrongType},
+		{byTime, `"yesterday"`, "", event.BadTime},
+	} {
+		doc, err := event.ParseDocument(`{"n":1,"t":0,"v":1,"seq":` + c.seq + `}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		item, err := c.p.PlanEvent(event.Event{Type: "b", Data: doc})
+		if c.reason != "" {
+			if err == nil || refusal(t, err).Reason != c.reason {
+				t.Errorf("%s: %v, want %s", c.seq, err, c.reason)
+			}
+			continue
+		}
+		if err != nil || item.Revision == nil || item.Revision.String() != c.want {
+			t.Errorf("%s: %v, %+v", c.seq, err, item)
+		}
+	}
+}
+
+func TestContributions(t *testing.T) {
+	p := mustLoad(t, small)
+	show := func(item *event.Item) string {
+		var lines []string
+		c := p.Contributions(item)
+		for _, x := range c.List {
+			var values []string
+			for i, v := range x.Values {
+				text := "-"
+				if v.Set {
+					text = v.Number.String()
+				}
+				values = append(values, x.Def.Values[i].Name+"="+text)
+			}
+			lines = append(lines, fmt.Sprintf("%s %v %s %s", x.Def.Name, x.By, x.Def.Key(0, x.By, x.Window), strings.Join(values, " ")))
+		}
+		for _, d := range c.Behind {
+			lines = append(lines, "behind "+d.Name)
+		}
+		for _, f := range c.Failed {
+			lines = append(lines, "failed "+f.Def.Name+": "+f.Err.Error())
+		}
+		return strings.Join(lines, "\n")
+	}
+	item, err := p.PlanEvent(cloudEvent(`{"kind":"x","v":2.50,"w":{"x":1e-3}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `first [eu] A#first#1#0#eu / - high=2.5 low=2.5 things=1
+second [] A#second#2#0 / 2099-01-01T10:00:00Z back=- things=1
+third [] A#third#3#0 / - added=0.001`
+	if got := show(item); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	stamped := *item
+	stamped.Epoch = 1
+	if got := show(&stamped); got != strings.Split(want, "\n")[0]+"\nbehind second\nbehind third" {
+		t.Errorf("an item of epoch 1:\n%s", got)
+	}
+	old := *item
+	old.Data = `{"kind":"y"}`
+	if got := show(&old); got != strings.Split(want, "\n")[1]+"\nfailed third: Poison (missing-field): aggregate third, value added: field w.x is missing" {
+		t.Errorf("an item that lacks a field:\n%s", got)
+	}
+	broken := *item
+	broken.Data = `{`
+	if c := p.Contributions(&broken); len(c.List) != 0 || len(c.Failed) != 3 {
+		t.Errorf("an item whose data is no JSON: %+v", c)
+	}
+	alien := *item
+	alien.Type = "z"
+	if got := show(&alien); got != "" {
+		t.Errorf("an item of no declared type: %s", got)
+	}
+	doc, _ := event.ParseDocument(`{"n":1,"t":1500,"v":7,"seq":1}`)
+	item, err = p.PlanEvent(event.Event{Type: "b", Data: doc})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := show(item); got != "second [] A#second#2#0 / 1970-01-01T00:00:00Z back=-7 things=-" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestRedigest(t *testing.T) {
+	p := orders(t)
+	item, err := p.Plan(envelope.Message{Body: order})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := p.Redigest(item.Type, strings.Replace(order, `"t1"`, `"t2"`, 1))
+	if err != nil || same != item.Digest {
+		t.Errorf("another trace_id, which is ignored: %v", err)
+	}
+	other, err := p.Redigest(item.Type, strings.Replace(order, `1250.0`, `1251`, 1))
+	if err != nil || other == item.Digest {
+		t.Errorf("another total: %v", err)
+	}
+	for _, c := range [][2]string{{"z", order}, {item.Type, "{"}, {item.Type, "[]"}} {
+		if _, err := p.Redigest(c[0], c[1]); err == nil {
+			t.Errorf("%v: no error", c)
+		}
+	}
+}
+
+// A message says the same however its members are ordered and its numbers are spelled.
+func TestPlanDoesNotDependOnSpelling(t *testing.T) {
+	r := seed(t)
+	p := orders(t)
+	members := []string{`"type":"order.placed"`, `"merchant_id":"m"`, `"order_id":7`, `"customer_id":"c"`, `"placed_at":"2099-01-01T00:00:00Z"`,
+		`"status":"open"`, `"total_cents":1250`, `"lines":[{"sku":"a","n":1},{"n":2,"sku":"b"}]`}
+	spelled := map[string][]string{`"order_id":7`: {`"order_id": 7.0`, `"order\u005fid":70e-1`}, `"total_cents":1250`: {`"total_cents":1.25e3`, `"total_cents" : 1250.00`},
+		`"lines":[{"sku":"a","n":1},{"n":2,"sku":"b"}]`: {`"lines":[{"n":1.0,"sku":"\u0061"},{"sku":"b","n":2}]`}}
+	first, err := p.Plan(envelope.Message{Body: "{" + strings.Join(members, ",") + "}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		var list []string
+		for _, i := range r.Perm(len(members)) {
+			m := members[i]
+			if ways := spelled[m]; len(ways) > 0 && r.IntN(2) == 0 {
+				m = ways[r.IntN(len(ways))]
+			}
+			list = append(list, m)
+		}
+		if r.IntN(2) == 0 {
+			list = append(list, fmt.Sprintf(`"trace_id":%d`, r.IntN(100)))
+		}
+		item, err := p.Plan(envelope.Message{Body: "{" + strings.Join(list, " , ") + "}"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		item.Data = first.Data
+		if !reflect.DeepEqual(item, first) {
+			t.Fatalf("%v:\n%+v\nis not\n%+v", list, item, first)
+		}
+		a, b := p.Contributions(item), p.Contributions(first)
+		if !reflect.DeepEqual(a, b) {
+			t.Fatalf("%v: contributes %+v, not %+v", list, a, b)
+		}
+	}
+}

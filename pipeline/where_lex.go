@@ -1,0 +1,159 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+)
+
+// tokenKind is what a piece of a condition is.
+type tokenKind uint8
+
+const (
+	endToken    tokenKind = iota
+	wordToken             // a path or one of the words and, or, not, in, exists, true, false
+	numberToken           // a JSON number
+	textToken             // quoted text; text holds what it means
+	opToken               // = != < <= > >=
+	openToken             // (
+	closeToken            // )
+	commaToken            // ,
+)
+
+type whereToken struct {
+	kind   tokenKind
+	text   string
+	offset int
+}
+
+// String is for messages.
+func (t whereToken) String() string {
+	switch t.kind {
+	case endToken:
+		return "the end"
+	case textToken:
+		return fmt.Sprintf("the text %q", t.text)
+	}
+	return t.text
+}
+
+// whereError is what is wrong with a condition, offset bytes into it.
+type whereError struct {
+	Offset  int
+	What    string
+	Instead string
+}
+
+// Error is what is wrong and what to write.
+func (e *whereError) Error() string {
+	if e.Instead == "" {
+		return e.What
+	}
+	return e.What + "; write " + e.Instead + " instead"
+}
+
+// foreign are operators of other languages.
+var foreign = map[string]string{"==": "=", "<>": "!=", "&&": "and", "||": "or", "!": "not", "=~": "=", "=<": "<=", "=>": ">="}
+
+// lexWhere cuts a condition into tokens, the last an endToken.
+func lexWhere(s string) ([]whereToken, error) {
+	var tokens []whereToken
+	for i := 0; ; {
+		for i < len(s) && isSpace(s[i]) {
+			i++
+		}
+		if i == len(s) {
+			return append(tokens, whereToken{kind: endToken, offset: i}), nil
+		}
+		t, next, err := lexOne(s, i)
+		if err != nil {
+			return nil, err
+		}
+		tokens, i = append(tokens, t), next
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// lexOne reads the token that begins at i, which is not a space.
+func lexOne(s string, i int) (whereToken, int, error) {
+	switch c := s[i]; {
+	case c == '(':
+		return whereToken{openToken, "(", i}, i + 1, nil
+	case c == ')':
+		return whereToken{closeToken, ")", i}, i + 1, nil
+	case c == ',':
+		return whereToken{commaToken, ",", i}, i + 1, nil
+	case strings.IndexByte("=!<>&|~", c) >= 0:
+		return lexOperator(s, i)
+	case c == '"' || c == '\'':
+		return lexText(s, i)
+	case c == '-' || c >= '0' && c <= '9':
+		end := endOfWord(s, i)
+		return whereToken{numberToken, s[i:end], i}, end, nil
+	}
+	end := endOfWord(s, i)
+	return whereToken{wordToken, s[i:end], i}, end, nil
+}
+
+func lexOperator(s string, i int) (whereToken, int, error) {
+	end := i
+	for end < len(s) && end < i+2 && strings.IndexByte("=!<>&|~", s[end]) >= 0 {
+		end++
+	}
+	switch op := s[i:end]; op {
+	case "=", "!=", "<", "<=", ">", ">=":
+		return whereToken{opToken, op, i}, end, nil
+	default:
+		return whereToken{}, 0, &whereError{Offset: i, What: op + " is not an operator", Instead: foreign[op]}
+	}
+}
+
+// lexText reads quoted text. A backslash stands before the quote or another backslash; nothing else is an
+// escape.
+func lexText(s string, i int) (whereToken, int, error) {
+	var b strings.Builder
+	for j := i + 1; j < len(s); j++ {
+		switch {
+		case s[j] == s[i]:
+			return whereToken{textToken, b.String(), i}, j + 1, nil
+		case s[j] == '\\':
+			j++
+			if j == len(s) || s[j] != s[i] && s[j] != '\\' {
+				return whereToken{}, 0, &whereError{Offset: j - 1, What: "a backslash stands only before a quote or a backslash", Instead: `\\`}
+			}
+		}
+		b.WriteByte(s[j])
+	}
+	return whereToken{}, 0, &whereError{Offset: i, What: "the text that begins here has no closing quote"}
+}
+
+// endOfWord is where the word at i ends: at white space or a sign outside of brackets. Inside brackets,
+// quoted names are skipped whole.
+func endOfWord(s string, i int) int {
+	for i < len(s) {
+		switch c := s[i]; {
+		case c == '[':
+			i = endOfBracket(s, i)
+			continue
+		case isSpace(c) || strings.IndexByte("()=!<>&|~,'\"", c) >= 0:
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+func endOfBracket(s string, i int) int {
+	quoted := false
+	for i++; i < len(s); i++ {
+		switch {
+		case quoted && s[i] == '\\':
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == ']' && !quoted:
+			return i + 1
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,312 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+func document(t testing.TB, text string) event.Node {
+	t.Helper()
+	d, err := event.ParseDocument(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return d.Root()
+}
+
+func TestWhere(t *testing.T) {
+	const payload = `{"total":1250,"big":9007199254740993,"status":"paid","note":null,"empty":"","flags":{"gift":true},
+		"items":[{"sku":"a"}],"odd.name":"x","fee":0.10,"quote":"it's","and":1}`
+	root := document(t, payload)
+	for _, c := range []struct {
+		text string
+		want bool
+	}{
+		{`total > 0`, true}, {`total > 1250`, false}, {`total >= 1250.0`, true}, {`total < 1.2501e3`, true}, {`total <= 1249`, false},
+		{`total = 1250`, true}, {`total != 1250`, false}, {`total != 1`, true}, {`total>0`, true},
+		{`big = 9007199254740993`, true}, {`big = 9007199254740992`, false}, {`big > 9007199254740992`, true},
+		{`fee = 0.1`, true}, {`fee = 1e-1`, true},
+		{`status = "paid"`, true}, {`status = 'paid'`, true}, {`status != 'open'`, true}, {`status < 'pb'`, true}, {`quote = 'it\'s'`, true}, {`quote = "it's"`, true},
+		{`status in ('open', 'paid')`, true}, {`status in ('open')`, false}, {`total in (1, 1250, 'x')`, true},
+		{`exists status`, true}, {`exists note`, false}, {`exists missing`, false}, {`exists empty`, true}, {`exists items[0].sku`, true}, {`exists items[1]`, false},
+		{`flags.gift = true`, true}, {`flags.gift != true`, false}, {`flags.gift = false`, false},
+		{`["odd.name"] = 'x'`, true}, {`["and"] = 1`, true}, {`items[0].sku = 'a'`, true},
+		// missing, null and other kinds are false whatever the operator
+		{`missing = 1`, false}, {`missing != 1`, false}, {`note != 1`, false}, {`note = 'null'`, false}, {`status != 1`, false}, {`total != 'x'`, false},
+		{`items = 1`, false}, {`flags.gift = 'true'`, false}, {`missing in (1)`, false}, {`not missing = 1`, true},
+		{`not total = 1`, true}, {`not not total = 1250`, true}, {`not (total = 1 or status = 'paid')`, false},
+		{`total = 1 or status = 'paid' and fee = 1`, false}, {`(total = 1 or status = 'paid') and fee = 0.1`, true}, {`status = 'paid' or total = 1 and fee = 1`, true},
+	} {
+		w, err := parseWhere(c.text)
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if got := w.holds(root); got != c.want {
+			t.Errorf("%s is %v", c.text, got)
+		}
+		again, err := parseWhere(canonicalWhere(w))
+		if err != nil {
+			t.Errorf("%s: its canonical text %s: %v", c.text, canonicalWhere(w), err)
+		} else if canonicalWhere(again) != canonicalWhere(w) {
+			t.Errorf("%s: %s is canonical, and reads as %s", c.text, canonicalWhere(w), canonicalWhere(again))
+		}
+	}
+}
+
+func TestWhereMistakes(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		offset int
+		want   string
+	}{
+		{``, 0, `found the end where the condition needs the path of a field`},
+		{`total`, 5, `found the end where the condition needs an operator (= != < <= > >=) or in`},
+		{`total == 1`, 6, `== is not an operator; write = instead`},
+		{`a = 1 && b = 2`, 6, `&& is not an operator; write and instead`},
+		{`! a = 1`, 0, `! is not an operator; write not instead`},
+		{`a <> 1`, 2, `<> is not an operator; write != instead`},
+		{`status = paid`, 9, `paid stands where a value should: fields are compared with numbers and quoted text only; write 'paid' instead`},
+		{`a = 1 AND b = 2`, 6, `found AND where the condition needs and, or, or the end; write and instead`},
+		{`a = 'x`, 4, `the text that begins here has no closing quote`},
+		{`a = 'x\n'`, 6, "a backslash stands only before a quote or a backslash; write \\\\ instead"},
+		{`a = 01`, 4, `01 is not a number`},
+		{`a = 1.`, 4, `1. is not a number`},
+		{`a = -`, 4, `- is not a number`},
+		{`(a = 1`, 6, `found the end where the condition needs and, or, or a closing parenthesis`},
+		{`a = 1)`, 5, `found ) where the condition needs and, or, or the end`},
+		{`a in 1`, 5, `found 1 where the condition needs an opening parenthesis`},
+		{`a in ()`, 6, `found ) where the condition needs a number, quoted text, true or false`},
+		{`a in (1 2)`, 8, `found 2 where the condition needs a comma or a closing parenthesis`},
+		{`exists`, 6, `found the end where the condition needs the path of a field`},
+		{`a..b = 1`, 0, ""},
+		{`1 = a`, 0, `found 1 where the condition needs the path of a field`},
+		{`and = 1`, 0, `found and where the condition needs the path of a field`},
+		{`a = null`, 4, ``},
+		{`paid < true`, 7, `true and false have no order; write = or != instead`},
+		{strings.Repeat("(", 100) + "a = 1" + strings.Repeat(")", 100), 65, `more than 64 levels of parentheses and not`},
+		{strings.Repeat("not ", 100) + "a = 1", 260, `more than 64 levels of parentheses and not`},
+		{"a = '" + strings.Repeat("x", 5000) + "'", 0, `the condition is longer than 4,096 bytes`},
+	} {
+		_, err := parseWhere(c.text)
+		bad, ok := err.(*whereError)
+		if !ok {
+			t.Errorf("%.40s: no mistake found", c.text)
+			continue
+		}
+		if bad.Offset != c.offset || c.want != "" && bad.Error() != c.want {
+			t.Errorf("%.40s: at %d: %s", c.text, bad.Offset, bad)
+		}
+	}
+}
+
+// twin is a condition written in the plainest way, over encoding/json's values and big.Rat.
+type twin func(doc map[string]any) bool
+
+var twinFields = []string{"a", "b", "c", "d", "e", "f"}
+
+// randomWhere makes a condition as text, in odd layouts, and as its twin.
+func randomWhere(r *rand.Rand, depth int) (string, twin) {
+	space := func() string { return strings.Repeat(" ", 1+r.IntN(2)) }
+	switch n := r.IntN(8); {
+	case depth > 0 && n < 2:
+		word := [2]string{"and", "or"}[n]
+		s, left := randomWhere(r, depth-1)
+		u, right := randomWhere(r, depth-1)
+		return "(" + s + space() + word + space() + u + ")", func(doc map[string]any) bool {
+			l, r := left(doc), right(doc)
+			return n == 0 && l && r || n == 1 && (l || r)
+		}
+	case depth > 0 && n == 2:
+		s, of := randomWhere(r, depth-1)
+		return "not" + space() + s, func(doc map[string]any) bool { return !of(doc) }
+	case n == 3:
+		f := twinFields[r.IntN(len(twinFields))]
+		return "exists" + space() + f, func(doc map[string]any) bool { return doc[f] != nil }
+	case n == 4:
+		f := twinFields[r.IntN(len(twinFields))]
+		var texts []string
+		var values []any
+		for range 1 + r.IntN(3) {
+			s, v := randomLiteral(r)
+			texts, values = append(texts, s), append(values, v)
+		}
+		return f + space() + "in(" + strings.Join(texts, ",") + ")", func(doc map[string]any) bool {
+			for _, v := range values {
+				if order, ok := naiveCompare(doc[f], v); ok && order == 0 {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	f := twinFields[r.IntN(len(twinFields))]
+	s, v := randomLiteral(r)
+	op := []string{"=", "!=", "<", "<=", ">", ">="}[r.IntN(6)]
+	if _, isBool := v.(bool); isBool {
+		op = []string{"=", "!="}[r.IntN(2)]
+	}
+	return f + op + s, func(doc map[string]any) bool {
+		order, ok := naiveCompare(doc[f], v)
+		if !ok {
+			return false
+		}
+		return map[string]bool{"=": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[op]
+	}
+}
+
+func randomLiteral(r *rand.Rand) (string, any) {
+	switch r.IntN(4) {
+	case 0:
+		s := []string{"", "x", "xy", "é", "\U0001F600", `"`, `\`}[r.IntN(7)]
+		return "'" + strings.ReplaceAll(s, `\`, `\\`) + "'", s
+	case 1:
+		b := r.IntN(2) == 0
+		return strconv.FormatBool(b), b
+	}
+	n := randomNumber(r)
+	return n, json.Number(n)
+}
+
+func randomNumber(r *rand.Rand) string {
+	return []string{"0", "-0", "1", "1.0", "10e-1", "1e0", "-1", "2.50", "2.5", "9007199254740993", "9007199254740992", "1e20", "100000000000000000000", "0.1", "-0.10", "1e-20"}[r.IntN(16)]
+}
+
+func naiveCompare(field, with any) (int, bool) {
+	switch w := with.(type) {
+	case string:
+		f, ok := field.(string)
+		return strings.Compare(f, w), ok
+	case bool:
+		f, ok := field.(bool)
+		if f == w {
+			return 0, ok
+		}
+		return 1, ok
+	case json.Number:
+		f, ok := field.(json.Number)
+		if !ok {
+			return 0, false
+		}
+		a, _ := new(big.Rat).SetString(string(f))
+		b, _ := new(big.Rat).SetString(string(w))
+		return a.Cmp(b), true
+	}
+	return 0, false
+}
+
+func randomPayload(r *rand.Rand) string {
+	var members []string
+	for _, f := range twinFields {
+		v := []string{"null", "true", "false", "{}", "[]", `""`, `"x"`, `"xy"`, `"é"`, `"\ud83d\ude00"`, `"\""`, `"\\"`, "", ""}[r.IntN(14)]
+		if r.IntN(2) == 0 {
+			v = randomNumber(r)
+		}
+		if v != "" {
+			members = append(members, strconv.Quote(f)+":"+v)
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// seeds returns the seed of a random test: INGOT_SEED, or a fixed one.
+func seed(t *testing.T) *rand.Rand {
+	n := uint64(1)
+	if s := os.Getenv("INGOT_SEED"); s != "" {
+		n, _ = strconv.ParseUint(s, 10, 64)
+	}
+	t.Logf("seed %d; replay: INGOT_SEED=%d go test -run %s ./pipeline/", n, n, t.Name())
+	return rand.New(rand.NewPCG(n, 0))
+}
+
+func TestWhereAgreesWithItsTwin(t *testing.T) {
+	r := seed(t)
+	both := [2]int{}
+	for range 30_000 {
+		text, naive := randomWhere(r, 3)
+		payload := randomPayload(r)
+		c, err := parseWhere(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var doc map[string]any
+		d := json.NewDecoder(strings.NewReader(payload))
+		d.UseNumber()
+		if err := d.Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		root := document(t, payload)
+		want := naive(doc)
+		if got := c.holds(root); got != want {
+			t.Fatalf("%s over %s: %v, and its twin says %v", text, payload, got, want)
+		}
+		again, err := parseWhere(canonicalWhere(c))
+		if err != nil || again.holds(root) != want {
+			t.Fatalf("%s: canonical %s: %v", text, canonicalWhere(c), err)
+		}
+		if want {
+			both[1]++
+		} else {
+			both[0]++
+		}
+	}
+	if both[0] < 3000 || both[1] < 3000 {
+		t.Errorf("too one-sided to prove anything: %v", both)
+	}
+}
+
+func TestCanonicalWhere(t *testing.T) {
+	for text, want := range map[string]string{
+		`a>0`:                                    `a > 0`,
+		` ( (a = 1.0) ) `:                        `a = 1`,
+		`a='x"y'`:                                `a = "x\"y"`,
+		`a=1 and b=2 or c=3`:                     `a = 1 and b = 2 or c = 3`,
+		`a=1 and (b=2 or not (c=3 or exists d))`: `a = 1 and (b = 2 or not (c = 3 or exists d))`,
+		`["a"] in (1e2,'z',true)`:                `a in (100, "z", true)`,
+	} {
+		c, err := parseWhere(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := canonicalWhere(c); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+func FuzzWhere(f *testing.F) {
+	for _, s := range []string{`total_cents > 0`, `a in (1, 'x') and not exists b`, `["odd\"]name"] = "\\"`, `((a=1))`, `a = -1.5e3 or b != true`, `a[`, `é<'ü'`} {
+		f.Add(s, `{"a":1,"b":"x"}`)
+	}
+	f.Fuzz(func(t *testing.T, text, payload string) {
+		c, err := parseWhere(text)
+		if err != nil {
+			if bad := err.(*whereError); bad.Offset < 0 || bad.Offset > len(text) || bad.What == "" {
+				t.Fatalf("%q: %+v", text, bad)
+			}
+			return
+		}
+		canonical := canonicalWhere(c)
+		again, err := parseWhere(canonical)
+		if err != nil && len(canonical) <= maxWhereLength {
+			t.Fatalf("%q is canonical %q: %v", text, canonical, err)
+		}
+		doc, bad := event.ParseDocument(payload)
+		if bad != nil || err != nil {
+			return
+		}
+		if c.holds(doc.Root()) != again.holds(doc.Root()) {
+			t.Fatalf("%q and its canonical %q differ over %s", text, canonical, payload)
+		}
+		if s := fmt.Sprint(canonicalWhere(again)); s != canonical {
+			t.Fatalf("%q: canonical %q, then %q", text, canonical, s)
+		}
+	})
+}
