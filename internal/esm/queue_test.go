@@ -1,0 +1,378 @@
+package esm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// queueRig is a mapping over a fake queue with one clock.
+type queueRig struct {
+	*Queue
+	t      *testing.T
+	source *fakeQueue
+	now    time.Time
+
+	mu     sync.Mutex
+	calls  []string // bodies of each event
+	answer func(bodies []string) (string, error)
+}
+
+func newQueueRig(t *testing.T, fifo bool, change func(*QueueConfig)) *queueRig {
+	t.Helper()
+	rig := &queueRig{t: t, now: time.Unix(1000, 0)}
+	clock := func() time.Time { return rig.now }
+	rig.source = &fakeQueue{now: clock, fifo: fifo, calls: map[string]int{}}
+	cfg := QueueConfig{Client: rig.source, URL: "https://sqs/q", ReportBatchItemFailures: true, Function: Function{Handler: rig.handle, Now: clock}}
+	if change != nil {
+		change(&cfg)
+	}
+	q, err := NewQueue(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rig.Queue = q
+	return rig
+}
+
+func (rig *queueRig) handle(_ context.Context, payload []byte) ([]byte, error) {
+	var ev events.SQSEvent
+	if err := json.Unmarshal(payload, &ev); err != nil {
+		rig.t.Errorf("payload: %v", err)
+	}
+	if len(payload) > maxEvent {
+		rig.t.Errorf("an event of %d bytes", len(payload))
+	}
+	var bodies []string
+	for _, m := range ev.Records {
+		bodies = append(bodies, m.Body)
+	}
+	rig.mu.Lock()
+	defer rig.mu.Unlock()
+	names := make([]string, len(bodies))
+	for i, b := range bodies {
+		names[i] = short(b)
+	}
+	rig.calls = append(rig.calls, strings.Join(names, " "))
+	if rig.answer == nil {
+		return []byte(`{"batchItemFailures":[]}`), nil
+	}
+	answer, err := rig.answer(bodies)
+	return []byte(answer), err
+}
+
+func (rig *queueRig) poll() Polled {
+	rig.t.Helper()
+	p, err := rig.Poll(context.Background())
+	if err != nil {
+		rig.t.Fatal(err)
+	}
+	return p
+}
+
+func (rig *queueRig) want(calls ...string) {
+	rig.t.Helper()
+	if !slices.Equal(rig.calls, calls) {
+		rig.t.Errorf("called with %q, want %q", rig.calls, calls)
+	}
+	rig.calls = nil
+}
+
+func bodies(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprint(i + 1)
+	}
+	return list
+}
+
+// failingOnly answers that every message with one of these bodies failed.
+func failingOnly(failed ...string) func([]string) (string, error) {
+	return func(bodies []string) (string, error) {
+		var list []events.SQSBatchItemFailure
+		for _, b := range bodies {
+			if slices.Contains(failed, b) {
+				list = append(list, events.SQSBatchItemFailure{ItemIdentifier: "id-" + short(b)})
+			}
+		}
+		answer, err := json.Marshal(events.SQSEventResponse{BatchItemFailures: list})
+		return string(answer), err
+	}
+}
+
+func TestBatchesAreGatheredAndDeleted(t *testing.T) {
+	rig := newQueueRig(t, false, func(c *QueueConfig) { c.BatchSize = 25 })
+	rig.source.send(bodies(27)...)
+	if p := rig.poll(); p != (Polled{Received: 25, Invocations: 1, Deleted: 25}) {
+		t.Errorf("did %+v", p)
+	}
+	if r, d := rig.source.calls["ReceiveMessage"], rig.source.calls["DeleteMessageBatch"]; r != 3 || d != 3 {
+		t.Errorf("%d receives and %d deletes, want 3 of each", r, d)
+	}
+	rig.poll()
+	rig.want(strings.Join(bodies(25), " "), "26 27")
+	if p := rig.poll(); !p.Idle() {
+		t.Errorf("did %+v with nothing there", p)
+	}
+}
+
+func TestFailedMessagesComeBackWhenTheyAreVisible(t *testing.T) {
+	rig := newQueueRig(t, false, nil)
+	rig.source.send(bodies(3)...)
+	rig.answer = failingOnly("2")
+	if p := rig.poll(); p.Deleted != 2 || p.Left != 1 || p.FailedWhole != 0 {
+		t.Errorf("did %+v", p)
+	}
+	rig.now = rig.now.Add(29 * time.Second)
+	rig.poll()
+	rig.now = rig.now.Add(time.Second)
+	rig.answer = nil
+	rig.poll()
+	rig.want("1 2 3", "2")
+	if n := rig.source.left(); n != 0 {
+		t.Errorf("%d left", n)
+	}
+}
+
+func TestAnswersThatFailAWholeBatchOfMessages(t *testing.T) {
+	for answer, whole := range map[string]bool{
+		`{}`: false, `null`: false, `[]`: false, `{"batchItemFailures":null}`: false, `{"BatchItemFailures":[{"itemIdentifier":"id-1"}]}`: false,
+		``: true, `oops`: true, `{"batchItemFailures":[{"itemIdentifier":""}]}`: true, `{"batchItemFailures":[{"itemIdentifier":null}]}`: true,
+		`{"batchItemFailures":[{"itemIdentifier":"other"}]}`: true, `{"batchItemFailures":[{"id":"id-1"}]}`: true, "!": true,
+	} {
+		var told error
+		rig := newQueueRig(t, false, func(c *QueueConfig) { c.OnFailure = func(_ Invocation, err error) { told = err } })
+		rig.source.send(bodies(2)...)
+		rig.answer = func([]string) (string, error) {
+			if answer == "!" {
+				return "", errors.New("the function failed")
+			}
+			return answer, nil
+		}
+		p := rig.poll()
+		if (p.FailedWhole == 1) != whole || (rig.source.left() == 2) != whole || (told != nil) != whole {
+			t.Errorf("answer %q: did %+v, %d left, told %v", answer, p, rig.source.left(), told)
+		}
+	}
+}
+
+func TestWithoutReportingFailuresAreDeleted(t *testing.T) {
+	rig := newQueueRig(t, false, func(c *QueueConfig) { c.ReportBatchItemFailures = false })
+	rig.source.send(bodies(2)...)
+	rig.answer = failingOnly("1", "2")
+	if p := rig.poll(); p.Deleted != 2 {
+		t.Errorf("did %+v", p)
+	}
+}
+
+func TestSixMegabytes(t *testing.T) {
+	rig := newQueueRig(t, false, func(c *QueueConfig) { c.BatchSize = 100 })
+	for i := range 8 {
+		rig.source.send(fmt.Sprintf("big-%d ", i+1) + strings.Repeat("x", 1<<20-100))
+	}
+	if p := rig.poll(); p.Held != 3 || p.Deleted != 5 {
+		t.Errorf("did %+v", p)
+	}
+	if p := rig.poll(); p.Held != 0 || p.Deleted != 3 || p.Received != 0 {
+		t.Errorf("then did %+v", p)
+	}
+	rig.want("big-1  big-2  big-3  big-4  big-5 ", "big-6  big-7  big-8 ")
+}
+
+func TestHeldMessagesAreTheQueuesAgainWhenVisible(t *testing.T) {
+	rig := newQueueRig(t, false, nil)
+	for i := range 6 {
+		rig.source.send(fmt.Sprintf("big-%d ", i+1) + strings.Repeat("x", 1<<20-100))
+	}
+	rig.poll()
+	rig.now = rig.now.Add(30 * time.Second)
+	if p := rig.poll(); p.Received != 1 {
+		t.Errorf("did %+v", p)
+	}
+	rig.want("big-1  big-2  big-3  big-4  big-5 ", "big-6 ")
+	if n := rig.source.messages[5].receipts; n != 2 {
+		t.Errorf("received %d times, want 2", n)
+	}
+}
+
+func TestFIFOGroupsStayInOrder(t *testing.T) {
+	rig := newQueueRig(t, true, func(c *QueueConfig) { c.Concurrency = 3 })
+	big := strings.Repeat("x", 1<<20-100)
+	rig.source.send("a:1"+big, "a:2"+big, "b:1"+big, "b:2"+big, "b:3"+big, "a:3"+big, "b:4"+big)
+	failA := true
+	rig.answer = func(bodies []string) (string, error) {
+		if failA {
+			return failingOnly(bodies[0], bodies[1])(bodies)
+		}
+		return `{}`, nil
+	}
+	// a:3 and b:4 do not fit. Group a failed, so a:3 must wait for a:1; b:4 may go on.
+	if p := rig.poll(); p.Held != 1 || p.Left != 2 {
+		t.Errorf("did %+v", p)
+	}
+	failA = false
+	rig.poll()
+	rig.now = rig.now.Add(30 * time.Second)
+	rig.poll()
+	rig.want("a:1xxx a:2xxx b:1xxx b:2xxx b:3xxx", "b:4xxx", "a:1xxx a:2xxx a:3xxx")
+	if n := rig.source.left(); n != 0 {
+		t.Errorf("%d left", n)
+	}
+}
+
+func TestConcurrentBatches(t *testing.T) {
+	rig := newQueueRig(t, false, func(c *QueueConfig) { c.Concurrency = 4 })
+	rig.source.send(bodies(35)...)
+	if p := rig.poll(); p.Invocations != 4 || p.Deleted != 35 {
+		t.Errorf("did %+v", p)
+	}
+	slices.SortFunc(rig.calls, func(a, b string) int { return len(a) - len(b) })
+	if len(rig.calls) != 4 || rig.source.left() != 0 {
+		t.Errorf("called with %q", rig.calls)
+	}
+}
+
+func TestFaultsOfAQueue(t *testing.T) {
+	first := true
+	once := func(inv Invocation) bool {
+		was := first
+		first = false
+		return was && len(inv.IDs) == 2 && inv.Source == "arn:aws:sqs:eu-west-1:123456789012:q"
+	}
+	for name, tt := range map[string]struct {
+		faults Faults
+		calls  []string
+		whole  int
+	}{
+		"duplicate": {Faults{Duplicate: once}, []string{"1 2", "1 2"}, 0},
+		"drop":      {Faults{DropAnswer: once}, []string{"1 2", "1 2"}, 1},
+		"forget":    {Faults{Forget: once}, []string{"1 2", "1 2"}, 0},
+	} {
+		first = true
+		rig := newQueueRig(t, false, func(c *QueueConfig) { c.Function.Faults = tt.faults })
+		rig.source.send("1", "2")
+		p := rig.poll()
+		rig.now = rig.now.Add(time.Minute)
+		rig.poll()
+		if p.FailedWhole != tt.whole || !slices.Equal(rig.calls, tt.calls) || rig.source.left() != 0 {
+			t.Errorf("%s: did %+v, called with %q, %d left", name, p, rig.calls, rig.source.left())
+		}
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	var deadline time.Time
+	var rig *queueRig
+	slow := true
+	rig = newQueueRig(t, false, func(c *QueueConfig) {
+		c.Function.Timeout = 10 * time.Second
+		c.Function.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
+			deadline, _ = ctx.Deadline()
+			if slow {
+				rig.now = rig.now.Add(10 * time.Second)
+			}
+			if ctx.Err() != nil {
+				t.Error("the context ended by a clock that is not the function's")
+			}
+			return rig.handle(ctx, payload)
+		}
+	})
+	rig.source.send("1")
+	if p := rig.poll(); p.FailedWhole != 1 || !deadline.Equal(time.Unix(1010, 0)) {
+		t.Errorf("did %+v, deadline %v", p, deadline)
+	}
+	slow = false
+	rig.now = rig.now.Add(time.Minute)
+	if p := rig.poll(); p.Deleted != 1 {
+		t.Errorf("did %+v", p)
+	}
+}
+
+func TestMachineClockGivesRealDeadlines(t *testing.T) {
+	f := Function{Timeout: time.Hour, Handler: func(ctx context.Context, _ []byte) ([]byte, error) {
+		at, ok := ctx.Deadline()
+		if left := time.Until(at); !ok || left < 59*time.Minute || left > time.Hour {
+			return nil, fmt.Errorf("deadline %v", at)
+		}
+		return []byte("{}"), nil
+	}}
+	if _, err := f.invoke(context.Background(), Invocation{}); err != nil {
+		t.Error(err)
+	}
+	outer, cancel := context.WithDeadline(context.Background(), time.Now().Add(time.Minute))
+	defer cancel()
+	inner, stop := Untimed(outer, time.Now().Add(time.Hour))
+	defer stop()
+	if at, _ := inner.Deadline(); time.Until(at) > time.Minute {
+		t.Errorf("deadline %v is after the parent's", at)
+	}
+}
+
+func TestErrorsOfTheQueueAreReturned(t *testing.T) {
+	rig := newQueueRig(t, false, nil)
+	rig.source.send("1", "2")
+	rig.source.err = errors.New("no network")
+	if _, err := rig.Poll(context.Background()); err == nil || !strings.Contains(err.Error(), "no network") {
+		t.Errorf("error %v", err)
+	}
+	rig.source.undelete = "id-1"
+	if p := rig.poll(); p.Deleted != 1 || p.Left != 1 {
+		t.Errorf("did %+v", p)
+	}
+}
+
+func TestQueueConfigIsChecked(t *testing.T) {
+	for want, change := range map[string]func(*QueueConfig){
+		"BatchSize":          func(c *QueueConfig) { c.BatchSize = 10_001 },
+		"Concurrency":        func(c *QueueConfig) { c.Concurrency = 1001 },
+		"Wait":               func(c *QueueConfig) { c.Wait = 1500 * time.Millisecond },
+		"Handler":            func(c *QueueConfig) { c.Function.Handler = nil },
+		"visibility timeout": func(c *QueueConfig) { c.Function.Timeout = 31 * time.Second },
+	} {
+		cfg := QueueConfig{Client: &fakeQueue{}, Function: Function{Handler: func(context.Context, []byte) ([]byte, error) { return nil, nil }}}
+		change(&cfg)
+		if _, err := NewQueue(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", want, err)
+		}
+	}
+	cfg := QueueConfig{Client: &fakeQueue{fifo: true}, BatchSize: 11, Function: Function{Handler: func(context.Context, []byte) ([]byte, error) { return nil, nil }}}
+	if _, err := NewQueue(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), "1 to 10") {
+		t.Errorf("FIFO: error %v", err)
+	}
+}
+
+func TestRunPausesWhenIdleAndStopsWithItsContext(t *testing.T) {
+	rig := newQueueRig(t, false, nil)
+	rig.source.send(bodies(15)...)
+	ctx, cancel := context.WithCancel(context.Background())
+	var pauses []time.Duration
+	var met []error
+	err := rig.Run(ctx, Loop{
+		Interval: time.Minute,
+		OnError:  func(err error) { met = append(met, err) },
+		Sleep: func(_ context.Context, d time.Duration) error {
+			pauses = append(pauses, d)
+			if len(pauses) == 1 {
+				rig.source.err = errors.New("no network")
+				return nil
+			}
+			cancel()
+			return ctx.Err()
+		},
+	})
+	if !errors.Is(err, context.Canceled) || len(pauses) != 2 || pauses[0] != time.Minute || len(met) != 1 || rig.source.left() != 0 {
+		t.Errorf("ended with %v after pauses %v and errors %v, %d left", err, pauses, met, rig.source.left())
+	}
+	rig.source.err = errors.New("no network")
+	if err := rig.Run(context.Background(), Loop{}); err == nil || !strings.Contains(err.Error(), "no network") {
+		t.Errorf("without OnError: %v", err)
+	}
+}
