@@ -36,10 +36,10 @@ func (p *Pipeline) Contributions(item *event.Item) Contributions {
 		return c
 	}
 	doc, err := event.ParseDocument(item.Data)
-	w := work{source: keys.Source{
+	w := newWork(keys.Source{
 		Data: doc.Root(), Type: item.Type, ID: item.ID, Source: item.Meta["source"], At: item.At, HasAt: true,
 		Digest: item.Digest, Attributes: attributesOf(item.Meta), Secret: p.secret,
-	}}
+	})
 	for i := range t.feeds {
 		f := &t.feeds[i]
 		switch {
@@ -55,13 +55,19 @@ func (p *Pipeline) Contributions(item *event.Item) Contributions {
 }
 
 func (w *work) contribute(c *Contributions, f *feed, item *event.Item) {
-	by, values, refusal := w.contribution(f, item)
-	switch {
-	case refusal != nil:
-		c.Failed = append(c.Failed, Failure{f.def, refusal})
-	case values != nil:
-		c.List = append(c.List, f.def.Contribute(item, by, values))
+	if !f.applies(w.source.Data) {
+		return
 	}
+	by, values := make([]string, len(f.by)), make([]aggregate.Amount, len(f.values))
+	refusal := w.grouping(f, by)
+	if refusal == nil {
+		refusal = w.amounts(f, values)
+	}
+	if refusal != nil {
+		c.Failed = append(c.Failed, Failure{f.def, refusal})
+		return
+	}
+	c.List = append(c.List, f.def.Contribute(item, by, values))
 }
 
 // attributesOf is the part of meta that templates reach as @attribute.NAME.
@@ -78,33 +84,42 @@ func attributesOf(meta map[string]string) map[string]string {
 	return attributes
 }
 
-// contribution computes the grouping and the values of one feed; values is nil where its condition does
-// not hold.
-func (w *work) contribution(f *feed, item *event.Item) (by []string, values []aggregate.Amount, refusal *event.Refusal) {
-	if f.where != nil && !f.where.holds(w.source.Data) {
-		return nil, nil, nil
-	}
-	by = make([]string, len(f.by))
-	size := f.fixed
+// applies reports whether the feed's condition holds.
+func (f *feed) applies(root event.Node) bool { return f.where == nil || f.where.holds(root) }
+
+// grouping computes the values of by into by; with nil it only finds out whether it can.
+func (w *work) grouping(f *feed, by []string) *event.Refusal {
+	w.text = w.text[:0]
 	for i, t := range f.by {
-		text, err := w.expand(t)
+		start := len(w.text)
+		text, err := t.Append(w.text, &w.source)
 		if err != nil {
-			return nil, nil, refuse("aggregate "+f.def.Name+", by "+f.def.By[i], err)
+			return refuse("aggregate "+f.def.Name+", by "+f.def.By[i], err)
 		}
-		by[i] = text
-		size += 1 + len(text)
+		w.text = text
+		if by != nil {
+			by[i] = string(text[start:])
+		}
 	}
-	if size > event.MaxPK {
-		return nil, nil, event.Poisoned(event.KeyTooLong, fmt.Sprintf("aggregate %s: its key takes %d bytes, and DynamoDB allows %d", f.def.Name, size, event.MaxPK))
+	if size := f.fixed + len(f.by) + len(w.text); size > event.MaxPK {
+		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("aggregate %s: its key takes %d bytes, and DynamoDB allows %d", f.def.Name, size, event.MaxPK))
 	}
-	values = make([]aggregate.Amount, len(f.values))
+	return nil
+}
+
+// amounts computes the values into values; with nil it only finds out whether it can.
+func (w *work) amounts(f *feed, values []aggregate.Amount) *event.Refusal {
 	for i := range f.values {
-		if values[i], refusal = f.values[i].amount(w.source.Data); refusal != nil {
+		amount, refusal := f.values[i].amount(w.source.Data)
+		if refusal != nil {
 			refusal.Detail = "aggregate " + f.def.Name + ", value " + f.def.Values[i].Name + ": " + refusal.Detail
-			return nil, nil, refusal
+			return refusal
+		}
+		if values != nil {
+			values[i] = amount
 		}
 	}
-	return by, values, nil
+	return nil
 }
 
 // Redigest computes the digest of a stored payload under today's ignore, for judging whether another

@@ -37,20 +37,15 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	if root.Kind() != event.Object {
 		return nil, event.Poisoned(event.NotAnObject, "the payload is "+strings.ToLower(root.Kind().String())+", not an object")
 	}
-	w := work{source: keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret}}
-	t, refusal := p.typeOf(&w.source)
+	w := newWork(keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret})
+	t, refusal := p.typeOf(w)
 	if refusal != nil {
 		return nil, refusal
 	}
 	item := &event.Item{Type: t.name, Epoch: p.epoch, Data: e.Data.Text()}
-	steps := [...]func(*work, *eventType, *event.Event, *event.Item) *event.Refusal{
-		(*work).time, (*work).identity, (*work).key, (*work).indexes, (*work).attributes, (*work).revision, (*work).contributions,
-	}
-	for _, step := range steps {
-		if refusal := step(&w, t, e, item); refusal != nil {
-			refusal.Key = item.Key
-			return nil, refusal
-		}
+	if refusal := w.fill(t, e, item); refusal != nil {
+		refusal.Key = item.Key
+		return nil, refusal
 	}
 	item.Meta = t.metaOf(e)
 	if size := item.Size(); size > event.MaxItem {
@@ -61,22 +56,46 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	return item, nil
 }
 
+// fill works out the item's parts in the order in which templates need them: the time, the digest, the id,
+// the keys.
+func (w *work) fill(t *eventType, e *event.Event, item *event.Item) *event.Refusal {
+	if refusal := w.time(t, e, item); refusal != nil {
+		return refusal
+	}
+	if refusal := w.identity(t, e, item); refusal != nil {
+		return refusal
+	}
+	if refusal := w.keys(t, item); refusal != nil {
+		return refusal
+	}
+	if refusal := w.attributes(t, item); refusal != nil {
+		return refusal
+	}
+	if refusal := w.revision(t, item); refusal != nil {
+		return refusal
+	}
+	return w.contributions(t)
+}
+
 // typeOf finds the event's type: the envelope's own, else what the file's `type` makes of the payload.
-func (p *Pipeline) typeOf(s *keys.Source) (*eventType, *event.Refusal) {
-	if s.Type == "" {
+func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
+	t, ok := p.types[w.source.Type]
+	if w.source.Type == "" {
 		if p.typ == nil {
 			return nil, event.Poisoned(event.MissingField, "type: the message has no envelope that says its type, and the pipeline declares no type:")
 		}
-		name, err := p.typ.Expand(s)
+		name, err := p.typ.Append(w.text[:0], &w.source)
 		if err != nil {
 			return nil, refuse("type", err)
 		}
-		s.Type = name
+		if t, ok = p.types[string(name)]; !ok {
+			return nil, p.unknownType(string(name))
+		}
 	}
-	t, ok := p.types[s.Type]
 	if !ok {
-		return nil, p.unknownType(s.Type)
+		return nil, p.unknownType(w.source.Type)
 	}
+	w.source.Type = t.name
 	return t, nil
 }
 
@@ -97,7 +116,18 @@ func (p *Pipeline) unknownType(name string) *event.Refusal {
 // work is the state of planning one event.
 type work struct {
 	source keys.Source
-	buffer []byte // for keys; what is kept is copied out
+	text   []byte // what templates make; whatever is kept is copied out
+	ends   []int  // where the texts in text end
+	room   struct {
+		text [768]byte
+		ends [10]int
+	}
+}
+
+func newWork(source keys.Source) *work {
+	w := &work{source: source}
+	w.text, w.ends = w.room.text[:0], w.room.ends[:0]
+	return w
 }
 
 // refuse turns what a template reports into a refusal that says which member it was for.
@@ -168,69 +198,77 @@ func (w *work) identity(t *eventType, e *event.Event, item *event.Item) *event.R
 	return nil
 }
 
-// key computes where the item lives.
-func (w *work) key(t *eventType, _ *event.Event, item *event.Item) *event.Refusal {
-	pk, err := w.expand(t.pk)
-	if err != nil {
-		return refuse("key pk", err)
+// keys computes where the item lives in the table and in its indexes. Where something is missing the item
+// is simply not in that index. All of them are cut out of one string.
+func (w *work) keys(t *eventType, item *event.Item) *event.Refusal {
+	w.text, w.ends = w.text[:0], w.ends[:0]
+	if err := w.pair(t.pk, t.sk); err != nil {
+		return refuse("key", err)
 	}
-	sk, err := w.expand(t.sk)
-	if err != nil {
-		return refuse("key sk", err)
+	if refusal := w.pairLength("key"); refusal != nil {
+		return refusal
 	}
-	item.Key = event.Key{PK: pk, SK: sk}
-	return keyLength("key", item.Key)
-}
-
-func (w *work) expand(t *keys.Template) (string, error) {
-	if t.Constant() {
-		return t.Text(), nil
+	if len(t.indexes) > 0 {
+		item.Indexes = make([]event.IndexKey, 0, len(t.indexes))
 	}
-	text, err := t.Append(w.buffer[:0], &w.source)
-	w.buffer = text
-	return string(text), err
-}
-
-func keyLength(member string, k event.Key) *event.Refusal {
-	switch {
-	case len(k.PK) > event.MaxPK:
-		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s pk takes %d bytes, and DynamoDB allows %d", member, len(k.PK), event.MaxPK))
-	case len(k.SK) > event.MaxSK:
-		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s sk takes %d bytes, and DynamoDB allows %d", member, len(k.SK), event.MaxSK))
+	for i := range t.indexes {
+		index := &t.indexes[i]
+		if err := w.pair(index.pk, index.sk); isMissing(err) {
+			continue
+		} else if err != nil {
+			return refuse(index.name, err)
+		}
+		if refusal := w.pairLength(index.name); refusal != nil {
+			return refusal
+		}
+		item.Indexes = append(item.Indexes, event.IndexKey{Name: index.name})
+	}
+	all, from := string(w.text), 0
+	next := func() string {
+		piece := all[from:w.ends[0]]
+		from, w.ends = w.ends[0], w.ends[1:]
+		return piece
+	}
+	item.Key = event.Key{PK: next(), SK: next()}
+	for i := range item.Indexes {
+		item.Indexes[i].Key = event.Key{PK: next(), SK: next()}
 	}
 	return nil
 }
 
-// indexes computes the index keys. Where something is missing the item is simply not in that index.
-func (w *work) indexes(t *eventType, _ *event.Event, item *event.Item) *event.Refusal {
-	if len(t.indexes) == 0 {
-		return nil
+// pair appends the texts of two templates to w.text and their ends to w.ends, or neither.
+func (w *work) pair(pk, sk *keys.Template) error {
+	text, ends := w.text, w.ends
+	for _, t := range [...]*keys.Template{pk, sk} {
+		var err error
+		if text, err = t.Append(text, &w.source); err != nil {
+			return err
+		}
+		ends = append(ends, len(text))
 	}
-	item.Indexes = make([]event.IndexKey, 0, len(t.indexes))
-	for i := range t.indexes {
-		index := &t.indexes[i]
-		pk, err := w.expand(index.pk)
-		if err == nil {
-			var sk string
-			sk, err = w.expand(index.sk)
-			if err == nil {
-				key := event.Key{PK: pk, SK: sk}
-				if refusal := keyLength(index.name, key); refusal != nil {
-					return refusal
-				}
-				item.Indexes = append(item.Indexes, event.IndexKey{Name: index.name, Key: key})
-				continue
-			}
-		}
-		if !isMissing(err) {
-			return refuse(index.name, err)
-		}
+	w.text, w.ends = text, ends
+	return nil
+}
+
+// pairLength checks the pair that was appended last against the service's limits.
+func (w *work) pairLength(member string) *event.Refusal {
+	n := len(w.ends)
+	start := 0
+	if n > 2 {
+		start = w.ends[n-3]
+	}
+	pk, sk := w.ends[n-2]-start, w.ends[n-1]-w.ends[n-2]
+	switch {
+	case pk > event.MaxPK:
+		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s pk takes %d bytes, and DynamoDB allows %d", member, pk, event.MaxPK))
+	case sk > event.MaxSK:
+		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s sk takes %d bytes, and DynamoDB allows %d", member, sk, event.MaxSK))
 	}
 	return nil
 }
 
 // attributes takes out the declared attributes. What is missing, null, an array or an object is left out.
-func (w *work) attributes(t *eventType, _ *event.Event, item *event.Item) *event.Refusal {
+func (w *work) attributes(t *eventType, item *event.Item) *event.Refusal {
 	if len(t.attributes) == 0 {
 		return nil
 	}
@@ -255,7 +293,7 @@ func (w *work) attributes(t *eventType, _ *event.Event, item *event.Item) *event
 }
 
 // revision reads what orders the versions of a key under mode latest.
-func (w *work) revision(t *eventType, _ *event.Event, item *event.Item) *event.Refusal {
+func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
 	if !t.latest {
 		return nil
 	}
@@ -288,11 +326,18 @@ func (w *work) revision(t *eventType, _ *event.Event, item *event.Item) *event.R
 	return nil
 }
 
-// contributions computes what the item will add to every aggregate, and throws it away: what cannot be
+// contributions computes what the item will add to every aggregate, and keeps none of it: what cannot be
 // computed is refused now.
-func (w *work) contributions(t *eventType, _ *event.Event, item *event.Item) *event.Refusal {
+func (w *work) contributions(t *eventType) *event.Refusal {
 	for i := range t.feeds {
-		if _, _, refusal := w.contribution(&t.feeds[i], item); refusal != nil {
+		f := &t.feeds[i]
+		if !f.applies(w.source.Data) {
+			continue
+		}
+		if refusal := w.grouping(f, nil); refusal != nil {
+			return refusal
+		}
+		if refusal := w.amounts(f, nil); refusal != nil {
 			return refusal
 		}
 	}
