@@ -1,0 +1,210 @@
+package events_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+var update = flag.Bool("update", false, "write the files anew from the samples and pipeline.yaml")
+
+// localKey is INGOT_PII_KEY of env.json, with which sam local invoke runs the functions.
+func localKey() string {
+	var env struct{ Parameters map[string]string }
+	text, err := os.ReadFile("../env.json")
+	if err == nil {
+		err = json.Unmarshal(text, &env)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return env.Parameters["INGOT_PII_KEY"]
+}
+
+func load(t *testing.T) *pipeline.Pipeline {
+	t.Helper()
+	p, err := pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(localKey())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if warnings := p.Warnings(); len(warnings) > 0 {
+		t.Errorf("pipeline.yaml: %v", warnings)
+	}
+	return p
+}
+
+// TestFiles holds every file to its sample and to what the pipeline makes of it today.
+func TestFiles(t *testing.T) {
+	p := load(t)
+	want := map[string][]byte{"expected.json": encode(t, expectations(t, p))}
+	for _, s := range ingestSamples() {
+		want[s.file] = encode(t, s.event())
+	}
+	for _, s := range streamSamples() {
+		want[s.file] = encode(t, s.event(t, p))
+	}
+	want["README.md"] = readme(t)
+	if *update {
+		for name, text := range want {
+			if err := os.WriteFile(name, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, text := range want {
+		got, err := os.ReadFile(name)
+		if err != nil || !bytes.Equal(got, text) {
+			t.Errorf("%s is not what the samples and pipeline.yaml make today (%v); go test ./events -update writes it, then read the difference", name, err)
+		}
+	}
+	found, err := filepath.Glob("*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range found {
+		if want[name] == nil {
+			t.Errorf("%s belongs to no sample", name)
+		}
+	}
+	if len(found) < 21 {
+		t.Errorf("%d files", len(found))
+	}
+}
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// readme is README.md with its two tables written from the samples.
+func readme(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ingest, streams strings.Builder
+	for _, s := range ingestSamples() {
+		ingest.WriteString(row(s.file, s.about, s.answer, s.after))
+	}
+	for _, s := range streamSamples() {
+		streams.WriteString(row(s.file, s.about, s.answer, s.after))
+	}
+	return between(t, between(t, text, "ingest", ingest.String()), "streams", streams.String())
+}
+
+func row(file, about, answer string, after []string) string {
+	if len(after) > 0 {
+		about += " (after " + strings.Join(after, ", ") + ")"
+	}
+	return "| [" + file + "](" + file + ") | " + about + " | " + answer + " |\n"
+}
+
+// between replaces what is between two comments.
+func between(t *testing.T, text []byte, name, rows string) []byte {
+	t.Helper()
+	table := regexp.MustCompile(`(?s)(<!-- ` + name + ` files -->\n).*?(<!-- end -->)`)
+	if !table.Match(text) {
+		t.Fatalf("README.md has no place for the %s files", name)
+	}
+	return table.ReplaceAllFunc(text, func(old []byte) []byte {
+		begin, _, _ := bytes.Cut(old, []byte("\n"))
+		return slices.Concat(begin, []byte("\n| file | what it is | answer to expect |\n| --- | --- | --- |\n"+rows+"<!-- end -->"))
+	})
+}
+
+// TestQueueFilesAreLambdas reads each file with AWS's own types, which must know every member.
+func TestQueueFilesAreLambdas(t *testing.T) {
+	for _, s := range ingestSamples() {
+		var e events.SQSEvent
+		strict(t, s.file, encode(t, s.event()), &e)
+		if len(e.Records) != len(s.messages) {
+			t.Errorf("%s: %d records of %d", s.file, len(e.Records), len(s.messages))
+		}
+		for i, r := range e.Records {
+			if r.Body != s.messages[i].body || len(r.MessageAttributes) != len(s.messages[i].attributes) {
+				t.Errorf("%s: message %d lost its body or attributes", s.file, i)
+			}
+		}
+	}
+}
+
+func TestStreamFilesAreLambdas(t *testing.T) {
+	p := load(t)
+	for _, s := range streamSamples() {
+		text := encode(t, s.event(t, p))
+		if s.file == "streams-undecodable.json" {
+			if err := json.Unmarshal(text, &events.DynamoDBEvent{}); err == nil {
+				t.Errorf("%s: AWS's own types understand it; the sample shows nothing", s.file)
+			}
+			continue
+		}
+		var e events.DynamoDBTimeWindowEvent
+		strict(t, s.file, text, &e)
+		if len(e.Records) != len(s.records) || (e.ShardID != "") != (s.shard != "") || e.IsFinalInvokeForWindow != s.final {
+			t.Errorf("%s: read as %+v", s.file, e)
+		}
+	}
+}
+
+func strict(t *testing.T, file string, text []byte, into any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		t.Errorf("%s: %v", file, err)
+	}
+}
+
+// TestTimes holds every time to 2099, so that no sample turns Expired one day.
+func TestTimes(t *testing.T) {
+	years := regexp.MustCompile(`\b(\d{4})-\d\d-\d\dT`)
+	p := load(t)
+	check := func(file string, text []byte) {
+		for _, m := range years.FindAllSubmatch(text, -1) {
+			if expired := file == "ingest-expired.json"; (string(m[1]) == "2099") == expired {
+				t.Errorf("%s: a time in %s", file, m[1])
+			}
+		}
+	}
+	for _, s := range ingestSamples() {
+		check(s.file, encode(t, s.event()))
+	}
+	for _, s := range streamSamples() {
+		check(s.file, encode(t, s.event(t, p)))
+	}
+}
+
+// TestChecksum compares with the checksum that the tests of moto, an SQS emulator, pin for this attribute.
+func TestChecksum(t *testing.T) {
+	if got := attributesMD5([]attribute{{"timestamp", "Number", "1493147359900"}}); got != "235c5c510d26fb653d073faed50ae77c" {
+		t.Errorf("attribute checksum %s", got)
+	}
+}
+
+func checkRefusal(t *testing.T, file string, i int, err error, reason event.Reason) {
+	t.Helper()
+	var refusal *event.Refusal
+	if !errors.As(err, &refusal) || refusal.Verdict != event.Poison || refusal.Reason != reason {
+		t.Errorf("%s: message %d: %v, want Poison (%s)", file, i, err, reason)
+	}
+}

@@ -1,0 +1,127 @@
+// Package events_test keeps the sample events of this directory: what they are, how they are written to their
+// files, and that the files say what the pipeline makes of them today.
+package events_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// ingestSample is one file for the ingest function.
+type ingestSample struct {
+	file, about, answer string
+	after               []string // files that come before it on fresh tables
+	queue               string   // name of the queue; empty: ingest
+	messages            []message
+}
+
+// message is one queue message and what is to become of it.
+type message struct {
+	body       string
+	attributes []attribute
+	system     map[string]string // system attributes beyond those that every message has
+	sent       string            // RFC 3339
+	receives   int               // 0 means 1
+	verdict    event.Verdict
+	reason     event.Reason
+	key        event.Key // of the item that is stored, or stands in the way
+	returned   bool      // to the queue
+}
+
+type attribute struct{ name, kind, value string }
+
+// streamSample is one file for the streams function.
+type streamSample struct {
+	file, about, answer string
+	after               []string // files that come before it on fresh tables
+	shard               string   // empty: a mapping without window
+	created             string   // of its records, RFC 3339
+	final               bool     // the last invocation of its window
+	records             []record
+	refused             []string // ways of counting under which the whole batch fails; "marks", "receipts"
+	totals              []total
+	archived            []event.Key
+}
+
+// record is one stream record and what is to become of it.
+type record struct {
+	kind     event.ChangeKind
+	sequence string
+	old, new *picture
+	ttl      bool
+	outcome  outcome
+}
+
+// outcome is the word for what becomes of a stream record.
+type outcome string
+
+const (
+	counted     outcome = "counted"     // its contribution moves the totals
+	unchanged   outcome = "unchanged"   // old and new contribution are equal: no total is touched
+	dropped     outcome = "dropped"     // counted before, found by mark or receipt
+	ignored     outcome = "ignored"     // not an item of Ingot's
+	behind      outcome = "behind"      // stamped below every generation of its type: the heads say so
+	quarantined outcome = "quarantined" // not understood: kept apart, every head flagged
+	refused     outcome = "refused"     // its batch fails as a whole
+)
+
+// picture is an image of an item: what the pipeline plans for body, and then what was done to it.
+type picture struct {
+	body  string
+	alter func(image)
+}
+
+// total is what one total must say once the file has been counted.
+type total struct {
+	Aggregate string            `json:"aggregate"`
+	By        map[string]string `json:"by"`
+	Window    string            `json:"window,omitempty"`
+	N         int64             `json:"n"`
+	Values    map[string]string `json:"values"`
+	Flagged   bool              `json:"flagged,omitempty"`
+}
+
+// order is an order.placed as a producer writes it.
+type order struct {
+	merchant, id, customer, product string
+	quantity, cents                 int
+	at                              string
+}
+
+func (o order) body() string {
+	return fmt.Sprintf(`{"type":"order.placed","merchant_id":%q,"order_id":%q,"customer_id":%q,"product_id":%q,"quantity":%d,"currency":"EUR","total_cents":%d,"status":"placed","placed_at":%q,"trace_id":"5f2c9d1ab0e34c77","sent_at":%q}`,
+		o.merchant, o.id, o.customer, o.product, o.quantity, o.cents, o.at, o.at)
+}
+
+func (o order) key() event.Key { return event.Key{PK: "ORDER#" + o.merchant + "#" + o.id, SK: "ORDER"} }
+
+func paid(merchant, order, payment, status string, cents int, at string) string {
+	return fmt.Sprintf(`{"type":"order.paid","merchant_id":%q,"order_id":%q,"payment_id":%q,"method":"card","currency":"EUR","amount_cents":%d,"status":%q,"paid_at":%q}`,
+		merchant, order, payment, cents, status, at)
+}
+
+func refunded(merchant, order, refund, customer string, cents int, at string) string {
+	return fmt.Sprintf(`{"type":"order.refunded","merchant_id":%q,"order_id":%q,"refund_id":%q,"customer_id":%q,"currency":"EUR","refund_cents":%d,"reason":"damaged","refunded_at":%q}`,
+		merchant, order, refund, customer, cents, at)
+}
+
+func shipped(merchant, order, shipment, status, at, updated string) string {
+	return fmt.Sprintf(`{"type":"order.shipped","merchant_id":%q,"order_id":%q,"shipment_id":%q,"carrier":"postal","status":%q,"shipped_at":%q,"updated_at":%q}`,
+		merchant, order, shipment, status, at, updated)
+}
+
+// key is where a fact of an order lives.
+func key(merchant, order, sk string) event.Key {
+	return event.Key{PK: "ORDER#" + merchant + "#" + order, SK: sk}
+}
+
+// customer is what stands in a key for a customer's id.
+func customer(id string) string {
+	mac := hmac.New(sha256.New, []byte(localKey()))
+	mac.Write([]byte(id))
+	return hex.EncodeToString(mac.Sum(nil))
+}
