@@ -1,0 +1,178 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// image is an item as the service gives and takes it.
+type image = map[string]types.AttributeValue
+
+func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
+func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+func integer(i int64) types.AttributeValue { return number(strconv.FormatInt(i, 10)) }
+func binary(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} }
+func keyImage(k event.Key) image           { return image{"PK": text(k.PK), "SK": text(k.SK)} }
+func keyOf(img image) event.Key            { return event.Key{PK: textOf(img["PK"]), SK: textOf(img["SK"])} }
+
+func textOf(v types.AttributeValue) string {
+	if s, ok := v.(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}
+
+func numberOf(v types.AttributeValue) string {
+	if n, ok := v.(*types.AttributeValueMemberN); ok {
+		return n.Value
+	}
+	return ""
+}
+
+func integerOf(v types.AttributeValue) int64 {
+	i, _ := strconv.ParseInt(numberOf(v), 10, 64)
+	return i
+}
+
+func bytesOf(v types.AttributeValue) []byte {
+	if b, ok := v.(*types.AttributeValueMemberB); ok {
+		return b.Value
+	}
+	return nil
+}
+
+// encode is the stored form of an event's item. Other programs read it: see the design page, "Stored formats".
+func encode(item *event.Item) image {
+	img := make(image, 9+2*len(item.Indexes)+len(item.Attributes))
+	img["PK"], img["SK"] = text(item.Key.PK), text(item.Key.SK)
+	img["type"], img["id"], img["at"] = text(item.Type), text(item.ID), text(keys.FormatTime(item.At))
+	img["digest"], img["epoch"], img["data"] = binary(item.Digest[:]), integer(item.Epoch), text(item.Data)
+	for _, index := range item.Indexes {
+		img[index.Name+"PK"], img[index.Name+"SK"] = text(index.Key.PK), text(index.Key.SK)
+	}
+	if item.ExpiresAt != 0 {
+		img["expiresAt"] = integer(item.ExpiresAt)
+	}
+	if item.Revision != nil {
+		img["revision"] = number(item.Revision.String())
+	}
+	if len(item.Meta) > 0 {
+		meta := make(image, len(item.Meta))
+		for name, value := range item.Meta {
+			meta[name] = text(value)
+		}
+		img["meta"] = &types.AttributeValueMemberM{Value: meta}
+	}
+	for _, a := range item.Attributes {
+		img[a.Name] = attributeValue(a)
+	}
+	return img
+}
+
+func attributeValue(a event.Attribute) types.AttributeValue {
+	switch a.Kind {
+	case event.NumberAttribute:
+		return number(a.Text)
+	case event.BoolAttribute:
+		return &types.AttributeValueMemberBOOL{Value: a.Text == "true"}
+	}
+	return text(a.Text)
+}
+
+// reserved are the attributes of an event's item that are not declared ones.
+var reserved = []string{"PK", "SK", "at", "data", "digest", "epoch", "expiresAt", "id", "meta", "revision", "type"}
+
+// decode reads a stored item. An image without Ingot's type is not ours: nil and no error. An error means
+// that it says it is ours but cannot be understood.
+func decode(img image) (*event.Item, error) {
+	typ := textOf(img["type"])
+	if typ == "" {
+		return nil, nil
+	}
+	item := &event.Item{Key: keyOf(img), Type: typ, ID: textOf(img["id"]), Data: textOf(img["data"]),
+		Epoch: integerOf(img["epoch"]), ExpiresAt: integerOf(img["expiresAt"])}
+	digest := bytesOf(img["digest"])
+	if item.Key.PK == "" || item.Data == "" || len(digest) != len(item.Digest) {
+		return nil, fmt.Errorf("item %s has type %q but no usable key, digest or data", item.Key, typ)
+	}
+	item.Digest = event.Digest(digest)
+	at, err := time.Parse(time.RFC3339Nano, textOf(img["at"]))
+	if err != nil {
+		return nil, fmt.Errorf("item %s: at: %w", item.Key, err)
+	}
+	item.At = at.UTC()
+	if n := numberOf(img["revision"]); n != "" {
+		revision, err := event.ParseDecimal(n)
+		if err != nil {
+			return nil, fmt.Errorf("item %s: revision: %w", item.Key, err)
+		}
+		item.Revision = &revision
+	}
+	if meta, ok := img["meta"].(*types.AttributeValueMemberM); ok {
+		item.Meta = make(map[string]string, len(meta.Value))
+		for name, v := range meta.Value {
+			item.Meta[name] = textOf(v)
+		}
+	}
+	decodeDeclared(item, img)
+	return item, nil
+}
+
+// decodeDeclared reads index keys and declared attributes, in the order of their names.
+func decodeDeclared(item *event.Item, img image) {
+	for name, v := range img {
+		if index, ok := strings.CutSuffix(name, "PK"); ok && strings.HasPrefix(name, "GSI") {
+			key := event.Key{PK: textOf(v), SK: textOf(img[index+"SK"])}
+			item.Indexes = append(item.Indexes, event.IndexKey{Name: index, Key: key})
+			continue
+		}
+		if strings.HasPrefix(name, "GSI") || slices.Contains(reserved, name) {
+			continue
+		}
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			item.Attributes = append(item.Attributes, event.Attribute{Name: name, Kind: event.StringAttribute, Text: v.Value})
+		case *types.AttributeValueMemberN:
+			item.Attributes = append(item.Attributes, event.Attribute{Name: name, Kind: event.NumberAttribute, Text: v.Value})
+		case *types.AttributeValueMemberBOOL:
+			item.Attributes = append(item.Attributes, event.Attribute{Name: name, Kind: event.BoolAttribute, Text: strconv.FormatBool(v.Value)})
+		}
+	}
+	slices.SortFunc(item.Indexes, func(a, b event.IndexKey) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(item.Attributes, func(a, b event.Attribute) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// imageSize is the stored size of an image in bytes; see event.Item.Size for the rules.
+func imageSize(img image) int {
+	size := 0
+	for name, v := range img {
+		size += len(name) + valueSize(v)
+	}
+	return size
+}
+
+func valueSize(v types.AttributeValue) int {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return len(v.Value)
+	case *types.AttributeValueMemberN:
+		return event.NumberSize(v.Value)
+	case *types.AttributeValueMemberB:
+		return len(v.Value)
+	case *types.AttributeValueMemberM:
+		size := 3
+		for name, entry := range v.Value {
+			size += 1 + len(name) + valueSize(entry)
+		}
+		return size
+	}
+	return 1
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Env is everything that store and handler take from the world besides the client: the clock, waiting,
+// chance, and goroutines. The zero value is the real world; simulations and tests put in their own, which
+// makes a run a pure function of its seed.
+type Env struct {
+	Now func() time.Time
+	// Sleep waits for d or until ctx is done, and then returns ctx's error.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Rand is uniform in [0, 1): the jitter of retries.
+	Rand func() float64
+	// Group runs functions side by side and waits for them.
+	Group func() Group
+	// Deadline is context.WithDeadline by this world's clock.
+	Deadline func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc)
+}
+
+// Group is the part of sync.WaitGroup that is used.
+type Group interface {
+	Go(func())
+	Wait()
+}
+
+// Real fills every zero field with the real thing.
+func (e Env) Real() Env {
+	if e.Now == nil {
+		e.Now = time.Now
+	}
+	if e.Sleep == nil {
+		e.Sleep = sleep
+	}
+	if e.Rand == nil {
+		e.Rand = rand.Float64
+	}
+	if e.Group == nil {
+		e.Group = func() Group { return new(sync.WaitGroup) }
+	}
+	if e.Deadline == nil {
+		e.Deadline = context.WithDeadline
+	}
+	return e
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Each calls do for every index below n, at most limit at a time, and returns when all have returned.
+func (e Env) Each(n, limit int, do func(i int)) {
+	if n == 1 {
+		do(0)
+		return
+	}
+	var mu sync.Mutex
+	next := 0
+	take := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		next++
+		return next - 1
+	}
+	group := e.Group()
+	for range min(n, limit) {
+		group.Go(func() {
+			for i := take(); i < n; i = take() {
+				do(i)
+			}
+		})
+	}
+	group.Wait()
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// outcome is what an answer of the service means for the request that got it.
+type outcome uint8
+
+const (
+	done      outcome = iota // applied
+	failed                   // not applied: its condition does not hold
+	throttled                // not applied: no capacity; ask again later
+	contended                // not applied: another request holds the item; ask again soon
+	unknown                  // perhaps applied, perhaps later: ask again under the same condition
+	cancelled                // a transaction, not applied: its reasons say why
+	invalid                  // not applied, and never will be
+	refused                  // not applied: permissions, credentials, missing table
+)
+
+// answer is an outcome with what people and metrics need to know about it.
+type answer struct {
+	outcome outcome
+	reason  string // throttled: why and where
+	err     error
+}
+
+// classify judges the error of a whole request. What it does not know is unknown, the only safe guess.
+func classify(err error) answer {
+	if err == nil {
+		return answer{}
+	}
+	var (
+		condition *types.ConditionalCheckFailedException
+		cancel    *types.TransactionCanceledException
+		busy      *types.TransactionInProgressException
+		capacity  *types.ProvisionedThroughputExceededException
+		throttle  *types.ThrottlingException
+		limit     *types.RequestLimitExceeded
+		api       smithy.APIError
+	)
+	switch {
+	case errors.As(err, &condition):
+		return answer{failed, "", err}
+	case errors.As(err, &cancel):
+		return answer{cancelled, "", err}
+	case errors.As(err, &busy):
+		return answer{contended, "TransactionInProgress", err}
+	case errors.As(err, &capacity):
+		return answer{throttled, throttlingReason(capacity.ThrottlingReasons), err}
+	case errors.As(err, &throttle):
+		return answer{throttled, throttlingReason(throttle.ThrottlingReasons), err}
+	case errors.As(err, &limit):
+		return answer{throttled, throttlingReason(limit.ThrottlingReasons), err}
+	case errors.As(err, &api):
+		return answer{codeOutcome(api.ErrorCode()), "", err}
+	}
+	return answer{unknown, "", err}
+}
+
+// codeOutcome judges an error code: of an exception without a type of its own, of a statement inside a
+// batch (API reference, BatchStatementError), or of a cancelled transaction's reason.
+func codeOutcome(code string) outcome {
+	switch strings.TrimSuffix(code, "Exception") {
+	case "ConditionalCheckFailed", "DuplicateItem":
+		return failed
+	case "ThrottlingError", "Throttling", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
+		return throttled
+	case "TransactionConflict", "TransactionInProgress", "ReplicatedWriteConflict":
+		return contended
+	case "ValidationError", "Validation", "ItemCollectionSizeLimitExceeded":
+		return invalid
+	case "AccessDenied", "ResourceNotFound", "UnrecognizedClient", "InvalidSignature", "IncompleteSignature",
+		"MissingAuthenticationToken", "ExpiredToken", "InvalidClientTokenId", "OptInRequired", "NotAuthorized":
+		return refused
+	}
+	return unknown
+}
+
+// throttlingReason names the first reason the service gives, as "TableWriteKeyRangeThroughputExceeded of
+// arn:…". KeyRange is one hot key, which only spreading mends; the others are capacity.
+func throttlingReason(reasons []types.ThrottlingReason) string {
+	for _, r := range reasons {
+		if r.Reason != nil && r.Resource != nil {
+			return *r.Reason + " of " + *r.Resource
+		}
+		if r.Reason != nil {
+			return *r.Reason
+		}
+	}
+	return "ThrottlingWithoutReason"
+}
+
+// retry is the Refusal of an event of which nothing is proven.
+func (a answer) retry() *event.Refusal {
+	r := &event.Refusal{Verdict: event.Retry, Reason: event.Unproven, Detail: "the table gave no answer that proves the event stored; it is delivered again"}
+	switch a.outcome {
+	case throttled:
+		r.Reason, r.Detail = event.Throttled, "the table refused for capacity until time ran out: "+a.reason
+	case refused, invalid:
+		r.Reason, r.Detail = event.Refused, fmt.Sprintf("the table refused the request: %v; check the table's name, its key schema (PK, SK) and the function's permissions", a.err)
+	default:
+		if a.err != nil {
+			r.Detail = fmt.Sprintf("the table gave no answer that proves the event stored: %v; it is delivered again", a.err)
+		}
+	}
+	return r
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// observation is what the last answer about an aggregate item showed: it only guides how the next update is
+// put, never whether it is right; the update's own conditions decide that.
+type observation struct {
+	extremes []aggregate.Amount // aligned with Def.Values; set for each min and max that has a value
+	marks    map[string]aggregate.Mark
+}
+
+// observe reads an image of an aggregate item.
+func observe(def *aggregate.Definition, img image) *observation {
+	o := &observation{extremes: make([]aggregate.Amount, len(def.Values))}
+	for i, v := range def.Values {
+		if v.Op.Additive() {
+			continue
+		}
+		if n, err := event.ParseDecimal(numberOf(img[v.Name])); err == nil {
+			o.extremes[i] = aggregate.Amount{Set: true, Number: n}
+		}
+	}
+	for name, v := range img {
+		if strings.HasPrefix(name, aggregate.MarkPrefix) {
+			if mark, err := aggregate.ParseMark(bytesOf(v)); err == nil {
+				if o.marks == nil {
+					o.marks = map[string]aggregate.Mark{}
+				}
+				o.marks[name] = mark
+			}
+		}
+	}
+	return o
+}
+
+// prunable lists marks of other lanes that may go in an update whose first record was created then.
+func (o *observation) prunable(own string, first time.Time) []string {
+	var names []string
+	for name, mark := range o.marks {
+		if name != own && mark.Prunable(first) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// maxObservations bounds the memory of a warm sandbox; beyond it everything is forgotten, which costs at
+// most one failed condition per aggregate.
+const maxObservations = 4096
+
+// observations remembers aggregate items between batches.
+type observations struct {
+	mu    sync.Mutex
+	byKey map[event.Key]*observation
+}
+
+func (o *observations) get(key event.Key) *observation {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if seen := o.byKey[key]; seen != nil {
+		return seen
+	}
+	return &observation{}
+}
+
+func (o *observations) put(key event.Key, seen *observation) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.byKey == nil || len(o.byKey) >= maxObservations {
+		o.byKey = map[event.Key]*observation{}
+	}
+	o.byKey[key] = seen
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sort"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+const (
+	// maxStatements is the service's limit for one BatchExecuteStatement.
+	maxStatements = 25
+	// maxStatementBytes bounds one request, so that a lost answer costs little to ask again.
+	maxStatementBytes = 2 << 20
+	// few writes go as PutItems: they bring the stored item back with the refusal, which saves the read.
+	few = 3
+)
+
+// insertRequests splits new items over requests: single puts when they are few, batches of statements when
+// they are many.
+func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
+	var requests []func()
+	if len(inserts) <= few {
+		for _, w := range inserts {
+			requests = append(requests, func() { p.insertOne(ctx, w) })
+		}
+		return requests
+	}
+	for len(inserts) > 0 {
+		n, bytes := 0, 0
+		for n < len(inserts) && n < maxStatements && (n == 0 || bytes < maxStatementBytes) {
+			bytes += len(inserts[n].item.Data)
+			n++
+		}
+		chunk := inserts[:n]
+		inserts = inserts[n:]
+		requests = append(requests, func() { p.insertMany(ctx, chunk) })
+	}
+	return requests
+}
+
+// insertOne puts one item if its key is free. If we stop after it is applied and before the answer, the next
+// delivery meets the item, finds its own digest, and is a Duplicate.
+func (p *put) insertOne(ctx context.Context, w *write) {
+	_, err := p.store.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                           &p.store.events,
+		Item:                                encode(w.item),
+		ConditionExpression:                 aws.String("attribute_not_exists(PK)"),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cost.Requests++
+	p.inserted(w, classify(err))
+	var condition *types.ConditionalCheckFailedException
+	if errors.As(err, &condition) {
+		p.meet(w, condition.Item)
+	}
+}
+
+// insertMany inserts up to 25 items in one request. Its answer says what became of each: a refusal of one
+// stands inside a successful answer, where the SDK retries nothing.
+func (p *put) insertMany(ctx context.Context, chunk []*write) {
+	statements := make([]types.BatchStatementRequest, len(chunk))
+	for i, w := range chunk {
+		statements[i] = insertStatement(p.store.events, encode(w.item))
+	}
+	out, err := p.store.client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cost.Requests++
+	if err == nil && len(out.Responses) != len(chunk) {
+		err = errors.New("the service answered for another number of statements than were sent")
+	}
+	for i, w := range chunk {
+		if err != nil {
+			p.inserted(w, classify(err))
+			continue
+		}
+		refusal := out.Responses[i].Error
+		p.inserted(w, classifyStatement(refusal))
+		if refusal != nil && len(refusal.Item) > 0 && w.state == reading {
+			p.meet(w, refusal.Item)
+		}
+	}
+}
+
+// inserted takes the answer to an insert. Callers hold mu.
+func (p *put) inserted(w *write, a answer) {
+	switch a.outcome {
+	case done:
+		w.settleWritten(event.Inserted)
+		p.charge(w, putUnits(w.item))
+	case failed:
+		// A failed condition is charged for the larger of stored and attempted item, on the table alone.
+		w.state, w.taken, w.last = reading, true, a
+		p.charge(w, float64(event.WriteUnits(w.item.Size())))
+	default:
+		p.note(w, a)
+	}
+}
+
+func (p *put) charge(w *write, units float64) {
+	w.units += units
+	p.cost.WriteUnits += units
+}
+
+func classifyStatement(e *types.BatchStatementError) answer {
+	if e == nil {
+		return answer{}
+	}
+	code := string(e.Code)
+	a := answer{outcome: codeOutcome(code), err: errors.New(code + ": " + aws.ToString(e.Message))}
+	if a.outcome == throttled {
+		a.reason = code
+	}
+	return a
+}
+
+// insertStatement is INSERT INTO "table" VALUE {'PK': ?, …} with one parameter an attribute: a whole item as
+// one parameter is refused. The text depends on the attribute names alone.
+func insertStatement(table string, img image) types.BatchStatementRequest {
+	names := make([]string, 0, len(img))
+	for name := range img {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	parameters := make([]types.AttributeValue, len(names))
+	for i, name := range names {
+		parameters[i] = img[name]
+	}
+	return types.BatchStatementRequest{
+		Statement:                           aws.String(`INSERT INTO "` + table + `" VALUE {'` + strings.Join(names, "': ?, '") + `': ?}`),
+		Parameters:                          parameters,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// Touched is what a touch pass did.
+type Touched struct {
+	Scanned int // items of Ingot's seen
+	Touched int // items whose stamp was raised
+	Odd     int // items that could not be understood, and were left alone
+}
+
+// Touch raises the stamp of every item below the pipeline's epoch to it. Each is a MODIFY in the stream,
+// whose old image contributes nothing to a newer generation and whose new image contributes all: the stream
+// itself brings old items into new aggregates, under ordinary marks. Stopping and repeating it is harmless.
+func (s *Store) Touch(ctx context.Context) (Touched, error) {
+	var t Touched
+	for item, err := range s.Items(ctx) {
+		if ctx.Err() != nil {
+			return t, ctx.Err()
+		}
+		if odd := (*OddItem)(nil); errors.As(err, &odd) {
+			t.Odd++
+			continue
+		} else if err != nil {
+			return t, err
+		}
+		t.Scanned++
+		if item.Epoch >= s.pipeline.Epoch() {
+			continue
+		}
+		touched, err := s.touch(ctx, item.Key)
+		if err != nil {
+			return t, fmt.Errorf("touch %s: %w", item.Key, err)
+		}
+		if touched {
+			t.Touched++
+		}
+	}
+	return t, nil
+}
+
+// touch raises one item's stamp if the item is still there and still below. False: somebody else did, or it
+// is gone.
+func (s *Store) touch(ctx context.Context, key event.Key) (bool, error) {
+	in := &dynamodb.UpdateItemInput{
+		TableName: &s.events, Key: keyImage(key),
+		UpdateExpression:          aws.String("SET #e = :now"),
+		ConditionExpression:       aws.String("attribute_exists(PK) AND (attribute_not_exists(#e) OR #e < :now)"),
+		ExpressionAttributeNames:  map[string]string{"#e": "epoch"},
+		ExpressionAttributeValues: image{":now": integer(s.pipeline.Epoch())},
+	}
+	for round := 1; ; round++ {
+		_, err := s.client.UpdateItem(ctx, in)
+		a := classify(err)
+		switch a.outcome {
+		case done:
+			return true, nil
+		case failed:
+			return false, nil
+		case refused, invalid:
+			return false, err
+		}
+		if !s.backoff(ctx, round) {
+			return false, err
+		}
+	}
+}
+
+// Below counts, by a consistent full scan, the items stamped below a generation whose type it counts.
+func (s *Store) Below(ctx context.Context, d *aggregate.Definition) (int, error) {
+	below := 0
+	for item, err := range s.Items(ctx) {
+		if odd := (*OddItem)(nil); errors.As(err, &odd) {
+			continue // contributes nothing to any generation; its flag and verify speak of it
+		} else if err != nil {
+			return below, err
+		}
+		for _, behind := range s.pipeline.Contributions(item).Behind {
+			if behind == d {
+				below++
+			}
+		}
+	}
+	return below, nil
+}
+
+// ErrBehind says that images below the generation have been met since the pass began: begin again.
+var ErrBehind = errors.New("images stamped below the generation have been met since the pass began; begin again")
+
+// ClearBuilding declares a generation complete, on condition that its head's behind is still what it was
+// when the pass began. Only who has found no lower stamp and no difference may call it.
+func (s *Store) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.aggregates, Key: keyImage(d.HeadKey()),
+		UpdateExpression:         aws.String("SET #building = :false"),
+		ConditionExpression:      aws.String("#behind = :behind"),
+		ExpressionAttributeNames: map[string]string{"#building": "building", "#behind": "behind"},
+		ExpressionAttributeValues: image{
+			":false":  &types.AttributeValueMemberBOOL{Value: false},
+			":behind": integer(behind),
+		},
+	})
+	if classify(err).outcome == failed {
+		return ErrBehind
+	}
+	return err
+}

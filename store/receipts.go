@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+const (
+	// maxTransaction is the service's limit of items in one transaction.
+	maxTransaction = 100
+	// receiptLife is how long a receipt outlives its change: longer than any redelivery (24 h of stream, 48 h
+	// of finished shards listed anew).
+	receiptLife = 96 * time.Hour
+)
+
+// receipts counts a batch without order: each change leaves a receipt in the transaction that counts it in
+// all its aggregates, so it cannot be counted again.
+func (a *apply) receipts(ctx context.Context, b *aggregate.Batch) {
+	groups := groupEntries(b.Entries())
+	a.store.env.Each(len(groups), a.store.concurrency, func(i int) {
+		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, seen: map[event.Key]*observation{}}
+		g.run(ctx)
+	})
+}
+
+// groupEntries packs changes, in order, into transactions.
+func groupEntries(entries []aggregate.Entry) [][]aggregate.Entry {
+	var groups [][]aggregate.Entry
+	touched := map[event.Key]bool{}
+	start := 0
+	for i, entry := range entries {
+		fresh := 1
+		for _, u := range entry.Touches {
+			if !touched[u.Key] {
+				fresh++
+			}
+		}
+		if i > start && i-start+len(touched)+fresh > maxTransaction {
+			groups = append(groups, entries[start:i])
+			start, touched = i, map[event.Key]bool{}
+		}
+		for _, u := range entry.Touches {
+			touched[u.Key] = true
+		}
+	}
+	if start < len(entries) {
+		groups = append(groups, entries[start:])
+	}
+	return groups
+}
+
+// receiptGroup is the changes of one transaction, until all are proven counted.
+type receiptGroup struct {
+	*apply
+	stream   string
+	entries  []aggregate.Entry
+	refusals map[event.Key]error // aggregate items that the table refused for good
+	seen     map[event.Key]*observation
+}
+
+func (g *receiptGroup) run(ctx context.Context) {
+	for round := 1; len(g.entries) > 0; {
+		if ctx.Err() != nil {
+			g.unproven(g.entries[0].Change.Sequence, ctx.Err())
+			return
+		}
+		items, updates := g.items()
+		_, err := g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+		answer := classify(err)
+		g.count(answer, updates)
+		if answer.outcome == done {
+			return
+		}
+		var cancel *types.TransactionCanceledException
+		if errors.As(err, &cancel) {
+			var progress bool
+			if progress, answer = g.cancelled(ctx, cancel.CancellationReasons, updates); progress {
+				continue
+			}
+		}
+		if answer.outcome == refused || answer.outcome == invalid {
+			g.unproven(g.entries[0].Change.Sequence, err)
+			return
+		}
+		g.retried(answer)
+		if !g.store.backoff(ctx, round) {
+			g.unproven(g.entries[0].Change.Sequence, err)
+			return
+		}
+		round++
+	}
+}
+
+// items is the transaction: a receipt for each change, then the aggregate items, each once.
+func (g *receiptGroup) items() ([]types.TransactWriteItem, []*aggregate.Update) {
+	expires := integer(g.store.env.Now().Add(receiptLife).Unix())
+	sequences := make(map[event.Sequence]bool, len(g.entries))
+	var items []types.TransactWriteItem
+	var touched []*aggregate.Update
+	for _, entry := range g.entries {
+		sequences[entry.Change.Sequence] = true
+		receipt := keyImage(aggregate.ReceiptKey(g.stream, entry.Change.Key, entry.Change.Sequence))
+		receipt["expiresAt"] = expires
+		items = append(items, types.TransactWriteItem{Put: &types.Put{
+			TableName: &g.store.aggregates, Item: receipt, ConditionExpression: aws.String("attribute_not_exists(PK)")}})
+		for _, u := range entry.Touches {
+			if !slices.Contains(touched, u) {
+				touched = append(touched, u)
+			}
+		}
+	}
+	updates := make([]*aggregate.Update, len(touched))
+	for i, u := range touched {
+		updates[i] = u.Only(sequences)
+		items = append(items, types.TransactWriteItem{Update: g.item(updates[i])})
+	}
+	return items, updates
+}
+
+func (g *receiptGroup) item(u *aggregate.Update) *types.Update {
+	delta, e := u.Fold(), newExpression()
+	seen := g.seen[u.Key]
+	if seen == nil {
+		seen = g.store.seen.get(u.Key)
+	}
+	if refusal := g.refusals[u.Key]; refusal != nil {
+		e.flag(delta.Last.Created(), "an update was refused and is in quarantine: "+refusal.Error())
+	} else {
+		e.fold(u.Def, &delta, seen)
+	}
+	e.expiry(u.ExpiresAt)
+	out := &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: aws.String(e.update()),
+		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+	if condition := e.condition(); condition != "" {
+		out.ConditionExpression = &condition
+	}
+	return out
+}
+
+// cancelled reads the reasons, which stand in the order of the items. Progress means that the same
+// transaction will not be cancelled for the same reasons again, so it can be sent at once.
+func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.CancellationReason, updates []*aggregate.Update) (progress bool, why answer) {
+	why = answer{outcome: contended, err: errors.New("a transaction was cancelled without a reason")}
+	counted := map[event.Sequence]bool{}
+	for i, reason := range reasons {
+		code := aws.ToString(reason.Code)
+		if code == "" || code == "None" {
+			continue
+		}
+		outcome := codeOutcome(code)
+		switch {
+		case outcome == failed && i < len(g.entries):
+			counted[g.entries[i].Change.Sequence] = true
+			progress = true
+		case outcome == failed && i-len(g.entries) < len(updates):
+			u := updates[i-len(g.entries)]
+			if img, a := g.imageOf(ctx, u.Key, reason.Item); a.outcome == done {
+				g.seen[u.Key] = observe(u.Def, img)
+				progress = true
+			}
+		case outcome == invalid && i >= len(g.entries) && i-len(g.entries) < len(updates) && g.refusals[updates[i-len(g.entries)].Key] == nil:
+			u := updates[i-len(g.entries)]
+			cause := errors.New(code + ": " + aws.ToString(reason.Message))
+			if g.quarantine(ctx, u, cause) == nil {
+				g.refusals[u.Key], progress = cause, true
+			}
+		default:
+			why = answer{outcome: outcome, reason: code, err: errors.New(code + ": " + aws.ToString(reason.Message))}
+		}
+	}
+	g.entries = slices.DeleteFunc(slices.Clone(g.entries), func(e aggregate.Entry) bool { return counted[e.Change.Sequence] })
+	g.dropped(len(counted))
+	return progress, why
+}
+
+// count adds the transaction's cost: two units per started kilobyte of each item, cancelled or not.
+func (g *receiptGroup) count(answer answer, updates []*aggregate.Update) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.Cost.Requests++
+	switch answer.outcome {
+	case done:
+		g.Updates += len(updates)
+		g.Refused += len(g.refusals)
+		fallthrough
+	case cancelled:
+		g.Cost.WriteUnits += float64(2 * (len(g.entries) + len(updates)))
+	}
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Items scans the events table, consistently, page by page, in no order. Items past their time and not yet
+// swept are included: they are counted until the stream says that they are gone. An item that is not Ingot's
+// is left out; one that says it is and cannot be understood comes as an *OddItem error, and the scan goes on.
+// Any other error ends it.
+func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
+	return func(yield func(*event.Item, error) bool) {
+		for img, err := range s.scan(ctx, s.events) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			item, err := decode(img)
+			if err != nil {
+				err = &OddItem{Key: keyOf(img), Err: err}
+			}
+			if (item != nil || err != nil) && !yield(item, err) {
+				return
+			}
+		}
+	}
+}
+
+// OddItem is a stored item that says it is Ingot's and cannot be understood.
+type OddItem struct {
+	Key event.Key
+	Err error
+}
+
+func (o *OddItem) Error() string { return o.Err.Error() }
+
+func (o *OddItem) Unwrap() error { return o.Err }
+
+// Totals scans the aggregates table for aggregate items of every generation, consistently, in no order,
+// those past their expiry included.
+func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
+	return func(yield func(StoredTotal, error) bool) {
+		for img, err := range s.scan(ctx, s.aggregates) {
+			if err != nil {
+				yield(StoredTotal{}, err)
+				return
+			}
+			if total, ok := readTotal(img); ok && !yield(total, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) scan(ctx context.Context, table string) iter.Seq2[image, error] {
+	return func(yield func(image, error) bool) {
+		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
+		for round := 0; ; {
+			out, err := s.client.Scan(ctx, in)
+			if err != nil {
+				round++
+				if a := classify(err); a.outcome != refused && a.outcome != invalid && s.backoff(ctx, round) {
+					continue
+				}
+				yield(nil, fmt.Errorf("scan of table %s: %w", table, err))
+				return
+			}
+			round = 0
+			for _, img := range out.Items {
+				if !yield(img, nil) {
+					return
+				}
+			}
+			if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+				return
+			}
+		}
+	}
+}

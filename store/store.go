@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Client is what the store asks of DynamoDB. *dynamodb.Client satisfies it.
+type Client interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput, ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
+}
+
+// Config makes a Store.
+type Config struct {
+	Client   Client
+	Pipeline *pipeline.Pipeline
+	// Events is the name of the events table. Needed by Put, Items and Touch.
+	Events string
+	// Aggregates is the name of the aggregates table. Needed by all that concerns totals.
+	Aggregates string
+	// Counting is how new generations are counted; the zero value is marks.
+	Counting aggregate.Counting
+	// Concurrency is how many requests one call has in flight at the most; 0 means 4. Throttles lower it
+	// within a call.
+	Concurrency int
+	Env         Env
+}
+
+// Store reads and writes the two tables.
+type Store struct {
+	client      Client
+	pipeline    *pipeline.Pipeline
+	events      string
+	aggregates  string
+	counting    aggregate.Counting
+	concurrency int
+	env         Env
+	seen        observations
+}
+
+// New checks the configuration and makes a Store. It sends no request.
+func New(c Config) (*Store, error) {
+	switch {
+	case c.Client == nil:
+		return nil, errors.New("store: Config.Client is nil: give it a DynamoDB client")
+	case c.Pipeline == nil:
+		return nil, errors.New("store: Config.Pipeline is nil: load one with pipeline.Load")
+	case c.Events == "" && c.Aggregates == "":
+		return nil, errors.New("store: Config names no table: set Events, Aggregates or both")
+	case c.Concurrency < 0:
+		return nil, errors.New("store: Config.Concurrency is negative: leave it 0 for 4 requests in flight")
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = 4
+	}
+	return &Store{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates,
+		counting: c.Counting, concurrency: c.Concurrency, env: c.Env.Real()}, nil
+}
+
+// Counting is how this store's generations are counted.
+func (s *Store) Counting() aggregate.Counting { return s.counting }

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// StoredTotal is one aggregate item as it is stored: one bucket of a total.
+type StoredTotal struct {
+	Address   aggregate.Address
+	Values    map[string]event.Decimal
+	N         int64
+	FP, FPX   event.Decimal // fingerprint of all that was counted and not taken back; its expired part
+	Flag      string        // why the values are not proven; empty if they are
+	ExpiresAt int64         // epoch seconds; 0: never
+	Marks     int           // lanes whose marks it carries
+}
+
+// Total is one total of a window, its buckets gathered.
+type Total struct {
+	Window time.Time // start; zero for an aggregate without windows
+	Values map[string]event.Decimal
+	N      int64 // contributions counted and not taken back
+	FP     event.Decimal
+	FPX    event.Decimal
+	Flags  []string
+	// Building: older items may not be counted yet; see Head.
+	Building bool
+}
+
+// Total reads the totals of one aggregate for one set of by values, over the windows that start in [from,
+// to). For an aggregate without windows from and to are ignored. Totals past their expiry are hidden.
+// Totals run behind the events by the stream's lag.
+func (s *Store) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
+	def, ok := s.pipeline.Definition(name)
+	if !ok {
+		return nil, fmt.Errorf("total: the pipeline has no aggregate %q", name)
+	}
+	values, err := byValues(def, by)
+	if err != nil {
+		return nil, err
+	}
+	head, err := s.Head(ctx, def)
+	if err != nil {
+		return nil, fmt.Errorf("total: %w", err)
+	}
+	buckets := make([][]StoredTotal, def.Spread)
+	errs := make([]error, def.Spread)
+	s.env.Each(def.Spread, max(s.concurrency, 8), func(i int) {
+		buckets[i], errs[i] = s.bucket(ctx, def, i, values, from, to)
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("total of %s: %w", name, err)
+	}
+	return gather(def, head, slices.Concat(buckets...)), nil
+}
+
+func byValues(def *aggregate.Definition, by map[string]string) ([]string, error) {
+	if len(by) != len(def.By) {
+		return nil, fmt.Errorf("total: aggregate %s is by (%s), and %d values were given", def.Name, strings.Join(def.By, ", "), len(by))
+	}
+	values := make([]string, len(def.By))
+	for i, name := range def.By {
+		value, ok := by[name]
+		if !ok || value == "" {
+			return nil, fmt.Errorf("total: aggregate %s is by %s, and no value was given for it", def.Name, name)
+		}
+		values[i] = keys.Escape(value)
+	}
+	return values, nil
+}
+
+// bucket reads one bucket's windows.
+func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]StoredTotal, error) {
+	in := &dynamodb.QueryInput{TableName: &s.aggregates, ConsistentRead: aws.Bool(true)}
+	if def.Window == 0 {
+		in.KeyConditionExpression = aws.String("PK = :pk AND SK = :sk")
+		in.ExpressionAttributeValues = image{":pk": nil, ":sk": text("-")}
+	} else {
+		if !from.Before(to) {
+			return nil, nil
+		}
+		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :from AND :to")
+		last := to.Add(-time.Nanosecond).Unix()
+		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(aggregate.WindowText(from.Add(time.Second - time.Nanosecond).Unix())), ":to": text(aggregate.WindowText(last))}
+	}
+	in.ExpressionAttributeValues[":pk"] = text(def.Key(bucket, by, aggregate.NoWindow).PK)
+	var totals []StoredTotal
+	now := s.env.Now().Unix()
+	for {
+		out, err := s.client.Query(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, img := range out.Items {
+			t, ok := readTotal(img)
+			if ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
+				totals = append(totals, t)
+			}
+		}
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+			return totals, nil
+		}
+	}
+}
+
+// gather merges the buckets of each window, oldest window first.
+func gather(def *aggregate.Definition, head *Head, stored []StoredTotal) []Total {
+	byWindow := map[int64]*Total{}
+	for _, part := range stored {
+		t := byWindow[part.Address.Window]
+		if t == nil {
+			t = &Total{Values: map[string]event.Decimal{}}
+			if part.Address.Window != aggregate.NoWindow {
+				t.Window = time.Unix(part.Address.Window, 0).UTC()
+			}
+			if head != nil {
+				t.Building = head.Building
+				if head.Flag != "" {
+					t.Flags = append(t.Flags, head.Flag)
+				}
+			}
+			byWindow[part.Address.Window] = t
+		}
+		t.merge(def, part)
+	}
+	var totals []Total
+	for _, start := range slices.Sorted(maps.Keys(byWindow)) {
+		totals = append(totals, *byWindow[start])
+	}
+	return totals
+}
+
+func (t *Total) merge(def *aggregate.Definition, part StoredTotal) {
+	t.N += part.N
+	t.FP, t.FPX = t.FP.Add(part.FP), t.FPX.Add(part.FPX)
+	if part.Flag != "" {
+		t.Flags = append(t.Flags, part.Flag)
+	}
+	for _, v := range def.Values {
+		b, set := part.Values[v.Name]
+		if !set {
+			continue
+		}
+		a, had := t.Values[v.Name]
+		t.Values[v.Name] = v.Op.Merge(aggregate.Amount{Set: had, Number: a}, aggregate.Amount{Set: true, Number: b}).Number
+	}
+}
+
+// readTotal understands an aggregate item; ok is false for heads, receipts and foreign items.
+func readTotal(img image) (t StoredTotal, ok bool) {
+	if t.Address, ok = aggregate.ParseKey(keyOf(img)); !ok {
+		return t, false
+	}
+	t.Values = map[string]event.Decimal{}
+	for name, v := range img {
+		if strings.HasPrefix(name, aggregate.MarkPrefix) {
+			t.Marks++
+			continue
+		}
+		n, err := event.ParseDecimal(numberOf(v))
+		if err != nil {
+			continue
+		}
+		switch name {
+		case "n":
+			t.N, _ = strconv.ParseInt(n.String(), 10, 64)
+		case "fp":
+			t.FP = n
+		case "fpx":
+			t.FPX = n
+		case "expiresAt":
+			t.ExpiresAt = integerOf(v)
+		default:
+			t.Values[name] = n
+		}
+	}
+	t.Flag = textOf(img["flag"])
+	return t, true
+}
