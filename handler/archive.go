@@ -1,0 +1,94 @@
+package handler
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Archive keeps objects. Put returns nil only when the object is proven kept; putting the same name and
+// bytes again is harmless.
+type Archive interface {
+	Put(ctx context.Context, name, body string) error
+}
+
+// Uploader is what the archive asks of S3. *s3.Client satisfies it.
+type Uploader interface {
+	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+}
+
+// S3 is an archive in a bucket.
+func S3(client Uploader, bucket string) Archive { return &s3Archive{client, bucket} }
+
+type s3Archive struct {
+	client Uploader
+	bucket string
+}
+
+func (a *s3Archive) Put(ctx context.Context, name, body string) error {
+	_, err := a.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &a.bucket, Key: &name, Body: strings.NewReader(body), ContentType: aws.String("application/json")})
+	if err != nil {
+		return fmt.Errorf("archive s3://%s/%s: %w", a.bucket, name, err)
+	}
+	return nil
+}
+
+// ArchiveName is the name of an expired item's object: the hex SHA-256 of PK and SK (each preceded by its
+// 4-byte length), and the item's digest.
+func ArchiveName(item *event.Item) string {
+	text := binary.BigEndian.AppendUint32(nil, uint32(len(item.Key.PK)))
+	text = append(text, item.Key.PK...)
+	text = binary.BigEndian.AppendUint32(text, uint32(len(item.Key.SK)))
+	text = append(text, item.Key.SK...)
+	sum := sha256.Sum256(text)
+	return "expired/" + hex.EncodeToString(sum[:]) + "/" + item.Digest.String() + ".json"
+}
+
+// archiveTries is how often an object is put within one batch; the batch itself is repeated after that.
+const archiveTries = 3
+
+// archive keeps the old image of every item that time to live removed. What a person removes is not kept.
+func (b *streamBatch) archive(ctx context.Context) {
+	if b.Archive == nil {
+		return
+	}
+	var expired []*event.Change
+	for i := range b.changes {
+		if c := &b.changes[i]; c.Kind == event.Remove && c.ByTTL && c.Old != nil {
+			expired = append(expired, c)
+		}
+	}
+	errs := make([]error, len(expired))
+	b.env.Each(len(expired), 8, func(i int) { errs[i] = b.keep(ctx, expired[i]) })
+	for i, err := range errs {
+		if err != nil {
+			b.fail(expired[i].Sequence, "expired item not archived", err)
+			return
+		}
+		b.rep.Archived++
+	}
+}
+
+func (b *streamBatch) keep(ctx context.Context, c *event.Change) (err error) {
+	for try := range archiveTries {
+		if try > 0 && b.env.Sleep(ctx, time.Duration(b.env.Rand()*float64(200*time.Millisecond))) != nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err = b.Archive.Put(ctx, ArchiveName(c.Old), c.OldImage); err == nil {
+			return nil
+		}
+	}
+	return err
+}

@@ -1,0 +1,55 @@
+package handler
+
+import (
+	"sync"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// fifo keeps the order of a FIFO queue: groups side by side, one message of a group at a time. After the
+// first message of a group that goes back, the rest of the group goes back too, untouched.
+//
+// A queue is FIFO by its ARN, never by the presence of a group id: standard queues carry one for fairness.
+func (b *ingestBatch) fifo() {
+	var order []string
+	groups := map[string][]int{}
+	for i := range b.outcomes {
+		id := b.outcomes[i].Message.Attributes["MessageGroupId"]
+		if groups[id] == nil {
+			order = append(order, id)
+		}
+		groups[id] = append(groups[id], i)
+	}
+	var mu sync.Mutex // guards cost
+	b.env.Each(len(order), len(order), func(n int) {
+		places := groups[order[n]]
+		for at, i := range places {
+			if !b.one(i, &mu) {
+				b.leave(places[at+1:])
+				return
+			}
+		}
+	})
+}
+
+// one settles one message of a group. False: it goes back.
+func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
+	o := &b.outcomes[i]
+	if b.plan(o) {
+		results, cost := b.Store.Put(b.writing, []*event.Item{o.Item})
+		mu.Lock()
+		b.cost.Add(cost)
+		mu.Unlock()
+		o.take(results[0])
+	}
+	b.quarantine(b.outcomes[i : i+1])
+	return !o.Failed
+}
+
+func (b *ingestBatch) leave(places []int) {
+	for _, i := range places {
+		o := &b.outcomes[i]
+		o.Verdict, o.Failed = event.Retry, true
+		o.Refusal = &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "an earlier message of its group goes back, and order is kept"}
+	}
+}

@@ -1,0 +1,217 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Ingest stores the events of SQS messages. Handle is safe for concurrent use; the fields must not change
+// once it runs.
+type Ingest struct {
+	Plan  *pipeline.Pipeline
+	Store *store.Store
+	// Quarantine takes what can never be stored. Nil: such messages are failures, and SQS's own redrive
+	// carries them to the dead-letter queue.
+	Quarantine Quarantine
+	// Margin is how long before the function's deadline writing stops, so that the answer still gets out;
+	// quarantine has two thirds of it. 0 means 3 seconds.
+	Margin time.Duration
+	// OnResult is told what became of each message, after its quarantine; it must not block.
+	OnResult func(context.Context, Outcome)
+	// OnBatch is told the sums of each batch before the answer.
+	OnBatch func(context.Context, IngestReport)
+	Log     *slog.Logger // nil: no log
+	Env     store.Env
+}
+
+// Outcome is what became of one message.
+type Outcome struct {
+	Message *events.SQSMessage
+	Item    *event.Item // nil if it could not be planned
+	Verdict event.Verdict
+	Refusal *event.Refusal
+	// Failed: the message is returned to SQS, because its verdict is Retry or its quarantine is not proven.
+	Failed bool
+	// Existing is the stored item that a Conflict met; nil otherwise.
+	Existing *event.Item
+}
+
+// IngestReport sums up one batch. The verdicts add up to Received.
+type IngestReport struct {
+	Received  int
+	Verdicts  [len(event.Verdicts) + 1]int // by event.Verdict
+	Failed    int                          // returned to SQS: retries, and what quarantine did not take
+	Cost      store.Cost
+	OldestAge time.Duration // of the oldest message, since it was sent
+	Took      time.Duration
+}
+
+// Handle is the Lambda handler. It returns an error only for an event that is not from SQS.
+func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
+	b := &ingestBatch{Ingest: in, env: in.Env.Real(), outcomes: make([]Outcome, len(e.Records))}
+	began := b.env.Now()
+	for i := range e.Records {
+		b.outcomes[i] = Outcome{Message: &e.Records[i]}
+	}
+	var stop context.CancelFunc
+	b.writing, b.sending, stop = b.deadlines(ctx, in.Margin)
+	defer stop()
+	if len(e.Records) > 0 && strings.HasSuffix(e.Records[0].EventSourceARN, ".fifo") {
+		b.fifo()
+	} else {
+		b.standard()
+	}
+	response := events.SQSEventResponse{BatchItemFailures: b.failures()}
+	b.report(ctx, began)
+	return response, nil
+}
+
+// ingestBatch is one call of Handle.
+type ingestBatch struct {
+	*Ingest
+	env      store.Env
+	outcomes []Outcome
+	cost     store.Cost
+	// writing ends first and sending later, both before the function's own deadline.
+	writing, sending context.Context
+}
+
+func (b *ingestBatch) deadlines(ctx context.Context, margin time.Duration) (writing, sending context.Context, stop context.CancelFunc) {
+	at, bounded := ctx.Deadline()
+	if !bounded {
+		return ctx, ctx, func() {}
+	}
+	if margin == 0 {
+		margin = defaultMargin
+	}
+	sending, stopSending := b.env.Deadline(ctx, at.Add(-margin/3))
+	writing, stopWriting := b.env.Deadline(sending, at.Add(-margin))
+	return writing, sending, func() { stopWriting(); stopSending() }
+}
+
+const defaultMargin = 3 * time.Second
+
+// standard takes all messages together: plan each, write all, quarantine what can never be written.
+func (b *ingestBatch) standard() {
+	places := make([]int, 0, len(b.outcomes))
+	items := make([]*event.Item, 0, len(b.outcomes))
+	for i := range b.outcomes {
+		if b.plan(&b.outcomes[i]) {
+			places, items = append(places, i), append(items, b.outcomes[i].Item)
+		}
+	}
+	results, cost := b.Store.Put(b.writing, items)
+	b.cost.Add(cost)
+	for n, i := range places {
+		b.outcomes[i].take(results[n])
+	}
+	b.quarantine(b.outcomes)
+}
+
+// plan makes the message's item. False: the outcome is settled, it is Poison.
+func (b *ingestBatch) plan(o *Outcome) bool {
+	item, err := b.Plan.Plan(open(o.Message))
+	if err == nil {
+		o.Item = item
+		return true
+	}
+	if !errors.As(err, &o.Refusal) {
+		o.Refusal = event.Poisoned(event.Undecodable, err.Error())
+	}
+	o.Verdict = o.Refusal.Verdict
+	return false
+}
+
+func (o *Outcome) take(r store.Result) {
+	o.Verdict, o.Refusal = r.Verdict, r.Refusal
+	if r.Verdict == event.Conflict {
+		o.Existing = r.Existing
+	}
+	o.Failed = r.Verdict == event.Retry
+}
+
+// quarantine sends what can never be stored to quarantine. What is not proven kept there is a failure: SQS
+// goes on to hold the original.
+func (b *ingestBatch) quarantine(outcomes []Outcome) {
+	var letters []Letter
+	var places []int
+	for i := range outcomes {
+		o := &outcomes[i]
+		if !o.Verdict.Quarantined() {
+			continue
+		}
+		o.Failed = true
+		if b.Quarantine == nil {
+			continue
+		}
+		letters, places = append(letters, letter(o.Message, o.Refusal)), append(places, i)
+	}
+	if len(letters) == 0 {
+		return
+	}
+	for n, err := range b.Quarantine.Send(b.sending, letters) {
+		o := &outcomes[places[n]]
+		if o.Failed = err != nil; o.Failed {
+			b.logf(slog.LevelError, "quarantine failed; the message stays in its queue", o, slog.String("error", err.Error()))
+		}
+	}
+}
+
+// failures is the answer: each id that is not done with once, in event order.
+func (b *ingestBatch) failures() []events.SQSBatchItemFailure {
+	failures := []events.SQSBatchItemFailure{}
+	told := map[string]bool{}
+	for i := range b.outcomes {
+		o := &b.outcomes[i]
+		if o.Failed && !told[o.Message.MessageId] {
+			told[o.Message.MessageId] = true
+			failures = append(failures, events.SQSBatchItemFailure{ItemIdentifier: o.Message.MessageId})
+		}
+	}
+	return failures
+}
+
+func (b *ingestBatch) report(ctx context.Context, began time.Time) {
+	r := IngestReport{Received: len(b.outcomes), Cost: b.cost}
+	for i := range b.outcomes {
+		o := &b.outcomes[i]
+		r.Verdicts[o.Verdict]++
+		if o.Failed {
+			r.Failed++
+		}
+		if sent, err := strconv.ParseInt(o.Message.Attributes["SentTimestamp"], 10, 64); err == nil {
+			r.OldestAge = max(r.OldestAge, began.Sub(time.UnixMilli(sent)))
+		}
+		if o.Verdict.Quarantined() && !o.Failed {
+			b.logf(slog.LevelWarn, "quarantined", o)
+		}
+		if b.OnResult != nil {
+			b.OnResult(ctx, *o)
+		}
+	}
+	r.Took = b.env.Now().Sub(began)
+	if b.OnBatch != nil {
+		b.OnBatch(ctx, r)
+	}
+}
+
+// logf writes one line about one message: never its payload, which may be personal.
+func (b *ingestBatch) logf(level slog.Level, text string, o *Outcome, more ...slog.Attr) {
+	if b.Log == nil {
+		return
+	}
+	attrs := append([]slog.Attr{slog.String("messageId", o.Message.MessageId), slog.String("verdict", o.Verdict.String()),
+		slog.String("reason", string(o.Refusal.Reason)), slog.String("detail", o.Refusal.Detail),
+		slog.String("pk", o.Refusal.Key.PK), slog.String("sk", o.Refusal.Key.SK)}, more...)
+	b.Log.LogAttrs(context.Background(), level, text, attrs...)
+}

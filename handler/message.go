@@ -1,0 +1,69 @@
+package handler
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+)
+
+// open gives the envelope what it may look at: the body and the textual attributes.
+func open(m *events.SQSMessage) envelope.Message {
+	out := envelope.Message{Body: m.Body}
+	for name, a := range m.MessageAttributes {
+		if a.StringValue == nil {
+			continue
+		}
+		if out.Attributes == nil {
+			out.Attributes = make(map[string]string, len(m.MessageAttributes))
+		}
+		out.Attributes[name] = *a.StringValue
+	}
+	return out
+}
+
+// letter is the message unchanged, with one attribute more that says why it is in quarantine.
+func letter(m *events.SQSMessage, r *event.Refusal) Letter {
+	l := Letter{Body: m.Body, Attributes: make(map[string]types.MessageAttributeValue, len(m.MessageAttributes)+1)}
+	for name, a := range m.MessageAttributes {
+		if name != Attribute { // ours, from an earlier time in quarantine
+			l.Attributes[name] = types.MessageAttributeValue{DataType: aws.String(a.DataType), StringValue: a.StringValue, BinaryValue: a.BinaryValue}
+		}
+	}
+	l.Attributes[Attribute] = note(r)
+	return l
+}
+
+// maxDetail bounds the detail in a note: it may quote the payload.
+const maxDetail = 1024
+
+// note is Ingot's attribute.
+func note(r *event.Refusal) types.MessageAttributeValue {
+	detail := r.Detail
+	if len(detail) > maxDetail {
+		detail = strings.ToValidUTF8(detail[:maxDetail], "") + "…"
+	}
+	value, _ := json.Marshal(struct {
+		Verdict string `json:"verdict"`
+		Reason  string `json:"reason"`
+		Detail  string `json:"detail"`
+		PK      string `json:"pk,omitempty"`
+		SK      string `json:"sk,omitempty"`
+	}{r.Verdict.String(), string(r.Reason), printable(detail), r.Key.PK, r.Key.SK})
+	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(string(value))}
+}
+
+// printable replaces what SQS does not take in a message: control characters.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || r == 0xfffe || r == 0xffff {
+			return '?'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,151 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/store"
+)
+
+// Letter is a message on its way to quarantine.
+type Letter struct {
+	Body       string
+	Attributes map[string]types.MessageAttributeValue // Ingot's own included
+}
+
+// Quarantine keeps what cannot be stored until a person looks at it.
+type Quarantine interface {
+	// Send returns an error for each letter, in order; nil means that it is proven kept. ErrUnfit means that
+	// it can never be.
+	Send(ctx context.Context, letters []Letter) []error
+}
+
+// ErrUnfit is returned for a letter that the quarantine queue cannot take.
+var ErrUnfit = errors.New("does not fit the quarantine queue")
+
+// Limits of SQS (API reference, SendMessageBatch).
+const (
+	maxAttributes   = 10
+	maxMessageBytes = 1 << 20
+	maxEntries      = 10
+)
+
+// Attribute is the name of the one message attribute that quarantine adds: JSON of reason, detail and key.
+const Attribute = "ingot"
+
+// Sender is what quarantine asks of SQS. *sqs.Client satisfies it.
+type Sender interface {
+	SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
+}
+
+// SQS is a quarantine in the queue at url, a standard queue.
+func SQS(client Sender, url string) Quarantine {
+	return &sqsQuarantine{client: client, url: url, env: store.Env{}.Real()}
+}
+
+// SQSIn is SQS in a world of its own, for simulations.
+func SQSIn(env store.Env, client Sender, url string) Quarantine {
+	return &sqsQuarantine{client: client, url: url, env: env.Real()}
+}
+
+type sqsQuarantine struct {
+	client Sender
+	url    string
+	env    store.Env
+}
+
+func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
+	errs := make([]error, len(letters))
+	var todo []int
+	for i := range letters {
+		if errs[i] = letters[i].fit(); errs[i] == nil {
+			todo = append(todo, i)
+			errs[i] = context.DeadlineExceeded // until proven
+		}
+	}
+	for round := 1; len(todo) > 0 && ctx.Err() == nil; round++ {
+		var again []int
+		for len(todo) > 0 {
+			batch := q.take(letters, todo)
+			todo = todo[len(batch):]
+			again = append(again, q.sendBatch(ctx, letters, batch, errs)...)
+		}
+		todo = again
+		wait := min(50*time.Millisecond<<min(round, 6), 2*time.Second)
+		if len(todo) > 0 && q.env.Sleep(ctx, time.Duration(q.env.Rand()*float64(wait))) != nil {
+			break
+		}
+	}
+	return errs
+}
+
+// take begins a batch: up to ten letters and 1 MiB together.
+func (q *sqsQuarantine) take(letters []Letter, todo []int) []int {
+	bytes := 0
+	for n, i := range todo {
+		bytes += letters[i].size()
+		if n == maxEntries || (n > 0 && bytes > maxMessageBytes) {
+			return todo[:n]
+		}
+	}
+	return todo
+}
+
+// sendBatch sends one batch and returns the places that may be tried again.
+func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch []int, errs []error) (again []int) {
+	in := &sqs.SendMessageBatchInput{QueueUrl: &q.url}
+	for _, i := range batch {
+		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{
+			Id: aws.String(strconv.Itoa(i)), MessageBody: &letters[i].Body, MessageAttributes: letters[i].Attributes})
+	}
+	out, err := q.client.SendMessageBatch(ctx, in)
+	if err != nil {
+		for _, i := range batch {
+			errs[i] = fmt.Errorf("quarantine queue: %w", err)
+		}
+		return batch
+	}
+	for _, failed := range out.Failed {
+		i, convErr := strconv.Atoi(aws.ToString(failed.Id))
+		if convErr != nil || i < 0 || i >= len(errs) {
+			continue
+		}
+		errs[i] = fmt.Errorf("quarantine queue: %s: %s", aws.ToString(failed.Code), aws.ToString(failed.Message))
+		if !failed.SenderFault {
+			again = append(again, i)
+		}
+	}
+	for _, sent := range out.Successful {
+		if i, convErr := strconv.Atoi(aws.ToString(sent.Id)); convErr == nil && i >= 0 && i < len(errs) {
+			errs[i] = nil
+		}
+	}
+	return again
+}
+
+// fit says why a letter can never be sent, or nil.
+func (l *Letter) fit() error {
+	if len(l.Attributes) > maxAttributes {
+		return fmt.Errorf("%w: %d message attributes, and SQS takes %d", ErrUnfit, len(l.Attributes), maxAttributes)
+	}
+	if size := l.size(); size > maxMessageBytes {
+		return fmt.Errorf("%w: %d bytes with its attributes, and SQS takes %d", ErrUnfit, size, maxMessageBytes)
+	}
+	return nil
+}
+
+// size is what SQS counts of a message: its body and each attribute's name, type and value.
+func (l *Letter) size() int {
+	n := len(l.Body)
+	for name, v := range l.Attributes {
+		n += len(name) + len(aws.ToString(v.DataType)) + len(aws.ToString(v.StringValue)) + len(v.BinaryValue)
+	}
+	return n
+}

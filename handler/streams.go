@@ -1,0 +1,310 @@
+package handler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Streams keeps the totals from the events table's stream and archives what time to live removes. Call
+// Store.Start before the first batch. Handle is safe for concurrent use.
+type Streams struct {
+	Plan  *pipeline.Pipeline
+	Store *store.Store
+	// Quarantine takes records that cannot be understood and updates that the table refuses for good. Nil:
+	// such a record fails its batch, and blocks its shard until a person acts.
+	Quarantine Quarantine
+	// Archive keeps what time to live removes. Nil: it is gone.
+	Archive Archive
+	// OnChange is called for each change in order, at least once, before anything is counted. An error stops
+	// the batch there; that change and all after it are delivered again.
+	OnChange func(context.Context, event.Change) error
+	// OnBatch is told the sums of each batch before the answer.
+	OnBatch func(context.Context, StreamsReport)
+	// Margin is how long before the function's deadline work stops; 0 means 3 seconds.
+	Margin time.Duration
+	Log    *slog.Logger // nil: no log
+	Env    store.Env
+}
+
+// StreamsReport sums up one batch.
+type StreamsReport struct {
+	Received    int // records
+	Foreign     int // records of items that are not Ingot's
+	Quarantined int // records and updates
+	Archived    int
+	Updates     int // aggregate items written
+	Dropped     int // steps found counted already, by mark or receipt
+	Behind      int // images stamped below a generation of their type
+	Unproven    bool
+	Lag         time.Duration // since the oldest record was created
+	Cost        store.Cost
+	Took        time.Duration
+}
+
+// streamEvent is what Lambda sends; the window's fields are there only on a mapping with a tumbling window.
+// Records stay raw: read together, one odd attribute would fail them all before our code runs.
+type streamEvent struct {
+	Records []json.RawMessage `json:"Records"`
+	Window  *events.Window    `json:"window"`
+	State   json.RawMessage   `json:"state"`
+	ShardID string            `json:"shardId"`
+}
+
+// StreamResponse is the answer. State is there exactly when the event had a window, and is then never null:
+// Lambda fails a window's batch without it.
+type StreamResponse struct {
+	BatchItemFailures []events.DynamoDBBatchItemFailure `json:"batchItemFailures"`
+	State             json.RawMessage                   `json:"state,omitempty"`
+}
+
+// Handle is the Lambda handler. An error fails the whole batch; it is returned only for what no record of
+// the batch is to blame for: no shard id where marks need one, records out of order, a stamp from the future.
+func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamResponse, error) {
+	response := StreamResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	var e streamEvent
+	if err := json.Unmarshal(payload, &e); err != nil {
+		return response, fmt.Errorf("streams: the event is not a stream batch: %w", err)
+	}
+	if e.Window != nil || e.ShardID != "" {
+		response.State = json.RawMessage("{}")
+	}
+	if len(e.Records) == 0 {
+		return response, nil // the end of a window or a shard: all was written when it came
+	}
+	if e.ShardID == "" && s.Store.Counting() == aggregate.Marks {
+		return response, errNoShard
+	}
+	b := &streamBatch{Streams: s, env: s.Env.Real()}
+	b.rep.Received = len(e.Records)
+	began := b.env.Now()
+	ctx, stop := b.deadline(ctx)
+	defer stop()
+	if err := b.run(ctx, &e); err != nil {
+		return response, err
+	}
+	b.report(ctx, began)
+	if b.whole != nil {
+		return response, b.whole
+	}
+	if !b.unproven.IsZero() {
+		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: b.unproven.String()})
+	}
+	return response, nil
+}
+
+var errNoShard = errors.New("streams: the batch names no shard, and counting by marks needs one: " +
+	"set TumblingWindowInSeconds on the event source mapping, or count by receipts (INGOT_COUNTING=receipts) in new generations")
+
+// streamBatch is one call of Handle.
+type streamBatch struct {
+	*Streams
+	env      store.Env
+	changes  []event.Change
+	odd      []oddRecord
+	created  time.Time      // of the first record, by the stream
+	unproven event.Sequence // the lowest that is not proven; zero: all is
+	whole    error          // something without a sequence number is not proven: the whole batch goes back
+	rep      StreamsReport
+}
+
+// oddRecord is a record that cannot be understood.
+type oddRecord struct {
+	change event.Change // what could be read of it
+	raw    json.RawMessage
+	err    error
+}
+
+func (b *streamBatch) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	at, bounded := ctx.Deadline()
+	if !bounded {
+		return ctx, func() {}
+	}
+	margin := b.Margin
+	if margin == 0 {
+		margin = defaultMargin
+	}
+	return b.env.Deadline(ctx, at.Add(-margin))
+}
+
+// run settles the batch. Whatever is settled before something fails may be repeated: archive objects have
+// the same name and bytes, flags stand, counted steps are dropped by mark or receipt.
+func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
+	if err := b.decode(e); err != nil {
+		return err
+	}
+	b.hook(ctx)
+	counted, heads, err := b.route(e.ShardID)
+	if err != nil {
+		return err
+	}
+	b.archive(ctx)
+	b.quarantineOdd(ctx)
+	b.mark(ctx, heads)
+	applied := b.Store.Apply(ctx, counted, b.refused)
+	b.rep.Cost.Add(applied.Cost)
+	b.rep.Updates, b.rep.Dropped = applied.Updates, applied.Dropped
+	b.rep.Quarantined += applied.Refused
+	if !applied.Unproven.IsZero() {
+		b.fail(applied.Unproven, "aggregates not proven", applied.Err)
+	}
+	return nil
+}
+
+// decode reads every record alone and asserts that they ascend: a mark is sound only in stream order.
+func (b *streamBatch) decode(e *streamEvent) error {
+	var last event.Sequence
+	for _, raw := range e.Records {
+		change, err := store.DecodeRecord(raw, e.ShardID)
+		if !change.Sequence.IsZero() {
+			if change.Sequence.Compare(last) <= 0 {
+				return fmt.Errorf("streams: record %s comes after %s in one batch of shard %q; counting out of order would lose changes", change.Sequence, last, e.ShardID)
+			}
+			last = change.Sequence
+		}
+		if b.created.IsZero() {
+			b.created = change.Created
+		}
+		if err != nil {
+			b.odd = append(b.odd, oddRecord{change, raw, err})
+			continue
+		}
+		if change.Old == nil && change.New == nil {
+			b.rep.Foreign++
+			continue
+		}
+		b.changes = append(b.changes, change)
+	}
+	return nil
+}
+
+// hook tells the user's own code of each change; where it fails, the batch ends.
+func (b *streamBatch) hook(ctx context.Context) {
+	if b.OnChange == nil {
+		return
+	}
+	for i := range b.changes {
+		if err := b.OnChange(ctx, b.changes[i]); err != nil {
+			at := b.changes[i].Sequence
+			b.fail(at, "OnChange failed", err)
+			b.changes = b.changes[:i]
+			for n := range b.odd {
+				if b.odd[n].change.Sequence.Compare(at) > 0 {
+					b.odd = b.odd[:n]
+					break
+				}
+			}
+			return
+		}
+	}
+}
+
+// heads is what the batch has to say about whole generations.
+type heads struct {
+	behind []*aggregate.Definition
+	failed map[*aggregate.Definition]error
+	order  []*aggregate.Definition // of failed
+}
+
+// route plans what the changes add. A change from a pipeline newer than this one fails the batch: old code
+// must not skip what it does not know.
+func (b *streamBatch) route(shard string) (*aggregate.Batch, *heads, error) {
+	lane := event.Lane{ShardID: shard}
+	if len(b.changes) > 0 {
+		lane = b.changes[0].Lane
+	}
+	batch, h := aggregate.NewBatch(b.Store.Counting(), lane), &heads{failed: map[*aggregate.Definition]error{}}
+	for i := range b.changes {
+		c := &b.changes[i]
+		for _, image := range []*event.Item{c.Old, c.New} {
+			if image != nil && image.Epoch > b.Plan.Epoch() {
+				return nil, nil, fmt.Errorf("streams: item %s carries epoch %d and this function's pipeline.yaml is at %d; deploy the streams function with the newer pipeline.yaml, before the ingest function", c.Key, image.Epoch, b.Plan.Epoch())
+			}
+		}
+		batch.Add(c, b.contributions(c.Old, h, false), b.contributions(c.New, h, true))
+	}
+	return batch, h, nil
+}
+
+func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []aggregate.Contribution {
+	if item == nil {
+		return nil
+	}
+	c := b.Plan.Contributions(item)
+	for _, f := range c.Failed {
+		if h.failed[f.Def] == nil {
+			h.failed[f.Def] = fmt.Errorf("item %s: %w", item.Key, f.Err)
+			h.order = append(h.order, f.Def)
+		}
+	}
+	if isNew {
+		b.rep.Behind += len(c.Behind)
+		for _, def := range c.Behind {
+			h.add(def)
+		}
+	}
+	return c.List
+}
+
+func (h *heads) add(def *aggregate.Definition) {
+	for _, known := range h.behind {
+		if known == def {
+			return
+		}
+	}
+	h.behind = append(h.behind, def)
+}
+
+// mark writes to heads: generations that are behind, and definitions that could not be computed.
+func (b *streamBatch) mark(ctx context.Context, h *heads) {
+	if len(b.changes) == 0 {
+		return
+	}
+	first := b.changes[0].Sequence
+	cost, err := b.Store.MarkBehind(ctx, h.behind)
+	b.rep.Cost.Add(cost)
+	if err != nil {
+		b.fail(first, "generation not marked behind", err)
+	}
+	for _, def := range h.order {
+		cost, err := b.Store.Flag(ctx, []*aggregate.Definition{def}, b.created, "an item adds nothing because it cannot be computed: "+h.failed[def].Error())
+		b.rep.Cost.Add(cost)
+		if err != nil {
+			b.fail(first, "head not flagged", err)
+		}
+	}
+}
+
+// fail records that a record is not proven done with; the lowest counts. A record without a number could not
+// be named in the answer, so for it the whole batch fails.
+func (b *streamBatch) fail(at event.Sequence, what string, err error) {
+	if at.IsZero() {
+		b.whole = fmt.Errorf("streams: %s: %w", what, err)
+	} else if b.unproven.IsZero() || at.Compare(b.unproven) < 0 {
+		b.unproven = at
+	}
+	if b.Log != nil {
+		b.Log.Error(what+"; the batch goes on from there", slog.String("sequence", at.String()), slog.Any("error", err))
+	}
+}
+
+func (b *streamBatch) report(ctx context.Context, began time.Time) {
+	if !b.created.IsZero() {
+		b.rep.Lag = max(0, began.Sub(b.created))
+	}
+	b.rep.Unproven = b.whole != nil || !b.unproven.IsZero()
+	b.rep.Took = b.env.Now().Sub(began)
+	if b.OnBatch != nil {
+		b.OnBatch(ctx, b.rep)
+	}
+}
