@@ -1,0 +1,267 @@
+// Package verify recomputes every total from the items of the events table, with a fold of its own, and
+// compares it with what the aggregates table says. The demo, the simulation and the tool all use it.
+//
+// It is exact once the stream is drained and nothing writes meanwhile; otherwise it reports what the stream
+// has not brought yet.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Source is where items and totals are read. *store.Store satisfies it.
+type Source interface {
+	Items(context.Context) iter.Seq2[*event.Item, error]
+	Totals(context.Context) iter.Seq2[store.StoredTotal, error]
+}
+
+// Report is what a comparison found.
+type Report struct {
+	Items       int // items of Ingot's in the events table, those past their time and not yet swept included
+	Totals      int // totals compared
+	Differences []Difference
+	// Flagged are totals that say of themselves that their values are not proven.
+	Flagged []string
+	// Odd are items that say they are Ingot's and cannot be understood, or from which a definition cannot be
+	// computed.
+	Odd []string
+}
+
+// OK reports whether nothing differs.
+func (r *Report) OK() bool { return len(r.Differences) == 0 }
+
+// Difference is one total that is not what its items add up to.
+type Difference struct {
+	Total string // name, since, by and window, for people
+	Def   *aggregate.Definition
+	What  string // "fp", "n", a value's name, or "missing"
+	Has   string // what is stored
+	Wants string // what the items add up to
+}
+
+// String is one line for people.
+func (d Difference) String() string {
+	return fmt.Sprintf("%s: %s is %s, and its items add up to %s", d.Total, d.What, d.Has, d.Wants)
+}
+
+// slot names one total of one generation, buckets aside.
+type slot struct {
+	name   string
+	since  int64
+	by     string // joined by #, which no escaped value holds
+	window int64
+}
+
+func (s slot) String() string {
+	text := fmt.Sprintf("%s since %d", s.name, s.since)
+	if s.by != "" {
+		text += " by " + s.by
+	}
+	if s.window != aggregate.NoWindow {
+		text += " at " + aggregate.WindowText(s.window)
+	}
+	return text
+}
+
+// sum is one total, as its items or its buckets add up to it.
+type sum struct {
+	def     *aggregate.Definition
+	n       int64
+	fp, fpx event.Decimal
+	values  map[string]event.Decimal
+	flag    string
+}
+
+// Totals compares all totals of the pipeline's generations with the items. now decides which totals are past
+// their own expiry, and may be gone: they are not compared.
+func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Time) (*Report, error) {
+	r := &Report{}
+	wants, err := r.recompute(ctx, p, from)
+	if err != nil {
+		return nil, err
+	}
+	has, err := gather(ctx, p, from)
+	if err != nil {
+		return nil, err
+	}
+	r.compare(wants, has, now)
+	return r, nil
+}
+
+// recompute folds what every item contributes.
+func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Source) (map[slot]*sum, error) {
+	wants := map[slot]*sum{}
+	for item, err := range from.Items(ctx) {
+		if odd := (*store.OddItem)(nil); errors.As(err, &odd) {
+			r.Odd = append(r.Odd, odd.Error())
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		r.Items++
+		contributions := p.Contributions(item)
+		for _, failed := range contributions.Failed {
+			r.Odd = append(r.Odd, fmt.Sprintf("item %s adds nothing to %s: %v", item.Key, failed.Def, failed.Err))
+		}
+		for i := range contributions.List {
+			add(wants, &contributions.List[i])
+		}
+	}
+	slices.Sort(r.Odd)
+	return wants, nil
+}
+
+func add(wants map[slot]*sum, c *aggregate.Contribution) {
+	at := slot{c.Def.Name, c.Def.Since, strings.Join(c.By, "#"), c.Window}
+	s := wants[at]
+	if s == nil {
+		s = &sum{def: c.Def, values: map[string]event.Decimal{}}
+		wants[at] = s
+	}
+	s.n++
+	s.fp = s.fp.Add(event.DecimalOf(c.Term))
+	for i, v := range c.Values {
+		if v.Set {
+			s.fold(c.Def.Values[i], v.Number)
+		}
+	}
+}
+
+func (s *sum) fold(v aggregate.Value, n event.Decimal) {
+	old, had := s.values[v.Name]
+	switch {
+	case v.Op.Additive():
+		s.values[v.Name] = old.Add(n)
+	case !had, v.Op == aggregate.Min && n.Cmp(old) < 0, v.Op == aggregate.Max && n.Cmp(old) > 0:
+		s.values[v.Name] = n
+	}
+}
+
+// gather adds up the buckets of every stored total of this pipeline's generations.
+func gather(ctx context.Context, p *pipeline.Pipeline, from Source) (map[slot]*sum, error) {
+	has := map[slot]*sum{}
+	for total, err := range from.Totals(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		a := total.Address
+		def, ok := p.Definition(a.Name)
+		if !ok || def.Since != a.Since {
+			continue
+		}
+		at := slot{a.Name, a.Since, strings.Join(a.By, "#"), a.Window}
+		s := has[at]
+		if s == nil {
+			s = &sum{def: def, values: map[string]event.Decimal{}}
+			has[at] = s
+		}
+		s.n += total.N
+		s.fp, s.fpx = s.fp.Add(total.FP), s.fpx.Add(total.FPX)
+		if s.flag == "" {
+			s.flag = total.Flag
+		}
+		for _, v := range def.Values {
+			if n, ok := total.Values[v.Name]; ok {
+				s.fold(v, n)
+			}
+		}
+	}
+	return has, nil
+}
+
+func (r *Report) compare(wants, has map[slot]*sum, now time.Time) {
+	slots := make([]slot, 0, len(wants)+len(has))
+	for at := range has {
+		slots = append(slots, at)
+	}
+	for at := range wants {
+		if has[at] == nil {
+			slots = append(slots, at)
+		}
+	}
+	slices.SortFunc(slots, func(a, b slot) int { return strings.Compare(a.String(), b.String()) })
+	for _, at := range slots {
+		stored, want := has[at], wants[at]
+		if def := either(stored, want).def; def.Expiry(at.window) != 0 && now.Unix() >= def.Expiry(at.window) {
+			continue
+		}
+		r.Totals++
+		if stored == nil {
+			r.Differences = append(r.Differences, Difference{at.String(), want.def, "missing", "nothing", fmt.Sprintf("n %d", want.n)})
+			continue
+		}
+		if stored.flag != "" {
+			r.Flagged = append(r.Flagged, at.String()+": "+stored.flag)
+		}
+		if want == nil {
+			want = &sum{def: stored.def}
+		}
+		r.compareOne(at, stored, want)
+	}
+}
+
+func either(a, b *sum) *sum {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// compareOne compares the fingerprint of what is live, always; and n and the values wherever every item that
+// was counted is still there to recompute them from, or was subtracted when it left.
+func (r *Report) compareOne(at slot, stored, want *sum) {
+	differ := func(what, has, wants string) {
+		r.Differences = append(r.Differences, Difference{at.String(), stored.def, what, has, wants})
+	}
+	if live := stored.fp.Sub(stored.fpx); live.Cmp(want.fp) != 0 {
+		differ("fp", live.String(), want.fp.String())
+	}
+	if !stored.fpx.IsZero() {
+		return // a kept total, part of whose items has expired
+	}
+	if stored.n != want.n {
+		differ("n", fmt.Sprint(stored.n), fmt.Sprint(want.n))
+	}
+	for _, v := range stored.def.Values {
+		if !v.Op.Additive() && (stored.flag != "" || want.n == 0) {
+			continue // outlived by its items, and says so
+		}
+		a, b := stored.values[v.Name], want.values[v.Name]
+		if a.Cmp(b) != 0 {
+			differ(v.Name, a.String(), b.String())
+		}
+	}
+}
+
+// Finish declares a generation complete after a touch pass, if it is: no item is stamped below it, verify
+// finds no difference in it, and behind (its head's, read before the pass began) has not changed meanwhile.
+// It returns the differences that stand in the way; none and no error: the generation is complete.
+func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
+	below, err := st.Below(ctx, def)
+	if err != nil {
+		return nil, err
+	}
+	if below > 0 {
+		return nil, fmt.Errorf("finish %s: %d items are still stamped below it; run the touch pass again", def, below)
+	}
+	report, err := Totals(ctx, p, st, now)
+	if err != nil {
+		return nil, err
+	}
+	standing := slices.DeleteFunc(report.Differences, func(d Difference) bool { return d.Def != def })
+	if len(standing) > 0 {
+		return standing, nil
+	}
+	return nil, st.ClearBuilding(ctx, def, behind)
+}
