@@ -60,14 +60,16 @@ func NumberSize(text string) int {
 	return size
 }
 
+// intSize is NumberSize of an integer.
 func intSize(i int64) int {
 	size, digits, trailing := 1, 0, 0
+	u := uint64(i)
 	if i < 0 {
-		i, size = -i, 2
+		u, size = -u, 2
 	}
-	for ; i > 0; i /= 10 {
+	for ; u > 0; u /= 10 {
 		digits++
-		if digits == trailing+1 && i%10 == 0 {
+		if digits == trailing+1 && u%10 == 0 {
 			trailing++
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // Digest is the SHA-256 of DigestText: what an event says, whatever spelling it came in. Envelope fields, id,
 // time, epoch and the like are not in it. payload must be an object; the caller has refused anything else.
 func Digest(typ string, payload event.Node, ignore []event.Path) event.Digest {
-	var room [1024]byte
-	return sha256.Sum256(DigestText(room[:0], typ, payload, ignore))
+	text := make([]byte, 0, len(payload.Raw())+len(typ)+len(`["",]`))
+	return sha256.Sum256(DigestText(text, typ, payload, ignore))
 }
 
 // DigestText appends the text that Digest hashes, ["<type>",<payload>], with payload in canonical form and

@@ -1,0 +1,178 @@
+package event
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSequence(t *testing.T) {
+	low, high := "100000000000000000001", strings.Repeat("9", 40)
+	for _, text := range []string{low, "000000000000000000000", "111111111111111111111111", high} {
+		s, err := ParseSequence(text)
+		if err != nil || s.String() != text || s.IsZero() {
+			t.Errorf("%s: %v, %v", text, s, err)
+		}
+		want, _ := new(big.Int).SetString(text, 10)
+		number := s.Bytes()
+		if new(big.Int).SetBytes(number[:]).Cmp(want) != 0 {
+			t.Errorf("%s: bytes %x", text, number)
+		}
+	}
+	for _, text := range []string{"", "1", strings.Repeat("1", 20), strings.Repeat("1", 41), strings.Repeat("1", 20) + "x", "-" + low, "١" + low, " " + low} {
+		if s, err := ParseSequence(text); err == nil || !s.IsZero() {
+			t.Errorf("%q is taken for a sequence number", text)
+		}
+	}
+	if (Sequence{}).Compare(Sequence{}) != 0 {
+		t.Error("no sequence number differs from itself")
+	}
+}
+
+// Number order, text of any length, byte order: all one.
+func TestSequenceOrder(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	some := func() (Sequence, *big.Int) {
+		digits := make([]byte, 21+r.IntN(20))
+		for i := range digits {
+			digits[i] = "0019"[r.IntN(4)]
+		}
+		s, err := ParseSequence(string(digits))
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		n, _ := new(big.Int).SetString(string(digits), 10)
+		return s, n
+	}
+	for range 10_000 {
+		a, na := some()
+		b, nb := some()
+		ab, bb := a.Bytes(), b.Bytes()
+		if a.Compare(b) != na.Cmp(nb) || bytes.Compare(ab[:], bb[:]) != na.Cmp(nb) {
+			t.Fatalf("seed %d: %s against %s", seed, a, b)
+		}
+		again := SequenceFromBytes(ab)
+		if again.Compare(a) != 0 || len(again.String()) < 21 || strings.TrimLeft(again.String(), "0") != strings.TrimLeft(a.String(), "0") {
+			t.Fatalf("seed %d: %s comes back from its bytes as %s", seed, a, again)
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	keys := []Key{{"b", "1"}, {"a", "2"}, {"a", "1"}, {}, {"a", ""}}
+	slices.SortFunc(keys, Key.Compare)
+	if want := []Key{{}, {"a", ""}, {"a", "1"}, {"a", "2"}, {"b", "1"}}; !slices.Equal(keys, want) {
+		t.Errorf("order %v", keys)
+	}
+	if !(Key{}).IsZero() || (Key{SK: "x"}).IsZero() || (Key{"p", "s"}).String() != "p / s" {
+		t.Error("a key misnames itself")
+	}
+}
+
+func TestDigestText(t *testing.T) {
+	var d Digest
+	for i := range d {
+		d[i] = byte(i * 9)
+	}
+	if again, err := ParseDigest(d.String()); err != nil || again != d || d.IsZero() || len(d.String()) != 64 {
+		t.Errorf("%s comes back as %s, %v", d, again, err)
+	}
+	for _, s := range []string{"", d.String()[1:], d.String() + "0", strings.ToUpper(d.String()), "zz" + d.String()[2:]} {
+		if _, err := ParseDigest(s); err == nil {
+			t.Errorf("%q is taken for a digest", s)
+		}
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	seen := map[string]bool{}
+	for i, v := range Verdicts {
+		if int(v) != i+1 || v.String() == "Invalid" || seen[v.String()] {
+			t.Errorf("verdict %d is %s", i, v)
+		}
+		seen[v.String()] = true
+		ways := 0
+		for _, way := range []bool{v.Stored(), v.Quarantined(), v == Retry} {
+			if way {
+				ways++
+			}
+		}
+		if ways != 1 {
+			t.Errorf("%s goes %d ways: stored, quarantined and retried must part all verdicts", v, ways)
+		}
+	}
+	if Verdict(0).String() != "None" || Verdict(99).String() != "Invalid" || Verdict(0).Stored() || Verdict(0).Quarantined() {
+		t.Error("no verdict is taken for one")
+	}
+	var err error = Poisoned(MissingField, "id: field order_id is missing")
+	var refusal *Refusal
+	if !errors.As(err, &refusal) || refusal.Verdict != Poison || err.Error() != "Poison (missing-field): id: field order_id is missing" {
+		t.Errorf("refusal reads %q", err)
+	}
+}
+
+func TestChangeAndLane(t *testing.T) {
+	for kind, want := range map[ChangeKind]string{Insert: "INSERT", Modify: "MODIFY", Remove: "REMOVE", 0: "UNKNOWN", 9: "UNKNOWN"} {
+		if kind.String() != want {
+			t.Errorf("kind %d is %s", kind, kind)
+		}
+	}
+	if !(Lane{"arn", "shard"}).Ordered() || (Lane{"arn", ""}).Ordered() || (Lane{"", "shard"}).Ordered() {
+		t.Error("order needs both stream and shard")
+	}
+}
+
+func TestItemExpires(t *testing.T) {
+	item := &Item{ExpiresAt: 1000}
+	if item.Expired(time.Unix(999, 999_999_999)) || !item.Expired(time.Unix(1000, 0)) || (&Item{}).Expired(time.Unix(1<<40, 0)) {
+		t.Error("an item expires at its second, and one without never")
+	}
+}
+
+func TestNumberSize(t *testing.T) {
+	// Developer guide: about a byte per two significant digits, one more, and one more if negative.
+	for text, want := range map[string]int{"0": 1, "1": 2, "12": 2, "123": 3, "-1": 3, "100": 2, "0.001": 2, "-12.5": 4, "12e50": 2, strings.Repeat("9", 38): 20} {
+		if got := NumberSize(text); got != want {
+			t.Errorf("%s takes %d bytes, want %d", text, got, want)
+		}
+	}
+	for _, i := range []int64{0, 1, -1, 10, 120, -100, 1<<53 + 1, math.MaxInt64, math.MinInt64, 1700000000} {
+		if got, want := intSize(i), NumberSize(strconv.FormatInt(i, 10)); got != want {
+			t.Errorf("%d takes %d bytes, want %d", i, got, want)
+		}
+	}
+}
+
+func TestItemSizeAndWriteUnits(t *testing.T) {
+	item := &Item{
+		Key: Key{"P", "S"}, Type: "t", ID: "i", Epoch: 1, Data: `{}`, ExpiresAt: 1700000000,
+		Indexes:  []IndexKey{{"GSI1", Key{"aa", "bbb"}}},
+		Revision: new(Decimal), Meta: map[string]string{"source": "x"},
+		Attributes: []Attribute{{"s", StringAttribute, "héllo"}, {"n", NumberAttribute, "12"}, {"b", BoolAttribute, "true"}},
+	}
+	want := 2 + 1 + 2 + 1 + // PK, SK
+		4 + 1 + 2 + 1 + // type, id
+		2 + 30 + 6 + 32 + // at, digest
+		5 + 2 + 4 + 2 + // epoch, data
+		9 + 2 + // expiresAt: 17 is all that is significant
+		6 + 2 + 6 + 3 + // GSI1PK, GSI1SK
+		8 + 1 + // revision 0
+		4 + 3 + 1 + 6 + 1 + // meta
+		1 + 6 + 1 + 2 + 1 + 1 // s, n, b
+	if got := item.Size(); got != want {
+		t.Errorf("size %d, want %d", got, want)
+	}
+	for size, units := range map[int]int{0: 1, 1: 1, 1024: 1, 1025: 2, MaxItem: 400} {
+		if WriteUnits(size) != units {
+			t.Errorf("%d bytes cost %d write units, want %d", size, WriteUnits(size), units)
+		}
+	}
+}
