@@ -1,0 +1,142 @@
+package embedded
+
+import (
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// keyRange is a Query's key condition: one partition, and a range of its sort key.
+type keyRange struct {
+	partition string
+	sort      *node // nil: the whole partition; first operand is the sort key, the rest are values
+	b         binding
+}
+
+func (s schema) keyRange(c *condition, b binding) (keyRange, error) {
+	if c == nil {
+		return keyRange{}, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+	}
+	parts := []*node{c.root}
+	if c.root.op == opAnd {
+		parts = c.root.children
+	}
+	if len(parts) > 2 {
+		return keyRange{}, invalid("Invalid KeyConditionExpression: The expression has too many conditions; number of conditions: %d", len(parts))
+	}
+	r := keyRange{b: b}
+	found := false
+	for _, n := range parts {
+		n, err := keyed(n)
+		if err != nil {
+			return r, err
+		}
+		switch name := b.name(n.operands[0].text); {
+		case name == s.pk && n.op == opEqual && !found:
+			text, ok := b.values[n.operands[1].text].(*types.AttributeValueMemberS)
+			if !ok {
+				return r, invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
+			}
+			r.partition, found = text.Value, true
+		case name == s.pk:
+			return r, invalid("Query key condition not supported")
+		case s.sk != "" && name == s.sk && r.sort == nil:
+			r.sort = n
+		default:
+			return r, invalid("Query condition missed key schema element: %s", s.pk)
+		}
+	}
+	if !found {
+		return r, invalid("Query condition missed key schema element: %s", s.pk)
+	}
+	if r.partition == "" {
+		return r, invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", s.pk)
+	}
+	return r, r.checkSort()
+}
+
+var mirrored = map[condOp]condOp{opEqual: opEqual, opLess: opGreater, opLessEqual: opGreaterEqual, opGreater: opLess, opGreaterEqual: opLessEqual}
+
+// keyed brings a condition into the form path-operator-values; :value = path is turned round.
+func keyed(n *node) (*node, error) {
+	switch n.op {
+	case opAnd, opOr, opNot, opIn, opExists, opNotExists, opNotEqual:
+		return nil, invalid("Invalid KeyConditionExpression: Invalid operator used in KeyConditionExpression: %s", n.sign)
+	}
+	if n.operands[0].value {
+		op, ok := mirrored[n.op]
+		if !ok || n.operands[1].value {
+			return nil, invalid("Invalid KeyConditionExpression: No key attribute is named by operator: %s", n.sign)
+		}
+		n = &node{op: op, sign: n.sign, operands: []operand{n.operands[1], n.operands[0]}}
+	}
+	for _, o := range n.operands[1:] {
+		if !o.value {
+			return nil, invalid("Invalid KeyConditionExpression: A key attribute must be compared with a value; operator: %s", n.sign)
+		}
+	}
+	return n, nil
+}
+
+func (r keyRange) checkSort() error {
+	if r.sort == nil {
+		return nil
+	}
+	for _, o := range r.sort.operands[1:] {
+		if _, ok := r.b.values[o.text].(*types.AttributeValueMemberS); !ok {
+			return invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
+		}
+	}
+	if r.sort.op == opBetween && r.bound(1) > r.bound(2) {
+		return invalid("Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {S:%s}, upper bound operand: AttributeValue: {S:%s}", r.bound(1), r.bound(2))
+	}
+	return nil
+}
+
+func (r keyRange) bound(i int) string {
+	return r.b.values[r.sort.operands[i].text].(*types.AttributeValueMemberS).Value
+}
+
+// from is the lowest sort text that can match; the rows that match are contiguous from there.
+func (r keyRange) from() string {
+	if r.sort == nil {
+		return ""
+	}
+	switch r.sort.op {
+	case opLess, opLessEqual:
+		return ""
+	default:
+		return r.bound(1)
+	}
+}
+
+// side says where a sort text lies: -1 before the range, 0 in it, +1 behind it.
+func (r keyRange) side(sort string) int {
+	if r.sort == nil {
+		return 0
+	}
+	b := r.bound(1)
+	below, above := false, false
+	switch r.sort.op {
+	case opEqual:
+		below, above = sort < b, sort > b
+	case opLess:
+		above = sort >= b
+	case opLessEqual:
+		above = sort > b
+	case opGreater:
+		below = sort <= b
+	case opGreaterEqual:
+		below = sort < b
+	case opBetween:
+		below, above = sort < b, sort > r.bound(2)
+	case opBeginsWith:
+		below = sort < b
+		above = !below && (len(sort) < len(b) || sort[:len(b)] != b)
+	}
+	switch {
+	case below:
+		return -1
+	case above:
+		return +1
+	}
+	return 0
+}

@@ -1,0 +1,48 @@
+package embedded
+
+import "slices"
+
+// projection lists the top-level attributes that a read returns.
+type projection struct {
+	paths []string
+	uses  uses
+}
+
+func parseProjection(api, src string) (*projection, error) {
+	p, err := newParser(api, "ProjectionExpression", src)
+	if err != nil {
+		return nil, err
+	}
+	out := &projection{}
+	for {
+		path, err := p.path()
+		if err != nil {
+			return nil, err
+		}
+		out.paths = append(out.paths, path)
+		if p.accept(",") {
+			continue
+		}
+		if p.peek().kind != tokEnd {
+			return nil, p.syntax()
+		}
+		out.uses = p.uses
+		return out, nil
+	}
+}
+
+// names resolves the placeholders; a nil projection returns nil, which means all attributes.
+func (p *projection) names(b binding) ([]string, error) {
+	if p == nil {
+		return nil, nil
+	}
+	out := make([]string, 0, len(p.paths))
+	for _, path := range p.paths {
+		name := b.name(path)
+		if slices.Contains(out, name) {
+			return nil, invalid("Invalid ProjectionExpression: Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [%s], path two: [%s]", name, name)
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
