@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what every command may touch: the streams, the environment and the
+// options that hold for all commands. Nothing is global.
+type app struct {
+	env    func(string) (string, bool)
+	stdin  io.Reader
+	stdout io.Writer // data
+	stderr io.Writer // talk: progress, warnings, errors
+	output string    // text or json
+}
+
+// json says whether the user asked for JSON on stdout.
+func (a *app) json() bool { return a.output == "json" }
+
+// run is the whole tool as a function: arguments without the program's name in,
+// exit code out.
+func run(ctx context.Context, args []string, env func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{env: env, stdin: stdin, stdout: stdout, stderr: stderr}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	code := exitCode(ctx, err)
+	a.complain(code, err)
+	return code
+}
+
+// complain prints what went wrong, unless the command has said it already.
+func (a *app) complain(code int, err error) {
+	var exit *exitError
+	switch {
+	case err == nil:
+	case code == exitInterrupted:
+		fmt.Fprintln(a.stderr, "ingot: interrupted")
+	case errors.As(err, &exit) && exit.err == nil:
+	default:
+		fmt.Fprintf(a.stderr, "ingot: %v\n", err)
+	}
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ingot",
+		Short: "Events from a queue into a table exactly once, with live totals that add up",
+		Long: `ingot runs, checks and explains an Ingot pipeline.
+
+Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials,
+5 refused without --yes, 130 interrupted.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          noSuchCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if a.output != "text" && a.output != "json" {
+				return usage(fmt.Errorf("--output %q: write text or json", a.output))
+			}
+			return nil
+		},
+	}
+	root.PersistentFlags().StringVarP(&a.output, "output", "o", "text", "text or json, on standard output")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+	})
+	root.AddCommand(commands(a)...)
+	return root
+}
+
+// noSuchCommand refuses whatever is left after the root command: with a near
+// match it names the command that was probably meant.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "see ingot --help"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usage(fmt.Errorf("unknown command %q; %s", args[0], hint))
+}
