@@ -1,0 +1,320 @@
+package esm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+)
+
+// seeds runs the test for several random seeds, or for the one in INGOT_SEED.
+func seeds(t *testing.T, n int, run func(t *testing.T, seed uint64)) {
+	first := uint64(time.Now().UnixNano())
+	if s := os.Getenv("INGOT_SEED"); s != "" {
+		var err error
+		if first, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("INGOT_SEED: %v", err)
+		}
+		n = 1
+	}
+	for i := range n {
+		seed := first + uint64(i)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("replay with INGOT_SEED=%d go test -run '^%s$' ./internal/esm", seed, t.Name()[:len(t.Name())-len(fmt.Sprint(seed))-1])
+				}
+			})
+			run(t, seed)
+		})
+	}
+}
+
+// streamWorld is a table of the embedded engine, a mapping over its stream, and a function that sometimes
+// fails and keeps book.
+type streamWorld struct {
+	t      *testing.T
+	r      *rand.Rand
+	now    time.Time
+	engine *embedded.Engine
+	arn    string
+	s      *esm.Stream
+
+	trouble    float64 // chance of a failing invocation
+	versions   map[string]int
+	deliveries []delivery
+	counted    int // by windows, at their final invocations
+}
+
+// delivery is one call: the sequence numbers, and how many of them, from the first on, the function said
+// are done with.
+type delivery struct {
+	shard string
+	ids   []string
+	done  int
+	items []string // key and version of each record
+}
+
+func newStreamWorld(t *testing.T, seed uint64, change func(*esm.StreamConfig)) *streamWorld {
+	t.Helper()
+	w := &streamWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), versions: map[string]int{}}
+	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: seed, Partitions: 3})
+	out, err := w.engine.DynamoDB().CreateTable(context.Background(), &dynamodb.CreateTableInput{
+		TableName:   aws.String("items"),
+		BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema:           []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}},
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.arn = aws.ToString(out.TableDescription.LatestStreamArn)
+	cfg := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: 1 + w.r.IntN(12), ReportBatchItemFailures: true, Bisect: w.r.IntN(2) == 0}
+	cfg.Function = esm.Function{Handler: w.handle, Now: func() time.Time { return w.now }}
+	change(&cfg)
+	if w.s, err = esm.NewStream(cfg); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *streamWorld) write() {
+	key := fmt.Sprintf("item-%d", w.r.IntN(30))
+	w.versions[key]++
+	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("items"), Item: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: "-"},
+		"version": &types.AttributeValueMemberN{Value: strconv.Itoa(w.versions[key])},
+	}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *streamWorld) handle(_ context.Context, payload []byte) ([]byte, error) {
+	var ev events.DynamoDBTimeWindowEvent
+	if err := json.Unmarshal(payload, &ev); err != nil {
+		w.t.Fatalf("payload: %v", err)
+	}
+	d := delivery{shard: ev.ShardID}
+	for _, r := range ev.Records {
+		d.ids = append(d.ids, r.Change.SequenceNumber)
+		d.items = append(d.items, r.Change.Keys["PK"].String()+" "+r.Change.NewImage["version"].Number())
+	}
+	answer, err := w.answer(&d, ev)
+	w.deliveries = append(w.deliveries, d)
+	return answer, err
+}
+
+func (w *streamWorld) answer(d *delivery, ev events.DynamoDBTimeWindowEvent) ([]byte, error) {
+	d.done = len(d.ids)
+	response := events.DynamoDBTimeWindowEventResponse{}
+	if w.r.Float64() < w.trouble {
+		switch w.r.IntN(4) {
+		case 0:
+			d.done = 0
+			return nil, errors.New("the function failed")
+		case 1:
+			d.done = 0
+			return []byte(`{"batchItemFailures":[{"itemIdentifier":"1"}],"state":{}}`), nil
+		default:
+			if len(d.ids) > 0 {
+				d.done = w.r.IntN(len(d.ids))
+				response.BatchItemFailures = []events.DynamoDBBatchItemFailure{{ItemIdentifier: d.ids[d.done]}}
+			}
+		}
+	}
+	before, _ := strconv.Atoi(ev.State["n"])
+	response.State = map[string]string{"n": strconv.Itoa(before + d.done)}
+	if ev.IsFinalInvokeForWindow {
+		w.counted += before
+	}
+	return json.Marshal(response)
+}
+
+func (w *streamWorld) poll() esm.Streamed {
+	p, err := w.s.Poll(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// live writes, lets shards roll and split, and polls, in random order.
+func (w *streamWorld) live(steps int) {
+	for range steps {
+		switch n := w.r.IntN(100); {
+		case n < 60:
+			w.write()
+		case n < 62:
+			if err := w.engine.RollShards("items"); err != nil {
+				w.t.Fatal(err)
+			}
+		case n < 70:
+			w.now = w.now.Add(time.Duration(w.r.IntN(60)) * time.Second)
+		default:
+			w.poll()
+		}
+	}
+}
+
+func (w *streamWorld) drain() {
+	w.trouble = 0
+	for idle := 0; idle < 3; idle++ {
+		for !w.poll().Idle() {
+			idle = 0
+		}
+		// Past the end of any window that is still open.
+		w.now = w.now.Add(4 * time.Minute)
+	}
+}
+
+// stream reads every shard of the stream beside the mapping: the sequence numbers in order, and the item of each.
+func (w *streamWorld) stream() (order map[string][]string, item map[string]string) {
+	ctx, client := context.Background(), w.engine.Streams()
+	order, item = map[string][]string{}, map[string]string{}
+	var from *string
+	for {
+		out, err := client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn, ExclusiveStartShardId: from})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, sh := range out.StreamDescription.Shards {
+			it, err := client.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: sh.ShardId, ShardIteratorType: streams.ShardIteratorTypeTrimHorizon})
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for next := it.ShardIterator; next != nil; {
+				page, err := client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next})
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				for _, r := range page.Records {
+					order[*sh.ShardId] = append(order[*sh.ShardId], *r.Dynamodb.SequenceNumber)
+					item[*sh.ShardId+*r.Dynamodb.SequenceNumber] = r.Dynamodb.Keys["PK"].(*streams.AttributeValueMemberS).Value
+				}
+				if len(page.Records) == 0 {
+					break
+				}
+				next = page.NextShardIterator
+			}
+		}
+		if from = out.StreamDescription.LastEvaluatedShardId; from == nil {
+			return order, item
+		}
+	}
+}
+
+// check holds the book against the stream: whenever a record was delivered, every earlier record of its shard
+// had been in a delivery that said success for it, or came before it in the same one; every record was done
+// in the end; and the changes of each item were first done in the order they were made.
+func (w *streamWorld) check() {
+	order, _ := w.stream()
+	position := map[string]int{}
+	total := 0
+	for shard, ids := range order {
+		for i, id := range ids {
+			position[shard+id] = i
+		}
+		total += len(ids)
+	}
+	reached := map[string]int{} // so many of the shard's first records are done
+	version := map[string]int{}
+	for n, d := range w.deliveries {
+		for i, id := range d.ids {
+			at, known := position[d.shard+id]
+			switch {
+			case !known:
+				w.t.Fatalf("delivery %d: %s is not in shard %q", n, id, d.shard)
+			case at > reached[d.shard]+i:
+				w.t.Fatalf("delivery %d of %s: record %d, but only %d before it are done", n, d.shard, at, reached[d.shard])
+			case i > 0 && at != position[d.shard+d.ids[i-1]]+1:
+				w.t.Fatalf("delivery %d of %s: record %d is not the next", n, d.shard, at)
+			}
+		}
+		for i := range d.done {
+			at := position[d.shard+d.ids[i]]
+			if at < reached[d.shard] {
+				continue
+			}
+			reached[d.shard] = at + 1
+			var key string
+			var v int
+			if _, err := fmt.Sscan(d.items[i], &key, &v); err != nil {
+				w.t.Fatal(err)
+			}
+			if v != version[key]+1 {
+				w.t.Fatalf("delivery %d: version %d of %s after version %d", n, v, key, version[key])
+			}
+			version[key] = v
+		}
+	}
+	for shard, ids := range order {
+		if reached[shard] != len(ids) {
+			w.t.Errorf("shard %s: %d of %d records done", shard, reached[shard], len(ids))
+		}
+	}
+	if total < 50 || len(order) < 3 {
+		w.t.Errorf("only %d records in %d shards: the test says little", total, len(order))
+	}
+}
+
+// TestEveryEarlierRecordWasDone is the order that exactly-once aggregation by marks rests on.
+func TestEveryEarlierRecordWasDone(t *testing.T) {
+	seeds(t, 25, func(t *testing.T, seed uint64) {
+		var w *streamWorld
+		chance := func(p float64) func(esm.Invocation) bool {
+			return func(esm.Invocation) bool { return w.trouble > 0 && w.r.Float64() < p }
+		}
+		w = newStreamWorld(t, seed, func(c *esm.StreamConfig) {
+			c.Window = 60 * time.Second
+			c.Function.Faults = esm.Faults{Duplicate: chance(0.1), DropAnswer: chance(0.1), Forget: chance(0.1)}
+		})
+		w.trouble = 0.4
+		var old []esm.Checkpoint
+		for range 8 {
+			w.live(40)
+			old = append(old, w.s.Checkpoint())
+			if w.r.IntN(3) == 0 {
+				w.s.Restore(old[w.r.IntN(len(old))])
+			}
+		}
+		w.drain()
+		w.check()
+	})
+}
+
+// TestWindowsCountEachRecordOnce: while the mapping keeps its checkpoint, the state that it hands on counts
+// each record once, through failures, partial failures and shards that roll.
+func TestWindowsCountEachRecordOnce(t *testing.T) {
+	seeds(t, 25, func(t *testing.T, seed uint64) {
+		w := newStreamWorld(t, seed, func(c *esm.StreamConfig) { c.Window = 60 * time.Second })
+		w.trouble = 0.4
+		w.live(300)
+		w.drain()
+		w.check()
+		written := 0
+		for _, n := range w.versions {
+			written += n
+		}
+		if w.counted != written {
+			t.Errorf("windows counted %d of %d records", w.counted, written)
+		}
+	})
+}
