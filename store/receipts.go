@@ -147,40 +147,67 @@ func (g *receiptGroup) item(u *aggregate.Update) *types.Update {
 	return out
 }
 
-// cancelled reads the reasons, which stand in the order of the items. Progress means that the same
-// transaction will not be cancelled for the same reasons again, so it can be sent at once.
+// cancelled reads the reasons, which stand in the order of the items: receipts first, then aggregate items.
+// Progress means that the same transaction will not be cancelled for the same reasons again, so the next one
+// can be sent at once.
 func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.CancellationReason, updates []*aggregate.Update) (progress bool, why answer) {
 	why = answer{outcome: contended, err: errors.New("a transaction was cancelled without a reason")}
-	counted := map[event.Sequence]bool{}
-	for i, reason := range reasons {
-		code := aws.ToString(reason.Code)
-		if code == "" || code == "None" {
-			continue
+	if len(reasons) != len(g.entries)+len(updates) {
+		return false, why
+	}
+	ofReceipts, ofUpdates := reasons[:len(g.entries)], reasons[len(g.entries):]
+	if g.dropCounted(ofReceipts) {
+		return true, why // the rest is another transaction: its aggregate items are judged anew
+	}
+	for _, reason := range ofReceipts {
+		if a := classifyReason(reason); a.outcome != done {
+			why = a
 		}
-		outcome := codeOutcome(code)
+	}
+	for i, reason := range ofUpdates {
+		u, a := updates[i], classifyReason(reason)
 		switch {
-		case outcome == failed && i < len(g.entries):
-			counted[g.entries[i].Change.Sequence] = true
-			progress = true
-		case outcome == failed && i-len(g.entries) < len(updates):
-			u := updates[i-len(g.entries)]
-			if img, a := g.imageOf(ctx, u.Key, reason.Item); a.outcome == done {
+		case a.outcome == done:
+		case a.outcome == failed:
+			img, read := g.imageOf(ctx, u.Key, reason.Item)
+			if why = read; read.outcome == done {
 				g.seen[u.Key] = observe(u.Def, img)
 				progress = true
 			}
-		case outcome == invalid && i >= len(g.entries) && i-len(g.entries) < len(updates) && g.refusals[updates[i-len(g.entries)].Key] == nil:
-			u := updates[i-len(g.entries)]
-			cause := errors.New(code + ": " + aws.ToString(reason.Message))
-			if g.quarantine(ctx, u, cause) == nil {
-				g.refusals[u.Key], progress = cause, true
+		case a.outcome == invalid && g.refusals[u.Key] == nil:
+			// Quarantine before the receipts are written: after them nothing would bring the update back.
+			if why = a; g.quarantine(ctx, u, a.err) == nil {
+				g.refusals[u.Key], progress = a.err, true
+			} else {
+				why.outcome = unknown
 			}
 		default:
-			why = answer{outcome: outcome, reason: code, err: errors.New(code + ": " + aws.ToString(reason.Message))}
+			why = a
 		}
 	}
-	g.entries = slices.DeleteFunc(slices.Clone(g.entries), func(e aggregate.Entry) bool { return counted[e.Change.Sequence] })
-	g.dropped(len(counted))
 	return progress, why
+}
+
+// dropCounted lets go of the changes whose receipts are there already.
+func (g *receiptGroup) dropCounted(reasons []types.CancellationReason) bool {
+	var rest []aggregate.Entry
+	for i, reason := range reasons {
+		if classifyReason(reason).outcome != failed {
+			rest = append(rest, g.entries[i])
+		}
+	}
+	counted := len(g.entries) - len(rest)
+	g.entries = rest
+	g.dropped(counted)
+	return counted > 0
+}
+
+func classifyReason(reason types.CancellationReason) answer {
+	code := aws.ToString(reason.Code)
+	if code == "" || code == "None" {
+		return answer{}
+	}
+	return answer{outcome: codeOutcome(code), reason: code, err: errors.New(code + ": " + aws.ToString(reason.Message))}
 }
 
 // count adds the transaction's cost: two units per started kilobyte of each item, cancelled or not.

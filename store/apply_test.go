@@ -1,0 +1,386 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+func counting(c aggregate.Counting) option {
+	return func(_ *embedded.Config, _ *pipeline.Spec, s *store.Config) { s.Counting = c }
+}
+
+var bothWays = []aggregate.Counting{aggregate.Marks, aggregate.Receipts}
+
+func (w *world) apply(b *aggregate.Batch) store.Applied {
+	w.t.Helper()
+	a := w.store.Apply(deadline(w.t), b, noQuarantine(w.t))
+	if !a.Unproven.IsZero() {
+		w.t.Fatalf("unproven from %s: %v", a.Unproven, a.Err)
+	}
+	return a
+}
+
+func (w *world) expect(t testing.TB, name string, values map[string]string) {
+	t.Helper()
+	by := map[string]string{"merchant": "m"}
+	if name == "live" {
+		by = nil
+	}
+	got := w.total(name, by)
+	for value, want := range values {
+		if got.Values[value].String() != want {
+			t.Errorf("%s of %s is %s, want %s", value, name, got.Values[value], want)
+		}
+	}
+	if len(got.Flags) > 0 {
+		t.Errorf("%s is flagged: %v", name, got.Flags)
+	}
+}
+
+// A batch is delivered again whole, in parts and longer: each change is counted once.
+func TestRedeliveredBatches(t *testing.T) {
+	for _, c := range bothWays {
+		t.Run(c.String(), func(t *testing.T) {
+			w := newWorld(t, counting(c))
+			items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7), w.order("4", 1)}
+			w.apply(w.batch(c, 1, items[:3]...))
+			if a := w.apply(w.batch(c, 1, items[:3]...)); a.Updates != 0 || a.Dropped == 0 {
+				t.Errorf("the same batch again: %d updates, %d steps dropped", a.Updates, a.Dropped)
+			}
+			w.apply(w.batch(c, 2, items[1:2]...))
+			w.apply(w.batch(c, 1, items...)) // the tail of a batch cut anew is not yet counted
+			for name, values := range map[string]map[string]string{
+				"by_merchant": {"orders": "4", "revenue": "53", "largest": "40", "least": "1"},
+				"daily":       {"orders": "4", "revenue": "53"},
+				"live":        {"orders": "4", "revenue": "53"},
+			} {
+				w.expect(t, name, values)
+			}
+		})
+	}
+}
+
+// Every write of an aggregate fails in two ways; neither loses nor doubles.
+func TestFaultsOfAggregateWrites(t *testing.T) {
+	for _, c := range bothWays {
+		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
+		conflict := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("None")}, {Code: aws.String("TransactionConflict")}, {Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("None")}}}
+		for name, f := range map[string]fault{
+			"refused":     {api: api, before: errThrottled},
+			"no answer":   {api: api, before: errLost},
+			"lost answer": {api: api, after: errLost},
+			"conflict":    {api: api, before: conflict},
+		} {
+			t.Run(c.String()+" "+name, func(t *testing.T) {
+				w := newWorld(t, counting(c))
+				w.faults = []fault{f, f, f}
+				w.apply(w.batch(c, 1, w.order("1", 5), w.order("2", 40)))
+				w.faults = []fault{f, f, f}
+				w.apply(w.batch(c, 3, w.order("3", 2)))
+				w.expect(t, "by_merchant", map[string]string{"orders": "3", "revenue": "47", "largest": "40", "least": "2"})
+				w.expect(t, "live", map[string]string{"orders": "3", "revenue": "47"})
+			})
+		}
+	}
+}
+
+// What stays unproven is reported by its lowest sequence number, and a later delivery completes it.
+func TestUnproven(t *testing.T) {
+	for _, c := range bothWays {
+		t.Run(c.String(), func(t *testing.T) {
+			w := newWorld(t, counting(c))
+			batch := w.batch(c, 7, w.order("1", 5), w.order("2", 40))
+			api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
+			for range 100 {
+				w.faults = append(w.faults, fault{api: api, before: errLost})
+			}
+			a := w.store.Apply(context.Background(), batch, noQuarantine(t))
+			if a.Unproven.Compare(w.sequence(7)) != 0 || !errors.Is(a.Err, errLost) {
+				t.Fatalf("unproven from %s (%v), want from 7", a.Unproven, a.Err)
+			}
+			w.faults = nil
+			w.apply(w.batch(c, 7, w.order("1", 5), w.order("2", 40)))
+			w.expect(t, "by_merchant", map[string]string{"orders": "2", "revenue": "45"})
+		})
+	}
+}
+
+// A mark that is not proven must not be passed: a zombie writes the first half of a batch late.
+func TestZombieWritesLate(t *testing.T) {
+	w := newWorld(t)
+	zombie := w.batch(aggregate.Marks, 1, w.order("1", 5))
+	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5), w.order("2", 6)))
+	w.apply(zombie)
+	w.expect(t, "by_merchant", map[string]string{"orders": "2", "revenue": "11"})
+}
+
+// change makes the change of an item by a person or by time to live.
+func (w *world) change(sequence int64, kind event.ChangeKind, byTTL bool, old, new *event.Item) *aggregate.Batch {
+	w.t.Helper()
+	c := w.insert(sequence, old)
+	c.Kind, c.ByTTL, c.Old, c.New = kind, byTTL, old, new
+	var before, after []aggregate.Contribution
+	if old != nil {
+		before = w.plan.Contributions(old).List
+	}
+	if new != nil {
+		after = w.plan.Contributions(new).List
+	}
+	b := aggregate.NewBatch(w.store.Counting(), lane)
+	b.Add(c, before, after)
+	return b
+}
+
+func TestExpiryAndRemoval(t *testing.T) {
+	for _, c := range bothWays {
+		t.Run(c.String(), func(t *testing.T) {
+			w := newWorld(t, counting(c))
+			items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7)}
+			w.apply(w.batch(c, 1, items...))
+			for range 2 { // delivered twice
+				w.apply(w.change(4, event.Remove, true, items[0], nil))
+				w.apply(w.change(5, event.Remove, false, items[1], nil))
+			}
+			w.expect(t, "daily", map[string]string{"orders": "2", "revenue": "12"}) // kept: only the person's removal counts
+			w.expect(t, "live", map[string]string{"orders": "1", "revenue": "7"})
+			daily, live := w.total("daily", map[string]string{"merchant": "m"}), w.total("live", nil)
+			term := func(name string, item *event.Item) event.Decimal {
+				for _, c := range w.plan.Contributions(item).List {
+					if c.Def.Name == name {
+						return event.DecimalOf(c.Term)
+					}
+				}
+				t.Fatal("no contribution to", name)
+				return event.Decimal{}
+			}
+			if want := term("daily", items[0]).Add(term("daily", items[2])); daily.FP.Cmp(want) != 0 || daily.FPX.Cmp(term("daily", items[0])) != 0 || daily.N != 2 {
+				t.Errorf("kept total: n %d, fp %s, expired part %s", daily.N, daily.FP, daily.FPX)
+			}
+			if live.FP.Cmp(term("live", items[2])) != 0 || !live.FPX.IsZero() || live.N != 1 {
+				t.Errorf("live total: n %d, fp %s, expired part %s", live.N, live.FP, live.FPX)
+			}
+			// A person's removal cannot be taken out of largest and least: the total says so.
+			if flags := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags; len(flags) != 1 || !strings.Contains(flags[0], "largest, least") && !strings.Contains(flags[0], "least") {
+				t.Errorf("flags %v", flags)
+			}
+		})
+	}
+}
+
+// INSERT and REMOVE of one item come through different lanes and so different buckets; the total adds up.
+func TestRemoveThroughAnotherLane(t *testing.T) {
+	w := newWorld(t)
+	item := w.order("1", 5)
+	w.apply(w.batch(aggregate.Marks, 1, item))
+	other := lane
+	other.ShardID = "shardId-other"
+	for aggregate.LaneIDOf(other).Bucket(4) == aggregate.LaneIDOf(lane).Bucket(4) {
+		other.ShardID += "x"
+	}
+	c := w.insert(9, item)
+	c.Kind, c.Old, c.New, c.Lane = event.Remove, item, nil, other
+	b := aggregate.NewBatch(aggregate.Marks, other)
+	b.Add(c, w.plan.Contributions(item).List, nil)
+	w.apply(b)
+	if got := w.total("daily", map[string]string{"merchant": "m"}); got.N != 0 || !got.FP.IsZero() || !got.Values["revenue"].IsZero() {
+		t.Errorf("n %d, fp %s, revenue %s after removal", got.N, got.FP, got.Values["revenue"])
+	}
+}
+
+// A late subtraction recreates a swept total as one that is born expired.
+func TestRecreatedTotalIsBornExpired(t *testing.T) {
+	w := newWorld(t)
+	item := w.order("1", 5)
+	w.now = epoch.AddDate(1, 0, 0)
+	w.apply(w.change(1, event.Remove, false, item, nil))
+	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
+	if err != nil || len(totals) != 0 {
+		t.Errorf("a total past its time is shown: %v %v", totals, err)
+	}
+}
+
+func TestMarksArePruned(t *testing.T) {
+	w := newWorld(t)
+	marksOf := func() (n int) {
+		for total, err := range w.store.Totals(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if total.Address.Name == "live" {
+				n = total.Marks
+			}
+		}
+		return n
+	}
+	deliver := func(shard string, sequence int64) {
+		l := event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
+		item := w.order(fmt.Sprintf("%s-%d", shard, sequence), 1)
+		c := w.insert(sequence, item)
+		c.Lane = l
+		b := aggregate.NewBatch(aggregate.Marks, l)
+		b.Add(c, nil, w.plan.Contributions(item).List)
+		w.apply(b)
+	}
+	for i := range 6 {
+		deliver(fmt.Sprint("old-", i), 100)
+	}
+	w.now = epoch.Add(72 * time.Hour)
+	deliver("new", 1)
+	deliver("new", 2)
+	if got := marksOf(); got != 7 {
+		t.Fatalf("%d marks 72 hours later, want all 7: a replayed shard would count twice", got)
+	}
+	w.now = epoch.Add(72*time.Hour + time.Second)
+	deliver("new", 3)
+	if got := marksOf(); got != 1 {
+		t.Errorf("%d marks after more than 72 hours, want 1", got)
+	}
+	w.expect(t, "live", map[string]string{"orders": "9"})
+	// A mark that moved since it was seen is not pruned, and the update goes through without.
+	deliver("late", 50)
+	w.now = w.now.Add(80 * time.Hour)
+	other := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	l := event.Lane{StreamARN: lane.StreamARN, ShardID: "late"}
+	item := w.order("late-51", 1)
+	c := w.insert(51, item)
+	c.Lane = l
+	b := aggregate.NewBatch(aggregate.Marks, l)
+	b.Add(c, nil, w.plan.Contributions(item).List)
+	if a := other.Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
+		t.Fatal(a.Err)
+	}
+	deliver("new", 4)
+	deliver("late", 51)
+	w.expect(t, "live", map[string]string{"orders": "12"})
+}
+
+// Extremes against a naive twin, over many small batches and two stores that remember different things.
+func TestExtremes(t *testing.T) {
+	for _, way := range bothWays {
+		w := newWorld(t, counting(way))
+		second := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: way,
+			Env: store.Env{Now: func() time.Time { return w.now }}})
+		rng := rand.New(rand.NewPCG(3, 3))
+		largest, least := -1<<31, 1<<31
+		for i := range 200 {
+			cents := rng.IntN(1000) - 500 + i
+			largest, least = max(largest, cents), min(least, cents)
+			s := []*store.Store{w.store, second}[rng.IntN(2)]
+			if a := s.Apply(deadline(t), w.batch(way, int64(i+1), w.order(fmt.Sprint(i), cents)), noQuarantine(t)); !a.Unproven.IsZero() {
+				t.Fatal(a.Err)
+			}
+			w.expect(t, "by_merchant", map[string]string{"largest": fmt.Sprint(largest), "least": fmt.Sprint(least), "orders": fmt.Sprint(i + 1)})
+		}
+	}
+}
+
+// An update that the table will never take is quarantined first, then flagged, and counts as processed.
+func TestRefusedUpdate(t *testing.T) {
+	for _, c := range bothWays {
+		t.Run(c.String(), func(t *testing.T) {
+			w := newWorld(t, counting(c))
+			item := w.order("1", 5)
+			key := event.Key{PK: "A#live#1#0", SK: "-"}
+			_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+				"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}, "revenue": &types.AttributeValueMemberS{Value: "not a number"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			unwilling := func(context.Context, *aggregate.Update, error) error { return errLost }
+			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+			defer cancel()
+			if a := w.store.Apply(ctx, w.batch(c, 1, item), unwilling); a.Unproven.IsZero() {
+				t.Fatal("the update counts as processed, and quarantine did not take it")
+			}
+			var refused []string
+			a := w.store.Apply(deadline(t), w.batch(c, 1, item), func(_ context.Context, u *aggregate.Update, cause error) error {
+				refused = append(refused, u.Key.String())
+				return nil
+			})
+			if !a.Unproven.IsZero() || len(refused) != 1 || refused[0] != key.String() || a.Refused != 1 {
+				t.Fatalf("unproven %s (%v), refused %v", a.Unproven, a.Err, refused)
+			}
+			if flags := w.total("live", nil).Flags; len(flags) != 1 || !strings.Contains(flags[0], "refused") {
+				t.Errorf("flags %v", flags)
+			}
+			w.expect(t, "by_merchant", map[string]string{"orders": "1"})
+			if a := w.store.Apply(deadline(t), w.batch(c, 1, item), noQuarantine(t)); !a.Unproven.IsZero() || a.Updates != 0 {
+				t.Errorf("delivered again: %+v", a)
+			}
+		})
+	}
+}
+
+func TestCostsOfAggregates(t *testing.T) {
+	type want struct {
+		requests map[string]int64
+		writes   float64
+	}
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c))
+		var items []*event.Item
+		for i := range 30 {
+			items = append(items, w.order(fmt.Sprint(i), i))
+		}
+		steps := map[aggregate.Counting][]want{
+			aggregate.Marks: {
+				{map[string]int64{"UpdateItem": 3}, 3}, // three aggregates, one write unit each, however many changes
+				{map[string]int64{"UpdateItem": 3}, 3}, // redelivered: a failed condition each
+			},
+			aggregate.Receipts: {
+				{map[string]int64{"TransactWriteItems": 1}, 2 * (30 + 1 + 1 + 4)}, // the spread aggregate is four items
+				{map[string]int64{"TransactWriteItems": 1}, 2 * (30 + 1 + 1 + 4)},
+			},
+		}[c]
+		for n, want := range steps {
+			before := w.engine.Usage()
+			a := w.apply(w.batch(c, 1, items...))
+			used := w.engine.Usage().Sub(before)
+			if fmt.Sprint(used.Requests) != fmt.Sprint(want.requests) || used.WriteUnits() != want.writes {
+				t.Errorf("%s, time %d: %v, %v write units, want %v, %v", c, n+1, used.Requests, used.WriteUnits(), want.requests, want.writes)
+			}
+			if a.Cost.WriteUnits != used.WriteUnits() {
+				t.Errorf("%s, time %d: own accounts say %v write units, the engine %v", c, n+1, a.Cost.WriteUnits, used.WriteUnits())
+			}
+		}
+	}
+}
+
+// A batch of more than a transaction holds is cut; each part is exact.
+func TestManyReceipts(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Receipts))
+	var items []*event.Item
+	for i := range 250 {
+		items = append(items, w.order(fmt.Sprint(i), 1))
+	}
+	w.faults = []fault{{api: "TransactWriteItems", after: errLost}, {api: "TransactWriteItems", before: errLost}}
+	w.apply(w.batch(aggregate.Receipts, 1, items...))
+	w.expect(t, "live", map[string]string{"orders": "250", "revenue": "250"})
+}
+
+func TestCredentialsRefused(t *testing.T) {
+	w := newWorld(t)
+	for range 10 {
+		w.faults = append(w.faults, fault{api: "UpdateItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}})
+	}
+	a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.order("1", 1)), noQuarantine(t))
+	if a.Unproven.IsZero() || w.slept > 0 {
+		t.Errorf("unproven %s after %d waits: asking again cannot help", a.Unproven, w.slept)
+	}
+}

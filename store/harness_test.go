@@ -1,0 +1,263 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// orders is the declaration that these tests run on.
+func orders() pipeline.Spec {
+	return pipeline.Spec{
+		Ingot: 1, Epoch: 1, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{
+			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}},
+			"indexed": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "INDEXED#{id}", SK: "X"},
+				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@id}"}}, Retain: 90 * 24 * time.Hour},
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * 24 * time.Hour,
+				Mode: "latest", Revision: "rev number"},
+		},
+		Aggregates: map[string]pipeline.AggregateSpec{
+			"by_merchant": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, From: map[string]pipeline.FromSpec{
+				"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "least": "min cents"}}}},
+			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 100 * 24 * time.Hour, Spread: 4,
+				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+			"live": {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{
+				"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+		},
+	}
+}
+
+// epoch is when these tests play.
+var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// world is the embedded engine with two tables, a clock that stands still unless moved, and faults.
+type world struct {
+	t      testing.TB
+	now    time.Time
+	engine *embedded.Engine
+	plan   *pipeline.Pipeline
+	store  *store.Store
+
+	mu     sync.Mutex
+	rng    *rand.Rand
+	slept  int
+	faults []fault
+}
+
+// fault happens to the next call of an API.
+type fault struct {
+	api    string
+	before error // refuse: the call is not made
+	after  error // lose the answer: the call is made
+	edit   func(output any)
+}
+
+type option func(*embedded.Config, *pipeline.Spec, *store.Config)
+
+func newWorld(t testing.TB, options ...option) *world {
+	t.Helper()
+	w := &world{t: t, now: epoch, rng: rand.New(rand.NewPCG(7, 7))}
+	config := embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept}
+	spec := orders()
+	c := store.Config{Events: "events", Aggregates: "totals", Env: store.Env{
+		Now:   func() time.Time { return w.now },
+		Sleep: func(ctx context.Context, _ time.Duration) error { w.slept++; return ctx.Err() },
+		Rand:  w.rng.Float64,
+	}}
+	for _, o := range options {
+		o(&config, &spec, &c)
+	}
+	w.engine = embedded.New(config)
+	w.createTables()
+	w.plan = w.compile(spec)
+	c.Client, c.Pipeline = w.engine.DynamoDB(), w.plan
+	w.store = w.open(c)
+	return w
+}
+
+func (w *world) compile(spec pipeline.Spec) *pipeline.Pipeline {
+	w.t.Helper()
+	p, err := pipeline.New(spec)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+func (w *world) open(c store.Config) *store.Store {
+	w.t.Helper()
+	s, err := store.New(c)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+func (w *world) createTables() {
+	w.t.Helper()
+	key := []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}
+	text := func(names ...string) (out []types.AttributeDefinition) {
+		for _, name := range names {
+			out = append(out, types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS})
+		}
+		return out
+	}
+	for _, in := range []*dynamodb.CreateTableInput{
+		{TableName: aws.String("events"), KeySchema: key, AttributeDefinitions: text("PK", "SK", "GSI1PK", "GSI1SK"), BillingMode: types.BillingModePayPerRequest,
+			GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+				KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("GSI1PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("GSI1SK"), KeyType: types.KeyTypeRange}}}},
+			StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}},
+		{TableName: aws.String("totals"), KeySchema: key, AttributeDefinitions: text("PK", "SK"), BillingMode: types.BillingModePayPerRequest},
+	} {
+		if _, err := w.engine.DynamoDB().CreateTable(context.Background(), in); err != nil {
+			w.t.Fatal(err)
+		}
+		_, err := w.engine.DynamoDB().UpdateTimeToLive(context.Background(), &dynamodb.UpdateTimeToLiveInput{TableName: in.TableName,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// intercept applies the first fault that waits for this call.
+func (w *world) intercept(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
+	w.mu.Lock()
+	var f fault
+	for i, waiting := range w.faults {
+		if waiting.api == api {
+			f, w.faults = waiting, append(w.faults[:i:i], w.faults[i+1:]...)
+			break
+		}
+	}
+	w.mu.Unlock()
+	if f.before != nil {
+		return nil, f.before
+	}
+	out, err := call()
+	if f.after != nil {
+		return nil, f.after
+	}
+	if f.edit != nil && err == nil {
+		f.edit(out)
+	}
+	return out, err
+}
+
+// item plans the payload given as member: value pairs of JSON text.
+func (w *world) item(members ...string) *event.Item {
+	w.t.Helper()
+	return w.itemOf(w.plan, members...)
+}
+
+func (w *world) itemOf(p *pipeline.Pipeline, members ...string) *event.Item {
+	w.t.Helper()
+	item, err := p.Plan(envelope.Message{Body: "{" + strings.Join(members, ",") + "}"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return item
+}
+
+// order is an order of merchant m; extra members override nothing and come last.
+func (w *world) order(id string, cents int, extra ...string) *event.Item {
+	return w.item(append([]string{`"type":"order"`, fmt.Sprintf(`"id":%q`, id), `"merchant":"m"`, fmt.Sprintf(`"cents":%d`, cents), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
+}
+
+func (w *world) parcel(id string, rev int, extra ...string) *event.Item {
+	return w.item(append([]string{`"type":"parcel"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
+}
+
+// deadline is a context that ends by the real clock, long after the test: it makes retries unbounded by rounds.
+func deadline(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func verdicts(results []store.Result) string {
+	var names []string
+	for _, r := range results {
+		names = append(names, r.Verdict.String())
+	}
+	return strings.Join(names, " ")
+}
+
+// stored reads an item of a table as it lies there.
+func (w *world) stored(table string, key event.Key) map[string]types.AttributeValue {
+	w.t.Helper()
+	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out.Item
+}
+
+var errLost = errors.New("connection reset by peer")
+
+var errThrottled = &types.ProvisionedThroughputExceededException{Message: aws.String("slow down"), ThrottlingReasons: []types.ThrottlingReason{
+	{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("arn:table/events")}}}
+
+// lane is the shard that changes of these tests come from.
+var lane = event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "shardId-1"}
+
+// batch routes inserts of the items as one batch of a lane, numbered from first.
+func (w *world) batch(counting aggregate.Counting, first int64, items ...*event.Item) *aggregate.Batch {
+	w.t.Helper()
+	b := aggregate.NewBatch(counting, lane)
+	for i, item := range items {
+		b.Add(w.insert(first+int64(i), item), nil, w.plan.Contributions(item).List)
+	}
+	return b
+}
+
+func (w *world) insert(sequence int64, item *event.Item) *event.Change {
+	return &event.Change{Kind: event.Insert, Lane: lane, Sequence: w.sequence(sequence), Created: w.now, Key: item.Key, New: item}
+}
+
+func (w *world) sequence(n int64) event.Sequence {
+	w.t.Helper()
+	s, err := event.ParseSequence(fmt.Sprintf("%021d", n))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+func noQuarantine(t testing.TB) store.Quarantine {
+	return func(_ context.Context, u *aggregate.Update, cause error) error {
+		t.Errorf("update of %s refused: %v", u.Key, cause)
+		return nil
+	}
+}
+
+// total reads the one total of an aggregate.
+func (w *world) total(name string, by map[string]string) store.Total {
+	w.t.Helper()
+	totals, err := w.store.Total(context.Background(), name, by, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(totals) != 1 {
+		w.t.Fatalf("%d totals of %s, want 1", len(totals), name)
+	}
+	return totals[0]
+}

@@ -1,0 +1,306 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Every verdict, one item and many (which go by different requests), with and without the image that a
+// failed statement may bring back.
+func TestVerdicts(t *testing.T) {
+	type step struct {
+		name  string
+		items func(w *world) []*event.Item
+		want  string
+	}
+	steps := []step{
+		{"new", func(w *world) []*event.Item { return []*event.Item{w.order("1", 100)} }, "Inserted"},
+		{"again", func(w *world) []*event.Item { return []*event.Item{w.order("1", 100)} }, "Duplicate"},
+		{"same number spelled otherwise, ignored member differs", func(w *world) []*event.Item {
+			return []*event.Item{w.item(`"trace":"x"`, `"cents":1e2`, `"merchant":"m"`, `"at":"2099-03-01T10:00:00Z"`, `"id":"1"`, `"type":"order"`)}
+		}, "Duplicate"},
+		{"other payload", func(w *world) []*event.Item { return []*event.Item{w.order("1", 101)} }, "Conflict"},
+		{"copies in one batch: equal, other", func(w *world) []*event.Item {
+			return []*event.Item{w.order("2", 5), w.order("2", 5), w.order("2", 6)}
+		}, "Inserted Duplicate Conflict"},
+		{"a conflict first, then the copy of what is stored", func(w *world) []*event.Item {
+			return []*event.Item{w.order("2", 6), w.order("2", 5)}
+		}, "Conflict Duplicate"},
+		{"first revision", func(w *world) []*event.Item { return []*event.Item{w.parcel("p", 3)} }, "Inserted"},
+		{"newer, older, same, same revision with other payload", func(w *world) []*event.Item {
+			return []*event.Item{w.parcel("p", 5), w.parcel("p", 4), w.parcel("p", 5), w.parcel("p", 5, `"x":1`)}
+		}, "Updated Stale Duplicate Conflict"},
+		{"older than stored", func(w *world) []*event.Item { return []*event.Item{w.parcel("p", 1)} }, "Stale"},
+		{"many revisions at once, highest last", func(w *world) []*event.Item {
+			return []*event.Item{w.parcel("q", 1), w.parcel("q", 2), w.parcel("q", 3)}
+		}, "Stale Stale Inserted"},
+		{"past its time and not stored", func(w *world) []*event.Item {
+			return []*event.Item{w.item(`"type":"order"`, `"id":"old"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:59:59Z"`)}
+		}, "Expired"},
+		{"an hour before its time, to the second", func(w *world) []*event.Item {
+			return []*event.Item{w.item(`"type":"order"`, `"id":"edge"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T13:00:00.5Z"`)}
+		}, "Inserted"},
+	}
+	for _, many := range []bool{false, true} {
+		for _, returns := range []bool{false, true} {
+			t.Run(fmt.Sprintf("many=%v image=%v", many, returns), func(t *testing.T) {
+				w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = returns })
+				for n, step := range steps {
+					items := step.items(w)
+					count := len(items)
+					for i := 0; many && i < 30; i++ {
+						items = append(items, w.order(fmt.Sprintf("filler-%d-%d", n, i), i))
+					}
+					results, _ := w.store.Put(deadline(t), items)
+					if got := verdicts(results[:count]); got != step.want {
+						t.Errorf("%s: %s, want %s", step.name, got, step.want)
+					}
+					for i, r := range results[count:] {
+						if r.Verdict != event.Inserted {
+							t.Errorf("%s: filler %d is %s", step.name, i, r.Verdict)
+						}
+					}
+					for i, r := range results {
+						if (r.Refusal == nil) == r.Verdict.Quarantined() || (r.Refusal != nil && r.Refusal.Verdict != r.Verdict) {
+							t.Errorf("%s: result %d is %s with refusal %v", step.name, i, r.Verdict, r.Refusal)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestStoredPastItsTimeIsADuplicate(t *testing.T) {
+	w := newWorld(t)
+	item := w.order("1", 1)
+	w.store.Put(deadline(t), []*event.Item{item})
+	w.now = time.Unix(item.ExpiresAt, 0).Add(time.Hour)
+	results, _ := w.store.Put(deadline(t), []*event.Item{w.order("1", 1), w.order("1", 2), w.order("never", 1)})
+	if got := verdicts(results); got != "Duplicate Conflict Expired" {
+		t.Errorf("past its time, not yet swept: %s", got)
+	}
+	if w.engine.SweepExpired() == 0 {
+		t.Fatal("nothing swept")
+	}
+	results, _ = w.store.Put(deadline(t), []*event.Item{w.order("1", 1)})
+	if got := verdicts(results); got != "Expired" {
+		t.Errorf("swept: %s", got)
+	}
+}
+
+func TestForeignItemUnderTheKey(t *testing.T) {
+	w := newWorld(t)
+	item := w.order("1", 1)
+	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}, "hello": &types.AttributeValueMemberS{Value: "world"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, _ := w.store.Put(deadline(t), []*event.Item{item})
+	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.KeyTaken {
+		t.Errorf("%s %v, want a Conflict: key taken", r.Verdict, r.Refusal)
+	}
+	if img := w.stored("events", item.Key); len(img) != 3 {
+		t.Errorf("the foreign item was changed: %v", img)
+	}
+}
+
+// A path that is ignored since an item was written must not make its redelivery a conflict.
+func TestDigestUnderTodaysIgnore(t *testing.T) {
+	w := newWorld(t)
+	w.store.Put(deadline(t), []*event.Item{w.order("1", 1, `"sent":"a"`)})
+	spec := orders()
+	e := spec.Events["order"]
+	e.Ignore = append(e.Ignore, "sent")
+	spec.Events["order"] = e
+	today := w.compile(spec)
+	s := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: today, Events: "events", Env: store.Env{Now: func() time.Time { return w.now }}})
+	items := []*event.Item{
+		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"b"`),
+		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":2`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"a"`)}
+	for i, want := range []event.Verdict{event.Duplicate, event.Conflict} {
+		if results, _ := s.Put(deadline(t), items[i:i+1]); results[0].Verdict != want {
+			t.Errorf("item %d: %s, want %s", i, results[0].Verdict, want)
+		}
+	}
+}
+
+// Every write fails in two ways: not applied, and applied with the answer lost. Either way the event ends up
+// stored once, and only proof is called proof.
+func TestFaultsOfEveryCall(t *testing.T) {
+	for _, n := range []int{1, 30} {
+		for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem"} {
+			for name, f := range map[string]fault{
+				"refused":   {api: api, before: errThrottled},
+				"no answer": {api: api, before: errLost},
+				"lost":      {api: api, after: errLost},
+			} {
+				t.Run(fmt.Sprintf("%d %s %s", n, api, name), func(t *testing.T) {
+					w := newWorld(t)
+					w.store.Put(deadline(t), []*event.Item{w.order("0", 0)}) // the first is a duplicate: reads happen
+					w.faults = []fault{f, f}
+					var items []*event.Item
+					for i := range n {
+						items = append(items, w.order(fmt.Sprint(i), i))
+					}
+					results, _ := w.store.Put(deadline(t), items)
+					for i, r := range results {
+						if !r.Verdict.Stored() {
+							t.Errorf("item %d: %s (%v)", i, r.Verdict, r.Refusal)
+						}
+						if len(w.stored("events", items[i].Key)) == 0 {
+							t.Errorf("item %d: %s, and it is not there", i, r.Verdict)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestStatementsThrottledInsideASuccess(t *testing.T) {
+	w := newWorld(t)
+	throttle := func(output any) {
+		out := output.(*dynamodb.BatchExecuteStatementOutput)
+		for i := range out.Responses {
+			out.Responses[i] = types.BatchStatementResponse{Error: &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("hot")}}
+		}
+	}
+	w.faults = []fault{{api: "BatchExecuteStatement", edit: throttle}}
+	var items []*event.Item
+	for i := range 20 {
+		items = append(items, w.order(fmt.Sprint(i), i))
+	}
+	results, cost := w.store.Put(deadline(t), items)
+	for i, r := range results {
+		// The engine had applied them: an answer that says throttled and lies must not make a conflict.
+		if r.Verdict != event.Duplicate {
+			t.Errorf("item %d: %s", i, r.Verdict)
+		}
+	}
+	if cost.Retries != 20 || cost.Throttles["ThrottlingError"] != 20 || w.slept == 0 {
+		t.Errorf("retries %d, throttles %v, waits %d", cost.Retries, cost.Throttles, w.slept)
+	}
+}
+
+// What is not proven by the deadline is Retry, with the reason.
+func TestNothingProven(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		reason event.Reason
+	}{
+		"throttled": {errThrottled, event.Throttled},
+		"no answer": {errLost, event.Unproven},
+		"no table":  {&types.ResourceNotFoundException{Message: aws.String("no such table")}, event.Refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for range 200 {
+				w.faults = append(w.faults, fault{api: "PutItem", before: c.err}, fault{api: "BatchExecuteStatement", before: c.err})
+			}
+			ctx := context.Background() // bounded by rounds
+			for _, items := range [][]*event.Item{{w.order("1", 1), w.order("1", 2)}, {w.order("1", 1), w.order("2", 2), w.order("3", 2), w.order("4", 2)}} {
+				results, _ := w.store.Put(ctx, items)
+				for i, r := range results {
+					if r.Verdict != event.Retry || r.Refusal.Reason != c.reason {
+						t.Errorf("item %d: %s (%v), want Retry (%s)", i, r.Verdict, r.Refusal, c.reason)
+					}
+				}
+			}
+		})
+	}
+	t.Run("no time", func(t *testing.T) {
+		w := newWorld(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		results, cost := w.store.Put(ctx, []*event.Item{w.order("1", 1)})
+		if r := results[0]; r.Verdict != event.Retry || r.Refusal.Reason != event.Unattempted || cost.Requests != 0 {
+			t.Errorf("%s %v after %d requests", r.Verdict, r.Refusal, cost.Requests)
+		}
+	})
+}
+
+// A read that finds nothing after a put found the key taken proves nothing.
+func TestSweptBetweenPutAndRead(t *testing.T) {
+	w := newWorld(t)
+	item := w.order("1", 1)
+	w.store.Put(deadline(t), []*event.Item{item})
+	w.faults = []fault{
+		{api: "BatchGetItem", edit: func(output any) { clear(output.(*dynamodb.BatchGetItemOutput).Responses) }},
+	}
+	items := []*event.Item{w.order("1", 1), w.order("a", 1), w.order("b", 1), w.order("c", 1)}
+	results, _ := w.store.Put(deadline(t), items)
+	if got := verdicts(results); got != "Retry Inserted Inserted Inserted" {
+		t.Errorf("%s: absence after a taken key must be Retry, never Duplicate", got)
+	}
+}
+
+// Cost is behaviour: requests and write units, as the engine counts them.
+func TestCosts(t *testing.T) {
+	w := newWorld(t)
+	var fresh []*event.Item
+	for i := range 1000 {
+		fresh = append(fresh, w.order(fmt.Sprintf("cost-%d", i), i))
+	}
+	for _, c := range []struct {
+		name          string
+		items         []*event.Item
+		requests      map[string]int64
+		writes, reads float64
+	}{
+		{"one new event", []*event.Item{w.order("one", 1)}, map[string]int64{"PutItem": 1}, 1, 0},
+		{"one duplicate", []*event.Item{w.order("one", 1)}, map[string]int64{"PutItem": 1}, 1, 0},
+		{"one conflict", []*event.Item{w.order("one", 2)}, map[string]int64{"PutItem": 1}, 1, 0},
+		{"one new event in one index", []*event.Item{w.item(`"type":"indexed"`, `"id":"i"`, `"customer":"c"`, `"at":"2099-03-01T10:00:00Z"`)}, map[string]int64{"PutItem": 1}, 2, 0},
+		{"the same without the index's field", []*event.Item{w.item(`"type":"indexed"`, `"id":"j"`, `"at":"2099-03-01T10:00:00Z"`)}, map[string]int64{"PutItem": 1}, 1, 0},
+		{"a thousand new events", fresh, map[string]int64{"BatchExecuteStatement": 40}, 1000, 0},
+		{"redelivered", fresh, map[string]int64{"BatchExecuteStatement": 40, "BatchGetItem": 10}, 1000, 1000},
+		{"a newer revision", []*event.Item{w.parcel("p", 1), w.parcel("p", 2)}, map[string]int64{"PutItem": 1}, 1, 0},
+		{"and over it", []*event.Item{w.parcel("p", 3)}, map[string]int64{"PutItem": 2}, 2, 0},
+	} {
+		before := w.engine.Usage()
+		_, cost := w.store.Put(deadline(t), c.items)
+		used := w.engine.Usage().Sub(before)
+		total := 0
+		for api, n := range used.Requests {
+			if n != c.requests[api] {
+				t.Errorf("%s: %d %s, want %d", c.name, n, api, c.requests[api])
+			}
+			total += int(n)
+		}
+		writes, reads := used.WriteUnits(), used.ReadUnits()
+		if writes != c.writes || reads != c.reads {
+			t.Errorf("%s: %v write and %v read units, want %v and %v", c.name, writes, reads, c.writes, c.reads)
+		}
+		if cost.Requests != total || cost.WriteUnits != writes || cost.ReadUnits != reads {
+			t.Errorf("%s: own accounts say %+v, the engine %d requests, %v and %v units", c.name, cost, total, writes, reads)
+		}
+	}
+}
+
+func TestNewRefusesWhatIsMissing(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]store.Config{
+		"Client":      {Pipeline: w.plan, Events: "events"},
+		"Pipeline":    {Client: w.engine.DynamoDB(), Events: "events"},
+		"Events":      {Client: w.engine.DynamoDB(), Pipeline: w.plan},
+		"Concurrency": {Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Concurrency: -1},
+	} {
+		if _, err := store.New(c); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("the error does not name %s: %v", name, err)
+		}
+	}
+}
