@@ -51,7 +51,7 @@ func (c *compiler) file() {
 		c.broken["epoch"] = true
 	}
 	if c.spec.Type != "" {
-		c.p.typ = c.template("type", c.spec.Type, "attribute.")
+		c.typeTemplate()
 	}
 	if len(c.spec.Events) == 0 {
 		c.mistake("events", "no event type is declared", "")
@@ -70,6 +70,19 @@ func (c *compiler) file() {
 	slices.SortFunc(c.p.indexes, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	})
+}
+
+// typeTemplate compiles `type`. A constant must be one of the event types.
+func (c *compiler) typeTemplate() {
+	t := c.template("type", c.spec.Type, "attribute.")
+	if t == nil {
+		return
+	}
+	c.p.typ = t
+	c.p.usesHMAC = t.UsesHMAC()
+	if _, ok := c.spec.Events[t.Text()]; t.Constant() && !ok && !c.isBroken("events") {
+		c.mistake("type", "there is no event type "+t.Text(), suggest(t.Text(), slices.Sorted(maps.Keys(c.spec.Events))))
+	}
 }
 
 // finish works out what depends on everything that an event type feeds.

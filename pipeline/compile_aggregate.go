@@ -37,6 +37,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 		def.OnExpire = aggregate.Subtract
 	default:
 		c.mistake(at.in("onExpire"), "unknown onExpire "+s.OnExpire, suggest(s.OnExpire, []string{"keep", "subtract"}))
+		c.broken[at.in("onExpire")] = true
 	}
 	by := c.by(at.in("by"), def, s.By)
 	feeds := c.from(at.in("from"), def, s, by)
@@ -67,7 +68,7 @@ func (c *compiler) window(at place, s AggregateSpec) {
 		c.mistake(at.in("retain"), "retain is "+s.Retain.String(), "whole seconds")
 	}
 	if s.Retain > 0 && s.Window == 0 {
-		c.mistake(at.in("retain"), "retain needs window: a total without a window has no end to count from", "window: 1d beside it, or leave retain out")
+		c.mistake(at.in("retain"), "retain needs window: a total without a window has no end to count from", "window: 1d beside it")
 	}
 }
 
@@ -204,7 +205,7 @@ func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v v
 	}
 	switch {
 	case def.OnExpire == aggregate.Subtract:
-		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), "sum or count, or onExpire: keep")
+		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and onExpire is subtract", v.op), "sum or count, or onExpire: keep,")
 	case t.latest:
 		c.mistake(p, fmt.Sprintf("%s cannot be subtracted, and a newer revision of %s takes the older one out", v.op, t.name), "sum or count")
 	}
@@ -222,7 +223,7 @@ func (c *compiler) lifetimes(at place, def *aggregate.Definition, t *eventType) 
 	p := place("aggregates").in(def.Name).in("retain")
 	switch least := t.retain + 7*day; {
 	case t.retain == 0:
-		c.mistake(p, fmt.Sprintf("the totals expire and events of %s never do: a late change would begin an expired total anew", t.name), "retain under "+t.name+", or no retain here")
+		c.mistake(p, fmt.Sprintf("the totals expire and events of %s never do: a late change would begin an expired total anew", t.name), "a retain for "+t.name+" too,")
 	case def.Retain < least:
 		c.mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", formatDuration(def.Retain), t.name, formatDuration(t.retain)), "at least "+formatDuration(least))
 	}

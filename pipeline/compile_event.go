@@ -124,15 +124,15 @@ func isAttributeName(name string) bool {
 // revision compiles "updated_at time" or "seq number".
 func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 	p := at.in("revision")
-	const forms = "a path and its type, as in: updated_at time, or: seq number"
+	const forms = "a path and its type, such as updated_at time or seq number,"
 	switch {
 	case !t.latest && s.Revision != "":
-		c.mistake(p, "revision has a meaning only under mode latest", "mode: latest beside it, or leave it out")
+		c.mistake(p, "revision has a meaning only under mode latest", "mode: latest beside it")
 		return
 	case !t.latest:
 		return
 	case s.Revision == "":
-		c.mistake(at.in("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: with "+forms+", beside it")
+		c.mistake(at.in("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: and "+forms+" beside it")
 		return
 	}
 	i := strings.LastIndexByte(s.Revision, ' ')
@@ -152,7 +152,7 @@ func (c *compiler) usesIgnored(p place, text string, t *eventType, paths []event
 		for _, ignored := range t.ignore {
 			if ignored.Contains(path) {
 				c.mistakeAt(p, text, strings.Index(text, path.String()),
-					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", nameOf(p), path, t.name), "another field, or an ignore without "+ignored.String())
+					fmt.Sprintf("%s uses %s, which ignore leaves out of the digest of %s", nameOf(p), path, t.name), "another field, or ignore without "+ignored.String()+",")
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -20,7 +21,7 @@ import (
 // YAML, unknown and repeated names, missing members and values of the wrong kind; it goes on after each.
 func decode(text []byte, r *report) Spec {
 	var spec Spec
-	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+	file, err := parseYAML(text)
 	if err != nil {
 		r.mistakes = append(r.mistakes, syntaxMistake(r.file, err))
 		r.broken[""] = true
@@ -46,6 +47,23 @@ func decode(text []byte, r *report) Spec {
 	d := decoder{report: r}
 	d.value("", body, reflect.ValueOf(&spec).Elem(), nil)
 	return spec
+}
+
+// maxFile is the longest text that is read: the YAML parser's time grows with the square of a deep nesting.
+const maxFile = 1 << 20
+
+// parseYAML parses text. A panic of the parser, which this package does not own, is an error like another.
+func parseYAML(text []byte) (file *ast.File, err error) {
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the parser gave up: %v", r)
+		}
+	}()
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark, which the parser takes for text
+	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
 }
 
 // syntaxMistake carries over the position that the YAML parser gives.
@@ -261,7 +279,7 @@ func (d *decoder) list(p place, n ast.Node, into reflect.Value) {
 func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
 	switch n := n.(type) {
 	case *ast.StringNode:
-		into.SetString(n.Value)
+		d.setText(p, n.Value, into)
 		pos := d.values[p]
 		pos.verbatim = verbatim(n)
 		if pos.verbatim && n.Token.Type != token.StringType {
@@ -269,12 +287,20 @@ func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
 		}
 		d.values[p] = pos
 	case *ast.LiteralNode:
-		into.SetString(strings.TrimRight(n.Value.Value, "\n"))
+		d.setText(p, strings.TrimRight(n.Value.Value, "\n"), into)
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
 		d.wrongKind(p, n, "text", strconv.Quote(n.GetToken().Value))
 	default:
 		d.wrongKind(p, n, "text", "")
 	}
+}
+
+// setText refuses empty text: it would mean the same as a member that is not there.
+func (d *decoder) setText(p place, text string, into reflect.Value) {
+	if text == "" {
+		d.breaks(p, nameOf(p)+" is empty", "")
+	}
+	into.SetString(text)
 }
 
 // verbatim reports whether a scalar stands in the file as it reads: on one line, without escapes.

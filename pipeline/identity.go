@@ -88,7 +88,7 @@ func lossless(templates ...*keys.Template) (full, all map[string]bool) {
 func (c *compiler) losslessID(p place, t *eventType) {
 	full, all := lossless(t.id)
 	if len(all) == 0 {
-		c.mistake(p, "id is the same for every event", `a template of the fields that tell events apart, such as "{order_id}", or "{@digest}"`)
+		c.mistake(p, "id is the same for every event", `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
 		return
 	}
 	for _, v := range slices.Sorted(maps.Keys(all)) {
@@ -110,7 +110,7 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 		if all["@id"] {
 			what = "key shows @id only through a function that loses a part of it: two events could have one key"
 		}
-		c.mistake(at.in("key"), what, "{@id} in sk, or declare id:")
+		c.mistake(at.in("key"), what, "{@id} in sk, or an id: of your own,")
 		return
 	}
 	_, parts := lossless(t.id)
@@ -178,7 +178,7 @@ func (c *compiler) sharedKeys() {
 				continue
 			}
 			if mayEqual(one.pk, two.pk) && mayEqual(one.sk, two.sk) {
-				c.warn(place("events").in(b).in("key"), fmt.Sprintf("events of %s and %s can have one key: the later would be a conflict", a, b), "keys that begin with different words, if that is not meant")
+				c.warn(place("events").in(b).in("key"), fmt.Sprintf("events of %s and %s can have one key: the later would be a conflict", a, b), "keys that begin with different words, if that is not meant,")
 			}
 		}
 	}

@@ -147,6 +147,15 @@ func TestBaseIsCorrect(t *testing.T) {
 	}
 }
 
+func TestLineEndsAndByteOrderMark(t *testing.T) {
+	mustLoad(t, strings.ReplaceAll(base, "\n", "\r\n"))
+	_, err := loadText(strings.ReplaceAll(strings.Replace(base, "{parcel}", "{parcel", 1), "\n", "\r\n"))
+	if err == nil || !strings.HasPrefix(err.Error(), "p.yaml:15:10: ") {
+		t.Errorf("%v", err)
+	}
+	mustLoad(t, "\ufeff"+base)
+}
+
 func TestEveryCheck(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"unknown version", "ingot: 1", "ingot: 7", `p.yaml:1:8: ingot: 7 is not a file format that this build reads: it reads 1; write ingot: 1 instead`},
@@ -179,7 +188,7 @@ func TestEveryCheck(t *testing.T) {
 		{"constant id", `id: "{parcel}"`, `id: "parcel"`, `id is the same for every event`},
 		{"lossy key", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL#{parcel | first:3}"`, `p.yaml:17:10: key shows parcel, which id uses, only through a function that loses a part of it`},
 		{"key without id field", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL"`, `key does not use parcel, which id uses: two events with different ids could have one key; write {parcel} or {@id} in sk instead`},
-		{"key without the envelope's id", "    id: \"{shop}#{order}\"\n", "", `key does not use @id, and id is the envelope's`},
+		{"key without the envelope's id", "    id: \"{shop}#{order}\"\n", "", `key does not use @id, and id is the envelope's: two events with different ids could have one key; write {@id} in sk, or an id: of your own, instead`},
 		{"key beyond id under latest", `sk: "-"`, `sk: "{status}"`, `key uses status, which id does not: under mode latest a newer revision could get another key`},
 		{"time in key under latest", `sk: "-"`, `sk: "{@at | time}"`, `key uses moved_at, which id does not: under mode latest`},
 		{"empty sk", `sk: "-"`, `sk: ""`, `p.yaml:17:38: sk is empty`},
@@ -210,8 +219,9 @@ func TestEveryCheck(t *testing.T) {
 		{"ignored in values", "[trace]", "[total]", `p.yaml:26:71: revenue uses total, which ignore leaves out of the digest of placed`},
 		{"ignored in by", "[trace]", "[shop]", `p.yaml:23:18: shop uses shop, which ignore leaves out of the digest of placed`},
 		{"ignored in revision", "    mode: latest", "    mode: latest\n    ignore: [moved_at]", `p.yaml:20:15: revision uses moved_at, which ignore`},
-		{"ignored whole", "where: total > 0", "where: total.net > 0", ``},
-		{"inside of what is ignored", "    ignore: [trace]\n  moved", "    ignore: [shop]\n  moved", `shop uses shop`},
+		{"constant type", `type: "{type}"`, `type: place`, `p.yaml:3:7: there is no event type place; write placed instead`},
+		{"empty where", "where: total > 0", `where: ""`, `p.yaml:26:23: where is empty`},
+		{"file too long", "ingot: 1", "ingot: 1" + strings.Repeat(" ", 1<<20), `p.yaml:1:1: not YAML: the file has `},
 		{"since above epoch", "since: 2", "since: 3", `p.yaml:22:12: since: 3 is above the file's epoch 2; write epoch: 3 at the top instead`},
 		{"no since", "    since: 2\n", "", `p.yaml:21:3: since is missing in daily`},
 		{"odd aggregate name", "  daily:", "  Daily:", `p.yaml:21:3: "Daily" is not a name of an aggregate`},
@@ -229,7 +239,7 @@ func TestEveryCheck(t *testing.T) {
 		{"sum of nothing", "revenue: sum total", "revenue: sum", `sum needs a field; write sum PATH instead`},
 		{"negative max", "largest: max total", "largest: max -total", `only sum can be negated; write max total instead`},
 		{"one value in two ways", "orders: count", "orders: count}}\n      moved: {values: {orders: sum weight", `orders is a sum for another event type and a count here`},
-		{"max and subtract", "onExpire: keep", "onExpire: subtract", `max cannot be subtracted, and onExpire is subtract; write sum or count, or onExpire: keep instead`},
+		{"max and subtract", "onExpire: keep", "onExpire: subtract", `max cannot be subtracted, and onExpire is subtract; write sum or count, or onExpire: keep, instead`},
 		{"max under latest", "weight: sum weight", "weight: min weight", `min cannot be subtracted`},
 		{"keep over latest", "    onExpire: subtract\n", "", `onExpire is keep over moved, whose mode is latest`},
 		{"unknown onExpire", "onExpire: keep", "onExpire: keeps", `p.yaml:27:15: unknown onExpire keeps; write keep instead`},
@@ -264,6 +274,15 @@ func TestEveryCheck(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A path is ignored with everything inside it, and with nothing around it.
+func TestIgnoreReachesInside(t *testing.T) {
+	inside := strings.Replace(strings.Replace(base, "[trace]", "[total]", 1), "sum total,", "sum total.net,", 1)
+	if _, err := loadText(inside); err == nil || !strings.Contains(err.Error(), "revenue uses total.net, which ignore leaves out") {
+		t.Errorf("%v", err)
+	}
+	mustLoad(t, strings.Replace(base, "[trace]", "[total.net]", 1))
 }
 
 func TestEveryWarning(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Plan turns a message into the item to store. It is a pure function of the message and the pipeline. The
-// error is always an *event.Refusal with verdict Poison.
+// error is always an *event.Refusal, with verdict Poison; under CheckOnly, hmac without a secret is Retry.
 func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
 	opened, err := envelope.Open(m)
 	if err != nil {
@@ -23,7 +23,7 @@ func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
 
 // PlanEvent turns an event into the item to store: its type, time, digest, id, keys, expiry, and what it
 // will contribute, which is computed now so that nothing is left that the stream could stumble over. The
-// error is always an *event.Refusal with verdict Poison.
+// error is Plan's.
 func (p *Pipeline) PlanEvent(e event.Event) (*event.Item, error) {
 	item, refusal := p.plan(&e)
 	if refusal != nil {
@@ -134,7 +134,7 @@ func newWork(source keys.Source) *work {
 func refuse(member string, err error) *event.Refusal {
 	var refusal *event.Refusal
 	if errors.As(err, &refusal) {
-		return event.Poisoned(refusal.Reason, member+": "+refusal.Detail)
+		return &event.Refusal{Verdict: refusal.Verdict, Reason: refusal.Reason, Detail: member + ": " + refusal.Detail}
 	}
 	return event.Poisoned(event.MissingField, member+": "+err.Error())
 }
@@ -198,134 +198,6 @@ func (w *work) identity(t *eventType, e *event.Event, item *event.Item) *event.R
 	return nil
 }
 
-// keys computes where the item lives in the table and in its indexes. Where something is missing the item
-// is simply not in that index. All of them are cut out of one string.
-func (w *work) keys(t *eventType, item *event.Item) *event.Refusal {
-	w.text, w.ends = w.text[:0], w.ends[:0]
-	if err := w.pair(t.pk, t.sk); err != nil {
-		return refuse("key", err)
-	}
-	if refusal := w.pairLength("key"); refusal != nil {
-		return refusal
-	}
-	if len(t.indexes) > 0 {
-		item.Indexes = make([]event.IndexKey, 0, len(t.indexes))
-	}
-	for i := range t.indexes {
-		index := &t.indexes[i]
-		if err := w.pair(index.pk, index.sk); isMissing(err) {
-			continue
-		} else if err != nil {
-			return refuse(index.name, err)
-		}
-		if refusal := w.pairLength(index.name); refusal != nil {
-			return refusal
-		}
-		item.Indexes = append(item.Indexes, event.IndexKey{Name: index.name})
-	}
-	all, from := string(w.text), 0
-	next := func() string {
-		piece := all[from:w.ends[0]]
-		from, w.ends = w.ends[0], w.ends[1:]
-		return piece
-	}
-	item.Key = event.Key{PK: next(), SK: next()}
-	for i := range item.Indexes {
-		item.Indexes[i].Key = event.Key{PK: next(), SK: next()}
-	}
-	return nil
-}
-
-// pair appends the texts of two templates to w.text and their ends to w.ends, or neither.
-func (w *work) pair(pk, sk *keys.Template) error {
-	text, ends := w.text, w.ends
-	for _, t := range [...]*keys.Template{pk, sk} {
-		var err error
-		if text, err = t.Append(text, &w.source); err != nil {
-			return err
-		}
-		ends = append(ends, len(text))
-	}
-	w.text, w.ends = text, ends
-	return nil
-}
-
-// pairLength checks the pair that was appended last against the service's limits.
-func (w *work) pairLength(member string) *event.Refusal {
-	n := len(w.ends)
-	start := 0
-	if n > 2 {
-		start = w.ends[n-3]
-	}
-	pk, sk := w.ends[n-2]-start, w.ends[n-1]-w.ends[n-2]
-	switch {
-	case pk > event.MaxPK:
-		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s pk takes %d bytes, and DynamoDB allows %d", member, pk, event.MaxPK))
-	case sk > event.MaxSK:
-		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s sk takes %d bytes, and DynamoDB allows %d", member, sk, event.MaxSK))
-	}
-	return nil
-}
-
-// attributes takes out the declared attributes. What is missing, null, an array or an object is left out.
-func (w *work) attributes(t *eventType, item *event.Item) *event.Refusal {
-	if len(t.attributes) == 0 {
-		return nil
-	}
-	item.Attributes = make([]event.Attribute, 0, len(t.attributes))
-	for i := range t.attributes {
-		a := &t.attributes[i]
-		n := w.source.Data.At(a.path)
-		switch n.Kind() {
-		case event.String:
-			item.Attributes = append(item.Attributes, event.Attribute{Name: a.name, Kind: event.StringAttribute, Text: n.Text()})
-		case event.Bool:
-			item.Attributes = append(item.Attributes, event.Attribute{Name: a.name, Kind: event.BoolAttribute, Text: n.Text()})
-		case event.Number:
-			d, err := n.Decimal()
-			if err != nil || !d.Storable() {
-				return event.Poisoned(event.NumberOutOfRange, fmt.Sprintf("attribute %s: field %s has more than 38 digits or is out of range, and DynamoDB cannot store it", a.name, a.path))
-			}
-			item.Attributes = append(item.Attributes, event.Attribute{Name: a.name, Kind: event.NumberAttribute, Text: d.String()})
-		}
-	}
-	return nil
-}
-
-// revision reads what orders the versions of a key under mode latest.
-func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
-	if !t.latest {
-		return nil
-	}
-	n := w.source.Data.At(t.revision.path)
-	want := event.Number
-	if t.revision.time {
-		want = event.String
-	}
-	switch n.Kind() {
-	case want:
-	case event.Absent, event.Null:
-		return event.Poisoned(event.MissingField, "revision: field "+t.revision.path.String()+" is missing")
-	default:
-		return event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", t.revision.path, strings.ToLower(n.Kind().String()), t.revision))
-	}
-	if t.revision.time {
-		at, err := keys.ParseTime(n.Text())
-		if err != nil {
-			return event.Poisoned(event.BadTime, "revision: "+err.Error())
-		}
-		d := nanoseconds(at)
-		item.Revision = &d
-		return nil
-	}
-	d, err := n.Decimal()
-	if err != nil || !d.Storable() {
-		return event.Poisoned(event.NumberOutOfRange, "revision: field "+t.revision.path.String()+" has more than 38 digits or is out of range, and DynamoDB cannot store it")
-	}
-	item.Revision = &d
-	return nil
-}
-
 // contributions computes what the item will add to every aggregate, and keeps none of it: what cannot be
 // computed is refused now.
 func (w *work) contributions(t *eventType) *event.Refusal {
@@ -361,17 +233,4 @@ func (t *eventType) metaOf(e *event.Event) map[string]string {
 		meta[m.stored] = text
 	}
 	return meta
-}
-
-// nanoseconds is at as unix nanoseconds, exactly, for every year from 1970 to 9999.
-func nanoseconds(at time.Time) event.Decimal {
-	const perSecond = 1_000_000_000
-	if s := at.Unix(); s < 9_000_000_000 {
-		return event.DecimalOf(s*perSecond + int64(at.Nanosecond()))
-	}
-	d, err := event.ParseDecimal(fmt.Sprintf("%d%09d", at.Unix(), at.Nanosecond()))
-	if err != nil {
-		panic("pipeline: digits that are no number: " + err.Error()) // cannot be: at is after 1970
-	}
-	return d
 }

@@ -42,7 +42,10 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.MarshalIndent(item, "", "  ")
+	text, err := json.MarshalIndent(struct {
+		event.Item
+		Digest string
+	}{*item, item.Digest.String()}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,5 +349,43 @@ func TestPlanDoesNotDependOnSpelling(t *testing.T) {
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("%v: contributes %+v, not %+v", list, a, b)
 		}
+	}
+}
+
+// Whatever is planned can be counted, and whatever is refused is refused with a verdict.
+func FuzzPlan(f *testing.F) {
+	for _, body := range []string{order, order400, `{}`, `[]`, `{"type":"order.refunded","refund_id":1,"merchant_id":true,"refunded_at":"1970-01-01T00:00:00Z","refund_cents":-0.5}`} {
+		f.Add(body, "eu", "s")
+	}
+	loaded := []*Pipeline{orders(f), plain(f), mustLoad(f, strings.Replace(small, "epoch: 3\n", "epoch: 3\ntype: a\n", 1))}
+	f.Fuzz(func(t *testing.T, body, region, source string) {
+		for _, p := range loaded {
+			item, err := p.Plan(envelope.Message{Body: body, Attributes: map[string]string{"region": region, "source": source}})
+			if err != nil {
+				refusal(t, err)
+				continue
+			}
+			if c := p.Contributions(item); len(c.Failed) > 0 || len(c.Behind) > 0 {
+				t.Fatalf("%s: planned, and then %+v", body, c)
+			}
+			if d, err := p.Redigest(item.Type, item.Data); err != nil || d != item.Digest {
+				t.Fatalf("%s: another digest when read again: %v", body, err)
+			}
+			if again, err := p.Plan(envelope.Message{Body: body, Attributes: map[string]string{"region": region, "source": source}}); err != nil || !reflect.DeepEqual(item, again) {
+				t.Fatalf("%s: planned twice: %v\n%+v\n%+v", body, err, item, again)
+			}
+		}
+	})
+}
+
+func TestWithoutTheSecretNothingIsPlanned(t *testing.T) {
+	p, err := Load(os.DirFS("testdata"), "orders.yaml", CheckOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Plan(envelope.Message{Body: order})
+	var r *event.Refusal
+	if !errors.As(err, &r) || r.Verdict != event.Retry {
+		t.Errorf("%v", err)
 	}
 }

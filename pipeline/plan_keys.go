@@ -1,0 +1,77 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// keys computes where the item lives in the table and in its indexes. Where something is missing the item
+// is simply not in that index. All of them are cut out of one string.
+func (w *work) keys(t *eventType, item *event.Item) *event.Refusal {
+	w.text, w.ends = w.text[:0], w.ends[:0]
+	if err := w.pair(t.pk, t.sk); err != nil {
+		return refuse("key", err)
+	}
+	if refusal := w.pairLength("key"); refusal != nil {
+		return refusal
+	}
+	if len(t.indexes) > 0 {
+		item.Indexes = make([]event.IndexKey, 0, len(t.indexes))
+	}
+	for i := range t.indexes {
+		index := &t.indexes[i]
+		if err := w.pair(index.pk, index.sk); isMissing(err) {
+			continue
+		} else if err != nil {
+			return refuse(index.name, err)
+		}
+		if refusal := w.pairLength(index.name); refusal != nil {
+			return refusal
+		}
+		item.Indexes = append(item.Indexes, event.IndexKey{Name: index.name})
+	}
+	all, from := string(w.text), 0
+	next := func() string {
+		piece := all[from:w.ends[0]]
+		from, w.ends = w.ends[0], w.ends[1:]
+		return piece
+	}
+	item.Key = event.Key{PK: next(), SK: next()}
+	for i := range item.Indexes {
+		item.Indexes[i].Key = event.Key{PK: next(), SK: next()}
+	}
+	return nil
+}
+
+// pair appends the texts of two templates to w.text and their ends to w.ends, or neither.
+func (w *work) pair(pk, sk *keys.Template) error {
+	text, ends := w.text, w.ends
+	for _, t := range [...]*keys.Template{pk, sk} {
+		var err error
+		if text, err = t.Append(text, &w.source); err != nil {
+			return err
+		}
+		ends = append(ends, len(text))
+	}
+	w.text, w.ends = text, ends
+	return nil
+}
+
+// pairLength checks the pair that was appended last against the service's limits.
+func (w *work) pairLength(member string) *event.Refusal {
+	n := len(w.ends)
+	start := 0
+	if n > 2 {
+		start = w.ends[n-3]
+	}
+	pk, sk := w.ends[n-2]-start, w.ends[n-1]-w.ends[n-2]
+	switch {
+	case pk > event.MaxPK:
+		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s pk takes %d bytes, and DynamoDB allows %d", member, pk, event.MaxPK))
+	case sk > event.MaxSK:
+		return event.Poisoned(event.KeyTooLong, fmt.Sprintf("%s sk takes %d bytes, and DynamoDB allows %d", member, sk, event.MaxSK))
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/keys"
+)
+
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"1s": time.Second, "90m": 90 * time.Minute, "12h": 12 * time.Hour, "90d": 90 * 24 * time.Hour, "2w": 14 * 24 * time.Hour, "007d": 7 * 24 * time.Hour,
+	} {
+		if got, err := parseDuration(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "d", "1", "0s", "-1d", "+1d", "1.5h", "1y", "1D", "1 d", " 1d", "1d2h", "99999999999999999999d", "73001d"} {
+		if got, err := parseDuration(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	for want, d := range map[string]time.Duration{"14d": 14 * 24 * time.Hour, "36h": 36 * time.Hour, "90s": 90 * time.Second, "500ms": time.Second / 2} {
+		if got := formatDuration(d); got != want {
+			t.Errorf("%v is %s", d, got)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"order.placed", "order.refunded", "at"}
+	for word, want := range map[string]string{
+		"order.plced": "order.placed", "order.palced": "order.placed", "oder.refunded": "order.refunded", "ta": "at", "a": "at", "shipment": "", "": "",
+	} {
+		if got := nearest(word, known); got != want {
+			t.Errorf("%q: %q", word, got)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"é", "e", 1}, {"abcd", "badc", 2}} {
+		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
+			t.Errorf("%s to %s: %d", c.a, c.b, got)
+		}
+	}
+}
+
+func TestTemplatesThatMayEqual(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"A#{x}", "A#{y}", true}, {"A#{x}", "B#{y}", false}, {"A#{x}", "A", false}, {"A#{x}", "A#{y}#Z", false},
+		{"{x}", "A", true}, {"A{x}", "AB{y}", true}, {"A{x}", "B{y}", false}, {"{x}Z", "{y}Y", false}, {"{x}Z", "{y}YZ", true},
+		{"-", "-", true}, {"-", "+", false}, {"A{x}A", "AA", false}, {"A{x}A", "ABA", true}, {"{x | day}#1", "{y}#1", true}, {"A#{x}#B", "A#{x}#C", false},
+	} {
+		a, err := keys.ParseTemplate(c.a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := keys.ParseTemplate(c.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mayEqual(a, b) != c.want || mayEqual(b, a) != c.want {
+			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
+		}
+	}
+}
+
+func TestCanonicalTemplate(t *testing.T) {
+	for text, want := range map[string]string{
+		"A#{ x }":                         "A#{x}",
+		`{["a"].b[0] | first: 3 | lower}`: "{a.b[0]|first:3|lower}",
+		"{@at|day}#{@attribute.x}":        "{@at|day}#{@attribute.x}",
+		"plain":                           "plain",
+	} {
+		tpl, err := keys.ParseTemplate(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := canonicalTemplate(tpl); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
