@@ -1,0 +1,91 @@
+//go:build !ingotlocal
+
+package function
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Limits of one request. A function has a minute for a batch; a request that hangs must leave time to ask
+// again. Ours are answered within tens of milliseconds, the largest (1 MiB to quarantine) within a second.
+const (
+	requestTime = 5 * time.Second
+	dialTime    = 2 * time.Second
+)
+
+// backend makes the clients of one process.
+type backend struct{ config aws.Config }
+
+// connect reads what the SDK takes from the environment. It sends no request.
+func connect(ctx context.Context, _ *slog.Logger, _ settings, _ *pipeline.Pipeline) (*backend, error) {
+	c, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()))
+	if err != nil {
+		return nil, fmt.Errorf("AWS configuration: %w", err)
+	}
+	if c.Region == "" {
+		return nil, errors.New("AWS configuration: no Region is known; set AWS_REGION")
+	}
+	return &backend{c}, nil
+}
+
+func httpClient() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTimeout(requestTime).
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTime }).
+		WithTransportOptions(func(t *http.Transport) { t.TLSHandshakeTimeout = dialTime })
+}
+
+// once: the SDK sends each request a single time. Store and quarantine ask again themselves, until the
+// deadline and under the same condition. A second layer below them would hide throttles from their metrics
+// and from the store's concurrency, and wait up to a second where they wait 25 ms.
+const once = 1
+
+func (b *backend) tables() store.Client {
+	return dynamodb.NewFromConfig(b.config, func(o *dynamodb.Options) { o.RetryMaxAttempts = once })
+}
+
+func (b *backend) quarantine(url string) handler.Quarantine {
+	return handler.SQS(lateSender{sync.OnceValue(func() *sqs.Client {
+		return sqs.NewFromConfig(b.config, func(o *sqs.Options) { o.RetryMaxAttempts = once })
+	})}, url)
+}
+
+func (b *backend) archive(bucket string) handler.Archive {
+	return handler.S3(lateUploader{sync.OnceValue(func() *s3.Client {
+		return s3.NewFromConfig(b.config, func(o *s3.Options) {
+			// An emulator's host name does not resolve with a bucket in front of it.
+			o.UsePathStyle = b.config.BaseEndpoint != nil
+		})
+	})}, bucket)
+}
+
+// lateSender makes its client when the first letter is sent: most cold starts quarantine nothing.
+type lateSender struct{ client func() *sqs.Client }
+
+func (l lateSender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	return l.client().SendMessageBatch(ctx, in, options...)
+}
+
+// lateUploader makes its client when the first object is kept.
+type lateUploader struct{ client func() *s3.Client }
+
+func (l lateUploader) PutObject(ctx context.Context, in *s3.PutObjectInput, options ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	return l.client().PutObject(ctx, in, options...)
+}

@@ -1,0 +1,130 @@
+package function
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Process is what a function takes from the process it runs in. All fields are required.
+type Process struct {
+	Getenv   func(string) string
+	Files    fs.FS        // holds the pipeline that was built in
+	Pipeline string       // its name there
+	Out      io.Writer    // metrics; standard output in Lambda
+	Log      *slog.Logger // the function's log
+}
+
+// IngestHandler is the ingest function as aws-lambda-go takes it.
+type IngestHandler func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
+
+// StreamsHandler is the streams function as aws-lambda-go takes it.
+type StreamsHandler func(context.Context, json.RawMessage) (handler.StreamResponse, error)
+
+// Ingest makes the ingest function ready. It sends no request: an event table that does not exist is told by
+// the first batch, whose messages then stay in the queue.
+func (p Process) Ingest(ctx context.Context) (IngestHandler, error) {
+	s, plan, err := p.read(tableVariable)
+	if err != nil {
+		return nil, err
+	}
+	b, err := connect(ctx, p.Log, s, plan)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Events: s.events})
+	if err != nil {
+		return nil, err
+	}
+	in := &handler.Ingest{Plan: plan, Store: st, OnBatch: p.ingestReporter(s).batch, Log: p.Log}
+	if s.quarantine != "" {
+		in.Quarantine = b.quarantine(s.quarantine)
+	}
+	return logged(p.Log, in.Handle), nil
+}
+
+// startTime bounds Store.Start. Lambda gives the init phase 10 seconds and says nothing of why it was not
+// enough; so we end first, in words.
+const startTime = 8 * time.Second
+
+// Streams makes the streams function ready, and makes sure that the aggregates table agrees with the
+// pipeline: new generations get their heads, and what would make a total mean two things is an error.
+func (p Process) Streams(ctx context.Context) (StreamsHandler, error) {
+	s, plan, err := p.read(aggregatesVariable)
+	if err != nil {
+		return nil, err
+	}
+	b, err := connect(ctx, p.Log, s, plan)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Aggregates: s.aggregates, Counting: s.counting})
+	if err != nil {
+		return nil, err
+	}
+	starting, stop := context.WithTimeout(ctx, startTime)
+	defer stop()
+	if err := st.Start(starting); err != nil {
+		return nil, err
+	}
+	h := &handler.Streams{Plan: plan, Store: st, OnBatch: p.streamsReporter(s).batch, Log: p.Log}
+	if s.quarantine != "" {
+		h.Quarantine = b.quarantine(s.quarantine)
+	}
+	if s.archive != "" {
+		h.Archive = b.archive(s.archive)
+	}
+	return logged(p.Log, h.Handle), nil
+}
+
+// read reads the environment and the pipeline it names.
+func (p Process) read(needs string) (settings, *pipeline.Pipeline, error) {
+	limitMemory(p.Getenv)
+	s, err := readSettings(p.Getenv, needs)
+	if err != nil {
+		return s, nil, err
+	}
+	plan, err := p.load(s)
+	return s, plan, err
+}
+
+// load compiles the pipeline: the one in the binary, or the file that INGOT_PIPELINE names.
+func (p Process) load(s settings) (*pipeline.Pipeline, error) {
+	if s.pipeline == "" {
+		plan, err := pipeline.Load(p.Files, p.Pipeline, pipeline.Secret(s.secret))
+		if err != nil {
+			return nil, fmt.Errorf("the %s in this binary: %w", p.Pipeline, err)
+		}
+		return plan, nil
+	}
+	folder, name := filepath.Split(s.pipeline)
+	plan, err := pipeline.Load(os.DirFS(filepath.Clean(folder)), name, pipeline.Secret(s.secret))
+	if err != nil {
+		return nil, fmt.Errorf("%s names %s: %w", pipelineVariable, s.pipeline, err)
+	}
+	return plan, nil
+}
+
+// logged writes the error that fails a whole batch as a line of the log, with its request id. (Lambda's own
+// report of it is not in the log's format.)
+func logged[In, Out any](log *slog.Logger, handle func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
+	return func(ctx context.Context, in In) (Out, error) {
+		out, err := handle(ctx, in)
+		if err != nil {
+			log.ErrorContext(ctx, "the whole batch failed and is delivered again", "error", err.Error())
+		}
+		return out, err
+	}
+}

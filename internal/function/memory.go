@@ -1,0 +1,18 @@
+package function
+
+import (
+	"math"
+	"runtime/debug"
+	"strconv"
+)
+
+// limitMemory tells the collector how much the sandbox has, less a tenth for what it does not count. A large
+// batch is then collected harder; without the limit the heap may double once too often, and Lambda kills the
+// process. A GOMEMLIMIT that is set stands.
+func limitMemory(getenv func(string) string) {
+	megabytes, err := strconv.ParseInt(getenv(memoryVariable), 10, 64)
+	if err != nil || megabytes <= 0 || megabytes > math.MaxInt64>>21 || getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	debug.SetMemoryLimit(megabytes << 20 / 10 * 9)
+}

@@ -1,0 +1,151 @@
+package function
+
+import (
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/emf"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Namespace is the CloudWatch namespace of all metrics. Their dimensions are service (always "ingot") and
+// function (the function's name).
+const Namespace = "Ingot"
+
+const service = "ingot"
+
+// Metric describes one metric. Each is written once a batch, also when it is 0.
+type Metric struct {
+	Name  string
+	Unit  emf.Unit
+	About string
+}
+
+// IngestMetrics lists what the ingest function writes, in order.
+func IngestMetrics() []Metric { return described(ingestMeters()) }
+
+// StreamsMetrics lists what the streams function writes, in order.
+func StreamsMetrics() []Metric { return described(streamsMeters()) }
+
+// meter is a metric and where its value comes from.
+type meter[R any] struct {
+	Metric
+	value func(*batch[R]) float64
+}
+
+// batch is what is known of one batch when it is reported.
+type batch[R any] struct {
+	report R
+	cost   store.Cost
+	took   time.Duration
+	cold   bool // the process's first batch
+}
+
+func described[R any](meters []meter[R]) []Metric {
+	list := make([]Metric, len(meters))
+	for i, m := range meters {
+		list[i] = m.Metric
+	}
+	return list
+}
+
+type ingested = batch[handler.IngestReport]
+
+func ingestMeters() []meter[handler.IngestReport] {
+	meters := []meter[handler.IngestReport]{
+		{Metric{"EventsReceived", emf.Count, "messages in the batch; the eight verdicts below add up to it"},
+			func(b *ingested) float64 { return float64(b.report.Received) }},
+	}
+	for _, v := range event.Verdicts {
+		meters = append(meters, meter[handler.IngestReport]{Metric{v.String(), emf.Count, verdictAbout[v]},
+			func(b *ingested) float64 { return float64(b.report.Verdicts[v]) }})
+	}
+	meters = append(meters,
+		meter[handler.IngestReport]{Metric{"Returned", emf.Count, "messages given back to SQS: retries, and what quarantine could not take"},
+			func(b *ingested) float64 { return float64(b.report.Failed) }},
+		meter[handler.IngestReport]{Metric{"OldestEventAgeSeconds", emf.Seconds, "age of the batch's oldest message since it was sent"},
+			func(b *ingested) float64 { return max(0, b.report.OldestAge.Seconds()) }},
+	)
+	return append(meters, costMeters[handler.IngestReport]()...)
+}
+
+var verdictAbout = [len(event.Verdicts) + 1]string{
+	event.Inserted:  "new events, stored",
+	event.Updated:   "newer revisions that replaced the stored one",
+	event.Duplicate: "events that were stored already",
+	event.Stale:     "older revisions than the stored one",
+	event.Conflict:  "another payload under a stored event's key; quarantined",
+	event.Expired:   "events that came after their time; quarantined",
+	event.Poison:    "messages that can never be stored; quarantined",
+	event.Retry:     "events of which nothing is proven; delivered again",
+}
+
+type streamed = batch[handler.StreamsReport]
+
+func streamsMeters() []meter[handler.StreamsReport] {
+	return append([]meter[handler.StreamsReport]{
+		{Metric{"ChangesReceived", emf.Count, "stream records in the batch"},
+			func(b *streamed) float64 { return float64(b.report.Received) }},
+		{Metric{"ChangesForeign", emf.Count, "records of items that are not Ingot's; ignored"},
+			func(b *streamed) float64 { return float64(b.report.Foreign) }},
+		{Metric{"AggregateUpdates", emf.Count, "aggregate items written"},
+			func(b *streamed) float64 { return float64(b.report.Updates) }},
+		{Metric{"StepsDroppedByMark", emf.Count, "steps found counted already, by mark or receipt, and not counted again"},
+			func(b *streamed) float64 { return float64(b.report.Dropped) }},
+		{Metric{"Quarantined", emf.Count, "records and updates put into quarantine; their totals are flagged"},
+			func(b *streamed) float64 { return float64(b.report.Quarantined) }},
+		{Metric{"Archived", emf.Count, "expired items kept in the archive bucket"},
+			func(b *streamed) float64 { return float64(b.report.Archived) }},
+		{Metric{"Behind", emf.Count, "items stamped below an aggregate's epoch: that aggregate is building until it is rebuilt"},
+			func(b *streamed) float64 { return float64(b.report.Behind) }},
+		{Metric{"BatchesUnproven", emf.Count, "1 if part of the batch is delivered again"},
+			func(b *streamed) float64 { return flag(b.report.Unproven) }},
+		{Metric{"IteratorLagMs", emf.Milliseconds, "age of the batch's first record since the table wrote it"},
+			func(b *streamed) float64 { return milliseconds(b.report.Lag) }},
+	}, costMeters[handler.StreamsReport]()...)
+}
+
+// costMeters are the metrics that both functions have.
+func costMeters[R any]() []meter[R] {
+	return []meter[R]{
+		{Metric{"WriteUnits", emf.Count, "DynamoDB write units, counted from item sizes"},
+			func(b *batch[R]) float64 { return b.cost.WriteUnits }},
+		{Metric{"ReadUnits", emf.Count, "DynamoDB read units, counted from item sizes"},
+			func(b *batch[R]) float64 { return b.cost.ReadUnits }},
+		{Metric{"Requests", emf.Count, "requests to DynamoDB"},
+			func(b *batch[R]) float64 { return float64(b.cost.Requests) }},
+		{Metric{"Retries", emf.Count, "requests and statements sent again after a refusal or a lost answer"},
+			func(b *batch[R]) float64 { return float64(b.cost.Retries) }},
+		{Metric{"ThrottlesHotKey", emf.Count, "refusals because one key is too hot; spreading the aggregate or the key helps, capacity does not"},
+			func(b *batch[R]) float64 { hot, _ := throttles(b.cost); return float64(hot) }},
+		{Metric{"ThrottlesCapacity", emf.Count, "refusals because a table, an index or the account is at its limit"},
+			func(b *batch[R]) float64 { _, capacity := throttles(b.cost); return float64(capacity) }},
+		{Metric{"BatchMs", emf.Milliseconds, "time taken by the batch"},
+			func(b *batch[R]) float64 { return milliseconds(b.took) }},
+		{Metric{"ColdStart", emf.Count, "1 for a process's first batch"},
+			func(b *batch[R]) float64 { return flag(b.cold) }},
+	}
+}
+
+// throttles counts refusals by what helps: DynamoDB's reasons with KeyRange in them mean one hot key.
+func throttles(c store.Cost) (hotKey, capacity int) {
+	for reason, n := range c.Throttles {
+		if strings.Contains(reason, "KeyRange") {
+			hotKey += n
+		} else {
+			capacity += n
+		}
+	}
+	return hotKey, capacity
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func flag(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

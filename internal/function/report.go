@@ -1,0 +1,94 @@
+package function
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/emf"
+	"github.com/ingot-events/ingot/store"
+)
+
+// reporter writes two lines a batch with the same counts: the metrics, for CloudWatch, and one line of the
+// log, for people. It is safe for concurrent use.
+type reporter[R any] struct {
+	emitter *emf.Emitter
+	log     *slog.Logger
+	text    string
+	meters  []meter[R]
+	measure func(R) batch[R]
+	trouble func(R) bool // part of the batch is delivered again
+	warm    atomic.Bool
+}
+
+func (p Process) ingestReporter(s settings) *reporter[handler.IngestReport] {
+	return &reporter[handler.IngestReport]{emitter: p.emitter(s, "ingest"), log: p.Log, text: "ingested", meters: ingestMeters(),
+		measure: func(r handler.IngestReport) ingested { return ingested{report: r, cost: r.Cost, took: r.Took} },
+		trouble: func(r handler.IngestReport) bool { return r.Failed > 0 }}
+}
+
+func (p Process) streamsReporter(s settings) *reporter[handler.StreamsReport] {
+	return &reporter[handler.StreamsReport]{emitter: p.emitter(s, "streams"), log: p.Log, text: "streamed", meters: streamsMeters(),
+		measure: func(r handler.StreamsReport) streamed { return streamed{report: r, cost: r.Cost, took: r.Took} },
+		trouble: func(r handler.StreamsReport) bool { return r.Unproven }}
+}
+
+func (p Process) emitter(s settings, role string) *emf.Emitter {
+	name := s.function
+	if name == "" {
+		name = role
+	}
+	return &emf.Emitter{Out: p.Out, Namespace: Namespace, Service: service, Function: name, Level: s.level}
+}
+
+// batch reports one batch. It changes nothing about the answer: metrics that cannot be written are a line of
+// the log and no failure, for the batch is done with.
+func (p *reporter[R]) batch(ctx context.Context, r R) {
+	b := p.measure(r)
+	b.cold = !p.warm.Swap(true)
+	metrics, attrs := make([]emf.Metric, len(p.meters)), make([]slog.Attr, len(p.meters))
+	for i, m := range p.meters {
+		value := m.value(&b)
+		metrics[i] = emf.Metric{Name: m.Name, Unit: m.Unit, Value: value}
+		attrs[i] = slog.Float64(m.Name, value)
+	}
+	var id string
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		id = lc.AwsRequestID
+	}
+	var properties []emf.Property
+	if list := throttled(b.cost); len(list) > 0 {
+		properties = append(properties, emf.Property{Name: "throttles", Value: list})
+		attrs = append(attrs, slog.Any("throttles", list))
+	}
+	if err := p.emitter.Emit(id, metrics, properties...); err != nil {
+		p.log.ErrorContext(ctx, "metrics not written", "error", err.Error())
+	}
+	level := slog.LevelInfo
+	if p.trouble(r) {
+		level = slog.LevelWarn
+	}
+	p.log.LogAttrs(ctx, level, p.text, attrs...)
+}
+
+// throttle is one reason for refusals, in the service's own words.
+type throttle struct {
+	Reason   string `json:"reason"`
+	Resource string `json:"resource,omitempty"` // ARN of the table or index
+	Count    int    `json:"count"`
+}
+
+func throttled(c store.Cost) []throttle {
+	var list []throttle
+	for _, text := range slices.Sorted(maps.Keys(c.Throttles)) {
+		reason, resource, _ := strings.Cut(text, " of ")
+		list = append(list, throttle{reason, resource, c.Throttles[text]})
+	}
+	return list
+}

@@ -1,0 +1,121 @@
+package function
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+)
+
+// The variables of the environment. The rest (Region, credentials, endpoint) is the AWS SDK's own.
+const (
+	pipelineVariable   = "INGOT_PIPELINE"         // a file in place of the one in the binary
+	tableVariable      = "INGOT_TABLE"            // the events table; ingest needs it
+	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it
+	quarantineVariable = "INGOT_QUARANTINE_URL"   // URL of a standard queue; empty: no quarantine
+	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: what expires is gone
+	countingVariable   = "INGOT_COUNTING"         // marks (default) or receipts
+	secretVariable     = "INGOT_PII_KEY"          // needed where the pipeline uses hmac
+	nameVariable       = "AWS_LAMBDA_FUNCTION_NAME"
+	levelVariable      = "AWS_LAMBDA_LOG_LEVEL"
+	memoryVariable     = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE" // MB
+)
+
+// settings are what the environment says, checked.
+type settings struct {
+	pipeline   string
+	events     string
+	aggregates string
+	quarantine string
+	archive    string
+	counting   aggregate.Counting
+	secret     []byte
+	function   string
+	level      string
+}
+
+// Mistakes are the variables that are missing or wrong, all of them at once.
+type Mistakes []string
+
+func (m Mistakes) Error() string {
+	if len(m) == 1 {
+		return "environment: " + m[0]
+	}
+	return "environment:\n  " + strings.Join(m, "\n  ")
+}
+
+// readSettings reads the environment. Of the two tables only the one named by needs must be there. A variable that
+// is set to nothing counts as not set: template.yaml can only declare variables, never leave one out.
+func readSettings(getenv func(string) string, needs string) (settings, error) {
+	s := settings{pipeline: getenv(pipelineVariable), events: getenv(tableVariable), aggregates: getenv(aggregatesVariable),
+		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), secret: []byte(getenv(secretVariable)),
+		function: getenv(nameVariable), level: getenv(levelVariable)}
+	var m Mistakes
+	if getenv(needs) == "" {
+		m.add("%s is not set: set it to the name of the %s table", needs, tableRole(needs))
+	}
+	m.checkTable(tableVariable, s.events)
+	m.checkTable(aggregatesVariable, s.aggregates)
+	if s.events != "" && s.events == s.aggregates {
+		m.add("%s and %s are both %q: give totals a table of their own, or they would feed their own stream", tableVariable, aggregatesVariable, s.events)
+	}
+	m.checkQueue(s.quarantine)
+	m.checkBucket(s.archive)
+	m.checkSecret(s.secret)
+	switch counting := getenv(countingVariable); counting {
+	case "", aggregate.Marks.String():
+		s.counting = aggregate.Marks
+	case aggregate.Receipts.String():
+		s.counting = aggregate.Receipts
+	default:
+		m.add("%s is %q: set it to marks (the default) or receipts", countingVariable, counting)
+	}
+	if len(m) > 0 {
+		return settings{}, m
+	}
+	return s, nil
+}
+
+func tableRole(variable string) string {
+	if variable == tableVariable {
+		return "events"
+	}
+	return "aggregates"
+}
+
+func (m *Mistakes) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
+
+// tableLetters and a length of 3 to 255 are what DynamoDB allows (API reference, CreateTable).
+const tableLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+
+func (m *Mistakes) checkTable(variable, name string) {
+	if name != "" && (len(name) < 3 || len(name) > 255 || strings.Trim(name, tableLetters) != "") {
+		m.add("%s is %q: set it to the table's name, not its ARN (3 to 255 letters, digits, '_', '-' and '.')", variable, name)
+	}
+}
+
+func (m *Mistakes) checkQueue(text string) {
+	if text == "" {
+		return
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || strings.Trim(u.Path, "/") == "" {
+		m.add("%s is %q: set it to the queue's URL (https://sqs.REGION.amazonaws.com/ACCOUNT/NAME), not its name or ARN", quarantineVariable, text)
+	} else if strings.HasSuffix(u.Path, ".fifo") {
+		m.add("%s is %q: quarantine needs a standard queue, since its messages carry no group", quarantineVariable, text)
+	}
+}
+
+func (m *Mistakes) checkBucket(name string) {
+	if strings.ContainsAny(name, ":/") {
+		m.add("%s is %q: set it to the bucket's name, without s3:// and not its ARN", archiveVariable, name)
+	}
+}
+
+// checkSecret refuses a reference that nobody resolved: everybody who reads the template knows that text.
+func (m *Mistakes) checkSecret(secret []byte) {
+	if strings.HasPrefix(string(secret), "{{resolve:") {
+		m.add("%s is a reference to a secret and not the secret: CloudFormation resolves it while deploying; for local runs set the variable itself (sam local invoke --env-vars env.json)", secretVariable)
+	}
+}
