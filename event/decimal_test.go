@@ -4,9 +4,25 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+// seeded makes the random numbers of a test and says how to get them again.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if text := os.Getenv("SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("replay with: SEED=%d go test -run '^%s$' ./event", seed, t.Name())
+	return rand.New(rand.NewPCG(seed, 0))
+}
 
 func TestDecimalNormalForm(t *testing.T) {
 	nines := func(n int) string { return strings.Repeat("9", n) }
@@ -90,42 +106,41 @@ func someLiteral(r *rand.Rand) string {
 }
 
 func TestDecimalAgainstRationals(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seeded(t)
 	for range 40_000 {
 		ls, lo := someLiteral(r), someLiteral(r)
 		a, err := ParseDecimal(ls)
 		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+			t.Fatalf("%v", err)
 		}
 		b, err := ParseDecimal(lo)
 		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+			t.Fatalf("%v", err)
 		}
 		source, _ := new(big.Rat).SetString(ls)
 		ra, rb := rat(t, a), rat(t, b)
 		sum, diff := a.Add(b), a.Sub(b)
 		switch {
 		case ra.Cmp(source) != 0:
-			t.Fatalf("seed %d: %s became %s", seed, ls, a)
+			t.Fatalf("%s became %s", ls, a)
 		case a.Cmp(b) != ra.Cmp(rb):
-			t.Fatalf("seed %d: Cmp(%s, %s) = %d", seed, a, b, a.Cmp(b))
+			t.Fatalf("Cmp(%s, %s) = %d", a, b, a.Cmp(b))
 		case (a == b) != (ra.Cmp(rb) == 0):
-			t.Fatalf("seed %d: %s == %s is %v", seed, a, b, a == b)
+			t.Fatalf("%s == %s is %v", a, b, a == b)
 		case rat(t, sum).Cmp(new(big.Rat).Add(ra, rb)) != 0:
-			t.Fatalf("seed %d: %s + %s = %s", seed, a, b, sum)
+			t.Fatalf("%s + %s = %s", a, b, sum)
 		case rat(t, diff).Cmp(new(big.Rat).Sub(ra, rb)) != 0:
-			t.Fatalf("seed %d: %s - %s = %s", seed, a, b, diff)
+			t.Fatalf("%s - %s = %s", a, b, diff)
 		case sum.Sub(b) != a:
-			t.Fatalf("seed %d: %s + %s - %s is not in one form", seed, a, b, b)
+			t.Fatalf("%s + %s - %s is not in one form", a, b, b)
 		case a.Sign() != ra.Sign() || a.Neg().Sign() != -ra.Sign():
-			t.Fatalf("seed %d: Sign(%s) = %d", seed, a, a.Sign())
+			t.Fatalf("Sign(%s) = %d", a, a.Sign())
 		case a.IsInteger() != ra.IsInt():
-			t.Fatalf("seed %d: IsInteger(%s) = %v", seed, a, a.IsInteger())
+			t.Fatalf("IsInteger(%s) = %v", a, a.IsInteger())
 		}
 		i, ok := a.Int64()
 		if want := ra.IsInt() && ra.Num().IsInt64(); ok != want || ok && i != ra.Num().Int64() {
-			t.Fatalf("seed %d: Int64(%s) = %d, %v", seed, a, i, ok)
+			t.Fatalf("Int64(%s) = %d, %v", a, i, ok)
 		}
 	}
 }

@@ -169,9 +169,7 @@ func FuzzDocument(f *testing.F) {
 // Texts put together from the pieces that matter meet the twin far more often than bytes do.
 func TestDocumentAgainstTheStandardLibrary(t *testing.T) {
 	pieces := []string{"{", "}", "[", "]", ",", ":", ":", `"a"`, `"b"`, `"\u0061"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\\"`, `""`, "1", "-0", "1.5e9", "1e1000000000000000000", "true", "null", " ", "\n", "\"\xff\"", "\x00", "é"}
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
+	r := seeded(t)
 	for range 30_000 {
 		var b strings.Builder
 		for range r.IntN(12) {

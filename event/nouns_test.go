@@ -38,8 +38,7 @@ func TestSequence(t *testing.T) {
 
 // Number order, text of any length, byte order: all one.
 func TestSequenceOrder(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seeded(t)
 	some := func() (Sequence, *big.Int) {
 		digits := make([]byte, 21+r.IntN(20))
 		for i := range digits {
@@ -47,7 +46,7 @@ func TestSequenceOrder(t *testing.T) {
 		}
 		s, err := ParseSequence(string(digits))
 		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+			t.Fatalf("%v", err)
 		}
 		n, _ := new(big.Int).SetString(string(digits), 10)
 		return s, n
@@ -57,11 +56,11 @@ func TestSequenceOrder(t *testing.T) {
 		b, nb := some()
 		ab, bb := a.Bytes(), b.Bytes()
 		if a.Compare(b) != na.Cmp(nb) || bytes.Compare(ab[:], bb[:]) != na.Cmp(nb) {
-			t.Fatalf("seed %d: %s against %s", seed, a, b)
+			t.Fatalf("%s against %s", a, b)
 		}
 		again := SequenceFromBytes(ab)
 		if again.Compare(a) != 0 || len(again.String()) < 21 || strings.TrimLeft(again.String(), "0") != strings.TrimLeft(a.String(), "0") {
-			t.Fatalf("seed %d: %s comes back from its bytes as %s", seed, a, again)
+			t.Fatalf("%s comes back from its bytes as %s", a, again)
 		}
 	}
 }

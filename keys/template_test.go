@@ -1,12 +1,14 @@
 package keys
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ingot-events/ingot/event"
 )
-
-const order = `{"type":"order.placed","merchant_id":"m-4711","order_id":"o-2024-000123","customer_id":"c-99887766","placed_at":"2024-03-05T14:07:31.123Z","currency":"EUR","total_cents":129900,"tax_cents":20741,"status":"placed","items":[{"sku":"SKU-1","qty":2,"price_cents":49950},{"sku":"SKU-22","qty":1,"price_cents":30000}],"shipping":{"method":"express","city":"Wien","zip":"1010","country":"AT"},"trace_id":"9f2c"}`
 
 func must(tb testing.TB, text string) *Template {
 	tb.Helper()
@@ -17,44 +19,181 @@ func must(tb testing.TB, text string) *Template {
 	return t
 }
 
-func BenchmarkPlan(b *testing.B) {
-	id, at := must(b, "{merchant_id}#{order_id}"), must(b, "{placed_at}")
-	pk, sk := must(b, "MERCHANT#{merchant_id}"), must(b, "{@at | time}#{@id}")
-	for b.Loop() {
-		d, err := event.ParseDocument(order)
-		if err != nil {
-			b.Fatal(err)
+func TestTemplateParts(t *testing.T) {
+	const text = `ORDER#{ a.b[0] | trim|first:8 }#x{@at | day}#{@attribute.a-b.c}#{a.b[0]}#{["}|"] | hmac}`
+	template := must(t, text)
+	if template.Text() != text || template.Constant() || !template.UsesHMAC() {
+		t.Error("the template misjudges itself")
+	}
+	var got []string
+	for _, p := range template.Parts() {
+		line := p.Literal + p.Path.String() + p.Derived
+		for _, f := range p.Funcs {
+			line += " | " + f.Name + ":" + f.Arg
 		}
-		s := Source{Data: d.Root(), Type: "order.placed", HasAt: true}
-		s.Digest = Digest(s.Type, s.Data, nil)
-		if s.ID, err = id.Expand(&s); err != nil {
-			b.Fatal(err)
+		if p.Lossy {
+			line += " (lossy)"
 		}
-		if s.At, err = at.Time(&s); err != nil {
-			b.Fatal(err)
+		if p.IsVariable() != (p.Literal == "") || !strings.HasPrefix(text[p.Offset:], p.Literal) || p.IsVariable() && text[p.Offset] != '{' {
+			t.Errorf("%s: offset %d, variable %v", line, p.Offset, p.IsVariable())
 		}
-		if _, err = pk.Expand(&s); err != nil {
-			b.Fatal(err)
+		got = append(got, line)
+	}
+	want := []string{"ORDER#", "a.b[0] | trim: | first:8 (lossy)", "#x", "@at | day: (lossy)", "#", "@attribute.a-b.c", "#", "a.b[0]", "#", `["}|"] | hmac:`}
+	if !slices.Equal(got, want) {
+		t.Errorf("parts\n%q, want\n%q", got, want)
+	}
+	if paths := template.Paths(); len(paths) != 2 || paths[0].String() != "a.b[0]" || paths[1].String() != `["}|"]` {
+		t.Errorf("paths %v", paths)
+	}
+	if derived := template.Derived(); !slices.Equal(derived, []string{"@at", "@attribute.a-b.c"}) {
+		t.Errorf("derived %v", derived)
+	}
+	constant := must(t, "TOTAL#1")
+	if text, err := constant.Expand(&Source{}); !constant.Constant() || constant.UsesHMAC() || text != "TOTAL#1" || err != nil {
+		t.Errorf("a constant is %q, %v", text, err)
+	}
+}
+
+func TestTemplateMistakes(t *testing.T) {
+	cases := []struct {
+		text   string
+		offset int
+		what   string // part of the message
+	}{
+		{"", 0, "empty"},
+		{"a{b", 1, "not closed"}, {"{", 0, "not closed"}, {`{["x}`, 0, "not closed"},
+		{"a}b", 1, "closing brace without"}, {"{a}}", 3, "closing brace without"},
+		{"{}", 1, "nothing between the braces"}, {"{ }", 2, "nothing between the braces"}, {"{|hmac}", 1, "nothing between the braces"},
+		{"x{a b}", 2, "path"}, {"{2a}", 1, "path"}, {"{a..b}", 1, "path"}, {"{{a}}", 1, "path"},
+		{"{@when}", 1, "no derived value"}, {"{@}", 1, "no derived value"}, {"{@id.x}", 1, "no derived value"}, {"{@ID}", 1, "no derived value"},
+		{"{@attribute.}", 1, "names no message attribute"}, {"{@attribute.a b}", 1, "names no message attribute"}, {"{@attribute}", 1, "no derived value"},
+		{"{a | hmca}", 5, "no function"}, {"{a |}", 4, "no function"}, {"{a | | trim}", 5, "no function"}, {"{a | HMAC}", 5, "no function"},
+		{"{a | pad}", 5, "needs an argument"}, {"{a | pad:}", 5, "whole number from 1 to 38"}, {"{a | pad:0}", 5, "whole number"}, {"{a | pad:39}", 5, "whole number"},
+		{"{a | pad:08}", 5, "whole number"}, {"{a | pad:+8}", 5, "whole number"}, {"{a | pad:x}", 5, "whole number"}, {"{a | pad:99999999999999999999}", 5, "whole number"},
+		{"{a | shard:0}", 5, "from 1 to 10000"}, {"{a | shard:10001}", 5, "from 1 to 10000"}, {"{a | sha256:64}", 5, "from 1 to 63"}, {"{a | first:0}", 5, "from 1 to 1024"},
+		{"{a | trim:1}", 5, "takes no argument"}, {"{a | time:}", 5, "takes no argument"},
+		{"{a | rev}", 5, "fixed width"}, {"{a | day | rev}", 11, "cannot follow day"}, {"{a | day | month}", 11, "cannot follow day"}, {"{a | hmac | time}", 12, "cannot follow hmac"},
+		{"{a | hmac | pad:8}", 12, "cannot follow hmac"}, {"{a | unix | day}", 12, "cannot follow unix"}, {"{a | pad:3 | pad:4}", 13, "cannot follow pad"},
+		{"a\nb", 1, "control character"}, {"a\u0085", 1, "control character"}, {"a\xff", 1, "invalid UTF-8"},
+	}
+	for _, c := range cases {
+		_, err := ParseTemplate(c.text)
+		var mistake *TemplateError
+		if !errors.As(err, &mistake) || mistake.Offset != c.offset || !strings.Contains(mistake.What, c.what) {
+			t.Errorf("%q: %+v, want offset %d and %q", c.text, err, c.offset, c.what)
 		}
-		if _, err = sk.Expand(&s); err != nil {
-			b.Fatal(err)
+	}
+	_, err := ParseTemplate("{a | shard}")
+	if want := "shard needs an argument; write shard:8 instead"; err == nil || err.Error() != want {
+		t.Errorf("the message is %v, want %s", err, want)
+	}
+}
+
+func TestLossyFunctions(t *testing.T) {
+	for text, lossy := range map[string]bool{
+		"{a}": false, "{@at}": false, "{@at | time}": false, "{@at | time | rev}": false, "{a | pad:8}": false, "{a | pad:8 | rev}": false, "{a | hmac}": false, "{a | sha256}": false,
+		"{a | hmac | sha256}": false, "{a | sha256:63}": true, "{a | shard:8}": true, "{a | first:8}": true, "{a | trim}": true, "{a | lower}": true, "{a | upper}": true,
+		"{@at | minute}": true, "{@at | hour}": true, "{@at | day}": true, "{@at | month}": true, "{@at | year}": true, "{@at | unix}": true, "{@at | unixms}": true,
+		"{a | lower | hmac}": true, "{@at | unix | pad:12}": true,
+	} {
+		if got := must(t, text).Parts()[0].Lossy; got != lossy {
+			t.Errorf("%s: lossy %v", text, got)
 		}
 	}
 }
 
-func BenchmarkDigest(b *testing.B) {
-	d, _ := event.ParseDocument(order)
-	b.ReportAllocs()
-	for b.Loop() {
-		Digest("order.placed", d.Root(), nil)
+func TestCheckSeparated(t *testing.T) {
+	for text, fine := range map[string]bool{
+		"x": true, "{a}": true, "x{a}y": true, "{a}#{b}": true, "{a}x#y{b}": true, "{a}##{b}": true, "#{a}#{b}#": true,
+		"{a}{b}": false, "{a}-{b}": false, "#{a}{b}": false, "{a}#{b}{c}": false, "{a}#{b}-{c}": false, "{@at | day}T{@id}": false,
+	} {
+		err := must(t, text).CheckSeparated()
+		var mistake *TemplateError
+		if (err == nil) != fine || err != nil && (!errors.As(err, &mistake) || text[mistake.Offset] != '{' || mistake.Offset == 0) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := must(t, "{a}-{@id}").CheckSeparated(); !strings.Contains(err.Error(), "field a from @id") {
+		t.Errorf("the message names neither: %v", err)
 	}
 }
-func BenchmarkKey(b *testing.B) {
-	d, _ := event.ParseDocument(order)
-	s := Source{Data: d.Root(), Type: "order.placed", HasAt: true}
-	pk := must(b, "MERCHANT#{merchant_id}")
-	b.ReportAllocs()
-	for b.Loop() {
-		pk.Expand(&s)
+
+func TestExpandExplainsItself(t *testing.T) {
+	s := &Source{Data: root(t, `{"n":1,"nil":null,"empty":"","blank":" ","list":[],"obj":{},"when":"yesterday","wide":12345,"email":"a@b"}`)}
+	for text, want := range map[string]string{
+		"{x.y}":               "field x.y is missing",
+		"{nil}":               "field nil is null",
+		"{empty}":             "field empty is empty",
+		"{blank | trim}":      "field blank is empty but for white space",
+		"{@id}":               "@id is empty",
+		"{@at | day}":         "@at is missing",
+		"{@digest}":           "@digest is missing",
+		"{@attribute.tenant}": "@attribute.tenant is missing",
+		"{list}":              "Poison (wrong-type): field list is an array, which no text can be made of",
+		"{obj | hmac}":        "Poison (wrong-type): field obj is an object, which no text can be made of",
+		"{when | day}":        `Poison (bad-time): field when | day: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+		"{wide | pad:4}":      `Poison (number-range): field wide | pad:4: "12345" has more than 4 digits`,
+		"{email | pad:4}":     `Poison (wrong-type): field email | pad:4: "a@b" is not a non-negative integer without needless zeros`,
+		"{email | hmac}":      "Retry (refused): field email | hmac: there is no secret; set INGOT_PII_KEY",
+	} {
+		got, err := must(t, text).Expand(s)
+		if err == nil || err.Error() != want || got != "" {
+			t.Errorf("%s: %q, %v, want %s", text, got, err, want)
+		}
+	}
+}
+
+// What was in the buffer stays, and a failure leaves nothing behind.
+func TestAppendToABuffer(t *testing.T) {
+	s := &Source{Data: root(t, `{"a":"x#y","b":7}`)}
+	dst, err := must(t, "A#{a}#{b | pad:3}").Append([]byte("before#"), s)
+	if string(dst) != "before#A#x%23y#007" || err != nil {
+		t.Errorf("%q, %v", dst, err)
+	}
+	dst, err = must(t, "A#{a}#{c}").Append([]byte("before#"), s)
+	if string(dst) != "before#" || err == nil {
+		t.Errorf("%q, %v", dst, err)
+	}
+}
+
+func TestTimeTemplates(t *testing.T) {
+	for text, fine := range map[string]bool{
+		"{a}": true, "{a | unix}": true, "{a | unixms}": true, "{a | trim | unix}": true, "{a | trim}": true, "{@at}": true, "{@attribute.sent}": true,
+		"x": false, "{a}Z": false, "{a}#{b}": false, "{a | day}": false, "{a | time | unix}": false, "{a | time}": false, "{a | hmac}": false,
+	} {
+		template := must(t, text)
+		if err := template.CheckTime(); (err == nil) != fine {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := template.Time(&Source{}); err == nil {
+			t.Errorf("%s reads a time from nothing", text)
+		}
+	}
+	s := &Source{
+		Data:       root(t, `{"end":253402300799.999999999,"beyond":253402300800,"fine":0.0000000001,"zero":0,"ms":0.000001,"n":5,"huge":1e999999999999999999,"tiny":1e-999999999999999999}`),
+		Attributes: map[string]string{"sent": "1530000000000", "at": "2024-03-05T14:07:31+02:00"},
+	}
+	for text, want := range map[string]string{
+		"{end | unix}": "9999-12-31T23:59:59.999999999Z", "{zero | unix}": "1970-01-01T00:00:00.000000000Z", "{ms | unixms}": "1970-01-01T00:00:00.000000001Z",
+		"{@attribute.sent | unixms}": "2018-06-26T08:00:00.000000000Z", "{@attribute.at}": "2024-03-05T12:07:31.000000000Z",
+	} {
+		if at, err := must(t, text).Time(s); err != nil || FormatTime(at) != want {
+			t.Errorf("%s: %s, %v, want %s", text, FormatTime(at), err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"{beyond | unix}": "outside of the years", "{fine | unix}": "finer than a nanosecond", "{huge | unix}": "outside of the years", "{tiny | unix}": "finer than a nanosecond",
+		"{n}": "declare what it counts with | unix or | unixms", "{@attribute.at | unix}": "is not a number", "{@attribute.sent}": "not an RFC 3339 time",
+	} {
+		_, err := must(t, text).Time(s)
+		var refusal *event.Refusal
+		if !errors.As(err, &refusal) || refusal.Reason != event.BadTime || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	at := time.Date(2024, 3, 5, 14, 0, 0, 5, time.FixedZone("", 3600))
+	if got, err := must(t, "{@at}").Time(&Source{At: at, HasAt: true}); err != nil || !got.Equal(at) || got.Location() != time.UTC {
+		t.Errorf("@at is %v, %v", got, err)
 	}
 }
