@@ -63,14 +63,11 @@ func readSettings(getenv func(string) string, needs string) (settings, error) {
 	m.checkQueue(s.quarantine)
 	m.checkBucket(s.archive)
 	m.checkSecret(s.secret)
-	switch counting := getenv(countingVariable); counting {
-	case "", aggregate.Marks.String():
-		s.counting = aggregate.Marks
-	case aggregate.Receipts.String():
-		s.counting = aggregate.Receipts
-	default:
-		m.add("%s is %q: set it to marks (the default) or receipts", countingVariable, counting)
+	counting, err := aggregate.ParseCounting(getenv(countingVariable))
+	if err != nil {
+		m.add("%s is %q: set it to marks (the default) or receipts", countingVariable, getenv(countingVariable))
 	}
+	s.counting = counting
 	if len(m) > 0 {
 		return settings{}, m
 	}

@@ -1,0 +1,96 @@
+//go:build ingotlocal
+
+package function
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// backend is the engine in this process, with what the settings name.
+type backend struct {
+	engine *embedded.Engine
+	queue  string // URL that the engine gave the quarantine queue
+}
+
+// connect makes tables, queue and bucket afresh. An endpoint in the environment plays no part.
+func connect(ctx context.Context, log *slog.Logger, s settings, plan *pipeline.Pipeline) (*backend, error) {
+	log.WarnContext(ctx, "local build: tables, quarantine queue and archive are in this process and end with it; no AWS service or endpoint is used")
+	b := &backend{engine: embedded.New(embedded.Config{Region: os.Getenv("AWS_REGION")})}
+	if err := b.make(ctx, s, plan); err != nil {
+		return nil, fmt.Errorf("local build: %w", err)
+	}
+	return b, nil
+}
+
+func (b *backend) make(ctx context.Context, s settings, plan *pipeline.Pipeline) error {
+	if s.events != "" {
+		if err := b.table(ctx, s.events, plan.Indexes(), true); err != nil {
+			return fmt.Errorf("events table: %w", err)
+		}
+	}
+	if s.aggregates != "" {
+		if err := b.table(ctx, s.aggregates, nil, false); err != nil {
+			return fmt.Errorf("aggregates table: %w", err)
+		}
+	}
+	if s.quarantine != "" {
+		out, err := b.engine.SQS().CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: aws.String(path.Base(s.quarantine))})
+		if err != nil {
+			return fmt.Errorf("quarantine queue: %w", err)
+		}
+		b.queue = aws.ToString(out.QueueUrl)
+	}
+	if s.archive != "" {
+		if _, err := b.engine.S3().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &s.archive}); err != nil {
+			return fmt.Errorf("archive bucket: %w", err)
+		}
+	}
+	return nil
+}
+
+// table makes a table as template.yaml declares it.
+func (b *backend) table(ctx context.Context, name string, indexes []string, stream bool) error {
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
+	key := func(prefix string) []types.KeySchemaElement {
+		pk, sk := prefix+"PK", prefix+"SK"
+		in.AttributeDefinitions = append(in.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS},
+			types.AttributeDefinition{AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS})
+		return []types.KeySchemaElement{{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange}}
+	}
+	in.KeySchema = key("")
+	for _, index := range indexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: &index,
+			KeySchema: key(index), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
+	}
+	if stream {
+		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
+	}
+	if _, err := b.engine.DynamoDB().CreateTable(ctx, in); err != nil {
+		return err
+	}
+	_, err := b.engine.DynamoDB().UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
+	return err
+}
+
+func (b *backend) tables() store.Client { return b.engine.DynamoDB() }
+
+func (b *backend) quarantine(string) handler.Quarantine { return handler.SQS(b.engine.SQS(), b.queue) }
+
+func (b *backend) archive(bucket string) handler.Archive { return handler.S3(b.engine.S3(), bucket) }
