@@ -172,6 +172,18 @@ func TestShardsThatRollAreFoundAndForgotten(t *testing.T) {
 	}
 }
 
+func TestChildrenAreFoundWhileOthersGoOn(t *testing.T) {
+	rig := newStreamRig(t, nil)
+	first, other := rig.source.shard("a", ""), rig.source.shard("z", "")
+	first.put(1, 1)
+	other.put(21, 29)
+	rig.poll(1)
+	first.closed = true
+	rig.source.shard("b", "a").put(2, 2)
+	rig.poll(2)
+	rig.want("1 21-23 24-26 2 27-29")
+}
+
 func TestBackToAStaleCheckpoint(t *testing.T) {
 	rig := newStreamRig(t, nil)
 	rig.source.shard("a", "").put(1, 7)
@@ -243,6 +255,15 @@ func TestBisect(t *testing.T) {
 	rig.want("9")
 }
 
+// TestBisectedPiecesKeepTheirEnds: a part that is done in part does not grow into the next.
+func TestBisectedPiecesKeepTheirEnds(t *testing.T) {
+	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize, c.Bisect = 8, true })
+	rig.source.shard("a", "").put(1, 8)
+	rig.script = []string{"!", failing(3)}
+	rig.poll(4)
+	rig.want("1-8 1-4 3-4 5-8")
+}
+
 func TestRetriesRunOut(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.MaxRetries = 1 })
 	rig.source.shard("a", "").put(1, 5)
@@ -305,9 +326,11 @@ func TestErrorsOfTheSourceAreReturned(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	rig.want("3")
+	// The list of shards is read again at once, and the shard that is gone is no longer asked for.
+	rig.source.order = []string{"b"}
+	rig.poll(1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	rig.source.order = []string{"b"}
 	if _, err := rig.Poll(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after the context ended", err)
 	}

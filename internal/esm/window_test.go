@@ -123,6 +123,18 @@ func TestTooLargeAStateEndsTheWindowEarly(t *testing.T) {
 	rig.want("1-3 4-6 final 7")
 }
 
+func TestExpiredIteratorWithRecordsReadAhead(t *testing.T) {
+	rig := newWindowRig(t, nil)
+	sh := rig.source.shard("a", "")
+	sh.put(99, 100)
+	rig.poll(1)
+	rig.source.expired = true
+	rig.poll(1)
+	sh.put(101, 101)
+	rig.poll(2)
+	rig.want("99 final 100-101 final")
+}
+
 func TestCheckpointHoldsTheWindow(t *testing.T) {
 	rig := newWindowRig(t, nil)
 	rig.source.shard("a", "").put(1, 4)
