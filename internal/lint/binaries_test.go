@@ -1,0 +1,79 @@
+package lint
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// module is the prefix of this repository's own packages.
+const module = "github.com/ingot-events/ingot/"
+
+// What the deployed functions must not carry: the engine that stands in for AWS, whatever only tests or the
+// command-line tool need, and packages that cost megabytes or milliseconds at each cold start.
+var unshippable = []string{
+	"testing", "flag", "net/rpc", "net/http/httptest",
+	module + "internal/embedded", module + "internal/esm", module + "internal/runtimeapi", module + "internal/demo",
+	module + "internal/sim", module + "ingottest", module + "verify", module + "cmd/ingot",
+	"github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/", "github.com/rogpeppe/",
+	"github.com/testcontainers/", "github.com/docker/", "github.com/moby/", "github.com/cloudevents/", "github.com/json-iterator/",
+	"go.uber.org/", "go.opentelemetry.io/", "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams",
+}
+
+func TestFunctionsCarryNoTestCode(t *testing.T) {
+	for _, command := range []string{"ingest", "streams"} {
+		t.Run(command, func(t *testing.T) {
+			deps := dependencies(t, "lambda.norpc", "./cmd/"+command)
+			for _, dep := range deps {
+				for _, bad := range unshippable {
+					if dep == strings.TrimSuffix(bad, "/") || strings.HasPrefix(dep, strings.TrimSuffix(bad, "/")+"/") {
+						t.Errorf("it carries %s", dep)
+					}
+				}
+			}
+			if !slices.Contains(deps, module+"store") {
+				t.Error("it does not even carry the store; the list of dependencies is wrong")
+			}
+		})
+	}
+}
+
+// The local build is the same functions and the engine; no AWS configuration is left in it to reach out by.
+func TestLocalBuildCarriesTheEngine(t *testing.T) {
+	for _, command := range []string{"ingest", "streams"} {
+		deps := dependencies(t, "lambda.norpc,ingotlocal", "./cmd/"+command)
+		if !slices.Contains(deps, module+"internal/embedded") {
+			t.Errorf("the local build of %s lacks the engine", command)
+		}
+		if slices.Contains(deps, "github.com/aws/aws-sdk-go-v2/config") {
+			t.Errorf("the local build of %s can reach AWS", command)
+		}
+	}
+}
+
+// The packages that decide what an event is and counts know neither AWS nor the network.
+func TestPurePackagesStayPure(t *testing.T) {
+	for _, pkg := range []string{"event", "keys", "envelope", "aggregate", "pipeline"} {
+		for _, dep := range dependencies(t, "", "./"+pkg) {
+			if dep == "net" || strings.HasPrefix(dep, "net/http") || strings.HasPrefix(dep, "github.com/aws/") ||
+				dep == module+"store" || dep == module+"handler" || strings.HasPrefix(dep, module+"internal/") {
+				t.Errorf("%s depends on %s", pkg, dep)
+			}
+		}
+	}
+}
+
+func dependencies(t *testing.T, tags, pkg string) []string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-tags="+tags, pkg)
+	cmd.Dir = "../.."
+	cmd.Env = append(cmd.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS=linux")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list -deps %s: %v\n%s", pkg, err, stderr.String())
+	}
+	return strings.Fields(string(out))
+}

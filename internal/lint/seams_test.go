@@ -1,0 +1,132 @@
+// Package lint holds the rules of this repository that no general tool knows, as tests.
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// store and handler take the clock, waiting, chance and goroutines from store.Env alone. That is what makes a
+// simulation a pure function of its seed; one time.Now elsewhere would end it, and no test would notice.
+func TestOnlyEnvTouchesTheWorld(t *testing.T) {
+	for _, folder := range []string{"store", "handler"} {
+		for _, file := range sources(t, filepath.Join("..", "..", folder)) {
+			if filepath.Join(folder, filepath.Base(file)) == filepath.Join("store", "env.go") {
+				continue
+			}
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, fault := range worldly(t, file, src) {
+				t.Error(fault)
+			}
+		}
+	}
+}
+
+// sources are the Go files of a folder without its tests.
+func sources(t *testing.T, folder string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := slices.DeleteFunc(all, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	if len(files) == 0 {
+		t.Fatalf("no Go files in %s", folder)
+	}
+	return files
+}
+
+// banned are the functions that reach the world past Env, by import path; nil bans the whole package.
+var banned = map[string][]string{
+	"time":                           {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
+	"context":                        {"WithDeadline", "WithDeadlineCause", "WithTimeout", "WithTimeoutCause", "AfterFunc"},
+	"math/rand":                      nil,
+	"math/rand/v2":                   nil,
+	"crypto/rand":                    nil,
+	"golang.org/x/sync/errgroup":     nil,
+	"golang.org/x/sync/singleflight": nil,
+}
+
+// worldly lists what a file does that only Env may do.
+func worldly(t *testing.T, name string, src []byte) []string {
+	t.Helper()
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, name, src, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var faults []string
+	fault := func(n ast.Node, what string) {
+		faults = append(faults, fmt.Sprintf("%s: %s; take it from store.Env", files.Position(n.Pos()), what))
+	}
+	paths := map[string]string{} // by local name
+	for _, spec := range file.Imports {
+		path, _ := strconv.Unquote(spec.Path.Value)
+		names, watched := banned[path]
+		local := filepath.Base(strings.TrimSuffix(path, "/v2"))
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		switch {
+		case watched && names == nil:
+			fault(spec, "imports "+path)
+		case watched && local == ".":
+			fault(spec, "imports "+path+" without its name")
+		case watched:
+			paths[local] = path
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			fault(n, "starts a goroutine")
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && slices.Contains(banned[paths[x.Name]], n.Sel.Name) {
+				fault(n, "uses "+paths[x.Name]+"."+n.Sel.Name)
+			}
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == "sync" && n.Sel.Name == "WaitGroup" {
+				fault(n, "uses sync.WaitGroup, which starts goroutines")
+			}
+		}
+		return true
+	})
+	return faults
+}
+
+// The rule finds each way past Env, and nothing in code that keeps to it.
+func TestWorldlyFindsEachWayPastEnv(t *testing.T) {
+	for name, tt := range map[string]struct {
+		src  string
+		says string // empty: nothing is found
+	}{
+		"clock":         {`import "time"; var at = time.Now()`, "x.go:3:25: uses time.Now"},
+		"clock's value": {`import "time"; var now = time.Now`, "uses time.Now"},
+		"renamed":       {`import t "time"; func f() { t.Sleep(1) }`, "uses time.Sleep"},
+		"dot":           {`import . "time"; func f() { Sleep(1) }`, "imports time without its name"},
+		"timer":         {`import "time"; var c = time.NewTimer(1)`, "uses time.NewTimer"},
+		"deadline":      {`import "context"; var f = context.WithTimeout`, "uses context.WithTimeout"},
+		"chance":        {`import "math/rand/v2"; var n = rand.Int()`, "imports math/rand/v2"},
+		"goroutine":     {`func f() { go f() }`, "starts a goroutine"},
+		"group":         {`import "sync"; func f() { var g sync.WaitGroup; g.Go(f) }`, "uses sync.WaitGroup"},
+		"fine":          {`import ("sync"; "time"); var mu sync.Mutex; const d = time.Second; var at = time.Unix(0, 0)`, ""},
+		"other Now":     {`type env struct{ Now func() int }; func f(e env) int { return e.Now() }`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults := strings.Join(worldly(t, "x.go", []byte("package x\n\n"+tt.src+"\n")), "\n")
+			if (tt.says == "") != (faults == "") || !strings.Contains(faults, tt.says) {
+				t.Errorf("found %q, want %q", faults, tt.says)
+			}
+		})
+	}
+}
