@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"

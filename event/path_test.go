@@ -1,7 +1,6 @@
 package event
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 )
