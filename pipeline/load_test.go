@@ -147,6 +147,30 @@ func TestBaseIsCorrect(t *testing.T) {
 	}
 }
 
+func TestAFileOfNothing(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "---\n"} {
+		if _, err := loadText(text); err == nil || !strings.Contains(err.Error(), "write ingot: 1, epoch: 1 and events: instead") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := loadText("[]"); err == nil || err.Error() != "p.yaml:1:1: the file is a list, not a mapping" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestKeyOfAShortenedID(t *testing.T) {
+	_, err := loadText("ingot: 1\nepoch: 1\nevents: {a: {key: {pk: '{@id | shard:8}', sk: '-'}}}\n")
+	if err == nil || !strings.Contains(err.Error(), "key shows @id only through a function that loses a part of it") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEventsKeptForEver(t *testing.T) {
+	if p := mustLoad(t, base); p.MaxRetain() != 0 || len(p.Definitions()) != 2 || p.Definitions()[0].Name != "daily" {
+		t.Errorf("retain %v, %v", p.MaxRetain(), p.Definitions())
+	}
+}
+
 func TestLineEndsAndByteOrderMark(t *testing.T) {
 	mustLoad(t, strings.ReplaceAll(base, "\n", "\r\n"))
 	_, err := loadText(strings.ReplaceAll(strings.Replace(base, "{parcel}", "{parcel", 1), "\n", "\r\n"))
@@ -231,6 +255,18 @@ func TestEveryCheck(t *testing.T) {
 		{"by with a hash", `by: {shop: "{shop}"}`, `by: {shop: "{shop}#x"}`, `p.yaml:23:16: shop has # or % in its text`},
 		{"unknown event type", "      moved: {values", "      mved: {values", `p.yaml:33:7: there is no event type mved; write moved instead`},
 		{"no from", "    from:\n      moved: {values: {parcels: count, weight: sum weight}}\n", "", `from is missing in live`},
+		{"from of nothing", "      moved: {values: {parcels: count, weight: sum weight}}\n", "      {}\n", `from names no event type; write from: {moved: {values: {n_events: count}}} instead`},
+		{"null aggregates", base[strings.Index(base, "aggregates:"):], "aggregates:\n", ``},
+		{"null text", `sk: "-"`, `sk: ~`, `p.yaml:17:38: sk has no value`},
+		{"boolean for text", `sk: "-"`, `sk: true`, `sk is a boolean, not text; write "true" instead`},
+		{"mapping for text", `sk: "-"`, `sk: {a: b}`, `sk is a mapping, not text`},
+		{"long where", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "\n        where: |\n          total > 0\n          and total < 1e6\n        values: {orders: count}", ``},
+		{"mistake in a long where", "{where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}", "\n        where: |\n          total > 0\n          && total < 1e6\n        values: {orders: count}", `p.yaml:27:16: && is not an operator`},
+		{"ignored in a compound where", "where: total > 0", "where: not (exists trace or a in (1)) and total > 0", `where uses trace, which ignore`},
+		{"odd name", "    retain: 90d", "    ? [a]\n    : b", `not YAML: `},
+		{"null name", "    retain: 90d", "    ~: b", `a name must be plain text`},
+		{"by of nothing known", `by: {shop: "{shop}"}`, `by: {shop: "{shop | x}"}`, `p.yaml:23:25: "x" is no function`},
+		{"long event name", "  moved:\n", "  " + strings.Repeat("m", 257) + ":\n", `the name of an event type is longer than 256 bytes`},
 		{"no values", "{values: {parcels: count, weight: sum weight}}", "{values: {}}", `values names no value`},
 		{"bad where", "where: total > 0", "where: total >> 0", `p.yaml:26:29: >> is not an operator`},
 		{"unknown value", "orders: count", "orders: counts", `p.yaml:26:51: counts is not a way to compute a value; write count instead`},

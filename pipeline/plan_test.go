@@ -78,6 +78,13 @@ func TestPlanRefuses(t *testing.T) {
 		{"time before 1970", "2099-", "1969-", event.BadTime, ""},
 		{"number as time", `"2099-02-03T04:05:06.5Z"`, "5", event.BadTime, "placed_at"},
 		{"key too long", "o-7", long, event.KeyTooLong, ""},
+		{"pk too long", "m#1", strings.Repeat("m", 2040), event.KeyTooLong, "key pk takes 2049 bytes"},
+		{"pk of 2048 bytes, but the total's is longer", "m#1", strings.Repeat("m", 2039), event.KeyTooLong, ""},
+		{"array in key of an index", `"c@example.com"`, `[]`, event.WrongType, "GSI1: "},
+		{"missing in an index", `"c@example.com"`, `null`, "", ""},
+		{"a boolean attribute", `"open"`, `true`, "", ""},
+		{"text in a sum", "1250.0", `"1250"`, "", ""}, // where is false
+		{"type of a thousand letters", "order.placed", strings.Repeat("z", 1000), event.UnknownType, strings.Repeat("z", 100) + "…"},
 		{"index key too long", "o-7", strings.Repeat("y", 1000), event.KeyTooLong, "GSI1 sk takes"},
 		{"aggregate value missing", `"total_cents":1250.0`, `"total_cents":null,"x":1`, "", ""}, // where is false: nothing is summed
 		{"sum out of range", "1250.0", "1e50", event.NumberOutOfRange, "cannot be summed"},
@@ -289,6 +296,44 @@ third [] A#third#3#0 / - added=0.001`
 	}
 	if got := show(item); got != "second [] A#second#2#0 / 1970-01-01T00:00:00Z back=-7 things=-" {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestAmounts(t *testing.T) {
+	p := mustLoad(t, small)
+	for data, want := range map[string]string{
+		`{"w":{"x":"1"}}`:                     "wrong-type aggregate third, value added: field w.x is string, not a number",
+		`{"w":{"x":{}}}`:                      "wrong-type aggregate third, value added: field w.x is object, not a number",
+		`{"w":{"x":null}}`:                    "missing-field aggregate third, value added: field w.x is missing",
+		`{"w":{"x":1e18}}`:                    "",
+		`{"w":{"x":1.000000001}}`:             "",
+		`{"w":{"x":1000000000000000001}}`:     "number-range aggregate third, value added: field w.x is beyond 10^18",
+		`{"kind":"x","v":1e125,"w":{"x":1}}`:  "",
+		`{"kind":"x","v":1e126,"w":{"x":1}}`:  "number-range aggregate first, value high: field v has more than 38 digits",
+		`{"kind":"x","v":1e-131,"w":{"x":1}}`: "number-range aggregate first, value high: field v has more than 38 digits",
+		`{"kind":"y","v":"z","w":{"x":1}}`:    "",
+	} {
+		_, err := p.PlanEvent(cloudEvent(data))
+		if want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", data, err)
+			}
+			continue
+		}
+		if r := refusal(t, err); !strings.HasPrefix(string(r.Reason)+" "+r.Detail, want) {
+			t.Errorf("%s: %v", data, r)
+		}
+	}
+	e := cloudEvent(`{"kind":"x","v":1,"w":{"x":1}}`)
+	e.Attributes["region"] = strings.Repeat("r", 2037)
+	if _, err := p.PlanEvent(e); refusal(t, err).Reason != event.KeyTooLong {
+		t.Errorf("a total's key of 2,049 bytes: %v", err)
+	}
+	e.Attributes["region"] = e.Attributes["region"][1:]
+	if item, err := p.PlanEvent(e); err != nil {
+		t.Errorf("a total's key of 2,048 bytes: %v", err)
+	} else if c := p.Contributions(item).List[0]; len(c.Def.Key(0, c.By, c.Window).PK) != event.MaxPK {
+		t.Errorf("%d bytes", len(c.Def.Key(0, c.By, c.Window).PK))
 	}
 }
 
