@@ -106,6 +106,13 @@ func TestCloudEventIdentityIsInjective(t *testing.T) {
 	}
 }
 
+func TestCloudEventIdentityIsEscaped(t *testing.T) {
+	body := object("specversion", `"1.0"`, "type", `"t"`, "source", `"/a#b"`, "id", `"c%#d"`, "data", "{}")
+	if got, want := mustOpen(t, Message{Body: body}).ID, "/a%23b#c%25%23d"; got != want {
+		t.Errorf("id %q, want %q", got, want)
+	}
+}
+
 func TestBinaryCloudEvent(t *testing.T) {
 	for _, prefix := range prefixes {
 		t.Run(prefix, func(t *testing.T) {

@@ -24,6 +24,9 @@ import (
 
 // seeds runs the test for several random seeds, or for the one in INGOT_SEED.
 func seeds(t *testing.T, n int, run func(t *testing.T, seed uint64)) {
+	if testing.Short() {
+		n = min(n, 4)
+	}
 	first := uint64(time.Now().UnixNano())
 	if s := os.Getenv("INGOT_SEED"); s != "" {
 		var err error

@@ -1,0 +1,139 @@
+package esm
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFaultsOfAStream(t *testing.T) {
+	once := func() func(Invocation) bool {
+		done := false
+		return func(Invocation) bool { was := done; done = true; return !was }
+	}
+	for name, tt := range map[string]struct {
+		faults Faults
+		calls  string
+	}{
+		"duplicate": {Faults{Duplicate: once()}, "1-3 1-3 4-6 7"},
+		"drop":      {Faults{DropAnswer: once()}, "1-3 1-3 4-6"},
+		"forget":    {Faults{Forget: once()}, "1-3 1-3 4-6"},
+	} {
+		rig := newStreamRig(t, func(c *StreamConfig) { c.Function.Faults = tt.faults })
+		rig.source.shard("a", "").put(1, 7)
+		p := rig.poll(3)
+		if got := rig.took(); got != tt.calls {
+			t.Errorf("%s: called with %q, want %q", name, got, tt.calls)
+		}
+		if failed := p.Failed; (name == "drop") != (failed == 1) {
+			t.Errorf("%s: %d failures", name, failed)
+		}
+	}
+}
+
+func TestBisect(t *testing.T) {
+	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize, c.Bisect, c.MaxRetries = 8, true, 2 })
+	rig.source.shard("a", "").put(1, 9)
+	// Record 3 fails whatever comes with it, until its retries are used up.
+	rig.cfg.Function.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
+		answer, _ := rig.handle(ctx, payload)
+		for _, n := range rig.calls[len(rig.calls)-1].Records {
+			if n == 3 {
+				return nil, errors.New("three")
+			}
+		}
+		return answer, nil
+	}
+	var discarded []Discard
+	rig.cfg.OnDiscard = func(d Discard) { discarded = append(discarded, d) }
+	p := rig.poll(9)
+	rig.want("1-8 1-4 1-2 3-4 3 3 3 4 5-8")
+	if len(discarded) != 1 || len(discarded[0].IDs) != 1 || discarded[0].IDs[0] != number(3) || discarded[0].Reason != "RetryAttemptsExhausted" || p.Discarded != 1 {
+		t.Errorf("discarded %+v", discarded)
+	}
+	rig.poll(1)
+	rig.want("9")
+}
+
+// TestBisectedPiecesKeepTheirEnds: a part that is done in part does not grow into the next.
+func TestBisectedPiecesKeepTheirEnds(t *testing.T) {
+	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize, c.Bisect = 8, true })
+	rig.source.shard("a", "").put(1, 8)
+	rig.script = []string{"!", failing(3)}
+	rig.poll(4)
+	rig.want("1-8 1-4 3-4 5-8")
+}
+
+func TestRetriesRunOut(t *testing.T) {
+	rig := newStreamRig(t, func(c *StreamConfig) { c.MaxRetries = 1 })
+	rig.source.shard("a", "").put(1, 5)
+	rig.script = []string{"!", "!", failing(5), failing(5)}
+	p := rig.poll(5)
+	rig.want("1-3 1-3 4-5 5")
+	if p.Discarded != 4 || p.Done != 1 {
+		t.Errorf("did %+v", p)
+	}
+}
+
+func TestOldRecordsAreDiscarded(t *testing.T) {
+	rig := newStreamRig(t, func(c *StreamConfig) { c.MaxAge = time.Minute })
+	rig.source.shard("a", "").put(938, 941)
+	if p := rig.poll(1); p.Discarded != 2 {
+		t.Errorf("did %+v", p)
+	}
+	rig.want("940-941")
+}
+
+func TestTrimmedRecords(t *testing.T) {
+	rig := newStreamRig(t, nil)
+	sh := rig.source.shard("a", "")
+	sh.put(1, 9)
+	rig.poll(1)
+	sh.trimmed = 6
+	rig.Restore(rig.Checkpoint())
+	if p := rig.poll(1); p.Trimmed != 1 {
+		t.Errorf("did %+v", p)
+	}
+	rig.want("1-3 7-9")
+}
+
+func TestExpiredIterator(t *testing.T) {
+	rig := newStreamRig(t, nil)
+	sh := rig.source.shard("a", "")
+	sh.put(1, 2)
+	rig.poll(1)
+	sh.put(3, 3)
+	rig.source.expired = true
+	rig.poll(2)
+	rig.want("1-2 3")
+}
+
+func TestErrorsOfTheSourceAreReturned(t *testing.T) {
+	rig := newStreamRig(t, nil)
+	rig.source.shard("a", "").put(1, 1)
+	rig.source.shard("b", "").put(2, 2)
+	rig.poll(1)
+	rig.Restore(Checkpoint{Shards: map[string]ShardCheckpoint{"a": {}, "b": {}}})
+	rig.poll(1)
+	rig.took()
+	rig.Restore(rig.Checkpoint())
+	rig.poll(1)
+	rig.source.shards["b"].put(3, 3)
+	delete(rig.source.shards, "a")
+	rig.Stream.shards["a"].rewind()
+	_, err := rig.Poll(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "iterator of shard a") {
+		t.Errorf("error %v", err)
+	}
+	rig.want("3")
+	// The list of shards is read again at once, and the shard that is gone is no longer asked for.
+	rig.source.order = []string{"b"}
+	rig.poll(1)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := rig.Poll(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v after the context ended", err)
+	}
+}
