@@ -1,0 +1,175 @@
+package function
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/store"
+)
+
+// lines are what a process wrote.
+type lines struct{ metrics, log bytes.Buffer }
+
+func (l *lines) process() Process {
+	return Process{Out: &l.metrics, Log: slog.New(slog.NewJSONHandler(&l.log, nil))}
+}
+
+func decode(t *testing.T, line []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(line, &m); err != nil {
+		t.Fatalf("%v in %s", err, line)
+	}
+	return m
+}
+
+func request(id string) context.Context {
+	return lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: id})
+}
+
+// Every message has one verdict, so the verdict metrics add up to the messages received, whatever the report.
+func TestVerdictMetricsAddUpToReceived(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 100 {
+		var report handler.IngestReport
+		for range r.IntN(50) {
+			report.Verdicts[event.Verdicts[r.IntN(len(event.Verdicts))]]++
+			report.Received++
+		}
+		var out lines
+		out.process().ingestReporter(settings{}).batch(context.Background(), report)
+		line, sum := decode(t, out.metrics.Bytes()), 0.0
+		for _, v := range event.Verdicts {
+			n, ok := line[v.String()].(float64)
+			if !ok || n != float64(report.Verdicts[v]) {
+				t.Fatalf("seed %d: metric %s is %v, want %d", seed, v, line[v.String()], report.Verdicts[v])
+			}
+			sum += n
+		}
+		if sum != line["EventsReceived"] {
+			t.Fatalf("seed %d: verdicts add up to %v, received %v", seed, sum, line["EventsReceived"])
+		}
+	}
+}
+
+func TestIngestReport(t *testing.T) {
+	report := handler.IngestReport{Received: 3, Failed: 1, OldestAge: 90 * time.Second, Took: 12500 * time.Microsecond,
+		Cost: store.Cost{Requests: 4, WriteUnits: 5, ReadUnits: 6, Retries: 7, Throttles: map[string]int{
+			"TableWriteKeyRangeThroughputExceeded of arn:aws:dynamodb:::table/events": 8,
+			"IndexWriteMaxOnDemandThroughputExceeded of arn:index":                    2,
+			"ThrottlingWithoutReason":                                                 1,
+		}}}
+	report.Verdicts[event.Inserted], report.Verdicts[event.Retry] = 2, 1
+	var out lines
+	reporter := out.process().ingestReporter(settings{function: "prod-ingest", level: "WARN"})
+	reporter.batch(request("r-1"), report)
+	got := decode(t, out.metrics.Bytes())
+	for name, want := range map[string]any{
+		"EventsReceived": 3.0, "Inserted": 2.0, "Updated": 0.0, "Retry": 1.0, "Returned": 1.0, "OldestEventAgeSeconds": 90.0, "BatchMs": 12.5,
+		"WriteUnits": 5.0, "ReadUnits": 6.0, "Requests": 4.0, "Retries": 7.0, "ThrottlesHotKey": 8.0, "ThrottlesCapacity": 3.0, "ColdStart": 1.0,
+		"service": "ingot", "function": "prod-ingest", "level": "WARN", "requestId": "r-1",
+		"throttles": []any{
+			map[string]any{"reason": "IndexWriteMaxOnDemandThroughputExceeded", "resource": "arn:index", "count": 2.0},
+			map[string]any{"reason": "TableWriteKeyRangeThroughputExceeded", "resource": "arn:aws:dynamodb:::table/events", "count": 8.0},
+			map[string]any{"reason": "ThrottlingWithoutReason", "count": 1.0},
+		},
+	} {
+		if !reflect.DeepEqual(got[name], want) {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+	}
+	log := decode(t, out.log.Bytes())
+	if log["level"] != "WARN" || log["msg"] != "ingested" {
+		t.Errorf("log line %v", log)
+	}
+	for _, m := range IngestMetrics() {
+		if log[m.Name] == nil || log[m.Name] != got[m.Name] {
+			t.Errorf("%s is %v in the log and %v in the metrics", m.Name, log[m.Name], got[m.Name])
+		}
+	}
+	out.metrics.Reset()
+	reporter.batch(request("r-2"), handler.IngestReport{})
+	if again := decode(t, out.metrics.Bytes()); again["ColdStart"] != 0.0 || again["requestId"] != "r-2" || again["throttles"] != nil {
+		t.Errorf("second batch %v", again)
+	}
+	if n := bytes.Count(out.log.Bytes(), []byte("\n")); n != 2 {
+		t.Errorf("%d log lines for two batches", n)
+	}
+}
+
+func TestStreamsReport(t *testing.T) {
+	report := handler.StreamsReport{Received: 9, Foreign: 1, Quarantined: 2, Archived: 3, Updates: 4, Dropped: 5, Behind: 6, Unproven: true,
+		Lag: 1500 * time.Millisecond, Took: time.Second, Cost: store.Cost{Requests: 7, WriteUnits: 8}}
+	var out lines
+	out.process().streamsReporter(settings{}).batch(request("r"), report)
+	got := decode(t, out.metrics.Bytes())
+	for name, want := range map[string]any{
+		"ChangesReceived": 9.0, "ChangesForeign": 1.0, "Quarantined": 2.0, "Archived": 3.0, "AggregateUpdates": 4.0, "StepsDroppedByMark": 5.0,
+		"Behind": 6.0, "BatchesUnproven": 1.0, "IteratorLagMs": 1500.0, "BatchMs": 1000.0, "Requests": 7.0, "WriteUnits": 8.0, "ReadUnits": 0.0,
+		"Retries": 0.0, "ThrottlesHotKey": 0.0, "ThrottlesCapacity": 0.0, "ColdStart": 1.0, "function": "streams", "level": "INFO",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %v, want %v", name, got[name], want)
+		}
+	}
+	if log := decode(t, out.log.Bytes()); log["level"] != "WARN" || log["AggregateUpdates"] != 4.0 {
+		t.Errorf("log line %v", log)
+	}
+}
+
+// The lists are what documents are held to: each metric has its line there, once, and is really written.
+func TestMetricLists(t *testing.T) {
+	for name, tt := range map[string]struct {
+		list []Metric
+		emit func(p Process)
+	}{
+		"ingest":  {IngestMetrics(), func(p Process) { p.ingestReporter(settings{}).batch(context.Background(), handler.IngestReport{}) }},
+		"streams": {StreamsMetrics(), func(p Process) { p.streamsReporter(settings{}).batch(context.Background(), handler.StreamsReport{}) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out lines
+			tt.emit(out.process())
+			var line struct {
+				AWS struct {
+					CloudWatchMetrics []struct {
+						Namespace string
+						Metrics   []struct{ Name, Unit string }
+					}
+				} `json:"_aws"`
+			}
+			if err := json.Unmarshal(out.metrics.Bytes(), &line); err != nil {
+				t.Fatal(err)
+			}
+			written := line.AWS.CloudWatchMetrics[0]
+			if written.Namespace != Namespace || len(written.Metrics) != len(tt.list) {
+				t.Fatalf("%d metrics written in %s, %d listed", len(written.Metrics), written.Namespace, len(tt.list))
+			}
+			for i, m := range tt.list {
+				if written.Metrics[i].Name != m.Name || written.Metrics[i].Unit != string(m.Unit) || strings.TrimSpace(m.About) == "" {
+					t.Errorf("metric %d is written as %v and listed as %v", i, written.Metrics[i], m)
+				}
+			}
+		})
+	}
+}
+
+// A metric that cannot be written is told and harms nothing.
+func TestMetricsNotWritten(t *testing.T) {
+	var out lines
+	out.process().ingestReporter(settings{function: "\x00"}).batch(context.Background(), handler.IngestReport{})
+	if text := out.log.String(); !strings.Contains(text, "metrics not written") || !strings.Contains(text, `"msg":"ingested"`) {
+		t.Errorf("log %s", text)
+	}
+}
