@@ -170,6 +170,34 @@ func TestDocumentRefuses(t *testing.T) {
 	}
 }
 
+func TestMessagesStayShortAndSayWhatIsThere(t *testing.T) {
+	name := strings.Repeat("é", 500)
+	_, err := ParseDocument(`{"` + name + `":1,"` + name + `":2}`)
+	if err == nil || len(err.Error()) > 200 || !strings.Contains(err.Error(), "ééé…") {
+		t.Errorf("%v", err)
+	}
+	root := parse(t, `{"s":"x","list":[1,2],"nil":null}`).Root()
+	for n, want := range map[Node]string{
+		root.Member("s"):       `"x" is not a number`,
+		root.Member("list"):    "array value is not a number",
+		root.Member("nil"):     "null is not a number",
+		root.Member("missing"): "absent value is not a number",
+	} {
+		if _, err := n.Decimal(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if Kind(99).String() != "unknown" || Object.String() != "object" {
+		t.Error("a kind misnames itself")
+	}
+	for range root.Member("list").Elements() {
+		break
+	}
+	for range root.Members() {
+		break
+	}
+}
+
 // Duplicates must be found at every size of object and at any distance, and names that merely look alike not.
 func TestDuplicateMembersInObjectsOfAnySize(t *testing.T) {
 	object := func(names []string) string {

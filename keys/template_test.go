@@ -20,7 +20,7 @@ func must(tb testing.TB, text string) *Template {
 }
 
 func TestTemplateParts(t *testing.T) {
-	const text = `ORDER#{ a.b[0] | trim|first:8 }#x{@at | day}#{@attribute.a-b.c}#{a.b[0]}#{["}|"] | hmac}`
+	const text = `ORDER#{ a.b[0] | trim|first:8 }#x{@at | day}#{@attribute.a-b.c}#{a.b[0]}#{["}|\""] | hmac}`
 	template := must(t, text)
 	if template.Text() != text || template.Constant() || !template.UsesHMAC() {
 		t.Error("the template misjudges itself")
@@ -39,11 +39,11 @@ func TestTemplateParts(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	want := []string{"ORDER#", "a.b[0] | trim: | first:8 (lossy)", "#x", "@at | day: (lossy)", "#", "@attribute.a-b.c", "#", "a.b[0]", "#", `["}|"] | hmac:`}
+	want := []string{"ORDER#", "a.b[0] | trim: | first:8 (lossy)", "#x", "@at | day: (lossy)", "#", "@attribute.a-b.c", "#", "a.b[0]", "#", `["}|\""] | hmac:`}
 	if !slices.Equal(got, want) {
 		t.Errorf("parts\n%q, want\n%q", got, want)
 	}
-	if paths := template.Paths(); len(paths) != 2 || paths[0].String() != "a.b[0]" || paths[1].String() != `["}|"]` {
+	if paths := template.Paths(); len(paths) != 2 || paths[0].String() != "a.b[0]" || paths[1].String() != `["}|\""]` {
 		t.Errorf("paths %v", paths)
 	}
 	if derived := template.Derived(); !slices.Equal(derived, []string{"@at", "@attribute.a-b.c"}) {
@@ -120,7 +120,7 @@ func TestCheckSeparated(t *testing.T) {
 }
 
 func TestExpandExplainsItself(t *testing.T) {
-	s := &Source{Data: root(t, `{"n":1,"nil":null,"empty":"","blank":" ","list":[],"obj":{},"when":"yesterday","wide":12345,"email":"a@b"}`)}
+	s := &Source{Data: root(t, `{"n":1,"nil":null,"empty":"","blank":" ","list":[],"obj":{},"when":"yesterday","wide":12345,"email":"a@b","long":"`+strings.Repeat("x", 1000)+`"}`)}
 	for text, want := range map[string]string{
 		"{x.y}":               "field x.y is missing",
 		"{nil}":               "field nil is null",
@@ -133,6 +133,8 @@ func TestExpandExplainsItself(t *testing.T) {
 		"{list}":              "Poison (wrong-type): field list is an array, which no text can be made of",
 		"{obj | hmac}":        "Poison (wrong-type): field obj is an object, which no text can be made of",
 		"{when | day}":        `Poison (bad-time): field when | day: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+		"{when | unix}":       `Poison (bad-time): field when | unix: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+		"{long | day}":        `Poison (bad-time): field long | day: "` + strings.Repeat("x", 60) + `"… is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
 		"{wide | pad:4}":      `Poison (number-range): field wide | pad:4: "12345" has more than 4 digits`,
 		"{email | pad:4}":     `Poison (wrong-type): field email | pad:4: "a@b" is not a non-negative integer without needless zeros`,
 		"{email | hmac}":      "Retry (refused): field email | hmac: there is no secret; set INGOT_PII_KEY",
