@@ -45,7 +45,7 @@ type Invocation struct {
 	Source  string   // ARN of the queue or stream
 	ShardID string   // streams only
 	IDs     []string // message ids, or sequence numbers, in the order of the payload
-	Attempt int      // streams only: 1, 2, ... at the same checkpoint
+	Attempt int      // 1, 2, ... at the same checkpoint; always 1 for a queue
 	Final   bool     // streams only: the last invocation of a window
 	Payload []byte
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
 func TestTimeouts(t *testing.T) {
@@ -84,3 +87,9 @@ func TestRunPausesWhenIdleAndStopsWithItsContext(t *testing.T) {
 		t.Errorf("without OnError: %v", err)
 	}
 }
+
+// The SDK's clients are sources too.
+var (
+	_ QueueClient  = (*sqs.Client)(nil)
+	_ StreamClient = (*dynamodbstreams.Client)(nil)
+)
