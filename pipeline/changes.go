@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -102,9 +103,7 @@ func generationChanges(old, new *Pipeline) []ChangeReport {
 		was, had := old.Definition(def.Name)
 		switch {
 		case had && was.Since == def.Since:
-			if was.Text != def.Text {
-				list = append(list, ChangeReport{GenerationChange, subject, "", was.Text, def.Text, raiseEpoch})
-			}
+			list = append(list, definitionChanges(subject, was.Text, def.Text)...)
 		case def.Since <= old.epoch:
 			list = append(list, ChangeReport{EpochChange, subject, "since", sinceText(was), sinceText(def),
 				fmt.Sprintf("write epoch: %d and since: %d: items of the epochs before were not counted by it", old.epoch+1, old.epoch+1)})
@@ -116,6 +115,20 @@ func generationChanges(old, new *Pipeline) []ChangeReport {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b ChangeReport) int { return strings.Compare(a.Subject, b.Subject) })
+	return list
+}
+
+// definitionChanges compares two canonical texts of one generation, member by member.
+func definitionChanges(subject, was, is string) []ChangeReport {
+	before, after := definitionMembers(was), definitionMembers(is)
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.Sort(names)
+	var list []ChangeReport
+	for _, name := range slices.Compact(names) {
+		if before[name] != after[name] {
+			list = append(list, ChangeReport{GenerationChange, subject, name, before[name], after[name], raiseEpoch})
+		}
+	}
 	return list
 }
 

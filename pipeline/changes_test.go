@@ -28,15 +28,17 @@ func TestChanges(t *testing.T) {
 		{"revision", "moved_at time", "moved_no number", []string{"events.moved: revision was moved_at time and is moved_no number"}},
 		{"ignore", "[trace]", "[trace, sent]", []string{"events.placed: ignore was trace and is sent, trace"}},
 		{"epoch lowered", "epoch: 2", "epoch: 1", []string{"epoch was 2 and is 1; an epoch is only ever raised"}},
-		{"where", "total > 0", "total > 1", []string{"aggregates.daily was {"}},
-		{"spread", "spread: 4", "spread: 5", []string{"aggregates.daily was {"}},
-		{"a value", "count, revenue", "count, more: sum total, revenue", []string{"aggregates.daily was {"}},
+		{"where", "total > 0", "total > 1", []string{"aggregates.daily: from.placed.where was total > 0 and is total > 1; raise epoch"}},
+		{"spread", "spread: 4", "spread: 5", []string{"aggregates.daily: spread was 4 and is 5; raise"}},
+		{"a value", "count, revenue", "count, more: sum total, revenue", []string{"aggregates.daily: from.placed.values.more was not there and is sum total; raise"}},
+		{"no window", "    window: 1d\n", "    window: 2h\n", []string{"aggregates.daily: window was 1d and is 2h; raise"}},
+		{"by", `by: {shop: "{shop}"}`, `by: {store: "{shop}"}`, []string{"aggregates.daily: by.shop was {shop} and is not there; raise", "aggregates.daily: by.store was not there and is {shop}"}},
 		{"a new generation", "epoch: 2", "epoch: 3", nil},
 		{"an aggregate gone", base[strings.Index(base, "  live:"):], "", []string{"aggregates.live was declared and is not there; "}},
 		{"an aggregate without a new epoch", "  live:", "  later:\n    since: 2\n    from:\n      moved: {values: {parcels: count}}\n    onExpire: subtract\n  live:",
 			[]string{"aggregates.later: since was not there and is 2; write epoch: 3 and since: 3"}},
 		{"an aggregate with a new epoch", "  live:\n    since: 1", "  live:\n    since: 3", nil},
-		{"an event type gone", "  placed:\n", "  placed2:\n", []string{"events.placed was declared and is not there; drain", "aggregates.daily was {"}},
+		{"an event type gone", "  placed:\n", "  placed2:\n", []string{"events.placed was declared and is not there; drain", "aggregates.daily: from.placed.values.largest was", "aggregates.daily: from.placed.values.orders was", "aggregates.daily: from.placed.values.revenue was", "aggregates.daily: from.placed.where was", "aggregates.daily: from.placed2", "", "", ""}},
 	} {
 		old := mustLoad(t, base)
 		text := strings.Replace(base, c.old, c.new, 1)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -105,7 +106,7 @@ func (c *compiler) finish(t *eventType) {
 }
 
 // templates lists every template that t's items are made with, and that its aggregates are grouped by.
-func (t *eventType) templates() func(yield func(*keys.Template) bool) {
+func (t *eventType) templates() iter.Seq[*keys.Template] {
 	all := []*keys.Template{t.id, t.at, t.pk, t.sk}
 	for _, i := range t.indexes {
 		all = append(all, i.pk, i.sk)

@@ -3,11 +3,29 @@ package pipeline
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/keys"
 )
+
+// definitionForm is a generation as canonical text, its fields in byte order of their names.
+type definitionForm struct {
+	By       map[string]string   `json:"by"`
+	From     map[string]fromForm `json:"from"`
+	Name     string              `json:"name"`
+	OnExpire string              `json:"onExpire"`
+	Retain   int64               `json:"retain"`
+	Since    int64               `json:"since"`
+	Spread   int                 `json:"spread"`
+	Window   int64               `json:"window"`
+}
+
+type fromForm struct {
+	Values map[string]string `json:"values"`
+	Where  string            `json:"where,omitempty"`
+}
 
 // definitionText is the canonical text of a generation: one JSON object without white space, its members
 // in byte order:
@@ -22,28 +40,15 @@ import (
 // Layout, comments, member order, quoting and the spelling of numbers and durations in the file do not
 // change it; anything that changes what is counted does. It is stored with the generation's head.
 func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[string]*feed) string {
-	type fromText struct {
-		Values map[string]string `json:"values"`
-		Where  string            `json:"where,omitempty"`
-	}
-	text := struct {
-		By       map[string]string   `json:"by"`
-		From     map[string]fromText `json:"from"`
-		Name     string              `json:"name"`
-		OnExpire string              `json:"onExpire"`
-		Retain   int64               `json:"retain"`
-		Since    int64               `json:"since"`
-		Spread   int                 `json:"spread"`
-		Window   int64               `json:"window"`
-	}{
-		By: map[string]string{}, From: map[string]fromText{}, Name: def.Name, OnExpire: def.OnExpire.String(),
+	text := definitionForm{
+		By: map[string]string{}, From: map[string]fromForm{}, Name: def.Name, OnExpire: def.OnExpire.String(),
 		Retain: int64(def.Retain / time.Second), Since: def.Since, Spread: def.Spread, Window: int64(def.Window / time.Second),
 	}
 	for i, t := range by {
 		text.By[def.By[i]] = canonicalTemplate(t)
 	}
 	for name, f := range feeds {
-		from := fromText{Values: map[string]string{}}
+		from := fromForm{Values: map[string]string{}}
 		for i, v := range f.values {
 			if v.set {
 				from.Values[def.Values[i].Name] = v.String()
@@ -61,4 +66,33 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 		panic("pipeline: text and numbers that JSON cannot hold: " + err.Error()) // cannot be: strings and integers
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// definitionMembers takes a canonical text apart: "by.merchant", "from.order.placed.where", "window" and so on,
+// as the file writes them. What is 0 in the text, or the default, is left out.
+func definitionMembers(text string) map[string]string {
+	var form definitionForm
+	members := map[string]string{}
+	if err := json.Unmarshal([]byte(text), &form); err != nil {
+		members["text"] = text // not ours: compared as a whole
+		return members
+	}
+	for name, template := range form.By {
+		members["by."+name] = template
+	}
+	for name, from := range form.From {
+		if from.Where != "" {
+			members["from."+name+".where"] = from.Where
+		}
+		for value, expression := range from.Values {
+			members["from."+name+".values."+value] = expression
+		}
+	}
+	members["onExpire"], members["spread"] = form.OnExpire, strconv.Itoa(form.Spread)
+	for name, seconds := range map[string]int64{"retain": form.Retain, "window": form.Window} {
+		if seconds != 0 {
+			members[name] = formatDuration(time.Duration(seconds) * time.Second)
+		}
+	}
+	return members
 }

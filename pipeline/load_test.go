@@ -321,6 +321,38 @@ func TestIgnoreReachesInside(t *testing.T) {
 	mustLoad(t, strings.Replace(base, "[trace]", "[total.net]", 1))
 }
 
+// What the checks must let pass.
+func TestAllowed(t *testing.T) {
+	for _, c := range []struct{ name, old, new string }{
+		{"a shortened id beside the whole one", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "PARCEL#{@id | shard:8}", sk: "{@id}"}`},
+		{"the id instead of its fields", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "{@id}", sk: "{@type}"}`},
+		{"a keyed hash of an id field", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL#{parcel | hmac}"`},
+		{"a whole hash of an id field", `pk: "PARCEL#{parcel}"`, `pk: "PARCEL#{parcel | sha256}"`},
+		{"the digest as id, and any field in the key", `id: "{shop}#{order}"`, `id: "{@digest}"`},
+		{"the digest in the key", `{pk: "SHOP#{shop}", sk: "ORDER#{order}"}`, `{pk: "SHOP#{shop}", sk: "{@digest}"}`},
+		{"time in an id", `id: "{shop}#{order}"`, `id: "{shop}#{order}#{@at}"`},
+		{"indexes of what is ignored", `"DAY#{@at | day}"`, `"TRACE#{trace}"`},
+		{"attributes of what is ignored", "{status: status}", "{status: trace}"},
+		{"retain exactly 7d longer", "retain: 400d", "retain: 97d"},
+		{"a week's window", "window: 1d", "window: 1w"},
+		{"an aggregate of two types", "      moved: {values", "      placed: {values: {parcels: count}}\n      moved: {values"},
+	} {
+		text := strings.Replace(base, c.old, c.new, 1)
+		if c.name == "the digest as id, and any field in the key" {
+			text = strings.Replace(text, `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{@id}"`, 1)
+		}
+		if c.name == "time in an id" {
+			text = strings.Replace(text, `sk: "ORDER#{order}"`, `sk: "{@at}#{order}"`, 1)
+		}
+		p, err := loadText(text)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if w := p.Warnings(); len(w) > 0 && c.name != "the digest in the key" {
+			t.Errorf("%s: warned: %v", c.name, w)
+		}
+	}
+}
+
 func TestEveryWarning(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"key beyond id", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{status}"`, `p.yaml:8:10: key uses status, which id does not: a corrected event would make a second item`},

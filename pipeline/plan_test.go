@@ -269,6 +269,10 @@ third [] A#third#3#0 / - added=0.001`
 	if got := show(item); got != want {
 		t.Errorf("got\n%s", got)
 	}
+	stored := event.Item{Key: item.Key, Type: item.Type, ID: item.ID, At: item.At, Digest: item.Digest, Epoch: item.Epoch, Meta: item.Meta, Data: item.Data}
+	if got := show(&stored); got != want {
+		t.Errorf("what contributions may read is not enough:\n%s", got)
+	}
 	stamped := *item
 	stamped.Epoch = 1
 	if got := show(&stamped); got != strings.Split(want, "\n")[0]+"\nbehind second\nbehind third" {
