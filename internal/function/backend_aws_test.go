@@ -1,0 +1,181 @@
+//go:build !ingotlocal
+
+package function
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/handler"
+)
+
+// recorder is an endpoint that keeps what it is sent and answers every request in the same way.
+type recorder struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []*http.Request
+}
+
+func newRecorder(t *testing.T, status int, body string) *recorder {
+	t.Helper()
+	r := &recorder{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+		_, _ = io.Copy(io.Discard, in.Body)
+		r.mu.Lock()
+		r.requests = append(r.requests, in)
+		r.mu.Unlock()
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(r.Close)
+	// Nothing of the developer's own AWS set-up may reach a test.
+	for _, name := range []string{"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"} {
+		t.Setenv(name, filepath.Join(t.TempDir(), "absent"))
+	}
+	t.Setenv("AWS_PROFILE", "")
+	t.Setenv("AWS_REGION", "eu-central-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "id")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	t.Setenv("AWS_ENDPOINT_URL", r.URL)
+	return r
+}
+
+func (r *recorder) seen() []*http.Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.requests
+}
+
+func connected(t *testing.T) *backend {
+	t.Helper()
+	b, err := connect(context.Background(), slog.New(slog.DiscardHandler), settings{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The store asks again itself, so the SDK must not: each of its requests is one on the wire, and is counted.
+func TestTablesAreAskedOnce(t *testing.T) {
+	r := newRecorder(t, http.StatusInternalServerError, `{"__type":"InternalServerError"}`)
+	table := "events"
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: "s"}}
+	if _, err := connected(t).tables().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, Key: key}); err == nil {
+		t.Error("no error from an endpoint that fails")
+	}
+	if n := len(r.seen()); n != 1 {
+		t.Fatalf("%d requests for one call", n)
+	}
+	if h := r.seen()[0].Header; h.Get("Accept-Encoding") != "identity" || h.Get("Content-Encoding") != "" {
+		t.Errorf("compression in play: %v", h)
+	}
+}
+
+func TestQuarantineReachesItsQueue(t *testing.T) {
+	r := newRecorder(t, http.StatusOK, `{"Successful":[{"Id":"0","MessageId":"m","MD5OfMessageBody":"5d41402abc4b2a76b9719d911017c592"}],"Failed":[]}`)
+	q := connected(t).quarantine(r.URL + "/123456789012/quarantine")
+	if len(r.seen()) != 0 {
+		t.Error("a request before the first letter")
+	}
+	if err := q.Send(context.Background(), []handler.Letter{{Body: "hello"}})[0]; err != nil {
+		t.Fatal(err)
+	}
+	if got := r.seen(); len(got) != 1 || got[0].Header.Get("X-Amz-Target") != "AmazonSQS.SendMessageBatch" {
+		t.Errorf("%d requests", len(got))
+	}
+}
+
+// With an endpoint of its own the bucket stands in the path: bucket.host would not resolve.
+func TestArchiveReachesItsBucket(t *testing.T) {
+	r := newRecorder(t, http.StatusOK, "")
+	if err := connected(t).archive("archive").Put(context.Background(), "expired/a.json", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.seen(); len(got) != 1 || got[0].Method != http.MethodPut || got[0].URL.Path != "/archive/expired/a.json" {
+		t.Errorf("%d requests, first %v", len(got), got[0].URL)
+	}
+}
+
+func TestNoRequestOutlivesItsTime(t *testing.T) {
+	if got := httpClient().GetTimeout(); got != requestTime || got <= 0 {
+		t.Errorf("a request may take %v", got)
+	}
+	if tr := httpClient().GetTransport(); tr.TLSHandshakeTimeout != dialTime {
+		t.Errorf("a handshake may take %v", tr.TLSHandshakeTimeout)
+	}
+	if d := httpClient().GetDialer(); d.Timeout != dialTime {
+		t.Errorf("a connection may take %v", d.Timeout)
+	}
+}
+
+func TestNoRegion(t *testing.T) {
+	newRecorder(t, http.StatusOK, "")
+	t.Setenv("AWS_REGION", "")
+	t.Setenv("AWS_DEFAULT_REGION", "")
+	if _, err := connect(context.Background(), slog.New(slog.DiscardHandler), settings{}, nil); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+		t.Errorf("error %v", err)
+	}
+}
+
+const (
+	plain = "ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n  seen:\n    id: \"{id}\"\n    at: \"{at}\"\n    key: {pk: \"A#{id}\", sk: \"B\"}\n"
+	keyed = "ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n  seen:\n    id: \"{id | hmac}\"\n    at: \"{at}\"\n    key: {pk: \"A#{id | hmac}\", sk: \"B\"}\n"
+)
+
+// starting makes both functions ready in the environment and returns their errors.
+func starting(env map[string]string, builtIn string) map[string]error {
+	var out bytes.Buffer
+	p := Process{Getenv: environment(env), Files: fstest.MapFS{"pipeline.yaml": {Data: []byte(builtIn)}}, Pipeline: "pipeline.yaml",
+		Out: &out, Log: slog.New(slog.DiscardHandler)}
+	_, ingest := p.Ingest(context.Background())
+	_, streams := p.Streams(context.Background())
+	return map[string]error{"ingest": ingest, "streams": streams}
+}
+
+func TestRefusalsToStart(t *testing.T) {
+	newRecorder(t, http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no such table"}`)
+	file := filepath.Join(t.TempDir(), "wrong.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(plain, "events:", "evnts:", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tables := map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals"}
+	with := func(name, value string) map[string]string {
+		return map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", name: value}
+	}
+	for name, tt := range map[string]struct {
+		env      map[string]string
+		pipeline string
+		says     map[string]string // function: text; missing: it starts
+	}{
+		"no table":            {nil, plain, map[string]string{"ingest": "INGOT_TABLE", "streams": "INGOT_AGGREGATES_TABLE"}},
+		"hmac without secret": {tables, keyed, map[string]string{"ingest": "INGOT_PII_KEY", "streams": "INGOT_PII_KEY"}},
+		"no such file":        {with("INGOT_PIPELINE", "absent.yaml"), plain, map[string]string{"ingest": "INGOT_PIPELINE names absent.yaml", "streams": "absent.yaml"}},
+		"mistakes in file":    {with("INGOT_PIPELINE", file), plain, map[string]string{"ingest": "evnts", "streams": "wrong.yaml:4:1"}},
+		"mistakes built in":   {tables, "ingot: 2\n", map[string]string{"ingest": "in this binary", "streams": "pipeline.yaml:1:"}},
+		// Ingest finds out with its first batch; streams must know before it counts.
+		"no such table": {tables, plain, map[string]string{"streams": "totals"}},
+		"with a secret": {with("INGOT_PII_KEY", "k"), keyed, map[string]string{"streams": "totals"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for function, err := range starting(tt.env, tt.pipeline) {
+				says := tt.says[function]
+				if (err == nil) != (says == "") || (err != nil && !strings.Contains(err.Error(), says)) {
+					t.Errorf("%s: error %v, want %q", function, err, says)
+				}
+			}
+		})
+	}
+}

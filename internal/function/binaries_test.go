@@ -1,0 +1,256 @@
+package function_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/runtimeapi"
+)
+
+// sample is one entry of events/expected.json: a file to send, and what it must come to.
+type sample struct {
+	File     string   `json:"file"`
+	Function string   `json:"function"`
+	Counting []string `json:"counting"`
+	After    []string `json:"after"`
+	Messages []struct {
+		ID          string `json:"id"`
+		Verdict     string `json:"verdict"`
+		Reason      string `json:"reason"`
+		Quarantined bool   `json:"quarantined"`
+	} `json:"messages"`
+	Changes []struct {
+		Outcome string `json:"outcome"`
+	} `json:"changes"`
+	Archived          []json.RawMessage `json:"archived"`
+	State             bool              `json:"state"`
+	BatchItemFailures []string          `json:"batchItemFailures"`
+	WholeBatchFails   bool              `json:"wholeBatchFails"`
+}
+
+func samples(t *testing.T) (list []sample, key string) {
+	t.Helper()
+	text, err := os.ReadFile("../../events/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Key   string
+		Files []sample
+	}
+	if err := json.Unmarshal(text, &all); err != nil || len(all.Files) < 20 {
+		t.Fatalf("%d samples, %v", len(all.Files), err)
+	}
+	return all.Files, all.Key
+}
+
+// buildLocal builds both functions as make build does, and the engine into them.
+func buildLocal(t *testing.T) map[string]string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds binaries with the go command, which -short leaves out")
+	}
+	binaries, dir := map[string]string{}, t.TempDir()
+	flags := slices.Clone(runtimeapi.ProductionFlags)
+	flags[0] += ",ingotlocal"
+	for _, name := range []string{"ingest", "streams"} {
+		binaries[name] = filepath.Join(dir, name)
+		args := append(append([]string{"build", "-o", binaries[name]}, flags...), "../../cmd/"+name)
+		cmd := exec.Command("go", args...)
+		cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return binaries
+}
+
+// sandbox is one running function. Its output may be read once it is closed.
+type sandbox struct {
+	*runtimeapi.Process
+	output bytes.Buffer
+}
+
+func start(t *testing.T, binary string, env map[string]string) *sandbox {
+	t.Helper()
+	s := &sandbox{}
+	p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Name: "fn", Env: env, Stdout: &s.output, Stderr: &s.output})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Process = p
+	t.Cleanup(p.Close)
+	return s
+}
+
+// lines are what the function printed that has the given member.
+func (s *sandbox) lines(member string) []map[string]any {
+	var found []map[string]any
+	for _, text := range bytes.Split(s.output.Bytes(), []byte("\n")) {
+		var line map[string]any
+		if json.Unmarshal(text, &line) == nil && line[member] != nil {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// TestBuiltBinaries runs the built functions as Lambda does, with the engine in the process in place of the services.
+func TestBuiltBinaries(t *testing.T) {
+	binaries := buildLocal(t)
+	t.Run("samples", func(t *testing.T) { testSamples(t, binaries) })
+	for name, binary := range binaries {
+		t.Run("refusal/"+name, func(t *testing.T) { testRefusal(t, binary) })
+	}
+}
+
+// testSamples sends every file of events/ to a fresh process, after the files it follows.
+func testSamples(t *testing.T, binaries map[string]string) {
+	list, key := samples(t)
+	for _, s := range list {
+		ways := s.Counting
+		if s.Function == "ingest" {
+			ways = []string{"marks"}
+		}
+		for _, counting := range ways {
+			t.Run(s.File+"/"+counting, func(t *testing.T) {
+				box := start(t, binaries[s.Function], map[string]string{
+					"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "aggregates", "INGOT_ARCHIVE_BUCKET": "archive", "INGOT_COUNTING": counting,
+					"INGOT_QUARANTINE_URL": "http://host.docker.internal:4566/000000000000/quarantine", "INGOT_PII_KEY": key,
+					"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_LAMBDA_LOG_FORMAT": "JSON",
+				})
+				for _, file := range append(slices.Clone(s.After), s.File) {
+					answer, err := box.Invoke(t.Context(), read(t, file), 0)
+					if file == s.File {
+						s.checkAnswer(t, answer, err)
+					} else if err != nil {
+						t.Fatal(err)
+					}
+				}
+				box.Close()
+				s.checkLines(t, box)
+				if t.Failed() {
+					t.Logf("it printed:\n%s", box.output.Bytes())
+				}
+			})
+		}
+	}
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../events", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// checkAnswer holds the answer's bytes to the form that Lambda reads: a wrong outer key would delete messages.
+func (s *sample) checkAnswer(t *testing.T, answer []byte, err error) {
+	t.Helper()
+	if s.WholeBatchFails {
+		var refusal *runtimeapi.FunctionError
+		if !errors.As(err, &refusal) {
+			t.Errorf("answer %s, error %v; the whole batch should fail", answer, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	failures := []string{}
+	for _, id := range s.BatchItemFailures {
+		failures = append(failures, `{"itemIdentifier":"`+id+`"}`)
+	}
+	want := `{"batchItemFailures":[` + strings.Join(failures, ",") + `]`
+	if s.State {
+		want += `,"state":{}`
+	}
+	if want += "}"; string(answer) != want {
+		t.Errorf("answer %s, want %s", answer, want)
+	}
+}
+
+// checkLines holds what the function printed to what became of its last batch.
+func (s *sample) checkLines(t *testing.T, box *sandbox) {
+	t.Helper()
+	metrics := box.lines("_aws")
+	if s.WholeBatchFails {
+		if len(metrics) != len(s.After) || !slices.ContainsFunc(box.lines("level"), func(l map[string]any) bool { return l["level"] == "ERROR" && l["requestId"] != nil }) {
+			t.Errorf("%d lines of metrics, or no ERROR with its request id", len(metrics))
+		}
+		return
+	}
+	if s.Function == "streams" && len(s.Changes) == 0 {
+		return // the end of a window: nothing is reported
+	}
+	if len(metrics) != len(s.After)+1 {
+		t.Fatalf("%d lines of metrics for %d batches", len(metrics), len(s.After)+1)
+	}
+	last := metrics[len(metrics)-1]
+	want := map[string]float64{"ColdStart": 0}
+	if len(metrics) == 1 {
+		want["ColdStart"] = 1
+	}
+	if s.Function == "ingest" {
+		s.countMessages(t, box, want)
+	} else {
+		want["ChangesReceived"], want["Archived"] = float64(len(s.Changes)), float64(len(s.Archived))
+		for _, c := range s.Changes {
+			switch c.Outcome {
+			case "quarantined":
+				want["Quarantined"]++
+			case "ignored":
+				want["ChangesForeign"]++
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if last[name] != want[name] {
+			t.Errorf("metric %s is %v, want %v", name, last[name], want[name])
+		}
+	}
+}
+
+// countMessages adds the counts of an ingest batch to want and looks for the line of each quarantined message.
+func (s *sample) countMessages(t *testing.T, box *sandbox, want map[string]float64) {
+	want["EventsReceived"], want["Returned"] = float64(len(s.Messages)), float64(len(s.BatchItemFailures))
+	for _, v := range event.Verdicts {
+		want[v.String()] = 0
+	}
+	for _, m := range s.Messages {
+		want[m.Verdict]++
+		told := slices.ContainsFunc(box.lines("messageId"), func(l map[string]any) bool {
+			return l["messageId"] == m.ID && l["message"] == "quarantined" && l["verdict"] == m.Verdict && l["reason"] == m.Reason
+		})
+		if told != m.Quarantined {
+			t.Errorf("message %s: a line says that it is quarantined: %v, want %v", m.ID, told, m.Quarantined)
+		}
+	}
+}
+
+// A function that cannot work says why in one line of its log, and ends.
+func testRefusal(t *testing.T, binary string) {
+	box := start(t, binary, map[string]string{"INGOT_COUNTING": "mark", "AWS_LAMBDA_LOG_FORMAT": "JSON"})
+	_, err := box.Invoke(t.Context(), []byte("{}"), 0)
+	var exit *runtimeapi.ExitError
+	if !errors.As(err, &exit) || exit.State.ExitCode() != 1 {
+		t.Errorf("error %v, want exit code 1", err)
+	}
+	box.Close()
+	lines := box.lines("error")
+	if len(lines) != 1 || lines[0]["level"] != "ERROR" || !strings.Contains(lines[0]["error"].(string), `INGOT_COUNTING is "mark"`) ||
+		!strings.Contains(lines[0]["error"].(string), "TABLE is not set") {
+		t.Errorf("it printed %s", box.output.Bytes())
+	}
+}
