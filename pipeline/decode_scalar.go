@@ -1,0 +1,104 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// text decodes a string. Numbers and booleans must be quoted: YAML would change their spelling.
+func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		d.setText(p, n.Value, into)
+		pos := d.values[p]
+		pos.verbatim = verbatim(n)
+		if pos.verbatim && n.Token.Type != token.StringType {
+			pos.inset = 1
+		}
+		d.values[p] = pos
+	case *ast.LiteralNode:
+		d.setText(p, strings.TrimRight(n.Value.Value, "\n"), into)
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		d.wrongKind(p, n, "text", strconv.Quote(n.GetToken().Value))
+	default:
+		d.wrongKind(p, n, "text", "")
+	}
+}
+
+// setText refuses empty text: it would mean the same as a member that is not there.
+func (d *decoder) setText(p place, text string, into reflect.Value) {
+	if text == "" {
+		d.breaks(p, nameOf(p)+" is empty", "")
+	}
+	into.SetString(text)
+}
+
+// verbatim reports whether a scalar stands in the file as it reads: on one line, without escapes.
+func verbatim(n *ast.StringNode) bool {
+	origin := strings.TrimSpace(n.Token.Origin)
+	if n.Token.Type != token.StringType && len(origin) >= 2 {
+		origin = origin[1 : len(origin)-1]
+	}
+	return origin == n.Value
+}
+
+func (d *decoder) duration(p place, n ast.Node, into reflect.Value) {
+	s, ok := n.(*ast.StringNode)
+	if !ok {
+		d.wrongKind(p, n, "a duration", "a whole number and s, m, h, d or w, as in 90d")
+		return
+	}
+	v, err := parseDuration(s.Value)
+	if err != nil {
+		d.breaks(p, err.Error(), "a whole number and s, m, h, d or w, as in 90d")
+		return
+	}
+	into.SetInt(int64(v))
+}
+
+func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {
+	node, ok := n.(*ast.IntegerNode)
+	if !ok {
+		d.wrongKind(p, n, "a whole number", "")
+		return
+	}
+	v, err := strconv.ParseInt(node.Token.Value, 10, 64)
+	if err != nil {
+		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain whole number", nameOf(p), node.Token.Value), "")
+		return
+	}
+	least, most := limits(tags)
+	if v < least || v > most {
+		d.breaks(p, fmt.Sprintf("%s is %d", nameOf(p), v), rangeText(least, most))
+		return
+	}
+	into.SetInt(v)
+}
+
+// limits reads the range that a field's tags allow.
+func limits(f *reflect.StructField) (least, most int64) {
+	least, most = math.MinInt64, maxEpoch
+	if v, err := strconv.ParseInt(f.Tag.Get("min"), 10, 64); err == nil {
+		least = v
+	}
+	if v, err := strconv.ParseInt(f.Tag.Get("max"), 10, 64); err == nil {
+		most = v
+	}
+	return least, most
+}
+
+// maxEpoch is the largest whole number that every JSON reader keeps exact.
+const maxEpoch = 1<<53 - 1
+
+func rangeText(least, most int64) string {
+	if most == maxEpoch {
+		return fmt.Sprintf("a whole number of at least %d", least)
+	}
+	return fmt.Sprintf("a whole number from %d to %d", least, most)
+}
