@@ -213,5 +213,5 @@ func (b *ingestBatch) logf(level slog.Level, text string, o *Outcome, more ...sl
 	attrs := append([]slog.Attr{slog.String("messageId", o.Message.MessageId), slog.String("verdict", o.Verdict.String()),
 		slog.String("reason", string(o.Refusal.Reason)), slog.String("detail", o.Refusal.Detail),
 		slog.String("pk", o.Refusal.Key.PK), slog.String("sk", o.Refusal.Key.SK)}, more...)
-	b.Log.LogAttrs(context.Background(), level, text, attrs...)
+	b.Log.LogAttrs(b.sending, level, text, attrs...)
 }

@@ -55,7 +55,7 @@ func (b *streamBatch) send(ctx context.Context, letters ...*recordLetter) error 
 	for i, l := range letters {
 		sendable[i] = l.letter()
 		if b.Log != nil {
-			b.Log.Warn("quarantined", slog.String("reason", l.Reason), slog.String("detail", l.Detail), slog.String("pk", l.PK),
+			b.Log.WarnContext(ctx, "quarantined", slog.String("reason", l.Reason), slog.String("detail", l.Detail), slog.String("pk", l.PK),
 				slog.String("sk", l.SK), slog.String("shardId", l.ShardID), slog.Any("sequenceNumbers", l.Sequences))
 		}
 	}

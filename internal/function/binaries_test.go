@@ -231,7 +231,7 @@ func (s *sample) countMessages(t *testing.T, box *sandbox, want map[string]float
 	for _, m := range s.Messages {
 		want[m.Verdict]++
 		told := slices.ContainsFunc(box.lines("messageId"), func(l map[string]any) bool {
-			return l["messageId"] == m.ID && l["message"] == "quarantined" && l["verdict"] == m.Verdict && l["reason"] == m.Reason
+			return l["messageId"] == m.ID && l["message"] == "quarantined" && l["verdict"] == m.Verdict && l["reason"] == m.Reason && l["requestId"] != nil
 		})
 		if told != m.Quarantined {
 			t.Errorf("message %s: a line says that it is quarantined: %v, want %v", m.ID, told, m.Quarantined)

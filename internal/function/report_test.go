@@ -69,7 +69,7 @@ func TestIngestReport(t *testing.T) {
 		Cost: store.Cost{Requests: 4, WriteUnits: 5, ReadUnits: 6, Retries: 7, Throttles: map[string]int{
 			"TableWriteKeyRangeThroughputExceeded of arn:aws:dynamodb:::table/events": 8,
 			"IndexWriteMaxOnDemandThroughputExceeded of arn:index":                    2,
-			"ThrottlingWithoutReason":                                                 1,
+			"ThrottlingWithoutReason": 1,
 		}}}
 	report.Verdicts[event.Inserted], report.Verdicts[event.Retry] = 2, 1
 	var out lines
