@@ -174,7 +174,8 @@ func (n number) add(m number) (number, error) {
 	exp := min(n.exp, m.exp)
 	if a, ok := n.scaled(exp); ok {
 		if b, ok := m.scaled(exp); ok {
-			return fromInt64(a+b, exp), nil // both below 10^18: the sum cannot overflow
+			sum := fromInt64(a+b, exp) // both below 10^18: the int64 cannot overflow
+			return sum, sum.check()
 		}
 	}
 	sum := new(big.Int).Add(n.bigScaled(exp), m.bigScaled(exp))

@@ -144,6 +144,7 @@ func (q *queue) answer(m *message, in *sqs.ReceiveMessageInput) types.Message {
 		out.MD5OfMessageAttributes = aws.String(digest)
 	}
 	asked := map[string]bool{}
+	//lint:ignore SA1019 the service still answers to the old name
 	for _, name := range in.AttributeNames {
 		asked[string(name)] = true
 	}

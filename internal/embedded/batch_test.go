@@ -1,0 +1,222 @@
+package embedded_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/embedded"
+)
+
+const insertText = `INSERT INTO "events" VALUE {'PK': ?, 'SK': ?, 'v': ?}`
+
+func insert(pk, sk, v string) types.BatchStatementRequest {
+	return types.BatchStatementRequest{Statement: aws.String(insertText), Parameters: []types.AttributeValue{s(pk), s(sk), s(v)},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+}
+
+func (w *world) batch(statements ...types.BatchStatementRequest) (*dynamodb.BatchExecuteStatementOutput, error) {
+	return w.db.BatchExecuteStatement(background, &dynamodb.BatchExecuteStatementInput{Statements: statements, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
+}
+
+// The capacity figures are the public conformance suite's capture: two inserts, three failures of 1, 1 and
+// 3 units: total 7 over arms that sum to 2.
+func TestBatchInsert(t *testing.T) {
+	for _, returns := range []bool{false, true} {
+		t.Run(fmt.Sprint("returns item ", returns), func(t *testing.T) {
+			w := newWorld(t, func(c *embedded.Config) { c.PartiQLReturnsItem = returns })
+			w.put(item("old", "1", nil))
+			w.put(item("old", "2", nil))
+			w.put(sized("big", "", 3000))
+			before := w.e.Usage()
+			out, err := w.batch(insert("new", "1", "x"), insert("old", "1", "x"), insert("new", "2", "x"), insert("old", "2", "x"), insert("big", "1", "x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []string{"", "DuplicateItem", "", "DuplicateItem", "DuplicateItem"} {
+				r := out.Responses[i]
+				if want == "" {
+					if r.Error != nil || *r.TableName != "events" {
+						t.Errorf("statement %d: %+v", i, r)
+					}
+					continue
+				}
+				if r.Error == nil || string(r.Error.Code) != want || *r.Error.Message != "Duplicate primary key exists in table" || r.TableName != nil {
+					t.Errorf("statement %d: %+v, want %s", i, r.Error, want)
+				}
+				if (r.Error.Item != nil) != returns {
+					t.Errorf("statement %d: Error.Item %v", i, r.Error.Item)
+				}
+			}
+			if c := out.ConsumedCapacity[0]; *c.CapacityUnits != 7 || *c.Table.CapacityUnits != 2 {
+				t.Errorf("capacity %v, table %v; want 7 and 2", *c.CapacityUnits, *c.Table.CapacityUnits)
+			}
+			if used := w.e.Usage().Sub(before).WriteUnits(); used != 7 {
+				t.Errorf("used %v write units, want 7", used)
+			}
+			if out, err = w.batch(insert("old", "1", "x")); err != nil || out.ConsumedCapacity != nil {
+				t.Errorf("all failed: %v, %v; want no capacity", out.ConsumedCapacity, err)
+			}
+		})
+	}
+}
+
+func TestBatchInsertRefusals(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.batch()
+	expectInvalid(t, err, "Member must have length greater than or equal to 1")
+	many := make([]types.BatchStatementRequest, 26)
+	for i := range many {
+		many[i] = insert(fmt.Sprint(i), "1", "x")
+	}
+	_, err = w.batch(many...)
+	expectInvalid(t, err, "less than or equal to 25")
+	if _, err := w.batch(many[:25]...); err != nil {
+		t.Errorf("25 statements: %v", err)
+	}
+	_, err = w.batch(insert("dup", "1", "x"), insert("other", "1", "x"), insert("dup", "1", "y"))
+	expectInvalid(t, err, "Provided list of item keys contains duplicates")
+	if w.get("other", "1") != nil {
+		t.Error("a refused request stored an item")
+	}
+	_, err = w.batch(types.BatchStatementRequest{Statement: aws.String(`SELECT * FROM "events" WHERE PK = ?`)})
+	expectUnsupported(t, err, "embedded: BatchExecuteStatement: PartiQL SELECT is not supported")
+	_, err = w.batch(types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "events" VALUE {'PK': 'a', 'SK': ?}`)})
+	expectUnsupported(t, err, "embedded: BatchExecuteStatement: a PartiQL value other than a ? parameter is not supported")
+
+	out, err := w.batch(
+		types.BatchStatementRequest{Statement: aws.String("INSRT INTO x")},
+		types.BatchStatementRequest{Statement: aws.String(insertText), Parameters: []types.AttributeValue{s("a")}},
+		types.BatchStatementRequest{Statement: aws.String(strings.Replace(insertText, "events", "nosuch", 1)), Parameters: []types.AttributeValue{s("a"), s("1"), s("x")}},
+		types.BatchStatementRequest{Statement: aws.String(insertText), Parameters: []types.AttributeValue{s(""), s("1"), s("x")}},
+		insert("good", "1", "x"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"ValidationError: Statement wasn't well formed, can't be processed: Expected an INSERT statement",
+		"ValidationError: Number of parameters in request and statement don't match.", "ResourceNotFound: Requested resource not found", "ValidationError: One or more parameter values are not valid."} {
+		e := out.Responses[i].Error
+		if e == nil || !strings.HasPrefix(fmt.Sprintf("%s: %s", e.Code, *e.Message), want) {
+			t.Errorf("statement %d: %v, want %s", i, e, want)
+		}
+	}
+	if out.Responses[4].Error != nil || w.get("good", "1") == nil {
+		t.Errorf("the good one among them: %v", out.Responses[4].Error)
+	}
+}
+
+func TestExecuteStatement(t *testing.T) {
+	w := newWorld(t)
+	in := &dynamodb.ExecuteStatementInput{Statement: aws.String("insert into events value {'PK':?,'SK':?,'it''s':?}"), Parameters: []types.AttributeValue{s("a"), s("1"), n("1.0")}}
+	if _, err := w.db.ExecuteStatement(background, in); err != nil || number(w.get("a", "1")["it's"]) != "1" {
+		t.Fatalf("%v, %v", w.get("a", "1"), err)
+	}
+	var dup *types.DuplicateItemException
+	if _, err := w.db.ExecuteStatement(background, in); !errors.As(err, &dup) {
+		t.Errorf("again: %v", err)
+	}
+}
+
+func (w *world) transact(token string, items ...types.TransactWriteItem) (*dynamodb.TransactWriteItemsOutput, error) {
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: items, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+	if token != "" {
+		in.ClientRequestToken = aws.String(token)
+	}
+	return w.db.TransactWriteItems(background, in)
+}
+
+func txPut(pk string) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{TableName: aws.String("events"), Item: item(pk, "1", attrs{"v": n("1")}), ConditionExpression: aws.String("attribute_not_exists(PK)"),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}}
+}
+
+func txAdd(pk, by string) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{TableName: aws.String("events"), Key: key(pk, "1"), UpdateExpression: aws.String("ADD v :n"), ExpressionAttributeValues: attrs{":n": n(by)}}}
+}
+
+func TestTransaction(t *testing.T) {
+	w := newWorld(t)
+	w.put(item("gone", "1", nil))
+	w.put(item("t", "1", attrs{"v": s("text")}))
+	before := w.e.Usage()
+	out, err := w.transact("", txPut("a"), txAdd("sum", "5"),
+		types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String("events"), Key: key("gone", "1")}},
+		types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: aws.String("events"), Key: key("t", "1"), ConditionExpression: aws.String("attribute_exists(PK)")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := w.e.Usage().Sub(before).WriteUnits(); used != 8 || *out.ConsumedCapacity[0].CapacityUnits != 8 || *out.ConsumedCapacity[0].WriteCapacityUnits != 8 {
+		t.Errorf("used %v, answered %v; want 8", used, *out.ConsumedCapacity[0].CapacityUnits)
+	}
+	if w.get("a", "1") == nil || number(w.get("sum", "1")["v"]) != "5" || w.get("gone", "1") != nil {
+		t.Error("not all writes were done")
+	}
+
+	before = w.e.Usage()
+	_, err = w.transact("", txPut("b"), txPut("a"), txAdd("sum", "5"), txAdd("t", "1"))
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) {
+		t.Fatalf("got %v", err)
+	}
+	var codes []string
+	for _, r := range cancelled.CancellationReasons {
+		codes = append(codes, *r.Code)
+	}
+	if got := strings.Join(codes, " "); got != "None ConditionalCheckFailed None ValidationError" {
+		t.Errorf("reasons %s", got)
+	}
+	if r := cancelled.CancellationReasons[1]; number(r.Item["v"]) != "1" || *r.Message != "The conditional request failed" {
+		t.Errorf("reason %+v", r)
+	}
+	if r := cancelled.CancellationReasons[0]; r.Item != nil || r.Message != nil {
+		t.Errorf("reason %+v of a fine item", r)
+	}
+	if !strings.Contains(*cancelled.Message, "[None, ConditionalCheckFailed, None, ValidationError]") {
+		t.Errorf("message %q", *cancelled.Message)
+	}
+	if w.get("b", "1") != nil || number(w.get("sum", "1")["v"]) != "5" {
+		t.Error("a cancelled transaction wrote")
+	}
+	if used := w.e.Usage().Sub(before).WriteUnits(); used != 8 {
+		t.Errorf("a cancelled transaction used %v write units, want 8", used)
+	}
+}
+
+func TestTransactionRefusals(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.transact("", txPut("a"), txAdd("a", "1"))
+	expectInvalid(t, err, "Transaction request cannot include multiple operations on one item")
+	_, err = w.transact("", make([]types.TransactWriteItem, 101)...)
+	expectInvalid(t, err, "between 1 and 100")
+	_, err = w.transact("", types.TransactWriteItem{})
+	expectInvalid(t, err, "TransactItems can only contain one of")
+	_, err = w.transact(strings.Repeat("x", 37), txPut("a"))
+	expectInvalid(t, err, "clientRequestToken")
+}
+
+func TestClientRequestToken(t *testing.T) {
+	w := newWorld(t)
+	for range 3 {
+		if _, err := w.transact("token", txAdd("sum", "1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := number(w.get("sum", "1")["v"]); got != "1" {
+		t.Errorf("added %s times, want once", got)
+	}
+	var mismatch *types.IdempotentParameterMismatchException
+	if _, err := w.transact("token", txAdd("sum", "2")); !errors.As(err, &mismatch) {
+		t.Errorf("other request under the same token: %v", err)
+	}
+	w.clock.advance(10 * time.Minute)
+	if _, err := w.transact("token", txAdd("sum", "1")); err != nil || number(w.get("sum", "1")["v"]) != "2" {
+		t.Errorf("after ten minutes it is a new request: %v, %v", w.get("sum", "1")["v"], err)
+	}
+}

@@ -1,0 +1,31 @@
+package embedded_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+func TestSweep(t *testing.T) {
+	w := newWorld(t)
+	now := w.clock.at.Unix()
+	at := func(d time.Duration) string { return strconv.FormatInt(now+int64(d.Seconds()), 10) }
+	w.put(item("due", "1", attrs{"expiresAt": n(at(-time.Second))}))
+	w.put(item("now", "1", attrs{"expiresAt": n(at(0))}))
+	w.put(item("future", "1", attrs{"expiresAt": n(at(time.Second))}))
+	w.put(item("ancient", "1", attrs{"expiresAt": n(at(-5 * 366 * 24 * time.Hour))}))
+	w.put(item("text", "1", attrs{"expiresAt": s(at(-time.Second))}))
+	w.put(item("none", "1", nil))
+	before := w.e.Usage()
+	if got := w.e.SweepExpired(); got != 2 {
+		t.Errorf("swept %d, want 2", got)
+	}
+	if used := w.e.Usage().Sub(before).WriteUnits(); used != 0 {
+		t.Errorf("a sweep cost %v write units, want none", used)
+	}
+	for pk, there := range map[string]bool{"due": false, "now": false, "future": true, "ancient": true, "text": true, "none": true} {
+		if (w.get(pk, "1") != nil) != there {
+			t.Errorf("item %s there: %v, want %v", pk, !there, there)
+		}
+	}
+}
