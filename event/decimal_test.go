@@ -131,6 +131,8 @@ func TestDecimalAgainstRationals(t *testing.T) {
 			t.Fatalf("%s + %s = %s", a, b, sum)
 		case rat(t, diff).Cmp(new(big.Rat).Sub(ra, rb)) != 0:
 			t.Fatalf("%s - %s = %s", a, b, diff)
+		case reread(sum) != sum || reread(diff) != diff:
+			t.Fatalf("%s ± %s is not in the form that its text is read in", a, b)
 		case sum.Sub(b) != a:
 			t.Fatalf("%s + %s - %s is not in one form", a, b, b)
 		case a.Sign() != ra.Sign() || a.Neg().Sign() != -ra.Sign():
@@ -142,6 +144,27 @@ func TestDecimalAgainstRationals(t *testing.T) {
 		if want := ra.IsInt() && ra.Num().IsInt64(); ok != want || ok && i != ra.Num().Int64() {
 			t.Fatalf("Int64(%s) = %d, %v", a, i, ok)
 		}
+	}
+}
+
+func reread(d Decimal) Decimal {
+	again, _ := ParseDecimal(d.String())
+	return again
+}
+
+// Where a sum grows past what the small form holds, it takes the large one, and back.
+func TestDecimalSumsAcrossForms(t *testing.T) {
+	nines, _ := ParseDecimal(strings.Repeat("9", 38))
+	for add, want := range map[int64]string{
+		1: "1e38", 2: "1" + strings.Repeat("0", 37) + "1e0", -1: strings.Repeat("9", 37) + "8",
+	} {
+		sum := nines.Add(DecimalOf(add))
+		if sum.String() != want || reread(sum) != sum || sum.Sub(DecimalOf(add)) != nines {
+			t.Errorf("%s + %d = %s, want %s", nines, add, sum, want)
+		}
+	}
+	if twice := nines.Add(nines); twice.String() != "1"+strings.Repeat("9", 37)+"8e0" || reread(twice) != twice {
+		t.Errorf("twice %s is %s", nines, twice)
 	}
 }
 
