@@ -2,6 +2,7 @@
 .PHONY: help demo test race lint bench cold build deploy fuzz
 
 T ?= 30s
+comma := ,
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
@@ -23,11 +24,13 @@ bench: ## the benchmarks
 	go test -run '^$$' -bench . ./...
 
 cold: ## cold start and size of the built functions
-	go run ./internal/runtimeapi/cold
+	go run ./internal/runtimeapi/cold -max-ratio 2
+	go run ./internal/runtimeapi/cold -function ./cmd/streams -event events/streams-insert.json
 
 # SAM's Go builder hands the environment on to go build. Static, because the function's image may have another libc.
 build: export CGO_ENABLED = 0
-build: export GOFLAGS = -tags=lambda.norpc -trimpath -ldflags=-s
+# LOCAL=1 builds in-process tables into them, for sam local invoke with nothing else running; such a build refuses to be deployed.
+build: export GOFLAGS = -tags=lambda.norpc$(if $(LOCAL),$(comma)ingotlocal) -trimpath -ldflags=-s
 build: export SAM_CLI_TELEMETRY = 0
 build: ## build both functions with the SAM CLI (SAMFLAGS: more arguments)
 	bin=$$(scripts/sam.sh) && "$$bin/sam" build $(SAMFLAGS)

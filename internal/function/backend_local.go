@@ -4,6 +4,7 @@ package function
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -28,7 +29,13 @@ type backend struct {
 }
 
 // connect makes tables, queue and bucket afresh. An endpoint in the environment plays no part.
+//
+// It refuses to run anywhere but under the SAM CLI: deployed by mistake, it would acknowledge every message and
+// lose it with its sandbox.
 func connect(ctx context.Context, log *slog.Logger, s settings, plan *pipeline.Pipeline) (*backend, error) {
+	if os.Getenv("AWS_SAM_LOCAL") != "true" {
+		return nil, errors.New("local build: what it takes ends with its process, so it runs under sam local alone (AWS_SAM_LOCAL is not true); build without the tag ingotlocal to deploy it")
+	}
 	log.WarnContext(ctx, "local build: tables, quarantine queue and archive are in this process and end with it; no AWS service or endpoint is used")
 	b := &backend{engine: embedded.New(embedded.Config{Region: os.Getenv("AWS_REGION")})}
 	if err := b.make(ctx, s, plan); err != nil {

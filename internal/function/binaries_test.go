@@ -109,7 +109,13 @@ func TestBuiltBinaries(t *testing.T) {
 	binaries := buildLocal(t)
 	t.Run("samples", func(t *testing.T) { testSamples(t, binaries) })
 	for name, binary := range binaries {
-		t.Run("refusal/"+name, func(t *testing.T) { testRefusal(t, binary) })
+		t.Run("wrong environment/"+name, func(t *testing.T) {
+			refuses(t, binary, map[string]string{"INGOT_COUNTING": "mark"}, `INGOT_COUNTING is "mark"`, "TABLE is not set")
+		})
+		// A local build that is deployed by mistake must not acknowledge what it cannot keep.
+		t.Run("deployed/"+name, func(t *testing.T) {
+			refuses(t, binary, map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PII_KEY": "k"}, "ingotlocal")
+		})
 	}
 }
 
@@ -126,7 +132,7 @@ func testSamples(t *testing.T, binaries map[string]string) {
 				box := start(t, binaries[s.Function], map[string]string{
 					"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "aggregates", "INGOT_ARCHIVE_BUCKET": "archive", "INGOT_COUNTING": counting,
 					"INGOT_QUARANTINE_URL": "http://host.docker.internal:4566/000000000000/quarantine", "INGOT_PII_KEY": key,
-					"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_LAMBDA_LOG_FORMAT": "JSON",
+					"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_SAM_LOCAL": "true",
 				})
 				for _, file := range append(slices.Clone(s.After), s.File) {
 					answer, err := box.Invoke(t.Context(), read(t, file), 0)
@@ -239,9 +245,11 @@ func (s *sample) countMessages(t *testing.T, box *sandbox, want map[string]float
 	}
 }
 
-// A function that cannot work says why in one line of its log, and ends.
-func testRefusal(t *testing.T, binary string) {
-	box := start(t, binary, map[string]string{"INGOT_COUNTING": "mark", "AWS_LAMBDA_LOG_FORMAT": "JSON"})
+// refuses: a function that cannot work says why in one line of its log, and ends.
+func refuses(t *testing.T, binary string, env map[string]string, says ...string) {
+	t.Helper()
+	env["AWS_LAMBDA_LOG_FORMAT"] = "JSON"
+	box := start(t, binary, env)
 	_, err := box.Invoke(t.Context(), []byte("{}"), 0)
 	var exit *runtimeapi.ExitError
 	if !errors.As(err, &exit) || exit.State.ExitCode() != 1 {
@@ -249,8 +257,12 @@ func testRefusal(t *testing.T, binary string) {
 	}
 	box.Close()
 	lines := box.lines("error")
-	if len(lines) != 1 || lines[0]["level"] != "ERROR" || !strings.Contains(lines[0]["error"].(string), `INGOT_COUNTING is "mark"`) ||
-		!strings.Contains(lines[0]["error"].(string), "TABLE is not set") {
-		t.Errorf("it printed %s", box.output.Bytes())
+	if len(lines) != 1 || lines[0]["level"] != "ERROR" {
+		t.Fatalf("it printed %s", box.output.Bytes())
+	}
+	for _, text := range says {
+		if !strings.Contains(lines[0]["error"].(string), text) {
+			t.Errorf("%q does not say %q", lines[0]["error"], text)
+		}
 	}
 }
