@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -24,7 +25,7 @@ type Ingest struct {
 	// carries them to the dead-letter queue.
 	Quarantine Quarantine
 	// Margin is how long before the function's deadline writing stops, so that the answer still gets out;
-	// quarantine has two thirds of it. 0 means 3 seconds.
+	// quarantine has two thirds of it. 0 means 3 seconds. Never more than half of the time there is.
 	Margin time.Duration
 	// OnResult is told what became of each message, after its quarantine; it must not block.
 	OnResult func(context.Context, Outcome)
@@ -61,6 +62,9 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	b := &ingestBatch{Ingest: in, env: in.Env.Real(), outcomes: make([]Outcome, len(e.Records))}
 	began := b.env.Now()
 	for i := range e.Records {
+		if e.Records[i].MessageId == "" {
+			return events.SQSEventResponse{}, fmt.Errorf("ingest: record %d of the event has no messageId, so it is not from SQS; map this function to a queue", i)
+		}
 		b.outcomes[i] = Outcome{Message: &e.Records[i]}
 	}
 	var stop context.CancelFunc
@@ -91,15 +95,25 @@ func (b *ingestBatch) deadlines(ctx context.Context, margin time.Duration) (writ
 	if !bounded {
 		return ctx, ctx, func() {}
 	}
-	if margin == 0 {
-		margin = defaultMargin
-	}
+	margin = marginOf(margin, at.Sub(b.env.Now()))
 	sending, stopSending := b.env.Deadline(ctx, at.Add(-margin/3))
 	writing, stopWriting := b.env.Deadline(sending, at.Add(-margin))
 	return writing, sending, func() { stopWriting(); stopSending() }
 }
 
 const defaultMargin = 3 * time.Second
+
+// marginOf is the margin to keep of the time that is left: at most half of it, so that a function with a short
+// timeout still gets something done.
+func marginOf(margin, left time.Duration) time.Duration {
+	if margin == 0 {
+		margin = defaultMargin
+	}
+	if left > 0 {
+		margin = min(margin, left/2)
+	}
+	return margin
+}
 
 // standard takes all messages together: plan each, write all, quarantine what can never be written.
 func (b *ingestBatch) standard() {

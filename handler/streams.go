@@ -31,7 +31,8 @@ type Streams struct {
 	OnChange func(context.Context, event.Change) error
 	// OnBatch is told the sums of each batch before the answer.
 	OnBatch func(context.Context, StreamsReport)
-	// Margin is how long before the function's deadline work stops; 0 means 3 seconds.
+	// Margin is how long before the function's deadline work stops; 0 means 3 seconds. Never more than half of
+	// the time there is.
 	Margin time.Duration
 	Log    *slog.Logger // nil: no log
 	Env    store.Env
@@ -130,11 +131,7 @@ func (b *streamBatch) deadline(ctx context.Context) (context.Context, context.Ca
 	if !bounded {
 		return ctx, func() {}
 	}
-	margin := b.Margin
-	if margin == 0 {
-		margin = defaultMargin
-	}
-	return b.env.Deadline(ctx, at.Add(-margin))
+	return b.env.Deadline(ctx, at.Add(-marginOf(b.Margin, at.Sub(b.env.Now()))))
 }
 
 // run settles the batch. Whatever is settled before something fails may be repeated: archive objects have

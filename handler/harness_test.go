@@ -1,0 +1,307 @@
+package handler_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// orders is the declaration that most of these tests run on.
+func orders() pipeline.Spec {
+	return pipeline.Spec{
+		Ingot: 1, Epoch: 3, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{
+			"order":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour},
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Mode: "latest", Revision: "rev number", Retain: 90 * 24 * time.Hour},
+		},
+		Aggregates: map[string]pipeline.AggregateSpec{
+			"totals": {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents"}}}},
+			"live":   {Since: 2, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+		},
+	}
+}
+
+// epoch is when these tests play.
+var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// ahead is how much later all clocks of these tests go; CI runs them once a year ahead.
+func ahead(t testing.TB) time.Duration {
+	t.Helper()
+	text := os.Getenv("INGOT_TEST_CLOCK_AHEAD")
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("INGOT_TEST_CLOCK_AHEAD: %v", err)
+	}
+	return d
+}
+
+// world is both functions over the embedded engine, with a clock that stands still unless moved, and faults.
+type world struct {
+	t       testing.TB
+	now     time.Time
+	engine  *embedded.Engine
+	plan    *pipeline.Pipeline
+	store   *store.Store
+	ingest  *handler.Ingest
+	streams *handler.Streams
+	url     string // of the quarantine queue
+	log     bytes.Buffer
+
+	outcomes []handler.Outcome
+	batches  []handler.IngestReport
+	counted  []handler.StreamsReport
+
+	mu     sync.Mutex
+	faults []fault
+	calls  map[string]int
+}
+
+// fault happens to the next call of an API for which it applies.
+type fault struct {
+	api     string
+	applies func(input any) bool // nil: always
+	before  error                // the call is refused
+	after   error                // the call is made and its answer lost
+	edit    func(output any)
+	always  bool // it stays
+}
+
+type setup struct {
+	spec     pipeline.Spec
+	options  []pipeline.Option
+	load     func() (*pipeline.Pipeline, error)
+	counting aggregate.Counting
+	env      *store.Env
+	now      time.Time
+}
+
+func newWorld(t testing.TB, options ...func(*setup)) *world {
+	t.Helper()
+	s := setup{spec: orders(), now: epoch}
+	for _, o := range options {
+		o(&s)
+	}
+	w := &world{t: t, now: s.now, calls: map[string]int{}}
+	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept})
+	var err error
+	if s.load == nil {
+		s.load = func() (*pipeline.Pipeline, error) { return pipeline.New(s.spec, s.options...) }
+	}
+	if w.plan, err = s.load(); err != nil {
+		t.Fatal(err)
+	}
+	w.createTables()
+	env := store.Env{Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+	if s.env != nil {
+		env = *s.env
+	}
+	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: s.counting, Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.engine.SQS().CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String("quarantine")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.url = *out.QueueUrl
+	if _, err := w.engine.S3().CreateBucket(context.Background(), &s3.CreateBucketInput{Bucket: aws.String("archive")}); err != nil {
+		t.Fatal(err)
+	}
+	logger := slog.New(slog.NewTextHandler(&w.log, nil))
+	quarantine := handler.SQSIn(env, w.engine.SQS(), w.url)
+	w.ingest = &handler.Ingest{Plan: w.plan, Store: w.store, Quarantine: quarantine, Log: logger, Env: env,
+		OnResult: func(_ context.Context, o handler.Outcome) { w.outcomes = append(w.outcomes, o) },
+		OnBatch:  func(_ context.Context, r handler.IngestReport) { w.batches = append(w.batches, r) }}
+	w.streams = &handler.Streams{Plan: w.plan, Store: w.store, Quarantine: quarantine, Archive: handler.S3(w.engine.S3(), "archive"), Log: logger, Env: env,
+		OnBatch: func(_ context.Context, r handler.StreamsReport) { w.counted = append(w.counted, r) }}
+	return w
+}
+
+func (w *world) createTables() {
+	w.t.Helper()
+	key := func(prefix string) []types.KeySchemaElement {
+		return []types.KeySchemaElement{{AttributeName: aws.String(prefix + "PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(prefix + "SK"), KeyType: types.KeyTypeRange}}
+	}
+	text := func(prefix string) []types.AttributeDefinition {
+		return []types.AttributeDefinition{{AttributeName: aws.String(prefix + "PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String(prefix + "SK"), AttributeType: types.ScalarAttributeTypeS}}
+	}
+	table := &dynamodb.CreateTableInput{TableName: aws.String("events"), KeySchema: key(""), AttributeDefinitions: text(""), BillingMode: types.BillingModePayPerRequest,
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}}
+	for _, index := range w.plan.Indexes() {
+		table.AttributeDefinitions = append(table.AttributeDefinitions, text(index)...)
+		table.GlobalSecondaryIndexes = append(table.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: aws.String(index), KeySchema: key(index), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
+	}
+	totals := &dynamodb.CreateTableInput{TableName: aws.String("totals"), KeySchema: key(""), AttributeDefinitions: text(""), BillingMode: types.BillingModePayPerRequest}
+	for _, in := range []*dynamodb.CreateTableInput{table, totals} {
+		if _, err := w.engine.DynamoDB().CreateTable(context.Background(), in); err != nil {
+			w.t.Fatal(err)
+		}
+		_, err := w.engine.DynamoDB().UpdateTimeToLive(context.Background(), &dynamodb.UpdateTimeToLiveInput{TableName: in.TableName,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// intercept applies the first fault that waits for this call.
+func (w *world) intercept(_ context.Context, api string, input any, call func() (any, error)) (any, error) {
+	w.mu.Lock()
+	w.calls[api]++
+	var f fault
+	for i, waiting := range w.faults {
+		if waiting.api == api && (waiting.applies == nil || waiting.applies(input)) {
+			if f = waiting; !f.always {
+				w.faults = append(w.faults[:i:i], w.faults[i+1:]...)
+			}
+			break
+		}
+	}
+	w.mu.Unlock()
+	if f.before != nil {
+		return nil, f.before
+	}
+	out, err := call()
+	if f.after != nil {
+		return nil, f.after
+	}
+	if f.edit != nil && err == nil {
+		f.edit(out)
+	}
+	return out, err
+}
+
+var errLost = errors.New("connection reset by peer")
+
+const queueARN = "arn:aws:sqs:us-east-1:000000000000:ingest"
+
+// messages makes an SQS event of the bodies, with ids m0, m1, …
+func messages(bodies ...string) events.SQSEvent {
+	var e events.SQSEvent
+	for i, body := range bodies {
+		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprint("m", i), Body: body, EventSource: "aws:sqs", EventSourceARN: queueARN,
+			Attributes: map[string]string{"SentTimestamp": fmt.Sprint(epoch.Add(-time.Minute).UnixMilli())}})
+	}
+	return e
+}
+
+// order is the body of an order; extra members come last.
+func order(id string, cents int, extra ...string) string {
+	return fmt.Sprintf(`{"type":"order","id":%q,"cents":%d,"at":"2099-03-01T10:00:00Z"%s}`, id, cents, strings.Join(append([]string{""}, extra...), ","))
+}
+
+func parcel(id string, rev int) string {
+	return fmt.Sprintf(`{"type":"parcel","id":%q,"rev":%d,"at":"2099-03-01T10:00:00Z"}`, id, rev)
+}
+
+// deadline is a context that ends by the real clock, long after the test, as Lambda's has a deadline.
+func deadline(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// receive passes an event to the ingest function as Lambda does and returns the bytes of the answer.
+func (w *world) receive(e events.SQSEvent) string {
+	w.t.Helper()
+	w.outcomes, w.batches = nil, nil
+	payload, err := json.Marshal(e)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(w.t), payload)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(w.batches) != 1 || len(w.outcomes) != len(e.Records) {
+		w.t.Fatalf("%d reports and %d results for %d messages", len(w.batches), len(w.outcomes), len(e.Records))
+	}
+	sum := 0
+	for _, n := range w.batches[0].Verdicts {
+		sum += n
+	}
+	if sum != len(e.Records) || w.batches[0].Received != sum || w.batches[0].Verdicts[0] != 0 {
+		w.t.Fatalf("verdicts %v do not add up to %d received", w.batches[0].Verdicts, len(e.Records))
+	}
+	return strings.TrimSpace(string(answer))
+}
+
+// verdicts are those of the last event, in its order.
+func (w *world) verdicts() string {
+	var names []string
+	for _, o := range w.outcomes {
+		names = append(names, o.Verdict.String())
+	}
+	return strings.Join(names, " ")
+}
+
+// quarantined takes all letters out of quarantine.
+func (w *world) quarantined() []sqstypes.Message {
+	w.t.Helper()
+	var all []sqstypes.Message
+	for {
+		out, err := w.engine.SQS().ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: &w.url, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(out.Messages) == 0 {
+			return all
+		}
+		for _, m := range out.Messages {
+			all = append(all, m)
+			if _, err := w.engine.SQS().DeleteMessage(context.Background(), &sqs.DeleteMessageInput{QueueUrl: &w.url, ReceiptHandle: m.ReceiptHandle}); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// items are the keys in the events table, and how often each was met.
+func (w *world) items() map[event.Key]int {
+	w.t.Helper()
+	found := map[event.Key]int{}
+	for item, err := range w.store.Items(context.Background()) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		found[item.Key]++
+	}
+	return found
+}
+
+func failures(ids ...string) string {
+	list := []map[string]string{}
+	for _, id := range ids {
+		list = append(list, map[string]string{"itemIdentifier": id})
+	}
+	text, _ := json.Marshal(map[string]any{"batchItemFailures": list})
+	return string(text)
+}

@@ -1,0 +1,296 @@
+package handler_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/store"
+)
+
+// The bytes of the answer. A wrong outer key would read as an empty list, which is success of everything,
+// which is deletion of every message.
+func TestIngestAnswerBytes(t *testing.T) {
+	w := newWorld(t)
+	if got := w.receive(messages()); got != `{"batchItemFailures":[]}` {
+		t.Errorf("no message: %s", got)
+	}
+	if got := w.receive(messages(order("1", 1))); got != `{"batchItemFailures":[]}` {
+		t.Errorf("success: %s", got)
+	}
+	w.ingest.Quarantine = nil
+	if got := w.receive(messages(order("2", 1), "x", order("3", 1), "y")); got != `{"batchItemFailures":[{"itemIdentifier":"m1"},{"itemIdentifier":"m3"}]}` {
+		t.Errorf("two failures: %s", got)
+	}
+	for _, payload := range []string{`{}`, `{"Records":null}`, `{"Records":[]}`} {
+		answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), []byte(payload))
+		if err != nil || strings.TrimSpace(string(answer)) != `{"batchItemFailures":[]}` {
+			t.Errorf("%s: %s %v", payload, answer, err)
+		}
+	}
+}
+
+// An event of another service has no message ids: to answer with an empty list, or with empty ids in it,
+// would be a lie either way.
+func TestIngestRefusesAnotherServicesEvent(t *testing.T) {
+	w := newWorld(t)
+	e := messages(order("1", 1), order("2", 1))
+	e.Records[1].MessageId = ""
+	if _, err := w.ingest.Handle(deadline(t), e); err == nil || !strings.Contains(err.Error(), "SQS") {
+		t.Errorf("a record without a message id: %v", err)
+	}
+	if len(w.items()) != 0 {
+		t.Error("something was stored all the same")
+	}
+}
+
+// Ids in the answer stand once and in event order, also when one message is in the event twice.
+func TestIngestNamesEachIDOnce(t *testing.T) {
+	w := newWorld(t)
+	w.ingest.Quarantine = nil
+	e := messages("x", order("1", 1), "x", order("2", 1), "y")
+	e.Records[2].MessageId = "m0"
+	e.Records[3].MessageId = "m0"
+	if got := w.receive(e); got != failures("m0", "m4") {
+		t.Errorf("%s", got)
+	}
+}
+
+// In-batch copies: one write, and each copy judged by its own digest.
+func TestIngestCopies(t *testing.T) {
+	w := newWorld(t)
+	bodies := []string{order("1", 1), order("1", 1), order("1", 2), parcel("p", 2), parcel("p", 3), parcel("p", 1), parcel("p", 3)}
+	if got := w.receive(messages(bodies...)); got != failures() {
+		t.Errorf("answer %s", got)
+	}
+	if got := w.verdicts(); got != "Inserted Duplicate Conflict Stale Inserted Stale Duplicate" {
+		t.Error(got)
+	}
+	if n := w.calls["PutItem"] + w.calls["BatchExecuteStatement"]; n != 2 {
+		t.Errorf("%d writes for two keys", n)
+	}
+	if got := len(w.quarantined()); got != 1 {
+		t.Errorf("%d letters, want the conflict", got)
+	}
+	// While the one write is unproven, so are all copies, the conflicting one included.
+	w = newWorld(t)
+	w.faults = []fault{{api: "PutItem", before: &types.ResourceNotFoundException{}, always: true}}
+	if got := w.receive(messages(bodies[:3]...)); got != failures("m0", "m1", "m2") || w.verdicts() != "Retry Retry Retry" {
+		t.Errorf("%s: %s", got, w.verdicts())
+	}
+}
+
+// Redelivery after every kind of lost answer stores once and acknowledges.
+func TestIngestRedelivery(t *testing.T) {
+	for _, n := range []int{1, 40} {
+		w := newWorld(t)
+		var bodies []string
+		for i := range n {
+			bodies = append(bodies, order(fmt.Sprint(i), i))
+		}
+		w.faults = []fault{{api: "PutItem", after: errLost}, {api: "BatchExecuteStatement", after: errLost}}
+		for range 3 {
+			if got := w.receive(messages(bodies...)); got != failures() {
+				t.Fatalf("%s", got)
+			}
+		}
+		if strings.Count(w.verdicts(), "Duplicate") != n || len(w.items()) != n {
+			t.Errorf("third delivery: %s; %d items", w.verdicts(), len(w.items()))
+		}
+	}
+}
+
+func TestIngestReports(t *testing.T) {
+	w := newWorld(t)
+	w.receive(messages(order("1", 1)))
+	w.receive(messages(order("1", 1), order("1", 2), "x", order("2", 1), parcel("p", 1), order("old", 1, `"at2":1`)))
+	r := w.batches[0]
+	want := map[event.Verdict]int{event.Duplicate: 1, event.Conflict: 1, event.Poison: 1, event.Inserted: 3}
+	for _, v := range event.Verdicts {
+		if r.Verdicts[v] != want[v] {
+			t.Errorf("%s: %d, want %d", v, r.Verdicts[v], want[v])
+		}
+	}
+	if r.Failed != 0 || r.OldestAge != time.Minute || r.Cost.Requests == 0 || r.Cost.WriteUnits != 4 {
+		t.Errorf("%+v", r)
+	}
+	o := w.outcomes[1]
+	if o.Existing == nil || o.Existing.Digest == o.Item.Digest || o.Refusal.Reason != event.DigestDiffers || o.Failed {
+		t.Errorf("the conflict came as %+v", o)
+	}
+	if o := w.outcomes[2]; o.Item != nil || o.Refusal == nil || o.Message.MessageId != "m2" {
+		t.Errorf("the poison came as %+v", o)
+	}
+	if text := w.log.String(); strings.Count(text, "msg=quarantined") != 2 || strings.Contains(text, `"cents"`) {
+		t.Errorf("one line a quarantined message and no payload, want; got\n%s", text)
+	}
+}
+
+// Work stops before the deadline: what is not proven comes back, the answer gets out in time, and no request
+// starts after it.
+func TestIngestDeadline(t *testing.T) {
+	for name, c := range map[string]struct{ timeout, margin time.Duration }{
+		"default margin":             {30 * time.Second, 0},
+		"own margin":                 {30 * time.Second, 10 * time.Second},
+		"timeout as short as margin": {3 * time.Second, 0},
+		"timeout below margin":       {time.Second, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				env := store.Env{}
+				w := newWorld(t, func(s *setup) { s.env = &env })
+				var last time.Time
+				var mu sync.Mutex
+				w.faults = []fault{{api: "BatchExecuteStatement", always: true, applies: func(in any) bool {
+					// The world's lock is held here: let go of it while the service takes its time.
+					w.mu.Unlock()
+					defer w.mu.Lock()
+					mu.Lock()
+					last = time.Now()
+					mu.Unlock()
+					time.Sleep(500 * time.Millisecond)
+					return false
+				}}}
+				w.ingest.Margin = c.margin
+				w.ingest.Env = env
+				var bodies []string
+				for i := range 10000 {
+					bodies = append(bodies, order(fmt.Sprint(i), 1))
+				}
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
+				defer cancel()
+				answer, err := w.ingest.Handle(ctx, messages(bodies...))
+				took := time.Since(began)
+				if err != nil || ctx.Err() != nil {
+					t.Fatalf("answered after %s of %s: %v", took, c.timeout, err)
+				}
+				if last.After(began.Add(took)) {
+					t.Error("a request started after the answer")
+				}
+				stored, retried := len(w.items()), len(answer.BatchItemFailures)
+				if stored == 0 || retried == 0 || stored+retried != len(bodies) {
+					t.Errorf("%d stored and %d returned of %d, after %s", stored, retried, len(bodies), took)
+				}
+				for _, o := range w.outcomes {
+					if o.Verdict == event.Retry && o.Refusal.Reason != event.Unattempted && o.Refusal.Reason != event.Unproven {
+						t.Fatalf("%v", o.Refusal)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A FIFO queue is one by its ARN.
+func TestFIFO(t *testing.T) {
+	group := func(e *events.SQSEvent, groups string) {
+		for i := range e.Records {
+			e.Records[i].Attributes["MessageGroupId"] = groups[i : i+1]
+		}
+	}
+	refuse := func(id string) fault {
+		return fault{api: "PutItem", always: true, before: &types.ResourceNotFoundException{},
+			applies: func(in any) bool {
+				return in.(*dynamodb.PutItemInput).Item["PK"].(*types.AttributeValueMemberS).Value == "ORDER#"+id
+			}}
+	}
+	e := func() events.SQSEvent {
+		e := messages(order("a1", 1), order("b1", 1), order("a2", 1), order("b2", 1), order("a3", 1), "x", order("a4", 1))
+		group(&e, "ABABACA")
+		return e
+	}
+	t.Run("standard queue with group ids", func(t *testing.T) {
+		w := newWorld(t)
+		w.faults = []fault{{api: "BatchExecuteStatement", edit: func(out any) {
+			out.(*dynamodb.BatchExecuteStatementOutput).Responses[2].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumAccessDenied}
+		}}}
+		if got := w.receive(e()); got != failures("m2") {
+			t.Errorf("%s: a group id alone does not make a queue FIFO", got)
+		}
+	})
+	t.Run("a retry stops its group alone", func(t *testing.T) {
+		w := newWorld(t)
+		w.faults = []fault{refuse("a2")}
+		e := e()
+		for i := range e.Records {
+			e.Records[i].EventSourceARN += ".fifo"
+		}
+		if got := w.receive(e); got != failures("m2", "m4", "m6") {
+			t.Errorf("%s", got)
+		}
+		if got := w.verdicts(); got != "Inserted Inserted Retry Inserted Retry Poison Retry" {
+			t.Error(got)
+		}
+		if r := w.outcomes[4].Refusal; r.Reason != event.Unattempted {
+			t.Errorf("%v", r)
+		}
+		if n := len(w.items()); n != 3 {
+			t.Errorf("%d items", n)
+		}
+	})
+	t.Run("poison does not stop its group, unless it stays in the queue", func(t *testing.T) {
+		for _, quarantine := range []bool{true, false} {
+			w := newWorld(t)
+			e := messages(order("a1", 1), "x", order("a2", 1))
+			group(&e, "AAA")
+			e.Records[0].EventSourceARN += ".fifo"
+			want := failures()
+			if !quarantine {
+				w.ingest.Quarantine, want = nil, failures("m1", "m2")
+			}
+			if got := w.receive(e); got != want {
+				t.Errorf("quarantine %v: %s, want %s", quarantine, got, want)
+			}
+		}
+	})
+	t.Run("inside a group in order", func(t *testing.T) {
+		w := newWorld(t)
+		var seen []string
+		w.faults = []fault{{api: "PutItem", always: true, applies: func(in any) bool {
+			seen = append(seen, in.(*dynamodb.PutItemInput).Item["id"].(*types.AttributeValueMemberS).Value)
+			return false
+		}}}
+		e := messages(order("a1", 1), order("b1", 1), order("a2", 1), order("a1", 2), order("b2", 1), order("a3", 1), order("a1", 1))
+		group(&e, "ABAABAA")
+		e.Records[0].EventSourceARN += ".fifo"
+		if got := w.receive(e); got != failures() {
+			t.Errorf("%s", got)
+		}
+		if got := w.verdicts(); got != "Inserted Inserted Inserted Conflict Inserted Inserted Duplicate" {
+			t.Error(got)
+		}
+		for group, want := range map[string]string{"a": "a1 a2 a1 a3 a1", "b": "b1 b2"} {
+			got := slices.DeleteFunc(slices.Clone(seen), func(id string) bool { return id[:1] != group })
+			if strings.Join(got, " ") != want {
+				t.Errorf("group %s was put in the order %v", group, got)
+			}
+		}
+	})
+}
+
+var _ handler.Quarantine = (*refusing)(nil)
+
+// refusing is a quarantine that takes nothing.
+type refusing struct{ letters []handler.Letter }
+
+func (r *refusing) Send(_ context.Context, letters []handler.Letter) []error {
+	r.letters = append(r.letters, letters...)
+	errs := make([]error, len(letters))
+	for i := range errs {
+		errs[i] = errLost
+	}
+	return errs
+}
