@@ -145,7 +145,7 @@ func TestIngestDeadline(t *testing.T) {
 		"default margin":             {30 * time.Second, 0},
 		"own margin":                 {30 * time.Second, 10 * time.Second},
 		"timeout as short as margin": {3 * time.Second, 0},
-		"timeout below margin":       {time.Second, 5 * time.Second},
+		"timeout below margin":       {1500 * time.Millisecond, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -54,16 +54,11 @@ func note(r *event.Refusal) types.MessageAttributeValue {
 		Detail  string `json:"detail"`
 		PK      string `json:"pk,omitempty"`
 		SK      string `json:"sk,omitempty"`
-	}{r.Verdict.String(), string(r.Reason), printable(detail), r.Key.PK, r.Key.SK})
-	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(string(value))}
+	}{r.Verdict.String(), string(r.Reason), detail, r.Key.PK, r.Key.SK})
+	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 
-// printable replaces what SQS does not take in a message: control characters.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r == 0xfffe || r == 0xffff {
-			return '?'
-		}
-		return r
-	}, s)
+// sendable is JSON text without the two characters that SQS refuses and JSON allows raw: they are escaped.
+func sendable(text []byte) string {
+	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(string(text))
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/store"
 )
@@ -70,7 +72,8 @@ func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
 			errs[i] = context.DeadlineExceeded // until proven
 		}
 	}
-	for round := 1; len(todo) > 0 && ctx.Err() == nil; round++ {
+	_, bounded := ctx.Deadline()
+	for round := 1; len(todo) > 0 && ctx.Err() == nil && (bounded || round <= maxRounds); round++ {
 		var again []int
 		for len(todo) > 0 {
 			batch := q.take(letters, todo)
@@ -110,6 +113,9 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 		for _, i := range batch {
 			errs[i] = fmt.Errorf("quarantine queue: %w", err)
 		}
+		if permanent(err) {
+			return nil
+		}
 		return batch
 	}
 	for _, failed := range out.Failed {
@@ -128,6 +134,25 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 		}
 	}
 	return again
+}
+
+// maxRounds bounds the tries of a caller without a deadline.
+const maxRounds = 20
+
+// permanent reports whether asking again cannot help: the queue is not there, or may not be used. Waiting for
+// it would use up the time that the other messages of the batch need.
+func permanent(err error) bool {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	code := api.ErrorCode()
+	for _, word := range []string{"AccessDenied", "NonExistentQueue", "QueueDoesNotExist", "InvalidClientTokenId", "UnrecognizedClient", "SignatureDoesNotMatch", "InvalidSignature", "ExpiredToken", "MissingAuthenticationToken", "InvalidAddress"} {
+		if strings.Contains(code, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // fit says why a letter can never be sent, or nil.

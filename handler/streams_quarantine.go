@@ -31,17 +31,20 @@ const (
 	refusedUpdate     event.Reason = "refused-update"
 )
 
+// noteRoom is what a letter's body leaves for the note beside it: keys of 3 KB and a detail of 1 KB, each
+// character of which JSON may write as six.
+const noteRoom = 32 << 10
+
 func (r *recordLetter) letter() Letter {
 	key := event.Key{PK: r.PK, SK: r.SK}
 	refusal := &event.Refusal{Verdict: event.Poison, Reason: event.Reason(r.Reason), Detail: r.Detail, Key: key}
 	l := Letter{Attributes: map[string]types.MessageAttributeValue{Attribute: note(refusal)}}
-	r.Detail = printable(r.Detail)
 	body, err := json.Marshal(r)
-	if err != nil || len(body) > maxMessageBytes-4096 {
+	if err != nil || len(body) > maxMessageBytes-noteRoom {
 		r.Record = nil
 		body, _ = json.Marshal(r)
 	}
-	l.Body = string(body)
+	l.Body = sendable(body)
 	return l
 }
 

@@ -1,0 +1,199 @@
+package handler_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Every kind of bad input gets its verdict, goes to quarantine unchanged, and does its neighbours no harm.
+func TestBadInput(t *testing.T) {
+	const at = `"at":"2099-03-01T10:00:00Z"`
+	nines := strings.Repeat("9", 39)
+	for name, c := range map[string]struct {
+		body    string
+		verdict event.Verdict
+		reason  event.Reason
+	}{
+		"empty body":              {"", event.Poison, event.Undecodable},
+		"white space":             {" \n", event.Poison, event.Undecodable},
+		"not JSON":                {"hello", event.Poison, event.Undecodable},
+		"JSON string":             {`"hello"`, event.Poison, event.NotAnObject},
+		"JSON number":             {`1`, event.Poison, event.NotAnObject},
+		"JSON array":              {`[{"type":"order"}]`, event.Poison, event.NotAnObject},
+		"null":                    {`null`, event.Poison, event.NotAnObject},
+		"two documents":           {order("1", 1) + order("2", 1), event.Poison, event.Undecodable},
+		"cut off":                 {order("1", 1)[:40], event.Poison, event.Undecodable},
+		"comment":                 {`/**/` + order("1", 1), event.Poison, event.Undecodable},
+		"byte order mark":         {"\ufeff" + order("1", 1), event.Poison, event.Undecodable},
+		"duplicate members":       {order("1", 1, `"cents":2`), event.Poison, event.Undecodable},
+		"duplicate when decoded":  {order("1", 1, `"\u0063ents":2`), event.Poison, event.Undecodable},
+		"lone high surrogate":     {order("1", 1, `"x":"\ud800"`), event.Poison, event.Undecodable},
+		"lone low surrogate":      {order("1", 1, `"x":"\udc00"`), event.Poison, event.Undecodable},
+		"swapped surrogates":      {order("1", 1, `"\udc00\ud800":1`), event.Poison, event.Undecodable},
+		"depth 10,000":            {order("1", 1, `"x":`+strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000)), event.Poison, event.Undecodable},
+		"depth 10,000 of objects": {strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000), event.Poison, event.Undecodable},
+		"number 01":               {order("1", 1, `"x":01`), event.Poison, event.Undecodable},
+		"NaN":                     {order("1", 1, `"x":NaN`), event.Poison, event.Undecodable},
+		"exponent of 19 digits":   {order("1", 1, `"x":1e1000000000000000000`), event.Poison, event.Undecodable},
+		"39 digits, unused":       {order("39u", 1, `"x":`+nines), event.Inserted, ""},
+		"1e400, unused":           {order("400u", 1, `"x":1e400`), event.Inserted, ""},
+		"39 digits in a sum":      {`{"type":"order","id":"39","cents":` + nines + `,` + at + `}`, event.Poison, event.NumberOutOfRange},
+		"1e50 in a sum":           {`{"type":"order","id":"50","cents":1e50,` + at + `}`, event.Poison, event.NumberOutOfRange},
+		"1e400 in a sum":          {`{"type":"order","id":"400","cents":1e400,` + at + `}`, event.Poison, event.NumberOutOfRange},
+		"1e-10 in a sum":          {`{"type":"order","id":"-10","cents":1e-10,` + at + `}`, event.Poison, event.NumberOutOfRange},
+		"10^18 in a sum":          {`{"type":"order","id":"18","cents":1e18,` + at + `}`, event.Inserted, ""},
+		"text in a sum":           {`{"type":"order","id":"t","cents":"12",` + at + `}`, event.Poison, event.WrongType},
+		"null in a sum":           {`{"type":"order","id":"t","cents":null,` + at + `}`, event.Poison, event.MissingField},
+		"no value for a sum":      {`{"type":"order","id":"t",` + at + `}`, event.Poison, event.MissingField},
+		"no id":                   {`{"type":"order","cents":1,` + at + `}`, event.Poison, event.MissingField},
+		"null id":                 {`{"type":"order","id":null,"cents":1,` + at + `}`, event.Poison, event.MissingField},
+		"empty id":                {`{"type":"order","id":"","cents":1,` + at + `}`, event.Poison, event.MissingField},
+		"object as id":            {`{"type":"order","id":{"a":1},"cents":1,` + at + `}`, event.Poison, event.WrongType},
+		"array as id":             {`{"type":"order","id":[1],"cents":1,` + at + `}`, event.Poison, event.WrongType},
+		"id of 3,000 bytes":       {order(strings.Repeat("x", 3000), 1), event.Poison, event.KeyTooLong},
+		"id that escapes to more": {order(strings.Repeat("#", 700), 1), event.Poison, event.KeyTooLong},
+		"no type":                 {`{"id":"1","cents":1,` + at + `}`, event.Poison, event.MissingField},
+		"number as type":          {`{"type":1,"id":"1","cents":1,` + at + `}`, event.Poison, event.UnknownType},
+		"unknown type":            {`{"type":"invoice","id":"1","cents":1,` + at + `}`, event.Poison, event.UnknownType},
+		"no time":                 {`{"type":"order","id":"1","cents":1}`, event.Poison, event.MissingField},
+		"no such day":             {`{"type":"order","id":"1","cents":1,"at":"2099-02-30T00:00:00Z"}`, event.Poison, event.BadTime},
+		"time without zone":       {`{"type":"order","id":"1","cents":1,"at":"2099-02-20T00:00:00"}`, event.Poison, event.BadTime},
+		"number as time":          {`{"type":"order","id":"1","cents":1,"at":4077163613}`, event.Poison, ""},
+		"before 1970":             {`{"type":"order","id":"1","cents":1,"at":"1969-12-31T23:59:59Z"}`, event.Poison, event.BadTime},
+		"year 10000":              {`{"type":"order","id":"1","cents":1,"at":"10000-01-01T00:00:00Z"}`, event.Poison, event.BadTime},
+		"1970":                    {`{"type":"order","id":"70","cents":1,"at":"1970-01-01T00:00:00Z"}`, event.Expired, event.PastExpiry},
+		"year 9000":               {`{"type":"order","id":"9000","cents":1,"at":"9000-01-01T00:00:00Z"}`, event.Inserted, ""},
+		"revision of text":        {`{"type":"parcel","id":"1","rev":"2",` + at + `}`, event.Poison, event.WrongType},
+		"no revision":             {`{"type":"parcel","id":"1",` + at + `}`, event.Poison, event.MissingField},
+		"item over 400 KB":        {order("big", 1, `"x":"`+strings.Repeat("x", 400<<10)+`"`), event.Poison, event.ItemTooLarge},
+		"message of 1 MiB":        {order("huge", 1, `"x":"`+strings.Repeat("x", 1<<20-200)+`"`), event.Poison, event.ItemTooLarge},
+		"just below 400 KB":       {order("fits", 1, `"x":"`+strings.Repeat("x", 400<<10-500)+`"`), event.Inserted, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			fits := len(c.body) < 1<<20-2000
+			answer := w.receive(messages(order("before", 1), c.body, order("after", 2)))
+			if fits && answer != failures() && c.body != "" {
+				t.Errorf("answer %s", answer)
+			}
+			o := w.outcomes[1]
+			if o.Verdict != c.verdict || (c.reason != "" && (o.Refusal == nil || o.Refusal.Reason != c.reason)) {
+				t.Errorf("%s (%v), want %s (%s)", o.Verdict, o.Refusal, c.verdict, c.reason)
+			}
+			if w.outcomes[0].Verdict != event.Inserted || w.outcomes[2].Verdict != event.Inserted {
+				t.Errorf("the neighbours: %s", w.verdicts())
+			}
+			letters := w.quarantined()
+			switch {
+			case !c.verdict.Quarantined() && len(letters) != 0:
+				t.Errorf("%d letters", len(letters))
+			case c.verdict.Quarantined() && fits && c.body != "" && (len(letters) != 1 || *letters[0].Body != c.body):
+				t.Errorf("%d letters", len(letters))
+			case c.verdict.Quarantined() && (!fits || c.body == "") && (len(letters) != 0 || answer != failures("m1")):
+				t.Errorf("%d letters, and %s; what quarantine cannot take stays in its queue", len(letters), answer)
+			}
+		})
+	}
+}
+
+// Invalid UTF-8 cannot come through Lambda's JSON, but a library's caller may hand it over.
+func TestInvalidUTF8(t *testing.T) {
+	w := newWorld(t)
+	e := messages(order("1", 1), order("2", 1, "\"x\":\"\xff\""), order("3", 1, "\"x\":\"\xed\xa0\x80\""))
+	answer, err := w.ingest.Handle(deadline(t), e)
+	if err != nil || w.verdicts() != "Inserted Poison Poison" {
+		t.Errorf("%s: %+v %v", w.verdicts(), answer, err)
+	}
+	for _, o := range w.outcomes[1:] {
+		if o.Refusal.Reason != event.Undecodable {
+			t.Errorf("%v", o.Refusal)
+		}
+	}
+}
+
+// Ten thousand messages, 6 MB together: one answer, little memory, 40 statements' worth of requests.
+func TestTenThousandMessages(t *testing.T) {
+	w := newWorld(t)
+	bodies := make([]string, 10_000)
+	pad := fmt.Sprintf(`"x":%q`, strings.Repeat("p", 500))
+	for i := range bodies {
+		bodies[i] = order(fmt.Sprint(i), i, pad)
+	}
+	bodies[77] = "poison"
+	e := messages(bodies...)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	answer, err := w.ingest.Handle(deadline(t), e)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(answer.BatchItemFailures) != 0 {
+		t.Fatalf("%d failures, %v", len(answer.BatchItemFailures), err)
+	}
+	r := w.batches[0]
+	if r.Verdicts[event.Inserted] != 9_999 || r.Verdicts[event.Poison] != 1 || r.Cost.Requests != 400 || len(w.items()) != 9_999 {
+		t.Errorf("%+v", r)
+	}
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 150<<20 {
+		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+}
+
+// A table that is not there, credentials that are refused: everything comes back, with a reason a person can
+// act on, at once.
+func TestServiceRefuses(t *testing.T) {
+	for name, err := range map[string]error{
+		"no table":       &types.ResourceNotFoundException{},
+		"not allowed":    &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized to perform dynamodb:PutItem"},
+		"bad token":      &smithy.GenericAPIError{Code: "UnrecognizedClientException", Message: "The security token included in the request is invalid."},
+		"expired token":  &smithy.GenericAPIError{Code: "ExpiredTokenException", Message: "expired"},
+		"bad signature":  &smithy.GenericAPIError{Code: "InvalidSignatureException", Message: "signature"},
+		"no credentials": &smithy.GenericAPIError{Code: "MissingAuthenticationTokenException", Message: "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, n := range []int{2, 60} {
+				w := newWorld(t)
+				w.faults = []fault{{api: "PutItem", always: true, before: err}, {api: "BatchExecuteStatement", always: true, before: err}}
+				var bodies, ids []string
+				for i := range n {
+					bodies, ids = append(bodies, order(fmt.Sprint(i), i)), append(ids, fmt.Sprint("m", i))
+				}
+				if got := w.receive(messages(append(bodies, "poison")...)); got != failures(ids...) {
+					t.Errorf("%s", got)
+				}
+				for _, o := range w.outcomes[:n] {
+					if o.Verdict != event.Retry || o.Refusal.Reason != event.Refused || !strings.Contains(o.Refusal.Detail, "permissions") {
+						t.Fatalf("%v", o.Refusal)
+					}
+				}
+				if calls := w.calls["PutItem"] + w.calls["BatchExecuteStatement"]; calls > n/2+1 {
+					t.Errorf("%d requests: asking again cannot help", calls)
+				}
+				if got := len(w.quarantined()); got != 1 {
+					t.Errorf("%d letters", got)
+				}
+			}
+		})
+	}
+}
+
+// One item that the service refuses by validation is no reason to send its neighbours back.
+func TestOneInvalidStatement(t *testing.T) {
+	w := newWorld(t, func(s *setup) {
+		e := s.spec.Events["order"]
+		e.Attributes = map[string]string{"x": "x"}
+		s.spec.Events["order"] = e
+	})
+	bodies := []string{order("1", 1), order("2", 1), order("3", 1, `"x":1e200`), order("4", 1), order("5", 1)}
+	got := w.receive(messages(bodies...))
+	t.Logf("an attribute that no table can hold: %s %s", got, w.verdicts())
+	if w.outcomes[0].Verdict != event.Inserted || w.outcomes[4].Verdict != event.Inserted {
+		t.Errorf("the neighbours: %s", w.verdicts())
+	}
+}

@@ -1,0 +1,199 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/handler"
+)
+
+// A letter is the message to the byte, with one attribute more.
+func TestLetterIsTheMessageUnchanged(t *testing.T) {
+	w := newWorld(t)
+	body := "not JSON:\t\r\n \u00e9 \U0001F600 \"quoted\" <&>"
+	e := messages(body)
+	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{
+		"trace": {DataType: "String.trace", StringValue: aws.String("abc")},
+		"count": {DataType: "Number", StringValue: aws.String("12.50")},
+		"bytes": {DataType: "Binary", BinaryValue: []byte{0, 1, 255}},
+		"ingot": {DataType: "String", StringValue: aws.String("an older note")},
+	}
+	if got := w.receive(e); got != failures() {
+		t.Fatal(got)
+	}
+	letters := w.quarantined()
+	if len(letters) != 1 || *letters[0].Body != body {
+		t.Fatalf("%d letters", len(letters))
+	}
+	got := letters[0].MessageAttributes
+	for name, want := range e.Records[0].MessageAttributes {
+		if name == handler.Attribute {
+			continue
+		}
+		a := got[name]
+		if *a.DataType != want.DataType || aws.ToString(a.StringValue) != aws.ToString(want.StringValue) || string(a.BinaryValue) != string(want.BinaryValue) {
+			t.Errorf("attribute %s came as %+v", name, a)
+		}
+	}
+	var note struct{ Verdict, Reason, Detail, PK, SK string }
+	if err := json.Unmarshal([]byte(*got[handler.Attribute].StringValue), &note); err != nil || len(got) != 4 {
+		t.Fatalf("%d attributes; note: %v", len(got), err)
+	}
+	if note.Verdict != "Poison" || note.Reason != "undecodable" || note.Detail == "" {
+		t.Errorf("%+v", note)
+	}
+}
+
+func TestNoteNamesTheKey(t *testing.T) {
+	w := newWorld(t)
+	w.receive(messages(order("1", 1), order("1", 2)))
+	note := *w.quarantined()[0].MessageAttributes[handler.Attribute].StringValue
+	for _, part := range []string{`"verdict":"Conflict"`, `"reason":"digest-differs"`, `"pk":"ORDER#1"`, `"sk":"ORDER"`} {
+		if !strings.Contains(note, part) {
+			t.Errorf("%s is not in %s", part, note)
+		}
+	}
+}
+
+// SQS takes no U+FFFE and no U+FFFF, raw; a note that quotes a key which holds one must get through.
+func TestNoteHoldsOnlyWhatSQSTakes(t *testing.T) {
+	w := newWorld(t)
+	for _, id := range []string{`\ufffe`, `\uffff`, `\u0001`, `\u007f`, `<&>`, `\u2028`} {
+		body := func(cents int) string {
+			return fmt.Sprintf(`{"type":"order","id":"%s","cents":%d,"at":"2099-03-01T10:00:00Z"}`, id, cents)
+		}
+		if got := w.receive(messages(body(1), body(2))); got != failures() || w.verdicts() != "Inserted Conflict" {
+			t.Errorf("id %s: %s %s", id, got, w.verdicts())
+		}
+		for _, l := range w.quarantined() {
+			var note struct{ PK string }
+			if strings.ContainsAny(*l.MessageAttributes[handler.Attribute].StringValue, "\ufffe\uffff\u0001") {
+				t.Errorf("id %s: the note holds a character that SQS refuses", id)
+			}
+			if err := json.Unmarshal([]byte(*l.MessageAttributes[handler.Attribute].StringValue), &note); err != nil || !strings.HasPrefix(note.PK, "ORDER#") {
+				t.Errorf("id %s: note %v %q", id, err, note.PK)
+			}
+		}
+	}
+}
+
+// What does not fit stays in its queue, whose own redrive carries it on.
+func TestUnfitLetters(t *testing.T) {
+	w := newWorld(t)
+	e := messages("ten attributes", "x"+strings.Repeat("y", 1<<20-50), "fits", "nine attributes")
+	for i, n := range map[int]int{0: 10, 3: 9} {
+		e.Records[i].MessageAttributes = map[string]events.SQSMessageAttribute{}
+		for a := range n {
+			e.Records[i].MessageAttributes[fmt.Sprint("a", a)] = events.SQSMessageAttribute{DataType: "String", StringValue: aws.String("v")}
+		}
+	}
+	if got := w.receive(e); got != failures("m0", "m1") {
+		t.Error(got)
+	}
+	if got := len(w.quarantined()); got != 2 {
+		t.Errorf("%d letters", got)
+	}
+	if w.batches[0].Failed != 2 {
+		t.Errorf("%+v", w.batches[0])
+	}
+	// With room for the note a body of nearly 1 MiB goes.
+	big := "x" + strings.Repeat("y", 1<<20-2000)
+	if got := w.receive(messages(big, "small", big)); got != failures() {
+		t.Error(got)
+	}
+	if got := w.quarantined(); len(got) != 3 {
+		t.Errorf("%d letters", len(got))
+	}
+}
+
+// Each entry of a request may fail on its own: what is the sender's fault is not tried again.
+func TestQuarantineFailsInPart(t *testing.T) {
+	w := newWorld(t)
+	fail := func(id int, sender bool) func(any) {
+		return func(output any) {
+			out := output.(*sqs.SendMessageBatchOutput)
+			out.Failed = append(out.Failed, sqstypes.BatchResultErrorEntry{Id: out.Successful[id].Id, SenderFault: sender, Code: aws.String("Broken")})
+			out.Successful = append(out.Successful[:id:id], out.Successful[id+1:]...)
+		}
+	}
+	w.faults = []fault{{api: "SendMessageBatch", edit: fail(1, true)}, {api: "SendMessageBatch", edit: fail(1, false)}}
+	var bodies []string
+	for i := range 14 {
+		bodies = append(bodies, fmt.Sprint("bad ", i))
+	}
+	if got := w.receive(messages(bodies...)); got != failures("m1") {
+		t.Error(got)
+	}
+	if n := w.calls["SendMessageBatch"]; n != 3 {
+		t.Errorf("%d requests: two, and one for what the service itself had failed", n)
+	}
+}
+
+// An answer that is lost is asked again: twice in quarantine is fine, never is not. An answer that does not
+// name an entry proves nothing.
+func TestQuarantineIsProven(t *testing.T) {
+	w := newWorld(t)
+	w.faults = []fault{{api: "SendMessageBatch", after: errLost}}
+	if got := w.receive(messages("x")); got != failures() || len(w.quarantined()) != 2 {
+		t.Errorf("lost answer: %s", got)
+	}
+	w.faults = []fault{{api: "SendMessageBatch", edit: func(output any) { output.(*sqs.SendMessageBatchOutput).Successful = nil }}}
+	if got := w.receive(messages("x")); got != failures("m0") {
+		t.Errorf("an answer that names nothing: %s", got)
+	}
+}
+
+// A queue that is not there, or may not be used, is no reason to use up the function's time.
+func TestQuarantineRefused(t *testing.T) {
+	for _, code := range []string{"AccessDenied", "AWS.SimpleQueueService.NonExistentQueue", "InvalidClientTokenId"} {
+		w := newWorld(t)
+		w.faults = []fault{{api: "SendMessageBatch", always: true, before: &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient}}}
+		if got := w.receive(messages("x", order("1", 1))); got != failures("m0") || w.verdicts() != "Poison Inserted" {
+			t.Errorf("%s: %s %s", code, got, w.verdicts())
+		}
+		if n := w.calls["SendMessageBatch"]; n != 1 {
+			t.Errorf("%s: asked %d times", code, n)
+		}
+		if !strings.Contains(w.log.String(), code) {
+			t.Errorf("the log does not say why: %s", w.log.String())
+		}
+	}
+}
+
+// A caller without a deadline gets an answer too.
+func TestQuarantineEndsWithoutDeadline(t *testing.T) {
+	w := newWorld(t)
+	w.faults = []fault{{api: "SendMessageBatch", always: true, before: errLost}}
+	errs := w.ingest.Quarantine.Send(context.Background(), []handler.Letter{{Body: "x"}})
+	if len(errs) != 1 || !errors.Is(errs[0], errLost) {
+		t.Errorf("%v", errs)
+	}
+	errs = w.ingest.Quarantine.Send(context.Background(), []handler.Letter{{Body: strings.Repeat("x", 1<<20+1)}})
+	if !errors.Is(errs[0], handler.ErrUnfit) {
+		t.Errorf("%v", errs)
+	}
+}
+
+func TestDetailIsBounded(t *testing.T) {
+	w := newWorld(t)
+	body := order("1", 1)
+	body = strings.Replace(body, `"order"`, `"`+strings.Repeat("é", 100_000)+`"`, 1)
+	if got := w.receive(messages(body)); got != failures() {
+		t.Fatal(got)
+	}
+	note := *w.quarantined()[0].MessageAttributes[handler.Attribute].StringValue
+	if len(note) > 4096 || !utf8.ValidString(note) || !json.Valid([]byte(note)) {
+		t.Errorf("a note of %d bytes", len(note))
+	}
+}
