@@ -4,6 +4,6 @@ import "github.com/spf13/cobra"
 
 // commands are the subcommands, in no order that matters: help sorts them.
 // Each is made by one function in a file of its own.
-func commands(_ *app) []*cobra.Command {
-	return []*cobra.Command{}
+func commands(a *app) []*cobra.Command {
+	return []*cobra.Command{newDemo(a)}
 }

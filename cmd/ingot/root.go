@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/embedded"
 )
 
 // app is what every command may touch: the streams, the environment and the
@@ -18,6 +20,8 @@ type app struct {
 	stdout io.Writer // data
 	stderr io.Writer // talk: progress, warnings, errors
 	output string    // text or json
+	// tamper changes the demo's tables before they are checked; nil outside tests.
+	tamper func(context.Context, *embedded.Engine) error
 }
 
 // json says whether the user asked for JSON on stdout.
@@ -27,11 +31,15 @@ func (a *app) json() bool { return a.output == "json" }
 // exit code out.
 func run(ctx context.Context, args []string, env func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{env: env, stdin: stdin, stdout: stdout, stderr: stderr}
+	return a.run(ctx, args)
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	code := exitCode(ctx, err)
 	a.complain(code, err)

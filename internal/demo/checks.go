@@ -1,0 +1,135 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/demo/tally"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// verified compares the totals with the items, by Ingot's own verifier.
+func (w *world) verified(ctx context.Context) (Check, error) {
+	report, err := verify.Totals(ctx, w.plan, w.reader, w.clock.now)
+	if err != nil {
+		return Check{}, err
+	}
+	c := Check{Name: "verify", Compared: report.Totals, Differences: []string{},
+		About: fmt.Sprintf("every total against a new fold of the %s stored", count(report.Items, "item"))}
+	for _, d := range report.Differences {
+		c.Differences = append(c.Differences, d.String())
+	}
+	c.Differences = append(c.Differences, report.Odd...)
+	return c, nil
+}
+
+// tallied compares the totals with the producer's list as it was before any trouble.
+func (w *world) tallied(totals map[slot]*stored, t *tally.Tally) Check {
+	c := Check{Name: "tally", About: fmt.Sprintf("every total against a plain tally of the producer's %s, made before the trouble", count(t.Events, "event")), Differences: []string{}}
+	seen := map[tally.Total]bool{}
+	for at, total := range totals {
+		name := tally.Total{Aggregate: at.name, By: at.by, Window: aggregate.WindowText(at.window)}
+		seen[name] = true
+		c.Compared++
+		for _, v := range total.def.Values {
+			c.compare(fmt.Sprintf("%s %s %s: %s", name.Aggregate, name.By, name.Window, v.Name), total.values[v.Name], t.Totals[name][v.Name])
+		}
+	}
+	for name := range t.Totals {
+		if !seen[name] {
+			c.Compared++
+			c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: is missing", name.Aggregate, name.By, name.Window))
+		}
+	}
+	slices.Sort(c.Differences)
+	return c
+}
+
+func (c *Check) compare(what string, has event.Decimal, wants *big.Rat) {
+	if wants == nil {
+		wants = new(big.Rat)
+	}
+	is, ok := new(big.Rat).SetString(has.String())
+	if !ok || is.Cmp(wants) != 0 {
+		c.Differences = append(c.Differences, fmt.Sprintf("%s is %s, and the list adds up to %s", what, has, exactly(wants)))
+	}
+}
+
+// exactly writes a fraction as a decimal; the tally's are all decimals.
+func exactly(r *big.Rat) string {
+	digits, exact := r.FloatPrec()
+	if !exact {
+		return r.RatString()
+	}
+	return r.FloatString(digits)
+}
+
+// accounts checks that every message is accounted for.
+func (w *world) accounts(events int, kept Kept) Check {
+	c := Check{Name: "accounts", About: "every message accounted for", Compared: w.ledger.sent, Differences: []string{}}
+	differ := func(format string, args ...any) { c.Differences = append(c.Differences, fmt.Sprintf(format, args...)) }
+	judged := 0
+	for _, n := range w.ledger.verdicts {
+		judged += n
+	}
+	if judged+w.ledger.unjudged != w.ledger.deliveries {
+		differ("%d deliveries, but %d verdicts and %d without one", w.ledger.deliveries, judged, w.ledger.unjudged)
+	}
+	if kept.Items != events {
+		differ("%d items are stored, and the producer's list has %d events", kept.Items, events)
+	}
+	if kept.DeadLetters > 0 {
+		differ("%d messages are in the dead-letter queue: they failed %d times", kept.DeadLetters, maxReceives)
+	}
+	if n := len(w.ledger.first); n > 0 {
+		differ("%d messages never came to a verdict", n)
+	}
+	if refused := w.ledger.injected[altered] + w.ledger.injected[malformed]; kept.Quarantine < refused {
+		differ("%d messages are in quarantine, and %d can never be stored", kept.Quarantine, refused)
+	}
+	return c
+}
+
+// aged compares the totals after everything expired with those before: kept ones stand, subtracted ones
+// have fallen to nothing. A total past its own expiry may be gone.
+func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
+	kept = Check{Name: "kept totals", About: "totals with onExpire: keep stand as they stood", Differences: []string{}}
+	fallen = Check{Name: "subtracted totals", About: "totals with onExpire: subtract have fallen to nothing", Differences: []string{}}
+	for _, at := range slices.SortedFunc(maps.Keys(before), func(a, b slot) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) {
+		was, is := before[at], after[at]
+		if expiry := was.def.Expiry(at.window); expiry != 0 && w.clock.now.Unix() >= expiry {
+			continue
+		}
+		if is == nil {
+			is = &stored{def: was.def}
+		}
+		if was.def.OnExpire == aggregate.Subtract {
+			fallen.Compared++
+			fallen.stand(at, is.n, 0)
+		} else {
+			kept.Compared++
+			kept.stand(at, is.n, was.n)
+		}
+		for _, v := range was.def.Values {
+			switch want := was.values[v.Name]; {
+			case was.def.OnExpire == aggregate.Keep && is.values[v.Name].Cmp(want) != 0:
+				kept.Differences = append(kept.Differences, fmt.Sprintf("%s %s: %s was %s and is %s", at.name, at.by, v.Name, want, is.values[v.Name]))
+			case was.def.OnExpire == aggregate.Subtract && !is.values[v.Name].IsZero():
+				fallen.Differences = append(fallen.Differences, fmt.Sprintf("%s %s: %s is %s, not 0", at.name, at.by, v.Name, is.values[v.Name]))
+			}
+		}
+	}
+	return kept, fallen
+}
+
+func (c *Check) stand(at slot, is, want int64) {
+	if is != want {
+		c.Differences = append(c.Differences, fmt.Sprintf("%s %s: counts %d contributions, not %d", at.name, at.by, is, want))
+	}
+}

@@ -1,0 +1,42 @@
+package demo
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+
+	"github.com/ingot-events/ingot/internal/demo/tally"
+)
+
+// Data is what the demo sends: events one by one, and what belongs to them.
+type Data struct {
+	Name   string // "earthquakes"
+	About  string // one line for people: what it is and where it is from
+	Events int    // how many lines there are; 0: not known before they are read
+	// Lines gives the events, oldest first. It may be called several times and gives the same each time.
+	Lines func() iter.Seq2[Line, error]
+	// Alter changes what an event says, but not which event it is: the same id with another payload. nil: a
+	// member is added.
+	Alter func(body string, die *rand.Rand) string
+	// Tally adds up the producer's list by hand; nil: there is none for this data.
+	Tally *tally.Tally
+}
+
+// Line is one event as the producer has it.
+type Line struct {
+	Number int // from 1
+	Body   string
+}
+
+// LineError is a line that is not an event of the pipeline.
+type LineError struct {
+	Data   string
+	Number int
+	Err    error
+}
+
+func (e *LineError) Error() string {
+	return fmt.Sprintf("%s:%d: %v; mend that line, or change the pipeline so that it takes it", e.Data, e.Number, e.Err)
+}
+
+func (e *LineError) Unwrap() error { return e.Err }

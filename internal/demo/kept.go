@@ -1,0 +1,58 @@
+package demo
+
+import (
+	"context"
+	"math"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// kept says where the messages are.
+func (w *world) kept(ctx context.Context) (k Kept, err error) {
+	if k.Items, err = w.items(ctx); err != nil {
+		return k, err
+	}
+	if k.Quarantine, err = w.depth(ctx, w.quarantineURL); err != nil {
+		return k, err
+	}
+	k.DeadLetters, err = w.depth(ctx, w.deadURL)
+	return k, err
+}
+
+// items is how many the events table holds.
+func (w *world) items(ctx context.Context) (int, error) {
+	out, err := w.engine.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(eventsTable)})
+	if err != nil {
+		return 0, err
+	}
+	return int(aws.ToInt64(out.Table.ItemCount)), nil
+}
+
+// objects is how many the archive holds.
+func (w *world) objects(ctx context.Context) (int, error) {
+	n := 0
+	in := &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}
+	for {
+		out, err := w.engine.S3().ListObjectsV2(ctx, in)
+		if err != nil {
+			return 0, err
+		}
+		n += len(out.Contents)
+		if in.ContinuationToken = out.NextContinuationToken; in.ContinuationToken == nil {
+			return n, nil
+		}
+	}
+}
+
+// cost is what the run has cost so far, per event.
+func (w *world) cost(events int) Cost {
+	used, per := w.engine.Usage(), func(n float64) float64 { return math.Round(n/float64(events)*1000) / 1000 }
+	table := func(name string, requests int) TableCost {
+		t := used.Tables[name]
+		return TableCost{Requests: per(float64(requests)), WriteUnits: per(t.Write + t.IndexWrite), ReadUnits: per(t.Read + t.IndexRead)}
+	}
+	return Cost{Counted: "counted by the embedded engine by DynamoDB's rules",
+		Events: table(eventsTable, w.ingest.requests), Totals: table(totalsTable, w.streams.requests)}
+}

@@ -1,0 +1,116 @@
+package demo
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+)
+
+// kind is one kind of trouble.
+type kind int
+
+// The kinds, in the order the summary lists them.
+const (
+	sentTwice kind = iota
+	sentLate
+	altered
+	malformed
+	ingestKilled
+	ingestTwice
+	ingestAnswerLost
+	deletionLost
+	requestThrottled
+	statementThrottled
+	tableAnswerLost
+	quarantineAnswerLost
+	streamsKilled
+	streamsTwice
+	streamsAnswerLost
+	checkpointLost
+	checkpointStale
+	shardsRolled
+	archiveAnswerLost
+	kinds
+)
+
+// ledger keeps account of what was done to the messages and changes, and of what became of them. It holds
+// something for each message in flight, and nothing for those that are through.
+type ledger struct {
+	injected [kinds]int
+	touched  [kinds]int                          // messages or records that it happened to
+	became   [kinds][len(event.Verdicts) + 1]int // the verdict on each such message's next delivery
+
+	first map[string]kind   // by message id: why it was sent at all; originals are not here
+	again map[string][]kind // by message id: what it comes back from
+
+	sent       int
+	deliveries int // of messages, to the ingest function
+	unjudged   int // deliveries to invocations that were killed
+	verdicts   [len(event.Verdicts) + 1]int
+
+	records   int               // deliveries of changes, to the streams function
+	repeated  int               // of them, of records that had been delivered before
+	reached   map[string]string // by shard: the highest sequence number delivered, padded
+	updates   int               // aggregate items written
+	dropped   int               // steps found counted already
+	archived  int
+	lastError error // of an invocation
+}
+
+func newLedger() *ledger {
+	return &ledger{first: map[string]kind{}, again: map[string][]kind{}, reached: map[string]string{}}
+}
+
+// happened records that a trouble was injected, and to how many messages or records.
+func (l *ledger) happened(k kind, touched int) {
+	l.injected[k]++
+	l.touched[k] += touched
+}
+
+// send records a message that is trouble in itself.
+func (l *ledger) send(id string, k kind) {
+	l.happened(k, 1)
+	l.first[id] = k
+}
+
+// comeBack records that messages of an invocation will be delivered again because of k.
+func (l *ledger) comeBack(k kind, ids []string) {
+	l.happened(k, len(ids))
+	for _, id := range ids {
+		if !slices.Contains(l.again[id], k) {
+			l.again[id] = append(l.again[id], k)
+		}
+	}
+}
+
+// outcome records one verdict.
+func (l *ledger) outcome(o handler.Outcome) {
+	id := o.Message.MessageId
+	l.verdicts[o.Verdict]++
+	if o.Verdict == event.Retry || o.Failed {
+		return // not settled: what it came back from goes on
+	}
+	if k, ok := l.first[id]; ok {
+		l.became[k][o.Verdict]++
+		delete(l.first, id)
+	}
+	for _, k := range l.again[id] {
+		l.became[k][o.Verdict]++
+	}
+	delete(l.again, id)
+}
+
+// delivered notes one delivery of records of a shard.
+func (l *ledger) delivered(shard string, sequences []string) {
+	for _, sequence := range sequences {
+		padded := strings.Repeat("0", max(0, 40-len(sequence))) + sequence
+		l.records++
+		if padded <= l.reached[shard] {
+			l.repeated++
+			continue
+		}
+		l.reached[shard] = padded
+	}
+}

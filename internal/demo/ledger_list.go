@@ -1,0 +1,78 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// kindTexts says what each kind of trouble is called, and how its story is told.
+var kindTexts = [kinds]struct {
+	name, title string
+	tell        func(l *ledger, k kind) string
+}{
+	sentTwice:            {"sent-twice", "message sent twice", (*ledger).byVerdict},
+	sentLate:             {"sent-late", "message sent late, out of order", (*ledger).byVerdict},
+	altered:              {"altered", "same id, another payload", (*ledger).inQuarantine},
+	malformed:            {"malformed", "malformed body", (*ledger).inQuarantine},
+	ingestKilled:         {"ingest-killed", "ingest killed between write and answer", (*ledger).cameBack},
+	ingestTwice:          {"ingest-twice", "ingest invoked twice with one batch", (*ledger).cameBack},
+	ingestAnswerLost:     {"ingest-answer-lost", "ingest's answer lost", (*ledger).cameBack},
+	deletionLost:         {"deletion-lost", "deletion from the queue lost", (*ledger).cameBack},
+	requestThrottled:     {"request-throttled", "request throttled", says("refused and sent again")},
+	statementThrottled:   {"statement-throttled", "statement throttled inside an answered batch", says("only these sent again")},
+	tableAnswerLost:      {"table-answer-lost", "table wrote, its answer lost", says("asked again under the same condition")},
+	quarantineAnswerLost: {"quarantine-answer-lost", "quarantine took it, its answer lost", says("sent again: in quarantine twice, never zero times")},
+	streamsKilled:        {"streams-killed", "streams killed between write and answer", (*ledger).changesAgain},
+	streamsTwice:         {"streams-twice", "streams invoked twice with one batch", (*ledger).changesAgain},
+	streamsAnswerLost:    {"streams-answer-lost", "streams' answer lost", (*ledger).changesAgain},
+	checkpointLost:       {"checkpoint-lost", "checkpoint not saved", (*ledger).changesAgain},
+	checkpointStale:      {"checkpoint-stale", "mapping fell back to a stale checkpoint", (*ledger).changesAgain},
+	shardsRolled:         {"shards-rolled", "all shards of the stream rolled", says("the children read after their parents")},
+	archiveAnswerLost:    {"archive-answer-lost", "archive took it, its answer lost", says("put again: the same name, the same bytes")},
+}
+
+// list is every kind of trouble with its story.
+func (l *ledger) list() []Trouble {
+	var list []Trouble
+	for k := range kinds {
+		text := kindTexts[k]
+		list = append(list, Trouble{Kind: text.name, Title: text.title, Injected: l.injected[k], Touched: l.touched[k],
+			Verdicts: verdictCounts(l.became[k]), Became: text.tell(l, k)})
+	}
+	return list
+}
+
+func says(text string) func(*ledger, kind) string {
+	return func(*ledger, kind) string { return text }
+}
+
+// byVerdict tells what messages came to: "68 Duplicate, 2 Inserted".
+func (l *ledger) byVerdict(k kind) string {
+	var parts []string
+	for _, v := range event.Verdicts {
+		if n := l.became[k][v]; n > 0 {
+			parts = append(parts, comma(n)+" "+v.String())
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (l *ledger) inQuarantine(k kind) string { return l.byVerdict(k) + ": in quarantine" }
+
+func (l *ledger) cameBack(k kind) string {
+	return fmt.Sprintf("%s came again: %s", count(l.touched[k], "message"), l.byVerdict(k))
+}
+
+func (l *ledger) changesAgain(k kind) string {
+	return fmt.Sprintf("%s came again, none counted twice", count(l.touched[k], "change"))
+}
+
+func (l *ledger) messagePart() Deliveries {
+	return Deliveries{Sent: l.sent, Received: l.deliveries, Unjudged: l.unjudged, Verdicts: verdictCounts(l.verdicts)}
+}
+
+func (l *ledger) changePart() Changes {
+	return Changes{Received: l.records, Repeated: l.repeated, Updates: l.updates, Dropped: l.dropped}
+}

@@ -1,0 +1,83 @@
+package demo
+
+import (
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// slot names one total: aggregate, by values (escaped, joined by #) and window start.
+type slot struct {
+	name   string
+	by     string
+	window int64
+}
+
+// naive is what a function would have counted that does one plain ADD (and keeps the largest and smallest)
+// for every delivery: no record of what it has counted, no conditions. It sees the very deliveries that
+// Ingot's functions saw. Its ADDs come before the function's answer, so a delivery counts whatever became
+// of the invocation.
+type naive struct {
+	plan   *pipeline.Pipeline
+	totals map[slot]map[string]event.Decimal
+}
+
+func newNaive(p *pipeline.Pipeline) *naive {
+	return &naive{plan: p, totals: map[slot]map[string]event.Decimal{}}
+}
+
+// message counts one delivered message, if it can be read at all.
+func (n *naive) message(body string) {
+	item, err := n.plan.Plan(envelope.Message{Body: body})
+	if err == nil {
+		n.fold(item, 1)
+	}
+}
+
+// change counts one delivered stream record: new adds, old takes away, and what expires is taken away only
+// where the total is to follow.
+func (n *naive) change(c *event.Change) {
+	if c.New != nil {
+		n.fold(c.New, 1)
+	}
+	if c.Old != nil {
+		n.remove(c)
+	}
+}
+
+func (n *naive) fold(item *event.Item, sign int64) {
+	for _, c := range n.plan.Contributions(item).List {
+		n.add(&c, sign)
+	}
+}
+
+func (n *naive) remove(change *event.Change) {
+	for _, c := range n.plan.Contributions(change.Old).List {
+		if !change.ByTTL || c.Def.OnExpire == aggregate.Subtract {
+			n.add(&c, -1)
+		}
+	}
+}
+
+func (n *naive) add(c *aggregate.Contribution, sign int64) {
+	at := slot{c.Def.Name, strings.Join(c.By, "#"), c.Window}
+	total := n.totals[at]
+	if total == nil {
+		total = map[string]event.Decimal{}
+		n.totals[at] = total
+	}
+	for i, v := range c.Values {
+		value := c.Def.Values[i]
+		old, had := total[value.Name]
+		switch {
+		case !v.Set, sign < 0 && !value.Op.Additive():
+		case sign < 0:
+			total[value.Name] = old.Sub(v.Number)
+		default:
+			total[value.Name] = value.Op.Merge(aggregate.Amount{Set: had, Number: old}, v).Number
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+)
+
+const (
+	// burstSpan is how much event time one burst of messages covers at the most.
+	burstSpan = 6 * time.Hour
+	// burstSize is how many events one burst has at the most.
+	burstSize = 120
+	// patience is how far the clock may run past an event whose message waits: far less than the least
+	// retain (a day), so that nothing expires by the demo's own slowness.
+	patience = 12 * time.Hour
+)
+
+// parcel is a message that the producer is about to send.
+type parcel struct {
+	body string
+	at   time.Time // event time
+	kind kind
+	ours bool // trouble: kind says which. false: an original, in its place
+}
+
+// producer sends the events in bursts and makes the trouble that producers and queues make. It holds one
+// burst and the few messages that wait for the next one, whatever the number of events.
+type producer struct {
+	world   *world
+	alter   func(string, *rand.Rand) string
+	die     *rand.Rand
+	burst   []parcel
+	waiting []parcel
+	newest  time.Time
+}
+
+// add takes the next event. When a burst is complete it is sent and worked off before add returns.
+func (p *producer) add(ctx context.Context, body string, item *event.Item) error {
+	if item.ExpiresAt != 0 && p.newest.Unix() > item.ExpiresAt-int64(24*time.Hour/time.Second)+int64(patience/time.Second) {
+		return fmt.Errorf("its time is %s, and an earlier line's is %s: it would have expired; sort the lines by time", item.At.Format(time.RFC3339), p.newest.Format(time.RFC3339))
+	}
+	if len(p.burst) == burstSize || (len(p.burst) > 0 && item.At.Sub(p.burst[0].at) > burstSpan) {
+		if err := p.flush(ctx); err != nil {
+			return err
+		}
+	}
+	if item.At.After(p.newest) {
+		p.newest = item.At
+	}
+	p.burst = append(p.burst, parcel{body: body, at: item.At})
+	return nil
+}
+
+// flush sends the burst with its trouble, at the time of its last event.
+func (p *producer) flush(ctx context.Context) error {
+	for _, w := range p.waiting {
+		if p.newest.Sub(w.at) > patience {
+			if err := p.send(ctx, p.takeWaiting()); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	p.world.clock.reach(p.newest)
+	out := p.takeWaiting()
+	for _, original := range p.burst {
+		out = append(out, p.disturb(original)...)
+	}
+	p.burst = p.burst[:0]
+	return p.send(ctx, out)
+}
+
+// finish sends what is left.
+func (p *producer) finish(ctx context.Context) error {
+	for len(p.burst)+len(p.waiting) > 0 {
+		if err := p.flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *producer) takeWaiting() []parcel {
+	out := p.waiting
+	p.waiting = nil
+	return out
+}
+
+// disturb makes trouble with one original: what is to be sent now, and what waits for the next burst.
+func (p *producer) disturb(original parcel) []parcel {
+	if p.chance(chanceLate) {
+		original.kind, original.ours = sentLate, true
+		p.waiting = append(p.waiting, original)
+		return nil
+	}
+	out := []parcel{original}
+	if p.chance(chanceTwice) {
+		copied := parcel{original.body, original.at, sentTwice, true}
+		if p.chance(0.5) {
+			out = append(out, copied)
+		} else {
+			p.waiting = append(p.waiting, copied)
+		}
+	}
+	if p.chance(chanceAltered) {
+		// In the next burst: by then the original is proven stored, so it is the altered one that conflicts.
+		if body, ok := p.altered(original.body); ok {
+			p.waiting = append(p.waiting, parcel{body, original.at, altered, true})
+		}
+	}
+	if p.chance(chanceMalformed) {
+		if body, ok := p.malformed(original.body); ok {
+			out = append(out, parcel{body, original.at, malformed, true})
+		}
+	}
+	return out
+}
+
+func (p *producer) chance(c float64) bool { return p.die.Float64() < c }
+
+// altered is the same event by its key, with another payload.
+func (p *producer) altered(body string) (string, bool) {
+	other := p.alter(body, p.die)
+	was, err := p.world.plan.Plan(envelope.Message{Body: body})
+	if err != nil {
+		return "", false
+	}
+	is, err := p.world.plan.Plan(envelope.Message{Body: other})
+	return other, err == nil && is.Key == was.Key && is.Digest != was.Digest
+}
+
+// malformed is a body that can never be stored.
+func (p *producer) malformed(body string) (string, bool) {
+	bodies := []string{body[:len(body)/2], "not JSON at all", "{}", `["an array"]`, body + body}
+	other := bodies[p.die.IntN(len(bodies))]
+	_, err := p.world.plan.Plan(envelope.Message{Body: other})
+	return other, err != nil && other != ""
+}
+
+// send puts messages into the queue and lets the world work until all are through.
+func (p *producer) send(ctx context.Context, parcels []parcel) error {
+	w := p.world
+	for _, one := range parcels {
+		out, err := w.engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: aws.String(one.body)})
+		if err != nil {
+			return fmt.Errorf("the queue does not take a message of %d bytes: %w", len(one.body), err)
+		}
+		w.ledger.sent++
+		if one.ours {
+			w.ledger.send(aws.ToString(out.MessageId), one.kind)
+		}
+	}
+	return w.work(ctx)
+}
+
+// addMember is Alter for data that the demo knows nothing about.
+func addMember(body string, die *rand.Rand) string {
+	for i := len(body) - 1; i > 0; i-- {
+		if body[i] == '}' {
+			return body[:i] + fmt.Sprintf(`,"altered_by_the_demo":%d}`, die.IntN(1000)) + body[i+1:]
+		}
+	}
+	return body
+}

@@ -1,0 +1,56 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// NewProgress shows on w how far a run is: a bar on a terminal, else a line now and then.
+func NewProgress(w io.Writer, terminal bool) func(Step) {
+	if terminal {
+		return bar(w)
+	}
+	return plainLines(w)
+}
+
+// bar draws one bar for each phase and clears it when the phase is over.
+func bar(w io.Writer) func(Step) {
+	var current *progressbar.ProgressBar
+	phase := ""
+	return func(s Step) {
+		if s.Phase != phase {
+			if current != nil {
+				_ = current.Finish()
+			}
+			phase = s.Phase
+			total := int64(s.Total)
+			if total == 0 {
+				total = -1
+			}
+			current = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(s.Phase),
+				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))
+		}
+		_ = current.Set(s.Done)
+	}
+}
+
+// plainLines writes a line when a phase begins and at each quarter of it.
+func plainLines(w io.Writer) func(Step) {
+	phase, quarter := "", 0
+	return func(s Step) {
+		now := 0
+		if s.Total > 0 {
+			now = 4 * s.Done / s.Total
+		}
+		switch {
+		case s.Phase != phase:
+			phase, quarter = s.Phase, now
+			fmt.Fprintf(w, "%s …\n", s.Phase)
+		case now > quarter:
+			quarter = now
+			fmt.Fprintf(w, "%s: %s of %s\n", s.Phase, comma(s.Done), comma(s.Total))
+		}
+	}
+}

@@ -1,0 +1,218 @@
+// Package demo runs the whole pipeline in one process: a producer, the queue, both functions, the tables,
+// the stream and time to live, on the embedded engine and one clock, with seeded trouble at every seam; and
+// then proves that nothing was lost and nothing counted twice.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Config says what to run.
+type Config struct {
+	Data     Data
+	Plan     *pipeline.Pipeline
+	Seed     uint64
+	Counting aggregate.Counting
+	// Repeat sends the data so often; 0 means once. Copies need Copier.
+	Repeat int
+	Copier *Copier
+	// Progress is told how far the run is; nil: nobody.
+	Progress func(Step)
+	// Tamper changes tables behind Ingot's back before they are checked: for tests of the checks.
+	Tamper func(context.Context, *embedded.Engine) error
+}
+
+// Step is how far a run is.
+type Step struct {
+	Phase string
+	Done  int
+	Total int // 0: not known
+}
+
+// run is one run of the demo.
+type run struct {
+	Config
+	world    *world
+	producer *producer
+	summary  Summary
+	expires  int64 // the latest expiry of any event, epoch seconds; 0: none expires
+	first    time.Time
+}
+
+// Run runs the demo. An error means that it could not be run to its end; what the checks found is in the
+// Summary.
+func Run(ctx context.Context, c Config) (*Summary, error) {
+	r := &run{Config: c}
+	r.Repeat = max(1, r.Repeat)
+	if r.Progress == nil {
+		r.Progress = func(Step) {}
+	}
+	if r.Data.Alter == nil {
+		r.Data.Alter = addMember
+	}
+	if err := r.produce(ctx); err != nil {
+		return nil, err
+	}
+	if r.world == nil {
+		return nil, fmt.Errorf("%s: there is no event in it; give it at least one line", r.Data.Name)
+	}
+	if err := r.judge(ctx); err != nil {
+		return nil, err
+	}
+	r.summary.Same = r.summary.OK()
+	return &r.summary, nil
+}
+
+// produce sends every event, and all of it is worked off when it returns.
+func (r *run) produce(ctx context.Context) error {
+	events := 0
+	for copied := range r.Repeat {
+		for line, err := range r.Data.Lines() {
+			if err == nil {
+				err = r.one(ctx, copied, line)
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				return &LineError{r.Data.Name, line.Number, err}
+			}
+			if events++; events%100 == 0 {
+				r.Progress(Step{"sending events through trouble", events, r.Data.Events * r.Repeat})
+			}
+		}
+	}
+	if r.world == nil {
+		return nil
+	}
+	r.summary.Data = DataPart{Name: r.Data.Name, About: r.Data.About, Events: events, Copies: r.Repeat,
+		From: r.first.Format(time.RFC3339), To: r.producer.newest.Format(time.RFC3339)}
+	r.Progress(Step{"sending events through trouble", events, events})
+	return r.producer.finish(ctx)
+}
+
+// one sends one event. The producer's list is tallied here, before anything can happen to it.
+func (r *run) one(ctx context.Context, copied int, line Line) error {
+	body := line.Body
+	if copied > 0 {
+		var err error
+		if body, err = r.Copier.Copy(body, copied); err != nil {
+			return err
+		}
+	}
+	item, err := r.Plan.Plan(envelope.Message{Body: body})
+	if err != nil {
+		return err
+	}
+	if r.world == nil {
+		if r.world, err = newWorld(ctx, r.Plan, r.Counting, r.Seed, item.At); err != nil {
+			return err
+		}
+		r.producer = &producer{world: r.world, alter: r.Data.Alter, die: source(r.Seed, forProducer)}
+		r.first = item.At
+	}
+	if r.Data.Tally != nil {
+		if err := r.Data.Tally.Add(body); err != nil {
+			return err
+		}
+	}
+	r.expires = max(r.expires, item.ExpiresAt)
+	return r.producer.add(ctx, body, item)
+}
+
+// judge fills the summary.
+func (r *run) judge(ctx context.Context) error {
+	w, s := r.world, &r.summary
+	s.Summary, s.Seed, s.Counting = SummaryVersion, r.Seed, r.Counting.String()
+	s.Cost = w.cost(s.Data.Events)
+	if r.Tamper != nil {
+		if err := r.Tamper(ctx, w.engine); err != nil {
+			return err
+		}
+	}
+	r.Progress(Step{"checking", 0, 0})
+	var err error
+	if s.Kept, err = w.kept(ctx); err != nil {
+		return err
+	}
+	totals, err := w.readTotals(ctx)
+	if err != nil {
+		return err
+	}
+	s.Totals = w.list(totals)
+	verified, err := w.verified(ctx)
+	if err != nil {
+		return err
+	}
+	s.Checks = []Check{verified}
+	if r.Data.Tally != nil {
+		s.Checks = append(s.Checks, w.tallied(totals, r.Data.Tally))
+	}
+	s.Checks = append(s.Checks, w.accounts(s.Data.Events, s.Kept))
+	s.Deliveries, s.Changes = w.ledger.messagePart(), w.ledger.changePart()
+	if r.expires != 0 {
+		if err := r.expire(ctx, totals); err != nil {
+			return err
+		}
+	}
+	s.Trouble = w.ledger.list()
+	return nil
+}
+
+// expire moves the clock past every event's time and lets time to live do its work.
+func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
+	w := r.world
+	r.Progress(Step{"letting everything expire", 0, 0})
+	w.clock.reach(time.Unix(r.expires, 0).UTC().Add(time.Hour))
+	e := &Expiry{Clock: w.clock.now.Format(time.RFC3339)}
+	left, err := w.items(ctx)
+	if err != nil {
+		return err
+	}
+	w.engine.SweepExpired()
+	now, err := w.items(ctx)
+	if err != nil {
+		return err
+	}
+	e.Swept = left - now
+	if err := w.drain(ctx); err != nil {
+		return err
+	}
+	if e.Archived, err = w.objects(ctx); err != nil {
+		return err
+	}
+	after, err := w.readTotals(ctx)
+	if err != nil {
+		return err
+	}
+	kept, fallen := w.aged(before, after)
+	archive := Check{Name: "archive", About: "one object for every item swept", Compared: e.Swept, Differences: []string{}}
+	if e.Archived != e.Swept {
+		archive.Differences = append(archive.Differences, fmt.Sprintf("%d items were swept and %d objects are in the archive", e.Swept, e.Archived))
+	}
+	verified, err := w.verified(ctx)
+	if err != nil {
+		return err
+	}
+	e.Checks = []Check{kept, fallen, archive, verified}
+	r.summary.Expiry = e
+	return nil
+}
+
+func verdictCounts(n [len(event.Verdicts) + 1]int) map[string]int {
+	counts := map[string]int{}
+	for _, v := range event.Verdicts {
+		if n[v] > 0 {
+			counts[v.String()] = n[v]
+		}
+	}
+	return counts
+}

@@ -1,0 +1,165 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/store"
+)
+
+// sandbox runs one of the two functions as Lambda does: it starts cold, stays warm from one invocation to
+// the next, and after it was killed starts cold again with nothing in memory.
+type sandbox struct {
+	world    *world
+	function string
+	// typicalCalls is about how many requests an invocation sends: a kill falls among so many.
+	typicalCalls int
+	cold         func(ctx context.Context) (handle, error)
+	observe      func(payload []byte)
+	onKill       func(payload []byte)
+
+	warm     handle // nil: cold
+	killed   bool   // the last invocation was
+	requests int    // to DynamoDB
+}
+
+type handle func(ctx context.Context, payload []byte) ([]byte, error)
+
+var errKilled = errors.New("the sandbox was killed")
+
+// invoke is one invocation. Everything in it runs on this goroutine, so a panic ends all of it: nothing of a
+// killed invocation writes later.
+func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, err error) {
+	s.killed = false
+	s.observe(payload)
+	if s.warm == nil {
+		if s.warm, err = s.cold(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.world.trouble.begin(s.function, s.typicalCalls, &s.requests)
+	defer func() {
+		s.world.trouble.end()
+		r := recover()
+		if _, ours := r.(killed); ours {
+			s.warm, s.killed = nil, true
+			s.onKill(payload)
+			answer, err = nil, errKilled
+		} else if r != nil {
+			panic(r)
+		}
+	}()
+	return s.warm(ctx, payload)
+}
+
+// newIngest is the ingest function.
+func newIngest(w *world) *sandbox {
+	s := &sandbox{world: w, function: "ingest", typicalCalls: 5}
+	s.cold = func(context.Context) (handle, error) {
+		st, err := w.open()
+		if err != nil {
+			return nil, err
+		}
+		in := &handler.Ingest{Plan: w.plan, Store: st, Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.quarantineURL), Env: w.env(),
+			OnResult: func(_ context.Context, o handler.Outcome) { w.ledger.outcome(o) }}
+		return func(ctx context.Context, payload []byte) ([]byte, error) {
+			var e events.SQSEvent
+			if err := json.Unmarshal(payload, &e); err != nil {
+				return nil, err
+			}
+			response, err := in.Handle(ctx, e)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(response)
+		}, nil
+	}
+	s.observe = func(payload []byte) {
+		for _, m := range messages(payload) {
+			w.ledger.deliveries++
+			w.perMessage.message(m.Body)
+		}
+	}
+	s.onKill = func(payload []byte) {
+		var ids []string
+		for _, m := range messages(payload) {
+			ids = append(ids, m.ID)
+		}
+		w.ledger.unjudged += len(ids)
+		w.ledger.comeBack(ingestKilled, ids)
+	}
+	return s
+}
+
+// message is what the demo's own book-keeping reads of one message of a batch.
+type message struct {
+	ID   string `json:"messageId"`
+	Body string `json:"body"`
+}
+
+func messages(payload []byte) []message {
+	var e struct{ Records []message }
+	if err := json.Unmarshal(payload, &e); err != nil {
+		return nil
+	}
+	return e.Records
+}
+
+// newStreams is the streams function.
+func newStreams(w *world) *sandbox {
+	s := &sandbox{world: w, function: "streams", typicalCalls: 30}
+	s.cold = func(ctx context.Context) (handle, error) {
+		st, err := w.open()
+		if err != nil {
+			return nil, err
+		}
+		if err := st.Start(ctx); err != nil {
+			return nil, err
+		}
+		streams := &handler.Streams{Plan: w.plan, Store: st, Env: w.env(), Archive: handler.S3(w.engine.S3(), bucket),
+			Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.quarantineURL), OnBatch: w.counted}
+		return func(ctx context.Context, payload []byte) ([]byte, error) {
+			response, err := streams.Handle(ctx, payload)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(response)
+		}, nil
+	}
+	s.observe = func(payload []byte) {
+		for _, c := range changes(payload) {
+			w.perChange.change(&c)
+		}
+	}
+	s.onKill = func(payload []byte) { w.ledger.happened(streamsKilled, len(changes(payload))) }
+	return s
+}
+
+func (w *world) counted(_ context.Context, r handler.StreamsReport) {
+	w.ledger.updates += r.Updates
+	w.ledger.dropped += r.Dropped
+	w.ledger.archived += r.Archived
+}
+
+// changes reads a stream batch as the function does.
+func changes(payload []byte) []event.Change {
+	var e struct {
+		Records []json.RawMessage
+		ShardID string `json:"shardId"`
+	}
+	if err := json.Unmarshal(payload, &e); err != nil {
+		return nil
+	}
+	var list []event.Change
+	for _, raw := range e.Records {
+		if c, err := store.DecodeRecord(raw, e.ShardID); err == nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}

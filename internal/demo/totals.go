@@ -1,0 +1,77 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// stored is one total as it is stored, its buckets together.
+type stored struct {
+	def    *aggregate.Definition
+	values map[string]event.Decimal
+	n      int64
+}
+
+// readTotals reads all stored totals.
+func (w *world) readTotals(ctx context.Context) (map[slot]*stored, error) {
+	totals := map[slot]*stored{}
+	for part, err := range w.reader.Totals(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		def, ok := w.plan.Definition(part.Address.Name)
+		if !ok {
+			continue
+		}
+		at := slot{def.Name, strings.Join(part.Address.By, "#"), part.Address.Window}
+		t := totals[at]
+		if t == nil {
+			t = &stored{def: def, values: map[string]event.Decimal{}}
+			totals[at] = t
+		}
+		t.n += part.N
+		for _, v := range def.Values {
+			if n, set := part.Values[v.Name]; set {
+				old, had := t.values[v.Name]
+				t.values[v.Name] = v.Op.Merge(aggregate.Amount{Set: had, Number: old}, aggregate.Amount{Set: true, Number: n}).Number
+			}
+		}
+	}
+	return totals, nil
+}
+
+// list sets every stored total beside what plain ADDs came to: by aggregate, the most counted first.
+func (w *world) list(totals map[slot]*stored) []Total {
+	slots := make([]slot, 0, len(totals))
+	for at := range totals {
+		slots = append(slots, at)
+	}
+	slices.SortFunc(slots, func(a, b slot) int {
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(totals[b].n, totals[a].n), cmp.Compare(a.window, b.window), strings.Compare(a.by, b.by))
+	})
+	list := make([]Total, 0, len(slots))
+	for _, at := range slots {
+		t := totals[at]
+		total := Total{Aggregate: at.name, By: []ByValue{}, Values: []TotalValue{}}
+		if at.window != aggregate.NoWindow {
+			total.Window = aggregate.WindowText(at.window)
+		}
+		for i, text := range strings.Split(at.by, "#") {
+			if i < len(t.def.By) {
+				total.By = append(total.By, ByValue{t.def.By[i], text})
+			}
+		}
+		for _, v := range t.def.Values {
+			if n, set := t.values[v.Name]; set {
+				total.Values = append(total.Values, TotalValue{v.Name, n.String(), w.perMessage.totals[at][v.Name].String(), w.perChange.totals[at][v.Name].String()})
+			}
+		}
+		list = append(list, total)
+	}
+	return list
+}

@@ -1,0 +1,199 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/esm"
+)
+
+// Chances of each trouble: of messages, of invocations and of requests.
+const (
+	chanceTwice     = 0.04
+	chanceLate      = 0.08
+	chanceAltered   = 0.015
+	chanceMalformed = 0.01
+
+	chanceKilled       = 0.10 // of an invocation
+	chanceInvokedTwice = 0.06
+	chanceAnswerLost   = 0.06
+	chanceForgotten    = 0.06
+	chanceStale        = 0.20 // of a burst
+	chanceRolled       = 0.50
+
+	chanceThrottled     = 0.02 // of a request
+	chanceRequestLost   = 0.02
+	chanceSomeThrottled = 0.25 // of a request with several statements
+	chanceSendLost      = 0.15
+)
+
+// trouble makes trouble inside the two functions and around them, by a seeded die. Nothing outside the
+// functions is troubled: not the mappings, not the producer, not verify.
+type trouble struct {
+	die    *rand.Rand
+	ledger *ledger
+	in     *invocation // nil: no function runs
+}
+
+// invocation is one run of a function.
+type invocation struct {
+	function string
+	calls    int
+	killAt   int // after so many calls; 0: not
+	// requests that this function's invocations have sent to DynamoDB, kept between invocations.
+	requests *int
+}
+
+// killed is what an invocation panics with when it is killed. Everything runs on one goroutine, so nothing
+// of it goes on.
+type killed struct{}
+
+func (t *trouble) chance(p float64) bool { return t.die.Float64() < p }
+
+// begin starts an invocation, and decides whether and when it is killed: between a request that was carried
+// out and the function's answer.
+func (t *trouble) begin(function string, typicalCalls int, requests *int) {
+	t.in = &invocation{function: function, requests: requests}
+	if t.chance(chanceKilled) {
+		t.in.killAt = 1 + t.die.IntN(typicalCalls)
+	}
+}
+
+func (t *trouble) end() { t.in = nil }
+
+// intercept stands between the functions and the engine.
+func (t *trouble) intercept(_ context.Context, api string, input any, call func() (any, error)) (any, error) {
+	if t.in == nil {
+		return call()
+	}
+	t.in.calls++
+	out, err := t.disturb(api, input, call)
+	if t.in.calls == t.in.killAt {
+		panic(killed{})
+	}
+	return out, err
+}
+
+func (t *trouble) disturb(api string, input any, call func() (any, error)) (any, error) {
+	switch api {
+	case "SendMessageBatch":
+		return t.loseAnswer(quarantineAnswerLost, chanceSendLost, call)
+	case "PutObject":
+		return t.loseAnswer(archiveAnswerLost, chanceRequestLost, call)
+	}
+	*t.in.requests++
+	if t.chance(chanceThrottled) {
+		t.ledger.happened(requestThrottled, 0)
+		return nil, &types.ProvisionedThroughputExceededException{Message: aws.String("the demo throttled this request"),
+			ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("the demo")}}}
+	}
+	if in, ok := input.(*dynamodb.BatchExecuteStatementInput); ok && len(in.Statements) > 1 && t.chance(chanceSomeThrottled) {
+		return t.throttleSome(in, call)
+	}
+	return t.loseAnswer(tableAnswerLost, chanceRequestLost, call)
+}
+
+var errLost = errors.New("read: connection reset by peer (the demo dropped the answer)")
+
+// loseAnswer carries the request out and perhaps drops its answer.
+func (t *trouble) loseAnswer(k kind, p float64, call func() (any, error)) (any, error) {
+	out, err := call()
+	if err == nil && t.chance(p) {
+		t.ledger.happened(k, 0)
+		return nil, errLost
+	}
+	return out, err
+}
+
+// throttleSome refuses a few statements of a batch and carries the others out: the answer as a whole is a
+// success, and says of each refused statement that it was throttled.
+func (t *trouble) throttleSome(in *dynamodb.BatchExecuteStatementInput, call func() (any, error)) (any, error) {
+	all := in.Statements
+	refused := make([]bool, len(all))
+	for range 1 + t.die.IntN(3) {
+		refused[t.die.IntN(len(all))] = true
+	}
+	in.Statements = nil
+	for i, s := range all {
+		if !refused[i] {
+			in.Statements = append(in.Statements, s)
+		}
+	}
+	out, err := call()
+	in.Statements = all
+	answer, ok := out.(*dynamodb.BatchExecuteStatementOutput)
+	if err != nil || !ok {
+		return out, err
+	}
+	carried := answer.Responses
+	answer.Responses = make([]types.BatchStatementResponse, len(all))
+	for i := range all {
+		if refused[i] {
+			t.ledger.happened(statementThrottled, 0)
+			answer.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("the demo throttled this statement")}
+			continue
+		}
+		answer.Responses[i], carried = carried[0], carried[1:]
+	}
+	return answer, nil
+}
+
+// queueFaults are the troubles between Lambda and the ingest function.
+func (t *trouble) queueFaults(wasKilled *bool) esm.Faults {
+	return esm.Faults{
+		Duplicate: func(inv esm.Invocation) bool {
+			if *wasKilled || !t.chance(chanceInvokedTwice) {
+				return false
+			}
+			t.ledger.comeBack(ingestTwice, inv.IDs)
+			return true
+		},
+		DropAnswer: func(inv esm.Invocation) bool {
+			if *wasKilled || !t.chance(chanceAnswerLost) {
+				return false
+			}
+			t.ledger.comeBack(ingestAnswerLost, inv.IDs)
+			return true
+		},
+		Forget: func(inv esm.Invocation) bool {
+			if !t.chance(chanceForgotten) {
+				return false
+			}
+			t.ledger.comeBack(deletionLost, inv.IDs)
+			return true
+		},
+	}
+}
+
+// streamFaults are the troubles between Lambda and the streams function.
+func (t *trouble) streamFaults(wasKilled *bool) esm.Faults {
+	happens := func(k kind, p float64) func(esm.Invocation) bool {
+		return func(inv esm.Invocation) bool {
+			return !*wasKilled && len(inv.IDs) > 0 && t.chance(p) && t.note(k, len(inv.IDs))
+		}
+	}
+	twice := happens(streamsTwice, chanceInvokedTwice)
+	return esm.Faults{
+		// Asked once after every invocation, so that this is also where deliveries are counted.
+		Duplicate: func(inv esm.Invocation) bool {
+			t.ledger.delivered(inv.ShardID, inv.IDs)
+			if !twice(inv) {
+				return false
+			}
+			t.ledger.delivered(inv.ShardID, inv.IDs)
+			return true
+		},
+		DropAnswer: happens(streamsAnswerLost, chanceAnswerLost),
+		Forget:     happens(checkpointLost, chanceForgotten),
+	}
+}
+
+func (t *trouble) note(k kind, touched int) bool {
+	t.ledger.happened(k, touched)
+	return true
+}

@@ -1,0 +1,98 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/esm"
+)
+
+// maxRounds bounds how often queue and stream are polled for one burst: far more than trouble can need.
+const maxRounds = 2000
+
+// work polls queue and stream until nothing is left in either, with trouble around them. What comes back to
+// the queue is waited for: the clock moves by the visibility timeout.
+func (w *world) work(ctx context.Context) error {
+	rolled := !w.trouble.chance(chanceRolled)
+	before := w.stream.Checkpoint()
+	for range maxRounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		polled, err := w.queue.Poll(ctx)
+		if err != nil {
+			return fmt.Errorf("demo: queue: %w", err)
+		}
+		streamed, err := w.stream.Poll(ctx)
+		if err != nil {
+			return fmt.Errorf("demo: stream: %w", err)
+		}
+		if !rolled && streamed.Records > 0 {
+			rolled = true
+			w.ledger.happened(shardsRolled, 0)
+			if err := w.engine.RollShards(eventsTable); err != nil {
+				return err
+			}
+		}
+		if !polled.Idle() || !streamed.Idle() {
+			continue
+		}
+		left, err := w.depth(ctx, w.queueURL)
+		if err != nil {
+			return err
+		}
+		if left == 0 {
+			return w.fallBack(ctx, before)
+		}
+		w.clock.reach(w.clock.now.Add(visibility))
+	}
+	return fmt.Errorf("demo: queue and stream are not worked off after %d rounds; the last failure was: %w", maxRounds, w.ledger.lastError)
+}
+
+// drain polls the stream alone until it has nothing more to give.
+func (w *world) drain(ctx context.Context) error {
+	for range maxRounds {
+		streamed, err := w.stream.Poll(ctx)
+		if err != nil || streamed.Idle() {
+			return err
+		}
+	}
+	return fmt.Errorf("demo: the stream is not worked off after %d rounds; the last failure was: %w", maxRounds, w.ledger.lastError)
+}
+
+// depth is how many messages a queue holds, in flight or not.
+func (w *world) depth(ctx context.Context, url string) (int, error) {
+	out, err := w.engine.SQS().GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{
+		types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for _, text := range out.Attributes {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// fallBack perhaps puts the stream mapping back to where it stood before this burst, as when a poller fails
+// over to a stale checkpoint, and works off again what it then delivers again.
+func (w *world) fallBack(ctx context.Context, before esm.Checkpoint) error {
+	if !w.trouble.chance(chanceStale) {
+		return nil
+	}
+	repeated := w.ledger.repeated
+	w.stream.Restore(before)
+	if err := w.drain(ctx); err != nil {
+		return err
+	}
+	w.ledger.happened(checkpointStale, w.ledger.repeated-repeated)
+	return nil
+}
