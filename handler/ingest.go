@@ -206,8 +206,13 @@ func (b *ingestBatch) report(ctx context.Context, began time.Time) {
 		if sent, err := strconv.ParseInt(o.Message.Attributes["SentTimestamp"], 10, 64); err == nil {
 			r.OldestAge = max(r.OldestAge, began.Sub(time.UnixMilli(sent)))
 		}
-		if o.Verdict.Quarantined() && !o.Failed {
+		switch {
+		case o.Verdict.Quarantined() && !o.Failed:
 			b.logf(slog.LevelWarn, "quarantined", o)
+		case o.Verdict.Quarantined() && b.Quarantine == nil:
+			b.logf(slog.LevelWarn, "no quarantine queue is configured; the message goes back, and in the end to the dead-letter queue", o)
+		case o.Verdict == event.Retry && r.Verdicts[event.Retry] == 1: // the others of a batch have the same cause as a rule
+			b.logf(slog.LevelWarn, "delivered again; the first of its batch", o)
 		}
 		if b.OnResult != nil {
 			b.OnResult(ctx, *o)
