@@ -1,0 +1,88 @@
+package template
+
+const (
+	// maxDepth bounds how deep conditions and functions refer to each other: beyond it they go in circles.
+	maxDepth = 64
+	// maxSteps bounds the work on one template: a few lines that name each other twice each could take for ever.
+	maxSteps = 100_000
+	// maxText bounds what is put together of texts, for the same reason.
+	maxText = 1 << 20
+)
+
+// tooMuch counts one step of work and says whether to give up.
+func (t *Template) tooMuch(depth int) bool {
+	t.steps++
+	return depth > maxDepth || t.steps > maxSteps
+}
+
+// condition evaluates a named condition; why is not empty if it cannot be told.
+func (t *Template) condition(name string, depth int) (holds bool, why string) {
+	m := t.conditions.Member(name)
+	switch {
+	case m == nil || m.Value == nil:
+		return false, "there is no condition " + name
+	case t.tooMuch(depth):
+		return false, "the condition " + name + " refers to itself, or to too many others"
+	}
+	return t.evaluate(m.Value, depth+1)
+}
+
+// evaluate works out a condition function.
+func (t *Template) evaluate(n *Node, depth int) (holds bool, why string) {
+	if n == nil {
+		return false, "a condition is empty"
+	}
+	if t.tooMuch(depth) {
+		return false, "conditions refer to each other in a circle, or too often"
+	}
+	if m := n.Member("Condition"); n.Kind == Map && m != nil && m.Value != nil {
+		return t.condition(m.Value.Text, depth)
+	}
+	if n.Kind != Call || n.Argument == nil {
+		return false, "a condition is no condition function"
+	}
+	arguments := n.Argument.Items
+	switch {
+	case n.Name == "Condition":
+		return t.condition(n.Argument.Text, depth)
+	case n.Name == "Fn::Not" && len(arguments) == 1:
+		holds, why = t.evaluate(arguments[0], depth+1)
+		return !holds && why == "", why
+	case n.Name == "Fn::And" && len(arguments) > 0:
+		return t.all(arguments, true, depth)
+	case n.Name == "Fn::Or" && len(arguments) > 0:
+		return t.all(arguments, false, depth)
+	case n.Name == "Fn::Equals" && len(arguments) == 2:
+		return t.equal(arguments[0], arguments[1], depth)
+	}
+	return false, n.Name + " is no condition function that can be worked out"
+}
+
+// all is and (want true) or or (want false): one member that is not as wanted decides, whatever cannot be told
+// of the others.
+func (t *Template) all(members []*Node, want bool, depth int) (holds bool, why string) {
+	for _, m := range members {
+		holds, doubt := t.evaluate(m, depth+1)
+		if doubt != "" {
+			why = doubt
+		} else if holds != want {
+			return !want, ""
+		}
+	}
+	return want && why == "", why
+}
+
+func (t *Template) equal(a, b *Node, depth int) (holds bool, why string) {
+	a, b = t.resolve(a, depth+1), t.resolve(b, depth+1)
+	for _, n := range []*Node{a, b} {
+		switch {
+		case n == nil:
+			return false, "a condition compares with nothing"
+		case n.Kind == Unknown:
+			return false, n.Why
+		case n.Kind != Scalar:
+			return false, "a condition compares what is not text"
+		}
+	}
+	return a.Text == b.Text, ""
+}

@@ -1,0 +1,158 @@
+package template
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// SyntaxError says that a file is not the YAML (or JSON) of a template.
+type SyntaxError struct {
+	Position
+	What string
+}
+
+// Error reads "12:3: not YAML: …".
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.What) }
+
+// maxFile is the longest template that is read: CloudFormation takes 1 MB.
+const maxFile = 1 << 20
+
+// Read parses the text of one YAML document. The error is a *SyntaxError.
+func Read(text []byte) (*Node, error) {
+	file, err := parse(text)
+	if err != nil {
+		return nil, syntaxError(err)
+	}
+	var body ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if body != nil {
+			return nil, &SyntaxError{positionOf(doc.Body), "a second YAML document begins here; keep one"}
+		}
+		body = doc.Body
+	}
+	if body == nil {
+		return nil, &SyntaxError{Position{1, 1}, "the file is empty"}
+	}
+	r := reader{anchors: map[string]*Node{}}
+	return r.node(body), nil
+}
+
+// parse takes a panic of the parser, which is not ours, for an error like another.
+func parse(text []byte) (file *ast.File, err error) {
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("the file has %d bytes, and a template has at most %d", len(text), maxFile)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the parser gave up: %v", r)
+		}
+	}()
+	return parser.ParseBytes(bytes.TrimPrefix(text, []byte("\ufeff")), 0)
+}
+
+func syntaxError(err error) *SyntaxError {
+	var positioned yaml.Error
+	if errors.As(err, &positioned) && positioned.GetToken() != nil {
+		at := positioned.GetToken().Position
+		return &SyntaxError{Position{at.Line, max(1, at.Column)}, "not YAML: " + positioned.GetMessage()}
+	}
+	return &SyntaxError{Position{1, 1}, "not YAML: " + err.Error()}
+}
+
+func positionOf(n ast.Node) Position {
+	if pair, ok := n.(*ast.MappingValueNode); ok {
+		n = pair.Key
+	}
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		n = m.Values[0].Key
+	}
+	at := n.GetToken().Position
+	return Position{at.Line, max(1, at.Column)}
+}
+
+// reader turns the parser's tree into Nodes: aliases are followed, short and long forms of functions are one.
+type reader struct{ anchors map[string]*Node }
+
+func (r *reader) node(n ast.Node) *Node {
+	if n == nil {
+		return nil
+	}
+	out := &Node{Position: positionOf(n), Kind: Scalar}
+	switch n := n.(type) {
+	case *ast.AnchorNode:
+		value := r.node(n.Value)
+		r.anchors[n.Name.GetToken().Value] = value // after its value: an alias inside of it leads nowhere
+		return value
+	case *ast.AliasNode:
+		if value, ok := r.anchors[n.Value.GetToken().Value]; ok {
+			return value
+		}
+		return unknown(out, "the alias *"+n.Value.GetToken().Value+" names no anchor above it")
+	case *ast.TagNode:
+		return r.tagged(out, n)
+	case *ast.MappingNode:
+		return r.mapping(out, n.Values)
+	case *ast.MappingValueNode:
+		return r.mapping(out, []*ast.MappingValueNode{n})
+	case *ast.SequenceNode:
+		out.Kind = List
+		for _, v := range n.Values {
+			out.Items = append(out.Items, r.node(v))
+		}
+	case *ast.LiteralNode:
+		out.Text = n.Value.Value
+	case *ast.StringNode:
+		out.Text = n.Value
+	case *ast.NullNode:
+	default:
+		out.Text = n.GetToken().Value // numbers and booleans as they are written
+	}
+	return out
+}
+
+// tagged reads the short form of a function, as in !Ref X. Other tags leave the value as it is.
+func (r *reader) tagged(out *Node, n *ast.TagNode) *Node {
+	tag := n.Start.Value
+	if strings.HasPrefix(tag, "!!") {
+		return r.node(n.Value)
+	}
+	name := strings.TrimPrefix(tag, "!")
+	if name != "Ref" && name != "Condition" {
+		name = "Fn::" + name
+	}
+	at := n.Start.Position
+	out.Position = Position{at.Line, max(1, at.Column)}
+	out.Kind, out.Name, out.Argument = Call, name, r.node(n.Value)
+	return out
+}
+
+func (r *reader) mapping(out *Node, values []*ast.MappingValueNode) *Node {
+	out.Kind = Map
+	var merged []Member
+	for _, v := range values {
+		value := r.node(v.Value)
+		if _, merge := v.Key.(*ast.MergeKeyNode); merge {
+			if value != nil && value.Kind == Map {
+				merged = append(merged, value.Members...)
+			}
+			continue
+		}
+		out.Members = append(out.Members, Member{Position: positionOf(v.Key), Name: v.Key.GetToken().Value, Value: value})
+	}
+	out.Members = append(out.Members, merged...) // after its own names: those win
+	if len(out.Members) == 1 {
+		if only := out.Members[0]; only.Name == "Ref" || strings.HasPrefix(only.Name, "Fn::") && !strings.HasPrefix(only.Name, "Fn::ForEach") {
+			return &Node{Position: only.Position, Kind: Call, Name: only.Name, Argument: only.Value}
+		}
+	}
+	return out
+}

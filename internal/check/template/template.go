@@ -1,0 +1,185 @@
+package template
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Template is a template with values for its parameters. It is not safe for concurrent use.
+type Template struct {
+	root       *Node
+	parameters map[string]*Node // worked out: Scalar, List or Unknown
+	conditions *Node
+	resources  []*Resource
+	steps      int // of work done so far; see maxSteps
+}
+
+// Resource is one resource that the template makes.
+type Resource struct {
+	Position // of its logical id
+	Name     string
+	Type     string
+	node     *Node
+	// Doubt says why it cannot be told whether the resource is made at all; empty: it is.
+	Doubt string
+}
+
+// ParameterError says that a given parameter does not fit the template.
+type ParameterError struct{ What string }
+
+// Error is what is wrong and what to give.
+func (e *ParameterError) Error() string { return e.What }
+
+// Open reads a template. given are values of parameters in place of their defaults. The error is a
+// *SyntaxError or a *ParameterError.
+func Open(text []byte, given map[string]string) (*Template, error) {
+	root, err := Read(text)
+	if err != nil {
+		return nil, err
+	}
+	resources := root.Member("Resources")
+	if resources == nil || resources.Value == nil || resources.Value.Kind != Map {
+		return nil, &SyntaxError{Position{1, 1}, "it has no Resources: not a SAM or CloudFormation template"}
+	}
+	t := &Template{root: root}
+	if err := t.readParameters(given); err != nil {
+		return nil, err
+	}
+	if m := root.Member("Conditions"); m != nil {
+		t.conditions = m.Value
+	}
+	for i := range resources.Value.Members {
+		if r := t.resource(&resources.Value.Members[i]); r != nil {
+			t.resources = append(t.resources, r)
+		}
+	}
+	return t, nil
+}
+
+// resource reads one resource; nil if its condition does not hold.
+func (t *Template) resource(m *Member) *Resource {
+	r := &Resource{Position: m.Position, Name: m.Name, node: m.Value}
+	if kind := m.Value.Member("Type"); kind != nil && kind.Value != nil {
+		r.Type = kind.Value.Text
+	}
+	condition := m.Value.Member("Condition")
+	if condition == nil || condition.Value == nil {
+		return r
+	}
+	switch holds, why := t.condition(condition.Value.Text, 0); {
+	case why != "":
+		r.Doubt = why
+	case !holds:
+		return nil
+	}
+	return r
+}
+
+// Resources are the resources that are made with these parameters, in the order of the file.
+func (t *Template) Resources() []*Resource { return t.resources }
+
+// Resource is the one with this logical id; nil if there is none.
+func (t *Template) Resource(name string) *Resource {
+	for _, r := range t.resources {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// Loops are the Fn::ForEach of the resources: what they make is not worked out.
+func (t *Template) Loops() []Position {
+	var list []Position
+	for _, r := range t.resources {
+		if strings.HasPrefix(r.Name, "Fn::ForEach") {
+			list = append(list, r.Position)
+		}
+	}
+	return list
+}
+
+// DependsOn are the logical ids that must be made before r, by its DependsOn alone, directly or in turn.
+func (t *Template) DependsOn(r *Resource) []string {
+	var all []string
+	open := []*Resource{r}
+	for len(open) > 0 {
+		next := open[0]
+		open = open[1:]
+		for _, name := range t.dependsOn(next) {
+			if slices.Contains(all, name) {
+				continue
+			}
+			all = append(all, name)
+			if other := t.Resource(name); other != nil {
+				open = append(open, other)
+			}
+		}
+	}
+	return all
+}
+
+func (t *Template) dependsOn(r *Resource) []string {
+	m := r.node.Member("DependsOn")
+	switch {
+	case m == nil || m.Value == nil:
+		return nil
+	case m.Value.Kind == List:
+		var names []string
+		for _, item := range m.Value.Items {
+			if item != nil {
+				names = append(names, item.Text)
+			}
+		}
+		return names
+	}
+	return []string{m.Value.Text}
+}
+
+// globals names the part of Globals that holds defaults for a type of resource.
+var globals = map[string]string{"AWS::Serverless::Function": "Function", "AWS::Serverless::SimpleTable": "SimpleTable"}
+
+// Property is a property of r, worked out; from Globals where r does not have it. It is nil if it is not
+// there or AWS::NoValue.
+func (t *Template) Property(r *Resource, path ...string) *Node {
+	if own := r.node.Member("Properties"); own != nil {
+		if n, found := t.dig(own.Value, path); found {
+			return n
+		}
+	}
+	if section := globals[r.Type]; section != "" {
+		return t.Get(t.root, append([]string{"Globals", section}, path...)...)
+	}
+	return nil
+}
+
+// Get is the member of n that the path of names leads to, worked out; nil if it is not there.
+func (t *Template) Get(n *Node, path ...string) *Node {
+	n, _ = t.dig(n, path)
+	return n
+}
+
+// dig follows path into n. found is false if a mapping as written lacks the name, so that a default from
+// elsewhere holds; a function that comes to nothing is found.
+func (t *Template) dig(n *Node, path []string) (value *Node, found bool) {
+	for _, name := range path {
+		if n == nil {
+			return nil, found
+		}
+		found = found || n.Kind == Call
+		n = t.Resolve(n)
+		switch {
+		case n == nil || n.Kind == Unknown:
+			return n, true
+		case n.Kind != Map:
+			return unknown(n, fmt.Sprintf("%s cannot be looked up in what stands there, which is no mapping", name)), true
+		}
+		m := n.Member(name)
+		if m == nil {
+			return nil, found
+		}
+		n = m.Value
+	}
+	return t.Resolve(n), true
+}
