@@ -176,6 +176,9 @@ func (b *streamBatch) decode(e *streamEvent) error {
 			b.odd = append(b.odd, oddRecord{change, raw, err})
 			continue
 		}
+		if len(b.changes) > 0 && change.Lane != b.changes[0].Lane {
+			return fmt.Errorf("streams: records of the streams %s and %s in one batch; one function call counts one stream", b.changes[0].Lane.StreamARN, change.Lane.StreamARN)
+		}
 		if change.Old == nil && change.New == nil {
 			b.rep.Foreign++
 			continue

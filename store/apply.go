@@ -59,7 +59,7 @@ type apply struct {
 func (a *apply) update(ctx context.Context, lane aggregate.LaneID, u *aggregate.Update) {
 	seen := a.store.seen.get(u.Key)
 	refusal := error(nil)
-	prune := true
+	prune, stuck := true, 0
 	for round := 1; ; {
 		if ctx.Err() != nil {
 			a.unproven(u.Steps[0].Sequence, ctx.Err())
@@ -75,15 +75,25 @@ func (a *apply) update(ctx context.Context, lane aggregate.LaneID, u *aggregate.
 			if answer.outcome != done {
 				break
 			}
+			counted := 0
 			if mark, err := aggregate.ParseMark(bytesOf(img[lane.MarkAttribute()])); err == nil {
-				a.dropped(u.Drop(mark))
+				counted = u.Drop(mark)
+				a.dropped(counted)
 			}
-			seen, prune = observe(u.Def, img), false
+			now := observe(u.Def, img)
+			if stuck++; counted > 0 || prune || !now.sameExtremes(seen) {
+				stuck = 0
+			}
+			seen, prune = now, false
 			a.store.seen.put(u.Key, seen)
 			if len(u.Steps) == 0 {
 				return
 			}
-			continue
+			if stuck < maxStuck {
+				continue
+			}
+			answer.err, stuck = errStuck, 0
+			fallthrough
 		case invalid:
 			if refusal != nil {
 				a.flagHead(ctx, u, refusal)
@@ -105,6 +115,12 @@ func (a *apply) update(ctx context.Context, lane aggregate.LaneID, u *aggregate.
 		round++
 	}
 }
+
+// maxStuck is how often a condition may fail while the item shows nothing that explains it. Then it never
+// will hold: an attribute has a type that Ingot does not write, and no comparison with it is true.
+const maxStuck = 3
+
+var errStuck = errors.New("its condition can never hold: an attribute of the aggregate item has a type that Ingot does not write")
 
 // markUpdate is the one write of an aggregate item under marks: values, n, fingerprint and mark together. If
 // the table has refused the values for good, only flag and mark.

@@ -40,6 +40,17 @@ func observe(def *aggregate.Definition, img image) *observation {
 	return o
 }
 
+// sameExtremes reports whether two observations would put the next update in the same form.
+func (o *observation) sameExtremes(other *observation) bool {
+	for i := range max(len(o.extremes), len(other.extremes)) {
+		a, b := o.extreme(i), other.extreme(i)
+		if a.Set != b.Set || a.Number.Cmp(b.Number) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // prunable lists marks of other lanes that may go in an update whose first record was created then.
 func (o *observation) prunable(own string, first time.Time) []string {
 	var names []string

@@ -27,7 +27,7 @@ const (
 func (a *apply) receipts(ctx context.Context, b *aggregate.Batch) {
 	groups := groupEntries(b.Entries())
 	a.store.env.Each(len(groups), a.store.concurrency, func(i int) {
-		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, seen: map[event.Key]*observation{}}
+		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, seen: map[event.Key]*observation{}, stuck: map[event.Key]int{}}
 		g.run(ctx)
 	})
 }
@@ -65,6 +65,7 @@ type receiptGroup struct {
 	entries  []aggregate.Entry
 	refusals map[event.Key]error // aggregate items that the table refused for good
 	seen     map[event.Key]*observation
+	stuck    map[event.Key]int // how often the condition of an aggregate item failed without an explanation
 }
 
 func (g *receiptGroup) run(ctx context.Context) {
@@ -171,21 +172,41 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 		case a.outcome == failed:
 			img, read := g.imageOf(ctx, u.Key, reason.Item)
 			if why = read; read.outcome == done {
-				g.seen[u.Key] = observe(u.Def, img)
 				progress = true
+				if g.learn(u, observe(u.Def, img)) {
+					progress, why = g.refuse(ctx, u, answer{outcome: invalid, err: errStuck})
+				}
 			}
 		case a.outcome == invalid && g.refusals[u.Key] == nil:
-			// Quarantine before the receipts are written: after them nothing would bring the update back.
-			if why = a; g.quarantine(ctx, u, a.err) == nil {
-				g.refusals[u.Key], progress = a.err, true
-			} else {
-				why.outcome = unknown
-			}
+			progress, why = g.refuse(ctx, u, a)
 		default:
 			why = a
 		}
 	}
 	return progress, why
+}
+
+// learn takes what an aggregate item was found to be after its condition failed. stuck: that explains nothing,
+// again and again.
+func (g *receiptGroup) learn(u *aggregate.Update, now *observation) (stuck bool) {
+	if before := g.seen[u.Key]; before != nil && before.sameExtremes(now) {
+		g.stuck[u.Key]++
+	} else {
+		g.stuck[u.Key] = 0
+	}
+	g.seen[u.Key] = now
+	g.store.seen.put(u.Key, now)
+	return g.stuck[u.Key] >= maxStuck
+}
+
+// refuse hands an update that the table will never take to quarantine, before the receipts are written: after
+// them nothing would bring it back.
+func (g *receiptGroup) refuse(ctx context.Context, u *aggregate.Update, a answer) (progress bool, why answer) {
+	if err := g.quarantine(ctx, u, a.err); err != nil {
+		return false, answer{outcome: unknown, err: err}
+	}
+	g.refusals[u.Key] = a.err
+	return true, a
 }
 
 // dropCounted lets go of the changes whose receipts are there already.

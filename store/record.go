@@ -40,10 +40,10 @@ func DecodeRecord(raw []byte, shard string) (event.Change, error) {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return event.Change{}, fmt.Errorf("stream record: %w", err)
 	}
-	change := event.Change{
-		Lane:    event.Lane{StreamARN: r.EventARN, ShardID: shard},
-		Created: time.Unix(int64(math.Floor(r.DynamoDB.Created)), 0).UTC(),
-		ByTTL:   r.UserIdentity != nil && r.UserIdentity.Type == "Service" && r.UserIdentity.PrincipalID == "dynamodb.amazonaws.com",
+	change := event.Change{Lane: event.Lane{StreamARN: r.EventARN, ShardID: shard}}
+	timed := r.DynamoDB.Created >= 1 && r.DynamoDB.Created <= math.MaxUint32
+	if timed {
+		change.Created = time.Unix(int64(r.DynamoDB.Created), 0).UTC()
 	}
 	var err error
 	if change.Sequence, err = event.ParseSequence(r.DynamoDB.Sequence); err != nil {
@@ -54,16 +54,24 @@ func DecodeRecord(raw []byte, shard string) (event.Change, error) {
 		return change, fmt.Errorf("stream record %s: keys: %w", change.Sequence, err)
 	}
 	change.Key = keyOf(key)
+	// The stream and the time are part of the mark: without them a record must not be counted.
+	if r.EventARN == "" {
+		return change, fmt.Errorf("stream record %s: no eventSourceARN", change.Sequence)
+	}
+	if !timed {
+		return change, fmt.Errorf("stream record %s: no usable ApproximateCreationDateTime", change.Sequence)
+	}
 	if change.Kind, err = kindOf(r.EventName); err != nil {
 		return change, fmt.Errorf("stream record %s: %w", change.Sequence, err)
 	}
+	change.ByTTL = change.Kind == event.Remove && r.UserIdentity != nil && r.UserIdentity.Type == "Service" && r.UserIdentity.PrincipalID == "dynamodb.amazonaws.com"
 	if (change.Kind != event.Insert && r.DynamoDB.OldImage == nil) || (change.Kind != event.Remove && r.DynamoDB.NewImage == nil) {
 		return change, fmt.Errorf("stream record %s: %s without its images; the stream must be NEW_AND_OLD_IMAGES", change.Sequence, change.Kind)
 	}
 	if change.Old, err = decodeItem(r.DynamoDB.OldImage); err != nil {
 		return change, fmt.Errorf("stream record %s: old image: %w", change.Sequence, err)
 	}
-	if change.Kind == event.Remove && change.ByTTL {
+	if change.ByTTL {
 		if change.OldImage, err = canonicalImage(r.DynamoDB.OldImage); err != nil {
 			return change, fmt.Errorf("stream record %s: old image: %w", change.Sequence, err)
 		}

@@ -1,0 +1,230 @@
+package handler_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// expectations is events/expected.json; events/README.md says what each member means.
+type expectations struct {
+	Key   string
+	Files []sample
+}
+
+type sample struct {
+	File, Function  string
+	Counting, After []string
+	Messages        []struct {
+		ID, Verdict, Reason string
+		Key                 *event.Key
+		Quarantined         bool
+	}
+	Changes []struct {
+		Sequence, Outcome string
+		Key               event.Key
+	}
+	Totals []struct {
+		Aggregate string
+		By        map[string]string
+		Window    string
+		N         int64
+		Values    map[string]string
+		Flagged   bool
+	}
+	Archived          []event.Key
+	State             bool
+	BatchItemFailures []string
+	WholeBatchFails   bool
+}
+
+func readExpectations(t *testing.T) expectations {
+	t.Helper()
+	var e expectations
+	text, err := os.ReadFile("../events/expected.json")
+	if err == nil {
+		err = json.Unmarshal(text, &e)
+	}
+	if err != nil || len(e.Files) < 20 {
+		t.Fatalf("%d files: %v", len(e.Files), err)
+	}
+	return e
+}
+
+// Every sample file, through the handlers, by the real clock (INGOT_TEST_CLOCK_AHEAD sets it ahead).
+func TestSamples(t *testing.T) {
+	all := readExpectations(t)
+	seen := map[string]bool{}
+	for _, s := range all.Files {
+		seen[s.File] = true
+		ways := bothWays
+		if len(s.Counting) > 0 {
+			ways = slices.DeleteFunc(slices.Clone(bothWays), func(c aggregate.Counting) bool { return !slices.Contains(s.Counting, c.String()) })
+		} else if s.Function == "ingest" {
+			ways = bothWays[:1]
+		}
+		for _, c := range ways {
+			t.Run(fmt.Sprint(s.File, " ", c), func(t *testing.T) {
+				w := newWorld(t, counting(c), func(u *setup) {
+					u.now = time.Now().Add(ahead(t))
+					u.load = func() (*pipeline.Pipeline, error) {
+						return pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(all.Key)))
+					}
+				}).started()
+				for _, before := range s.After {
+					w.runFile(t, s.Function, before)
+				}
+				w.quarantined()
+				w.outcomes, w.counted = nil, nil
+				answer, err := w.runFile(t, s.Function, s.File)
+				w.compareAnswer(t, s, answer, err)
+				if s.Function == "ingest" {
+					w.compareMessages(t, s)
+				} else {
+					w.compareChanges(t, s)
+				}
+			})
+		}
+	}
+	files, err := filepath.Glob("../events/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if name := filepath.Base(file); name != "expected.json" && !seen[name] {
+			t.Errorf("%s is expected nothing of", name)
+		}
+	}
+}
+
+func (w *world) runFile(t *testing.T, function, name string) (string, error) {
+	t.Helper()
+	payload, err := os.ReadFile(filepath.Join("..", "events", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	invoke := lambda.NewHandler(w.ingest.Handle)
+	if function == "streams" {
+		invoke = lambda.NewHandler(w.streams.Handle)
+	}
+	answer, err := invoke.Invoke(deadline(t), payload)
+	return string(answer), err
+}
+
+func (w *world) compareAnswer(t *testing.T, s sample, answer string, err error) {
+	t.Helper()
+	if (err != nil) != s.WholeBatchFails {
+		t.Fatalf("error %v", err)
+	}
+	if err != nil {
+		return
+	}
+	var got struct {
+		BatchItemFailures *[]events.SQSBatchItemFailure `json:"batchItemFailures"`
+		State             map[string]any                `json:"state"`
+	}
+	if err := json.Unmarshal([]byte(answer), &got); err != nil || got.BatchItemFailures == nil || (got.State != nil) != s.State {
+		t.Fatalf("answer %s: %v", answer, err)
+	}
+	var ids []string
+	for _, f := range *got.BatchItemFailures {
+		ids = append(ids, f.ItemIdentifier)
+	}
+	if !slices.Equal(ids, s.BatchItemFailures) {
+		t.Errorf("returned %v, want %v", ids, s.BatchItemFailures)
+	}
+}
+
+func (w *world) compareMessages(t *testing.T, s sample) {
+	t.Helper()
+	if len(w.outcomes) != len(s.Messages) {
+		t.Fatalf("%d outcomes of %d messages", len(w.outcomes), len(s.Messages))
+	}
+	items, kept := w.items(), 0
+	for i, m := range s.Messages {
+		o := w.outcomes[i]
+		if o.Message.MessageId != m.ID || o.Verdict.String() != m.Verdict {
+			t.Errorf("message %d: %s (%v), want %s", i, o.Verdict, o.Refusal, m.Verdict)
+			continue
+		}
+		if o.Refusal != nil && string(o.Refusal.Reason) != m.Reason {
+			t.Errorf("message %d: %v, want %s", i, o.Refusal, m.Reason)
+		}
+		if o.Verdict.Stored() && items[*m.Key] != 1 {
+			t.Errorf("message %d: %s is stored %d times", i, m.Key, items[*m.Key])
+		}
+		if m.Quarantined != (o.Verdict.Quarantined() && !o.Failed) {
+			t.Errorf("message %d: in quarantine %v, want %v", i, !m.Quarantined, m.Quarantined)
+		}
+		if m.Quarantined {
+			kept++
+		}
+	}
+	if letters := w.quarantined(); len(letters) != kept {
+		t.Errorf("%d letters, want %d", len(letters), kept)
+	}
+}
+
+func (w *world) compareChanges(t *testing.T, s sample) {
+	t.Helper()
+	for _, want := range s.Totals {
+		var from, to time.Time
+		if want.Window != "" {
+			at, err := time.Parse(time.RFC3339, want.Window)
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, to = at, at.Add(time.Second)
+		}
+		totals, err := w.store.Total(deadline(t), want.Aggregate, want.By, from, to)
+		if err != nil || len(totals) != 1 {
+			t.Errorf("%s by %v at %s: %d totals, %v", want.Aggregate, want.By, want.Window, len(totals), err)
+			continue
+		}
+		got := totals[0]
+		if got.N != want.N || (len(got.Flags) > 0) != want.Flagged || len(got.Values) != len(want.Values) {
+			t.Errorf("%s by %v: %+v, want %+v", want.Aggregate, want.By, got, want)
+		}
+		for name, value := range want.Values {
+			if got.Values[name].String() != value {
+				t.Errorf("%s by %v: %s is %s, want %s", want.Aggregate, want.By, name, got.Values[name], value)
+			}
+		}
+	}
+	objects := w.archived()
+	if len(objects) != len(s.Archived) {
+		t.Errorf("%d objects archived, want %d", len(objects), len(s.Archived))
+	}
+	count := map[string]int{}
+	for _, c := range s.Changes {
+		count[c.Outcome]++
+	}
+	if s.WholeBatchFails || len(s.Changes) == 0 {
+		return
+	}
+	r := w.counted[len(w.counted)-1]
+	if letters := len(w.quarantined()); r.Received != len(s.Changes) || r.Foreign != count["ignored"] || r.Quarantined != count["quarantined"] || letters != count["quarantined"] || (r.Behind > 0) != (count["behind"] > 0) {
+		t.Errorf("%+v and %d letters, want %v", r, letters, count)
+	}
+	if (r.Updates > 0) != (count["counted"] > 0) || (r.Dropped > 0) != (count["dropped"] > 0) {
+		t.Errorf("%+v, want %v", r, count)
+	}
+	behind := false
+	for _, def := range w.plan.Definitions() {
+		behind = behind || w.head(def.Name).Building
+	}
+	if behind != (count["behind"] > 0) {
+		t.Errorf("a head says building: %v", behind)
+	}
+}

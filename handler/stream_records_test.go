@@ -1,0 +1,212 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
+)
+
+const streamARN = "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/2099"
+
+// attributes is an image as the stream gives it.
+type attributes map[string]map[string]any
+
+// image is what lies in the table of the event in body.
+func (w *world) image(body string) attributes {
+	w.t.Helper()
+	item, err := w.plan.Plan(envelope.Message{Body: body})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "images"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, _ = w.engine.DynamoDB().CreateTable(context.Background(), &dynamodb.CreateTableInput{TableName: aws.String("images"), BillingMode: types.BillingModePayPerRequest,
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}},
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}})
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}}
+	if _, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key}); err != nil {
+		w.t.Fatal(err)
+	}
+	if results, _ := s.Put(context.Background(), []*event.Item{item}); results[0].Verdict != event.Inserted {
+		w.t.Fatalf("%+v", results[0])
+	}
+	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("images"), Key: key})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	img := attributes{}
+	for name, v := range out.Item {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			img[name] = map[string]any{"S": v.Value}
+		case *types.AttributeValueMemberN:
+			img[name] = map[string]any{"N": v.Value}
+		case *types.AttributeValueMemberB:
+			img[name] = map[string]any{"B": base64.StdEncoding.EncodeToString(v.Value)}
+		default:
+			w.t.Fatalf("attribute %s is a %T", name, v)
+		}
+	}
+	return img
+}
+
+// with is the image with one attribute changed.
+func (a attributes) with(name, kind string, value any) attributes {
+	out := attributes{}
+	for n, v := range a {
+		out[n] = v
+	}
+	if delete(out, name); kind != "" {
+		out[name] = map[string]any{kind: value}
+	}
+	return out
+}
+
+// record is one stream record; n is its sequence number.
+func record(n int, kind event.ChangeKind, old, new attributes) map[string]any {
+	keys := attributes{}
+	for _, img := range []attributes{old, new} {
+		if img != nil {
+			keys = attributes{"PK": img["PK"], "SK": img["SK"]}
+		}
+	}
+	change := map[string]any{"ApproximateCreationDateTime": float64(epoch.Unix()), "Keys": keys, "SequenceNumber": sequence(n), "SizeBytes": 100, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+	if old != nil {
+		change["OldImage"] = old
+	}
+	if new != nil {
+		change["NewImage"] = new
+	}
+	return map[string]any{"eventID": fmt.Sprint(n), "eventName": kind.String(), "eventVersion": "1.1", "eventSource": "aws:dynamodb", "awsRegion": "us-east-1", "dynamodb": change, "eventSourceARN": streamARN}
+}
+
+func sequence(n int) string { return fmt.Sprintf("%021d", n) }
+
+func insert(n int, img attributes) map[string]any { return record(n, event.Insert, nil, img) }
+
+func removeByTTL(n int, img attributes) map[string]any {
+	r := record(n, event.Remove, img, nil)
+	r["userIdentity"] = map[string]string{"type": "Service", "principalId": "dynamodb.amazonaws.com"}
+	return r
+}
+
+// batch is what Lambda sends of a mapping with a tumbling window.
+func batch(records ...map[string]any) map[string]any {
+	if records == nil {
+		records = []map[string]any{}
+	}
+	return map[string]any{"Records": records, "shardId": "shardId-1", "eventSourceARN": streamARN, "state": map[string]any{},
+		"window": map[string]string{"start": "2099-03-01T12:00:00Z", "end": "2099-03-01T12:15:00Z"}, "isFinalInvokeForWindow": false, "isWindowTerminatedEarly": false}
+}
+
+// plain is what Lambda sends of a mapping without a window.
+func plain(records ...map[string]any) map[string]any { return map[string]any{"Records": records} }
+
+const done = `{"batchItemFailures":[],"state":{}}`
+
+func from(n int) string {
+	return `{"batchItemFailures":[{"itemIdentifier":"` + sequence(n) + `"}],"state":{}}`
+}
+
+// deliver passes a batch to the streams function as Lambda does.
+func (w *world) deliver(e any) (string, error) {
+	w.t.Helper()
+	payload, err := json.Marshal(e)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(deadline(w.t), payload)
+	return strings.TrimSpace(string(answer)), err
+}
+
+func (w *world) expect(e any, want string) {
+	w.t.Helper()
+	if got, err := w.deliver(e); err != nil || got != want {
+		w.t.Errorf("answer %s %v, want %s", got, err, want)
+	}
+}
+
+// started is a world whose streams function has started.
+func (w *world) started() *world {
+	w.t.Helper()
+	if err := w.store.Start(deadline(w.t)); err != nil {
+		w.t.Fatal(err)
+	}
+	return w
+}
+
+// total is the one total of an aggregate without by and window.
+func (w *world) total(name string) store.Total {
+	w.t.Helper()
+	totals, err := w.store.Total(context.Background(), name, nil, epoch, epoch)
+	if err != nil || len(totals) > 1 {
+		w.t.Fatalf("%d totals: %v", len(totals), err)
+	}
+	if len(totals) == 0 {
+		return store.Total{}
+	}
+	return totals[0]
+}
+
+func (w *world) sums(t interface{ Errorf(string, ...any) }, name, orders, revenue string) {
+	got := w.total(name)
+	if got.Values["orders"].String() != orders || got.Values["revenue"].String() != revenue {
+		t.Errorf("%s: %s orders and %s revenue, want %s and %s", name, got.Values["orders"], got.Values["revenue"], orders, revenue)
+	}
+}
+
+func (w *world) head(name string) *store.Head {
+	w.t.Helper()
+	def, _ := w.plan.Definition(name)
+	h, err := w.store.Head(context.Background(), def)
+	if err != nil || h == nil {
+		w.t.Fatalf("head of %s: %v %v", name, h, err)
+	}
+	return h
+}
+
+// archived are the objects of the archive by name.
+func (w *world) archived() map[string]string {
+	w.t.Helper()
+	list, err := w.engine.S3().ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: aws.String("archive")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	objects := map[string]string{}
+	for _, o := range list.Contents {
+		out, err := w.engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("archive"), Key: o.Key})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var b strings.Builder
+		buf := make([]byte, 4096)
+		for {
+			n, err := out.Body.Read(buf)
+			b.Write(buf[:n])
+			if err != nil {
+				break
+			}
+		}
+		objects[*o.Key] = b.String()
+	}
+	return objects
+}
+
+func counting(c aggregate.Counting) func(*setup) { return func(s *setup) { s.counting = c } }
+
+var bothWays = []aggregate.Counting{aggregate.Marks, aggregate.Receipts}

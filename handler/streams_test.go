@@ -1,0 +1,449 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+)
+
+// The bytes of the answer: `state` is there and an object exactly when the event has a window, because Lambda
+// fails a window's batch without it; the list has Lambda's own names.
+func TestStreamsAnswerBytes(t *testing.T) {
+	w := newWorld(t).started()
+	w.expect(batch(insert(1, w.image(order("1", 5)))), `{"batchItemFailures":[],"state":{}}`)
+	w.expect(batch(), `{"batchItemFailures":[],"state":{}}`)
+	final := batch()
+	final["isFinalInvokeForWindow"], final["state"] = true, map[string]int{"old": 1}
+	w.expect(final, `{"batchItemFailures":[],"state":{}}`)
+	w.expect(map[string]any{"Records": nil}, `{"batchItemFailures":[]}`)
+	w.expect(plain(), `{"batchItemFailures":[]}`)
+	w.streams.OnChange = func(context.Context, event.Change) error { return errLost }
+	w.expect(batch(insert(2, w.image(order("2", 5)))), `{"batchItemFailures":[{"itemIdentifier":"000000000000000000002"}],"state":{}}`)
+	w = newWorld(t, counting(aggregate.Receipts)).started()
+	w.expect(plain(insert(1, w.image(order("1", 5)))), `{"batchItemFailures":[]}`)
+	w.expect(batch(insert(2, w.image(order("2", 5)))), `{"batchItemFailures":[],"state":{}}`)
+	if _, err := w.deliver("text"); err == nil {
+		t.Error("an event that is no batch")
+	}
+}
+
+// Marks need the shard; receipts do not. Nothing is guessed.
+func TestShardID(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c)).started()
+		answer, err := w.deliver(plain(insert(1, w.image(order("1", 5)))))
+		if c == aggregate.Marks {
+			if err == nil || !strings.Contains(err.Error(), "TumblingWindowInSeconds") || w.total("totals").N != 0 {
+				t.Errorf("marks: %s %v", answer, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("receipts: %v", err)
+		}
+		w.sums(t, "totals", "1", "5")
+		w.expect(batch(insert(1, w.image(order("1", 5)))), done) // the same change, now with its shard: counted already
+		w.sums(t, "totals", "1", "5")
+	}
+}
+
+func TestRecordsOutOfOrder(t *testing.T) {
+	w := newWorld(t).started()
+	a, b := w.image(order("1", 5)), w.image(order("2", 5))
+	long := insert(1, a)
+	long["dynamodb"].(map[string]any)["SequenceNumber"] = "9000000000000000000000" // 22 digits: below as text, above as a number
+	for name, e := range map[string]map[string]any{
+		"descending":           batch(insert(2, a), insert(1, b)),
+		"the same twice":       batch(insert(2, a), insert(2, b)),
+		"numbers and not text": batch(long, insert(999, b)),
+	} {
+		if answer, err := w.deliver(e); err == nil || !strings.Contains(err.Error(), "comes after") {
+			t.Errorf("%s: %s %v", name, answer, err)
+		}
+	}
+	if w.total("totals").N != 0 {
+		t.Error("something was counted")
+	}
+	w.expect(batch(insert(999, b), long), done)
+	w.sums(t, "totals", "2", "10")
+}
+
+// All records of an event come from one stream: the lane that the mark belongs to must not be in doubt.
+func TestRecordsOfTwoStreams(t *testing.T) {
+	w := newWorld(t).started()
+	other := insert(2, w.image(order("2", 5)))
+	other["eventSourceARN"] = streamARN + "-other"
+	if answer, err := w.deliver(batch(insert(1, w.image(order("1", 5))), other)); err == nil || w.total("totals").N != 0 {
+		t.Errorf("two streams in one batch: %s %v", answer, err)
+	}
+}
+
+// A record that cannot be understood goes to quarantine and flags every head; the batch goes on.
+func TestOddRecords(t *testing.T) {
+	for _, c := range bothWays {
+		for name, alter := range map[string]func(r map[string]any, img attributes){
+			"unknown attribute type": func(r map[string]any, img attributes) { img["odd"] = map[string]any{"Z": 1} },
+			"two types":              func(r map[string]any, img attributes) { img["odd"] = map[string]any{"S": "a", "N": "1"} },
+			"attribute no object":    func(r map[string]any, img attributes) { img["odd"] = nil },
+			"no digest":              func(r map[string]any, img attributes) { delete(img, "digest") },
+			"digest not base64":      func(r map[string]any, img attributes) { img["digest"] = map[string]any{"B": "***"} },
+			"no data":                func(r map[string]any, img attributes) { delete(img, "data") },
+			"time unreadable":        func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
+			"unknown event name":     func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
+			"no images":              func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
+			"name of wrong type":     func(r map[string]any, _ attributes) { r["eventName"] = 7 },
+			"no stream":              func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
+			"no creation time": func(r map[string]any, _ attributes) {
+				delete(r["dynamodb"].(map[string]any), "ApproximateCreationDateTime")
+			},
+			"creation time beyond reason": func(r map[string]any, _ attributes) {
+				r["dynamodb"].(map[string]any)["ApproximateCreationDateTime"] = 1e300
+			},
+		} {
+			t.Run(c.String()+" "+name, func(t *testing.T) {
+				w := newWorld(t, counting(c)).started()
+				odd := insert(2, w.image(order("2", 50)))
+				alter(odd, odd["dynamodb"].(map[string]any)["NewImage"].(attributes))
+				e := batch(insert(1, w.image(order("1", 5))), odd, insert(3, w.image(order("3", 7))))
+				w.expect(e, done)
+				w.sums(t, "totals", "2", "12")
+				letters := w.quarantined()
+				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"undecodable-record"`) || !strings.Contains(*letters[0].Body, streamARN) && name != "no stream" && name != "name of wrong type" {
+					t.Errorf("%d letters", len(letters))
+				}
+				for _, name := range []string{"totals", "live"} {
+					if w.head(name).Flag == "" || len(w.total(name).Flags) == 0 {
+						t.Errorf("%s is not flagged", name)
+					}
+				}
+				if r := w.counted[0]; r.Received != 3 || r.Quarantined != 1 || r.Unproven {
+					t.Errorf("%+v", r)
+				}
+				// Redelivered, it is quarantined again and nothing is counted again.
+				w.expect(e, done)
+				w.sums(t, "totals", "2", "12")
+			})
+		}
+	}
+}
+
+// Where quarantine takes nothing, the shard waits at the odd record, and what came before it is counted.
+func TestOddRecordNotQuarantined(t *testing.T) {
+	w := newWorld(t).started()
+	odd := insert(2, w.image(order("2", 5)).with("odd", "Z", 1))
+	e := batch(insert(1, w.image(order("1", 5))), odd, insert(3, w.image(order("3", 7))))
+	for name, q := range map[string]handler.Quarantine{"none": nil, "refusing": &refusing{}} {
+		w.streams.Quarantine = q
+		t.Log(name)
+		w.expect(e, from(2))
+	}
+	w.sums(t, "totals", "2", "12")
+	if w.head("totals").Flag != "" {
+		t.Error("flagged before it is kept")
+	}
+	// A record without even a number cannot be named: then the whole batch comes back.
+	delete(odd["dynamodb"].(map[string]any), "SequenceNumber")
+	if answer, err := w.deliver(e); err == nil {
+		t.Errorf("%s", answer)
+	}
+	// Flags that cannot be written hold it as well.
+	w.streams.Quarantine = w.ingest.Quarantine
+	odd["dynamodb"].(map[string]any)["SequenceNumber"] = sequence(2)
+	w.faults = []fault{{api: "UpdateItem", always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+		applies: func(in any) bool {
+			return strings.HasPrefix(in.(*dynamodb.UpdateItemInput).Key["PK"].(*types.AttributeValueMemberS).Value, "G#")
+		}}}
+	w.expect(e, from(2))
+}
+
+func TestForeignItems(t *testing.T) {
+	w := newWorld(t).started()
+	foreign := attributes{"PK": {"S": "USER#1"}, "SK": {"S": "x"}, "list": {"L": []any{}}, "set": {"SS": []string{"a"}}, "none": {"NULL": true}}
+	w.expect(batch(insert(1, foreign), insert(2, w.image(order("1", 5))), record(3, event.Modify, foreign, foreign), removeByTTL(4, foreign)), done)
+	w.sums(t, "totals", "1", "5")
+	if r := w.counted[0]; r.Foreign != 3 || r.Quarantined != 0 || r.Archived != 0 || len(w.quarantined()) != 0 {
+		t.Errorf("%+v", r)
+	}
+	// Attributes that people add to an item of Ingot's do not make it unreadable, nor do they touch a total.
+	img := w.image(order("1", 5))
+	more := img.with("note", "L", []any{map[string]any{"S": "x"}}).with("tags", "SS", []string{"a"}).with("raw", "BS", []string{"AA=="})
+	w.expect(batch(record(5, event.Modify, img, more)), done)
+	if r := w.counted[1]; r.Updates != 0 || r.Foreign != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A stamp above the function's own epoch: old code never skips what it does not know, in either image.
+func TestStampFromTheFuture(t *testing.T) {
+	w := newWorld(t).started()
+	img := w.image(order("2", 5))
+	later := img.with("epoch", "N", "4")
+	for name, r := range map[string]map[string]any{
+		"new image": insert(2, later), "old image": record(2, event.Modify, later, img), "removed": record(2, event.Remove, later, nil),
+	} {
+		answer, err := w.deliver(batch(insert(1, w.image(order("1", 5))), r))
+		if err == nil || !strings.Contains(err.Error(), "epoch 4") || w.total("totals").N != 0 {
+			t.Errorf("%s: %s %v", name, answer, err)
+		}
+	}
+}
+
+// A new image stamped below a generation says so on its head, before the answer; an old one does not.
+func TestStampBelow(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c)).started()
+		img := w.image(order("1", 5))
+		below := img.with("epoch", "N", "1")
+		w.expect(batch(insert(1, below)), done)
+		w.sums(t, "totals", "1", "5") // since 1
+		w.sums(t, "live", "0", "0")   // since 2
+		if h := w.head("live"); !h.Building || h.Behind != 1 {
+			t.Errorf("%+v", h)
+		}
+		if h := w.head("totals"); h.Building || h.Behind != 0 {
+			t.Errorf("%+v", h)
+		}
+		w.expect(batch(record(2, event.Modify, below, img)), done) // touched
+		w.sums(t, "totals", "1", "5")
+		w.sums(t, "live", "1", "5")
+		if h := w.head("live"); h.Behind != 1 {
+			t.Errorf("an old image raised behind: %+v", h)
+		}
+		w.expect(batch(insert(3, w.image(order("2", 7)).with("epoch", "", nil))), done) // no stamp at all
+		if h := w.head("totals"); !h.Building || h.Behind != 1 {
+			t.Errorf("%+v", h)
+		}
+		// The head that cannot be written holds the batch.
+		w.faults = []fault{{api: "UpdateItem", always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+			applies: func(in any) bool {
+				return strings.HasPrefix(in.(*dynamodb.UpdateItemInput).Key["PK"].(*types.AttributeValueMemberS).Value, "G#")
+			}}}
+		w.expect(batch(insert(4, below.with("PK", "S", "ORDER#9")), insert(5, w.image(order("10", 1)))), from(4))
+	}
+}
+
+// An item from which a newer definition cannot compute adds nothing to it, and its head says so.
+func TestDefinitionCannotCompute(t *testing.T) {
+	w := newWorld(t).started()
+	img := w.image(order("1", 5)).with("data", "S", `{"type":"order","id":"1","cents":"five"}`)
+	w.expect(batch(insert(1, img), insert(2, w.image(order("2", 7)))), done)
+	w.sums(t, "totals", "1", "7")
+	if f := w.head("totals").Flag; !strings.Contains(f, "ORDER#1") {
+		t.Errorf("flag %q", f)
+	}
+	if n := len(w.quarantined()); n != 0 {
+		t.Errorf("%d letters", n)
+	}
+}
+
+func TestOnChange(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c)).started()
+		var seen []string
+		failAt := sequence(3)
+		w.streams.OnChange = func(_ context.Context, c event.Change) error {
+			if c.Sequence.String() == failAt {
+				return errLost
+			}
+			seen = append(seen, c.Sequence.String()[20:]+c.New.ID)
+			return nil
+		}
+		odd := func(n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1)).with("odd", "Z", 1)) }
+		e := batch(insert(1, w.image(order("1", 5))), odd(2), insert(3, w.image(order("3", 7))), odd(4), insert(5, w.image(order("5", 9))))
+		w.expect(e, from(3))
+		w.sums(t, "totals", "1", "5") // nothing from the change that the hook did not take
+		if n := len(w.quarantined()); n != 1 {
+			t.Errorf("%d letters; only the odd record before it", n)
+		}
+		failAt = ""
+		w.expect(e, done)
+		w.sums(t, "totals", "3", "21")
+		if got := strings.Join(seen, " "); got != "11 11 33 55" {
+			t.Errorf("told of %s", got)
+		}
+	}
+}
+
+// What time to live removes is archived: the same name and the same bytes however it comes; what a person
+// removes is not.
+func TestArchive(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c)).started()
+		a, b, p := w.image(order("1", 5)), w.image(order("2", 7)), w.image(order("3", 9))
+		w.expect(batch(insert(1, a), insert(2, b), insert(3, p)), done)
+		e := batch(removeByTTL(4, a), removeByTTL(5, b.with("tags", "SS", []string{"z", "a"})), record(6, event.Remove, p, nil))
+		w.expect(e, done)
+		objects := w.archived()
+		if len(objects) != 2 || w.counted[1].Archived != 2 {
+			t.Fatalf("%d objects, %+v", len(objects), w.counted[1])
+		}
+		w.expect(e, done)
+		if again := w.archived(); !maps.Equal(again, objects) {
+			t.Error("archived again under other names or with other bytes")
+		}
+		for name, body := range objects {
+			if !strings.HasPrefix(name, "expired/") || !strings.HasSuffix(name, ".json") || len(name) != len("expired/")+64+1+64+5 {
+				t.Errorf("name %s", name)
+			}
+			if !strings.Contains(body, `"data":{"S":"{\"type\":\"order\"`) || !strings.HasPrefix(body, `{"PK":{"S":"ORDER#`) {
+				t.Errorf("body %s", body)
+			}
+		}
+		w.sums(t, "totals", "2", "12") // keep: only the person's removal counts
+		w.sums(t, "live", "0", "0")
+	}
+}
+
+// The name is golden: other programs look objects up by it.
+func TestArchiveName(t *testing.T) {
+	got := handler.ArchiveName(&event.Item{Key: event.Key{PK: "ORDER#1", SK: "ORDER"}, Digest: event.Digest{1, 2, 3}})
+	if !strings.HasPrefix(got, "expired/") || !strings.HasSuffix(got, "/010203"+strings.Repeat("0", 58)+".json") {
+		t.Error(got)
+	}
+	if got == handler.ArchiveName(&event.Item{Key: event.Key{PK: "ORDER#1O", SK: "RDER"}, Digest: event.Digest{1, 2, 3}}) {
+		t.Error("two keys, one name")
+	}
+}
+
+// An object that is not proven kept holds the batch at its record.
+func TestArchiveFails(t *testing.T) {
+	w := newWorld(t).started()
+	a, b := w.image(order("1", 5)), w.image(order("2", 7))
+	w.expect(batch(insert(1, a), insert(2, b)), done)
+	w.faults = []fault{{api: "PutObject", before: errLost}}
+	w.expect(batch(removeByTTL(3, a)), done) // once is asked again
+	w.faults = []fault{{api: "PutObject", before: errLost, always: true}}
+	w.expect(batch(insert(4, w.image(order("3", 1))), removeByTTL(5, b)), from(5))
+	w.sums(t, "live", "1", "1") // counted already; the redelivery is dropped by its mark
+	w.faults = nil
+	w.expect(batch(removeByTTL(5, b)), done)
+	w.sums(t, "live", "1", "1")
+	if len(w.archived()) != 2 {
+		t.Errorf("%d objects", len(w.archived()))
+	}
+}
+
+// The answer names the lowest record that is not proven.
+func TestLowestUnproven(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c), func(s *setup) {
+			s.spec.Aggregates["refunds"] = s.spec.Aggregates["live"]
+			s.spec.Aggregates["parcels"] = s.spec.Aggregates["live"]
+			a := s.spec.Aggregates["refunds"]
+			a.By, a.From = map[string]string{"id": "{id}"}, maps.Clone(a.From)
+			s.spec.Aggregates["refunds"] = a
+			delete(s.spec.Aggregates, "parcels")
+			delete(s.spec.Aggregates, "live")
+			delete(s.spec.Aggregates, "totals")
+		}).started()
+		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
+		w.faults = []fault{{api: api, always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, applies: func(in any) bool {
+			if u, ok := in.(*dynamodb.UpdateItemInput); ok {
+				pk := u.Key["PK"].(*types.AttributeValueMemberS).Value
+				return strings.HasSuffix(pk, "#3") || strings.HasSuffix(pk, "#4")
+			}
+			return true
+		}}}
+		var records []map[string]any
+		for i := 1; i <= 5; i++ {
+			records = append(records, insert(i, w.image(order(fmt.Sprint(i), 1))))
+		}
+		want := map[aggregate.Counting]int{aggregate.Marks: 3, aggregate.Receipts: 1}[c]
+		w.expect(batch(records...), from(want))
+		if !w.counted[0].Unproven {
+			t.Error("the report does not say so")
+		}
+		w.faults = nil
+		w.expect(batch(records[want-1:]...), done)
+		n := 0
+		for total, err := range w.store.Totals(context.Background()) {
+			if err != nil || total.N != 1 {
+				t.Errorf("%+v %v", total, err)
+			}
+			n++
+		}
+		if n != 5 {
+			t.Errorf("%d totals", n)
+		}
+	}
+}
+
+// An update that the table will never take: kept, flagged, and the batch goes on (I7).
+func TestRefusedUpdateGoesOn(t *testing.T) {
+	for _, c := range bothWays {
+		for name, value := range map[string]types.AttributeValue{
+			"text for a sum": &types.AttributeValueMemberS{Value: "x"},
+		} {
+			for _, attribute := range []string{"revenue", "largest"} {
+				t.Run(fmt.Sprint(c, " ", name, " in ", attribute), func(t *testing.T) {
+					w := newWorld(t, counting(c)).started()
+					_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
+						"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, attribute: value}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					w.expect(batch(insert(1, w.image(order("1", 5)))), done)
+					letters := w.quarantined()
+					if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"refused-update"`) || !strings.Contains(*letters[0].Body, sequence(1)) {
+						t.Errorf("%d letters", len(letters))
+					}
+					if len(w.total("totals").Flags) != 1 {
+						t.Errorf("flags %v", w.total("totals").Flags)
+					}
+					w.sums(t, "live", "1", "5")
+				})
+			}
+		}
+	}
+}
+
+func ptr(s string) *string { return &s }
+
+// A deadline that comes first leaves an answer, not a timeout.
+func TestStreamsDeadline(t *testing.T) {
+	w := newWorld(t).started()
+	ctx, cancel := context.WithCancel(deadline(t))
+	w.faults = []fault{{api: "UpdateItem", always: true, before: errLost, applies: func(any) bool { cancel(); return true }}}
+	response, err := w.streams.Handle(ctx, marshal(t, batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 5))))))
+	if err != nil || len(response.BatchItemFailures) != 1 || response.BatchItemFailures[0].ItemIdentifier != sequence(1) {
+		t.Errorf("%+v %v", response, err)
+	}
+	if n := w.calls["UpdateItem"]; n > 3 {
+		t.Errorf("%d requests, most of them after the end", n)
+	}
+}
+
+func TestStreamsReports(t *testing.T) {
+	w := newWorld(t).started()
+	w.now = epoch.Add(90e9)
+	e := batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 5))))
+	w.expect(e, done)
+	w.expect(e, done)
+	first, second := w.counted[0], w.counted[1]
+	if first.Received != 2 || first.Updates != 2 || first.Dropped != 0 || first.Lag != 90e9 || first.Cost.Requests != 2 || first.Cost.WriteUnits != 2 {
+		t.Errorf("%+v", first)
+	}
+	if second.Received != 2 || second.Updates != 0 || second.Dropped != 4 || second.Unproven {
+		t.Errorf("%+v", second)
+	}
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
