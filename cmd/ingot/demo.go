@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/demo"
 	"github.com/ingot-events/ingot/pipeline"
@@ -45,13 +48,19 @@ difference.`,
 		Example: `  ingot demo
   ingot demo --seed 7 --counting receipts
   ingot demo --data orders --totals 3
+  ingot demo --repeat 10
+  ingot demo --input events.ndjson --pipeline pipeline.yaml
   ingot demo --output json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), f) },
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of all chance in the run")
-	flags.StringVar(&f.data, "data", "earthquakes", "bundled data: earthquakes")
+	flags.StringVar(&f.data, "data", "earthquakes", "bundled data: earthquakes (real) or orders (synthetic)")
+	flags.StringVar(&f.input, "input", "", "your own events instead: a file with one JSON event a line, oldest first")
+	flags.StringVar(&f.pipeline, "pipeline", "", "the pipeline.yaml for --input")
+	cmd.MarkFlagsMutuallyExclusive("data", "input")
+	cmd.MarkFlagsRequiredTogether("input", "pipeline")
 	flags.IntVar(&f.repeat, "repeat", 1, "send the data so often: copy k has other ids and is k weeks later")
 	flags.StringVar(&f.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.IntVar(&f.totals, "totals", 5, "how many totals of each aggregate to print; -1: all")
@@ -91,14 +100,41 @@ func (a *app) demoConfig(f demoFlags) (demo.Config, error) {
 	if f.repeat < 1 {
 		return c, usage(fmt.Errorf("--repeat %d: write 1 or more", f.repeat))
 	}
-	switch f.data {
-	case "earthquakes":
+	return c, a.demoData(&c, f)
+}
+
+// demoData chooses the events and the pipeline they go through.
+func (a *app) demoData(c *demo.Config, f demoFlags) error {
+	var files fs.FS
+	var name string
+	secret := ""
+	switch {
+	case f.input != "":
+		c.Data = demo.File(f.input)
+		files, name = os.DirFS(filepath.Dir(f.pipeline)), filepath.Base(f.pipeline)
+		secret, _ = a.env("INGOT_PII_KEY")
+	case f.data == "earthquakes":
 		c.Data = demo.Earthquakes()
-		c.Plan, err = pipeline.Load(demo.Bundled(), demo.EarthquakesPipeline)
+		files, name = demo.Bundled(), demo.EarthquakesPipeline
+	case f.data == "orders":
+		c.Data = demo.Orders(f.seed)
+		files, name, secret = ingot.Files(), ingot.PipelineName, demo.OrdersSecret
 	default:
-		return c, usage(fmt.Errorf("--data %q: there is only earthquakes", f.data))
+		return usage(fmt.Errorf("--data %q: write earthquakes or orders, or give a file of your own with --input", f.data))
 	}
-	return c, err
+	var err error
+	if c.Plan, err = pipeline.Load(files, name, pipeline.Secret([]byte(secret))); err != nil {
+		return usage(err)
+	}
+	if f.repeat > 1 {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return usage(err)
+		}
+		c.Copier, err = demo.NewCopier(text)
+		return err
+	}
+	return nil
 }
 
 func (a *app) printSummary(s *demo.Summary, totals int) error {

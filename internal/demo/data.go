@@ -18,6 +18,10 @@ type Data struct {
 	// Alter changes what an event says, but not which event it is: the same id with another payload. nil: a
 	// member is added.
 	Alter func(body string, die *rand.Rand) string
+	// Resend is what a producer sends that sends an event a second time; nil: the same to the letter.
+	Resend func(body string, die *rand.Rand) string
+	// Distinct: no two lines are the same event, so every line makes an item.
+	Distinct bool
 	// Tally adds up the producer's list by hand; nil: there is none for this data.
 	Tally *tally.Tally
 }

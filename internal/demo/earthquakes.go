@@ -51,8 +51,9 @@ func Earthquakes() Data {
 				readLines(unpacked)(yield)
 			}
 		},
-		Alter: strengthen,
-		Tally: tally.Earthquakes(),
+		Alter:    strengthen,
+		Distinct: true,
+		Tally:    tally.Earthquakes(),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
@@ -21,6 +22,7 @@ const (
 	ingestTwice
 	ingestAnswerLost
 	deletionLost
+	ingestRefused
 	requestThrottled
 	statementThrottled
 	tableAnswerLost
@@ -28,6 +30,7 @@ const (
 	streamsKilled
 	streamsTwice
 	streamsAnswerLost
+	streamsRefused
 	checkpointLost
 	checkpointStale
 	shardsRolled
@@ -56,11 +59,12 @@ type ledger struct {
 	updates   int               // aggregate items written
 	dropped   int               // steps found counted already
 	archived  int
-	lastError error // of an invocation
+	proof     string // what drops a step counted already: "mark" or "receipt"
+	lastError error  // of an invocation
 }
 
-func newLedger() *ledger {
-	return &ledger{first: map[string]kind{}, again: map[string][]kind{}, reached: map[string]string{}}
+func newLedger(c aggregate.Counting) *ledger {
+	return &ledger{proof: strings.TrimSuffix(c.String(), "s"), first: map[string]kind{}, again: map[string][]kind{}, reached: map[string]string{}}
 }
 
 // happened records that a trouble was injected, and to how many messages or records.
@@ -77,11 +81,16 @@ func (l *ledger) send(id string, k kind) {
 
 // comeBack records that messages of an invocation will be delivered again because of k.
 func (l *ledger) comeBack(k kind, ids []string) {
-	l.happened(k, len(ids))
+	l.injected[k]++
 	for _, id := range ids {
-		if !slices.Contains(l.again[id], k) {
-			l.again[id] = append(l.again[id], k)
-		}
+		l.touch(k, id)
+	}
+}
+
+func (l *ledger) touch(k kind, id string) {
+	l.touched[k]++
+	if !slices.Contains(l.again[id], k) {
+		l.again[id] = append(l.again[id], k)
 	}
 }
 
@@ -89,7 +98,10 @@ func (l *ledger) comeBack(k kind, ids []string) {
 func (l *ledger) outcome(o handler.Outcome) {
 	id := o.Message.MessageId
 	l.verdicts[o.Verdict]++
-	if o.Verdict == event.Retry || o.Failed {
+	if o.Verdict == event.Retry {
+		l.touch(ingestRefused, id)
+	}
+	if o.Failed {
 		return // not settled: what it came back from goes on
 	}
 	if k, ok := l.first[id]; ok {

@@ -20,13 +20,15 @@ var kindTexts = [kinds]struct {
 	ingestTwice:          {"ingest-twice", "ingest invoked twice with one batch", (*ledger).cameBack},
 	ingestAnswerLost:     {"ingest-answer-lost", "ingest's answer lost", (*ledger).cameBack},
 	deletionLost:         {"deletion-lost", "deletion from the queue lost", (*ledger).cameBack},
-	requestThrottled:     {"request-throttled", "request throttled", says("refused and sent again")},
-	statementThrottled:   {"statement-throttled", "statement throttled inside an answered batch", says("only these sent again")},
+	ingestRefused:        {"ingest-refused", "table refused all requests of an ingest", (*ledger).cameBack},
+	requestThrottled:     {"request-throttled", "request throttled", says("not carried out, sent again")},
+	statementThrottled:   {"statement-throttled", "statement throttled inside an answered batch", says("not carried out, only these sent again")},
 	tableAnswerLost:      {"table-answer-lost", "table wrote, its answer lost", says("asked again under the same condition")},
 	quarantineAnswerLost: {"quarantine-answer-lost", "quarantine took it, its answer lost", says("sent again: in quarantine twice, never zero times")},
 	streamsKilled:        {"streams-killed", "streams killed between write and answer", (*ledger).changesAgain},
 	streamsTwice:         {"streams-twice", "streams invoked twice with one batch", (*ledger).changesAgain},
 	streamsAnswerLost:    {"streams-answer-lost", "streams' answer lost", (*ledger).changesAgain},
+	streamsRefused:       {"streams-refused", "table refused all requests of a streams", (*ledger).changesAgain},
 	checkpointLost:       {"checkpoint-lost", "checkpoint not saved", (*ledger).changesAgain},
 	checkpointStale:      {"checkpoint-stale", "mapping fell back to a stale checkpoint", (*ledger).changesAgain},
 	shardsRolled:         {"shards-rolled", "all shards of the stream rolled", says("the children read after their parents")},
@@ -66,7 +68,7 @@ func (l *ledger) cameBack(k kind) string {
 }
 
 func (l *ledger) changesAgain(k kind) string {
-	return fmt.Sprintf("%s came again, none counted twice", count(l.touched[k], "change"))
+	return fmt.Sprintf("%s came again; what was counted fell to its %s", count(l.touched[k], "change"), l.proof)
 }
 
 func (l *ledger) messagePart() Deliveries {

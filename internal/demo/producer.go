@@ -35,7 +35,7 @@ type parcel struct {
 // burst and the few messages that wait for the next one, whatever the number of events.
 type producer struct {
 	world   *world
-	alter   func(string, *rand.Rand) string
+	data    *Data
 	die     *rand.Rand
 	burst   []parcel
 	waiting []parcel
@@ -103,7 +103,7 @@ func (p *producer) disturb(original parcel) []parcel {
 	}
 	out := []parcel{original}
 	if p.chance(chanceTwice) {
-		copied := parcel{original.body, original.at, sentTwice, true}
+		copied := parcel{p.data.Resend(original.body, p.die), original.at, sentTwice, true}
 		if p.chance(0.5) {
 			out = append(out, copied)
 		} else {
@@ -128,7 +128,7 @@ func (p *producer) chance(c float64) bool { return p.die.Float64() < c }
 
 // altered is the same event by its key, with another payload.
 func (p *producer) altered(body string) (string, bool) {
-	other := p.alter(body, p.die)
+	other := p.data.Alter(body, p.die)
 	was, err := p.world.plan.Plan(envelope.Message{Body: body})
 	if err != nil {
 		return "", false

@@ -1,7 +1,175 @@
 package demo
 
-// Copier makes copies of events: other events of the same kind, some weeks later.
-type Copier struct{}
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
 
-// Copy makes copy number n of an event.
-func (c *Copier) Copy(body string, n int) (string, error) { return body, nil }
+	"github.com/goccy/go-yaml"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+const week = 7 * 24 * time.Hour
+
+// Copier makes copies of events for --repeat: copy number k is another event, ~k appended to a field of its
+// id, k weeks later. It works on the fields that pipeline.yaml names in id and at.
+type Copier struct {
+	rules map[string]copyRule // by event type
+}
+
+// copyRule says which fields of one event type make a copy.
+type copyRule struct {
+	id, at  event.Path
+	unit    time.Duration // of a time that is a number; 0: the time is RFC 3339 text
+	missing string        // why the type cannot be copied; empty: it can
+}
+
+// NewCopier reads the fields from the text of a pipeline that has compiled.
+func NewCopier(text []byte) (*Copier, error) {
+	var file struct {
+		Events map[string]struct {
+			ID string `yaml:"id"`
+			At string `yaml:"at"`
+		} `yaml:"events"`
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return nil, err
+	}
+	c := &Copier{rules: map[string]copyRule{}}
+	for name, declared := range file.Events {
+		c.rules[name] = newCopyRule(declared.ID, declared.At)
+	}
+	return c, nil
+}
+
+func newCopyRule(id, at string) copyRule {
+	var r copyRule
+	if path, _, ok := lastField(id); ok {
+		r.id = path
+	} else {
+		r.missing = "its id reads no field of the payload"
+	}
+	path, functions, ok := lastField(at)
+	if !ok {
+		r.missing = "its time is no field of the payload"
+	}
+	r.at = path
+	for _, f := range functions {
+		switch f.Name {
+		case "unix":
+			r.unit = time.Second
+		case "unixms":
+			r.unit = time.Millisecond
+		}
+	}
+	return r
+}
+
+// lastField is the last field of the payload that a template reads.
+func lastField(text string) (event.Path, []keys.Func, bool) {
+	t, err := keys.ParseTemplate(text)
+	if err != nil {
+		return event.Path{}, nil, false
+	}
+	parts := t.Parts()
+	for i := len(parts) - 1; i >= 0; i-- {
+		if !parts[i].Path.IsZero() {
+			return parts[i].Path, parts[i].Funcs, true
+		}
+	}
+	return event.Path{}, nil, false
+}
+
+// copy makes copy number k of an event.
+func (c *Copier) copy(body, typ string, k int) (string, error) {
+	if c == nil {
+		return "", errors.New("copies were asked for without a Copier")
+	}
+	r := c.rules[typ]
+	if r.missing != "" {
+		return "", fmt.Errorf("events of type %s cannot be repeated: %s; leave --repeat away", typ, r.missing)
+	}
+	opened, err := envelope.Open(envelope.Message{Body: body})
+	if err != nil {
+		return "", err
+	}
+	if opened.Kind != (envelope.Kind{}) {
+		return "", fmt.Errorf("an event in an envelope (%s) cannot be repeated; leave --repeat away", opened.Kind)
+	}
+	root := opened.Data.Root()
+	at, err := r.later(root.At(r.at), time.Duration(k)*week)
+	if err != nil {
+		return "", err
+	}
+	id, err := json.Marshal(root.At(r.id).Text() + "~" + strconv.Itoa(k))
+	if err != nil {
+		return "", err
+	}
+	e := edit{{r.id, string(id)}, {r.at, at}}
+	return string(e.apply(nil, root, event.Path{})), nil
+}
+
+// later is the JSON text of a time moved by d, spelled as the time itself is.
+func (r copyRule) later(n event.Node, d time.Duration) (string, error) {
+	if r.unit == 0 {
+		at, err := keys.ParseTime(n.Text())
+		if err != nil {
+			return "", err
+		}
+		return strconv.Quote(at.Add(d).Format(time.RFC3339Nano)), nil
+	}
+	was, err := event.ParseDecimal(n.Text())
+	if err != nil {
+		return "", err
+	}
+	moved := was.Add(event.DecimalOf(int64(d / r.unit))).String()
+	if n.Kind() == event.String {
+		return strconv.Quote(moved), nil
+	}
+	return moved, nil
+}
+
+// edit is JSON text to put in the place of fields.
+type edit []struct {
+	path event.Path
+	text string
+}
+
+// apply appends n with the fields replaced; what holds none of them stays as it is written.
+func (e edit) apply(dst []byte, n event.Node, at event.Path) []byte {
+	within := at.IsZero()
+	for _, one := range e {
+		if !at.IsZero() && one.path.Equal(at) {
+			return append(dst, one.text...)
+		}
+		within = within || at.Contains(one.path)
+	}
+	switch {
+	case within && n.Kind() == event.Object:
+		dst = append(dst, '{')
+		for name, member := range n.Members() {
+			if dst[len(dst)-1] != '{' {
+				dst = append(dst, ',')
+			}
+			quoted, _ := json.Marshal(name) // a string always has JSON
+			dst = append(append(dst, quoted...), ':')
+			dst = e.apply(dst, member, at.Member(name))
+		}
+		return append(dst, '}')
+	case within && n.Kind() == event.Array:
+		dst = append(dst, '[')
+		for i := range n.Len() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = e.apply(dst, n.Index(i), at.Index(i))
+		}
+		return append(dst, ']')
+	}
+	return append(dst, n.Raw()...)
+}

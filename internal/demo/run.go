@@ -6,6 +6,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -58,6 +59,9 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 	if r.Data.Alter == nil {
 		r.Data.Alter = addMember
 	}
+	if r.Data.Resend == nil {
+		r.Data.Resend = func(body string, _ *rand.Rand) string { return body }
+	}
 	if err := r.produce(ctx); err != nil {
 		return nil, err
 	}
@@ -102,13 +106,12 @@ func (r *run) produce(ctx context.Context) error {
 // one sends one event. The producer's list is tallied here, before anything can happen to it.
 func (r *run) one(ctx context.Context, copied int, line Line) error {
 	body := line.Body
-	if copied > 0 {
-		var err error
-		if body, err = r.Copier.Copy(body, copied); err != nil {
-			return err
+	item, err := r.Plan.Plan(envelope.Message{Body: body})
+	if err == nil && copied > 0 {
+		if body, err = r.Copier.copy(body, item.Type, copied); err == nil {
+			item, err = r.Plan.Plan(envelope.Message{Body: body})
 		}
 	}
-	item, err := r.Plan.Plan(envelope.Message{Body: body})
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func (r *run) one(ctx context.Context, copied int, line Line) error {
 		if r.world, err = newWorld(ctx, r.Plan, r.Counting, r.Seed, item.At); err != nil {
 			return err
 		}
-		r.producer = &producer{world: r.world, alter: r.Data.Alter, die: source(r.Seed, forProducer)}
+		r.producer = &producer{world: r.world, data: &r.Data, die: source(r.Seed, forProducer)}
 		r.first = item.At
 	}
 	if r.Data.Tally != nil {
@@ -156,7 +159,7 @@ func (r *run) judge(ctx context.Context) error {
 	if r.Data.Tally != nil {
 		s.Checks = append(s.Checks, w.tallied(totals, r.Data.Tally))
 	}
-	s.Checks = append(s.Checks, w.accounts(s.Data.Events, s.Kept))
+	s.Checks = append(s.Checks, w.accounts(s.Data.Events, s.Kept, r.Data.Distinct))
 	s.Deliveries, s.Changes = w.ledger.messagePart(), w.ledger.changePart()
 	if r.expires != 0 {
 		if err := r.expire(ctx, totals); err != nil {
@@ -203,6 +206,9 @@ func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 		return err
 	}
 	e.Checks = []Check{kept, fallen, archive, verified}
+	if w.plan.MaxRetain() == 0 { // some type keeps its items for ever, and they still count
+		e.Checks = []Check{kept, archive, verified}
+	}
 	r.summary.Expiry = e
 	return nil
 }

@@ -22,6 +22,7 @@ type sandbox struct {
 	cold         func(ctx context.Context) (handle, error)
 	observe      func(payload []byte)
 	onKill       func(payload []byte)
+	onRefusal    func(payload []byte) // the table is about to refuse everything
 
 	warm     handle // nil: cold
 	killed   bool   // the last invocation was
@@ -43,6 +44,9 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, er
 		}
 	}
 	s.world.trouble.begin(s.function, s.typicalCalls, &s.requests)
+	if s.world.trouble.in.refused {
+		s.onRefusal(payload)
+	}
 	defer func() {
 		s.world.trouble.end()
 		r := recover()
@@ -93,6 +97,7 @@ func newIngest(w *world) *sandbox {
 		w.ledger.unjudged += len(ids)
 		w.ledger.comeBack(ingestKilled, ids)
 	}
+	s.onRefusal = func([]byte) { w.ledger.happened(ingestRefused, 0) }
 	return s
 }
 
@@ -137,6 +142,7 @@ func newStreams(w *world) *sandbox {
 		}
 	}
 	s.onKill = func(payload []byte) { w.ledger.happened(streamsKilled, len(changes(payload))) }
+	s.onRefusal = func(payload []byte) { w.ledger.happened(streamsRefused, len(changes(payload))) }
 	return s
 }
 

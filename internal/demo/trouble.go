@@ -20,6 +20,7 @@ const (
 	chanceMalformed = 0.01
 
 	chanceKilled       = 0.10 // of an invocation
+	chanceRefused      = 0.04
 	chanceInvokedTwice = 0.06
 	chanceAnswerLost   = 0.06
 	chanceForgotten    = 0.06
@@ -44,7 +45,8 @@ type trouble struct {
 type invocation struct {
 	function string
 	calls    int
-	killAt   int // after so many calls; 0: not
+	killAt   int  // after so many calls; 0: not
+	refused  bool // the table refuses every request of it
 	// requests that this function's invocations have sent to DynamoDB, kept between invocations.
 	requests *int
 }
@@ -62,6 +64,7 @@ func (t *trouble) begin(function string, typicalCalls int, requests *int) {
 	if t.chance(chanceKilled) {
 		t.in.killAt = 1 + t.die.IntN(typicalCalls)
 	}
+	t.in.refused = t.in.killAt == 0 && t.chance(chanceRefused)
 }
 
 func (t *trouble) end() { t.in = nil }
@@ -87,15 +90,22 @@ func (t *trouble) disturb(api string, input any, call func() (any, error)) (any,
 		return t.loseAnswer(archiveAnswerLost, chanceRequestLost, call)
 	}
 	*t.in.requests++
+	if t.in.refused {
+		return nil, throttled()
+	}
 	if t.chance(chanceThrottled) {
 		t.ledger.happened(requestThrottled, 0)
-		return nil, &types.ProvisionedThroughputExceededException{Message: aws.String("the demo throttled this request"),
-			ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("the demo")}}}
+		return nil, throttled()
 	}
 	if in, ok := input.(*dynamodb.BatchExecuteStatementInput); ok && len(in.Statements) > 1 && t.chance(chanceSomeThrottled) {
 		return t.throttleSome(in, call)
 	}
 	return t.loseAnswer(tableAnswerLost, chanceRequestLost, call)
+}
+
+func throttled() error {
+	return &types.ProvisionedThroughputExceededException{Message: aws.String("the demo throttled this request"),
+		ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("the demo")}}}
 }
 
 var errLost = errors.New("read: connection reset by peer (the demo dropped the answer)")
@@ -115,7 +125,7 @@ func (t *trouble) loseAnswer(k kind, p float64, call func() (any, error)) (any, 
 func (t *trouble) throttleSome(in *dynamodb.BatchExecuteStatementInput, call func() (any, error)) (any, error) {
 	all := in.Statements
 	refused := make([]bool, len(all))
-	for range 1 + t.die.IntN(3) {
+	for range min(1+t.die.IntN(3), len(all)-1) {
 		refused[t.die.IntN(len(all))] = true
 	}
 	in.Statements = nil

@@ -68,7 +68,7 @@ const (
 
 // newWorld builds everything at the time of the first event.
 func newWorld(ctx context.Context, p *pipeline.Pipeline, counting aggregate.Counting, seed uint64, first time.Time) (*world, error) {
-	w := &world{clock: &clock{now: first}, plan: p, counting: counting, ledger: newLedger(), jitter: source(seed, forJitter),
+	w := &world{clock: &clock{now: first}, plan: p, counting: counting, ledger: newLedger(counting), jitter: source(seed, forJitter),
 		perMessage: newNaive(p), perChange: newNaive(p)}
 	w.trouble = &trouble{die: source(seed, forTrouble), ledger: w.ledger}
 	w.engine = embedded.New(embedded.Config{Now: w.clock.time, Seed: seed, RollAfter: -1, Intercept: w.trouble.intercept})

@@ -1,0 +1,108 @@
+package demo
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/demo/tally"
+)
+
+// OrdersSecret is the demo's key for hashing its invented customers. It is no secret.
+const OrdersSecret = "a demo secret: never use it for real customers"
+
+const (
+	orderCount = 800
+	customers  = 120
+	products   = 25
+)
+
+var merchants = []struct{ id, currency string }{{"acme", "EUR"}, {"bodega", "USD"}, {"corner-shop", "EUR"}, {"dry-goods", "GBP"}, {"emporium", "USD"}}
+
+// firstDay is a Monday.
+var firstDay = time.Date(2024, 3, 4, 0, 0, 0, 0, time.UTC)
+
+// Orders is a week of invented orders, payments and refunds, made anew from the seed each time it is read.
+func Orders(seed uint64) Data {
+	return Data{
+		Name:  "orders, payments and refunds",
+		About: "SYNTHETIC, made by a seeded generator",
+		Lines: func() iter.Seq2[Line, error] {
+			return func(yield func(Line, error) bool) {
+				for i, fact := range orderFacts(seed) {
+					if !yield(Line{i + 1, fact.body}, nil) {
+						return
+					}
+				}
+			}
+		},
+		Alter:    raise,
+		Resend:   retrace,
+		Distinct: true,
+		Tally:    tally.Orders([]byte(OrdersSecret)),
+	}
+}
+
+// fact is one event of an order's life.
+type fact struct {
+	at   time.Time
+	body string
+}
+
+// orderFacts is the week in the order it happened.
+func orderFacts(seed uint64) []fact {
+	die := source(seed, forOrders)
+	var facts []fact
+	for n := range orderCount {
+		facts = append(facts, order(die, n)...)
+	}
+	slices.SortStableFunc(facts, func(a, b fact) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.body, b.body)) })
+	return facts
+}
+
+// order is the life of one order: placed, paid (sometimes at the second try), now and then refunded in part.
+func order(die *rand.Rand, n int) []fact {
+	merchant := merchants[die.IntN(len(merchants))]
+	customer, product, quantity := 1+die.IntN(customers), 1+die.IntN(products), 1+die.IntN(4)
+	total := quantity * (199 + 100*product + 5*die.IntN(20))
+	at := firstDay.Add(time.Duration(die.Int64N(int64(5 * 24 * time.Hour)))).Truncate(time.Millisecond)
+	common := func(typ string, at time.Time, clock string) string {
+		return fmt.Sprintf(`{"type":%q,"synthetic":true,"merchant_id":%q,"order_id":"o-%05d","customer_id":"c-%04d","currency":%q,%q:%q,"trace_id":"%016x","sent_at":%q`,
+			typ, merchant.id, n, customer, merchant.currency, clock, at.Format(time.RFC3339Nano), die.Uint64(), at.Add(time.Second).Format(time.RFC3339Nano))
+	}
+	facts := []fact{{at, common("order.placed", at, "placed_at") + fmt.Sprintf(`,"product_id":"p-%02d","quantity":%d,"total_cents":%d,"status":"placed"}`, product, quantity, total)}}
+	pay := func(try int, status string) {
+		at = at.Add(time.Duration(1+die.IntN(20)) * time.Minute)
+		facts = append(facts, fact{at, common("order.paid", at, "paid_at") + fmt.Sprintf(`,"payment_id":"pay-%d","amount_cents":%d,"status":%q}`, try, total, status)})
+	}
+	if die.Float64() < 0.08 {
+		pay(1, "failed")
+	}
+	pay(2, "captured")
+	if die.Float64() < 0.12 {
+		at = at.Add(time.Duration(2+die.IntN(40)) * time.Hour)
+		facts = append(facts, fact{at, common("order.refunded", at, "refunded_at") + fmt.Sprintf(`,"refund_id":"r-1","refund_cents":%d}`, 1+die.IntN(total))})
+	}
+	return facts
+}
+
+var (
+	cents   = regexp.MustCompile(`"(total|amount|refund)_cents":[0-9]+`)
+	tracing = regexp.MustCompile(`"trace_id":"[0-9a-f]{16}"`)
+)
+
+// raise makes a fact dearer: the same id with another amount.
+func raise(body string, die *rand.Rand) string {
+	return cents.ReplaceAllStringFunc(body, func(found string) string { return found + strconv.Itoa(die.IntN(10)) })
+}
+
+// retrace is the same fact sent by another try of the producer: only the trace differs, which is no part of
+// what the event says.
+func retrace(body string, die *rand.Rand) string {
+	return tracing.ReplaceAllString(body, fmt.Sprintf(`"trace_id":"%016x"`, die.Uint64()))
+}
