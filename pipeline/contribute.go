@@ -36,10 +36,7 @@ func (p *Pipeline) Contributions(item *event.Item) Contributions {
 		return c
 	}
 	doc, err := event.ParseDocument(item.Data)
-	w := newWork(keys.Source{
-		Data: doc.Root(), Type: item.Type, ID: item.ID, Source: item.Meta["source"], At: item.At, HasAt: true,
-		Digest: item.Digest, Attributes: attributesOf(item.Meta), Secret: p.secret,
-	})
+	w := p.workOf(item, doc)
 	for i := range t.feeds {
 		f := &t.feeds[i]
 		switch {
@@ -52,6 +49,14 @@ func (p *Pipeline) Contributions(item *event.Item) Contributions {
 		}
 	}
 	return c
+}
+
+// workOf begins the work on an item as it is stored.
+func (p *Pipeline) workOf(item *event.Item, doc event.Document) *work {
+	return newWork(keys.Source{
+		Data: doc.Root(), Type: item.Type, ID: item.ID, Source: item.Meta["source"], At: item.At, HasAt: true,
+		Digest: item.Digest, Attributes: attributesOf(item.Meta), Secret: p.secret,
+	})
 }
 
 func (w *work) contribute(c *Contributions, f *feed, item *event.Item) {
