@@ -1,0 +1,113 @@
+package check
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// checker holds one template to the rules and goes on after every finding.
+type checker struct {
+	file     string
+	t        *template.Template
+	p        *pipeline.Pipeline // nil if it has mistakes: what depends on it is not checked
+	declared places
+	findings []Finding
+
+	ingest, streams *function // nil: not found
+	mappings        []*mapping
+}
+
+func newChecker(file string, t *template.Template, p *pipeline.Pipeline, declared places) *checker {
+	return &checker{file: file, t: t, p: p, declared: declared}
+}
+
+// all applies every rule. It says how the streams function counts, if the template says so.
+func (c *checker) all() (counting aggregate.Counting, known bool) {
+	c.find()
+	counting, known = c.counting()
+	if c.streams != nil {
+		c.streamsMapping(counting, known)
+	}
+	if c.ingest != nil {
+		c.ingestMapping()
+		c.order()
+	}
+	c.tables()
+	c.environment()
+	return counting, known
+}
+
+func (c *checker) mistake(rule string, at template.Position, what, instead string) {
+	c.findings = append(c.findings, Finding{Mistake, rule, c.file, at.Line, at.Column, what, instead})
+}
+
+func (c *checker) warn(rule string, at template.Position, what, instead string) {
+	c.findings = append(c.findings, Finding{Warning, rule, c.file, at.Line, at.Column, what, instead})
+}
+
+// cannotTell says that only a deployment knows what a rule would judge.
+func (c *checker) cannotTell(rule string, n *template.Node, whether string) {
+	why := n.Why
+	switch n.Kind {
+	case template.Reference:
+		why = "it refers to " + n.Name + ", which is only known while deploying"
+	case template.List, template.Map:
+		why = "a single value is expected there"
+	}
+	c.warn(rule, n.Position, "cannot tell whether "+whether+": "+why, "")
+}
+
+// number is n as a whole number; absent says what stands there if nothing does. ok is false if it cannot be
+// told, which has been reported then.
+func (c *checker) number(rule string, n *template.Node, absent int, whether string) (value int, ok bool) {
+	if n == nil {
+		return absent, true
+	}
+	if n.Kind != template.Scalar {
+		c.cannotTell(rule, n, whether)
+		return 0, false
+	}
+	value, err := strconv.Atoi(strings.TrimSpace(n.Text))
+	if err != nil {
+		c.mistake(rule, n.Position, fmt.Sprintf("%q is not a whole number", n.Text), "")
+		return 0, false
+	}
+	return value, true
+}
+
+// where is n's position, or the position of what it is missing in.
+func where(n *template.Node, missingIn template.Position) template.Position {
+	if n == nil {
+		return missingIn
+	}
+	return n.Position
+}
+
+// holds says that a list or a single value contains text. ok is false if that cannot be told.
+func holds(n *template.Node, t *template.Template, text string) (yes, ok bool) {
+	switch {
+	case n == nil:
+		return false, true
+	case n.Kind == template.Scalar:
+		return n.Text == text, true
+	case n.Kind != template.List:
+		return false, false
+	}
+	ok = true
+	for _, item := range n.Items {
+		item = t.Resolve(item)
+		switch {
+		case item == nil:
+		case item.Kind != template.Scalar:
+			ok = false
+		case item.Text == text:
+			return true, true
+		}
+	}
+	return false, ok
+}

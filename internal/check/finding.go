@@ -1,0 +1,53 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity says how bad a finding is.
+type Severity string
+
+// The severities. Mistakes and changes must be seen to; warnings are allowed and probably not meant, or cannot
+// be told from the file.
+const (
+	Mistake Severity = "mistake"
+	Change  Severity = "change"
+	Warning Severity = "warning"
+)
+
+// Finding is one thing to see to.
+type Finding struct {
+	Severity Severity `json:"severity"` // mistake, change or warning
+	Rule     string   `json:"rule"`     // a stable word for the rule: "stream-window"
+	File     string   `json:"file"`
+	Line     int      `json:"line"`   // from 1
+	Column   int      `json:"column"` // from 1, in characters
+	What     string   `json:"what"`
+	Instead  string   `json:"instead,omitempty"` // what to write
+}
+
+// String is "file:line:column: what; write … instead".
+func (f Finding) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d:%d: ", f.File, f.Line, f.Column)
+	if f.Severity == Warning {
+		b.WriteString("warning: ")
+	}
+	b.WriteString(f.What)
+	if f.Instead != "" {
+		b.WriteString("; write " + f.Instead + " instead")
+	}
+	return b.String()
+}
+
+// sorted puts findings in the order of the files given and drops repetitions.
+func sorted(list []Finding, files ...string) []Finding {
+	slices.SortStableFunc(list, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(files, a.File), slices.Index(files, b.File)),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.What, b.What))
+	})
+	return slices.Compact(list)
+}

@@ -1,0 +1,202 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/check/template"
+)
+
+// tables holds both tables to their keys and TTL, the events table to its stream and indexes, the aggregates
+// table to having no stream.
+func (c *checker) tables() {
+	events, _ := c.table(c.ingest, "INGOT_TABLE")
+	totals, _ := c.table(c.streams, "INGOT_AGGREGATES_TABLE")
+	if events != nil && events == totals {
+		n := c.variable(c.streams.Resource, "INGOT_AGGREGATES_TABLE")
+		c.mistake("two-tables", n.Position, "events and totals share table "+events.Name+": totals would feed their own stream", "a table of their own")
+		totals = nil
+	}
+	if c.isTable(events) {
+		c.keys(events)
+		c.timeToLive(events)
+		c.images(events)
+		c.indexes(events)
+	}
+	if c.isTable(totals) {
+		c.keys(totals)
+		c.timeToLive(totals)
+		if m := c.t.Property(totals, "StreamSpecification"); m != nil {
+			c.mistake("totals-stream", m.Position, totals.Name+" has a stream: totals must never feed themselves, and nothing reads it; take StreamSpecification out", "")
+		}
+	}
+}
+
+// isTable says that r has the properties that the rules read.
+func (c *checker) isTable(r *template.Resource) bool {
+	switch {
+	case r == nil:
+		return false
+	case r.Type == "AWS::DynamoDB::GlobalTable":
+		c.warn("table", r.Position, r.Name+" is a global table: write to it from one Region only, since conditions hold in one Region each", "")
+		return true
+	case r.Type != "AWS::DynamoDB::Table":
+		c.mistake("table", r.Position, r.Name+" is "+r.Type, "Type: AWS::DynamoDB::Table")
+		return false
+	}
+	return true
+}
+
+func (c *checker) keys(table *template.Resource) {
+	schema := c.t.Property(table, "KeySchema")
+	const instead = "KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}]"
+	switch hash, sort, ok := c.schema(schema); {
+	case !ok:
+		c.cannotTell("table-key", schema, "the table's key is PK and SK")
+	case hash != "PK" || sort != "SK":
+		c.mistake("table-key", where(schema, table.Position), fmt.Sprintf("the key of %s is %s, not PK and SK", table.Name, pair(hash, sort)), instead)
+	default:
+		c.text(table, "table-key", "PK", "SK")
+	}
+}
+
+func pair(hash, sort string) string {
+	if sort == "" {
+		return hash + " alone"
+	}
+	return hash + " and " + sort
+}
+
+// schema is the two attribute names of a KeySchema. ok is false if they cannot be told.
+func (c *checker) schema(n *template.Node) (hash, sort string, ok bool) {
+	if n == nil {
+		return "nothing", "", true
+	}
+	if n.Kind != template.List {
+		return "", "", false
+	}
+	hash = "nothing"
+	for _, item := range n.Items {
+		name, kind := c.t.Get(item, "AttributeName"), c.t.Get(item, "KeyType")
+		if name == nil || kind == nil || name.Kind != template.Scalar || kind.Kind != template.Scalar {
+			return "", "", false
+		}
+		if kind.Text == "HASH" {
+			hash = name.Text
+		} else {
+			sort = name.Text
+		}
+	}
+	return hash, sort, true
+}
+
+// text: every key attribute is declared, as text.
+func (c *checker) text(table *template.Resource, rule string, names ...string) {
+	list := c.t.Property(table, "AttributeDefinitions")
+	if list == nil || list.Kind != template.List {
+		return // CloudFormation itself refuses that
+	}
+	for _, item := range list.Items {
+		name, kind := c.t.Get(item, "AttributeName"), c.t.Get(item, "AttributeType")
+		if name != nil && kind != nil && slices.Contains(names, name.Text) && kind.Kind == template.Scalar && kind.Text != "S" {
+			c.mistake(rule, kind.Position, fmt.Sprintf("attribute %s is of type %s: all keys are text", name.Text, kind.Text), "AttributeType: S")
+		}
+	}
+}
+
+func (c *checker) timeToLive(table *template.Resource) {
+	const instead = "TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true}"
+	n := c.t.Property(table, "TimeToLiveSpecification")
+	if n == nil {
+		c.mistake("ttl", table.Position, table.Name+" has no time to live: nothing in it would ever expire", instead)
+		return
+	}
+	name, enabled := c.t.Get(n, "AttributeName"), c.t.Get(n, "Enabled")
+	for _, part := range []*template.Node{n, name, enabled} {
+		if part != nil && part.Kind != template.Scalar && part.Kind != template.Map {
+			c.cannotTell("ttl", part, "items of "+table.Name+" expire by attribute expiresAt")
+			return
+		}
+	}
+	if name == nil || name.Text != "expiresAt" {
+		c.mistake("ttl", where(name, n.Position), table.Name+" expires by another attribute than expiresAt", instead)
+	} else if enabled == nil || enabled.Text != "true" {
+		c.mistake("ttl", where(enabled, n.Position), "time to live of "+table.Name+" is off: nothing in it would ever expire", instead)
+	}
+}
+
+// images: a change counts new minus old, so both must be in the stream.
+func (c *checker) images(table *template.Resource) {
+	const instead = "StreamSpecification: {StreamViewType: NEW_AND_OLD_IMAGES}"
+	n := c.t.Property(table, "StreamSpecification", "StreamViewType")
+	switch {
+	case n == nil:
+		c.mistake("stream-images", table.Position, table.Name+" has no stream: nothing would be counted", instead)
+	case n.Kind != template.Scalar:
+		c.cannotTell("stream-images", n, "the stream carries new and old images")
+	case n.Text != "NEW_AND_OLD_IMAGES":
+		c.mistake("stream-images", n.Position, "the stream carries "+n.Text+": a change counts new minus old, so both are needed", instead)
+	}
+}
+
+// indexes holds the table's indexes to those that the pipeline writes keys for.
+func (c *checker) indexes(table *template.Resource) {
+	if c.p == nil {
+		return
+	}
+	list := c.t.Property(table, "GlobalSecondaryIndexes")
+	var there []string
+	doubt := list != nil && list.Kind != template.List
+	if doubt {
+		c.cannotTell("index", list, table.Name+" has the indexes of "+c.declared.file)
+	} else if list != nil {
+		for _, item := range list.Items {
+			name := c.t.Get(item, "IndexName")
+			if name == nil || name.Kind != template.Scalar {
+				doubt = true
+				if item = c.t.Resolve(item); item != nil {
+					c.warn("index", item.Position, "cannot tell the name of this index", "")
+				}
+				continue
+			}
+			there = append(there, name.Text)
+			c.index(table, name, c.t.Get(item, "KeySchema"))
+		}
+	}
+	for _, name := range c.p.Indexes() {
+		if !doubt && !slices.Contains(there, name) {
+			c.lacks(table, list, name)
+		}
+	}
+}
+
+// index is one index of the table.
+func (c *checker) index(table *template.Resource, name, schema *template.Node) {
+	if !slices.Contains(c.p.Indexes(), name.Text) {
+		c.warn("index-unused", name.Position, fmt.Sprintf("no event type of %s is in index %s: nothing would ever be in it", c.declared.file, name.Text), "")
+		return
+	}
+	hash, sort, ok := c.schema(schema)
+	switch {
+	case !ok:
+		c.cannotTell("index", schema, "the key of index "+name.Text+" is "+name.Text+"PK and "+name.Text+"SK")
+	case hash != name.Text+"PK" || sort != name.Text+"SK":
+		c.mistake("index", where(schema, name.Position), fmt.Sprintf("the key of index %s is %s, and items have %sPK and %sSK", name.Text, pair(hash, sort), name.Text, name.Text), indexSchema(name.Text))
+	default:
+		c.text(table, "index", name.Text+"PK", name.Text+"SK")
+	}
+}
+
+func (c *checker) lacks(table *template.Resource, list *template.Node, name string) {
+	from := c.declared.file
+	if at, ok := c.declared.index(name); ok {
+		from = fmt.Sprintf("%s:%d:%d", c.declared.file, at.Line, at.Column)
+	}
+	c.mistake("index", where(list, table.Position), fmt.Sprintf("%s has no index %s, which %s uses", table.Name, name, from),
+		"{IndexName: "+name+", "+indexSchema(name)+", Projection: {ProjectionType: ALL}} besides, or nothing of "+name+" there,")
+}
+
+func indexSchema(name string) string {
+	return strings.ReplaceAll("KeySchema: [{AttributeName: XPK, KeyType: HASH}, {AttributeName: XSK, KeyType: RANGE}]", "X", name)
+}
