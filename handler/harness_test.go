@@ -90,7 +90,8 @@ type fault struct {
 	before  error                // the call is refused
 	after   error                // the call is made and its answer lost
 	edit    func(output any)
-	always  bool // it stays
+	always  bool                   // it stays
+	late    *[]func() (any, error) // the call is put here instead of being made
 }
 
 type setup struct {
@@ -186,6 +187,9 @@ func (w *world) intercept(_ context.Context, api string, input any, call func() 
 		}
 	}
 	w.mu.Unlock()
+	if f.late != nil {
+		*f.late = append(*f.late, call)
+	}
 	if f.before != nil {
 		return nil, f.before
 	}

@@ -1,0 +1,257 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// mapped is both functions behind their event source mappings, in a world full of trouble: lost and late
+// requests, answers that get lost, batches that come twice, checkpoints that are forgotten, shards that roll.
+type mapped struct {
+	*world
+	r       *rand.Rand
+	trouble bool
+	queue   *esm.Queue
+	stream  *esm.Stream
+	url     string
+	late    []func() (any, error) // requests given up by their sender and not yet arrived
+	old     []esm.Checkpoint
+	sent    map[string][]int // id -> totals sent for it
+}
+
+// inline runs what would be goroutines one after the other, so that a seed makes one run.
+type inline struct{}
+
+func (inline) Go(do func()) { do() }
+func (inline) Wait()        {}
+
+func newMapped(t *testing.T, seed uint64, c aggregate.Counting) *mapped {
+	m := &mapped{r: rand.New(rand.NewPCG(seed, 7)), sent: map[string][]int{}}
+	m.world = newWorld(t, counting(c), func(s *setup) {
+		s.env = &store.Env{Now: func() time.Time { return m.now }, Rand: m.r.Float64, Group: func() store.Group { return inline{} },
+			Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+	}).started()
+	for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "UpdateItem", "TransactWriteItems", "GetItem", "SendMessageBatch", "PutObject"} {
+		chance := func(p float64) func(any) bool {
+			return func(any) bool { return m.trouble && m.r.Float64() < p }
+		}
+		m.faults = append(m.faults, fault{api: api, always: true, before: errLost, applies: chance(0.05)},
+			fault{api: api, always: true, after: errLost, applies: chance(0.1)},
+			fault{api: api, always: true, before: &types.ProvisionedThroughputExceededException{}, applies: chance(0.05)},
+			fault{api: api, always: true, late: &m.late, before: errLost, applies: chance(0.05)})
+	}
+	out, err := m.engine.SQS().CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String("ingest"), Attributes: map[string]string{"VisibilityTimeout": "90"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.url = *out.QueueUrl
+	function := func(h lambda.Handler) esm.Function {
+		chance := func(esm.Invocation) bool { return m.trouble && m.r.Float64() < 0.1 }
+		return esm.Function{Handler: h.Invoke, Timeout: time.Minute, Now: func() time.Time { return m.now }, Faults: esm.Faults{Duplicate: chance, DropAnswer: chance, Forget: chance}}
+	}
+	m.queue, err = esm.NewQueue(context.Background(), esm.QueueConfig{Client: m.engine.SQS(), URL: m.url, BatchSize: 10, ReportBatchItemFailures: true, Function: function(lambda.NewHandler(m.ingest.Handle))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := m.engine.DynamoDB().DescribeTable(context.Background(), &dynamodb.DescribeTableInput{TableName: aws.String("events")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := esm.StreamConfig{Client: m.engine.Streams(), ARN: *table.Table.LatestStreamArn, BatchSize: 1 + m.r.IntN(9), ReportBatchItemFailures: true, Bisect: m.r.IntN(2) == 0,
+		Function: function(lambda.NewHandler(m.streams.Handle))}
+	if c == aggregate.Marks {
+		config.Window = time.Minute
+	}
+	if m.stream, err = esm.NewStream(config); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (m *mapped) step() {
+	ctx := context.Background()
+	switch n := m.r.IntN(100); {
+	case n < 50:
+		id := fmt.Sprint(m.r.IntN(60))
+		total := m.r.IntN(3)
+		if known := m.sent[id]; len(known) > 0 && m.r.Float64() < 0.8 {
+			total = known[0]
+		}
+		m.sent[id] = append(m.sent[id], total)
+		body := order(id, total)
+		if m.r.IntN(20) == 0 {
+			body = "poison"
+		}
+		if _, err := m.engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &m.url, MessageBody: &body}); err != nil {
+			m.t.Fatal(err)
+		}
+	case n < 70:
+		if _, err := m.queue.Poll(ctx); err != nil {
+			m.t.Fatal(err)
+		}
+	case n < 90:
+		m.old = append(m.old, m.stream.Checkpoint())
+		if _, err := m.stream.Poll(ctx); err != nil {
+			m.t.Fatal(err)
+		}
+	case n < 92:
+		if err := m.engine.RollShards("events"); err != nil {
+			m.t.Fatal(err)
+		}
+	case n < 94 && len(m.old) > 0: // a poller fails over to a checkpoint that is older
+		m.stream.Restore(m.old[m.r.IntN(len(m.old))])
+	case n < 96 && len(m.late) > 0: // a request arrives after everybody has given it up
+		i := m.r.IntN(len(m.late))
+		_, _ = m.late[i]()
+		m.late = append(m.late[:i], m.late[i+1:]...)
+	case n < 98:
+		m.touchByHand()
+	default:
+		m.now = m.now.Add(time.Duration(m.r.IntN(60)) * time.Second)
+	}
+}
+
+// touchByHand does what people do to tables: they annotate an item, or delete it.
+func (m *mapped) touchByHand() {
+	was := m.trouble
+	m.trouble = false
+	defer func() { m.trouble = was }()
+	for key := range m.items() {
+		at := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}
+		var err error
+		if m.r.IntN(2) == 0 {
+			_, err = m.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: at})
+		} else {
+			_, err = m.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: at, UpdateExpression: aws.String("SET #n = :n"),
+				ExpressionAttributeNames: map[string]string{"#n": "note"}, ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: strconv.Itoa(m.r.IntN(9))}}})
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		return
+	}
+}
+
+// drain lets everything arrive and be done with.
+func (m *mapped) drain() {
+	m.trouble = false
+	for _, request := range m.late {
+		_, _ = request()
+	}
+	m.late = nil
+	for idle := 0; idle < 3; idle++ {
+		for {
+			q, err := m.queue.Poll(context.Background())
+			if err != nil {
+				m.t.Fatal(err)
+			}
+			s, err := m.stream.Poll(context.Background())
+			if err != nil {
+				m.t.Fatal(err)
+			}
+			if q.Idle() && s.Idle() {
+				break
+			}
+			idle = 0
+		}
+		m.now = m.now.Add(2 * time.Minute)
+	}
+}
+
+// check holds the totals to a plain tally of the table, and then to verify.
+func (m *mapped) check(t *testing.T, kept bool) {
+	t.Helper()
+	orders, revenue := 0, 0
+	for item, err := range m.store.Items(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var payload struct{ Cents int }
+		if err := json.Unmarshal([]byte(item.Data), &payload); err != nil {
+			t.Fatal(err)
+		}
+		orders, revenue = orders+1, revenue+payload.Cents
+	}
+	names := []string{"live", "totals"}
+	if kept {
+		names = names[:1]
+	}
+	for _, name := range names {
+		m.sums(t, name, fmt.Sprint(orders), fmt.Sprint(revenue))
+	}
+	report, err := verify.Totals(context.Background(), m.plan, m.store, m.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range report.Differences {
+		t.Error(d)
+	}
+}
+
+// Nothing is lost and nothing counted twice, whatever happens on the way, in both ways of counting.
+func TestThroughMappings(t *testing.T) {
+	first, n := uint64(time.Now().UnixNano()), 12
+	if s := os.Getenv("INGOT_SEED"); s != "" {
+		seed, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("INGOT_SEED: %v", err)
+		}
+		first, n = seed, 1
+	}
+	for i := range n {
+		seed := first + uint64(i)
+		for _, c := range bothWays {
+			t.Run(fmt.Sprint(c, " ", seed), func(t *testing.T) {
+				t.Cleanup(func() {
+					if t.Failed() {
+						t.Logf("replay with INGOT_SEED=%d go test -run '^TestThroughMappings$' ./handler", seed)
+					}
+				})
+				m := newMapped(t, seed, c)
+				m.trouble = true
+				for range 300 {
+					m.step()
+				}
+				m.drain()
+				m.check(t, false)
+				m.now = m.now.Add(100 * 24 * time.Hour)
+				swept := m.engine.SweepExpired()
+				m.trouble = true
+				for range 50 {
+					m.step()
+				}
+				m.drain()
+				m.check(t, true)
+				if n := len(m.archived()); n != swept || n == 0 {
+					t.Errorf("%d items swept and %d archived", swept, n)
+				}
+				if live := m.total("live"); live.N != 0 {
+					t.Errorf("%d orders live after all expired", live.N)
+				}
+				for _, o := range m.outcomes {
+					if o.Verdict == event.Retry && o.Refusal == nil {
+						t.Error("Retry without a reason")
+					}
+				}
+			})
+		}
+	}
+}
