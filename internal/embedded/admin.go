@@ -61,7 +61,7 @@ func (ts *tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOu
 
 func (ts *tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, error) {
 	t := &table{
-		name: name, created: ts.e.now(), rows: newKeyspace(),
+		name: name, created: ts.e.now(), rows: newKeyspace(true),
 		arn: "arn:aws:dynamodb:" + ts.e.cfg.Region + ":" + ts.e.cfg.Account + ":table/" + name,
 		request: describedTable{
 			keys: slices.Clone(in.KeySchema), attributes: slices.Clone(in.AttributeDefinitions), streamSpec: in.StreamSpecification,
@@ -79,7 +79,7 @@ func (ts *tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 		if g.Projection == nil || g.Projection.ProjectionType != types.ProjectionTypeAll {
 			return nil, unsupported("CreateTable", "an index projection other than ALL")
 		}
-		ix := &index{name: aws.ToString(g.IndexName), rows: newKeyspace(), keys: slices.Clone(g.KeySchema)}
+		ix := &index{name: aws.ToString(g.IndexName), rows: newKeyspace(false), keys: slices.Clone(g.KeySchema)}
 		ix.arn = t.arn + "/index/" + ix.name
 		if ix.name == "" || t.index(ix.name) != nil {
 			return nil, invalid("One or more parameter values were invalid: Duplicate index name: %s", ix.name)

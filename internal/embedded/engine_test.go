@@ -238,10 +238,11 @@ func TestDeterminism(t *testing.T) {
 		}
 		return log.String()
 	}
-	if run(1) != run(1) {
+	first := run(1)
+	if again := run(1); again != first {
 		t.Error("one seed, two traces")
 	}
-	if run(1) == run(2) {
+	if run(2) == first {
 		t.Error("two seeds, one trace")
 	}
 }

@@ -9,13 +9,19 @@ import (
 // of its indexes is one; in an index several items may share both attributes, so the base key decides ties.
 type keyspace struct {
 	partitions map[string]*partition
-	order      list[*partition] // by hash: the order of a Scan
+	scanned    bool         // a table: order is kept
+	order      list[hashed] // the order of a Scan
+}
+
+// hashed is a partition in order of its hash, then its key.
+type hashed struct {
+	hash uint64
+	*partition
 }
 
 // partition is one item collection.
 type partition struct {
 	key  string
-	hash uint64
 	rows list[row]
 }
 
@@ -30,7 +36,10 @@ type place struct {
 	pk, sk          string // the base table's key
 }
 
-func newKeyspace() *keyspace { return &keyspace{partitions: map[string]*partition{}} }
+// newKeyspace: only a table is ever scanned, so an index does without the order.
+func newKeyspace(scanned bool) *keyspace {
+	return &keyspace{partitions: map[string]*partition{}, scanned: scanned}
+}
 
 func (k *keyspace) partition(key string) *partition { return k.partitions[key] }
 
@@ -62,10 +71,12 @@ func (r row) compare(p place) int {
 func (k *keyspace) put(p place, it *item) {
 	part := k.partitions[p.partition]
 	if part == nil {
-		part = &partition{key: p.partition, hash: hashKey(p.partition)}
+		part = &partition{key: p.partition}
 		k.partitions[p.partition] = part
-		at, _ := k.find(part.hash, part.key)
-		k.order.insert(at, part)
+		if k.scanned {
+			at, _ := k.find(p.partition)
+			k.order.insert(at, hashed{hashKey(p.partition), part})
+		}
 	}
 	at, found := part.find(p)
 	if found {
@@ -85,15 +96,16 @@ func (k *keyspace) remove(p place) {
 	}
 	if part.rows.n == 0 {
 		delete(k.partitions, p.partition)
-		if at, found := k.find(part.hash, part.key); found {
+		if at, found := k.find(p.partition); found {
 			k.order.remove(at)
 		}
 	}
 }
 
 // find returns the place of the partition in scan order.
-func (k *keyspace) find(hash uint64, key string) (position, bool) {
-	return k.order.find(func(p *partition) int {
+func (k *keyspace) find(key string) (position, bool) {
+	hash := hashKey(key)
+	return k.order.find(func(p hashed) int {
 		switch {
 		case p.hash < hash:
 			return -1

@@ -73,9 +73,9 @@ func segments(in *dynamodb.ScanInput) (segment, total int, err error) {
 func (k *keyspace) scan(segment, total int, start *place, take func(*item) (bool, error)) error {
 	var at position
 	if start != nil {
-		at, _ = k.find(hashKey(start.partition), start.partition)
+		at, _ = k.find(start.partition)
 	} else {
-		at, _ = k.order.find(func(p *partition) int {
+		at, _ = k.order.find(func(p hashed) int {
 			if share(p.hash, total) < segment {
 				return -1
 			}
@@ -87,7 +87,7 @@ func (k *keyspace) scan(segment, total int, start *place, take func(*item) (bool
 		if share(part.hash, total) != segment {
 			return nil
 		}
-		w := &walk{rows: part}
+		w := &walk{rows: part.partition}
 		if start != nil && part.key == start.partition {
 			w.start, w.started = *start, true
 		}
