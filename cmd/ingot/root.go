@@ -69,8 +69,10 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials,
 5 refused without --yes, 130 interrupted.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          noSuchCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// Cobra's own default, which it applies only to the words it looks up itself.
+		SuggestionsMinimumDistance: 2,
+		Args:                       noSuchCommand,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if a.output != "text" && a.output != "json" {
 				return usage(fmt.Errorf("--output %q: write text or json", a.output))
@@ -80,7 +82,7 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials,
 	}
 	root.PersistentFlags().StringVarP(&a.output, "output", "o", "text", "text or json, on standard output")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+		return usage(misspelled(cmd, err))
 	})
 	root.AddCommand(commands(a)...)
 	return root

@@ -194,7 +194,7 @@ func (c *checker) lacks(table *template.Resource, list *template.Node, name stri
 		from = fmt.Sprintf("%s:%d:%d", c.declared.file, at.Line, at.Column)
 	}
 	c.mistake("index", where(list, table.Position), fmt.Sprintf("%s has no index %s, which %s uses", table.Name, name, from),
-		"{IndexName: "+name+", "+indexSchema(name)+", Projection: {ProjectionType: ALL}} besides, or nothing of "+name+" there,")
+		"{IndexName: "+name+", "+indexSchema(name)+", Projection: {ProjectionType: ALL}} into GlobalSecondaryIndexes")
 }
 
 func indexSchema(name string) string {

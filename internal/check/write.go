@@ -1,0 +1,97 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteJSON writes the report as one JSON object.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// WriteText writes the report for people: findings first, then what the totals cost, then one line that says how
+// it went.
+func (r *Report) WriteText(w io.Writer, in Input) error {
+	b := &strings.Builder{}
+	for _, f := range r.Findings {
+		fmt.Fprintln(b, f)
+	}
+	if len(r.Findings) > 0 {
+		fmt.Fprintln(b)
+	}
+	if len(r.Totals) > 0 {
+		r.writeTotals(b)
+	}
+	fmt.Fprintln(b, r.summary(in))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (r *Report) writeTotals(b *strings.Builder) {
+	what := "write units of one update"
+	if r.Counting == "receipts" {
+		what += ", beside 2 for the receipt of each change"
+	}
+	fmt.Fprintf(b, "aggregates (%s; full: touched by all %s for 72 hours)\n", what, count(r.Partitions, "partition"))
+	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "  name\tsince\tspread\tnew\tfull\tmarks\tbytes about\t")
+	for _, total := range r.Totals {
+		advice := ""
+		if total.SpreadForOne > 0 {
+			advice = fmt.Sprintf("spread: %d would bring it to 1", total.SpreadForOne)
+		}
+		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units, total.Marks, total.Bytes, advice)
+	}
+	t.Flush() // to a strings.Builder, which takes everything
+	trimmed := trimLines(b.String())
+	b.Reset()
+	b.WriteString(trimmed + "\n")
+}
+
+// trimLines takes away the blanks that padding leaves at the ends of lines.
+func trimLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// summary is the last line: what was checked and how many findings there are.
+func (r *Report) summary(in Input) string {
+	checked := in.Pipeline.Name
+	if in.Template != nil {
+		checked += " and " + in.Template.Name
+	}
+	if in.Was != nil {
+		checked += ", compared with " + in.Was.Name
+	}
+	n := map[Severity]int{}
+	for _, f := range r.Findings {
+		n[f.Severity]++
+	}
+	if len(r.Findings) == 0 {
+		return checked + ": no mistakes"
+	}
+	var parts []string
+	for _, s := range []Severity{Mistake, Change, Warning} {
+		if n[s] > 0 {
+			parts = append(parts, count(n[s], string(s)))
+		}
+	}
+	return checked + ": " + strings.Join(parts, ", ")
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
