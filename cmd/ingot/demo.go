@@ -46,7 +46,7 @@ items, and against a tally of the events from before the trouble.
 The same options give the same summary to the byte. Exit code 3: a check found a
 difference.`,
 		Example: `  ingot demo
-  ingot demo --seed 7 --counting receipts
+  ingot demo --seed 42 --counting receipts
   ingot demo --data orders --totals 3
   ingot demo --repeat 10
   ingot demo --input events.ndjson --pipeline pipeline.yaml
@@ -55,7 +55,7 @@ difference.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), f) },
 	}
 	flags := cmd.Flags()
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of all chance in the run")
+	flags.Uint64Var(&f.seed, "seed", 7, "seed of all chance in the run")
 	flags.StringVar(&f.data, "data", "earthquakes", "bundled data: earthquakes (real) or orders (synthetic)")
 	flags.StringVar(&f.input, "input", "", "your own events instead: a file with one JSON event a line, oldest first")
 	flags.StringVar(&f.pipeline, "pipeline", "", "the pipeline.yaml for --input")
@@ -124,7 +124,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags) error {
 	}
 	var err error
 	if c.Plan, err = pipeline.Load(files, name, pipeline.Secret([]byte(secret))); err != nil {
-		return usage(err)
+		return usage(inFile(err, f.pipeline))
 	}
 	if f.repeat > 1 {
 		text, err := fs.ReadFile(files, name)
@@ -145,6 +145,18 @@ func (a *app) printSummary(s *demo.Summary, totals int) error {
 	out.SetIndent("", "  ")
 	out.SetEscapeHTML(false)
 	return out.Encode(s)
+}
+
+// inFile names the file as the user named it: the loader knows it by its last element alone.
+func inFile(err error, name string) error {
+	var mistakes pipeline.Mistakes
+	if !errors.As(err, &mistakes) || name == "" {
+		return err
+	}
+	for i := range mistakes {
+		mistakes[i].File = name
+	}
+	return fmt.Errorf("%s cannot be used:\n%w", name, mistakes)
 }
 
 func isTerminal(w io.Writer) bool {

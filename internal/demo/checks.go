@@ -101,6 +101,7 @@ func (w *world) accounts(events int, kept Kept, distinct bool) Check {
 func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 	kept = Check{Name: "kept totals", About: "totals with onExpire: keep stand as they stood", Differences: []string{}}
 	fallen = Check{Name: "subtracted totals", About: "totals with onExpire: subtract have fallen to nothing", Differences: []string{}}
+	astray := 0
 	for _, at := range slices.SortedFunc(maps.Keys(before), func(a, b slot) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) {
 		was, is := before[at], after[at]
 		if expiry := was.def.Expiry(at.window); expiry != 0 && w.clock.now.Unix() >= expiry {
@@ -112,6 +113,9 @@ func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 		if was.def.OnExpire == aggregate.Subtract {
 			fallen.Compared++
 			fallen.stand(at, is.n, 0)
+			if w.perChange.left(at) {
+				astray++
+			}
 		} else {
 			kept.Compared++
 			kept.stand(at, is.n, was.n)
@@ -125,6 +129,7 @@ func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 			}
 		}
 	}
+	fallen.About += fmt.Sprintf(" (of plain ADDs per change %s would not)", comma(astray))
 	return kept, fallen
 }
 

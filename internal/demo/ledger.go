@@ -7,6 +7,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/esm"
 )
 
 // kind is one kind of trouble.
@@ -112,6 +113,15 @@ func (l *ledger) outcome(o handler.Outcome) {
 		l.became[k][o.Verdict]++
 	}
 	delete(l.again, id)
+}
+
+// forget drops what is known of shards that are gone from the stream.
+func (l *ledger) forget(now esm.Checkpoint) {
+	for shard := range l.reached {
+		if _, there := now.Shards[shard]; !there {
+			delete(l.reached, shard)
+		}
+	}
 }
 
 // delivered notes one delivery of records of a shard.

@@ -20,7 +20,7 @@ var kindTexts = [kinds]struct {
 	ingestTwice:          {"ingest-twice", "ingest invoked twice with one batch", (*ledger).cameBack},
 	ingestAnswerLost:     {"ingest-answer-lost", "ingest's answer lost", (*ledger).cameBack},
 	deletionLost:         {"deletion-lost", "deletion from the queue lost", (*ledger).cameBack},
-	ingestRefused:        {"ingest-refused", "table refused all requests of an ingest", (*ledger).cameBack},
+	ingestRefused:        {"ingest-refused", "hot table: ingest refused throughout", (*ledger).cameBack},
 	requestThrottled:     {"request-throttled", "request throttled", says("not carried out, sent again")},
 	statementThrottled:   {"statement-throttled", "statement throttled inside an answered batch", says("not carried out, only these sent again")},
 	tableAnswerLost:      {"table-answer-lost", "table wrote, its answer lost", says("asked again under the same condition")},
@@ -28,7 +28,7 @@ var kindTexts = [kinds]struct {
 	streamsKilled:        {"streams-killed", "streams killed between write and answer", (*ledger).changesAgain},
 	streamsTwice:         {"streams-twice", "streams invoked twice with one batch", (*ledger).changesAgain},
 	streamsAnswerLost:    {"streams-answer-lost", "streams' answer lost", (*ledger).changesAgain},
-	streamsRefused:       {"streams-refused", "table refused all requests of a streams", (*ledger).changesAgain},
+	streamsRefused:       {"streams-refused", "hot table: streams refused throughout", (*ledger).changesAgain},
 	checkpointLost:       {"checkpoint-lost", "checkpoint not saved", (*ledger).changesAgain},
 	checkpointStale:      {"checkpoint-stale", "mapping fell back to a stale checkpoint", (*ledger).changesAgain},
 	shardsRolled:         {"shards-rolled", "all shards of the stream rolled", says("the children read after their parents")},
@@ -64,11 +64,14 @@ func (l *ledger) byVerdict(k kind) string {
 func (l *ledger) inQuarantine(k kind) string { return l.byVerdict(k) + ": in quarantine" }
 
 func (l *ledger) cameBack(k kind) string {
+	if l.touched[k] == 0 {
+		return "no message came again for it"
+	}
 	return fmt.Sprintf("%s came again: %s", count(l.touched[k], "message"), l.byVerdict(k))
 }
 
 func (l *ledger) changesAgain(k kind) string {
-	return fmt.Sprintf("%s came again; what was counted fell to its %s", count(l.touched[k], "change"), l.proof)
+	return fmt.Sprintf("%s came again; those counted were dropped by %s", count(l.touched[k], "change"), l.proof)
 }
 
 func (l *ledger) messagePart() Deliveries {

@@ -48,6 +48,16 @@ func (n *naive) change(c *event.Change) {
 	}
 }
 
+// left reports whether a total that should have fallen to nothing has not.
+func (n *naive) left(at slot) bool {
+	for _, v := range n.totals[at] {
+		if !v.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
 func (n *naive) fold(item *event.Item, sign int64) {
 	for _, c := range n.plan.Contributions(item).List {
 		n.add(&c, sign)

@@ -48,6 +48,8 @@ func plainLines(w io.Writer) func(Step) {
 		case s.Phase != phase:
 			phase, quarter = s.Phase, now
 			fmt.Fprintf(w, "%s …\n", s.Phase)
+		case s.Total == 0 && s.Done > 0 && s.Done%10_000 == 0:
+			fmt.Fprintf(w, "%s: %s\n", s.Phase, comma(s.Done))
 		case now > quarter:
 			quarter = now
 			fmt.Fprintf(w, "%s: %s of %s\n", s.Phase, comma(s.Done), comma(s.Total))

@@ -86,6 +86,9 @@ func (r *run) produce(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
+			if err != nil && line.Number == 0 {
+				return err // the data as a whole cannot be read
+			}
 			if err != nil {
 				return &LineError{r.Data.Name, line.Number, err}
 			}
@@ -160,13 +163,13 @@ func (r *run) judge(ctx context.Context) error {
 		s.Checks = append(s.Checks, w.tallied(totals, r.Data.Tally))
 	}
 	s.Checks = append(s.Checks, w.accounts(s.Data.Events, s.Kept, r.Data.Distinct))
-	s.Deliveries, s.Changes = w.ledger.messagePart(), w.ledger.changePart()
+	s.Deliveries = w.ledger.messagePart()
 	if r.expires != 0 {
 		if err := r.expire(ctx, totals); err != nil {
 			return err
 		}
 	}
-	s.Trouble = w.ledger.list()
+	s.Changes, s.Trouble = w.ledger.changePart(), w.ledger.list()
 	return nil
 }
 

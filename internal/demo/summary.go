@@ -12,7 +12,7 @@ type Summary struct {
 	Counting   string     `json:"counting"`   // "marks" or "receipts"
 	Trouble    []Trouble  `json:"trouble"`    // one for each kind, in a fixed order
 	Deliveries Deliveries `json:"deliveries"` // of messages to the ingest function
-	Changes    Changes    `json:"changes"`    // of the table to the streams function
+	Changes    Changes    `json:"changes"`    // deliveries of the table's changes to the streams function
 	Kept       Kept       `json:"kept"`       // where the messages are now
 	Totals     []Total    `json:"totals"`     // all stored totals, by aggregate and the largest first
 	Cost       Cost       `json:"cost"`       // before anything expired
@@ -49,7 +49,7 @@ type Deliveries struct {
 	Verdicts map[string]int `json:"verdicts"`
 }
 
-// Changes is what the streams function was given.
+// Changes is what the streams function was given, in the whole run, expiry included.
 type Changes struct {
 	Received int `json:"received"` // deliveries of stream records
 	Repeated int `json:"repeated"` // of them, of records that had been delivered before

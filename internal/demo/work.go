@@ -11,15 +11,16 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 )
 
-// maxRounds bounds how often queue and stream are polled for one burst: far more than trouble can need.
-const maxRounds = 2000
+// maxIdleRounds bounds how often queue and stream are polled without getting anything done: far more than
+// trouble can need.
+const maxIdleRounds = 300
 
 // work polls queue and stream until nothing is left in either, with trouble around them. What comes back to
 // the queue is waited for: the clock moves by the visibility timeout.
 func (w *world) work(ctx context.Context) error {
 	rolled := !w.trouble.chance(chanceRolled)
 	before := w.stream.Checkpoint()
-	for range maxRounds {
+	for stuck := 0; stuck < maxIdleRounds; stuck++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -38,6 +39,9 @@ func (w *world) work(ctx context.Context) error {
 				return err
 			}
 		}
+		if polled.Deleted > 0 || streamed.Done > 0 {
+			stuck = 0
+		}
 		if !polled.Idle() || !streamed.Idle() {
 			continue
 		}
@@ -50,18 +54,24 @@ func (w *world) work(ctx context.Context) error {
 		}
 		w.clock.reach(w.clock.now.Add(visibility))
 	}
-	return fmt.Errorf("demo: queue and stream are not worked off after %d rounds; the last failure was: %w", maxRounds, w.ledger.lastError)
+	return fmt.Errorf("demo: queue and stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
 }
 
 // drain polls the stream alone until it has nothing more to give.
 func (w *world) drain(ctx context.Context) error {
-	for range maxRounds {
+	for stuck := 0; stuck < maxIdleRounds; stuck++ {
 		streamed, err := w.stream.Poll(ctx)
 		if err != nil || streamed.Idle() {
 			return err
 		}
+		if streamed.Done > 0 {
+			stuck = 0
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
-	return fmt.Errorf("demo: the stream is not worked off after %d rounds; the last failure was: %w", maxRounds, w.ledger.lastError)
+	return fmt.Errorf("demo: the stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
 }
 
 // depth is how many messages a queue holds, in flight or not.
@@ -85,6 +95,7 @@ func (w *world) depth(ctx context.Context, url string) (int, error) {
 // fallBack perhaps puts the stream mapping back to where it stood before this burst, as when a poller fails
 // over to a stale checkpoint, and works off again what it then delivers again.
 func (w *world) fallBack(ctx context.Context, before esm.Checkpoint) error {
+	w.ledger.forget(w.stream.Checkpoint())
 	if !w.trouble.chance(chanceStale) {
 		return nil
 	}
