@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,17 +71,18 @@ func (s *Store) start(ctx context.Context) (again bool, err error) {
 	}
 	var fresh []*aggregate.Definition
 	var mistakes []string
+	next := max(s.pipeline.Epoch(), epoch+1) // the lowest epoch that something new can be declared in
 	for _, d := range s.pipeline.Definitions() {
 		head := heads[d.HeadKey()]
 		switch {
 		case head == nil && epoch >= s.pipeline.Epoch():
-			mistakes = append(mistakes, fmt.Sprintf("aggregate %s has no head, and the table is at epoch %d already; declare it with since: %d and raise epoch to %d", d, epoch, epoch+1, epoch+1))
+			mistakes = append(mistakes, fmt.Sprintf("aggregate %s has no head, and the table is at epoch %d already; declare it with since: %d and raise epoch to %d", d, epoch, next, next))
 		case head == nil && d.Since <= epoch:
 			mistakes = append(mistakes, fmt.Sprintf("aggregate %s is new, but the table is at epoch %d already; declare it with since: %d", d, epoch, s.pipeline.Epoch()))
 		case head == nil:
 			fresh = append(fresh, d)
 		default:
-			if m := s.differs(d, head, max(epoch, s.pipeline.Epoch())); m != "" {
+			if m := s.differs(d, head, next); m != "" {
 				mistakes = append(mistakes, m)
 			}
 		}
@@ -94,7 +96,7 @@ func (s *Store) start(ctx context.Context) (again bool, err error) {
 	return s.raise(ctx, epoch, fresh)
 }
 
-func (s *Store) differs(d *aggregate.Definition, head *Head, epoch int64) string {
+func (s *Store) differs(d *aggregate.Definition, head *Head, next int64) string {
 	var what string
 	switch {
 	case head.Digest != d.Digest():
@@ -106,7 +108,7 @@ func (s *Store) differs(d *aggregate.Definition, head *Head, epoch int64) string
 	default:
 		return ""
 	}
-	return fmt.Sprintf("aggregate %s %s; go back to that, or declare the change as a new generation with since: %d and epoch: %d", d, what, epoch+1, epoch+1)
+	return fmt.Sprintf("aggregate %s %s; go back to that, or declare the change as a new generation with since: %d and epoch: %d", d, what, next, next)
 }
 
 // heads reads the epoch (0: fresh tables) and the heads of this pipeline's generations, consistently.
@@ -155,6 +157,10 @@ func (s *Store) raise(ctx context.Context, from int64, fresh []*aggregate.Defini
 		return false, nil
 	}
 	outcome := classify(err).outcome
+	var cancel *types.TransactionCanceledException
+	if errors.As(err, &cancel) && slices.ContainsFunc(cancel.CancellationReasons, func(r types.CancellationReason) bool { return classifyReason(r).outcome == invalid }) {
+		outcome = invalid
+	}
 	return outcome != refused && outcome != invalid, fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.pipeline.Epoch(), len(fresh), s.aggregates, err)
 }
 

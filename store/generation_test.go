@@ -1,0 +1,260 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// with opens a store over the same tables with another declaration.
+func (w *world) with(alter func(*pipeline.Spec), c aggregate.Counting) *store.Store {
+	w.t.Helper()
+	spec := orders()
+	alter(&spec)
+	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: c,
+		Env: store.Env{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+}
+
+func same(*pipeline.Spec) {}
+
+// added declares one more aggregate, since the given epoch, in a file of that epoch.
+func added(since, epoch int64) func(*pipeline.Spec) {
+	return func(s *pipeline.Spec) {
+		s.Epoch = epoch
+		s.Aggregates["extra"] = pipeline.AggregateSpec{Since: since, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}
+	}
+}
+
+func (w *world) epoch() string {
+	w.t.Helper()
+	if n, ok := w.stored("totals", aggregate.EpochKey)["epoch"].(*types.AttributeValueMemberN); ok {
+		return n.Value
+	}
+	return ""
+}
+
+func head(t testing.TB, s *store.Store, d *aggregate.Definition) *store.Head {
+	t.Helper()
+	h, err := s.Head(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// What Start says and does, step by step over one pair of tables: each step finds what those before it left.
+func TestStart(t *testing.T) {
+	changed := func(s *pipeline.Spec) {
+		a := s.Aggregates["live"]
+		a.From = map[string]pipeline.FromSpec{"order": {Where: "cents > 0", Values: a.From["order"].Values}}
+		s.Aggregates["live"] = a
+	}
+	spread := func(s *pipeline.Spec) {
+		a := s.Aggregates["live"]
+		a.Spread = 3
+		s.Aggregates["live"] = a
+	}
+	w := newWorld(t)
+	for _, step := range []struct {
+		name    string
+		alter   func(*pipeline.Spec)
+		way     aggregate.Counting
+		refused []string // words of the refusal; nil: it starts
+		epoch   string   // afterwards
+	}{
+		{"fresh tables", same, aggregate.Marks, nil, "1"},
+		{"again", same, aggregate.Marks, nil, "1"},
+		{"other way of counting", same, aggregate.Receipts, []string{"by_merchant since 1", "daily since 1", "live since 1", "counted by marks", "since: 2 and epoch: 2"}, "1"},
+		{"other definition", changed, aggregate.Marks, []string{"live since 1", "declared otherwise", "since: 2 and epoch: 2"}, "1"},
+		{"other spread", spread, aggregate.Marks, []string{"live since 1", "since: 2 and epoch: 2"}, "1"},
+		{"other definition in a file of a higher epoch", func(s *pipeline.Spec) { changed(s); s.Epoch = 2 }, aggregate.Marks, []string{"live since 1", "declared otherwise", "since: 2"}, "1"},
+		{"new without a new epoch", added(1, 1), aggregate.Marks, []string{"extra since 1", "no head", "since: 2", "epoch to 2"}, "1"},
+		{"new, since an epoch that has passed", added(1, 2), aggregate.Marks, []string{"extra since 1", "since: 2"}, "1"},
+		{"new with a new epoch", added(2, 2), aggregate.Marks, nil, "2"},
+		{"again", added(2, 2), aggregate.Marks, nil, "2"},
+		{"the file from before", same, aggregate.Marks, nil, "2"},
+		{"the file from before with something new in it", added(1, 1), aggregate.Marks, []string{"extra since 1", "since: 3", "epoch to 3"}, "2"},
+		{"a higher epoch and nothing new", added(2, 5), aggregate.Marks, nil, "5"},
+		{"new again at an epoch that has passed", func(s *pipeline.Spec) { added(2, 5)(s); s.Aggregates["more"] = s.Aggregates["extra"] }, aggregate.Marks, []string{"more since 2", "since: 6", "epoch to 6"}, "5"},
+		{"a new generation of a name", added(6, 6), aggregate.Marks, nil, "6"},
+	} {
+		err := w.with(step.alter, step.way).Start(deadline(t))
+		if (err != nil) != (step.refused != nil) {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		for _, words := range step.refused {
+			if !strings.Contains(err.Error(), words) {
+				t.Errorf("%s: %q is not in: %v", step.name, words, err)
+			}
+		}
+		if got := w.epoch(); got != step.epoch {
+			t.Fatalf("%s: the table is at epoch %s, want %s", step.name, got, step.epoch)
+		}
+	}
+	for name, want := range map[string]struct {
+		since    int64
+		building bool
+	}{"live": {1, false}, "extra": {2, true}, "Extra": {6, true}} {
+		name = strings.ToLower(name)
+		h := head(t, w.store, &aggregate.Definition{Name: name, Since: want.since})
+		if h == nil || h.Building != want.building || h.Behind != 0 || h.Counting != "marks" || h.Definition == "" || len(h.Digest) != 64 {
+			t.Errorf("head of %s since %d: %+v", name, want.since, h)
+		}
+	}
+}
+
+// Tables that are fresh are as the file says, whatever since stands in it: nothing is building.
+func TestStartOnFreshTablesOfALaterEpoch(t *testing.T) {
+	w := newWorld(t)
+	s := w.with(added(4, 7), aggregate.Marks)
+	if err := s.Start(deadline(t)); err != nil || w.epoch() != "7" {
+		t.Fatal(err, w.epoch())
+	}
+	if h := head(t, s, &aggregate.Definition{Name: "extra", Since: 4}); h == nil || h.Building {
+		t.Errorf("%+v", h)
+	}
+}
+
+// The head is golden: rebuild, the tool and other programs read it.
+func TestStoredHead(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	def, _ := w.plan.Definition("daily")
+	img := w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})
+	for name, want := range map[string]string{"PK": "S G#daily#1", "SK": "S -", "definition": "S " + def.Text, "digest": "S " + def.Digest(), "counting": "S marks", "spread": "N 4", "building": "BOOL false", "behind": "N 0"} {
+		if got := show(img[name]); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	if len(img) != 8 {
+		t.Errorf("%d attributes", len(img))
+	}
+	if got := show(w.stored("totals", event.Key{PK: "E#", SK: "-"})["epoch"]); got != "N 1" {
+		t.Errorf("E# is %s", got)
+	}
+}
+
+// Every request of a start fails in two ways; the start ends well all the same.
+func TestStartThroughFaults(t *testing.T) {
+	for _, api := range []string{"BatchGetItem", "TransactWriteItems"} {
+		for name, f := range map[string]fault{
+			"refused": {api: api, before: errThrottled}, "no answer": {api: api, before: errLost}, "lost answer": {api: api, after: errLost},
+			"unread": {api: "BatchGetItem", edit: func(out any) {
+				o := out.(*dynamodb.BatchGetItemOutput)
+				o.UnprocessedKeys = map[string]types.KeysAndAttributes{"totals": {Keys: []map[string]types.AttributeValue{{}}}}
+				o.Responses = nil
+			}},
+		} {
+			t.Run(api+" "+name, func(t *testing.T) {
+				w := newWorld(t)
+				w.faults = []fault{f, f}
+				if err := w.store.Start(deadline(t)); err != nil {
+					t.Fatal(err)
+				}
+				w.faults = []fault{f, f}
+				if err := w.with(added(2, 2), aggregate.Marks).Start(deadline(t)); err != nil || w.epoch() != "2" {
+					t.Fatal(err, w.epoch())
+				}
+			})
+		}
+	}
+}
+
+// What cannot get better is said at once.
+func TestStartRefusedByTheService(t *testing.T) {
+	for _, api := range []string{"BatchGetItem", "TransactWriteItems"} {
+		for _, err := range []error{&smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}, &types.ResourceNotFoundException{},
+			&types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("ValidationError"), Message: aws.String("Item size has exceeded the maximum allowed size")}}}} {
+			w := newWorld(t)
+			for range 50 {
+				w.faults = append(w.faults, fault{api: api, before: err})
+			}
+			if got := w.store.Start(context.Background()); got == nil || !strings.Contains(got.Error(), "totals") {
+				t.Errorf("%s: %v", api, got)
+			}
+			if _, transaction := err.(*types.TransactionCanceledException); w.slept > 0 && (!transaction || api == "TransactWriteItems") {
+				t.Errorf("%s %T: waited %d times", api, err, w.slept)
+			}
+		}
+	}
+}
+
+// Two functions start at once, on fresh tables and with one more generation: both start, the heads are written once.
+func TestStartersRace(t *testing.T) {
+	for i := range 20 {
+		w := newWorld(t)
+		for _, alter := range []func(*pipeline.Spec){same, added(2, 2)} {
+			var group sync.WaitGroup
+			errs := make([]error, 4)
+			for n := range errs {
+				s := w.with(alter, aggregate.Marks)
+				group.Go(func() { errs[n] = s.Start(deadline(t)) })
+			}
+			group.Wait()
+			for n, err := range errs {
+				if err != nil {
+					t.Fatalf("run %d, starter %d: %v", i, n, err)
+				}
+			}
+		}
+		if h := head(t, w.store, &aggregate.Definition{Name: "extra", Since: 2}); h == nil || !h.Building || w.epoch() != "2" {
+			t.Fatalf("run %d: %+v at epoch %s", i, h, w.epoch())
+		}
+	}
+	// Of two that want different things of one epoch, one is refused in words.
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	other := func(s *pipeline.Spec) {
+		added(2, 2)(s)
+		s.Aggregates["extra"] = s.Aggregates["by_merchant"]
+		a := s.Aggregates["extra"]
+		a.Since = 2
+		s.Aggregates["extra"] = a
+	}
+	var group sync.WaitGroup
+	errs := make([]error, 2)
+	for n, alter := range []func(*pipeline.Spec){added(2, 2), other} {
+		s := w.with(alter, aggregate.Marks)
+		group.Go(func() { errs[n] = s.Start(deadline(t)) })
+	}
+	group.Wait()
+	if (errs[0] == nil) == (errs[1] == nil) {
+		t.Errorf("%v and %v", errs[0], errs[1])
+	}
+}
+
+// show is an attribute value for people.
+func show(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return "S " + v.Value
+	case *types.AttributeValueMemberN:
+		return "N " + v.Value
+	case *types.AttributeValueMemberB:
+		return fmt.Sprintf("B %x", v.Value)
+	case *types.AttributeValueMemberBOOL:
+		return fmt.Sprint("BOOL ", v.Value)
+	case *types.AttributeValueMemberM:
+		return fmt.Sprintf("M of %d", len(v.Value))
+	case nil:
+		return "nothing"
+	}
+	return fmt.Sprintf("%T", v)
+}
