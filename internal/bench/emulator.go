@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// emulator is a DynamoDB in a process of its own, on loopback and in memory. Each run has a fresh one: none
+// inherits what another has stored.
+type emulator struct {
+	url    string
+	cmd    *exec.Cmd
+	output bytes.Buffer // read only once the process has ended
+	ended  chan struct{}
+}
+
+// startEmulator starts the binary and returns when it takes connections and has both tables.
+func startEmulator(ctx context.Context, binary string) (*emulator, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	e := &emulator{url: fmt.Sprintf("http://127.0.0.1:%d", port), ended: make(chan struct{})}
+	e.cmd = exec.CommandContext(ctx, binary, "--host", "127.0.0.1", "--port", strconv.Itoa(port))
+	e.cmd.Stdout, e.cmd.Stderr = &e.output, &e.output
+	if err := e.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the emulator: %w", err)
+	}
+	go func() {
+		_ = e.cmd.Wait() // how it ends matters only if it was not asked to, and then its output tells
+		close(e.ended)
+	}()
+	if err := e.prepare(ctx); err != nil {
+		e.close()
+		return nil, fmt.Errorf("emulator %s: %w; it printed %q", binary, err, e.output.String())
+	}
+	return e, nil
+}
+
+func (e *emulator) close() {
+	_ = e.cmd.Process.Kill() // fails only if it has ended
+	<-e.ended
+}
+
+// freePort is a port that nobody had a moment ago. (With port 0 the emulator takes one and does not say which.)
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+func (e *emulator) prepare(ctx context.Context) error {
+	address := strings.TrimPrefix(e.url, "http://")
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			c.Close()
+			break
+		}
+		select {
+		case <-e.ended:
+			return errors.New("it ended at once")
+		case <-ctx.Done():
+			return ctx.Err()
+		default:
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("it takes no connection: %w", err)
+		}
+	}
+	for _, table := range []string{eventsTable, totalsTable} {
+		_, err := e.call(ctx, "CreateTable", []byte(`{"TableName":"`+table+`","BillingMode":"PAY_PER_REQUEST",`+
+			`"KeySchema":[{"AttributeName":"PK","KeyType":"HASH"},{"AttributeName":"SK","KeyType":"RANGE"}],`+
+			`"AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"},{"AttributeName":"SK","AttributeType":"S"}]}`))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The names of the two tables.
+const (
+	eventsTable = "events"
+	totalsTable = "totals"
+)
+
+// image is a stored item in the service's own JSON.
+type image map[string]struct {
+	S string `json:",omitempty"`
+	N string `json:",omitempty"`
+	B string `json:",omitempty"`
+}
+
+// scan reads a whole table.
+func (e *emulator) scan(ctx context.Context, table string) ([]image, error) {
+	var items []image
+	request := map[string]any{"TableName": table}
+	for {
+		body, err := json.Marshal(request)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := e.call(ctx, "Scan", body)
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			Items            []image
+			LastEvaluatedKey json.RawMessage
+		}
+		if err := json.Unmarshal(answer, &page); err != nil {
+			return nil, fmt.Errorf("scan of %s: %w", table, err)
+		}
+		items = append(items, page.Items...)
+		if len(page.LastEvaluatedKey) == 0 || string(page.LastEvaluatedKey) == "null" {
+			return items, nil
+		}
+		request["ExclusiveStartKey"] = page.LastEvaluatedKey
+	}
+}
+
+// call sends one request without any SDK.
+func (e *emulator) call(ctx context.Context, operation string, body []byte) ([]byte, error) {
+	return call(ctx, http.DefaultClient, e.url, operation, body)
+}
+
+func call(ctx context.Context, client *http.Client, url, operation string, body []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	// The emulator wants the form of a signature and checks nothing of it.
+	request.Header.Set("X-Amz-Date", "20990101T000000Z")
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=id/20990101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", operation, err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", operation, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: status %d: %.300s", operation, response.StatusCode, answer)
+	}
+	return answer, nil
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// inFlight is how many requests the floor has under way, as many as the store.
+const inFlight = 4
+
+// recorder is a table that takes every statement, stores nothing, and keeps the requests.
+type recorder struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies [][]byte
+}
+
+func newRecorder() *recorder {
+	r := &recorder{}
+	r.Server = httptest.NewServer(r)
+	return r
+}
+
+func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil || !strings.HasSuffix(request.Header.Get("X-Amz-Target"), ".BatchExecuteStatement") {
+		http.Error(w, "the recorder takes statements alone", http.StatusBadRequest)
+		return
+	}
+	r.mu.Lock()
+	r.bodies = append(r.bodies, body)
+	r.mu.Unlock()
+	n := bytes.Count(body, []byte(`"Statement":`))
+	answer := `{"Responses":[` + strings.TrimSuffix(strings.Repeat(`{"TableName":"events"},`, n), ",") + `]}`
+	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(answer))), 10)) // the SDK checks it
+	_, _ = io.WriteString(w, answer)                                                                  // whoever asked is gone, and fails
+}
+
+// record is the requests that ingest makes of the batches: INSERTs by 25, serialised.
+func record(ctx context.Context, batches []events.SQSEvent) ([][]byte, error) {
+	r := newRecorder()
+	defer r.Close()
+	if _, err := ingest(ctx, r.URL, batches); err != nil {
+		return nil, fmt.Errorf("record the requests: %w", err)
+	}
+	return r.bodies, nil
+}
+
+// replay is the floor: the very bytes that ingest sends, four requests in flight, with no SDK, nothing to
+// work out and nothing to read but the end of the answer. What is faster than this is the emulator's business.
+func replay(ctx context.Context, url string, bodies [][]byte, stored int) (run, error) {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: inFlight}}
+	defer client.CloseIdleConnections()
+	r, err := measure(func() error {
+		work, failed := make(chan []byte, len(bodies)), make(chan error, len(bodies))
+		for _, body := range bodies {
+			work <- body
+		}
+		close(work)
+		var group sync.WaitGroup
+		for range inFlight {
+			group.Go(func() {
+				for body := range work {
+					if _, err := call(ctx, client, url, "BatchExecuteStatement", body); err != nil {
+						failed <- err
+					}
+				}
+			})
+		}
+		group.Wait()
+		close(failed)
+		return <-failed
+	})
+	r.events, r.requests = stored, float64(len(bodies))
+	return r, err
+}
+
+// charged is what the emulator says that the requests cost, sent one after another.
+func charged(ctx context.Context, e *emulator, bodies [][]byte) (units float64, err error) {
+	for _, body := range bodies {
+		asking := append([]byte(`{"ReturnConsumedCapacity":"TOTAL",`), body[1:]...)
+		answer, err := e.call(ctx, "BatchExecuteStatement", asking)
+		if err != nil {
+			return 0, err
+		}
+		n, err := capacityOf(answer)
+		if err != nil {
+			return 0, err
+		}
+		units += n
+	}
+	return units, nil
+}
+
+func capacityOf(answer []byte) (float64, error) {
+	var said struct {
+		ConsumedCapacity []struct{ CapacityUnits float64 }
+	}
+	if err := json.Unmarshal(answer, &said); err != nil {
+		return 0, fmt.Errorf("consumed capacity: %w", err)
+	}
+	var units float64
+	for _, c := range said.ConsumedCapacity {
+		units += c.CapacityUnits
+	}
+	return units, nil
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// ingest compares storing new events with a plain function and with the floor.
+func (b *bench) ingest(ctx context.Context) error {
+	input := batches(orders(newEvents, duplicates))
+	bodies, err := record(ctx, input)
+	if err != nil {
+		return err
+	}
+	ours, sample, floor := &series{name: "ingot"}, &series{name: "a PutItem each"}, &series{name: "floor"}
+	err = byTurns(b.turns, []*series{ours, floor, sample}, func(way int) (run, error) {
+		return b.fresh(ctx, newEvents, func(e *emulator) (run, error) {
+			switch way {
+			case 0:
+				return ingest(ctx, e.url, input)
+			case 1:
+				return replay(ctx, e.url, bodies, newEvents)
+			}
+			return putEach(ctx, e.url, input)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	units, err := b.emulatorUnits(ctx, bodies)
+	if err != nil {
+		return err
+	}
+	floor.setUnits(units)
+	b.head("Ingest: %d new events of %d bytes and %d duplicates in batches of %d, no index; %d runs of each by turns, each on a fresh emulator", newEvents, bodyBytes, duplicates, batchSize, b.turns)
+	if err := table(b.out, "events", ours, sample, floor); err != nil {
+		return err
+	}
+	b.note("write units of the floor as the emulator charged the requests of ingot, in which it leaves out failed conditions")
+	b.atLeast("events a second, times the floor's", ratio(ours, floor, run.rate), 0.8)
+	b.atMost("client CPU of an event, part of a PutItem's", ratio(ours, sample, run.perThousand), 1.0/6)
+	// A duplicate of an earlier batch costs its failed condition: 15 in 5,000.
+	b.atMost("write units a new event", worst(ours, func(r run) float64 { return r.units / float64(r.events) }), 1.005)
+	b.atMost("requests a new event", worst(ours, func(r run) float64 { return r.requests / float64(r.events) }), 0.05)
+	return nil
+}
+
+// delayedEvents is how many the plain function stores in its delayed run: it takes 7 ms for each.
+const delayedEvents = 1_000
+
+// delayed compares them where a request takes as long as the service takes.
+func (b *bench) delayed(ctx context.Context) error {
+	all, some := batches(orders(newEvents, duplicates)), batches(orders(delayedEvents, 0))
+	ours, sample := &series{name: "ingot"}, &series{name: "a PutItem each"}
+	turns := min(b.turns, 3)
+	err := byTurns(turns, []*series{ours, sample}, func(way int) (run, error) {
+		input, stored := all, newEvents
+		store := func(url string, in []events.SQSEvent) (run, error) { return ingest(ctx, url, in) }
+		if way == 1 {
+			input, stored = some, delayedEvents
+			store = func(url string, in []events.SQSEvent) (run, error) { return putEach(ctx, url, in) }
+		}
+		return b.fresh(ctx, stored, func(e *emulator) (run, error) {
+			proxy := newDelayed(e.url)
+			defer proxy.Close()
+			return store(proxy.URL, input)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	b.head("Ingest with %v added to every request; %d runs of each by turns, of %d and %d new events", delay, turns, newEvents, delayedEvents)
+	if err := table(b.out, "events", ours, sample); err != nil {
+		return err
+	}
+	b.note("the client's CPU includes the proxy that delays")
+	b.atLeast("events a second, times a PutItem each", ratio(ours, sample, run.rate), 10)
+	return nil
+}
+
+// fresh runs on an emulator of its own and makes sure that what the run says it stored is there.
+func (b *bench) fresh(ctx context.Context, stored int, do func(*emulator) (run, error)) (run, error) {
+	e, err := startEmulator(ctx, b.emulator)
+	if err != nil {
+		return run{}, err
+	}
+	defer e.close()
+	r, err := do(e)
+	if err != nil {
+		return r, err
+	}
+	items, err := e.scan(ctx, eventsTable)
+	if err != nil {
+		return r, err
+	}
+	if len(items) != stored || r.events != stored {
+		return r, fmt.Errorf("%d items are stored and %d counted as new, of %d", len(items), r.events, stored)
+	}
+	return r, nil
+}
+
+// emulatorUnits is what the emulator charges for the requests.
+func (b *bench) emulatorUnits(ctx context.Context, bodies [][]byte) (units float64, err error) {
+	e, err := startEmulator(ctx, b.emulator)
+	if err != nil {
+		return 0, err
+	}
+	defer e.close()
+	return charged(ctx, e, bodies)
+}
+
+func (s *series) setUnits(units float64) {
+	for i := range s.runs {
+		s.runs[i].units = units
+	}
+}
+
+// worst is the largest of a figure that should not vary.
+func worst(s *series, figure func(run) float64) float64 {
+	_, _, most := s.spread(figure)
+	return most
+}

@@ -1,0 +1,135 @@
+// Command bench measures Ingot beside what it is compared with, in one run and by turns, and says which of
+// its targets are kept. What it measures over HTTP runs on a DynamoDB emulator that scripts/dynoxide.sh
+// fetches; without it those parts are left out, in words. Run it in the module's root:
+//
+//	go run ./internal/bench -emulator "$(scripts/dynoxide.sh)"
+//
+// A machine that does other work too moves every figure; the ratios less, since runs that are compared run
+// next to each other. Cold start has a command of its own: go run ./internal/runtimeapi/cold.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+const usage = `Measures Ingot beside a plain function and beside the floor, and judges its targets.
+
+Usage: go run ./internal/bench [flags]
+
+Exit code: 0 measured, 1 failed or (with -check) a target missed, 2 wrong usage.
+
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// bench is one run of the command.
+type bench struct {
+	targets
+	emulator string // path of its binary; empty: there is none
+	turns    int
+}
+
+// sections are the parts of the bench in order.
+var sections = []struct {
+	name     string
+	emulator bool // it needs one
+	do       func(*bench, context.Context) error
+}{
+	{"plan", false, func(b *bench, _ context.Context) error { return b.plan() }},
+	{"ingest", true, (*bench).ingest},
+	{"delayed", true, (*bench).delayed},
+	{"totals", true, (*bench).totals},
+	{"memory", false, (*bench).memory},
+}
+
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	b := &bench{targets: targets{out: stdout}}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&b.emulator, "emulator", "", "`path` of the DynamoDB emulator (scripts/dynoxide.sh prints it); empty: leave out what needs it")
+	flags.IntVar(&b.turns, "n", 5, "`runs` of each way")
+	check := flags.Bool("check", false, "exit with 1 if a target is missed")
+	only := flags.String("only", "", "comma-separated `parts` to run: "+names()+" (default: all)")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	chosen, err := choose(*only)
+	if err == nil && (flags.NArg() > 0 || b.turns < 1) {
+		err = errors.New("give no arguments, and -n of at least 1")
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "bench: %v; see -h\n", err)
+		return 2
+	}
+	if err := b.run(ctx, chosen); err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 1
+	}
+	if *check && len(b.missed) > 0 {
+		fmt.Fprintf(stderr, "bench: targets missed:\n  %s\n", strings.Join(b.missed, "\n  "))
+		return 1
+	}
+	return 0
+}
+
+func names() string {
+	var all []string
+	for _, s := range sections {
+		all = append(all, s.name)
+	}
+	return strings.Join(all, ",")
+}
+
+// choose reads the list of parts to run; empty means all.
+func choose(list string) (map[string]bool, error) {
+	if list == "" {
+		list = names()
+	}
+	chosen := map[string]bool{}
+	for _, name := range strings.Split(list, ",") {
+		if !slices.Contains(strings.Split(names(), ","), name) {
+			return nil, fmt.Errorf("there is no part %q; the parts are %s", name, names())
+		}
+		chosen[name] = true
+	}
+	return chosen, nil
+}
+
+func (b *bench) run(ctx context.Context, chosen map[string]bool) error {
+	fmt.Fprintf(b.out, "%s/%s, %d CPUs, %s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	for _, s := range sections {
+		if !chosen[s.name] {
+			continue
+		}
+		if s.emulator && b.emulator == "" {
+			b.head("%s: left out, for it needs the DynamoDB emulator: -emulator \"$(scripts/dynoxide.sh)\" (which needs npm, on Linux on x86-64)", s.name)
+			continue
+		}
+		if err := s.do(b, ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	fmt.Fprintf(b.out, "\n%d targets missed.\n", len(b.missed))
+	return nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/internal/runtimeapi"
+)
+
+const (
+	sandboxMB  = 256 // the function's memory size
+	largestMB  = 200 // what the process may take of it; the rest is for Lambda's own part and the kernel's
+	largest    = 10_000
+	batchTimes = 3
+)
+
+// memory hands the largest batch that Lambda sends to the built ingest function and asks the kernel for the
+// most memory that its process ever had. The batch comes again and again: first all is new, then all is
+// stored already, which takes reading what is stored.
+func (b *bench) memory(ctx context.Context) error {
+	batch, err := largestBatch()
+	if err != nil {
+		return err
+	}
+	url, on, stop, err := b.table(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	began := time.Now()
+	peak, err := b.peak(ctx, url, batch)
+	if errors.Is(err, os.ErrNotExist) {
+		b.note("memory: not measured, for this system has no /proc")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b.head("Memory: a batch of %d messages, %.2f MB, %d times to the built cmd/ingest in a function of %d MB, on %s; %.1f s", largest, float64(len(batch))/(1<<20), batchTimes, sandboxMB, on, time.Since(began).Seconds())
+	b.atMost("MB resident at the peak", float64(peak)/1024, largestMB)
+	return nil
+}
+
+// table is the emulator, or what stands in for it: a table that takes everything and stores nothing.
+func (b *bench) table(ctx context.Context) (url, name string, stop func(), err error) {
+	if b.emulator == "" {
+		r := newRecorder()
+		return r.URL, "a table that only says yes", r.Close, nil
+	}
+	e, err := startEmulator(ctx, b.emulator)
+	if err != nil {
+		return "", "", nil, err
+	}
+	return e.url, "the emulator", e.close, nil
+}
+
+// peak is in kilobytes.
+func (b *bench) peak(ctx context.Context, url string, batch []byte) (int, error) {
+	folder, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(folder)
+	binary, plan := filepath.Join(folder, "bootstrap"), filepath.Join(folder, "orders.yaml")
+	if err := runtimeapi.Build(ctx, "./cmd/ingest", binary, ""); err != nil {
+		return 0, err
+	}
+	text, err := files.ReadFile("orders.yaml")
+	if err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(plan, text, 0o600); err != nil {
+		return 0, err
+	}
+	var output bytes.Buffer
+	p, err := runtimeapi.Start(ctx, runtimeapi.Config{Binary: binary, Memory: sandboxMB, Timeout: time.Minute, Stdout: &output, Stderr: &output,
+		Env: map[string]string{"AWS_ENDPOINT_URL": url, "INGOT_TABLE": eventsTable, "INGOT_PIPELINE": plan}})
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	for range batchTimes {
+		answer, err := p.Invoke(ctx, batch, 0)
+		if err == nil && string(answer) != `{"batchItemFailures":[]}` {
+			err = fmt.Errorf("it answered %.200s", answer)
+		}
+		if err != nil {
+			p.Close() // before output is read: the process writes to it
+			return 0, fmt.Errorf("%w; the function printed %.2000s", err, output.String())
+		}
+	}
+	return residentPeak(p.PID())
+}
+
+// largestBatch is just below Lambda's limit. More than half of it is what SQS adds to each message, so the
+// orders are small.
+func largestBatch() ([]byte, error) {
+	e := events.SQSEvent{Records: make([]events.SQSMessage, largest)}
+	for i := range e.Records {
+		e.Records[i] = message(i, fmt.Sprintf(`{"type":"order.placed","merchant_id":"m-%02d","order_id":"o-%05d","placed_at":"2099-02-03T04:05:06Z","total_cents":12599,"trace_id":""}`, i%merchants, i))
+	}
+	batch, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	// What is left of the limit goes into the bodies.
+	if room := (runtimeapi.MaxPayload - len(batch)) / largest; room > 0 {
+		pad := `trace_id\":\"` + strings.Repeat("0", room)
+		batch = bytes.ReplaceAll(batch, []byte(`trace_id\":\"`), []byte(pad))
+	}
+	if len(batch) > runtimeapi.MaxPayload || len(batch) < runtimeapi.MaxPayload*99/100 {
+		return nil, fmt.Errorf("the largest batch has %d bytes", len(batch))
+	}
+	return batch, nil
+}
+
+// residentPeak is the most memory, in kilobytes, that a process ever had resident, as the kernel counts it.
+func residentPeak(pid int) (int, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	number, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	kilobytes, err := strconv.Atoi(number)
+	if err != nil {
+		return 0, fmt.Errorf("/proc/%d/status: VmHWM: %w", pid, err)
+	}
+	return kilobytes, nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/internal/function"
+)
+
+//go:embed orders.yaml
+var files embed.FS
+
+// metrics adds up what a function writes in the embedded metric format.
+type metrics map[string]float64
+
+func (m metrics) Write(line []byte) (int, error) {
+	var members map[string]any
+	if err := json.Unmarshal(line, &members); err != nil {
+		return 0, fmt.Errorf("a line of metrics that is not JSON: %w", err)
+	}
+	for name, v := range members {
+		if n, ok := v.(float64); ok {
+			m[name] += n
+		}
+	}
+	return len(line), nil
+}
+
+// process is the surroundings of a function with every service at url: what cmd/ingest and cmd/streams have.
+func process(url string, out io.Writer) function.Process {
+	surround(url)
+	env := map[string]string{"INGOT_TABLE": eventsTable, "INGOT_AGGREGATES_TABLE": totalsTable}
+	return function.Process{Getenv: func(name string) string { return env[name] }, Files: files, Pipeline: "orders.yaml",
+		Out: out, Log: slog.New(slog.DiscardHandler)}
+}
+
+// surround sets what the AWS SDK reads from the environment, so that it finds url and nothing of the
+// developer's own.
+func surround(url string) {
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": url, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+	} {
+		os.Setenv(name, value) // fails only for names and values that are not these
+	}
+}
+
+// ingest passes the batches to the ingest function, one after another. All of them must be stored.
+func ingest(ctx context.Context, url string, batches []events.SQSEvent) (run, error) {
+	sum := metrics{}
+	handle, err := process(url, sum).Ingest(ctx)
+	if err != nil {
+		return run{}, err
+	}
+	r, err := measure(func() error {
+		for _, batch := range batches {
+			response, err := handle(ctx, batch)
+			if err != nil {
+				return err
+			}
+			if n := len(response.BatchItemFailures); n > 0 {
+				return fmt.Errorf("ingest returned %d messages", n)
+			}
+		}
+		return nil
+	})
+	r.events, r.requests, r.units = int(sum["Inserted"]), sum["Requests"], sum["WriteUnits"]
+	r.reads = sum["ReadUnits"]
+	if bad := sum["EventsReceived"] - sum["Inserted"] - sum["Duplicate"]; err == nil && bad != 0 {
+		err = fmt.Errorf("%v messages are neither stored nor duplicates", bad)
+	}
+	return r, err
+}
+
+// count passes stream batches to the streams function, one after another. All of them must be counted.
+func count(ctx context.Context, url string, batches []json.RawMessage, changes int) (run, error) {
+	sum := metrics{}
+	handle, err := process(url, sum).Streams(ctx)
+	if err != nil {
+		return run{}, err
+	}
+	r, err := measure(func() error {
+		for _, batch := range batches {
+			response, err := handle(ctx, batch)
+			if err != nil {
+				return err
+			}
+			if n := len(response.BatchItemFailures); n > 0 {
+				return fmt.Errorf("streams goes on from record %s", response.BatchItemFailures[0].ItemIdentifier)
+			}
+		}
+		return nil
+	})
+	r.events, r.requests, r.units = changes, sum["Requests"], sum["WriteUnits"]
+	return r, err
+}

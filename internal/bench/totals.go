@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	changesABatch = 100
+	streamARN     = "arn:aws:dynamodb:eu-central-1:123456789012:table/events/stream/2099-01-01T00:00:00.000"
+)
+
+// totals compares counting changes with one ADD for each.
+func (b *bench) totals(ctx context.Context) error {
+	changes, err := b.storedItems(ctx)
+	if err != nil {
+		return err
+	}
+	input, err := streamBatches(changes)
+	if err != nil {
+		return err
+	}
+	ours, sample := &series{name: "ingot"}, &series{name: "an ADD each"}
+	err = byTurns(b.turns, []*series{ours, sample}, func(way int) (run, error) {
+		return b.counted(ctx, func(e *emulator) (run, error) {
+			if way == 0 {
+				return count(ctx, e.url, input, len(changes))
+			}
+			return addEach(ctx, e.url, changes)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	b.head("Aggregates: %d changes onto %d aggregates in batches of %d; %d runs of each by turns, each on a fresh emulator", len(changes), merchants, changesABatch, b.turns)
+	if err := table(b.out, "changes", ours, sample); err != nil {
+		return err
+	}
+	b.atMost("write units a change", worst(ours, func(r run) float64 { return r.units / float64(r.events) }), 0.2)
+	b.atLeast("changes a second, times an ADD each", ratio(ours, sample, run.rate), 4)
+	return nil
+}
+
+// storedItems are the items of the events as ingest stores them, in the order of their arrival.
+func (b *bench) storedItems(ctx context.Context) ([]image, error) {
+	e, err := startEmulator(ctx, b.emulator)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	if _, err := ingest(ctx, e.url, batches(orders(newEvents, 0))); err != nil {
+		return nil, err
+	}
+	items, err := e.scan(ctx, eventsTable)
+	if err != nil {
+		return nil, err
+	}
+	// The scan goes by merchant; by arrival they take turns, and every batch meets all aggregates.
+	slices.SortFunc(items, func(a, b image) int { return strings.Compare(a["SK"].S, b["SK"].S) })
+	return items, nil
+}
+
+// streamBatches are inserts of the items as Lambda sends them from one shard. The numbers are ours: the
+// emulator's own (1, 2, …) are shorter than the service's 21 digits, and those are what marks are made for.
+func streamBatches(items []image) ([]json.RawMessage, error) {
+	var all []json.RawMessage
+	for start := 0; start < len(items); start += changesABatch {
+		var records []any
+		for i, item := range items[start:min(start+changesABatch, len(items))] {
+			records = append(records, map[string]any{
+				"eventID": fmt.Sprint(start + i), "eventName": "INSERT", "eventVersion": "1.1", "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1",
+				"eventSourceARN": streamARN,
+				"dynamodb": map[string]any{"ApproximateCreationDateTime": 4_074_000_000, "Keys": image{"PK": item["PK"], "SK": item["SK"]}, "NewImage": item,
+					"SequenceNumber": fmt.Sprintf("%021d", start+i+1), "SizeBytes": 700, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+			})
+		}
+		batch, err := json.Marshal(map[string]any{"Records": records, "shardId": "shardId-00000001", "eventSourceARN": streamARN, "state": struct{}{},
+			"window": map[string]string{"start": "2099-02-07T00:00:00Z", "end": "2099-02-07T00:01:00Z"}, "isFinalInvokeForWindow": false, "isWindowTerminatedEarly": false})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, batch)
+	}
+	return all, nil
+}
+
+// counted runs on an emulator of its own and makes sure that every change is in the totals, once.
+func (b *bench) counted(ctx context.Context, do func(*emulator) (run, error)) (run, error) {
+	e, err := startEmulator(ctx, b.emulator)
+	if err != nil {
+		return run{}, err
+	}
+	defer e.close()
+	r, err := do(e)
+	if err != nil {
+		return r, err
+	}
+	items, err := e.scan(ctx, totalsTable)
+	if err != nil {
+		return r, err
+	}
+	aggregates, changes, revenue := 0, 0, 0
+	for _, item := range items {
+		if strings.HasPrefix(item["PK"].S, "A#") {
+			n, _ := strconv.Atoi(item["orders"].N) // a total without a number counts as 0 and shows below
+			sum, _ := strconv.Atoi(item["revenue"].N)
+			aggregates, changes, revenue = aggregates+1, changes+n, revenue+sum
+		}
+	}
+	if aggregates != merchants || changes != r.events || revenue != r.events*cents {
+		return r, fmt.Errorf("%d changes are in %d totals, which sum to %d", changes, aggregates, revenue)
+	}
+	return r, nil
+}
