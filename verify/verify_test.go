@@ -1,0 +1,275 @@
+package verify_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/verify"
+)
+
+func filled(t *testing.T) *world {
+	w := newWorld(t)
+	for i := range 40 {
+		w.put(w.plan, w.store, i, []string{"a", "b#c", "d"}[i%3], 10*i+1)
+	}
+	w.drain()
+	return w
+}
+
+func TestNothingDiffers(t *testing.T) {
+	w := filled(t)
+	r := w.verify()
+	if !r.OK() || r.Items != 40 || r.Totals != 3+3+1 || len(r.Flagged) != 0 || len(r.Odd) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Each kind of damage is found, and named.
+func TestDamage(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage func(w *world)
+		what   []string // of the differences, in their order
+		in     string
+	}{
+		"a sum":                     {func(w *world) { w.alter(w.key("live", 0), "ADD revenue :v", number("1")) }, []string{"revenue"}, "live since 1"},
+		"a sum, unnoticeably small": {func(w *world) { w.alter(w.key("live", 0), "ADD revenue :v", number("0.000000001")) }, []string{"revenue"}, "live"},
+		"a count":                   {func(w *world) { w.alter(w.key("daily", 0), "ADD orders :v", number("-1")) }, []string{"orders"}, "daily"},
+		"n":                         {func(w *world) { w.alter(w.key("daily", 0), "ADD n :v", number("1")) }, []string{"n"}, "daily"},
+		"the fingerprint":           {func(w *world) { w.alter(w.key("live", 0), "ADD fp :v", number("1")) }, []string{"fp"}, "live"},
+		"a maximum":                 {func(w *world) { w.alter(w.key("by_merchant", 0), "ADD largest :v", number("1000")) }, []string{"largest"}, "by_merchant"},
+		"a minimum":                 {func(w *world) { w.alter(w.key("by_merchant", 0), "ADD least :v", number("-1000")) }, []string{"least"}, "by_merchant"},
+		"a value gone":              {func(w *world) { w.alter(w.key("live", 0), "REMOVE revenue", nil) }, []string{"revenue"}, "live"},
+		"a total deleted":           {func(w *world) { w.remove("totals", w.key("daily", 0)) }, []string{"missing"}, "daily"},
+		"a bucket deleted":          {func(w *world) { w.remove("totals", w.key("by_merchant", 0)) }, nil, "by_merchant"},
+		"an item deleted that the stream has not told": {func(w *world) {
+			w.remove("events", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#7"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}})
+		}, nil, ""},
+		"a total that no item makes": {func(w *world) {
+			key := w.key("daily", 0)
+			key["PK"] = &types.AttributeValueMemberS{Value: "A#daily#1#0#nobody"}
+			w.alter(key, "ADD n :v, fp :v, orders :v", number("5"))
+		}, []string{"fp", "n", "orders"}, "nobody"},
+		"two totals swapped": {func(w *world) {
+			a, b := w.key("daily", 0), w.key("daily", 1)
+			left, right := w.read(a), w.read(b)
+			w.write(right, a)
+			w.write(left, b)
+		}, nil, "daily"},
+		"a contribution moved between two totals": {func(w *world) {
+			w.alter(w.key("daily", 0), "ADD n :v, orders :v", number("1"))
+			w.alter(w.key("daily", 1), "ADD n :v, orders :v", number("-1"))
+		}, []string{"n", "orders", "n", "orders"}, "daily"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := filled(t)
+			c.damage(w)
+			r := w.verify()
+			if r.OK() {
+				t.Fatal("nothing found")
+			}
+			var what []string
+			for _, d := range r.Differences {
+				what = append(what, d.What)
+				if !strings.Contains(d.String(), c.in) {
+					t.Errorf("%s does not name %q", d, c.in)
+				}
+			}
+			if c.what != nil && strings.Join(what, " ") != strings.Join(c.what, " ") {
+				t.Errorf("differences in %v, want %v", what, c.what)
+			}
+		})
+	}
+}
+
+func (w *world) read(key map[string]types.AttributeValue) map[string]types.AttributeValue {
+	w.t.Helper()
+	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out.Item
+}
+
+func (w *world) write(item, key map[string]types.AttributeValue) {
+	w.t.Helper()
+	for name, v := range key {
+		item[name] = v
+	}
+	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: item}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Kept totals outlive their items, subtracted ones fall, and verify knows which is which: before the sweep,
+// half-way, after it, and when the totals themselves have gone.
+func TestAfterExpiry(t *testing.T) {
+	w := filled(t)
+	w.now = w.now.Add(60 * day)
+	for i := 40; i < 50; i++ {
+		w.put(w.plan, w.store, i, "a", 7)
+	}
+	w.drain()
+	for _, step := range []string{"the first part", "the rest"} {
+		w.now = w.now.Add(45 * day)
+		if r := w.verify(); !r.OK() {
+			t.Errorf("%s expired and not swept: %v", step, r.Differences)
+		}
+		w.engine.SweepExpired()
+		w.drain()
+		if r := w.verify(); !r.OK() {
+			t.Errorf("%s swept: %v", step, r.Differences)
+		}
+	}
+	if r := w.verify(); r.Items != 0 {
+		t.Errorf("%d items", r.Items)
+	}
+	totals, err := w.store.Total(context.Background(), "by_merchant", map[string]string{"merchant": "a"}, epoch, epoch)
+	if err != nil || len(totals) != 1 || totals[0].Values["orders"].String() != "24" || totals[0].FP.Cmp(totals[0].FPX) != 0 {
+		t.Errorf("the kept total: %+v %v", totals, err)
+	}
+	// A kept total whose live part is altered is found even now.
+	w.alter(w.key("by_merchant", 0), "ADD fp :v", number("1"))
+	if r := w.verify(); r.OK() || r.Differences[0].What != "fp" {
+		t.Errorf("%+v", r.Differences)
+	}
+	w.alter(w.key("by_merchant", 0), "ADD fp :v", number("-1"))
+	w.alter(w.key("live", 0), "ADD n :v", number("1"))
+	if r := w.verify(); len(r.Differences) != 1 || r.Differences[0].What != "n" {
+		t.Errorf("%+v", r.Differences)
+	}
+}
+
+// A total that cannot be taken back says so, and is no difference for it.
+func TestFlagged(t *testing.T) {
+	w := filled(t)
+	w.remove("events", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#39"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}})
+	w.drain()
+	r := w.verify()
+	if !r.OK() || len(r.Flagged) != 1 || !strings.Contains(r.Flagged[0], "by_merchant") || !strings.Contains(r.Flagged[0], "largest") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Items that cannot be understood, or computed, are named and hold nothing up.
+func TestOddItems(t *testing.T) {
+	w := filled(t)
+	put := func(pk, digest string) {
+		item := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "x"},
+			"type": &types.AttributeValueMemberS{Value: "order"}, "epoch": number("1"), "at": &types.AttributeValueMemberS{Value: "2099-03-01T10:00:00.000000000Z"},
+			"data": &types.AttributeValueMemberS{Value: `{"merchant":"a","cents":"five"}`}, "digest": &types.AttributeValueMemberB{Value: []byte(digest)}}
+		if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("NO DIGEST", "short")
+	put("NO NUMBER", strings.Repeat("d", 32))
+	r := w.verify()
+	if !r.OK() || len(r.Odd) != 4 || r.Items != 41 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestReadsThatFail(t *testing.T) {
+	w := filled(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if r, err := totals(ctx, w); err == nil {
+		t.Errorf("%+v without an error", r)
+	}
+}
+
+// A new aggregate on a full table becomes exact through the stream, while writes go on by both versions.
+func TestNewAggregateOnAFullTable(t *testing.T) {
+	w := filled(t)
+	oldPlan, oldStore := w.plan, w.store
+	spec := orders()
+	spec.Epoch = 2
+	a := spec.Aggregates["by_merchant"]
+	a.Since = 2
+	spec.Aggregates["again"] = a
+	w.deploy(spec)
+	def, _ := w.plan.Definition("again")
+	ctx := context.Background()
+
+	// Both versions of the ingest function write.
+	for i := 100; i < 110; i++ {
+		w.put(oldPlan, oldStore, i, "a", i)
+		w.put(w.plan, w.store, 100+i, "a", i)
+	}
+	w.drain()
+	h := w.head(def)
+	if !h.Building || h.Behind == 0 {
+		t.Fatalf("%+v", h)
+	}
+	if below, err := w.store.Below(ctx, def); err != nil || below != 50 {
+		t.Fatalf("%d items below, %v", below, err)
+	}
+	if _, err := finish(w, def, h.Behind); err == nil || !strings.Contains(err.Error(), "50 items") {
+		t.Errorf("finished with items below: %v", err)
+	}
+
+	// The pass, with the old version writing on: what it wrote meanwhile is found.
+	touched, err := w.store.Touch(ctx)
+	if err != nil || touched.Touched != 50 || touched.Scanned != 60 {
+		t.Fatalf("%+v %v", touched, err)
+	}
+	w.put(oldPlan, oldStore, 300, "d", 3)
+	if _, err := finish(w, def, h.Behind); err == nil || !strings.Contains(err.Error(), "1 items") {
+		t.Errorf("finished with an item below: %v", err)
+	}
+	if touched, err = w.store.Touch(ctx); err != nil || touched.Touched != 1 {
+		t.Fatalf("%+v %v", touched, err)
+	}
+	// Everything is touched and the stream has not brought it: differences stand in the way.
+	if standing, err := finish(w, def, h.Behind); err != nil || len(standing) == 0 {
+		t.Errorf("finished before the stream: %v %v", standing, err)
+	}
+	w.drain()
+	// Everything is there, but images below were met since the pass began: begin again.
+	if _, err := finish(w, def, h.Behind); err == nil || !w.head(def).Building {
+		t.Errorf("finished although behind has moved: %v", err)
+	}
+	behind := w.head(def).Behind
+	if touched, err = w.store.Touch(ctx); err != nil || touched.Touched != 0 {
+		t.Fatalf("%+v %v", touched, err)
+	}
+	if standing, err := finish(w, def, behind); err != nil || len(standing) != 0 {
+		t.Fatalf("%v %v", standing, err)
+	}
+	if w.head(def).Building {
+		t.Error("still building")
+	}
+	if r := w.verify(); !r.OK() {
+		t.Errorf("%v", r.Differences)
+	}
+	// The same numbers as the aggregate that was there from the start.
+	for _, merchant := range []string{"a", "b#c", "d"} {
+		by := map[string]string{"merchant": merchant}
+		x, _ := w.store.Total(ctx, "by_merchant", by, epoch, epoch)
+		y, _ := w.store.Total(ctx, "again", by, epoch, epoch)
+		if len(x) != 1 || len(y) != 1 || fmt.Sprint(x[0].Values, x[0].N, x[0].FP) != fmt.Sprint(y[0].Values, y[0].N, y[0].FP) {
+			t.Errorf("%s: %+v and %+v", merchant, x, y)
+		}
+	}
+	// The old version writes once more: building again.
+	w.put(oldPlan, oldStore, 400, "d", 3)
+	w.drain()
+	if h := w.head(def); !h.Building {
+		t.Error("an image below the generation was met, and the head does not say so")
+	}
+}
+
+func totals(ctx context.Context, w *world) (*verify.Report, error) {
+	return verify.Totals(ctx, w.plan, w.store, w.now)
+}
+
+func finish(w *world, def *aggregate.Definition, behind int64) ([]verify.Difference, error) {
+	return verify.Finish(context.Background(), w.plan, w.store, def, behind, w.now)
+}

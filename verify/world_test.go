@@ -1,0 +1,207 @@
+package verify_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+const day = 24 * time.Hour
+
+func orders() pipeline.Spec {
+	all := map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "least": "min cents"}}}
+	sums := map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}
+	return pipeline.Spec{
+		Ingot: 1, Epoch: 1, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{
+			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * day},
+		},
+		Aggregates: map[string]pipeline.AggregateSpec{
+			"by_merchant": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, From: all, Spread: 3},
+			"daily":       {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: day, Retain: 100 * day, From: sums},
+			"live":        {Since: 1, OnExpire: "subtract", From: sums},
+		},
+	}
+}
+
+var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// world is a pair of tables, and a streams function behind its mapping.
+type world struct {
+	t       testing.TB
+	now     time.Time
+	engine  *embedded.Engine
+	plan    *pipeline.Pipeline
+	store   *store.Store
+	streams *handler.Streams
+	mapping *esm.Stream
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{t: t, now: epoch}
+	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }})
+	key := []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}
+	names := []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}
+	arn := ""
+	for _, in := range []*dynamodb.CreateTableInput{
+		{TableName: aws.String("events"), KeySchema: key, AttributeDefinitions: names, BillingMode: types.BillingModePayPerRequest,
+			StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}},
+		{TableName: aws.String("totals"), KeySchema: key, AttributeDefinitions: names, BillingMode: types.BillingModePayPerRequest},
+	} {
+		out, err := w.engine.DynamoDB().CreateTable(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.TableDescription.LatestStreamArn != nil {
+			arn = *out.TableDescription.LatestStreamArn
+		}
+		_, err = w.engine.DynamoDB().UpdateTimeToLive(context.Background(), &dynamodb.UpdateTimeToLiveInput{TableName: in.TableName,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.deploy(orders())
+	// The mapping lives longer than any one version of the function.
+	invoke := func(ctx context.Context, payload []byte) ([]byte, error) {
+		return lambda.NewHandler(w.streams.Handle).Invoke(ctx, payload)
+	}
+	var err error
+	w.mapping, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: arn, Window: time.Minute, BatchSize: 7, ReportBatchItemFailures: true,
+		Function: esm.Function{Handler: invoke, Timeout: time.Minute, Now: func() time.Time { return w.now }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// open is a store of one version of the file.
+func (w *world) open(spec pipeline.Spec) (*pipeline.Pipeline, *store.Store) {
+	w.t.Helper()
+	p, err := pipeline.New(spec)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: store.Env{Now: func() time.Time { return w.now }}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p, s
+}
+
+// deploy starts the streams function with a version of the file.
+func (w *world) deploy(spec pipeline.Spec) {
+	w.t.Helper()
+	w.plan, w.store = w.open(spec)
+	if err := w.store.Start(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.streams = &handler.Streams{Plan: w.plan, Store: w.store, Env: store.Env{Now: func() time.Time { return w.now }}}
+}
+
+// put stores an order with one version of the file.
+func (w *world) put(p *pipeline.Pipeline, s *store.Store, id int, merchant string, cents int) {
+	w.t.Helper()
+	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":"%d","merchant":%q,"cents":%d,"at":%q}`, id, merchant, cents, w.now.Add(-time.Hour).Format(time.RFC3339))})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if results, _ := s.Put(context.Background(), []*event.Item{item}); results[0].Verdict != event.Inserted {
+		w.t.Fatalf("%+v", results[0])
+	}
+}
+
+// drain lets the stream catch up.
+func (w *world) drain() {
+	w.t.Helper()
+	for idle := 0; idle < 2; idle++ {
+		for {
+			p, err := w.mapping.Poll(context.Background())
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if p.Failed > 0 {
+				w.t.Fatalf("a batch failed: %+v", p)
+			}
+			if p.Idle() {
+				break
+			}
+			idle = 0
+		}
+		w.now = w.now.Add(2 * time.Minute)
+	}
+}
+
+func (w *world) verify() *verify.Report {
+	w.t.Helper()
+	report, err := verify.Totals(context.Background(), w.plan, w.store, w.now)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return report
+}
+
+func (w *world) key(def string, n int) map[string]types.AttributeValue {
+	w.t.Helper()
+	for total, err := range w.store.Totals(context.Background()) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if total.Address.Name != def {
+			continue
+		}
+		if n--; n < 0 {
+			d, _ := w.plan.Definition(def)
+			k := d.Key(total.Address.Bucket, total.Address.By, total.Address.Window)
+			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
+		}
+	}
+	w.t.Fatalf("no such total of %s", def)
+	return nil
+}
+
+func (w *world) alter(key map[string]types.AttributeValue, expression string, value types.AttributeValue) {
+	w.t.Helper()
+	in := &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key, UpdateExpression: aws.String(expression)}
+	if value != nil {
+		in.ExpressionAttributeValues = map[string]types.AttributeValue{":v": value}
+	}
+	if _, err := w.engine.DynamoDB().UpdateItem(context.Background(), in); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) remove(table string, key map[string]types.AttributeValue) {
+	w.t.Helper()
+	if _, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+
+func (w *world) head(d *aggregate.Definition) *store.Head {
+	w.t.Helper()
+	h, err := w.store.Head(context.Background(), d)
+	if err != nil || h == nil {
+		w.t.Fatalf("head of %s: %v %v", d, h, err)
+	}
+	return h
+}
