@@ -17,6 +17,11 @@ type File struct {
 	Text []byte
 }
 
+// Load compiles the file as a pipeline; the errors are those of pipeline.Load.
+func (f File) Load(options ...pipeline.Option) (*pipeline.Pipeline, error) {
+	return pipeline.Load(oneFile(f), f.Name, options...)
+}
+
 // Input is what is checked.
 type Input struct {
 	Pipeline   File
@@ -106,7 +111,7 @@ func unreadable(file string, err error) error {
 
 // pipeline compiles the pipeline and takes over its mistakes and warnings; nil if it has mistakes.
 func (r *Report) pipeline(f File) *pipeline.Pipeline {
-	p, err := pipeline.Load(oneFile(f), f.Name, pipeline.CheckOnly())
+	p, err := f.Load(pipeline.CheckOnly())
 	var mistakes pipeline.Mistakes
 	if errors.As(err, &mistakes) {
 		for _, m := range mistakes {
@@ -130,7 +135,7 @@ func fromPipeline(severity Severity, m pipeline.Mistake) Finding {
 
 // changes compares with an earlier file.
 func (r *Report) changes(was File, p *pipeline.Pipeline, at places) error {
-	old, err := pipeline.Load(oneFile(was), was.Name, pipeline.CheckOnly())
+	old, err := was.Load(pipeline.CheckOnly())
 	var mistakes pipeline.Mistakes
 	switch {
 	case errors.As(err, &mistakes):

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const explainHelp = `Says what becomes of an event and why: envelope, type, id, time, key, digest and the text it is made
+of, index keys, expiry, the item with its size and write units, each aggregate it moves and what that
+costs; or precisely why it would be quarantined. No request is sent: whether its key is taken already
+it cannot know.
+
+EVENT is a file, or - for standard input, that holds one of
+  a message body, as its producer sends it; its message attributes with --attribute
+  what Lambda sends for a queue: {"Records": […]}
+  what aws sqs receive-message prints: {"Messages": […]}
+Several messages are explained as one batch.
+
+Keyed hashes are made with INGOT_PII_KEY. If it is not set and the pipeline uses hmac, a stand-in takes
+its place, and the output says so.
+
+Exit codes: 0 stored, 3 at least one message would be quarantined, 2 a file cannot be used.
+
+` + explainJSON
+
+// explainJSON documents --output json; a test holds it to explain.Report.
+const explainJSON = `With --output json, one object; what is not known or does not apply is absent:
+  standInKey              true: keyed hashes are made with a stand-in key
+  counting, partitions    that the estimates suppose
+  messages[]              messageId, verdict, reason, detail, envelope, type, id, at, key, digest, digestText,
+                          revision, attributes, indexes, expiresAt, retain, item, aggregates
+    key                   pk, sk
+    indexes[]             name, pk, sk; or name, missing
+    item                  bytes, writeUnits, eachUnits
+    aggregates[]          name, since, pk, sk, buckets, expiresAt, adds, marks, freshUnits, fullUnits;
+                          or name, since, notCounted
+      adds[]              value, op, amount`
+
+type explainOptions struct {
+	pipeline, counting, now string
+	attributes              []string
+	partitions              int
+}
+
+func newExplain(a *app) *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain EVENT",
+		Short: "Say what becomes of an event, and why",
+		Long:  explainHelp,
+		Example: `  ingot explain events/ingest-one.json
+  ingot explain - < events/ingest-latest.json
+  ingot explain events/ingest-many.json --counting receipts --output json
+  ingot explain events/ingest-expired.json --now 2020-03-01T00:00:00Z`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(fmt.Errorf("name one event file, or - for standard input; see %s --help", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.explain(o, args[0]) },
+	}
+	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline that explains it")
+	cmd.Flags().StringArrayVar(&o.attributes, "attribute", nil, "a message attribute as NAME=VALUE; repeatable")
+	cmd.Flags().StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
+	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 1000")
+	cmd.Flags().StringVar(&o.now, "now", "", "explain it as of this time (RFC 3339) instead of now")
+	return cmd
+}
+
+func (a *app) explain(o explainOptions, name string) error {
+	explainer, err := a.explainer(o)
+	if err != nil {
+		return usage(err)
+	}
+	messages, err := a.messages(o, name)
+	if err != nil {
+		return usage(err)
+	}
+	report := explainer.Explain(messages)
+	if a.json() {
+		err = report.WriteJSON(a.stdout)
+	} else {
+		err = report.WriteText(a.stdout)
+	}
+	if err == nil && report.Quarantined() {
+		err = difference()
+	}
+	return err
+}
+
+// explainer compiles the pipeline with the secret of the environment, or the stand-in.
+func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
+	e := &explain.Explainer{Partitions: o.partitions, Now: time.Now()}
+	var err error
+	if e.Counting, err = aggregate.ParseCounting(o.counting); err != nil {
+		return nil, fmt.Errorf("--counting %q: write marks or receipts", o.counting)
+	}
+	if o.partitions < 1 || o.partitions > 1000 {
+		return nil, fmt.Errorf("--partitions %d: give 1 to 1000", o.partitions)
+	}
+	if o.now != "" {
+		if e.Now, err = time.Parse(time.RFC3339, o.now); err != nil {
+			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", o.now)
+		}
+	}
+	text, err := readFile(o.pipeline, "name the pipeline with --pipeline FILE")
+	if err != nil {
+		return nil, err
+	}
+	key, _ := a.env("INGOT_PII_KEY")
+	secret := key
+	if secret == "" {
+		secret = explain.StandIn
+	}
+	e.Pipeline, err = check.File{Name: o.pipeline, Text: text}.Load(pipeline.Secret([]byte(secret)))
+	if err != nil {
+		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
+	}
+	e.StandInKey = key == "" && e.Pipeline.UsesHMAC()
+	return e, nil
+}
+
+// maxInput is more than Lambda ever sends (6 MB) or SQS hands out.
+const maxInput = 16 << 20
+
+func (a *app) messages(o explainOptions, name string) ([]explain.Message, error) {
+	text, err := a.eventText(name)
+	if err != nil {
+		return nil, err
+	}
+	list, batch, err := explain.Messages(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if batch && len(o.attributes) > 0 {
+		return nil, fmt.Errorf("%s is a batch, whose messages have attributes of their own; leave out --attribute", name)
+	}
+	for _, text := range o.attributes {
+		attribute, value, ok := strings.Cut(text, "=")
+		if !ok || attribute == "" {
+			return nil, fmt.Errorf("--attribute %q: write NAME=VALUE", text)
+		}
+		if list[0].Attributes == nil {
+			list[0].Attributes = map[string]string{}
+		}
+		list[0].Attributes[attribute] = value
+	}
+	return list, nil
+}
+
+func (a *app) eventText(name string) (string, error) {
+	from := a.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w; name an event file, or - for standard input", name, errors.Unwrap(err))
+		}
+		defer f.Close()
+		from = f
+	}
+	text, err := io.ReadAll(io.LimitReader(from, maxInput+1))
+	if err == nil && len(text) > maxInput {
+		err = fmt.Errorf("it has more than %d bytes, and neither SQS nor Lambda carries that", maxInput)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,159 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// StandIn is the key that takes the place of an INGOT_PII_KEY that is not set.
+const StandIn = "a stand-in for INGOT_PII_KEY"
+
+// Explainer explains messages. All fields are required but StandInKey.
+type Explainer struct {
+	Pipeline   *pipeline.Pipeline
+	Counting   aggregate.Counting
+	Partitions int       // of the events table, for the estimates; at least 1
+	Now        time.Time // by which an event is Expired or not
+	StandInKey bool      // the pipeline's secret is StandIn
+}
+
+// Explain explains the messages of one file, as if they came in one batch onto empty tables.
+func (e *Explainer) Explain(list []Message) *Report {
+	r := &Report{StandInKey: e.StandInKey, Counting: e.Counting.String(), Partitions: e.Partitions, Messages: []Explanation{}}
+	items := make([]*event.Item, len(list))
+	for i := range list {
+		var x Explanation
+		x, items[i] = e.message(&list[i])
+		r.Messages = append(r.Messages, x)
+	}
+	judge(r.Messages, items)
+	return r
+}
+
+// message explains one message alone; the item is nil if it would not be put.
+func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
+	x := Explanation{MessageID: m.ID, Verdict: event.Inserted.String()}
+	opened, err := envelope.Open(m.Message)
+	if err != nil {
+		x.refuse(err)
+		return x, nil
+	}
+	x.Envelope, x.Type, x.ID = opened.Kind.String(), opened.Type, opened.ID
+	if !opened.At.IsZero() && opened.At.Year() >= 1970 && opened.At.Year() <= 9999 {
+		x.At = keys.FormatTime(opened.At)
+	}
+	item, err := e.Pipeline.PlanEvent(opened.Event)
+	if err != nil {
+		x.refuse(err)
+		return x, nil
+	}
+	e.item(&x, item)
+	e.aggregates(&x, item)
+	if limit := time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin); item.ExpiresAt != 0 && !e.Now.Before(limit) {
+		x.refuse(&event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
+			Detail: fmt.Sprintf("it expires at %s, and an event is taken until an hour before that: stored later, it could be counted twice", x.ExpiresAt)})
+		x.nothing()
+		return x, nil
+	}
+	return x, item
+}
+
+// refuse puts down why the message is not stored.
+func (x *Explanation) refuse(err error) {
+	var refusal *event.Refusal
+	if !errors.As(err, &refusal) { // cannot be: all errors of planning are refusals
+		refusal = event.Poisoned(event.Undecodable, err.Error())
+	}
+	x.Verdict, x.Reason, x.Detail = refusal.Verdict.String(), string(refusal.Reason), refusal.Detail
+	if refusal.Key.PK != "" {
+		x.Key = &Key{refusal.Key.PK, refusal.Key.SK}
+	}
+}
+
+func (e *Explainer) item(x *Explanation, item *event.Item) {
+	x.Type, x.ID, x.At, x.Digest = item.Type, item.ID, keys.FormatTime(item.At), item.Digest.String()
+	x.Key = &Key{item.Key.PK, item.Key.SK}
+	x.DigestText, _ = e.Pipeline.DigestText(item) // of an item just planned: there is no error
+	if item.Revision != nil {
+		x.Revision = item.Revision.String()
+	}
+	for _, a := range item.Attributes {
+		if x.Attributes == nil {
+			x.Attributes = map[string]string{}
+		}
+		x.Attributes[a.Name] = a.Text
+	}
+	for _, i := range item.Indexes {
+		x.Indexes = append(x.Indexes, Index{Name: i.Name, PK: i.Key.PK, SK: i.Key.SK})
+	}
+	for _, absent := range e.Pipeline.Absences(item) {
+		x.Indexes = append(x.Indexes, Index{Name: absent.Index, Missing: absent.Missing})
+	}
+	order := e.Pipeline.Indexes() // GSI1 first, GSI10 after GSI9
+	slices.SortFunc(x.Indexes, func(a, b Index) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
+	if item.ExpiresAt != 0 {
+		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)), e.Pipeline.Retain(item.Type)
+	}
+	each := event.WriteUnits(item.Size())
+	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each}
+}
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// aggregates says of each aggregate that the type feeds what the item adds to it.
+func (e *Explainer) aggregates(x *Explanation, item *event.Item) {
+	added := map[string]*aggregate.Contribution{}
+	contributions := e.Pipeline.Contributions(item).List
+	for i := range contributions {
+		added[contributions[i].Def.Name] = &contributions[i]
+	}
+	for _, def := range e.Pipeline.Definitions() {
+		if !slices.Contains(e.Pipeline.Feeds(def.Name), item.Type) {
+			continue
+		}
+		a := Aggregate{Name: def.Name, Since: def.Since}
+		if c := added[def.Name]; c != nil {
+			e.contribution(&a, item, c)
+		} else if where := e.Pipeline.Condition(item.Type, def.Name); where != "" {
+			a.NotCounted = "where " + where + " does not hold"
+		} else {
+			a.NotCounted = fmt.Sprintf("it counts since epoch %d, and the file is of epoch %d", def.Since, item.Epoch)
+		}
+		x.Aggregates = append(x.Aggregates, a)
+	}
+}
+
+func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Contribution) {
+	bucket := 0
+	switch {
+	case c.Def.Spread == 1:
+	case e.Counting == aggregate.Receipts:
+		bucket = aggregate.ItemBucket(item.Key, c.Def.Spread)
+	default: // by the shard that the change comes through, which nobody knows beforehand
+		a.Buckets = c.Def.Spread
+	}
+	key := c.Def.Key(bucket, c.By, c.Window)
+	a.PK, a.SK = key.PK, key.SK
+	if at := c.Def.Expiry(c.Window); at != 0 {
+		a.ExpiresAt = instant(time.Unix(at, 0))
+	}
+	for i, amount := range c.Values {
+		if amount.Set {
+			a.Adds = append(a.Adds, Add{c.Def.Values[i].Name, c.Def.Values[i].Op.String(), amount.Number.String()})
+		}
+	}
+	bare := estimate.Bytes(c.Def, c.By)
+	a.Marks = estimate.Marks(c.Def, e.Counting, e.Partitions)
+	a.FreshUnits = estimate.Units(bare+min(1, a.Marks)*estimate.MarkBytes, e.Counting)
+	a.FullUnits = estimate.Units(bare+a.Marks*estimate.MarkBytes, e.Counting)
+}

@@ -1,0 +1,52 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// judge gives messages with one key the verdicts that one batch would give them: one of them is written, the
+// others are judged by their digests against it.
+func judge(list []Explanation, items []*event.Item) {
+	winners := map[event.Key]int{}
+	for i, item := range items {
+		if item == nil {
+			continue
+		}
+		if w, ok := winners[item.Key]; !ok || newer(item, items[w]) {
+			winners[item.Key] = i
+		}
+	}
+	for i, item := range items {
+		if item == nil || winners[item.Key] == i {
+			continue
+		}
+		w := winners[item.Key]
+		beside(&list[i], item, items[w], w)
+		list[i].nothing()
+	}
+}
+
+// newer says that a replaces b under mode latest. Under insert the first one stands.
+func newer(a, b *event.Item) bool {
+	return a.Revision != nil && b.Revision != nil && a.Revision.Cmp(*b.Revision) > 0
+}
+
+// beside judges an item whose key another item of the batch, message number w, has taken.
+func beside(x *Explanation, item, winner *event.Item, w int) {
+	switch {
+	case newer(winner, item):
+		x.Verdict = event.Stale.String()
+		x.Detail = fmt.Sprintf("message %d has the same key and a newer revision", w+1)
+	case item.Type == winner.Type && item.Digest == winner.Digest:
+		x.Verdict = event.Duplicate.String()
+		x.Detail = fmt.Sprintf("message %d has the same key and the same digest", w+1)
+	default:
+		x.Verdict, x.Reason = event.Conflict.String(), string(event.DigestDiffers)
+		x.Detail = fmt.Sprintf("message %d has the same key and another digest", w+1)
+	}
+}
+
+// nothing takes back what a write would have cost and moved.
+func (x *Explanation) nothing() { x.Item, x.Aggregates = nil, nil }

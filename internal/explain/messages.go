@@ -1,0 +1,111 @@
+package explain
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+)
+
+// Message is one message to explain.
+type Message struct {
+	ID string // the queue's message id; empty for a bare body
+	envelope.Message
+}
+
+// ErrStream is returned for what Lambda sends for a table's stream.
+var ErrStream = errors.New("this is a batch of a table's stream; give the event as its producer sends it, or what Lambda sends for a queue")
+
+// Messages takes the messages out of a file: what Lambda sends for a queue ({"Records": […]}, each with its
+// eventSource aws:sqs), what `aws sqs receive-message` prints ({"Messages": […]}, each with its ReceiptHandle), or
+// else one message, whose body is the whole text but for a line end after it. batch says which of the two.
+func Messages(text string) (list []Message, batch bool, err error) {
+	doc, err := event.ParseDocument(text)
+	root := doc.Root()
+	if err == nil {
+		if records := root.Member("Records"); isQueueBatch(records) {
+			return decodeRecords(text)
+		} else if records.Len() > 0 && records.Index(0).Member("eventSource").Text() == "aws:dynamodb" {
+			return nil, false, ErrStream
+		}
+		if messages := root.Member("Messages"); isReceived(messages) {
+			return decodeReceived(text)
+		}
+	}
+	body := strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	return []Message{{Message: envelope.Message{Body: body}}}, false, nil
+}
+
+// isQueueBatch is also true of a batch without messages.
+func isQueueBatch(records event.Node) bool {
+	if records.Kind() != event.Array {
+		return false
+	}
+	for record := range records.Elements() {
+		if record.Member("eventSource").Text() != "aws:sqs" || record.Member("body").Kind() != event.String {
+			return false
+		}
+	}
+	return true
+}
+
+func isReceived(messages event.Node) bool {
+	if messages.Len() == 0 {
+		return false
+	}
+	for message := range messages.Elements() {
+		if message.Member("Body").Kind() != event.String || message.Member("ReceiptHandle").Kind() != event.String {
+			return false
+		}
+	}
+	return true
+}
+
+// attribute is a message attribute in either spelling: names of members are matched whatever their case.
+type attribute struct {
+	StringValue *string `json:"stringValue"`
+}
+
+func texts(attributes map[string]attribute) map[string]string {
+	out := map[string]string{}
+	for name, a := range attributes {
+		if a.StringValue != nil {
+			out[name] = *a.StringValue
+		}
+	}
+	return out
+}
+
+// record is a message in either spelling, Lambda's or that of the SQS API.
+type record struct {
+	MessageID         string               `json:"messageId"`
+	Body              string               `json:"body"`
+	MessageAttributes map[string]attribute `json:"messageAttributes"`
+}
+
+func decodeRecords(text string) ([]Message, bool, error) {
+	var batch struct{ Records []record }
+	if err := json.Unmarshal([]byte(text), &batch); err != nil {
+		return nil, false, fmt.Errorf("not what Lambda sends for a queue: %w", err)
+	}
+	return messages(batch.Records), true, nil
+}
+
+func decodeReceived(text string) ([]Message, bool, error) {
+	var batch struct{ Messages []record }
+	if err := json.Unmarshal([]byte(text), &batch); err != nil {
+		return nil, false, fmt.Errorf("not what SQS hands out: %w", err)
+	}
+	return messages(batch.Messages), true, nil
+}
+
+func messages(records []record) []Message {
+	list := make([]Message, 0, len(records))
+	for _, r := range records {
+		list = append(list, Message{r.MessageID, envelope.Message{Body: r.Body, Attributes: texts(r.MessageAttributes)}})
+	}
+	return list
+}

@@ -1,0 +1,219 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/ingot-events/ingot/internal/estimate"
+)
+
+// WriteJSON writes the report as one JSON object.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// WriteText writes the report for people.
+func (r *Report) WriteText(w io.Writer) error {
+	b := &strings.Builder{}
+	if r.StandInKey {
+		fmt.Fprintf(b, "INGOT_PII_KEY is not set: keyed hashes are made with the key %q and are not those in your tables.\n\n", StandIn)
+	}
+	if len(r.Messages) == 0 {
+		fmt.Fprintln(b, "There is no message in this batch.")
+	}
+	for i := range r.Messages {
+		if len(r.Messages) > 1 || r.Messages[i].MessageID != "" {
+			fmt.Fprintln(b, strings.TrimSpace(fmt.Sprintf("message %d of %d  %s", i+1, len(r.Messages), shown(r.Messages[i].MessageID))))
+		}
+		r.message(b, &r.Messages[i])
+		if i+1 < len(r.Messages) {
+			fmt.Fprintln(b)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// table is aligned columns: a label, then one or two values.
+type table struct{ w *tabwriter.Writer }
+
+func (t table) row(label string, values ...string) {
+	for i := range values {
+		values[i] = shown(values[i])
+	}
+	fmt.Fprintf(t.w, "%s\t%s\n", label, strings.Join(values, "\t"))
+}
+
+// shown keeps control characters of a payload off the terminal.
+func shown(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+func (r *Report) message(b *strings.Builder, x *Explanation) {
+	t := table{tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)}
+	t.row("verdict", x.sentence())
+	if x.Detail != "" {
+		t.row("because", x.Detail)
+	}
+	for _, line := range [][2]string{{"envelope", x.Envelope}, {"type", x.Type}, {"id", x.ID}, {"time", x.At}, {"revision", x.Revision}} {
+		if line[1] != "" {
+			t.row(line[0], line[1])
+		}
+	}
+	if x.Key != nil {
+		t.row("key", x.Key.PK)
+		t.row("", x.Key.SK)
+	}
+	if x.Digest != "" {
+		t.row("digest", x.Digest)
+		t.row("made of", abridged(x.DigestText))
+	}
+	for _, i := range x.Indexes {
+		x.index(t, i)
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.Attributes)) {
+		t.row("attribute", name+" = "+x.Attributes[name])
+	}
+	if x.Digest != "" {
+		t.row("expires", x.expiry())
+	}
+	if x.Item != nil {
+		t.row("item", x.cost())
+	}
+	t.w.Flush() // to a strings.Builder, which takes everything
+	r.aggregates(b, x)
+}
+
+// sentence is the verdict in words.
+func (x *Explanation) sentence() string {
+	switch {
+	case x.Verdict == "Inserted":
+		return "Inserted, unless its key is taken already"
+	case x.Reason != "":
+		return fmt.Sprintf("%s (%s): quarantined", x.Verdict, x.Reason)
+	}
+	return x.Verdict + ": nothing is written"
+}
+
+// maxShown is how much of a digest's text is shown to people.
+const maxShown = 1000
+
+func abridged(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShown], "") + fmt.Sprintf("… (%d bytes, whole with --output json)", len(text))
+}
+
+func (x *Explanation) index(t table, i Index) {
+	if i.Missing != "" {
+		t.row(i.Name, "not in it: "+i.Missing)
+		return
+	}
+	t.row(i.Name, i.PK)
+	t.row("", i.SK)
+}
+
+func (x *Explanation) expiry() string {
+	if x.ExpiresAt == "" {
+		return "never"
+	}
+	return fmt.Sprintf("%s, %s after its time", x.ExpiresAt, x.Retain)
+}
+
+func (x *Explanation) cost() string {
+	text := fmt.Sprintf("%d bytes, %s to put", x.Item.Bytes, units(x.Item.WriteUnits))
+	var parts []string
+	for _, i := range x.Indexes {
+		if i.Missing == "" {
+			parts = append(parts, i.Name)
+		}
+	}
+	if len(parts) > 0 {
+		text += fmt.Sprintf(": %d each for the table and %s", x.Item.EachUnits, strings.Join(parts, ", "))
+	}
+	return text
+}
+
+func units(n int) string {
+	if n == 1 {
+		return "1 write unit"
+	}
+	return fmt.Sprintf("%d write units", n)
+}
+
+func (r *Report) aggregates(b *strings.Builder, x *Explanation) {
+	if len(x.Aggregates) == 0 {
+		return
+	}
+	fmt.Fprintln(b, "totals")
+	t := table{tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)}
+	for _, a := range x.Aggregates {
+		if a.NotCounted != "" {
+			t.row("  "+a.Name, "adds nothing: "+a.NotCounted)
+			continue
+		}
+		t.row("  "+a.Name, a.adds())
+		t.row("", a.PK+bucketNote(a.Buckets))
+		t.row("", a.SK)
+		t.row("", r.update(&a))
+	}
+	if r.Counting == "receipts" && x.counted() {
+		t.row("  receipt", units(estimate.ReceiptUnits)+" once for this change, so that it is never counted twice")
+	}
+	t.w.Flush()
+}
+
+// counted says that at least one total moves.
+func (x *Explanation) counted() bool {
+	return slices.ContainsFunc(x.Aggregates, func(a Aggregate) bool { return a.NotCounted == "" })
+}
+
+func bucketNote(buckets int) string {
+	if buckets == 0 {
+		return ""
+	}
+	return fmt.Sprintf("   (or bucket 1 to %d in place of 0: the stream's shard decides)", buckets-1)
+}
+
+// adds reads "orders +1, ordered +4998, largest: max 4998".
+func (a *Aggregate) adds() string {
+	var parts []string
+	for _, add := range a.Adds {
+		switch {
+		case add.Op == "min" || add.Op == "max":
+			parts = append(parts, fmt.Sprintf("%s: %s %s", add.Value, add.Op, add.Amount))
+		case strings.HasPrefix(add.Amount, "-"):
+			parts = append(parts, add.Value+" "+add.Amount)
+		default:
+			parts = append(parts, add.Value+" +"+add.Amount)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// update says what the update costs. Changes of one batch share it.
+func (r *Report) update(a *Aggregate) string {
+	if r.Counting == "receipts" {
+		return units(a.FreshUnits) + " an update, which the changes of one transaction share"
+	}
+	text := units(a.FreshUnits) + " an update, which all changes of one batch share"
+	if a.FullUnits > a.FreshUnits {
+		text += fmt.Sprintf("; %d when %d marks are in it", a.FullUnits, a.Marks)
+	}
+	return text
+}
