@@ -90,12 +90,12 @@ func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket in
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK = :sk")
 		in.ExpressionAttributeValues = image{":pk": nil, ":sk": text("-")}
 	} else {
-		if !from.Before(to) {
-			return nil, nil
+		first, last := windowsIn(from, to)
+		if last < first {
+			return nil, nil // the service refuses a range that is turned round
 		}
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :from AND :to")
-		last := to.Add(-time.Nanosecond).Unix()
-		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(aggregate.WindowText(from.Add(time.Second - time.Nanosecond).Unix())), ":to": text(aggregate.WindowText(last))}
+		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(aggregate.WindowText(first)), ":to": text(aggregate.WindowText(last))}
 	}
 	in.ExpressionAttributeValues[":pk"] = text(def.Key(bucket, by, aggregate.NoWindow).PK)
 	var totals []StoredTotal
@@ -115,6 +115,19 @@ func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket in
 			return totals, nil
 		}
 	}
+}
+
+// windowsIn is the first and last epoch second at which a window in [from, to) may start. Times are cut to the
+// years that windows can be in: only those are in order as text.
+func windowsIn(from, to time.Time) (first, last int64) {
+	const earliest, latest = -366 * 24 * 60 * 60, 253402300799 // within 1969; the last second of 9999
+	if first = from.Unix(); from.Nanosecond() > 0 {
+		first++
+	}
+	if last = to.Unix(); to.Nanosecond() == 0 {
+		last--
+	}
+	return max(first, earliest), min(last, latest)
 }
 
 // gather merges the buckets of each window, oldest window first.

@@ -1,0 +1,299 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Days of one merchant, written through lanes that go to different buckets.
+func TestTotalRange(t *testing.T) {
+	w := newWorld(t)
+	for i := range 24 {
+		at := fmt.Sprintf(`"at":"2099-03-%02dT23:59:59.999999999Z"`, 1+i/3)
+		item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), `"merchant":"m#%"`, fmt.Sprintf(`"cents":%d`, i), at)
+		l := event.Lane{StreamARN: lane.StreamARN, ShardID: fmt.Sprint("shardId-", i)}
+		c := w.insert(1, item)
+		c.Lane = l
+		b := aggregate.NewBatch(aggregate.Marks, l)
+		b.Add(c, nil, w.plan.Contributions(item).List)
+		w.apply(b)
+	}
+	day := func(d int, more ...time.Duration) time.Time {
+		at := time.Date(2099, 3, d, 0, 0, 0, 0, time.UTC)
+		for _, m := range more {
+			at = at.Add(m)
+		}
+		return at
+	}
+	by := map[string]string{"merchant": "m#%"}
+	for name, c := range map[string]struct {
+		from, to time.Time
+		want     string // days
+	}{
+		"all":                        {day(1), day(9), "1 2 3 4 5 6 7 8"},
+		"to is not in it":            {day(2), day(4), "2 3"},
+		"a nanosecond more is":       {day(2), day(4, 1), "2 3 4"},
+		"from is in it":              {day(8), day(30), "8"},
+		"a nanosecond later is not":  {day(2, 1), day(4), "3"},
+		"nothing":                    {day(9), day(30), ""},
+		"empty":                      {day(2), day(2), ""},
+		"turned round":               {day(4), day(2), ""},
+		"inside one second":          {day(2, 100), day(2, 900), ""},
+		"inside one second, with 0":  {day(2), day(2, 900), "2"},
+		"the beginning of time":      {time.Time{}, day(2), "1"},
+		"the end of time":            {day(8), time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), "8"},
+		"both ends, and more":        {time.Unix(-1<<40, 0), time.Unix(1<<40, 0), "1 2 3 4 5 6 7 8"},
+		"another zone, the same day": {day(3).In(time.FixedZone("", 3600)), day(4).In(time.FixedZone("", -3600)), "3"},
+	} {
+		totals, err := w.store.Total(context.Background(), "daily", by, c.from, c.to)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var days []string
+		for _, total := range totals {
+			d := total.Window.Day()
+			days = append(days, fmt.Sprint(d))
+			if i := 3 * (d - 1); total.Values["revenue"].String() != fmt.Sprint(3*i+3) || total.Values["orders"].String() != "3" || total.N != 3 {
+				t.Errorf("%s: %+v", name, total)
+			}
+		}
+		if got := strings.Join(days, " "); got != c.want {
+			t.Errorf("%s: days %s, want %s", name, got, c.want)
+		}
+	}
+	// The buckets are really spread, and what is past its time is hidden from reads and not from scans.
+	buckets := map[int]bool{}
+	count := func() (n int) {
+		for total, err := range w.store.Totals(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if total.Address.Name == "daily" {
+				n, buckets[total.Address.Bucket] = n+1, true
+			}
+		}
+		return n
+	}
+	before := count()
+	if len(buckets) < 3 {
+		t.Errorf("%d buckets", len(buckets))
+	}
+	w.now = time.Unix(time.Date(2099, 3, 4, 0, 0, 0, 0, time.UTC).Unix(), 0).Add(24*time.Hour + 100*24*time.Hour)
+	if totals, err := w.store.Total(context.Background(), "daily", by, day(1), day(30)); err != nil || len(totals) != 4 || totals[0].Window.Day() != 5 {
+		t.Errorf("%d totals shown, %v", len(totals), err)
+	}
+	if after := count(); after != before {
+		t.Errorf("a scan saw %d, then %d", before, after)
+	}
+	// Another merchant's name that would read the same without escaping has nothing.
+	for _, other := range []string{"m", "m%23%25", "m#"} {
+		if totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1), day(30)); err != nil || len(totals) != 0 {
+			t.Errorf("%q: %v %v", other, totals, err)
+		}
+	}
+}
+
+func TestTotalRefuses(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		aggregate string
+		by        map[string]string
+		words     string
+	}{
+		"unknown aggregate": {"monthly", nil, `no aggregate "monthly"`},
+		"no value":          {"daily", nil, "by (merchant)"},
+		"empty value":       {"daily", map[string]string{"merchant": ""}, "merchant"},
+		"other name":        {"daily", map[string]string{"customer": "x"}, "merchant"},
+		"one too many":      {"live", map[string]string{"merchant": "x"}, "by ()"},
+	} {
+		if _, err := w.store.Total(context.Background(), c.aggregate, c.by, epoch, epoch); err == nil || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w.faults = []fault{{api: "Query", before: &types.ResourceNotFoundException{Message: aws.String("no table")}}}
+	if _, err := w.store.Total(context.Background(), "live", nil, epoch, epoch); err == nil || !strings.Contains(err.Error(), "live") {
+		t.Errorf("%v", err)
+	}
+}
+
+func put(t testing.TB, w *world, table string, item map[string]types.AttributeValue) {
+	t.Helper()
+	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func textValue(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// A scan goes over many pages, names what it cannot understand, and goes on.
+func TestScans(t *testing.T) {
+	w := newWorld(t)
+	var items []*event.Item
+	for i := range 30 { // 100 KB each: three pages
+		items = append(items, w.order(fmt.Sprint(i), i, fmt.Sprintf(`"pad":%q`, strings.Repeat("x", 100<<10))))
+	}
+	if results, _ := w.store.Put(deadline(t), items); strings.Count(verdicts(results), "Inserted") != 30 {
+		t.Fatal(verdicts(results))
+	}
+	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("FOREIGN"), "SK": textValue("x")})
+	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
+	w.faults = []fault{{api: "Scan", before: errThrottled}, {api: "Scan", after: errLost}}
+	before := w.engine.Usage()
+	seen, odd := map[event.Key]int{}, 0
+	for item, err := range w.store.Items(deadline(t)) {
+		var o *store.OddItem
+		switch {
+		case errors.As(err, &o):
+			if odd++; o.Key.PK != "ODD" || o.Unwrap() == nil || !strings.Contains(o.Error(), "ODD") {
+				t.Errorf("%v", o)
+			}
+		case err != nil:
+			t.Fatal(err)
+		default:
+			seen[item.Key]++
+		}
+	}
+	if len(seen) != 30 || odd != 1 {
+		t.Errorf("%d items and %d odd ones", len(seen), odd)
+	}
+	for key, n := range seen {
+		if n != 1 {
+			t.Errorf("%s came %d times", key, n)
+		}
+	}
+	if pages := w.engine.Usage().Sub(before).Requests["Scan"]; pages < 4 {
+		t.Errorf("%d requests: this was to be many pages", pages)
+	}
+	for range w.store.Items(deadline(t)) { // a caller may stop
+		break
+	}
+	w.faults = []fault{{api: "Scan", before: &types.ResourceNotFoundException{}}}
+	n := 0
+	for _, err := range w.store.Items(deadline(t)) {
+		if n++; err == nil || !strings.Contains(err.Error(), "events") {
+			t.Errorf("%v", err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("an error that ends the scan came %d times", n)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range w.store.Totals(ctx) {
+		if err == nil {
+			t.Error("no error of an ended context")
+		}
+	}
+}
+
+// Totals leaves out what is no aggregate item.
+func TestTotalsAmongOthers(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	for _, pk := range []string{"A#", "A#x", "A#x#1", "A#x#y#0", "B#live#1#0", "R#abc"} {
+		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(pk), "SK": textValue("-"), "n": textValue("1")})
+	}
+	put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue("A#live#1#0"), "SK": textValue("yesterday")})
+	names := map[string]int{}
+	for total, err := range w.store.Totals(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[total.Address.Name]++
+		if total.N != 1 || total.FP.IsZero() || total.Marks != 1 {
+			t.Errorf("%+v", total)
+		}
+	}
+	if len(names) != 3 {
+		t.Errorf("%v", names)
+	}
+}
+
+// Reads say what the head says.
+func TestTotalSaysBuildingAndFlag(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	def, _ := w.plan.Definition("live")
+	w.faults = []fault{{api: "UpdateItem", before: errThrottled}, {api: "UpdateItem", after: errLost}}
+	if _, err := w.store.MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+		t.Fatal(err)
+	}
+	for _, reason := range []string{"first", "second"} {
+		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
+			t.Fatal(err)
+		}
+	}
+	total := w.total("live", nil)
+	if !total.Building || len(total.Flags) != 1 || total.Flags[0] != "2099-03-01T12:00:00Z first" {
+		t.Errorf("%+v", total)
+	}
+	if other := w.total("by_merchant", map[string]string{"merchant": "m"}); other.Building || len(other.Flags) != 0 {
+		t.Errorf("%+v", other)
+	}
+	h := head(t, w.store, def)
+	if err := w.store.ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, store.ErrBehind) {
+		t.Errorf("%v", err)
+	}
+	if err := w.store.ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
+		t.Errorf("%v", err)
+	}
+	if err := w.store.ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil {
+		t.Error("cleared what has no head")
+	}
+}
+
+// Touch raises what is below, once, and never makes an item.
+func TestTouch(t *testing.T) {
+	w := newWorld(t)
+	var items []*event.Item
+	for i := range 5 {
+		items = append(items, w.order(fmt.Sprint(i), i))
+	}
+	w.store.Put(deadline(t), items)
+	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("FOREIGN"), "SK": textValue("x")})
+	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
+	s := w.with(added(2, 3), aggregate.Marks)
+	w.faults = []fault{{api: "UpdateItem", before: errThrottled}, {api: "UpdateItem", after: errLost}}
+	touched, err := s.Touch(deadline(t))
+	if err != nil || touched.Scanned != 5 || touched.Odd != 1 || touched.Touched != 4 { // one answer was lost: asked again, it was above already
+		t.Errorf("%+v %v", touched, err)
+	}
+	for _, item := range items {
+		img := w.stored("events", item.Key)
+		if show(img["epoch"]) != "N 3" || show(img["data"]) != "S "+item.Data {
+			t.Errorf("%s: %v", item.Key, show(img["epoch"]))
+		}
+	}
+	if len(w.stored("events", event.Key{PK: "FOREIGN", SK: "x"})) != 2 {
+		t.Error("a foreign item was touched")
+	}
+	if touched, err = s.Touch(deadline(t)); err != nil || touched.Touched != 0 {
+		t.Errorf("again: %+v %v", touched, err)
+	}
+	if touched, err = w.store.Touch(deadline(t)); err != nil || touched.Touched != 0 {
+		t.Errorf("by a lower epoch: %+v %v", touched, err)
+	}
+	w.faults = []fault{{api: "UpdateItem", before: &types.ResourceNotFoundException{}}}
+	if _, err := w.with(added(2, 4), aggregate.Marks).Touch(deadline(t)); err == nil {
+		t.Error("no error")
+	}
+}
