@@ -319,13 +319,13 @@ func TestMessageLimits(t *testing.T) {
 		return m.sqs.SendMessageBatch(background, &sqs.SendMessageBatchInput{QueueUrl: q, Entries: entries})
 	}
 	_, err := batch()
-	expectCode(t, err, "EmptyBatchRequest")
+	expectCode(t, err, "AWS.SimpleQueueService.EmptyBatchRequest")
 	_, err = batch(make([]types.SendMessageBatchRequestEntry, 11)...)
-	expectCode(t, err, "TooManyEntriesInBatchRequest")
+	expectCode(t, err, "AWS.SimpleQueueService.TooManyEntriesInBatchRequest")
 	_, err = batch(entry("a", "x"), entry("a", "y"))
-	expectCode(t, err, "BatchEntryIdsNotDistinct")
+	expectCode(t, err, "AWS.SimpleQueueService.BatchEntryIdsNotDistinct")
 	_, err = batch(entry("a", strings.Repeat("x", 600_000)), entry("b", strings.Repeat("x", 600_000)))
-	expectCode(t, err, "BatchRequestTooLong")
+	expectCode(t, err, "AWS.SimpleQueueService.BatchRequestTooLong")
 	out, err := batch(entry("a", "x"), entry("b", ""), entry("c", "z"))
 	if err != nil || len(out.Successful) != 2 || len(out.Failed) != 1 || *out.Failed[0].Id != "b" || !out.Failed[0].SenderFault {
 		t.Errorf("one bad entry: %+v, %v", out, err)
@@ -349,7 +349,7 @@ func TestQueueAttributes(t *testing.T) {
 		_, err := m.sqs.CreateQueue(background, &sqs.CreateQueueInput{QueueName: aws.String(name), Attributes: attributes})
 		return err
 	}
-	expectCode(t, create("in", map[string]string{"VisibilityTimeout": "61"}), "QueueNameExists")
+	expectCode(t, create("in", map[string]string{"VisibilityTimeout": "61"}), "QueueAlreadyExists")
 	expectCode(t, create("x", map[string]string{"VisibilityTimeout": "43201"}), "InvalidAttributeValue")
 	expectCode(t, create("x.fifo", nil), "InvalidParameterValue")
 	expectCode(t, create("x", map[string]string{"RedrivePolicy": `{"deadLetterTargetArn":"nosuch","maxReceiveCount":1}`}), "InvalidParameterValue")

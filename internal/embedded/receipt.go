@@ -18,7 +18,7 @@ func (q *queue) change(qs *queues, handle *string, seconds int32) error {
 		return err
 	}
 	if m == nil || !m.inFlight() {
-		return &types.MessageNotInflight{Message: aws.String("The message referred to isn't in flight.")}
+		return &types.MessageNotInflight{ErrorCodeOverride: queryCode("MessageNotInflight"), Message: aws.String("The message referred to isn't in flight.")}
 	}
 	q.fly(m, qs.e.now().Add(hidden))
 	q.release(qs.e.now())

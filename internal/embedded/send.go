@@ -83,7 +83,7 @@ func (qs *queues) sendBatch(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatc
 		}
 	}
 	if total > maxMessageSize {
-		return nil, &types.BatchRequestTooLong{Message: aws.String(fmt.Sprintf("Batch requests cannot be longer than %d bytes. You have sent %d bytes.", maxMessageSize, total))}
+		return nil, &types.BatchRequestTooLong{ErrorCodeOverride: queryCode("BatchRequestTooLong"), Message: aws.String(fmt.Sprintf("Batch requests cannot be longer than %d bytes. You have sent %d bytes.", maxMessageSize, total))}
 	}
 	out := &sqs.SendMessageBatchOutput{}
 	for i, m := range all {
@@ -149,21 +149,25 @@ func (q *queue) sequenceText(n uint64) *string {
 	return aws.String(fmt.Sprintf("188%017d", n*256))
 }
 
+// queryCode is the code that the SDK reports: the one of the older query protocol, which the service still
+// sends beside the name of the exception.
+func queryCode(name string) *string { return aws.String("AWS.SimpleQueueService." + name) }
+
 // checkBatch checks the ids of a batch request.
 func checkBatch(ids []*string) error {
 	switch {
 	case len(ids) == 0:
-		return &types.EmptyBatchRequest{Message: aws.String("There should be at least one entry in the request.")}
+		return &types.EmptyBatchRequest{ErrorCodeOverride: queryCode("EmptyBatchRequest"), Message: aws.String("There should be at least one entry in the request.")}
 	case len(ids) > maxBatch:
-		return &types.TooManyEntriesInBatchRequest{Message: aws.String(fmt.Sprintf("Maximum number of entries per request are %d. You have sent %d.", maxBatch, len(ids)))}
+		return &types.TooManyEntriesInBatchRequest{ErrorCodeOverride: queryCode("TooManyEntriesInBatchRequest"), Message: aws.String(fmt.Sprintf("Maximum number of entries per request are %d. You have sent %d.", maxBatch, len(ids)))}
 	}
 	seen := map[string]bool{}
 	for _, id := range ids {
 		if aws.ToString(id) == "" || len(*id) > 80 {
-			return &types.InvalidBatchEntryId{Message: aws.String("A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.")}
+			return &types.InvalidBatchEntryId{ErrorCodeOverride: queryCode("InvalidBatchEntryId"), Message: aws.String("A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.")}
 		}
 		if seen[*id] {
-			return &types.BatchEntryIdsNotDistinct{Message: aws.String("Id " + *id + " repeated.")}
+			return &types.BatchEntryIdsNotDistinct{ErrorCodeOverride: queryCode("BatchEntryIdsNotDistinct"), Message: aws.String("Id " + *id + " repeated.")}
 		}
 		seen[*id] = true
 	}

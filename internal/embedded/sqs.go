@@ -47,7 +47,7 @@ func (qs *queues) create(in *sqs.CreateQueueInput) (*sqs.CreateQueueOutput, erro
 	defer qs.mu.Unlock()
 	if known := qs.byURL[q.url]; known != nil {
 		if !maps.Equal(known.attributes, q.attributes) {
-			return nil, &types.QueueNameExists{Message: aws.String("A queue already exists with the same name and a different value for its attributes: " + name)}
+			return nil, &types.QueueNameExists{ErrorCodeOverride: aws.String("QueueAlreadyExists"), Message: aws.String("A queue already exists with the same name and a different value for its attributes: " + name)}
 		}
 		return &sqs.CreateQueueOutput{QueueUrl: aws.String(q.url)}, nil
 	}
@@ -86,7 +86,7 @@ func (qs *queues) queue(url *string) (*queue, error) {
 func noQueue() error {
 	return &types.QueueDoesNotExist{
 		Message:           aws.String("The specified queue does not exist."),
-		ErrorCodeOverride: aws.String("AWS.SimpleQueueService.NonExistentQueue"), // as the service sends it
+		ErrorCodeOverride: queryCode("NonExistentQueue"),
 	}
 }
 

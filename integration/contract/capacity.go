@@ -1,0 +1,100 @@
+package contract
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// capacities: the store counts units by the published rules; what the answers report says whether it may.
+func capacities(t *testing.T, h *Harness) {
+	const total = types.ReturnConsumedCapacityTotal
+	kilobytes := func(n int) types.AttributeValue { return s(strings.Repeat("x", n*1024)) }
+	units := func(w *table, what string, c *types.ConsumedCapacity, want float64) {
+		w.Helper()
+		if c == nil {
+			w.Errorf("%s: no capacity reported", what)
+		} else if got := aws.ToFloat64(c.CapacityUnits); got != want {
+			w.Errorf("%s: %v units, want %v", what, got, want)
+		}
+	}
+	newTable(t, h).each(t, map[string]func(*table){
+		"a put": func(w *table) {
+			for _, c := range []struct {
+				sk   string
+				more attrs
+				want float64
+			}{{"small", nil, 1}, {"over 1 KB", attrs{"data": kilobytes(1)}, 2}, {"indexed", attrs{"GSI1PK": s("g"), "GSI1SK": s("1")}, 2}, {"indexed, over 1 KB", attrs{"data": kilobytes(1), "GSI1PK": s("g"), "GSI1SK": s("2")}, 4}} {
+				out, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), c.sk), c.more), ReturnConsumedCapacity: total})
+				if err != nil {
+					w.Fatal(err)
+				}
+				units(w, c.sk, out.ConsumedCapacity, c.want)
+			}
+		},
+		"an update costs the larger of both images": func(w *table) {
+			w.put(with(key(w.pk(), "-"), attrs{"data": kilobytes(2)}))
+			out, err := w.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &w.name, Key: key(w.pk(), "-"), UpdateExpression: aws.String("ADD #n :n"),
+				ExpressionAttributeNames: map[string]string{"#n": "n"}, ExpressionAttributeValues: attrs{":n": n("1")}, ReturnConsumedCapacity: total})
+			if err != nil {
+				w.Fatal(err)
+			}
+			units(w, "update", out.ConsumedCapacity, 3)
+		},
+		"reads": func(w *table) {
+			w.put(with(key(w.pk(), "1"), attrs{"data": kilobytes(5)}))
+			for consistent, want := range map[bool]float64{true: 2, false: 1} {
+				out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: &consistent, ReturnConsumedCapacity: total})
+				if err != nil {
+					w.Fatal(err)
+				}
+				units(w, fmt.Sprint("consistent ", consistent), out.ConsumedCapacity, want)
+			}
+			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "absent"), ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: total})
+			if err != nil {
+				w.Fatal(err)
+			}
+			units(w, "absent", out.ConsumedCapacity, 1)
+			batch, err := w.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{ReturnConsumedCapacity: total,
+				RequestItems: map[string]types.KeysAndAttributes{w.name: judging(key(w.pk(), "1"), key(w.pk(), "absent"))}})
+			if err != nil || len(batch.ConsumedCapacity) != 1 {
+				w.Fatalf("%d entries of capacity, %v", len(batch.ConsumedCapacity), err)
+			}
+			units(w, "batch", &batch.ConsumedCapacity[0], pick(w, h, "capacity of reading what is not there", 3.0, 2.0)) // the item as it is stored, not as it is projected
+		},
+		"a query adds up what it read": func(w *table) {
+			for i := range 3 {
+				w.put(with(key(w.pk(), fmt.Sprint(i)), attrs{"data": kilobytes(3)}))
+			}
+			out, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
+				ExpressionAttributeValues: attrs{":pk": s(w.pk())}, ReturnConsumedCapacity: total})
+			if err != nil {
+				w.Fatal(err)
+			}
+			units(w, "query", out.ConsumedCapacity, 3)
+		},
+		"statements": func(w *table) {
+			out, err := w.db.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{ReturnConsumedCapacity: total,
+				Statements: []types.BatchStatementRequest{w.insert(key(w.pk(), "1")), w.insert(with(key(w.pk(), "2"), attrs{"data": kilobytes(1)}))}})
+			want := pick(w, h, "capacity of statements", 1, 0)
+			if err != nil || len(out.ConsumedCapacity) != want {
+				w.Fatalf("%d entries of capacity, want %d; %v", len(out.ConsumedCapacity), want, err)
+			}
+			if want > 0 {
+				units(w, "two inserts", &out.ConsumedCapacity[0], 3)
+			}
+		},
+		"a transaction costs twice": func(w *table) {
+			out, err := w.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: total,
+				TransactItems: []types.TransactWriteItem{w.receipt("r1"), w.receipt("r2"), w.add("total", "1", "")}})
+			if err != nil || len(out.ConsumedCapacity) != 1 {
+				w.Fatalf("%d entries of capacity, %v", len(out.ConsumedCapacity), err)
+			}
+			units(w, "three writes", &out.ConsumedCapacity[0], pick(w, h, "capacity of a transaction", 6.0, 4.0))
+		},
+	})
+}

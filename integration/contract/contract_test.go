@@ -1,0 +1,48 @@
+package contract_test
+
+import (
+	"fmt"
+	"reflect"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/integration/contract"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/store"
+)
+
+// TestContract holds the engine to the contract. integration/ holds LocalStack to the same.
+func TestContract(t *testing.T) {
+	for name, cfg := range map[string]embedded.Config{"embedded": {}, "embedded, one shard": {Partitions: 1}, "embedded, images from PartiQL": {PartiQLReturnsItem: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			contract.Run(t, harness(embedded.New(cfg)))
+		})
+	}
+}
+
+func harness(e *embedded.Engine) *contract.Harness {
+	var names atomic.Int64
+	return &contract.Harness{Backend: "embedded", DynamoDB: e.DynamoDB(), Streams: e.Streams(), SQS: e.SQS(), S3: e.S3(),
+		Name: func(testing.TB) string { return fmt.Sprintf("contract-test-number-%d", names.Add(1)) }, Pass: func() {}}
+}
+
+// Every call that the main path can make is in the suite: a method that joins one of these interfaces must
+// join the suite too.
+func TestEveryCallIsCovered(t *testing.T) {
+	e := embedded.New(embedded.Config{})
+	if !t.Run("embedded", func(t *testing.T) { contract.Run(t, harness(e)) }) {
+		return
+	}
+	asked := e.Usage().Requests
+	for _, client := range []reflect.Type{reflect.TypeFor[store.Client](), reflect.TypeFor[handler.Sender](), reflect.TypeFor[handler.Uploader](),
+		reflect.TypeFor[esm.QueueClient](), reflect.TypeFor[esm.StreamClient]()} {
+		for i := range client.NumMethod() {
+			if name := client.Method(i).Name; asked[name] == 0 {
+				t.Errorf("%s.%s is never called by the suite", client, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package contract
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+func objects(t *testing.T, h *Harness) {
+	bucket := h.Name(t)
+	if _, err := h.S3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
+		t.Fatal(err)
+	}
+	put := func(bucket, name, body string) (string, error) {
+		out, err := h.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &name, Body: strings.NewReader(body), ContentType: aws.String("application/json")})
+		if err != nil {
+			return "", err
+		}
+		return aws.ToString(out.ETag), nil
+	}
+	t.Run("an object is kept, and kept again", func(t *testing.T) {
+		const name, body = "expired/00ff/aabb.json", `{"PK":{"S":"ü"}}`
+		first, err := put(bucket, name, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := put(bucket, name, body)
+		if err != nil || second != first || len(first) != 34 {
+			t.Errorf("tags %q and %q, %v", first, second, err)
+		}
+		out, err := h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: aws.String(name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Body.Close()
+		got, err := io.ReadAll(out.Body)
+		if err != nil || string(got) != body || aws.ToString(out.ContentType) != "application/json" {
+			t.Errorf("%q of type %s, %v", got, aws.ToString(out.ContentType), err)
+		}
+		list, err := h.S3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String("expired/00ff/")})
+		if err != nil || len(list.Contents) != 1 || aws.ToString(list.Contents[0].Key) != name {
+			t.Errorf("list: %v, %v", list, err)
+		}
+	})
+	t.Run("listed in the order of their names", func(t *testing.T) {
+		for _, name := range []string{"order/b", "order/a", "order/Z", "order/a/1"} {
+			if _, err := put(bucket, name, "{}"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err := h.S3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String("order/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, o := range list.Contents {
+			names = append(names, aws.ToString(o.Key))
+		}
+		if fmt.Sprint(names) != "[order/Z order/a order/a/1 order/b]" {
+			t.Errorf("listed %v", names)
+		}
+	})
+	t.Run("what is not there", func(t *testing.T) {
+		_, err := put(bucket+"-gone", "x", "{}")
+		refused(t, err, "NoSuchBucket")
+		_, err = h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: aws.String("gone")})
+		refused(t, err, "NoSuchKey")
+	})
+}

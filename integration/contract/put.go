@@ -1,0 +1,110 @@
+package contract
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// maxItem is the largest item in bytes, attribute names included (developer guide, "Constraints").
+const maxItem = 400 * 1024
+
+// putNew is the store's conditional put of one event.
+func (w *table) putNew(item attrs) error {
+	_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item,
+		ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: allOld})
+	return err
+}
+
+// putSeen is the store's replacement of exactly the revision it has read.
+func (w *table) putSeen(item attrs, revision, digest types.AttributeValue) error {
+	_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item,
+		ConditionExpression:                 aws.String("#r = :seen AND #d = :digest"),
+		ExpressionAttributeNames:            map[string]string{"#r": "revision", "#d": "digest"},
+		ExpressionAttributeValues:           attrs{":seen": revision, ":digest": digest},
+		ReturnValuesOnConditionCheckFailure: allOld})
+	return err
+}
+
+func puts(t *testing.T, h *Harness) {
+	newTable(t, h).each(t, map[string]func(*table){
+		"a new item with every type": func(w *table) {
+			item := with(key(w.pk(), "1"), attrs{"type": s("order"), "digest": b("\x00\xff"), "total": n("12.5"), "paid": yes(true),
+				"meta": m(attrs{"source": s("web")}), "GSI1PK": s("g"), "GSI1SK": s("1"), "empty": s("")})
+			if err := w.putNew(item); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(item)
+		},
+		"a key that is taken": func(w *table) {
+			first := with(key(w.pk(), "1"), attrs{"digest": b("a"), "data": s("{}")})
+			w.put(first)
+			w.conditionFailed(w.putNew(with(key(w.pk(), "1"), attrs{"digest": b("b")})), first)
+			w.stored(first)
+		},
+		"a key that is taken, without asking for the item": func(w *table) {
+			w.put(key(w.pk(), "1"))
+			_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: key(w.pk(), "1"), ConditionExpression: aws.String("attribute_not_exists(PK)")})
+			w.conditionFailed(err, nil)
+		},
+		"the revision that was seen": func(w *table) {
+			w.put(with(key(w.pk(), "1"), attrs{"revision": n("1"), "digest": b("a"), "old": s("gone")}))
+			second := with(key(w.pk(), "1"), attrs{"revision": n("2"), "digest": b("b")})
+			if err := w.putSeen(second, n("1.0"), b("a")); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(second)
+			third := with(key(w.pk(), "1"), attrs{"revision": n("3"), "digest": b("c")})
+			w.conditionFailed(w.putSeen(third, n("1"), b("a")), second)
+			w.conditionFailed(w.putSeen(third, n("2"), b("a")), second)
+			w.stored(second)
+		},
+		"a revision of an item that is not there": func(w *table) {
+			w.conditionFailed(w.putSeen(key(w.pk(), "1"), n("1"), b("a")), nil)
+			w.absent(key(w.pk(), "1"))
+		},
+		"numbers": func(w *table) {
+			for in, out := range map[string]string{"1.50": "1.5", "1e2": "100", "-0": "0", "007": "7", "9007199254740993": "9007199254740993",
+				"12345678901234567890123456789012345678": "12345678901234567890123456789012345678", "0.001": "0.001"} {
+				w.put(with(key(w.pk(), in), attrs{"v": n(in)}))
+				w.stored(with(key(w.pk(), in), attrs{"v": n(out)}))
+			}
+			for _, in := range []string{"123456789012345678901234567890123456789", "1e126", "x", ""} {
+				refused(w, w.putNew(with(key(w.pk(), "bad"), attrs{"v": n(in)})), "ValidationException")
+			}
+			w.absent(key(w.pk(), "bad"))
+		},
+		"the largest item": func(w *table) {
+			k := key(w.pk(), "1")
+			rest := maxItem - len("PK") - len(w.pk()) - len("SK") - len("1") - len("data")
+			refused(w, w.putNew(with(k, attrs{"data": s(strings.Repeat("x", rest+1))})), "ValidationException")
+			w.absent(k)
+			if err := w.putNew(with(k, attrs{"data": s(strings.Repeat("x", rest))})); err != nil {
+				w.Error(err)
+			}
+		},
+		"the longest keys": func(w *table) {
+			pk := w.pk() + strings.Repeat("p", 2048-len(w.pk()))
+			if err := w.putNew(key(pk, strings.Repeat("s", 1024))); err != nil {
+				w.Error(err)
+			}
+			refused(w, w.putNew(key(pk+"p", "1")), "ValidationException")
+			refused(w, w.putNew(key(pk, strings.Repeat("s", 1025))), "ValidationException")
+		},
+		"keys that are no keys": func(w *table) {
+			for _, bad := range []attrs{key("", "1"), key(w.pk(), ""), {"PK": s(w.pk())}, {"PK": n("1"), "SK": s("1")},
+				with(key(w.pk(), "1"), attrs{"GSI1PK": n("1"), "GSI1SK": s("1")}), with(key(w.pk(), "1"), attrs{"GSI1PK": s(""), "GSI1SK": s("1")})} {
+				refused(w, w.putNew(bad), "ValidationException")
+			}
+			w.absent(key(w.pk(), "1"))
+		},
+		"a table that is not there": func(w *table) {
+			gone := w.in(w)
+			gone.name = w.name + "-gone"
+			refused(w, gone.putNew(key(w.pk(), "1")), "ResourceNotFoundException")
+		},
+	})
+}

@@ -1,0 +1,132 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// query reads a range as the store does, page by page, and returns the sort keys of each page.
+func (w *table) query(condition string, values attrs) (pages [][]string) {
+	w.Helper()
+	in := &dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: &condition, ExpressionAttributeValues: values}
+	for {
+		out, err := w.db.Query(ctx, in)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if int(out.Count) != len(out.Items) {
+			w.Errorf("Count %d of %d items", out.Count, len(out.Items))
+		}
+		pages = append(pages, sortKeys(out.Items))
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+			return pages
+		}
+	}
+}
+
+func sortKeys(items []attrs) []string {
+	keys := []string{}
+	for _, item := range items {
+		keys = append(keys, item["SK"].(*types.AttributeValueMemberS).Value)
+	}
+	return keys
+}
+
+func ranges(t *testing.T, h *Harness) {
+	newTable(t, h).each(t, map[string]func(*table){
+		"windows of one total": func(w *table) {
+			days := []string{"2018-01-31T00:00:00Z", "2018-02-01T00:00:00Z", "2018-02-02T00:00:00Z", "2018-02-03T00:00:00Z", "2018-02-04T00:00:00Z"}
+			for _, i := range []int{3, 0, 4, 1, 2} {
+				w.put(with(key(w.pk(), days[i]), attrs{"n": n("1")}))
+				w.put(key(w.pk()+"x", days[i]))
+			}
+			got := w.query("PK = :pk AND SK BETWEEN :from AND :to", attrs{":pk": s(w.pk()), ":from": s(days[1]), ":to": s(days[3])})
+			if want := [][]string{days[1:4]}; fmt.Sprint(got) != fmt.Sprint(want) {
+				w.Errorf("got %v, want %v", got, want)
+			}
+			got = w.query("PK = :pk AND SK BETWEEN :from AND :to", attrs{":pk": s(w.pk()), ":from": s("2018-02-01T00:00:01Z"), ":to": s("2018-02-01T23:59:59Z")})
+			if want := [][]string{{}}; fmt.Sprint(got) != fmt.Sprint(want) {
+				w.Errorf("got %v, want %v", got, want)
+			}
+		},
+		"one item, by both keys": func(w *table) {
+			w.put(key(w.pk(), "-"))
+			w.put(key(w.pk(), "--"))
+			if got := w.query("PK = :pk AND SK = :sk", attrs{":pk": s(w.pk()), ":sk": s("-")}); fmt.Sprint(got) != "[[-]]" {
+				w.Errorf("got %v", got)
+			}
+			if got := w.query("PK = :pk AND SK = :sk", attrs{":pk": s(w.pk() + "absent"), ":sk": s("-")}); fmt.Sprint(got) != "[[]]" {
+				w.Errorf("got %v", got)
+			}
+		},
+		"sort keys are in the order of their bytes": func(w *table) {
+			keys := []string{"a", "B", "ä", "10", "9", "\U0001F600", "\uFFFD", "~", "a#"}
+			for _, sk := range keys {
+				w.put(key(w.pk(), sk))
+			}
+			slices.Sort(keys)
+			got := w.query("PK = :pk AND SK BETWEEN :from AND :to", attrs{":pk": s(w.pk()), ":from": s("1"), ":to": s("\U0010FFFF")})
+			if want := [][]string{keys}; fmt.Sprint(got) != fmt.Sprint(want) {
+				w.Errorf("got %v, want %v", got, want)
+			}
+		},
+		"a range that ends before it begins": func(w *table) {
+			_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, KeyConditionExpression: aws.String("PK = :pk AND SK BETWEEN :from AND :to"),
+				ExpressionAttributeValues: attrs{":pk": s(w.pk()), ":from": s("2"), ":to": s("1")}})
+			refused(w, err, "ValidationException")
+		},
+		"a page ends at 1 MB, the item that passes it included": func(w *table) {
+			body := s(strings.Repeat("x", 390*1024))
+			for i := range 5 {
+				w.put(with(key(w.pk(), fmt.Sprint(i)), attrs{"data": body}))
+			}
+			got := w.query("PK = :pk AND SK BETWEEN :from AND :to", attrs{":pk": s(w.pk()), ":from": s("0"), ":to": s("9")})
+			if want := [][]string{{"0", "1", "2"}, {"3", "4"}}; fmt.Sprint(got) != fmt.Sprint(want) {
+				w.Errorf("pages %v, want %v", got, want)
+			}
+		},
+		"a table that is not there": func(w *table) {
+			_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(w.name + "-gone"), KeyConditionExpression: aws.String("PK = :pk"), ExpressionAttributeValues: attrs{":pk": s("a")}})
+			refused(w, err, "ResourceNotFoundException")
+			_, err = w.db.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(w.name + "-gone")})
+			refused(w, err, "ResourceNotFoundException")
+		},
+	})
+	t.Run("a scan sees every item once", func(t *testing.T) {
+		w := newTable(t, h)
+		body := s(strings.Repeat("x", 300*1024))
+		want := map[string]bool{}
+		for i := range 9 {
+			item := with(key(fmt.Sprint("p", i%4), fmt.Sprint(i)), attrs{"data": body})
+			w.put(item)
+			want[fmt.Sprint(i)] = true
+		}
+		in := &dynamodb.ScanInput{TableName: &w.name, ConsistentRead: aws.Bool(true)}
+		pages := 0
+		for {
+			out, err := w.db.Scan(ctx, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages++
+			for _, sk := range sortKeys(out.Items) {
+				if !want[sk] {
+					t.Errorf("item %s came twice", sk)
+				}
+				delete(want, sk)
+			}
+			if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+				break
+			}
+		}
+		if len(want) > 0 || pages < 3 {
+			t.Errorf("%d items missing after %d pages", len(want), pages)
+		}
+	})
+}

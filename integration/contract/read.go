@@ -1,0 +1,113 @@
+package contract
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// judging is what the store projects to judge a redelivery by.
+func judging(keys ...attrs) types.KeysAndAttributes {
+	return types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true),
+		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #p"),
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#p": "data"}}
+}
+
+// batchGet reads and returns the items by sort key.
+func (w *table) batchGet(request types.KeysAndAttributes) (map[string]attrs, *dynamodb.BatchGetItemOutput, error) {
+	out, err := w.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{w.name: request}})
+	if err != nil {
+		return nil, nil, err
+	}
+	bySK := map[string]attrs{}
+	for _, item := range out.Responses[w.name] {
+		bySK[item["SK"].(*types.AttributeValueMemberS).Value] = item
+	}
+	if len(bySK) != len(out.Responses[w.name]) {
+		w.Errorf("%d items under %d keys", len(out.Responses[w.name]), len(bySK))
+	}
+	return bySK, out, nil
+}
+
+func reads(t *testing.T, h *Harness) {
+	newTable(t, h).each(t, map[string]func(*table){
+		"an item that is not there": func(w *table) {
+			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: aws.Bool(true)})
+			if err != nil || len(out.Item) != 0 {
+				w.Errorf("got %s, %v", show(out.Item), err)
+			}
+		},
+		"keys that are no keys": func(w *table) {
+			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), with(key(w.pk(), "1"), attrs{"x": s("1")}), {"PK": s(w.pk()), "SK": n("1")}} {
+				_, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: k})
+				refused(w, err, "ValidationException")
+			}
+			_, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(w.name + "-gone"), Key: key("a", "1")})
+			refused(w, err, "ResourceNotFoundException")
+		},
+		"what judging needs, and nothing else": func(w *table) {
+			want := with(key(w.pk(), "1"), attrs{"type": s("order"), "digest": b("\x01"), "expiresAt": n("4102444800"), "data": s("{}")})
+			w.put(with(want, attrs{"id": s("1"), "GSI1PK": s("g"), "GSI1SK": s("1"), "status": s("paid")}))
+			w.put(key(w.pk(), "2"))
+			got, out, err := w.batchGet(judging(key(w.pk(), "1"), key(w.pk(), "2"), key(w.pk(), "absent")))
+			if err != nil {
+				w.Fatal(err)
+			}
+			w.same("projected", got["1"], want)
+			w.same("without the attributes", got["2"], key(w.pk(), "2"))
+			if len(got) != 2 || len(out.UnprocessedKeys) != 0 {
+				w.Errorf("%d items, unprocessed %v", len(got), out.UnprocessedKeys)
+			}
+		},
+		"a hundred keys and one more": func(w *table) {
+			var keys []attrs
+			for i := range 101 {
+				keys = append(keys, key(w.pk(), fmt.Sprint(i)))
+			}
+			w.put(keys[99])
+			got, _, err := w.batchGet(types.KeysAndAttributes{Keys: keys[:100], ConsistentRead: aws.Bool(true)})
+			if err != nil || len(got) != 1 {
+				w.Errorf("%d items, %v", len(got), err)
+			}
+			_, _, err = w.batchGet(judging(keys...))
+			refused(w, err, "ValidationException")
+		},
+		"one key twice": func(w *table) {
+			_, _, err := w.batchGet(judging(key(w.pk(), "1"), key(w.pk(), "1")))
+			refused(w, err, "ValidationException")
+		},
+		"a table that is not there": func(w *table) {
+			gone := w.in(w)
+			gone.name = w.name + "-gone"
+			_, _, err := gone.batchGet(judging(key(w.pk(), "1")))
+			refused(w, err, "ResourceNotFoundException")
+		},
+		"more than 16 MB come in part": func(w *table) {
+			var keys []attrs
+			body := strings.Repeat("x", 390*1024)
+			for i := range 46 {
+				keys = append(keys, key(fmt.Sprint(w.pk(), i), fmt.Sprint(i))) // one partition may give less
+				w.put(with(keys[i], attrs{"data": s(body)}))
+			}
+			got, out, err := w.batchGet(judging(keys...))
+			if err != nil {
+				w.Fatal(err)
+			}
+			rest := out.UnprocessedKeys[w.name]
+			if len(rest.Keys) == 0 || len(got)+len(rest.Keys) != len(keys) {
+				w.Fatalf("%d items and %d unprocessed of %d", len(got), len(rest.Keys), len(keys))
+			}
+			if size := len(got) * len(body); size > 16<<20 {
+				w.Errorf("one answer holds %d bytes", size)
+			}
+			more, _, err := w.batchGet(rest) // the answer is itself a request
+			if err != nil || len(more) != len(rest.Keys) {
+				w.Errorf("%d of %d unprocessed keys read, %v", len(more), len(rest.Keys), err)
+			}
+		},
+	})
+}

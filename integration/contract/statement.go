@@ -1,0 +1,146 @@
+package contract
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// insert is one of the store's statements: one parameter an attribute.
+func (w *table) insert(item attrs) types.BatchStatementRequest {
+	var parameters []types.AttributeValue
+	names := slices.Sorted(maps.Keys(item))
+	for _, name := range names {
+		parameters = append(parameters, item[name])
+	}
+	return types.BatchStatementRequest{Parameters: parameters, ReturnValuesOnConditionCheckFailure: allOld,
+		Statement: aws.String(`INSERT INTO "` + w.name + `" VALUE {'` + strings.Join(names, "': ?, '") + `': ?}`)}
+}
+
+func (w *table) execute(all ...types.BatchStatementRequest) ([]types.BatchStatementResponse, error) {
+	out, err := w.db.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: all})
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Responses) != len(all) {
+		w.Fatalf("%d responses to %d statements", len(out.Responses), len(all))
+	}
+	return out.Responses, nil
+}
+
+// outcomes asserts the error code of each statement; empty: it was done.
+func (w *table) outcomes(got []types.BatchStatementResponse, err error, want ...types.BatchStatementErrorCodeEnum) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+	for i, r := range got {
+		var is types.BatchStatementErrorCodeEnum
+		if r.Error != nil {
+			is = r.Error.Code
+		}
+		if is != want[i] {
+			w.Errorf("statement %d: %q, want %q", i, is, want[i])
+		}
+	}
+}
+
+const (
+	done      types.BatchStatementErrorCodeEnum = ""
+	duplicate                                   = types.BatchStatementErrorCodeEnumDuplicateItem
+	bad                                         = types.BatchStatementErrorCodeEnumValidationError
+	noTable                                     = types.BatchStatementErrorCodeEnumResourceNotFound
+)
+
+func statements(t *testing.T, h *Harness) {
+	newTable(t, h).each(t, map[string]func(*table){
+		"twenty-five new items": func(w *table) {
+			var all []types.BatchStatementRequest
+			var items []attrs
+			for i := range 25 {
+				item := with(key(w.pk(), fmt.Sprint(i)), attrs{"type": s("order"), "digest": b(fmt.Sprint("\xff", i)), "epoch": n("1"), "live": yes(true),
+					"meta": m(attrs{"source": s("it's")}), "data": s(fmt.Sprintf(`{"order":%d,"text":"\"?' %s"}`, i, "ü"))})
+				items, all = append(items, item), append(all, w.insert(item))
+			}
+			got, err := w.execute(all...)
+			w.outcomes(got, err, make([]types.BatchStatementErrorCodeEnum, 25)...)
+			for i, item := range items {
+				w.stored(item)
+				if got := aws.ToString(got[i].TableName); got != w.name {
+					w.Errorf("response %d names table %q", i, got)
+				}
+			}
+		},
+		"some are taken": func(w *table) {
+			first := with(key(w.pk(), "1"), attrs{"v": n("1")})
+			w.put(first)
+			got, err := w.execute(w.insert(key(w.pk(), "0")), w.insert(with(key(w.pk(), "1"), attrs{"v": n("2")})), w.insert(key(w.pk(), "2")))
+			w.outcomes(got, err, done, duplicate, done)
+			w.stored(first)
+			w.stored(key(w.pk(), "2"))
+			if image := got[1].Error.Item; len(image) > 0 { // not promised; where it comes, it is the stored item
+				w.same("image of the duplicate", image, first)
+			}
+		},
+		"all are taken": func(w *table) {
+			w.put(key(w.pk(), "1"))
+			got, err := w.execute(w.insert(key(w.pk(), "1")))
+			w.outcomes(got, err, duplicate)
+		},
+		"one item twice in a request": func(w *table) {
+			_, err := w.execute(w.insert(key(w.pk(), "1")), w.insert(key(w.pk(), "2")), w.insert(with(key(w.pk(), "1"), attrs{"v": n("1")})))
+			refused(w, err, "ValidationException")
+			written := pick(w, h, "one item twice in a batch of statements", false, true)
+			if got := w.get(key(w.pk(), "2")); (len(got) > 0) != written {
+				w.Errorf("the other statement's item: %s", show(got))
+			}
+		},
+		"what can never be done fails alone": func(w *table) {
+			gone := w.in(w)
+			gone.name = w.name + "-gone"
+			broken := w.insert(key(w.pk(), "broken"))
+			broken.Statement = aws.String("INSERT INTO")
+			got, err := w.execute(
+				w.insert(key(w.pk(), "first")),
+				w.insert(with(key(w.pk(), "large"), attrs{"data": s(strings.Repeat("x", maxItem))})),
+				w.insert(key(w.pk(), strings.Repeat("s", 1025))),
+				w.insert(key(w.pk(), "")),
+				w.insert(with(key(w.pk(), "index"), attrs{"GSI1PK": n("1"), "GSI1SK": s("1")})),
+				w.insert(attrs{"PK": s(w.pk())}),
+				w.insert(key(w.pk(), "last")))
+			w.outcomes(got, err, done, bad, bad, bad, bad, bad, done)
+			w.stored(key(w.pk(), "first"))
+			w.stored(key(w.pk(), "last"))
+			w.absent(key(w.pk(), "large"))
+		},
+		"what is no PartiQL fails alone": func(w *table) {
+			broken := w.insert(key(w.pk(), "broken"))
+			broken.Statement = aws.String(`INSERT INTO "` + w.name + `" VALUE {'PK'`)
+			got, err := w.execute(w.insert(key(w.pk(), "first")), broken)
+			w.outcomes(got, err, done, bad)
+			w.stored(key(w.pk(), "first"))
+		},
+		"a table that is not there fails alone": func(w *table) {
+			gone := w.in(w)
+			gone.name = w.name + "-gone"
+			got, err := w.execute(w.insert(key(w.pk(), "1")), gone.insert(key(w.pk(), "1")))
+			w.outcomes(got, err, done, noTable)
+			w.stored(key(w.pk(), "1"))
+		},
+		"too many and none": func(w *table) {
+			var all []types.BatchStatementRequest
+			for i := range 26 {
+				all = append(all, w.insert(key(w.pk(), fmt.Sprint(i))))
+			}
+			_, err := w.execute(all...)
+			refused(w, err, "ValidationException")
+			w.absent(key(w.pk(), "0"))
+		},
+	})
+}

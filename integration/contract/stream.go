@@ -1,0 +1,235 @@
+package contract
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// shards lists the shards of the table's stream, as the stream mapping does.
+func (w *table) shards() []types.Shard {
+	w.Helper()
+	var all []types.Shard
+	in := &dynamodbstreams.DescribeStreamInput{StreamArn: &w.stream}
+	for {
+		out, err := w.h.Streams.DescribeStream(ctx, in)
+		if err != nil {
+			w.Fatal(err)
+		}
+		all = append(all, out.StreamDescription.Shards...)
+		if in.ExclusiveStartShardId = out.StreamDescription.LastEvaluatedShardId; in.ExclusiveStartShardId == nil {
+			return all
+		}
+	}
+}
+
+// iterator is a place in a shard: after a sequence number, or at the first record there is.
+func (w *table) iterator(shard, after string) *string {
+	w.Helper()
+	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.stream, ShardId: &shard, ShardIteratorType: types.ShardIteratorTypeTrimHorizon}
+	if after != "" {
+		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, &after
+	}
+	out, err := w.h.Streams.GetShardIterator(ctx, in)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return out.ShardIterator
+}
+
+// read returns what a shard holds from an iterator on, and the iterator to go on with.
+func (w *table) read(from *string) (records []types.Record, next *string) {
+	w.Helper()
+	for {
+		out, err := w.h.Streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: from, Limit: aws.Int32(1000)})
+		if err != nil {
+			w.Fatal(err)
+		}
+		records = append(records, out.Records...)
+		if from = out.NextShardIterator; len(out.Records) == 0 || from == nil {
+			return records, from
+		}
+	}
+}
+
+// records waits for n records in all shards and returns them by shard.
+func (w *table) records(n int) map[string][]types.Record {
+	w.Helper()
+	var byShard map[string][]types.Record
+	w.h.Until(w, fmt.Sprint(n, " records"), func() bool {
+		byShard = map[string][]types.Record{}
+		found := 0
+		for _, shard := range w.shards() {
+			id := aws.ToString(shard.ShardId)
+			byShard[id], _ = w.read(w.iterator(id, ""))
+			found += len(byShard[id])
+		}
+		if found > n {
+			w.Fatalf("%d records, want %d", found, n)
+		}
+		return found == n
+	})
+	return byShard
+}
+
+func streams(t *testing.T, h *Harness) {
+	t.Run("the life of one item", func(t *testing.T) {
+		w := newTable(t, h)
+		began := time.Now()
+		k := key("a", "1")
+		first, second := with(k, attrs{"type": s("order"), "digest": b("\x00\xff"), "epoch": n("1.0"), "meta": m(attrs{"x": s("y")}), "live": yes(true)}), with(k, attrs{"epoch": n("2")})
+		w.put(first)
+		first["epoch"] = n("1")
+		w.put(first) // changes nothing: no record
+		w.put(second)
+		if _, err := w.db.DeleteItem(ctx, &ddb.DeleteItemInput{TableName: &w.name, Key: k}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.db.DeleteItem(ctx, &ddb.DeleteItemInput{TableName: &w.name, Key: k}); err != nil { // nothing is there: no record
+			t.Fatal(err)
+		}
+		var all []types.Record
+		for _, records := range w.records(3) {
+			if len(records) > 0 && len(all) > 0 {
+				t.Error("the changes of one item are in two open shards")
+			}
+			all = append(all, records...)
+		}
+		for i, want := range []struct {
+			name     types.OperationType
+			old, new attrs
+		}{{types.OperationTypeInsert, nil, first}, {types.OperationTypeModify, first, second}, {types.OperationTypeRemove, second, nil}} {
+			r := all[i]
+			if r.EventName != want.name || r.Dynamodb.StreamViewType != types.StreamViewTypeNewAndOldImages || aws.ToString(r.EventID) == "" || aws.ToString(r.EventSource) != "aws:dynamodb" {
+				t.Errorf("record %d: %s, view %s, id %q, source %q", i, r.EventName, r.Dynamodb.StreamViewType, aws.ToString(r.EventID), aws.ToString(r.EventSource))
+			}
+			if r.UserIdentity != nil {
+				t.Errorf("record %d: a person's change has an identity: %v", i, *r.UserIdentity)
+			}
+			w.same("keys", plain(r.Dynamodb.Keys), k)
+			w.same("old image", plain(r.Dynamodb.OldImage), want.old)
+			w.same("new image", plain(r.Dynamodb.NewImage), want.new)
+			at := aws.ToTime(r.Dynamodb.ApproximateCreationDateTime)
+			if off := at.Sub(began); off < -time.Minute || off > time.Minute {
+				t.Errorf("record %d was created at %v, the test began at %v", i, at, began)
+			}
+		}
+		ascending(t, all)
+	})
+	t.Run("every kind of write leaves a record", func(t *testing.T) {
+		w := newTable(t, h)
+		w.inserted(w.insert(key("a", "1")), w.insert(key("b", "1")))
+		if err := w.transact(w.receipt("r1"), w.add("total", "1", "")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.update(key("a", "1"), "SET #v = :v", "", map[string]string{"#v": "v"}, attrs{":v": n("1")}); err != nil {
+			t.Fatal(err)
+		}
+		w.conditionFailed(w.putNew(key("b", "1")), key("b", "1")) // none
+		for _, records := range w.records(5) {
+			ascending(t, records)
+		}
+	})
+	t.Run("reading goes on where it stopped", func(t *testing.T) {
+		w := newTable(t, h)
+		for i := range 12 {
+			w.put(with(key("a", fmt.Sprint(i)), attrs{"v": n("1")}))
+		}
+		for id, records := range w.records(12) {
+			if len(records) == 0 {
+				continue
+			}
+			at := len(records) / 2
+			rest, next := w.read(w.iterator(id, aws.ToString(records[at].Dynamodb.SequenceNumber)))
+			if got, want := numbers(rest), numbers(records[at+1:]); !slices.Equal(got, want) {
+				t.Errorf("after record %d: %v, want %v", at, got, want)
+			}
+			last := aws.ToString(records[len(records)-1].Dynamodb.SequenceNumber)
+			if rest, _ := w.read(w.iterator(id, last)); len(rest) != 0 {
+				t.Errorf("%d records after the last", len(rest))
+			}
+			// An iterator stands after what it has given, and gives what comes later.
+			w.put(with(key("a", "later"), attrs{"v": n("1")}))
+			var later []types.Record
+			h.Until(t, "a later record", func() bool {
+				later, next = w.read(next)
+				return len(later) > 0 || next == nil
+			})
+			if len(later) != 1 || showStream(later[0].Dynamodb.Keys) != show(key("a", "later")) {
+				t.Errorf("got %d records", len(later))
+			}
+		}
+	})
+	t.Run("what is not there", func(t *testing.T) {
+		w := newTable(t, h)
+		_, err := h.Streams.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(w.stream[:len(w.stream)-23] + "2001-01-01T00:00:00.000")})
+		refused(t, err, "ResourceNotFoundException")
+		_, err = h.Streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.stream, ShardId: aws.String("shardId-00000001573689847184-864758bb"), ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
+		refused(t, err, "ResourceNotFoundException")
+	})
+}
+
+// inserted executes statements that must all be done.
+func (w *table) inserted(all ...ddbtypes.BatchStatementRequest) {
+	w.Helper()
+	got, err := w.execute(all...)
+	w.outcomes(got, err, make([]ddbtypes.BatchStatementErrorCodeEnum, len(all))...)
+}
+
+// ascending asserts what marks rest on: numbers of 21 to 40 digits that grow within a shard.
+func ascending(t testing.TB, records []types.Record) {
+	t.Helper()
+	last := new(big.Int)
+	for i, text := range numbers(records) {
+		number, ok := new(big.Int).SetString(text, 10)
+		if !ok || len(text) < 21 || len(text) > 40 {
+			t.Errorf("record %d: sequence number %q is not 21 to 40 decimal digits", i, text)
+			continue
+		}
+		if number.Cmp(last) <= 0 {
+			t.Errorf("record %d: sequence number %s after %s", i, number, last)
+		}
+		last = number
+	}
+}
+
+func numbers(records []types.Record) []string {
+	var all []string
+	for _, r := range records {
+		all = append(all, aws.ToString(r.Dynamodb.SequenceNumber))
+	}
+	return all
+}
+
+func showStream(image map[string]types.AttributeValue) string { return show(plain(image)) }
+
+// plain turns a stream's image into the type that the tables use.
+func plain(image map[string]types.AttributeValue) attrs {
+	out := attrs{}
+	for name := range maps.Keys(image) {
+		switch v := image[name].(type) {
+		case *types.AttributeValueMemberS:
+			out[name] = s(v.Value)
+		case *types.AttributeValueMemberN:
+			out[name] = n(v.Value)
+		case *types.AttributeValueMemberB:
+			out[name] = b(string(v.Value))
+		case *types.AttributeValueMemberBOOL:
+			out[name] = yes(v.Value)
+		case *types.AttributeValueMemberM:
+			out[name] = m(plain(v.Value))
+		default:
+			out[name] = nil
+		}
+	}
+	return out
+}

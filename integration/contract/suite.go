@@ -1,0 +1,202 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+)
+
+// Run holds one backend to the contract.
+func Run(t *testing.T, h *Harness) {
+	for _, area := range []struct {
+		name    string
+		present bool
+		run     func(*testing.T, *Harness)
+	}{
+		{"put", true, puts}, {"update", true, updates}, {"statements", true, statements}, {"transaction", true, transactions},
+		{"read", true, reads}, {"range", true, ranges}, {"expression", true, expressions}, {"capacity", true, capacities},
+		{"ttl", true, timeToLive}, {"stream", true, streams},
+		{"queue", h.SQS != nil, queues}, {"redrive", h.SQS != nil, redrives}, {"object", h.S3 != nil, objects},
+	} {
+		if area.present {
+			t.Run(area.name, func(t *testing.T) { area.run(t, h) })
+		}
+	}
+}
+
+var ctx = context.Background()
+
+// attrs is an item, or a part of one.
+type attrs = map[string]types.AttributeValue
+
+func s(v string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: v} }
+func n(v string) types.AttributeValue   { return &types.AttributeValueMemberN{Value: v} }
+func b(v string) types.AttributeValue   { return &types.AttributeValueMemberB{Value: []byte(v)} }
+func yes(v bool) types.AttributeValue   { return &types.AttributeValueMemberBOOL{Value: v} }
+func m(v attrs) types.AttributeValue    { return &types.AttributeValueMemberM{Value: v} }
+func key(pk, sk string) attrs           { return attrs{"PK": s(pk), "SK": s(sk)} }
+func with(item attrs, more attrs) attrs { out := maps.Clone(item); maps.Copy(out, more); return out }
+
+// allOld asks for the stored item when a condition fails.
+const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
+
+// table is a fresh table with a stream and one index, as the events table has them.
+type table struct {
+	testing.TB
+	h      *Harness
+	db     DynamoDB
+	name   string
+	stream string // ARN
+}
+
+// newTable makes a table. It goes when the test ends.
+func newTable(t testing.TB, h *Harness) *table {
+	t.Helper()
+	name := h.Name(t)
+	text := func(name string) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
+	}
+	keys := func(pk, sk string) []types.KeySchemaElement {
+		return []types.KeySchemaElement{{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange}}
+	}
+	out, err := h.DynamoDB.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: keys("PK", "SK"),
+		AttributeDefinitions: []types.AttributeDefinition{text("PK"), text("SK"), text("GSI1PK"), text("GSI1SK")},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: keys("GSI1PK", "GSI1SK"),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}},
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &table{TB: t, h: h, db: h.DynamoDB, name: name, stream: aws.ToString(out.TableDescription.LatestStreamArn)}
+	h.Until(t, "table active", func() bool {
+		out, err := h.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+		if err == nil && w.stream == "" {
+			w.stream = aws.ToString(out.Table.LatestStreamArn)
+		}
+		return err == nil && out.Table.TableStatus == types.TableStatusActive && w.stream != ""
+	})
+	t.Cleanup(func() { _, _ = h.DynamoDB.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name}) })
+	return w
+}
+
+// in is the same table inside a subtest.
+func (w *table) in(t testing.TB) *table {
+	sub := *w
+	sub.TB = t
+	return &sub
+}
+
+// each runs cases against one table; each case keeps to keys of its own.
+func (w *table) each(t *testing.T, cases map[string]func(*table)) {
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		t.Run(name, func(t *testing.T) { cases[name](w.in(t)) })
+	}
+}
+
+// pk is a partition key of the running test's own.
+func (w *table) pk() string { return w.Name() }
+
+func (w *table) put(item attrs) {
+	w.Helper()
+	if _, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *table) get(k attrs) attrs {
+	w.Helper()
+	out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: k, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return out.Item
+}
+
+// stored asserts what lies under the key of want.
+func (w *table) stored(want attrs) {
+	w.Helper()
+	w.same("stored", w.get(attrs{"PK": want["PK"], "SK": want["SK"]}), want)
+}
+
+func (w *table) absent(k attrs) {
+	w.Helper()
+	if got := w.get(k); len(got) > 0 {
+		w.Errorf("stored although it should not be: %s", show(got))
+	}
+}
+
+func (w *table) same(what string, got, want attrs) {
+	w.Helper()
+	if show(got) != show(want) {
+		w.Errorf("%s:\n got %s\nwant %s", what, show(got), show(want))
+	}
+}
+
+// conditionFailed asserts that err is a failed condition which brings the image; nil: none.
+func (w *table) conditionFailed(err error, image attrs) {
+	w.Helper()
+	var failed *types.ConditionalCheckFailedException
+	if !errors.As(err, &failed) {
+		w.Fatalf("error = %v, want a ConditionalCheckFailedException", err)
+	}
+	w.same("image of the failed condition", failed.Item, image)
+}
+
+// refused asserts the code of an error.
+func refused(t testing.TB, err error, want string) {
+	t.Helper()
+	if got := code(err); got != want {
+		t.Errorf("error code %q (%v), want %q", got, err, want)
+	}
+}
+
+// code is an error's code: empty without an error.
+func code(err error) string {
+	var api smithy.APIError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &api):
+		return api.ErrorCode()
+	}
+	return "not an answer of the service: " + err.Error()
+}
+
+// show is an item as text, the same for equal items.
+func show(item attrs) string {
+	if len(item) == 0 {
+		return "{}"
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(item)) {
+		parts = append(parts, name+":"+showValue(item[name]))
+	}
+	return "{" + strings.Join(parts, " ") + "}"
+}
+
+func showValue(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return fmt.Sprintf("S%.60q/%d", v.Value, len(v.Value))
+	case *types.AttributeValueMemberN:
+		return "N" + v.Value
+	case *types.AttributeValueMemberB:
+		return fmt.Sprintf("B%x", v.Value)
+	case *types.AttributeValueMemberBOOL:
+		return fmt.Sprint(v.Value)
+	case *types.AttributeValueMemberM:
+		return "M" + show(v.Value)
+	}
+	return fmt.Sprintf("%T", v)
+}

@@ -1,0 +1,145 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// receipt is the store's put of a receipt.
+func (w *table) receipt(sk string) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), sk), attrs{"expiresAt": n("4102444800")}),
+		ConditionExpression: aws.String("attribute_not_exists(PK)")}}
+}
+
+// add is the store's update of an aggregate item inside a transaction.
+func (w *table) add(sk, amount, condition string) types.TransactWriteItem {
+	u := &types.Update{TableName: &w.name, Key: key(w.pk(), sk), UpdateExpression: aws.String("ADD #n0 :n, #n1 :v"),
+		ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "revenue"}, ExpressionAttributeValues: attrs{":n": n("1"), ":v": n(amount)},
+		ReturnValuesOnConditionCheckFailure: allOld}
+	if condition != "" {
+		u.ConditionExpression = &condition
+	}
+	return types.TransactWriteItem{Update: u}
+}
+
+func (w *table) transact(items ...types.TransactWriteItem) error {
+	_, err := w.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	return err
+}
+
+// cancelled asserts the reasons, in the order of the items, and returns them.
+func (w *table) cancelled(err error, codes ...string) []types.CancellationReason {
+	w.Helper()
+	var cancel *types.TransactionCanceledException
+	if !errors.As(err, &cancel) {
+		w.Fatalf("error = %v, want a TransactionCanceledException", err)
+	}
+	var got []string
+	for _, r := range cancel.CancellationReasons {
+		got = append(got, aws.ToString(r.Code))
+	}
+	if strings.Join(got, " ") != strings.Join(codes, " ") {
+		w.Fatalf("reasons %v, want %v", got, codes)
+	}
+	return cancel.CancellationReasons
+}
+
+func transactions(t *testing.T, h *Harness) {
+	newTable(t, h).each(t, map[string]func(*table){
+		"receipts and totals together": func(w *table) {
+			w.put(with(key(w.pk(), "old"), attrs{"n": n("4"), "revenue": n("2.5")}))
+			if err := w.transact(w.receipt("r1"), w.receipt("r2"), w.add("new", "0.1", ""), w.add("old", "-2", "#n1 >= :v")); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "r2"), attrs{"expiresAt": n("4102444800")}))
+			w.stored(with(key(w.pk(), "new"), attrs{"n": n("1"), "revenue": n("0.1")}))
+			w.stored(with(key(w.pk(), "old"), attrs{"n": n("5"), "revenue": n("0.5")}))
+		},
+		"a receipt that is there cancels all": func(w *table) {
+			w.put(key(w.pk(), "r2"))
+			reasons := w.cancelled(w.transact(w.receipt("r1"), w.receipt("r2"), w.add("total", "1", "")), "None", "ConditionalCheckFailed", "None")
+			w.same("image that was not asked for", reasons[1].Item, nil)
+			w.absent(key(w.pk(), "r1"))
+			w.absent(key(w.pk(), "total"))
+		},
+		"a failed condition brings the item": func(w *table) {
+			stored := with(key(w.pk(), "total"), attrs{"n": n("1"), "revenue": n("5")})
+			w.put(stored)
+			reasons := w.cancelled(w.transact(w.receipt("r1"), w.add("total", "4", "#n1 < :v"), w.add("absent", "4", "#n1 < :v")), "None", "ConditionalCheckFailed", "ConditionalCheckFailed")
+			w.same("image", reasons[1].Item, stored)
+			w.same("image of an item that is not there", reasons[2].Item, nil)
+			w.stored(stored)
+		},
+		"an update that can never be done": func(w *table) {
+			w.put(with(key(w.pk(), "total"), attrs{"revenue": s("not a number")}))
+			err := w.transact(w.receipt("r1"), w.add("total", "1", ""))
+			if code := pick(w, h, "an update of a transaction that can never be done", "", "ValidationException"); code != "" {
+				refused(w, err, code)
+			} else {
+				w.cancelled(err, "None", "ValidationError")
+			}
+			w.absent(key(w.pk(), "r1"))
+		},
+		"one item twice": func(w *table) {
+			refused(w, w.transact(w.receipt("r1"), w.add("r1", "1", "")), "ValidationException")
+			w.absent(key(w.pk(), "r1"))
+		},
+		"a hundred items and one more": func(w *table) {
+			var all []types.TransactWriteItem
+			for i := range 101 {
+				all = append(all, w.receipt(fmt.Sprint("r", i)))
+			}
+			refused(w, w.transact(all...), "ValidationException")
+			w.absent(key(w.pk(), "r0"))
+			if err := w.transact(all[:100]...); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "r99"), attrs{"expiresAt": n("4102444800")}))
+		},
+		"an epoch is raised with its heads": func(w *table) {
+			raise := func(from, to, head string) error {
+				put := &types.Put{TableName: &w.name, Item: with(key(w.pk(), "E#"), attrs{"epoch": n(to)}), ConditionExpression: aws.String("attribute_not_exists(PK)")}
+				if from != "" {
+					put.ConditionExpression, put.ExpressionAttributeNames = aws.String("#e = :from"), map[string]string{"#e": "epoch"}
+					put.ExpressionAttributeValues = attrs{":from": n(from)}
+				}
+				return w.transact(types.TransactWriteItem{Put: put}, types.TransactWriteItem{Put: &types.Put{TableName: &w.name,
+					Item: with(key(w.pk(), head), attrs{"building": yes(true)}), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
+			}
+			if err := raise("", "1", "G#1"); err != nil {
+				w.Fatal(err)
+			}
+			w.cancelled(raise("", "1", "G#1"), "ConditionalCheckFailed", "ConditionalCheckFailed")
+			if err := raise("1", "2", "G#2"); err != nil {
+				w.Fatal(err)
+			}
+			w.cancelled(raise("1", "3", "G#3"), "ConditionalCheckFailed", "None")
+			w.stored(with(key(w.pk(), "E#"), attrs{"epoch": n("2")}))
+			w.absent(key(w.pk(), "G#3"))
+		},
+		"a token makes it once": func(w *table) {
+			in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{w.add("total", "1", "")}, ClientRequestToken: aws.String(w.h.Name(w)[:20])}
+			for range 2 {
+				if _, err := w.db.TransactWriteItems(ctx, in); err != nil {
+					w.Fatal(err)
+				}
+			}
+			w.stored(with(key(w.pk(), "total"), attrs{"n": n("1"), "revenue": n("1")}))
+			in.TransactItems = []types.TransactWriteItem{w.add("total", "2", "")}
+			_, err := w.db.TransactWriteItems(ctx, in)
+			refused(w, err, "IdempotentParameterMismatchException")
+		},
+		"a table that is not there": func(w *table) {
+			gone := w.in(w)
+			gone.name = w.name + "-gone"
+			refused(w, w.transact(w.receipt("r1"), gone.receipt("r1")), "ResourceNotFoundException")
+			w.absent(key(w.pk(), "r1"))
+		},
+	})
+}

@@ -1,0 +1,36 @@
+package integration
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/integration/contract"
+)
+
+// TestContract holds the endpoint to the contract. integration/contract holds the engine to the same.
+func TestContract(t *testing.T) {
+	t.Run("localstack", func(t *testing.T) {
+		contract.Run(t, endpointHarness(t))
+	})
+}
+
+// run makes the names of this run differ from those of any other on the same endpoint.
+var run, names = time.Now().UnixNano(), atomic.Int64{}
+
+func name(testing.TB) string { return fmt.Sprintf("ingot-%d-%d", run, names.Add(1)) }
+
+func endpointHarness(t *testing.T) *contract.Harness {
+	t.Helper()
+	e, c := open(t)
+	h := &contract.Harness{Backend: e.Name, DynamoDB: c.DynamoDB, Streams: c.Streams, Name: name,
+		Pass: func() { time.Sleep(50 * time.Millisecond) }}
+	if c.SQS != nil {
+		h.SQS = c.SQS
+	}
+	if c.S3 != nil {
+		h.S3 = c.S3
+	}
+	return h
+}

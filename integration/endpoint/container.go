@@ -1,0 +1,83 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/network"
+	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/modules/localstack"
+)
+
+const (
+	port = "4566/tcp"
+	// startTime is how long the container may take until it answers; 5 to 15 s are usual.
+	startTime = 2 * time.Minute
+)
+
+// start runs LocalStack in a container that lives until Close.
+func start(ctx context.Context, image string) (*Endpoint, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	var said strings.Builder
+	c, err := localstack.Run(ctx, image, testcontainers.WithLogger(log.New(&said, "", 0)), testcontainers.WithHostConfigModifier(local(ctx)))
+	e := &Endpoint{Name: "localstack", stop: func(ctx context.Context) error {
+		if c == nil {
+			return nil
+		}
+		return testcontainers.TerminateContainer(c, testcontainers.StopContext(ctx), testcontainers.StopTimeout(0))
+	}}
+	if err == nil {
+		e.URL, err = c.PortEndpoint(ctx, port, "http")
+	}
+	if err == nil {
+		err = e.probe(ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("start %s: %w\n%s%s", image, err, said.String(), lastWords(c))
+		_ = e.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return e, nil
+}
+
+// local keeps the container to what these tests need: no Docker socket inside, and its port on the loopback
+// interface alone where the engine is on this machine.
+func local(ctx context.Context) func(*container.HostConfig) {
+	return func(h *container.HostConfig) {
+		h.Binds = nil
+		p, err := testcontainers.NewDockerProvider()
+		if err != nil {
+			return
+		}
+		defer p.Close()
+		if host, err := p.DaemonHost(ctx); err == nil && (host == "localhost" || host == "127.0.0.1") {
+			h.PortBindings = network.PortMap{network.MustParsePort(port): {{HostIP: netip.MustParseAddr("127.0.0.1")}}}
+		}
+	}
+}
+
+// lastWords is the end of the container's log, for an error.
+func lastWords(c *localstack.LocalStackContainer) string {
+	if c == nil || c.Container == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	r, err := c.Logs(ctx)
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	text, _ := io.ReadAll(r)
+	if len(text) > 2000 {
+		text = text[len(text)-2000:]
+	}
+	return string(text)
+}

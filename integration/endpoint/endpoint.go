@@ -1,0 +1,88 @@
+// Package endpoint finds the AWS endpoint that integration tests run against: the one that INTEGRATION_ENDPOINT
+// names, else LocalStack in a container of its own.
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+)
+
+// Image is the LocalStack that runs without an account token; later ones ask for one.
+const Image = "localstack/localstack:4.14.0"
+
+// The environment variables that choose.
+const (
+	URLVariable      = "INTEGRATION_ENDPOINT" // a running endpoint, such as http://127.0.0.1:4566
+	ImageVariable    = "INTEGRATION_IMAGE"    // another image than Image
+	RequiredVariable = "INTEGRATION_REQUIRED" // 1: a missing endpoint fails the tests instead of skipping them
+)
+
+// Endpoint is a running endpoint.
+type Endpoint struct {
+	URL  string
+	Name string // for test names: localstack, or endpoint where it is not known to be LocalStack
+	SQS  bool   // it has queues
+	S3   bool   // it has buckets
+
+	stop func(context.Context) error
+}
+
+// Close ends what Open started; an endpoint that was running already stays.
+func (e *Endpoint) Close(ctx context.Context) error {
+	if e.stop == nil {
+		return nil
+	}
+	return e.stop(ctx)
+}
+
+// Missing says what there would have to be, and the one command that brings it about.
+type Missing struct {
+	What    string
+	Command string
+	Err     error
+}
+
+// Error is one line.
+func (m *Missing) Error() string {
+	return fmt.Sprintf("%s; to have these tests run: %s (or set %s). Cause: %v", m.What, m.Command, URLVariable, m.Err)
+}
+
+func (m *Missing) Unwrap() error { return m.Err }
+
+// Open finds or starts an endpoint. Where nothing can be started the error is a *Missing; any other error is
+// of an endpoint that should work and does not.
+func Open(ctx context.Context, getenv func(string) string) (*Endpoint, error) {
+	if text := getenv(URLVariable); text != "" {
+		return running(ctx, text)
+	}
+	image := getenv(ImageVariable)
+	if image == "" {
+		image = Image
+	}
+	engine, err := connect(ctx)
+	if err != nil {
+		return nil, &Missing{What: "no Docker engine answers", Command: "scripts/docker-engine.sh && scripts/localstack-image.sh", Err: err}
+	}
+	defer engine.close()
+	if err := have(ctx, engine, image); err != nil {
+		return nil, &Missing{What: fmt.Sprintf("the image %s is not on this Docker engine and cannot be pulled", image), Command: "scripts/localstack-image.sh", Err: err}
+	}
+	return start(ctx, image)
+}
+
+// running takes an endpoint as it is named.
+func running(ctx context.Context, text string) (*Endpoint, error) {
+	at, err := url.Parse(text)
+	if err != nil || at.Host == "" || (at.Scheme != "http" && at.Scheme != "https") {
+		return nil, fmt.Errorf("%s is %q: write a URL such as http://127.0.0.1:4566", URLVariable, text)
+	}
+	e := &Endpoint{URL: text, Name: "endpoint"}
+	if err := e.probe(ctx); err != nil {
+		return nil, fmt.Errorf("%s=%s does not answer as an AWS endpoint: %w", URLVariable, text, err)
+	}
+	return e, nil
+}
+
+var errNoAnswer = errors.New("no answer in time")

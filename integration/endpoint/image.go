@@ -1,0 +1,140 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+)
+
+// engine is what is asked of Docker before a container is started.
+type engine interface {
+	present(ctx context.Context, image string) (bool, error)
+	pull(ctx context.Context, image string) (io.ReadCloser, error)
+	close()
+}
+
+// Times that a machine without Docker, or without a registry, may cost a test run.
+const (
+	engineTime = 5 * time.Second
+	// pullSilence is how long a pull may go without a sign of progress. A registry that cannot be reached gives
+	// none; one that can gives several a second.
+	pullSilence = 10 * time.Second
+	pullTime    = 5 * time.Minute
+)
+
+type docker struct {
+	provider *testcontainers.DockerProvider
+}
+
+// connect finds the Docker engine. A socket that accepts and never answers is no engine either.
+func connect(ctx context.Context) (engine, error) {
+	type found struct {
+		provider *testcontainers.DockerProvider
+		err      error
+	}
+	answer := make(chan found, 1)
+	go func() {
+		p, err := testcontainers.NewDockerProvider()
+		answer <- found{p, err}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		return nil, errNoAnswer
+	case f := <-answer:
+		if f.err != nil {
+			return nil, f.err
+		}
+		if _, err := f.provider.Client().Ping(ctx, client.PingOptions{}); err != nil {
+			return nil, err
+		}
+		return docker{f.provider}, nil
+	}
+}
+
+func (d docker) present(ctx context.Context, image string) (bool, error) {
+	_, err := d.provider.Client().ImageInspect(ctx, image)
+	if errdefs.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (d docker) pull(ctx context.Context, image string) (io.ReadCloser, error) {
+	r, err := d.provider.Client().ImagePull(ctx, image, client.ImagePullOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return progress{r, ctx}, nil
+}
+
+func (d docker) close() { _ = d.provider.Close() }
+
+// progress reads a pull message by message: an error in the middle stands in a message.
+type progress struct {
+	client.ImagePullResponse
+	ctx context.Context
+}
+
+// WriteTo gives one byte for each message, as a sign of life.
+func (p progress) WriteTo(w io.Writer) (n int64, err error) {
+	for message, err := range p.JSONMessages(p.ctx) {
+		if err != nil {
+			return n, err
+		}
+		if message.Error != nil {
+			return n, message.Error
+		}
+		written, err := w.Write([]byte{'.'})
+		n += int64(written)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, p.ctx.Err()
+}
+
+// have makes sure that the engine has the image, and gives up soon where no registry answers.
+func have(ctx context.Context, d engine, image string) error {
+	inspecting, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	present, err := d.present(inspecting, image)
+	if present || err != nil {
+		return err
+	}
+	pulling, cancelPull := context.WithTimeoutCause(ctx, pullTime, fmt.Errorf("the pull took longer than %v", pullTime))
+	defer cancelPull()
+	return pull(pulling, d, image, pullSilence)
+}
+
+// pull ends with an error when nothing was heard of it for the given time.
+func pull(ctx context.Context, d engine, image string, silence time.Duration) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	watch := time.AfterFunc(silence, func() { stop(fmt.Errorf("no sign of a registry within %v", silence)) })
+	defer watch.Stop()
+	r, err := d.pull(ctx, image)
+	if err == nil {
+		_, err = io.Copy(alive{func() { watch.Reset(silence) }}, r)
+		err = errors.Join(err, r.Close())
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// alive notes every write.
+type alive struct{ note func() }
+
+func (a alive) Write(p []byte) (int, error) {
+	a.note()
+	return len(p), nil
+}

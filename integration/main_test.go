@@ -1,0 +1,75 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/integration/endpoint"
+)
+
+// shared is the one endpoint of this test run, opened when the first test asks for it.
+var shared struct {
+	once     sync.Once
+	mu       sync.Mutex
+	endpoint *endpoint.Endpoint
+	clients  *endpoint.Clients
+	err      error
+}
+
+func TestMain(m *testing.M) {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupted
+		closeShared()
+		os.Exit(130)
+	}()
+	code := m.Run()
+	closeShared()
+	os.Exit(code)
+}
+
+func closeShared() {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.endpoint == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := shared.endpoint.Close(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "integration: the container could not be ended; remove it with docker rm -f:", err)
+	}
+	shared.endpoint = nil
+}
+
+// open is the endpoint, or a skip that says what is missing.
+func open(t *testing.T) (*endpoint.Endpoint, *endpoint.Clients) {
+	t.Helper()
+	required := os.Getenv(endpoint.RequiredVariable) == "1"
+	if testing.Short() && !required {
+		t.Skip("short: not against an endpoint; run without -short")
+	}
+	shared.once.Do(func() {
+		shared.mu.Lock()
+		defer shared.mu.Unlock()
+		if shared.endpoint, shared.err = endpoint.Open(context.Background(), os.Getenv); shared.err == nil {
+			shared.clients = shared.endpoint.Clients()
+		}
+	})
+	var missing *endpoint.Missing
+	switch {
+	case errors.As(shared.err, &missing) && !required:
+		t.Skip(missing)
+	case shared.err != nil:
+		t.Fatal(shared.err)
+	}
+	return shared.endpoint, shared.clients
+}
