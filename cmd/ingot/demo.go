@@ -47,7 +47,7 @@ The same options give the same summary to the byte. Exit code 3: a check found a
 difference.`,
 		Example: `  ingot demo
   ingot demo --seed 42 --counting receipts
-  ingot demo --data orders --totals 3
+  ingot demo --data orders --totals 10
   ingot demo --repeat 10
   ingot demo --input events.ndjson --pipeline pipeline.yaml
   ingot demo --output json`,
@@ -63,7 +63,7 @@ difference.`,
 	cmd.MarkFlagsRequiredTogether("input", "pipeline")
 	flags.IntVar(&f.repeat, "repeat", 1, "send the data so often: copy k has other ids and is k weeks later")
 	flags.StringVar(&f.counting, "counting", "marks", "how totals are counted: marks or receipts")
-	flags.IntVar(&f.totals, "totals", 5, "how many totals of each aggregate to print; -1: all")
+	flags.IntVar(&f.totals, "totals", 3, "how many totals of each aggregate to print; -1: all")
 	return cmd
 }
 

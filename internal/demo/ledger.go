@@ -59,9 +59,8 @@ type ledger struct {
 	reached   map[string]string // by shard: the highest sequence number delivered, padded
 	updates   int               // aggregate items written
 	dropped   int               // steps found counted already
-	archived  int
-	proof     string // what drops a step counted already: "mark" or "receipt"
-	lastError error  // of an invocation
+	proof     string            // what drops a step counted already: "mark" or "receipt"
+	lastError error             // of an invocation
 }
 
 func newLedger(c aggregate.Counting) *ledger {
@@ -89,8 +88,8 @@ func (l *ledger) comeBack(k kind, ids []string) {
 }
 
 func (l *ledger) touch(k kind, id string) {
-	l.touched[k]++
-	if !slices.Contains(l.again[id], k) {
+	if !slices.Contains(l.again[id], k) { // twice before its next verdict is once
+		l.touched[k]++
 		l.again[id] = append(l.again[id], k)
 	}
 }

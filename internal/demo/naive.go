@@ -19,7 +19,7 @@ type slot struct {
 // naive is what a function would have counted that does one plain ADD (and keeps the largest and smallest)
 // for every delivery: no record of what it has counted, no conditions. It sees the very deliveries that
 // Ingot's functions saw. Its ADDs come before the function's answer, so a delivery counts whatever became
-// of the invocation.
+// of the invocation; only where the table refused all requests of an invocation, it refused these too.
 type naive struct {
 	plan   *pipeline.Pipeline
 	totals map[slot]map[string]event.Decimal

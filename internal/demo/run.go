@@ -52,16 +52,7 @@ type run struct {
 // Summary.
 func Run(ctx context.Context, c Config) (*Summary, error) {
 	r := &run{Config: c}
-	r.Repeat = max(1, r.Repeat)
-	if r.Progress == nil {
-		r.Progress = func(Step) {}
-	}
-	if r.Data.Alter == nil {
-		r.Data.Alter = addMember
-	}
-	if r.Data.Resend == nil {
-		r.Data.Resend = func(body string, _ *rand.Rand) string { return body }
-	}
+	r.setDefaults()
 	if err := r.produce(ctx); err != nil {
 		return nil, err
 	}
@@ -73,6 +64,19 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 	}
 	r.summary.Same = r.summary.OK()
 	return &r.summary, nil
+}
+
+func (r *run) setDefaults() {
+	r.Repeat = max(1, r.Repeat)
+	if r.Progress == nil {
+		r.Progress = func(Step) {}
+	}
+	if r.Data.Alter == nil {
+		r.Data.Alter = addMember
+	}
+	if r.Data.Resend == nil {
+		r.Data.Resend = func(body string, _ *rand.Rand) string { return body }
+	}
 }
 
 // produce sends every event, and all of it is worked off when it returns.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/store"
 )
 
 // sandbox runs one of the two functions as Lambda does: it starts cold, stays warm from one invocation to
@@ -20,7 +19,8 @@ type sandbox struct {
 	// typicalCalls is about how many requests an invocation sends: a kill falls among so many.
 	typicalCalls int
 	cold         func(ctx context.Context) (handle, error)
-	observe      func(payload []byte)
+	count        func(payload []byte) // takes note of what is delivered
+	imitate      func(payload []byte) // lets plain ADDs count it
 	onKill       func(payload []byte)
 	onRefusal    func(payload []byte) // the table is about to refuse everything
 
@@ -37,7 +37,7 @@ var errKilled = errors.New("the sandbox was killed")
 // killed invocation writes later.
 func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, err error) {
 	s.killed = false
-	s.observe(payload)
+	s.count(payload)
 	if s.warm == nil {
 		if s.warm, err = s.cold(ctx); err != nil {
 			return nil, err
@@ -46,6 +46,8 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, er
 	s.world.trouble.begin(s.function, s.typicalCalls, &s.requests)
 	if s.world.trouble.in.refused {
 		s.onRefusal(payload)
+	} else {
+		s.imitate(payload)
 	}
 	defer func() {
 		s.world.trouble.end()
@@ -83,9 +85,9 @@ func newIngest(w *world) *sandbox {
 			return json.Marshal(response)
 		}, nil
 	}
-	s.observe = func(payload []byte) {
+	s.count = func(payload []byte) { w.ledger.deliveries += len(messages(payload)) }
+	s.imitate = func(payload []byte) {
 		for _, m := range messages(payload) {
-			w.ledger.deliveries++
 			w.perMessage.message(m.Body)
 		}
 	}
@@ -127,7 +129,7 @@ func newStreams(w *world) *sandbox {
 			return nil, err
 		}
 		streams := &handler.Streams{Plan: w.plan, Store: st, Env: w.env(), Archive: handler.S3(w.engine.S3(), bucket),
-			Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.quarantineURL), OnBatch: w.counted}
+			Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.quarantineURL), OnChange: w.changed, OnBatch: w.counted}
 		return func(ctx context.Context, payload []byte) ([]byte, error) {
 			response, err := streams.Handle(ctx, payload)
 			if err != nil {
@@ -136,36 +138,31 @@ func newStreams(w *world) *sandbox {
 			return json.Marshal(response)
 		}, nil
 	}
-	s.observe = func(payload []byte) {
-		for _, c := range changes(payload) {
-			w.perChange.change(&c)
-		}
-	}
-	s.onKill = func(payload []byte) { w.ledger.happened(streamsKilled, len(changes(payload))) }
-	s.onRefusal = func(payload []byte) { w.ledger.happened(streamsRefused, len(changes(payload))) }
+	s.count = func([]byte) {}   // the mapping's faults do: only they know the shard
+	s.imitate = func([]byte) {} // OnChange does: it is called for every delivery of a change
+	s.onKill = func(payload []byte) { w.ledger.happened(streamsKilled, records(payload)) }
+	s.onRefusal = func(payload []byte) { w.ledger.happened(streamsRefused, records(payload)) }
 	return s
+}
+
+// changed lets plain ADDs count a delivered change, unless the table refuses them as well.
+func (w *world) changed(_ context.Context, c event.Change) error {
+	if !w.trouble.in.refused {
+		w.perChange.change(&c)
+	}
+	return nil
 }
 
 func (w *world) counted(_ context.Context, r handler.StreamsReport) {
 	w.ledger.updates += r.Updates
 	w.ledger.dropped += r.Dropped
-	w.ledger.archived += r.Archived
 }
 
-// changes reads a stream batch as the function does.
-func changes(payload []byte) []event.Change {
-	var e struct {
-		Records []json.RawMessage
-		ShardID string `json:"shardId"`
-	}
+// records is how many changes a stream batch holds.
+func records(payload []byte) int {
+	var e struct{ Records []json.RawMessage }
 	if err := json.Unmarshal(payload, &e); err != nil {
-		return nil
+		return 0
 	}
-	var list []event.Change
-	for _, raw := range e.Records {
-		if c, err := store.DecodeRecord(raw, e.ShardID); err == nil {
-			list = append(list, c)
-		}
-	}
-	return list
+	return len(e.Records)
 }

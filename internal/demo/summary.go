@@ -37,7 +37,7 @@ type Trouble struct {
 	Title    string         `json:"title"`    // for people
 	Injected int            `json:"injected"` // how often
 	Touched  int            `json:"touched"`  // messages or changes that it hit; 0 where it hit requests
-	Verdicts map[string]int `json:"verdicts"` // what the messages it hit came to when they were delivered next
+	Verdicts map[string]int `json:"verdicts"` // what the messages it hit came to in the end; they add up to touched
 	Became   string         `json:"became"`   // for people
 }
 

@@ -1,0 +1,96 @@
+package demo
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/embedded"
+)
+
+// keptTotal is the total that these tests tamper with.
+var keptTotal = map[string]types.AttributeValue{
+	"PK": &types.AttributeValueMemberS{Value: "A#network_day#1#0#ci"},
+	"SK": &types.AttributeValueMemberS{Value: "2018-01-31T00:00:00Z"},
+}
+
+func addOne(attribute string) func(context.Context, *embedded.Engine) error {
+	return func(ctx context.Context, e *embedded.Engine) error {
+		_, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(totalsTable), Key: keptTotal,
+			UpdateExpression: aws.String("ADD #a :one"), ConditionExpression: aws.String("attribute_exists(PK)"),
+			ExpressionAttributeNames: map[string]string{"#a": attribute}, ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+		return err
+	}
+}
+
+func deleteTotal(ctx context.Context, e *embedded.Engine) error {
+	_, err := e.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(totalsTable), Key: keptTotal})
+	return err
+}
+
+// TestChecksSeeTampering: what the checks are for.
+func TestChecksSeeTampering(t *testing.T) {
+	for name, test := range map[string]struct {
+		tamper  func(context.Context, *embedded.Engine) error
+		verify  string // what verify says; empty: nothing
+		tallied bool   // the tally sees it too
+	}{
+		"a value":     {addOne("count"), "count is 38, and its items add up to 37", true},
+		"an extreme":  {addOne("largest"), "largest is 3.37, and its items add up to 2.37", true},
+		"n":           {addOne("n"), "n is 38, and its items add up to 37", false},
+		"fingerprint": {addOne("fp"), "fp is ", false},
+		"a total":     {deleteTotal, "missing is nothing", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := firstDays(t, aggregate.Marks)
+			c.Tamper = test.tamper
+			s := mustRun(t, c)
+			if s.Same {
+				t.Error("the summary says that all is the same")
+			}
+			found := checks(s)
+			if d := found["verify"].Differences; len(d) != 1 || !strings.Contains(d[0], test.verify) {
+				t.Errorf("verify says %q", d)
+			}
+			if d := found["tally"].Differences; (len(d) > 0) != test.tallied {
+				t.Errorf("tally says %q", d)
+			}
+			if d := found["verify after expiry"].Differences; name == "fingerprint" && len(d) == 0 {
+				t.Error("after expiry the fingerprint is right again")
+			}
+			var text strings.Builder
+			if err := s.Text(&text, 1); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(text.String(), "What is stored differs") || !strings.Contains(text.String(), "1 DIFFERENCE") {
+				t.Errorf("the text does not say so:\n%s", text.String())
+			}
+		})
+	}
+}
+
+// TestAccountsSeeALostItem: an item that is gone is missed.
+func TestAccountsSeeALostItem(t *testing.T) {
+	c := firstDays(t, aggregate.Marks)
+	c.Tamper = func(ctx context.Context, e *embedded.Engine) error {
+		out, err := e.DynamoDB().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(eventsTable), Limit: aws.Int32(1)})
+		if err != nil {
+			return err
+		}
+		key := map[string]types.AttributeValue{"PK": out.Items[0]["PK"], "SK": out.Items[0]["SK"]}
+		_, err = e.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: key})
+		return err
+	}
+	s := mustRun(t, c)
+	if d := checks(s)["accounts"].Differences; len(d) != 1 || !strings.Contains(d[0], "299 items are stored, and the producer's list has 300") {
+		t.Errorf("accounts say %q", d)
+	}
+	if len(checks(s)["verify"].Differences) == 0 {
+		t.Error("verify does not miss the item")
+	}
+}
