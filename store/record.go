@@ -1,10 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -13,86 +16,121 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// record is one stream record in the JSON that Lambda sends.
-type record struct {
-	EventName    string `json:"eventName"`
-	EventARN     string `json:"eventSourceARN"`
-	UserIdentity *struct {
-		Type        string `json:"type"`
-		PrincipalID string `json:"principalId"`
-	} `json:"userIdentity"`
-	DynamoDB struct {
-		Created  float64                    `json:"ApproximateCreationDateTime"`
-		Keys     map[string]json.RawMessage `json:"Keys"`
-		NewImage map[string]json.RawMessage `json:"NewImage"`
-		OldImage map[string]json.RawMessage `json:"OldImage"`
-		Sequence string                     `json:"SequenceNumber"`
-	} `json:"dynamodb"`
-}
-
 // DecodeRecord reads one stream record as Lambda sends it; shard is the window's shardId, or empty. Each
 // record is read alone, so that one odd attribute cannot take its batch down.
 //
 // The change that comes with an error holds what could be read of it; its Sequence is zero if not even the
 // order is known.
 func DecodeRecord(raw []byte, shard string) (event.Change, error) {
-	var r record
-	if err := json.Unmarshal(raw, &r); err != nil {
+	r, err := parseRecord(raw)
+	if err != nil {
 		return event.Change{}, fmt.Errorf("stream record: %w", err)
 	}
-	change := event.Change{Lane: event.Lane{StreamARN: r.EventARN, ShardID: shard}}
-	timed := r.DynamoDB.Created >= 1 && r.DynamoDB.Created <= math.MaxUint32
-	if timed {
-		change.Created = time.Unix(int64(r.DynamoDB.Created), 0).UTC()
-	}
-	var err error
-	if change.Sequence, err = event.ParseSequence(r.DynamoDB.Sequence); err != nil {
+	stream := member(r, "dynamodb")
+	change := event.Change{Lane: event.Lane{StreamARN: stringOf(member(r, "eventSourceARN")), ShardID: shard}}
+	var timed bool
+	change.Created, timed = seconds(member(stream, "ApproximateCreationDateTime"))
+	if change.Sequence, err = event.ParseSequence(stringOf(member(stream, "SequenceNumber"))); err != nil {
 		return change, fmt.Errorf("stream record: %w", err)
 	}
-	key, err := decodeImage(r.DynamoDB.Keys)
+	key, err := decodeImage(member(stream, "Keys"))
 	if err != nil {
 		return change, fmt.Errorf("stream record %s: keys: %w", change.Sequence, err)
 	}
 	change.Key = keyOf(key)
 	// The stream and the time are part of the mark: without them a record must not be counted.
-	if r.EventARN == "" {
+	if change.Lane.StreamARN == "" {
 		return change, fmt.Errorf("stream record %s: no eventSourceARN", change.Sequence)
 	}
 	if !timed {
 		return change, fmt.Errorf("stream record %s: no usable ApproximateCreationDateTime", change.Sequence)
 	}
-	if change.Kind, err = kindOf(r.EventName); err != nil {
+	if change.Kind, err = kindOf(stringOf(member(r, "eventName"))); err != nil {
 		return change, fmt.Errorf("stream record %s: %w", change.Sequence, err)
 	}
-	change.ByTTL = change.Kind == event.Remove && r.UserIdentity != nil && r.UserIdentity.Type == "Service" && r.UserIdentity.PrincipalID == "dynamodb.amazonaws.com"
-	if (change.Kind != event.Insert && r.DynamoDB.OldImage == nil) || (change.Kind != event.Remove && r.DynamoDB.NewImage == nil) {
-		return change, fmt.Errorf("stream record %s: %s without its images; the stream must be NEW_AND_OLD_IMAGES", change.Sequence, change.Kind)
-	}
-	if change.Old, err = decodeItem(r.DynamoDB.OldImage); err != nil {
-		return change, fmt.Errorf("stream record %s: old image: %w", change.Sequence, err)
-	}
-	if change.ByTTL {
-		if change.OldImage, err = canonicalImage(r.DynamoDB.OldImage); err != nil {
-			return change, fmt.Errorf("stream record %s: old image: %w", change.Sequence, err)
-		}
-	}
-	if change.New, err = decodeItem(r.DynamoDB.NewImage); err != nil {
-		return change, fmt.Errorf("stream record %s: new image: %w", change.Sequence, err)
-	}
-	return change, nil
+	change.ByTTL = change.Kind == event.Remove && byTTL(member(r, "userIdentity"))
+	err = decodeImages(&change, member(stream, "OldImage"), member(stream, "NewImage"))
+	return change, err
 }
 
-// canonicalImage is an image as canonical JSON: the same image, the same bytes, however it was sent.
-func canonicalImage(raw map[string]json.RawMessage) (string, error) {
-	source, err := json.Marshal(raw)
-	if err != nil {
-		return "", err
+func decodeImages(change *event.Change, before, after event.Node) (err error) {
+	if (change.Kind != event.Insert && none(before)) || (change.Kind != event.Remove && none(after)) {
+		return fmt.Errorf("stream record %s: %s without its images; the stream must be NEW_AND_OLD_IMAGES", change.Sequence, change.Kind)
 	}
-	document, err := event.ParseDocument(string(source))
-	if err != nil {
-		return "", err
+	if change.Old, err = decodeItem(before); err != nil {
+		return fmt.Errorf("stream record %s: old image: %w", change.Sequence, err)
 	}
-	return string(keys.Canonical(nil, document.Root(), nil)), nil
+	if change.ByTTL {
+		// The same image gives the same bytes, however it was sent.
+		change.OldImage = string(keys.Canonical(nil, before, nil))
+	}
+	if change.New, err = decodeItem(after); err != nil {
+		return fmt.Errorf("stream record %s: new image: %w", change.Sequence, err)
+	}
+	return nil
+}
+
+// parseRecord parses a record. One that the strict parser refuses (a name twice, half a surrogate pair) is
+// taken as encoding/json understands it: Lambda's envelope is not a producer's payload, and a record whose
+// number cannot be read would hold up its shard.
+func parseRecord(raw []byte) (event.Node, error) {
+	d, err := event.ParseDocument(string(raw))
+	if err == nil {
+		return d.Root(), nil
+	}
+	var loose any
+	reader := json.NewDecoder(bytes.NewReader(raw))
+	reader.UseNumber()
+	if reader.Decode(&loose) != nil {
+		return event.Node{}, err
+	}
+	again, failed := json.Marshal(loose)
+	if failed != nil {
+		return event.Node{}, err
+	}
+	if d, err = event.ParseDocument(string(again)); err != nil {
+		return event.Node{}, err
+	}
+	return d.Root(), nil
+}
+
+// member is a record's member; sources that are not Lambda write some names in another case.
+func member(n event.Node, name string) event.Node {
+	if m := n.Member(name); m.Exists() {
+		return m
+	}
+	for other, m := range n.Members() {
+		if strings.EqualFold(other, name) {
+			return m
+		}
+	}
+	return event.Node{}
+}
+
+func none(n event.Node) bool { return n.Kind() == event.Absent || n.Kind() == event.Null }
+
+// stringOf is a string's text, and nothing for what is no string.
+func stringOf(n event.Node) string {
+	if n.Kind() != event.String {
+		return ""
+	}
+	return n.Text()
+}
+
+func byTTL(identity event.Node) bool {
+	return stringOf(member(identity, "type")) == "Service" && stringOf(member(identity, "principalId")) == "dynamodb.amazonaws.com"
+}
+
+// seconds is a time in epoch seconds, of which fractions are dropped. False: it is none that a mark can hold.
+func seconds(n event.Node) (time.Time, bool) {
+	if n.Kind() != event.Number {
+		return time.Time{}, false
+	}
+	f, err := strconv.ParseFloat(n.Raw(), 64)
+	if err != nil || f < 1 || f > math.MaxUint32 {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(f), 0).UTC(), true
 }
 
 func kindOf(name string) (event.ChangeKind, error) {
@@ -104,11 +142,11 @@ func kindOf(name string) (event.ChangeKind, error) {
 	return 0, fmt.Errorf("unknown event name %q", name)
 }
 
-func decodeItem(raw map[string]json.RawMessage) (*event.Item, error) {
-	if raw == nil {
+func decodeItem(n event.Node) (*event.Item, error) {
+	if none(n) {
 		return nil, nil
 	}
-	img, err := decodeImage(raw)
+	img, err := decodeImage(n)
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +154,12 @@ func decodeItem(raw map[string]json.RawMessage) (*event.Item, error) {
 }
 
 // decodeImage reads DynamoDB JSON.
-func decodeImage(raw map[string]json.RawMessage) (image, error) {
-	img := make(image, len(raw))
-	for name, value := range raw {
+func decodeImage(n event.Node) (image, error) {
+	if !none(n) && n.Kind() != event.Object {
+		return nil, fmt.Errorf("it is a JSON %s and no item", n.Kind())
+	}
+	img := make(image, n.Len())
+	for name, value := range n.Members() {
 		v, err := decodeValue(value)
 		if err != nil {
 			return nil, fmt.Errorf("attribute %s: %w", name, err)
@@ -130,48 +171,46 @@ func decodeImage(raw map[string]json.RawMessage) (image, error) {
 
 // decodeValue reads one typed value. Types that no part of Ingot stores are read as far as telling them apart
 // needs: foreign attributes must not make an item unreadable.
-func decodeValue(raw []byte) (types.AttributeValue, error) {
-	var typed map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &typed); err != nil {
-		return nil, err
+func decodeValue(n event.Node) (types.AttributeValue, error) {
+	if n.Kind() != event.Object {
+		return nil, fmt.Errorf("is a JSON %s and no typed value", n.Kind())
 	}
-	if len(typed) != 1 {
-		return nil, fmt.Errorf("has %d types, not one", len(typed))
+	if n.Len() != 1 {
+		return nil, fmt.Errorf("has %d types, not one", n.Len())
 	}
-	for name, value := range typed {
+	for name, value := range n.Members() {
 		return decodeTyped(name, value)
 	}
 	return nil, nil
 }
 
-func decodeTyped(name string, raw json.RawMessage) (types.AttributeValue, error) {
+func decodeTyped(name string, n event.Node) (types.AttributeValue, error) {
+	holds := event.String
 	switch name {
-	case "S", "N", "B":
-		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return nil, err
-		}
-		switch name {
-		case "S":
-			return text(s), nil
-		case "N":
-			return number(s), nil
-		}
-		b, err := base64.StdEncoding.DecodeString(s)
-		return binary(b), err
 	case "BOOL":
-		var b bool
-		err := json.Unmarshal(raw, &b)
-		return &types.AttributeValueMemberBOOL{Value: b}, err
+		holds = event.Bool
 	case "M":
-		var m map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &m); err != nil {
-			return nil, err
-		}
-		img, err := decodeImage(m)
-		return &types.AttributeValueMemberM{Value: img}, err
+		holds = event.Object
 	case "NULL", "L", "SS", "NS", "BS":
 		return &types.AttributeValueMemberNULL{Value: true}, nil
+	case "S", "N", "B":
+	default:
+		return nil, fmt.Errorf("unknown attribute type %q", name)
 	}
-	return nil, fmt.Errorf("unknown attribute type %q", name)
+	if n.Kind() != holds {
+		return nil, fmt.Errorf("type %s holds a JSON %s, not a %s", name, n.Kind(), holds)
+	}
+	switch name {
+	case "S":
+		return text(n.Text()), nil
+	case "N":
+		return number(n.Text()), nil
+	case "B":
+		b, err := base64.StdEncoding.DecodeString(n.Text())
+		return binary(b), err
+	case "BOOL":
+		return &types.AttributeValueMemberBOOL{Value: n.Text() == "true"}, nil
+	}
+	img, err := decodeImage(n)
+	return &types.AttributeValueMemberM{Value: img}, err
 }
