@@ -261,3 +261,5 @@ func (w *world) total(name string, by map[string]string) store.Total {
 	}
 	return totals[0]
 }
+
+func envelopeOf(body string) envelope.Message { return envelope.Message{Body: body} }

@@ -117,10 +117,10 @@ func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket in
 	}
 }
 
-// windowsIn is the first and last epoch second at which a window in [from, to) may start. Times are cut to the
-// years that windows can be in: only those are in order as text.
+// windowsIn is the first and last epoch second at which a window in [from, to) may start. Times are cut to
+// the years that are written with four digits: only those are in order as text.
 func windowsIn(from, to time.Time) (first, last int64) {
-	const earliest, latest = -366 * 24 * 60 * 60, 253402300799 // within 1969; the last second of 9999
+	const earliest, latest = -62135596800, 253402300799 // the first second of year 1, the last of 9999
 	if first = from.Unix(); from.Nanosecond() > 0 {
 		first++
 	}
