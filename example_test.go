@@ -1,0 +1,148 @@
+package ingot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// The packages without the two Lambdas: plan a message, put its event, read a verdict.
+func Example_put() {
+	ctx, client, key := context.Background(), newTables().DynamoDB(), []byte("a key of the example's")
+	body := `{"type":"order.placed","merchant_id":"m1","order_id":"o1","customer_id":"c1","product_id":"p1","quantity":2,
+		"placed_at":"2099-03-01T10:00:00Z","total_cents":1250,"currency":"EUR"}`
+
+	p, err := pipeline.Load(os.DirFS("."), "pipeline.yaml", pipeline.Secret(key))
+	check(err)
+	st, err := store.New(store.Config{Client: client, Pipeline: p, Events: "events", Aggregates: "totals"})
+	check(err)
+
+	item, err := p.Plan(envelope.Message{Body: body}) // an error is a *event.Refusal: a verdict, a reason, a detail
+	check(err)
+	results, _ := st.Put(ctx, []*event.Item{item})
+	fmt.Println(results[0].Verdict, item.Key)
+
+	results, _ = st.Put(ctx, []*event.Item{item})
+	fmt.Println(results[0].Verdict)
+
+	_, err = p.Plan(envelope.Message{Body: `{"type":"order.placed","merchant_id":"m1"}`})
+	fmt.Println(err)
+	// Output:
+	// Inserted ORDER#m1#o1 / ORDER
+	// Duplicate
+	// Poison (missing-field): at: field placed_at is missing
+}
+
+// The ingest function as a Lambda of your own, with a hook.
+func Example_lambda() {
+	ctx := context.Background()
+	p, err := pipeline.Load(os.DirFS("."), "pipeline.yaml", pipeline.Secret([]byte(os.Getenv("INGOT_PII_KEY"))))
+	check(err)
+	cfg, err := config.LoadDefaultConfig(ctx)
+	check(err)
+	st, err := store.New(store.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: p, Events: "events"})
+	check(err)
+
+	in := &handler.Ingest{Plan: p, Store: st, Quarantine: handler.SQS(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))}
+	in.OnResult = func(_ context.Context, o handler.Outcome) { fmt.Println(o.Message.MessageId, o.Verdict) }
+	lambda.Start(in.Handle)
+}
+
+// Totals are moved by the streams function, once for each event, and read by the store.
+func Example_total() {
+	ctx := context.Background()
+	w := newWorld(ctx, "m1", 1250, 300, 50)
+	st := w.store
+
+	day := time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC)
+	totals, err := st.Total(ctx, "merchant_daily", map[string]string{"merchant": "m1", "currency": "EUR"}, day, day.AddDate(0, 0, 7))
+	check(err)
+	for _, t := range totals {
+		fmt.Println(t.Window.Format(time.DateOnly), t.Values["orders"], t.Values["ordered"], t.Values["largest"])
+	}
+	// Output:
+	// 2099-03-01 3 1600 1250
+}
+
+// Verify adds all items up anew and compares every total.
+func Example_verify() {
+	w := newWorld(context.Background(), "m1", 1250, 300, 50)
+	check(verifyTotals(context.Background(), w.plan, w.store))
+	w.spoil("A#merchant_daily#1#0#EUR#m1", "2099-03-01T00:00:00Z", "orders")
+	check(verifyTotals(context.Background(), w.plan, w.store))
+	// Output:
+	// merchant_daily since 1 by EUR#m1 at 2099-03-01T00:00:00Z: orders is 4, and its items add up to 3
+}
+
+func verifyTotals(ctx context.Context, p *pipeline.Pipeline, st *store.Store) error {
+	report, err := verify.Totals(ctx, p, st, time.Now())
+	if err != nil {
+		return err
+	}
+	for _, d := range report.Differences {
+		fmt.Println(d)
+	}
+	for _, flagged := range report.Flagged {
+		fmt.Println("flagged:", flagged)
+	}
+	return nil
+}
+
+// An aggregate that is added to a table in use counts new events at once, and older ones once they are touched.
+func Example_rebuild() {
+	ctx := context.Background()
+	w := newWorld(ctx, "m1", 1250, 300, 50)
+	w.deploy(func(spec *pipeline.Spec) {
+		spec.Epoch = 2
+		spec.Aggregates["placed"] = pipeline.AggregateSpec{Since: 2, From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}
+	})
+	w.place("m1", 20)
+	show := func() {
+		totals, err := w.store.Total(ctx, "placed", nil, time.Time{}, time.Time{})
+		check(err)
+		fmt.Println(totals[0].Values["orders"], "building:", totals[0].Building)
+	}
+	show()
+	check(rebuild(ctx, w.plan, w.store, "placed", func() error { w.drain(); return nil }))
+	show()
+	// Output:
+	// 1 building: true
+	// 4 building: false
+}
+
+// rebuild brings items from before an aggregate into it. Run it with the permissions to scan and update both tables.
+func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name string, drained func() error) error {
+	def, ok := p.Definition(name)
+	if !ok {
+		return fmt.Errorf("no aggregate %s", name)
+	}
+	head, err := st.Head(ctx, def)
+	if err != nil || head == nil {
+		return errors.Join(err, errors.New("no head: has the streams function started?"))
+	}
+	if _, err := st.Touch(ctx); err != nil {
+		return err
+	}
+	if err := drained(); err != nil { // wait until the streams function's IteratorAge is back to seconds
+		return err
+	}
+	differences, err := verify.Finish(ctx, p, st, def, head.Behind, time.Now())
+	for _, d := range differences {
+		fmt.Println(d)
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package ingot_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// check ends an example that cannot go on.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// newTables is an engine with empty tables and a stream, in this process.
+func newTables() *embedded.Engine {
+	engine := embedded.New(embedded.Config{Partitions: 1})
+	key := func(prefix string, in *dynamodb.CreateTableInput) []types.KeySchemaElement {
+		for _, part := range []string{"PK", "SK"} {
+			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(prefix + part), AttributeType: types.ScalarAttributeTypeS})
+		}
+		return []types.KeySchemaElement{{AttributeName: aws.String(prefix + "PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(prefix + "SK"), KeyType: types.KeyTypeRange}}
+	}
+	events := &dynamodb.CreateTableInput{TableName: aws.String("events"), BillingMode: types.BillingModePayPerRequest,
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}}
+	events.KeySchema = key("", events)
+	for _, index := range []string{"GSI1", "GSI2", "GSI3"} {
+		events.GlobalSecondaryIndexes = append(events.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(index), KeySchema: key(index, events), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
+	}
+	totals := &dynamodb.CreateTableInput{TableName: aws.String("totals"), BillingMode: types.BillingModePayPerRequest}
+	totals.KeySchema = key("", totals)
+	for _, in := range []*dynamodb.CreateTableInput{events, totals} {
+		_, err := engine.DynamoDB().CreateTable(context.Background(), in)
+		check(err)
+	}
+	return engine
+}
+
+// exampleWorld is a deployed pipeline in this process.
+type exampleWorld struct {
+	ctx    context.Context
+	engine *embedded.Engine
+	spec   pipeline.Spec
+	plan   *pipeline.Pipeline
+	store  *store.Store
+	stream *esm.Stream
+	placed int
+}
+
+// newWorld places an order for each amount and waits until the totals have them.
+func newWorld(ctx context.Context, merchant string, cents ...int) *exampleWorld {
+	w := &exampleWorld{ctx: ctx, engine: newTables(), spec: pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{merchant_id}#{order_id}", At: "{placed_at}",
+			Key: pipeline.KeySpec{PK: "ORDER#{merchant_id}#{order_id}", SK: "ORDER"}}},
+		Aggregates: map[string]pipeline.AggregateSpec{"merchant_daily": {Since: 1, Window: 24 * time.Hour,
+			By: map[string]string{"merchant": "{merchant_id}", "currency": "{currency}"},
+			From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{
+				"orders": "count", "ordered": "sum total_cents", "largest": "max total_cents"}}}}}}}
+	out, err := w.engine.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("events")})
+	check(err)
+	w.deploy(func(*pipeline.Spec) {})
+	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: aws.ToString(out.Table.LatestStreamArn),
+		Window: time.Minute, ReportBatchItemFailures: true, Function: esm.Function{Handler: w.count}})
+	check(err)
+	w.place(merchant, cents...)
+	return w
+}
+
+// deploy changes the pipeline and starts the functions anew.
+func (w *exampleWorld) deploy(change func(*pipeline.Spec)) {
+	change(&w.spec)
+	var err error
+	w.plan, err = pipeline.New(w.spec)
+	check(err)
+	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	check(err)
+	check(w.store.Start(w.ctx))
+}
+
+// count is the streams function.
+func (w *exampleWorld) count(ctx context.Context, payload []byte) ([]byte, error) {
+	streams := &handler.Streams{Plan: w.plan, Store: w.store}
+	response, err := streams.Handle(ctx, payload)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(response)
+}
+
+func (w *exampleWorld) place(merchant string, cents ...int) {
+	for _, c := range cents {
+		w.placed++
+		item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(
+			`{"type":"order.placed","merchant_id":%q,"order_id":%d,"placed_at":"2099-03-01T10:00:00Z","total_cents":%d,"currency":"EUR"}`, merchant, w.placed, c)})
+		check(err)
+		w.store.Put(w.ctx, []*event.Item{item})
+	}
+	w.drain()
+}
+
+// drain delivers changes until there are none.
+func (w *exampleWorld) drain() {
+	for {
+		polled, err := w.stream.Poll(w.ctx)
+		check(err)
+		if polled.Records == 0 {
+			return
+		}
+	}
+}
+
+// spoil adds 1 to a value of a total, as nobody should.
+func (w *exampleWorld) spoil(pk, sk, value string) {
+	_, err := w.engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
+		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		UpdateExpression: aws.String("ADD #v :one"), ExpressionAttributeNames: map[string]string{"#v": value},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+	check(err)
+}
