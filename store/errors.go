@@ -60,9 +60,18 @@ func classify(err error) answer {
 	case errors.As(err, &limit):
 		return answer{throttled, throttlingReason(limit.ThrottlingReasons), err}
 	case errors.As(err, &api):
-		return answer{codeOutcome(api.ErrorCode()), "", err}
+		return ofCode(api.ErrorCode(), err)
 	}
 	return answer{unknown, "", err}
+}
+
+// ofCode is the answer that an error code stands for. A throttle whose reasons are not told is named by its code.
+func ofCode(code string, err error) answer {
+	a := answer{outcome: codeOutcome(code), err: err}
+	if a.outcome == throttled {
+		a.reason = code
+	}
+	return a
 }
 
 // codeOutcome judges an error code: of an exception without a type of its own, of a statement inside a

@@ -115,12 +115,7 @@ func classifyStatement(e *types.BatchStatementError) answer {
 	if e == nil {
 		return answer{}
 	}
-	code := string(e.Code)
-	a := answer{outcome: codeOutcome(code), err: errors.New(code + ": " + aws.ToString(e.Message))}
-	if a.outcome == throttled {
-		a.reason = code
-	}
-	return a
+	return ofCode(string(e.Code), errors.New(string(e.Code)+": "+aws.ToString(e.Message)))
 }
 
 // insertStatement is INSERT INTO "table" VALUE {'PK': ?, …} with one parameter an attribute: a whole item as
