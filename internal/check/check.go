@@ -141,7 +141,7 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places) error {
 	case errors.As(err, &mistakes):
 		more := ""
 		if len(mistakes) > 1 {
-			more = fmt.Sprintf(" (and %d more mistakes)", len(mistakes)-1)
+			more = " (and " + count(len(mistakes)-1, "more mistake") + ")"
 		}
 		return &Unreadable{was.Name, mistakes[0].Line, mistakes[0].Column, mistakes[0].What + more + "; --was needs the file that is deployed now, which had none"}
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // SyntaxError says that a file is not the YAML (or JSON) of a template.
@@ -29,20 +30,20 @@ func Read(text []byte) (*Node, error) {
 	if err != nil {
 		return nil, syntaxError(err)
 	}
+	r := reader{lines: strings.Split(string(text), "\n"), anchors: map[string]*Node{}}
 	var body ast.Node
 	for _, doc := range file.Docs {
 		if doc.Body == nil {
 			continue
 		}
 		if body != nil {
-			return nil, &SyntaxError{positionOf(doc.Body), "a second YAML document begins here; keep one"}
+			return nil, &SyntaxError{r.position(doc.Body), "a second YAML document begins here; keep one"}
 		}
 		body = doc.Body
 	}
 	if body == nil {
 		return nil, &SyntaxError{Position{1, 1}, "the file is empty"}
 	}
-	r := reader{anchors: map[string]*Node{}}
 	return r.node(body), nil
 }
 
@@ -68,25 +69,48 @@ func syntaxError(err error) *SyntaxError {
 	return &SyntaxError{Position{1, 1}, "not YAML: " + err.Error()}
 }
 
-func positionOf(n ast.Node) Position {
+// reader turns the parser's tree into Nodes: aliases are followed, short and long forms of functions are one.
+type reader struct {
+	lines   []string
+	anchors map[string]*Node
+}
+
+func (r *reader) position(n ast.Node) Position {
 	if pair, ok := n.(*ast.MappingValueNode); ok {
 		n = pair.Key
 	}
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
 		n = m.Values[0].Key
 	}
-	at := n.GetToken().Position
-	return Position{at.Line, max(1, at.Column)}
+	return r.at(n.GetToken())
 }
 
-// reader turns the parser's tree into Nodes: aliases are followed, short and long forms of functions are one.
-type reader struct{ anchors map[string]*Node }
+// at is where a token stands. The parser loses a column for every tag before it in its line; so the token's own
+// text is looked for from there on.
+func (r *reader) at(t *token.Token) Position {
+	p := Position{t.Position.Line, max(1, t.Position.Column)}
+	text, _, _ := strings.Cut(strings.TrimSpace(t.Origin), "\n")
+	if p.Line > len(r.lines) || text == "" {
+		return p
+	}
+	line := []rune(r.lines[p.Line-1])
+	for column := p.Column; column <= len(line) && column <= p.Column+maxDrift; column++ {
+		if strings.HasPrefix(string(line[column-1:]), text) {
+			p.Column = column
+			break
+		}
+	}
+	return p
+}
+
+// maxDrift is how far a token is looked for: more tags than this stand in no line.
+const maxDrift = 16
 
 func (r *reader) node(n ast.Node) *Node {
 	if n == nil {
 		return nil
 	}
-	out := &Node{Position: positionOf(n), Kind: Scalar}
+	out := &Node{Position: r.position(n), Kind: Scalar}
 	switch n := n.(type) {
 	case *ast.AnchorNode:
 		value := r.node(n.Value)
@@ -129,8 +153,7 @@ func (r *reader) tagged(out *Node, n *ast.TagNode) *Node {
 	if name != "Ref" && name != "Condition" {
 		name = "Fn::" + name
 	}
-	at := n.Start.Position
-	out.Position = Position{at.Line, max(1, at.Column)}
+	out.Position = r.at(n.Start)
 	out.Kind, out.Name, out.Argument = Call, name, r.node(n.Value)
 	return out
 }
@@ -146,7 +169,7 @@ func (r *reader) mapping(out *Node, values []*ast.MappingValueNode) *Node {
 			}
 			continue
 		}
-		out.Members = append(out.Members, Member{Position: positionOf(v.Key), Name: v.Key.GetToken().Value, Value: value})
+		out.Members = append(out.Members, Member{Position: r.position(v.Key), Name: v.Key.GetToken().Value, Value: value})
 	}
 	out.Members = append(out.Members, merged...) // after its own names: those win
 	if len(out.Members) == 1 {

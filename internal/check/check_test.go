@@ -1,0 +1,222 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/estimate"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// own is the input of the repository's own files, with one replacement in each; text that is not there fails the
+// test, since the case has then lost its subject.
+type own struct {
+	template, pipeline [][2]string
+	parameters         map[string]string
+}
+
+func (o own) input(t *testing.T) Input {
+	t.Helper()
+	return Input{Partitions: 4, Parameters: o.parameters,
+		Pipeline: File{"pipeline.yaml", []byte(replace(t, read(t, "pipeline.yaml"), o.pipeline))},
+		Template: &File{"template.yaml", []byte(replace(t, read(t, "template.yaml"), o.template))}}
+}
+
+func replace(t *testing.T, text string, pairs [][2]string) string {
+	t.Helper()
+	for _, p := range pairs {
+		if !strings.Contains(text, p[0]) {
+			t.Fatalf("the file has no %q any more", p[0])
+		}
+		text = strings.Replace(text, p[0], p[1], 1)
+	}
+	return text
+}
+
+func run(t *testing.T, in Input) *Report {
+	t.Helper()
+	r, err := Run(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// place is "line:column" of the first anchor in text; the bar in it is where the column counts from.
+func place(t *testing.T, text, anchor string) string {
+	t.Helper()
+	before, after, _ := strings.Cut(anchor, "|")
+	i := strings.Index(text, before+after)
+	if i < 0 {
+		t.Fatalf("no %q in the file", before+after)
+	}
+	i += len(before)
+	return fmt.Sprintf("%d:%d", 1+strings.Count(text[:i], "\n"), i-strings.LastIndex(text[:i], "\n"))
+}
+
+func TestOwnFilesAreClean(t *testing.T) {
+	for _, counting := range []string{"marks", "receipts"} {
+		r := run(t, own{parameters: map[string]string{"Counting": counting}}.input(t))
+		for _, f := range r.Findings {
+			t.Error(f)
+		}
+		if r.Counting != counting || !r.Clean() || len(r.Totals) != 4 || r.Epoch != 1 {
+			t.Errorf("counting %s: %+v", counting, r)
+		}
+	}
+}
+
+// Without its mistakes a pipeline has no indexes to compare; the template's own mistakes show all the same.
+func TestMistakesOfBothFilesAtOnce(t *testing.T) {
+	in := own{
+		pipeline: [][2]string{{"window: 1d", "windw: 1d"}},
+		template: [][2]string{{"StartingPosition: TRIM_HORIZON", "StartingPosition: LATEST"}},
+	}.input(t)
+	r := run(t, in)
+	if len(r.Findings) != 3 || r.Clean() || len(r.Totals) != 0 {
+		t.Fatalf("%d findings: %v", len(r.Findings), r.Findings)
+	}
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "|windw: 1d") + ": unknown name windw; write window instead"
+	if got := r.Findings[0].String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if f := r.Findings[2]; f.File != "template.yaml" || f.Rule != "stream-start" {
+		t.Errorf("last: %v", f)
+	}
+}
+
+func TestWhatCannotBeRead(t *testing.T) {
+	good := own{}.input(t)
+	for _, c := range []struct {
+		name   string
+		change func(*Input)
+		want   string
+	}{
+		{"pipeline", func(in *Input) { in.Pipeline.Text = []byte("a: [1") }, "pipeline.yaml:1:4: not YAML: "},
+		{"template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1\nb: {")} }, "t.yaml:2:4: not YAML: "},
+		{"no template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1")} }, "t.yaml:1:1: it has no Resources"},
+		{"was", func(in *Input) { in.Was = &File{"old.yaml", []byte("ingot: 1\nepoch: 1\nevnts: {}\n")} }, "old.yaml:1:1: events is missing in the file (and 1 more mistake); --was needs"},
+		{"parameter", func(in *Input) { in.Parameters = map[string]string{"X": "1"} }, "the template has no parameter X; it has Counting, "},
+	} {
+		in := good
+		c.change(&in)
+		_, err := Run(in)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s…", c.name, err, c.want)
+		}
+	}
+}
+
+func TestWas(t *testing.T) {
+	const drain = "; drain the queue and redrive or purge its dead-letter and quarantine queues before deploying: a message delivered again afterwards would become another item"
+	for _, c := range []struct {
+		name     string
+		old, new [2]string
+		anchor   string // in the new file
+		want     string // "" : nothing
+	}{
+		{"the same", [2]string{"window: 1d", "window: 1d"}, [2]string{}, "", ""},
+		{"layout", [2]string{"window: 1d", "window:   24h # a day"}, [2]string{}, "", ""},
+		{"index", [2]string{`pk: "DAY#{@at | day}`, `pk: "DATE#{@at | day}`}, [2]string{}, "", ""},
+		{"key", [2]string{`sk: "ORDER"}`, `sk: "ORDR"}`}, [2]string{}, `|sk: "ORDER"}`, "events.order.placed: key.sk was ORDR and is ORDER" + drain},
+		{"id", [2]string{`id: "{merchant_id}#{order_id}#{payment_id}"`, `id: "{order_id}#{payment_id}"`}, [2]string{}, `|id: "{merchant_id}#{order_id}#{payment_id}"`,
+			"events.order.paid: id was {order_id}#{payment_id} and is {merchant_id}#{order_id}#{payment_id}" + drain},
+		{"type", [2]string{`type: "{type}"`, `type: "{kind}"`}, [2]string{}, `|type: "{type}"`, "type was {kind} and is {type}" + drain},
+		{"definition", [2]string{"window: 1d", "window: 2d"}, [2]string{}, "|window: 1d", "aggregates.merchant_daily: window was 2d and is 1d; raise epoch and give the aggregate that epoch as its since"},
+		{"epoch", [2]string{"epoch: 1", "epoch: 2"}, [2]string{}, "|epoch: 1", "epoch was 2 and is 1; an epoch is only ever raised: to go back, put the old definitions under a higher epoch"},
+		{"new aggregate", [2]string{"  merchant_parcels:", "  other_parcels:"}, [2]string{"  merchant_parcels:", "  merchant_parcels:"}, "  |merchant_parcels:\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := own{}.input(t)
+			in.Was = &File{"old.yaml", []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{c.old}))}
+			in.Template = nil
+			r := run(t, in)
+			if c.name == "new aggregate" { // one gone, one new without a new epoch
+				if len(r.Findings) != 2 || r.Clean() {
+					t.Errorf("%v", r.Findings)
+				}
+				return
+			}
+			if c.want == "" {
+				if len(r.Findings) != 0 {
+					t.Errorf("%v", r.Findings)
+				}
+				return
+			}
+			want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), c.anchor) + ": " + c.want
+			if len(r.Findings) != 1 || r.Clean() || r.Findings[0].String() != want {
+				t.Errorf("got  %v\nwant %s", r.Findings, want)
+			}
+		})
+	}
+}
+
+func TestSizes(t *testing.T) {
+	r := run(t, own{}.input(t))
+	daily, products := r.Totals[1], r.Totals[3]
+	if daily.Name != "merchant_daily" || daily.Marks != 72 || daily.Units != 3 || daily.FreshUnits != 1 || daily.SpreadForOne != 4 {
+		t.Errorf("%+v", daily)
+	}
+	if products.Name != "product_totals" || products.Marks != 18 || products.Units != 1 || products.SpreadForOne != 0 {
+		t.Errorf("%+v", products)
+	}
+	in := own{parameters: map[string]string{"Counting": "receipts"}}.input(t)
+	if daily := run(t, in).Totals[1]; daily.Marks != 0 || daily.Units != 2 || daily.SpreadForOne != 0 {
+		t.Errorf("receipts: %+v", daily)
+	}
+	in = own{}.input(t)
+	in.Partitions = 400
+	if wide := run(t, in).Totals[1]; wide.Marks != 7200 || wide.Units != 275 {
+		t.Errorf("400 partitions: %+v", wide)
+	}
+	// The advice keeps its word.
+	spread := *mustDefinition(t)
+	spread.Spread = daily.SpreadForOne
+	bytes := estimate.Bytes(&spread, nil) + estimate.Marks(&spread, aggregate.Marks, 4)*estimate.MarkBytes
+	if estimate.Units(bytes, aggregate.Marks) != 1 {
+		t.Errorf("spread: %d still makes %d bytes", spread.Spread, bytes)
+	}
+}
+
+func mustDefinition(t *testing.T) *aggregate.Definition {
+	t.Helper()
+	p, err := File{"pipeline.yaml", []byte(read(t, "pipeline.yaml"))}.Load(checkOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, _ := p.Definition("merchant_daily")
+	return def
+}
+
+func TestWritten(t *testing.T) {
+	in := own{template: [][2]string{{"DependsOn: StreamsFunction\n    ", ""}}}.input(t)
+	r := run(t, in)
+	var text, object bytes.Buffer
+	if err := r.WriteText(&text, in); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(text.String(), "template.yaml:"+place(t, string(in.Template.Text), "|IngestFunction:")+": IngestFunction does not wait for StreamsFunction") ||
+		!strings.HasSuffix(text.String(), "\npipeline.yaml and template.yaml: 1 mistake\n") {
+		t.Errorf("%s", &text)
+	}
+	if err := r.WriteJSON(&object); err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	if err := json.Unmarshal(object.Bytes(), &back); err != nil || len(back.Findings) != 1 || back.Findings[0] != r.Findings[0] || back.Counting != "marks" {
+		t.Errorf("%v %s", err, &object)
+	}
+}

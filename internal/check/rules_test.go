@@ -1,0 +1,211 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+var checkOnly = pipeline.CheckOnly()
+
+// Each rule is broken alone in the repository's own template; anchor is where the finding must stand, at the bar.
+type broken struct {
+	name   string
+	change [][2]string
+	anchor string
+	want   string // "" : no finding
+}
+
+const (
+	anyStream = "Stream: !GetAtt EventsTable.StreamArn\n"
+	anyQueue  = "Queue: !GetAtt IngestQueue.Arn\n"
+	pad       = "            "
+)
+
+var streamRules = []broken{
+	{"no window", [][2]string{{"TumblingWindowInSeconds: !If [Marks, 900, !Ref AWS::NoValue]", "BisectBatchOnFunctionError: false"}}, "        |Changes:",
+		"the mapping of the stream has no tumbling window: only with one does Lambda say the shard id, which marks need; write TumblingWindowInSeconds: 900 instead"},
+	{"window 0", [][2]string{{"!If [Marks, 900, !Ref AWS::NoValue]", "0"}}, "TumblingWindowInSeconds: |0",
+		"the mapping of the stream has no tumbling window: only with one does Lambda say the shard id, which marks need; write TumblingWindowInSeconds: 900 instead"},
+	{"window too long", [][2]string{{"[Marks, 900,", "[Marks, 901,"}}, "TumblingWindowInSeconds: !If [Marks, |901", "a tumbling window of 901 s: Lambda takes 1 to 900; write TumblingWindowInSeconds: 900 instead"},
+	{"window of text", [][2]string{{"[Marks, 900,", "[Marks, long,"}}, "[Marks, |long", `"long" is not a whole number`},
+	{"window unknown", [][2]string{{"!If [Marks, 900, !Ref AWS::NoValue]", "!ImportValue window"}}, "TumblingWindowInSeconds: |!ImportValue",
+		"warning: cannot tell whether the mapping has a tumbling window, which marks need: Fn::ImportValue is only worked out while deploying"},
+	{"start", [][2]string{{"StartingPosition: TRIM_HORIZON", "StartingPosition: LATEST"}}, "StartingPosition: |LATEST",
+		"StartingPosition is LATEST: changes made while the mapping is created or updated can be missed; write StartingPosition: TRIM_HORIZON instead"},
+	{"no start", [][2]string{{"StartingPosition: TRIM_HORIZON", "Enabled: true"}}, "        |Changes:", "the mapping of the stream has no StartingPosition; write StartingPosition: TRIM_HORIZON instead"},
+	{"retries", [][2]string{{"MaximumRetryAttempts: -1", "MaximumRetryAttempts: 100"}}, "MaximumRetryAttempts: |100",
+		"MaximumRetryAttempts is 100: a change would be given up after so many tries, and its total would be wrong from then on; write MaximumRetryAttempts: -1 instead"},
+	{"retries by default", [][2]string{{"MaximumRetryAttempts: -1", "Enabled: true"}}, "", ""},
+	{"age", [][2]string{{"MaximumRecordAgeInSeconds: -1", "MaximumRecordAgeInSeconds: 3600"}}, "MaximumRecordAgeInSeconds: |3600",
+		"MaximumRecordAgeInSeconds is 3600: a change would be given up at that age, and its total would be wrong from then on; write MaximumRecordAgeInSeconds: -1 instead"},
+	{"responses", [][2]string{{"FunctionResponseTypes: [ReportBatchItemFailures]", "FunctionResponseTypes: [ReportItemFailures]"}}, "FunctionResponseTypes: |[ReportItem",
+		"the mapping does not read the function's answer: without it one failure repeats the whole batch, and Lambda does not read which change failed; write FunctionResponseTypes: [ReportBatchItemFailures] instead"},
+	{"filter", [][2]string{{anyStream, anyStream + pad + "FilterCriteria: {Filters: []}\n"}}, "|FilterCriteria: {", "the mapping has FilterCriteria: changes that a filter does not let through are never counted; take it out"},
+	{"parallel", [][2]string{{anyStream, anyStream + pad + "ParallelizationFactor: 2\n"}}, "ParallelizationFactor: |2",
+		"ParallelizationFactor is 2: several batches of a shard at a time have no order, which marks need; write ParallelizationFactor: 1 instead"},
+	{"parallel 1", [][2]string{{anyStream, anyStream + pad + "ParallelizationFactor: 1\n"}}, "", ""},
+	{"off", [][2]string{{anyStream, anyStream + pad + "Enabled: false\n"}}, "Enabled: |false", "warning: the mapping is off: changes are gone from the stream after 24 hours, and the totals then need a rebuild; write Enabled: true instead"},
+	{"images", [][2]string{{"StreamViewType: NEW_AND_OLD_IMAGES", "StreamViewType: NEW_IMAGE"}}, "StreamViewType: |NEW_IMAGE",
+		"the stream carries NEW_IMAGE: a change counts new minus old, so both are needed; write StreamSpecification: {StreamViewType: NEW_AND_OLD_IMAGES} instead"},
+	{"other stream", [][2]string{{anyStream, "Stream: !GetAtt AggregatesTable.StreamArn\n"}}, "Stream: |!GetAtt AggregatesTable", "the stream is AggregatesTable's, and the ingest function writes to EventsTable; write !GetAtt EventsTable.StreamArn instead"},
+	{"foreign stream", [][2]string{{anyStream, "Stream: !ImportValue stream\n"}}, "Stream: |!ImportValue", "warning: cannot tell whether this is the events table's stream: Fn::ImportValue is only worked out while deploying"},
+	{"counting", [][2]string{{"INGOT_COUNTING: !Ref Counting", "INGOT_COUNTING: mark"}}, "INGOT_COUNTING: |mark", `INGOT_COUNTING is "mark"; write marks or receipts instead`},
+	{"counting unknown", [][2]string{{"INGOT_COUNTING: !Ref Counting", "INGOT_COUNTING: !ImportValue c"}}, "INGOT_COUNTING: |!ImportValue",
+		"warning: cannot tell whether totals are counted by marks or by receipts: Fn::ImportValue is only worked out while deploying"},
+	{"order", [][2]string{{"DependsOn: StreamsFunction", "DependsOn: StreamsLogs"}}, "  |IngestFunction:\n",
+		"IngestFunction does not wait for StreamsFunction: it could write items of an epoch that the streams function does not know, which then stops; write DependsOn: StreamsFunction instead"},
+	{"no mapping", [][2]string{{"Type: DynamoDB", "Type: Kinesis"}}, "  |StreamsFunction:\n", "StreamsFunction has no mapping of the events table's stream: nothing would be counted; write an event of Type DynamoDB instead"},
+}
+
+var queueRules = []broken{
+	{"responses", [][2]string{{"FunctionResponseTypes: [ReportBatchItemFailures] # without it", "Enabled: true # without it"}}, "        |Messages:",
+		"the mapping does not read the function's answer: without it every failed message is deleted as done; write FunctionResponseTypes: [ReportBatchItemFailures] instead"},
+	{"filter", [][2]string{{anyQueue, anyQueue + pad + "FilterCriteria: {Filters: []}\n"}}, "|FilterCriteria: {", "the mapping has FilterCriteria: SQS mappings delete what a filter does not let through; take it out"},
+	{"no batching window", [][2]string{{"MaximumBatchingWindowInSeconds: 1 # required", "MaximumBatchingWindowInSeconds: 0 # required"}}, "MaximumBatchingWindowInSeconds: |0 #",
+		"a batch of 1000 needs a batching window: Lambda refuses more than 10 without one; write MaximumBatchingWindowInSeconds: 1 instead"},
+	{"visibility", [][2]string{{"VisibilityTimeout: 420", "VisibilityTimeout: 360"}}, "VisibilityTimeout: |360",
+		"a message stays hidden for 360 s, and 6 times the function's timeout of 60 s and the batching window of 1 s are 361 s: it would come back while it is in work; write VisibilityTimeout: 361 instead"},
+	{"visibility enough", [][2]string{{"VisibilityTimeout: 420", "VisibilityTimeout: 361"}}, "", ""},
+	{"longer timeout", [][2]string{{"CodeUri: cmd/ingest/", "CodeUri: cmd/ingest/\n      Timeout: 90"}}, "VisibilityTimeout: |420",
+		"a message stays hidden for 420 s, and 6 times the function's timeout of 90 s and the batching window of 1 s are 541 s: it would come back while it is in work; write VisibilityTimeout: 541 instead"},
+	{"receives", [][2]string{{"maxReceiveCount: 10", "maxReceiveCount: 4"}}, "maxReceiveCount: |4",
+		"maxReceiveCount is 4: receives are counted even when Lambda is throttled and no code ran, so healthy messages would be given up; write maxReceiveCount: 10 instead"},
+	{"receives enough", [][2]string{{"maxReceiveCount: 10", "maxReceiveCount: 5"}}, "", ""},
+	{"no redrive", [][2]string{{"RedrivePolicy: {", "RedriveAllowPolicy: {"}}, "  |IngestQueue:",
+		"IngestQueue has no RedrivePolicy: a message that fails again and again goes round until it is deleted unseen; write RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10} instead"},
+	{"dead letters", [][2]string{{"Properties: {MessageRetentionPeriod: 1209600, SqsManagedSseEnabled: true} # 14 days", "Properties: {MessageRetentionPeriod: 345600, SqsManagedSseEnabled: true} # 14 days"}}, "{MessageRetentionPeriod: |345600",
+		"DeadLetterQueue keeps messages for 345600 s and IngestQueue for 345600 s, both from the first send: what is given up late would be deleted before anybody sees it; write MessageRetentionPeriod: 1209600 instead"},
+	{"no mapping", [][2]string{{"Type: SQS\n", "Type: SNS\n"}}, "  |IngestFunction:\n", "IngestFunction has no mapping of a queue: nothing would be stored; write an event of Type SQS instead"},
+	{"other queue", [][2]string{{anyQueue, "Queue: !ImportValue queue\n"}}, "Queue: |!ImportValue",
+		"warning: cannot tell whether the queue's visibility timeout and dead-letter queue are as they must be: it is not a queue of this template"},
+}
+
+var tableRules = []broken{
+	{"key", [][2]string{{"KeySchema: [{AttributeName: PK, KeyType: HASH}", "KeySchema: [{AttributeName: pk, KeyType: HASH}"}}, "KeySchema: |[{AttributeName: pk,",
+		"the key of EventsTable is pk and SK, not PK and SK; write KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}] instead"},
+	{"key of bytes", [][2]string{{"AttributeName: SK, AttributeType: S", "AttributeName: SK, AttributeType: B"}}, "AttributeName: SK, AttributeType: |B", "attribute SK is of type B: all keys are text; write AttributeType: S instead"},
+	{"ttl", [][2]string{{"{AttributeName: expiresAt, Enabled: true}", "{AttributeName: ttl, Enabled: true}"}}, "{AttributeName: |ttl",
+		"EventsTable expires by another attribute than expiresAt; write TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true} instead"},
+	{"ttl off", [][2]string{{"{AttributeName: expiresAt, Enabled: true}", "{AttributeName: expiresAt, Enabled: false}"}}, "expiresAt, Enabled: |false",
+		"time to live of EventsTable is off: nothing in it would ever expire; write TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true} instead"},
+	{"no ttl of totals", [][2]string{{"AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK", "AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK"},
+		{"      TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true}\n      AttributeDefinitions: [", "      AttributeDefinitions: ["}}, "  |AggregatesTable:",
+		"AggregatesTable has no time to live: nothing in it would ever expire; write TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true} instead"},
+	{"stream of totals", [][2]string{{"AttributeDefinitions: [{", "StreamSpecification: {StreamViewType: NEW_IMAGE}\n      AttributeDefinitions: [{"}}, "StreamSpecification: |{StreamViewType: NEW_IMAGE",
+		"AggregatesTable has a stream: totals must never feed themselves, and nothing reads it; take StreamSpecification out"},
+	{"one table", [][2]string{{"INGOT_AGGREGATES_TABLE: !Ref AggregatesTable", "INGOT_AGGREGATES_TABLE: !Ref EventsTable"}}, "INGOT_AGGREGATES_TABLE: |!Ref EventsTable",
+		"events and totals share table EventsTable: totals would feed their own stream; write a table of their own instead"},
+	{"index key", [][2]string{{"{AttributeName: GSI2SK, KeyType: RANGE}", "{AttributeName: SK, KeyType: RANGE}"}}, "KeySchema: |[{AttributeName: GSI2PK, KeyType",
+		"the key of index GSI2 is GSI2PK and SK, and items have GSI2PK and GSI2SK; write KeySchema: [{AttributeName: GSI2PK, KeyType: HASH}, {AttributeName: GSI2SK, KeyType: RANGE}] instead"},
+	{"index key of numbers", [][2]string{{"AttributeName: GSI1SK, AttributeType: S", "AttributeName: GSI1SK, AttributeType: N"}}, "GSI1SK, AttributeType: |N", "attribute GSI1SK is of type N: all keys are text; write AttributeType: S instead"},
+	{"unknown indexes", [][2]string{{"GlobalSecondaryIndexes: # as", "GlobalSecondaryIndexes: !FindInMap [a, b, c]\n      Tags: # as"}}, "GlobalSecondaryIndexes: |!FindInMap",
+		"warning: cannot tell whether EventsTable has the indexes of pipeline.yaml: Fn::FindInMap finds no Mappings"},
+}
+
+var environmentRules = []broken{
+	{"quarantine", [][2]string{{"INGOT_QUARANTINE_URL: !Ref QuarantineQueue", "INGOT_QUARANTINE_URL: !GetAtt QuarantineQueue.Arn"}}, "INGOT_QUARANTINE_URL: |!GetAtt",
+		"INGOT_QUARANTINE_URL is the Arn of QuarantineQueue, not its URL; write !Ref QuarantineQueue instead"},
+	{"quarantine in a circle", [][2]string{{"INGOT_QUARANTINE_URL: !Ref QuarantineQueue", "INGOT_QUARANTINE_URL: !Ref IngestQueue"}}, "INGOT_QUARANTINE_URL: |!Ref IngestQueue",
+		"IngestQueue is the queue that events come from: what is quarantined would come back for ever; write a queue of its own instead"},
+	{"key in the open", [][2]string{{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "hunter2"}}, "INGOT_PII_KEY: |hunter2",
+		"warning: the key stands in the template, where whoever reads it can guess keyed hashes back; write '{{resolve:secretsmanager:NAME}}' instead"},
+	{"archive", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket}", "{OTHER: x}"}}, "  |StreamsFunction:\n",
+		"warning: StreamsFunction has no archive bucket: items that expire are gone for good; write INGOT_ARCHIVE_BUCKET: !Ref a bucket instead"},
+	{"misspelled", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket}", "{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket, INGOT_ARCHIVE: x}"}}, "|INGOT_ARCHIVE: x",
+		"warning: nothing reads variable INGOT_ARCHIVE; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, INGOT_PII_KEY, INGOT_PIPELINE, INGOT_QUARANTINE_URL, INGOT_TABLE instead"},
+	{"different keys", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket}", "{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket, INGOT_PII_KEY: '{{resolve:a}}'}"},
+		{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "'{{resolve:b}}'"}}, "INGOT_PII_KEY: |'{{resolve:a}}'",
+		"the two functions have different keys: totals by personal data would be of other people than the events; write the same INGOT_PII_KEY instead"},
+	{"found by what it does", [][2]string{{"CodeUri: cmd/ingest/", "CodeUri: ./build/in"}, {"CodeUri: cmd/streams/", "CodeUri: ./build/out"}}, "", ""},
+}
+
+func TestEachRuleAlone(t *testing.T) {
+	for group, rules := range map[string][]broken{"stream": streamRules, "queue": queueRules, "table": tableRules, "environment": environmentRules} {
+		for _, c := range rules {
+			t.Run(group+"/"+c.name, func(t *testing.T) {
+				in := own{template: c.change}.input(t)
+				r := run(t, in)
+				if c.want == "" {
+					if len(r.Findings) != 0 {
+						t.Errorf("%v", r.Findings)
+					}
+					return
+				}
+				want := "template.yaml:" + place(t, string(in.Template.Text), c.anchor) + ": " + c.want
+				if len(r.Findings) != 1 || r.Findings[0].String() != want {
+					t.Errorf("got  %v\nwant %s", r.Findings, want)
+				}
+			})
+		}
+	}
+}
+
+// These break more than one rule, or both functions.
+func TestSeveralFindings(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change [][2]string
+		rules  map[string]int
+	}{
+		{"index under another name", [][2]string{{"IndexName: GSI3", "IndexName: GSI4"}}, map[string]int{"index": 1, "index-unused": 1}},
+		{"no key for hmac", [][2]string{{"INGOT_PII_KEY: ", "PII_KEY: "}}, map[string]int{"secret": 2}},
+		{"no quarantine", [][2]string{{"INGOT_QUARANTINE_URL: ", "QUARANTINE_URL: "}}, map[string]int{"quarantine": 2}},
+		{"no tables", [][2]string{{"INGOT_TABLE: ", "TABLE: "}, {"INGOT_AGGREGATES_TABLE: ", "AGGREGATES_TABLE: "}}, map[string]int{"variable": 2}},
+		{"no function", [][2]string{{"CodeUri: cmd/streams/", "CodeUri: cmd/other/"}, {"INGOT_AGGREGATES_TABLE: ", "AGGREGATES_TABLE: "}}, map[string]int{"streams-function": 1}},
+		{"two functions", [][2]string{{"CodeUri: cmd/streams/", "CodeUri: x/cmd/ingest"}}, map[string]int{"ingest-function": 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := map[string]int{}
+			r := run(t, own{template: c.change}.input(t))
+			for _, f := range r.Findings {
+				got[f.Rule]++
+			}
+			for rule, n := range c.rules {
+				if got[rule] != n {
+					t.Errorf("rule %s: %d findings, want %d", rule, got[rule], n)
+				}
+			}
+			if len(got) != len(c.rules) {
+				t.Errorf("findings: %v", r.Findings)
+			}
+		})
+	}
+}
+
+// Receipts need neither order nor shard id.
+func TestReceiptsNeedNoWindow(t *testing.T) {
+	o := own{parameters: map[string]string{"Counting": "receipts"}, template: [][2]string{{anyStream, anyStream + pad + "ParallelizationFactor: 10\n"}}}
+	if r := run(t, o.input(t)); len(r.Findings) != 0 {
+		t.Errorf("%v", r.Findings)
+	}
+}
+
+// The same rules hold for mappings that are resources of their own, in long and short forms.
+func TestMappingsOfTheirOwn(t *testing.T) {
+	const text = `
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 60, RedrivePolicy: {deadLetterTargetArn: {"Fn::GetAtt": [D, Arn]}, maxReceiveCount: 5}}}
+  D: {Type: AWS::SQS::Queue, Properties: {MessageRetentionPeriod: 1209600}}
+  X: {Type: AWS::SQS::Queue}
+  T: {Type: AWS::DynamoDB::Table, Properties: {KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
+      StreamSpecification: {StreamViewType: NEW_AND_OLD_IMAGES}, TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true}}}
+  A: {Type: AWS::DynamoDB::Table, Properties: {KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
+      TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true}}}
+  In: {Type: AWS::Lambda::Function, DependsOn: Out, Properties: {Environment: {Variables: {INGOT_TABLE: {Ref: T}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
+  Out: {Type: AWS::Lambda::Function, Properties: {Environment: {Variables: {INGOT_AGGREGATES_TABLE: {Ref: A}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
+  InMap: {Type: AWS::Lambda::EventSourceMapping, Properties: {FunctionName: {Ref: In}, EventSourceArn: {"Fn::GetAtt": [Q, Arn]}, FunctionResponseTypes: [ReportBatchItemFailures]}}
+  OutMap:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {FunctionName: !GetAtt Out.Arn, EventSourceArn: !GetAtt T.StreamArn, StartingPosition: TRIM_HORIZON, TumblingWindowInSeconds: 60, FunctionResponseTypes: [ReportBatchItemFailures]}
+`
+	const events = "ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n  click: {id: \"{id}\", at: \"{at}\", key: {pk: \"{id}\", sk: \"-\"}}\n"
+	in := Input{Pipeline: File{"p.yaml", []byte(events)}, Template: &File{"t.yaml", []byte(text)}, Partitions: 1}
+	if r := run(t, in); len(r.Findings) != 0 || r.Counting != "marks" {
+		t.Errorf("%+v", r)
+	}
+	in.Template = &File{"t.yaml", []byte(replace(t, text, [][2]string{{"TumblingWindowInSeconds: 60", "TumblingWindowInSeconds: 0"}}))}
+	if r := run(t, in); len(r.Findings) != 1 || r.Findings[0].Rule != "stream-window" {
+		t.Errorf("%v", r.Findings)
+	}
+}
