@@ -99,8 +99,8 @@ func (w *world) accounts(events int, kept Kept, distinct bool) Check {
 // aged compares the totals after everything expired with those before: kept ones stand, subtracted ones
 // have fallen to nothing. A total past its own expiry may be gone.
 func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
-	kept = Check{Name: "kept totals", About: "totals with onExpire: keep stand as they stood", Differences: []string{}}
-	fallen = Check{Name: "subtracted totals", About: "totals with onExpire: subtract have fallen to nothing", Differences: []string{}}
+	kept = Check{Name: "keep", About: "totals that keep what expires stand as they stood", Differences: []string{}}
+	fallen = Check{Name: "subtract", About: "totals that subtract what expires are down to nothing", Differences: []string{}}
 	astray := 0
 	for _, at := range slices.SortedFunc(maps.Keys(before), func(a, b slot) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) {
 		was, is := before[at], after[at]
@@ -129,7 +129,7 @@ func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 			}
 		}
 	}
-	fallen.About += fmt.Sprintf(" (of plain ADDs per change %s would not)", comma(astray))
+	fallen.About += fmt.Sprintf(" (by plain ADDs per change %s would not)", comma(astray))
 	return kept, fallen
 }
 

@@ -114,7 +114,7 @@ func TestEarthquakes(t *testing.T) {
 	if s.Data.From != "2018-01-31T01:49:59Z" || s.Data.To != "2018-02-07T01:26:13Z" {
 		t.Errorf("from %s to %s", s.Data.From, s.Data.To)
 	}
-	for name, want := range map[string]int{"verify": 90, "tally": 90, "accounts": s.Deliveries.Sent, "kept totals": 78, "subtracted totals": 12, "archive": 1707, "verify after expiry": 90} {
+	for name, want := range map[string]int{"verify": 90, "tally": 90, "accounts": s.Deliveries.Sent, "keep": 78, "subtract": 12, "archive": 1707, "verify after expiry": 90} {
 		if c, there := checks(s)[name]; !there || c.Compared != want {
 			t.Errorf("check %q (there: %v) compared %d, want %d", name, there, c.Compared, want)
 		}

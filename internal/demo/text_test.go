@@ -1,0 +1,107 @@
+package demo
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// sample is a summary made up to show every part of the text.
+func sample() *Summary {
+	return &Summary{
+		Summary: SummaryVersion, Seed: 9, Counting: "receipts",
+		Data: DataPart{Name: "orders", About: "SYNTHETIC", Events: 2100, Copies: 3, From: "2024-03-04T00:00:00Z", To: "2024-03-31T00:00:00Z"},
+		Trouble: []Trouble{
+			{Title: "message sent twice", Injected: 1234, Became: "1,200 Duplicate, 34 Inserted"},
+			{Title: "what never happened", Became: "nothing"},
+			{Title: "request throttled", Injected: 1, Became: "sent again"},
+		},
+		Deliveries: Deliveries{Sent: 3334, Received: 4000, Unjudged: 1, Verdicts: map[string]int{"Inserted": 2099, "Updated": 1, "Stale": 2, "Expired": 3, "Duplicate": 1800, "Retry": 94}},
+		Changes:    Changes{Received: 2101, Repeated: 1, Updates: 50, Dropped: 1},
+		Kept:       Kept{Items: 2100, Quarantine: 1},
+		Totals: []Total{
+			{Aggregate: "daily", By: []ByValue{{"currency", "EUR"}, {"customer", "7f6e5ada23097f6e5ada2309"}}, Window: "2024-03-04T00:00:00Z",
+				Values: []TotalValue{{"orders", "44", "67", "54"}, {"revenue", "-1234567.89", "1234567", "-0.5"}}},
+			{Aggregate: "daily", By: []ByValue{{"currency", "USD"}, {"customer", "x"}}, Window: "2024-03-04T12:00:00Z", Values: []TotalValue{{"orders", "1", "1", "1"}}},
+			{Aggregate: "everything", By: []ByValue{}, Values: []TotalValue{{"orders", "1", "100000000000000000000", "1e40"}}},
+		},
+		Cost:   Cost{Counted: "counted by the embedded engine by DynamoDB's rules", Events: TableCost{0.1, 1.234, 0}, Totals: TableCost{0.456, 0.5, 0.01}},
+		Checks: []Check{{Name: "verify", About: "this", Compared: 3}, {Name: "tally", About: "that other thing", Compared: 1000, Differences: strings.Fields("1 2 3 4 5 6 7 8 9 10 11 12")}},
+		Expiry: &Expiry{Clock: "2024-07-01T00:00:00Z", Swept: 2100, Archived: 1, Checks: []Check{{Name: "archive", About: "one for each", Compared: 2100, Differences: []string{"2100 items were swept and 1 is kept"}}}},
+	}
+}
+
+func TestText(t *testing.T) {
+	var got bytes.Buffer
+	if err := sample().Text(&got, 1); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("testdata/summary.txt", got.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/summary.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s\n(go test ./internal/demo -run TestText -update writes it anew)", got.String(), want)
+	}
+}
+
+// TestTextIsShort: a summary is read at one sitting.
+func TestTextIsShort(t *testing.T) {
+	var text bytes.Buffer
+	if err := mustRun(t, firstDays(t, 0)).Text(&text, 3); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	if len(lines) > 68 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, line := range lines {
+		if len([]rune(line)) > 132 || strings.TrimRight(line, " ") != line {
+			t.Errorf("%d characters, or spaces at the end: %q", len([]rune(line)), line)
+		}
+	}
+}
+
+func TestNumbersForPeople(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
+		if got := comma(n); got != want {
+			t.Errorf("%d is written %s, want %s", n, got, want)
+		}
+	}
+	for text, want := range map[string]string{"-0.5": "-0.5", "1234.5": "1,234.5", "12e40": "12e40", "100000000000000000000": "100000000000000000000"} {
+		if got := grouped(text); got != want {
+			t.Errorf("%s is written %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var out bytes.Buffer
+	tell := NewProgress(&out, false)
+	for n := range 9 {
+		tell(Step{"sending", n, 8})
+	}
+	tell(Step{"checking", 0, 0})
+	tell(Step{"checking", 10_000, 0})
+	want := "sending …\nsending: 2 of 8\nsending: 4 of 8\nsending: 6 of 8\nsending: 8 of 8\nchecking …\nchecking: 10,000\n"
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	out.Reset()
+	tell = NewProgress(&out, true)
+	tell(Step{"sending", 1, 2})
+	tell(Step{"checking", 0, 0})
+	tell(Step{"checking", 1, 0})
+	if !strings.Contains(out.String(), "sending") || !strings.Contains(out.String(), "checking") {
+		t.Errorf("the bars are %q", out.String())
+	}
+}
