@@ -1,0 +1,204 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func explainer(t *testing.T, counting aggregate.Counting) *Explainer {
+	t.Helper()
+	p, err := pipeline.Load(os.DirFS("../.."), "pipeline.yaml", pipeline.Secret([]byte(StandIn)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Explainer{Pipeline: p, Counting: counting, Partitions: 4, Now: time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC), StandInKey: true}
+}
+
+func messagesOf(t *testing.T, name string) []Message {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "events", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, batch, err := Messages(string(text))
+	if err != nil || !batch {
+		t.Fatalf("%s: batch %v, %v", name, batch, err)
+	}
+	return list
+}
+
+// The samples' own list says what the function answers for each message; explain must say the same.
+func TestSamplesGetTheVerdictsOfTheFunction(t *testing.T) {
+	text, err := os.ReadFile("../../events/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var expected struct {
+		Files []struct {
+			File, Function string
+			After          []string
+			Messages       []struct {
+				ID, Verdict, Reason string
+				Key                 *Key
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &expected); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, f := range expected.Files {
+		if f.Function != "ingest" || len(f.After) > 0 { // explain knows of no file before this one
+			continue
+		}
+		seen++
+		r := explainer(t, aggregate.Marks).Explain(messagesOf(t, f.File))
+		if len(r.Messages) != len(f.Messages) {
+			t.Errorf("%s: %d messages, want %d", f.File, len(r.Messages), len(f.Messages))
+			continue
+		}
+		for i, want := range f.Messages {
+			got := r.Messages[i]
+			if got.MessageID != want.ID || got.Verdict != want.Verdict || got.Reason != want.Reason {
+				t.Errorf("%s, message %d: %s %s (%s), want %s %s (%s)", f.File, i+1, got.MessageID, got.Verdict, got.Reason, want.ID, want.Verdict, want.Reason)
+			}
+			if want.Key != nil && (got.Key == nil || *got.Key != *want.Key) {
+				t.Errorf("%s, message %d: key %v, want %v", f.File, i+1, got.Key, *want.Key)
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d files", seen)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for _, c := range []struct {
+		golden, sample string
+		counting       aggregate.Counting
+	}{
+		{"one.txt", "ingest-one.json", aggregate.Marks},
+		{"one-receipts.txt", "ingest-one.json", aggregate.Receipts},
+		{"many.txt", "ingest-many.json", aggregate.Marks},
+		{"latest.txt", "ingest-latest.json", aggregate.Marks},
+		{"conflict.txt", "ingest-conflict.json", aggregate.Marks},
+		{"poison-among-good.txt", "ingest-poison-among-good.json", aggregate.Marks},
+		{"not-json.txt", "ingest-not-json.json", aggregate.Marks},
+		{"unknown-type.txt", "ingest-unknown-type.json", aggregate.Marks},
+		{"wrong-type.txt", "ingest-wrong-type.json", aggregate.Marks},
+		{"expired.txt", "ingest-expired.json", aggregate.Marks},
+		{"sns-cloudevent.txt", "ingest-sns-cloudevent.json", aggregate.Marks},
+		{"empty.txt", "ingest-empty.json", aggregate.Marks},
+	} {
+		t.Run(c.golden, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := explainer(t, c.counting).Explain(messagesOf(t, c.sample)).WriteText(&b); err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.Join("testdata", c.golden)
+			if *update {
+				if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.String() != string(want) {
+				t.Errorf("differs from %s (rewrite with -update):\n%s", name, &b)
+			}
+		})
+	}
+}
+
+// What is said of an item is what would be stored: the same plan, sized by the same rules.
+func TestItemIsThePlan(t *testing.T) {
+	e := explainer(t, aggregate.Receipts)
+	for _, m := range messagesOf(t, "ingest-many.json") {
+		item, err := e.Pipeline.Plan(m.Message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := e.Explain([]Message{m}).Messages[0]
+		if x.Digest != item.Digest.String() || x.Item.Bytes != item.Size() || x.Item.WriteUnits != event.WriteUnits(item.Size())*(1+len(item.Indexes)) {
+			t.Errorf("%s: %+v of %d bytes, the plan has %d and digest %s", x.ID, x.Item, x.Item.Bytes, item.Size(), item.Digest)
+		}
+		var totals []string
+		for _, a := range x.Aggregates {
+			if a.NotCounted == "" {
+				totals = append(totals, a.PK+" "+a.SK)
+			}
+		}
+		var want []string
+		for _, c := range e.Pipeline.Contributions(item).List {
+			key := c.Def.Key(aggregate.ItemBucket(item.Key, c.Def.Spread), c.By, c.Window)
+			want = append(want, key.PK+" "+key.SK)
+		}
+		if !slices.Equal(totals, want) {
+			t.Errorf("%s: totals %q, want %q", x.ID, totals, want)
+		}
+	}
+}
+
+func TestNotCountedAndNotIndexedSayWhy(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	body := `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"paid_at":"2099-03-14T09:00:00Z"}`
+	x := e.Explain([]Message{{Message: envelope.Message{Body: body}}}).Messages[0]
+	if x.Verdict != "Inserted" || len(x.Indexes) != 1 || x.Indexes[0] != (Index{Name: "GSI3", Missing: "field status is missing"}) {
+		t.Errorf("indexes: %+v %s", x.Indexes, x.Detail)
+	}
+	if len(x.Aggregates) != 1 || x.Aggregates[0].NotCounted != `where status = "captured" does not hold` {
+		t.Errorf("aggregates: %+v", x.Aggregates)
+	}
+}
+
+func TestMessages(t *testing.T) {
+	const received = `{"Messages":[{"MessageId":"1","ReceiptHandle":"r","MD5OfBody":"x","Body":"{\"a\":1}","MessageAttributes":{"n":{"StringValue":"v","DataType":"String"},"b":{"BinaryValue":"eA==","DataType":"Binary"}}}]}`
+	list, batch, err := Messages(received)
+	if err != nil || !batch || len(list) != 1 || list[0].ID != "1" || list[0].Body != `{"a":1}` || len(list[0].Attributes) != 1 || list[0].Attributes["n"] != "v" {
+		t.Errorf("received: %+v %v %v", list, batch, err)
+	}
+	for _, body := range []string{"", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`, `{"Messages":[{"Body":"x"}]}`, `{"Messages":[]}`} {
+		list, batch, err := Messages(body + "\r\n")
+		if err != nil || batch || len(list) != 1 || list[0].Body != body {
+			t.Errorf("%q: %+v %v %v", body, list, batch, err)
+		}
+	}
+	if _, _, err := Messages(`{"Records":[{"eventSource":"aws:dynamodb"}]}`); !errors.Is(err, ErrStream) {
+		t.Errorf("a stream's batch: %v", err)
+	}
+}
+
+// A payload's control characters must not reach the terminal, and a long one must not flood it.
+func TestPayloadsAreShownHarmlessly(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	body := `{"type":"order.placed\u001b[2J","x":"` + strings.Repeat("long", 1000) + `"}`
+	list := []Message{{Message: envelope.Message{Body: body}}, {Message: envelope.Message{
+		Body: `{"type":"order.placed","merchant_id":"m\u0085","order_id":"o","customer_id":"c","product_id":"p","quantity":1,"currency":"EUR","total_cents":1,"placed_at":"2099-03-14T09:00:00Z","x":"` + strings.Repeat("long", 1000) + `"}`}}}
+	var b bytes.Buffer
+	if err := e.Explain(list).WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(b.String(), "\x1b\u0085") {
+		t.Error("a control character got through")
+	}
+	if b.Len() > 6000 || !strings.Contains(b.String(), "whole with --output json") {
+		t.Errorf("%d bytes are shown:\n%s", b.Len(), &b)
+	}
+}
