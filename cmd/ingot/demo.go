@@ -51,16 +51,19 @@ difference.`,
   ingot demo --repeat 10
   ingot demo --input events.ndjson --pipeline pipeline.yaml
   ingot demo --output json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), f) },
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.input != "" && cmd.Flags().Changed("data") {
+				return usage(errors.New("--data and --input were both given; write one of them"))
+			}
+			return a.demo(cmd.Context(), f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&f.seed, "seed", 7, "seed of all chance in the run")
 	flags.StringVar(&f.data, "data", "earthquakes", "bundled data: earthquakes (real) or orders (synthetic)")
 	flags.StringVar(&f.input, "input", "", "your own events instead: a file with one JSON event a line, oldest first")
 	flags.StringVar(&f.pipeline, "pipeline", "", "the pipeline.yaml for --input")
-	cmd.MarkFlagsMutuallyExclusive("data", "input")
-	cmd.MarkFlagsRequiredTogether("input", "pipeline")
 	flags.IntVar(&f.repeat, "repeat", 1, "send the data so often: copy k has other ids and is k weeks later")
 	flags.StringVar(&f.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.IntVar(&f.totals, "totals", 3, "how many totals of each aggregate to print; -1: all")
@@ -76,7 +79,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 	summary, err := demo.Run(ctx, config)
 	var line *demo.LineError
 	switch {
-	case errors.As(err, &line):
+	case errors.As(err, &line), errors.Is(err, demo.ErrNoEvents):
 		return usage(err)
 	case err != nil:
 		return err
@@ -109,7 +112,12 @@ func (a *app) demoData(c *demo.Config, f demoFlags) error {
 	var name string
 	secret := ""
 	switch {
+	case (f.input == "") != (f.pipeline == ""):
+		return usage(errors.New("--input and --pipeline go together: your events, and the pipeline.yaml they go through"))
 	case f.input != "":
+		if _, err := os.Stat(f.input); err != nil {
+			return usage(fmt.Errorf("--input: %w", err))
+		}
 		c.Data = demo.File(f.input)
 		files, name = os.DirFS(filepath.Dir(f.pipeline)), filepath.Base(f.pipeline)
 		secret, _ = a.env("INGOT_PII_KEY")

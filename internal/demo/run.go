@@ -5,6 +5,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -30,6 +31,9 @@ type Config struct {
 	// Tamper changes tables behind Ingot's back before they are checked: for tests of the checks.
 	Tamper func(context.Context, *embedded.Engine) error
 }
+
+// ErrNoEvents says that there was nothing to run.
+var ErrNoEvents = errors.New("there is no event in it; give it at least one line")
 
 // Step is how far a run is.
 type Step struct {
@@ -57,7 +61,7 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 		return nil, err
 	}
 	if r.world == nil {
-		return nil, fmt.Errorf("%s: there is no event in it; give it at least one line", r.Data.Name)
+		return nil, fmt.Errorf("%s: %w", r.Data.Name, ErrNoEvents)
 	}
 	if err := r.judge(ctx); err != nil {
 		return nil, err

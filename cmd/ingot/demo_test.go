@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/demo"
+	"github.com/ingot-events/ingot/internal/embedded"
+)
+
+const readings = `ingot: 1
+epoch: 1
+type: reading
+events:
+  reading:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "SENSOR#{sensor}", sk: "{@id}"}
+    retain: 7d
+aggregates:
+  hourly:
+    since: 1
+    by: {sensor: "{sensor}"}
+    window: 1h
+    from:
+      reading: {values: {readings: count, warmth: sum celsius, hottest: max celsius}}
+`
+
+// inDirectory gives the test a directory of its own with the example's files.
+func inDirectory(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	var events strings.Builder
+	for i := range 40 {
+		line, err := json.Marshal(map[string]any{"id": i, "sensor": []string{"roof", "cellar"}[i%2], "celsius": float64(i)/4 - 3, "at": "2024-05-01T10:" + []string{"00", "15", "30", "45"}[i/10] + ":00Z"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		events.Write(append(line, '\n'))
+	}
+	write(t, "events.ndjson", events.String())
+	write(t, "pipeline.yaml", readings)
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDemoText(t *testing.T) {
+	o := tool(t, "demo")
+	o.says(t, exitFine, "sending events through trouble")
+	for _, want := range []string{"INGOT DEMO  1,707 earthquakes", "TROUBLE", "VERDICTS", "TOTALS", "ADD per message", "ADD per change",
+		"counted by the embedded engine by DynamoDB's rules", "CHECKS", "EXPIRY", "Every event is stored once and counted once.", "seed 7"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("stdout says nothing of %q:\n%s", want, o.stdout)
+		}
+	}
+	if strings.Contains(o.stdout, "DIFFERENCE") {
+		t.Error(o.stdout)
+	}
+}
+
+// TestDemoExamples runs the examples of ingot demo --help, all but the large one.
+func TestDemoExamples(t *testing.T) {
+	inDirectory(t)
+	examples := strings.Split(newDemo(&app{}).Example, "\n")
+	if len(examples) < 5 {
+		t.Fatalf("only %d examples", len(examples))
+	}
+	for _, example := range examples {
+		args := strings.Fields(example)
+		if args[0] != "ingot" {
+			t.Fatalf("example %q", example)
+		}
+		if strings.Contains(example, "--repeat") {
+			continue // internal/demo tests copies on less data
+		}
+		t.Run(strings.Join(args[1:], " "), func(t *testing.T) {
+			o := tool(t, args[1:]...)
+			o.says(t, exitFine)
+			if o.stdout == "" {
+				t.Error("it prints nothing")
+			}
+		})
+	}
+}
+
+func TestDemoJSON(t *testing.T) {
+	inDirectory(t)
+	o := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
+	o.says(t, exitFine)
+	var s demo.Summary
+	decoder := json.NewDecoder(strings.NewReader(o.stdout))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Summary != demo.SummaryVersion || s.Seed != 5 || s.Counting != "receipts" || s.Data.Name != "events.ndjson" || s.Data.Events != 120 || s.Data.Copies != 3 || !s.Same {
+		t.Errorf("%+v", s.Data)
+	}
+	again := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
+	if again.stdout != o.stdout {
+		t.Error("the same options gave another summary")
+	}
+}
+
+func TestDemoRefuses(t *testing.T) {
+	inDirectory(t)
+	write(t, "broken.ndjson", `{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\n"+`{"id":2,"sensor":"roof","celsius":"hot","at":"2024-05-01T10:00:00Z"}`)
+	write(t, "empty.ndjson", "\n")
+	write(t, "secret.yaml", strings.Replace(readings, `"SENSOR#{sensor}"`, `"SENSOR#{sensor | hmac}"`, 1))
+	if err := os.Mkdir("sub", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join("sub", "wrong.yaml"), strings.Replace(strings.Replace(readings, "window: 1h", "windw: 1h", 1), "retain: 7d", "retain: 7 days", 1))
+	demo := func(more ...string) outcome {
+		return tool(t, append([]string{"demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml"}, more...)...)
+	}
+	tool(t, "demo", "--data", "nonsense").says(t, exitUsage, `--data "nonsense"`, "write earthquakes or orders")
+	tool(t, "demo", "--counting", "fingers").says(t, exitUsage, `counting "fingers"`, "write marks or receipts")
+	tool(t, "demo", "--repeat", "0").says(t, exitUsage, "--repeat 0: write 1 or more")
+	tool(t, "demo", "--seed", "minus").says(t, exitUsage, "--seed")
+	tool(t, "demo", "--input", "events.ndjson").says(t, exitUsage, "pipeline")
+	demo("--data", "orders").says(t, exitUsage, "data", "input")
+	demo("--input", "nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
+	demo("--input", "broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "mend that line")
+	demo("--input", "empty.ndjson").says(t, exitUsage, "there is no event in it")
+	demo("--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml")
+	demo("--pipeline", "secret.yaml").says(t, exitUsage, "INGOT_PII_KEY")
+	demo("--pipeline", "sub/wrong.yaml").says(t, exitUsage, "sub/wrong.yaml:9:", "sub/wrong.yaml:14:", "windw", "window")
+	a := &app{env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }}
+	toolIn(context.Background(), a, "demo", "--input", "events.ndjson", "--pipeline", "secret.yaml").says(t, exitFine)
+}
+
+func TestDemoInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o := toolIn(ctx, &app{}, "demo")
+	o.says(t, exitInterrupted, "interrupted")
+	if o.stdout != "" {
+		t.Errorf("stdout is %q", o.stdout)
+	}
+}
+
+// TestDemoFindsDifferences: what was altered behind Ingot's back gives exit code 3, each time.
+func TestDemoFindsDifferences(t *testing.T) {
+	inDirectory(t)
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#hourly#1#0#roof"}, "SK": &types.AttributeValueMemberS{Value: "2024-05-01T10:00:00Z"}}
+	table := aws.String("totals")
+	alter := func(attribute string) func(context.Context, *embedded.Engine) error {
+		return func(ctx context.Context, e *embedded.Engine) error {
+			_, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: table, Key: key, UpdateExpression: aws.String("ADD #a :one"),
+				ConditionExpression: aws.String("attribute_exists(PK)"), ExpressionAttributeNames: map[string]string{"#a": attribute},
+				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+			return err
+		}
+	}
+	for name, tamper := range map[string]func(context.Context, *embedded.Engine) error{
+		"a value altered": alter("warmth"),
+		"an fp altered":   alter("fp"),
+		"a total deleted": func(ctx context.Context, e *embedded.Engine) error {
+			_, err := e.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: table, Key: key, ConditionExpression: aws.String("attribute_exists(PK)")})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := toolIn(context.Background(), &app{tamper: tamper}, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml")
+			o.says(t, exitDifference)
+			if !strings.Contains(o.stdout, "DIFFERENCE") || !strings.Contains(o.stdout, "hourly since 1 by roof at 2024-05-01T10:00:00Z") || strings.Contains(o.stderr, "exit code") {
+				t.Errorf("stdout:\n%s\nstderr:\n%s", o.stdout, o.stderr)
+			}
+		})
+	}
+}

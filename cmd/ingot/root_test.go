@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// outcome is what a run of the tool left behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// tool runs the tool in the current directory with an empty environment and an empty stdin.
+func tool(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return toolIn(context.Background(), &app{}, args...)
+}
+
+func toolIn(ctx context.Context, a *app, args ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	if a.env == nil {
+		a.env = func(string) (string, bool) { return "", false }
+	}
+	a.stdin, a.stdout, a.stderr = strings.NewReader(""), &stdout, &stderr
+	code := a.run(ctx, args)
+	return outcome{code, stdout.String(), stderr.String()}
+}
+
+// says checks the exit code and what stderr says.
+func (o outcome) says(t *testing.T, code int, parts ...string) {
+	t.Helper()
+	if o.code != code {
+		t.Errorf("exit code %d, want %d; stderr: %s", o.code, code, o.stderr)
+	}
+	for _, part := range parts {
+		if !strings.Contains(o.stderr, part) {
+			t.Errorf("stderr says nothing of %q: %s", part, o.stderr)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	tool(t, "dmeo").says(t, exitUsage, `unknown command "dmeo"`, "did you mean demo?")
+	tool(t, "something", "else").says(t, exitUsage, `unknown command "something"`, "ingot --help")
+	tool(t, "--nonsense").says(t, exitUsage, "unknown flag: --nonsense")
+	tool(t, "demo", "--sed", "1").says(t, exitUsage, "--sed", "--seed")
+	tool(t, "demo", "--output", "yaml").says(t, exitUsage, `--output "yaml": write text or json`)
+	tool(t, "demo", "surplus").says(t, exitUsage, "surplus")
+	for _, args := range [][]string{{}, {"--help"}, {"demo", "--help"}, {"help", "demo"}} {
+		o := tool(t, args...)
+		o.says(t, exitFine)
+		if !strings.Contains(o.stdout, "Usage:") || o.stderr != "" {
+			t.Errorf("ingot %s prints %q and says %q", strings.Join(args, " "), o.stdout, o.stderr)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, test := range []struct {
+		ctx  context.Context
+		err  error
+		want int
+	}{
+		{context.Background(), nil, exitFine},
+		{context.Background(), errors.New("x"), exitFailed},
+		{context.Background(), usage(errors.New("x")), exitUsage},
+		{context.Background(), fmt.Errorf("wrapped: %w", usage(errors.New("x"))), exitUsage},
+		{context.Background(), difference(), exitDifference},
+		{cancelled, errors.New("x"), exitInterrupted},
+		{cancelled, usage(errors.New("x")), exitInterrupted},
+		{cancelled, nil, exitFine},
+	} {
+		if got := exitCode(test.ctx, test.err); got != test.want {
+			t.Errorf("%v gives %d, want %d", test.err, got, test.want)
+		}
+	}
+}
