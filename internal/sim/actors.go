@@ -1,0 +1,288 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/esm"
+)
+
+// message is what a producer sent.
+type message struct {
+	body      string
+	fact      fact
+	malformed bool
+	group     string
+}
+
+var merchants = []string{"m1", "m2", "m#3"}
+
+// produce sends one burst: new events, and among them copies, conflicts, poison and events too late.
+func (w *World) produce(phase int) {
+	var burst []*message
+	id := func() string { return fmt.Sprintf("%d-%d", phase, w.rng.IntN(w.plan.Messages)) }
+	for i := range w.plan.Messages {
+		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.rng.IntN(len(merchants))], Cents: w.rng.Int64N(2000) - 200,
+			At: w.now.Add(-time.Duration(w.rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
+		if w.chance(0.25) {
+			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.rng.IntN(6)), w.rng.Int64N(8)
+		}
+		if w.chance(w.plan.Late) {
+			f.At = w.now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
+		}
+		m := &message{body: f.spell(w.rng), fact: f}
+		if w.chance(w.plan.Poison) {
+			m = &message{body: fmt.Sprintf(`{"type":"order","id":%q,`, id()), malformed: true}
+		}
+		burst = append(burst, m)
+		if w.chance(w.plan.Conflicts) && !m.malformed {
+			f.Cents++
+			burst = append(burst, &message{body: f.spell(w.rng), fact: f})
+		}
+	}
+	for n := len(burst); n > 0; n-- {
+		if w.chance(w.plan.Duplicates) {
+			again := *burst[w.rng.IntN(len(burst))]
+			if !again.malformed && w.chance(0.5) {
+				again.body = again.fact.spell(w.rng)
+			}
+			at := w.rng.IntN(len(burst) + 1)
+			burst = append(burst[:at], append([]*message{&again}, burst[at:]...)...)
+		}
+	}
+	for _, m := range burst {
+		w.send(m)
+		w.sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
+	}
+}
+
+func (w *World) send(m *message) {
+	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &m.body}
+	if w.plan.FIFO {
+		m.group = "poison"
+		if !m.malformed {
+			m.group = m.fact.key()[len(m.fact.key())-1:]
+		}
+		w.stats.Sent++
+		in.MessageGroupId, in.MessageDeduplicationId = &m.group, aws.String(fmt.Sprint(w.stats.Sent))
+	} else {
+		w.stats.Sent++
+	}
+	if w.sent[m.body] == nil {
+		w.sent[m.body] = m
+		if w.firstSent[m.fact] == nil {
+			w.firstSent[m.fact] = m
+			w.groups[m.group] = append(w.groups[m.group], m)
+		}
+	}
+	if _, err := w.engine.SQS().SendMessage(context.Background(), in); err != nil {
+		w.fail(Broken, "send: %v", err)
+	}
+}
+
+// pollQueue is one queue mapping at work.
+func (w *World) pollQueue(q *esm.Queue) {
+	for {
+		polled, err := q.Poll(context.Background())
+		if err != nil {
+			w.fail(Broken, "queue mapping: %v", err)
+			return
+		}
+		if polled.Idle() {
+			w.sleep(time.Duration(5+w.rng.IntN(20)) * time.Second)
+		} else {
+			w.pause()
+		}
+	}
+}
+
+// checkpoint is where the stream mapping once stood.
+type checkpoint struct {
+	at    time.Time
+	state esm.Checkpoint
+}
+
+// pollStream is the stream mapping at work, with a poller that fails over to a stale checkpoint now and then.
+func (w *World) pollStream() {
+	for {
+		w.meddle()
+		if !w.pollOnce(w.stream) {
+			return
+		}
+	}
+}
+
+func (w *World) pollOnce(s *esm.Stream) bool {
+	streamed, err := s.Poll(context.Background())
+	if err != nil {
+		w.fail(Broken, "stream mapping: %v", err)
+		return false
+	}
+	if s == w.stream {
+		if streamed.Idle() {
+			w.idle++
+		} else {
+			w.idle = 0
+		}
+	}
+	if streamed.Idle() {
+		w.sleep(time.Duration(2+w.rng.IntN(10)) * time.Second)
+	} else if streamed.Failed > 0 {
+		w.sleep(time.Duration(w.rng.IntN(3000)) * time.Millisecond)
+	} else {
+		w.pause()
+	}
+	return true
+}
+
+// stale is how old a checkpoint a poller may fail over to, and how long a finished shard may be listed anew.
+const stale = 12 * time.Hour
+const relisted = 48 * time.Hour
+
+func (w *World) meddle() {
+	if w.chance(0.3) {
+		w.checkpoints = append(w.checkpoints, checkpoint{w.now, w.stream.Checkpoint()})
+	}
+	if w.calm {
+		return
+	}
+	f := &w.plan.Faults
+	old := w.checkpoints
+	for len(old) > 0 && w.now.Sub(old[0].at) > stale {
+		old = old[1:]
+	}
+	w.checkpoints = old
+	if len(old) > 0 && w.chance(f.Stale) {
+		w.fault("stale checkpoint", "")
+		w.stream.Restore(old[w.rng.IntN(len(old))].state)
+	}
+	if w.chance(f.Second) {
+		w.fault("second poller", "")
+		w.secondPoller(old)
+	}
+	if w.chance(f.Roll) {
+		w.fault("shards rolled", "")
+		w.must(w.engine.RollShards(eventsTable))
+		w.observe()
+	}
+	if w.chance(f.Split) {
+		w.split()
+	}
+	if w.chance(f.Sweep) {
+		w.sweep()
+	}
+	for len(w.payloads) > 0 && w.now.Sub(w.payloads[0].at) > relisted {
+		w.payloads = w.payloads[1:]
+	}
+	if len(w.payloads) > 0 && w.chance(f.Replay) {
+		payload := w.payloads[w.rng.IntN(len(w.payloads))].payload
+		w.fault("replay", "")
+		w.spawn("replay", nil, func() { w.count(payload) })
+	}
+}
+
+func (w *World) must(err error) {
+	if err != nil {
+		w.fail(Broken, "%v", err)
+	}
+}
+
+// split divides a random open shard.
+func (w *World) split() {
+	var open []string
+	for id, at := range w.iterators {
+		if at != nil {
+			open = append(open, id)
+		}
+	}
+	if len(open) == 0 || len(open) > 6 {
+		return
+	}
+	sort.Strings(open)
+	if w.engine.SplitShard(eventsTable, open[w.rng.IntN(len(open))]) != nil {
+		return // too narrow to be split
+	}
+	w.fault("shard split", "")
+	w.observe()
+}
+
+// sweep lets time to live do its work.
+func (w *World) sweep() {
+	if n := w.engine.SweepExpired(); n > 0 {
+		w.tracef("time to live sweeps %d items", n)
+		w.observe()
+	}
+}
+
+// secondPoller reads the stream beside the first for a while, from an old checkpoint or from the start.
+func (w *World) secondPoller(old []checkpoint) {
+	s, err := w.newStream()
+	if err != nil {
+		w.fail(Broken, "second mapping: %v", err)
+		return
+	}
+	if len(old) > 0 && w.chance(0.7) {
+		s.Restore(old[w.rng.IntN(len(old))].state)
+	}
+	rounds := 1 + w.rng.IntN(15)
+	w.spawn("second", nil, func() {
+		for range rounds {
+			if !w.pollOnce(s) {
+				return
+			}
+		}
+	})
+}
+
+// person removes an item now and then, as people do.
+func (w *World) person() {
+	var live []string
+	for key, h := range w.model.keys {
+		if h.live != nil {
+			live = append(live, key)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	sort.Strings(live)
+	img := w.model.keys[live[w.rng.IntN(len(live))]].live
+	w.fault("removed by a person", img.key())
+	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: img.pk}, "SK": &types.AttributeValueMemberS{Value: img.sk}}})
+	w.must(err)
+	w.observe()
+}
+
+// redrive moves dead letters back into the queue, where they have new ids.
+func (w *World) redrive() {
+	if w.depth(w.deadURL) == 0 {
+		return
+	}
+	w.fault("redriven", "")
+	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &w.deadURL, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
+	if err == nil {
+		arn := out.Attributes["QueueArn"]
+		_, err = w.engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
+	}
+	w.must(err)
+}
+
+// depth is how many messages a queue holds, in flight or not.
+func (w *World) depth(url string) int64 {
+	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
+		sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
+	if err != nil {
+		w.fail(Broken, "queue attributes: %v", err)
+		return 0
+	}
+	return atoi(out.Attributes["ApproximateNumberOfMessages"]) + atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])
+}

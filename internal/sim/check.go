@@ -1,0 +1,298 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// Check names one promise. A Failure says which was broken.
+type Check string
+
+// The checks.
+const (
+	Lost       Check = "lost"        // an acknowledged message is in neither table nor quarantine
+	Rewritten  Check = "rewritten"   // an item differs from the first (insert) or newest (latest) event of its key
+	Reinserted Check = "reinserted"  // a key was inserted twice without a person's doing
+	Miscounted Check = "miscounted"  // an aggregate item is not the sum of what its marks or receipts say
+	Twice      Check = "twice"       // a receipt was written for a change that was counted before
+	Uncounted  Check = "uncounted"   // drained, and a change is not counted
+	Wrong      Check = "wrong-total" // drained, and verify finds a difference
+	Order      Check = "order"       // a FIFO group was overtaken
+	Expiry     Check = "expiry"      // an aggregate item lacks its own expiry
+	Afterwards Check = "afterwards"  // an invocation answered and went on
+	Unarchived Check = "unarchived"  // an item expired and is not in the archive
+	Generation Check = "generation"  // a generation is not what its head says
+	Stuck      Check = "stuck"       // faults stopped, and the world does not come to rest
+	Cost       Check = "cost"        // more write units than promised
+	Broken     Check = "broken"      // the world itself failed
+)
+
+// Failure is a broken promise.
+type Failure struct {
+	Check  Check
+	Detail string
+	Step   int
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("%s at step %d: %s", f.Check, f.Step, f.Detail) }
+
+// fail ends the world. Only the first failure counts.
+func (w *World) fail(check Check, format string, args ...any) {
+	if w.failure == nil {
+		w.failure = &Failure{check, fmt.Sprintf(format, args...), w.steps}
+		w.tracef("FAILED %s: %s", check, w.failure.Detail)
+	}
+}
+
+// wrote checks whatever the last request changed.
+func (w *World) wrote() {
+	if w.dirty {
+		w.dirty = false
+		w.observe()
+	}
+	for _, pk := range w.newReceipts {
+		w.checkReceipt(pk)
+	}
+	w.newReceipts = w.newReceipts[:0]
+	for _, key := range w.touched {
+		w.checkSlot(key)
+	}
+	w.touched = w.touched[:0]
+}
+
+// observe reads what the stream has to say since it was last read, from every shard.
+func (w *World) observe() {
+	ctx := context.Background()
+	for _, id := range w.shards(ctx) {
+		at, known := w.iterators[id]
+		if known && at == nil {
+			continue
+		}
+		if !known {
+			first, err := w.engine.Streams().GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: &id, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
+			if err != nil {
+				w.fail(Broken, "iterator of %s: %v", id, err)
+				return
+			}
+			at = first.ShardIterator
+		}
+		for at != nil {
+			got, err := w.engine.Streams().GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: at, Limit: aws.Int32(1000)})
+			if err != nil {
+				again, err := w.engine.Streams().GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: &id,
+					ShardIteratorType: streamtypes.ShardIteratorTypeAfterSequenceNumber, SequenceNumber: aws.String(w.lastSeen[id])})
+				if err != nil {
+					w.fail(Broken, "read of %s: %v", id, err)
+					return
+				}
+				at = again.ShardIterator
+				continue
+			}
+			for _, r := range got.Records {
+				w.lastSeen[id] = *r.Dynamodb.SequenceNumber
+				w.record(id, r)
+			}
+			at = got.NextShardIterator
+			if len(got.Records) == 0 {
+				break
+			}
+		}
+		w.iterators[id] = at
+	}
+}
+
+// shards lists the stream's shards.
+func (w *World) shards(ctx context.Context) (ids []string) {
+	in := &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn}
+	for {
+		out, err := w.engine.Streams().DescribeStream(ctx, in)
+		if err != nil {
+			w.fail(Broken, "describe stream: %v", err)
+			return nil
+		}
+		for _, listed := range out.StreamDescription.Shards {
+			ids = append(ids, *listed.ShardId)
+		}
+		if in.ExclusiveStartShardId = out.StreamDescription.LastEvaluatedShardId; in.ExclusiveStartShardId == nil {
+			return ids
+		}
+	}
+}
+
+func (w *World) record(shard string, r streamtypes.Record) {
+	c, err := w.model.record(shard, r)
+	if err != nil {
+		w.fail(Broken, "record of %s: %v", shard, err)
+		return
+	}
+	if c.new == nil {
+		return
+	}
+	h := w.model.history(c.new.key())
+	if h.inserts > 1 && !h.removed {
+		w.fail(Reinserted, "%s was inserted %d times", c.new.key(), h.inserts)
+	}
+	if c.old != nil {
+		switch {
+		case c.new.Type == "order" && c.old.fact != c.new.fact:
+			w.fail(Rewritten, "%s was %+v and is %+v", c.new.key(), c.old.fact, c.new.fact)
+		case c.new.Type == "parcel" && (c.new.Rev < c.old.Rev || c.new.Rev == c.old.Rev && c.new.fact != c.old.fact):
+			w.fail(Rewritten, "%s went from revision %d to %d", c.new.key(), c.old.Rev, c.new.Rev)
+		}
+	}
+	w.checkGroup(c.new.fact)
+}
+
+// checkReceipt counts the change that a receipt was written for.
+func (w *World) checkReceipt(pk string) {
+	c := w.model.receipts[pk]
+	switch {
+	case c == nil:
+		w.fail(Miscounted, "a receipt was written for no change of the stream: %s", pk)
+	case c.counted:
+		w.fail(Twice, "change %s of %s was counted twice", c.seq, pk)
+	default:
+		c.counted = true
+		for _, s := range c.steps {
+			s.apply()
+		}
+	}
+}
+
+// checkSlot compares an aggregate item with what its marks or receipts say is counted in it.
+func (w *World) checkSlot(key string) {
+	s := w.model.slots[key]
+	pk, sk, _ := strings.Cut(key, "|")
+	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(totals), Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}, ConsistentRead: aws.Bool(true)})
+	if err != nil || s == nil {
+		w.fail(Miscounted, "%s was written and nothing contributes to it (%v)", key, err)
+		return
+	}
+	if w.model.marks {
+		w.advance(s, out.Item)
+	}
+	w.compare(s, out.Item)
+}
+
+// advance applies the steps that the item's marks have passed since it was last looked at.
+func (w *World) advance(s *slot, item map[string]types.AttributeValue) {
+	for name, v := range item {
+		if !strings.HasPrefix(name, "m:") {
+			continue
+		}
+		l := s.lanes[name]
+		if l == nil {
+			w.fail(Miscounted, "%s has mark %s of a lane that never touched it", s.key, name)
+			return
+		}
+		mark := pad(new(big.Int).SetBytes(v.(*types.AttributeValueMemberB).Value[:17]).String())
+		for l.applied < len(l.steps) && l.steps[l.applied].seq <= mark {
+			l.steps[l.applied].apply()
+			l.applied++
+		}
+	}
+}
+
+func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
+	if got := number(item["n"]); got.Cmp(big.NewInt(s.n)) != 0 {
+		w.fail(Miscounted, "%s: n is %s, its marks and receipts say %d", s.key, got, s.n)
+	}
+	if got := number(item["fp"]); got.Cmp(s.fp) != 0 {
+		w.fail(Miscounted, "%s: fp is %s, its marks and receipts say %s", s.key, got, s.fp)
+	}
+	if got := number(item["fpx"]); got.Cmp(s.fpx) != 0 {
+		w.fail(Miscounted, "%s: fpx is %s, its marks and receipts say %s", s.key, got, s.fpx)
+	}
+	for name, want := range s.values {
+		if got := number(item[name]); got.Cmp(big.NewInt(want)) != 0 {
+			w.fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
+		}
+	}
+	for name, want := range s.max {
+		if got := number(item[name]); got.Cmp(big.NewInt(want)) != 0 {
+			w.fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
+		}
+	}
+	if got := number(item["expiresAt"]); got.Int64() != s.expiresAt {
+		w.fail(Expiry, "%s expires at %s, not %d", s.key, got, s.expiresAt)
+	}
+}
+
+func number(v types.AttributeValue) *big.Int {
+	n := new(big.Int)
+	if v, ok := v.(*types.AttributeValueMemberN); ok {
+		n.SetString(v.Value, 10)
+	}
+	return n
+}
+
+// acknowledged checks a message that is about to be deleted from the queue.
+func (w *World) acknowledged(body string) {
+	w.stats.Acknowledged++
+	m := w.sent[body]
+	if m == nil {
+		w.fail(Broken, "a message was deleted that nobody sent: %s", body)
+		return
+	}
+	if why := w.unsettled(m); why != "" {
+		w.fail(Lost, "%s was acknowledged, and %s", body, why)
+	}
+}
+
+// unsettled says why a message is not done with; empty if it is.
+func (w *World) unsettled(m *message) string {
+	if w.quarantined[m.body] > 0 {
+		return ""
+	}
+	if m.malformed {
+		return "it is not in quarantine"
+	}
+	h := w.model.keys[m.fact.key()]
+	switch {
+	case h == nil:
+		return "nothing of its key was ever stored, and it is not in quarantine"
+	case h.facts[m.fact]:
+		return ""
+	case m.fact.Type == "parcel" && h.maxRev > m.fact.Rev:
+		return ""
+	case h.live != nil:
+		return fmt.Sprintf("%+v is stored, and it is not in quarantine", h.live.fact)
+	}
+	return "its key held something else, and it is not in quarantine"
+}
+
+// checkGroup checks that nothing of a FIFO group is stored before what came before it is settled.
+func (w *World) checkGroup(f fact) {
+	if !w.plan.FIFO {
+		return
+	}
+	m := w.firstSent[f]
+	if m == nil {
+		w.fail(Broken, "something was stored that nobody sent: %+v", f)
+		return
+	}
+	for _, earlier := range w.groups[m.group] {
+		if earlier == m {
+			return
+		}
+		if why := w.unsettled(earlier); why != "" {
+			w.fail(Order, "%s was stored before %s of its group was done with: %s", m.body, earlier.body, why)
+			return
+		}
+	}
+}
+
+func atoi(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
+}

@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+)
+
+// client is DynamoDB as an invocation reaches it: through the scheduler and its faults.
+type client struct{ w *World }
+
+func (c client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return request(c.w, ctx, "PutItem", true, func() (*dynamodb.PutItemOutput, error) { return c.w.dynamo.PutItem(ctx, in) })
+}
+
+func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	return request(c.w, ctx, "GetItem", false, func() (*dynamodb.GetItemOutput, error) { return c.w.dynamo.GetItem(ctx, in) })
+}
+
+func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return request(c.w, ctx, "UpdateItem", true, func() (*dynamodb.UpdateItemOutput, error) { return c.w.dynamo.UpdateItem(ctx, in) })
+}
+
+func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return request(c.w, ctx, "BatchGetItem", false, func() (*dynamodb.BatchGetItemOutput, error) { return c.w.dynamo.BatchGetItem(ctx, in) })
+}
+
+func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	return request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
+		return c.w.throttleStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
+			return c.w.dynamo.BatchExecuteStatement(ctx, in)
+		})
+	})
+}
+
+func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	return request(c.w, ctx, "TransactWriteItems", true, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.w.dynamo.TransactWriteItems(ctx, in) })
+}
+
+func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return request(c.w, ctx, "Query", false, func() (*dynamodb.QueryOutput, error) { return c.w.dynamo.Query(ctx, in) })
+}
+
+func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	return request(c.w, ctx, "Scan", false, func() (*dynamodb.ScanOutput, error) { return c.w.dynamo.Scan(ctx, in) })
+}
+
+// sender is the quarantine queue as an invocation reaches it.
+type sender struct{ w *World }
+
+func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	return request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
+		out, err := s.w.engine.SQS().SendMessageBatch(ctx, in)
+		if err == nil {
+			for _, entry := range in.Entries {
+				s.w.quarantined[*entry.MessageBody]++
+			}
+		}
+		return out, err
+	})
+}
+
+// uploader is the archive as an invocation reaches it.
+type uploader struct{ w *World }
+
+func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	return request(u.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
+		out, err := u.w.engine.S3().PutObject(ctx, in)
+		if err == nil {
+			u.w.archived[*in.Key]++
+		}
+		return out, err
+	})
+}
+
+// source is the queue as a mapping reaches it: it remembers what was received, and judges what is deleted.
+type source struct{ w *World }
+
+func (s source) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput, _ ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
+	return s.w.engine.SQS().GetQueueAttributes(ctx, in)
+}
+
+func (s source) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+	out, err := s.w.engine.SQS().ReceiveMessage(ctx, in)
+	if err == nil {
+		for _, m := range out.Messages {
+			s.w.received[*m.ReceiptHandle] = *m.Body
+		}
+	}
+	return out, err
+}
+
+func (s source) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
+	for _, entry := range in.Entries {
+		s.w.acknowledged(s.w.received[*entry.ReceiptHandle])
+		delete(s.w.received, *entry.ReceiptHandle)
+	}
+	return s.w.engine.SQS().DeleteMessageBatch(ctx, in)
+}

@@ -1,0 +1,62 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fact is what an event says, however it is spelled.
+type fact struct {
+	Type, ID, Merchant string
+	Cents, Rev         int64
+	At                 string // RFC 3339, whole seconds
+}
+
+func (f fact) key() string { return f.Type + "/" + f.ID }
+
+func (f fact) at() time.Time {
+	at, _ := time.Parse(time.RFC3339, f.At)
+	return at
+}
+
+func (f fact) expires() int64 { return f.at().Add(retain).Unix() }
+
+// spell writes the fact as JSON, each time otherwise: member order, spaces and the spelling of numbers are
+// not part of what it says.
+func (f fact) spell(rng *rand.Rand) string {
+	members := []string{
+		fmt.Sprintf(`"type":%q`, f.Type), fmt.Sprintf(`"id":%q`, f.ID), fmt.Sprintf(`"merchant":%q`, f.Merchant),
+		`"cents":` + spellNumber(rng, f.Cents), fmt.Sprintf(`"at":%q`, f.At),
+	}
+	if f.Type == "parcel" {
+		members = append(members, `"rev":`+spellNumber(rng, f.Rev))
+	}
+	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+	return "{" + strings.Join(members, []string{",", ", "}[rng.IntN(2)]) + "}"
+}
+
+func spellNumber(rng *rand.Rand, n int64) string {
+	switch rng.IntN(3) {
+	case 0:
+		return strconv.FormatInt(n, 10) + ".0"
+	case 1:
+		return strconv.FormatInt(n, 10) + "e0"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// read understands a payload with the standard library alone.
+func read(data string) (fact, error) {
+	var raw struct {
+		Type, ID, Merchant, At string
+		Cents, Rev             float64
+	}
+	if err := json.Unmarshal([]byte(data), &raw); err != nil {
+		return fact{}, err
+	}
+	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Cents: int64(raw.Cents), Rev: int64(raw.Rev)}, nil
+}

@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+var (
+	errLost   = errors.New("read: connection reset by peer")
+	errHung   = errors.New("request canceled while awaiting the answer")
+	throttled = &types.ProvisionedThroughputExceededException{Message: aws.String("throughput exceeded"),
+		ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("table")}}}
+	conflicted = &types.TransactionConflictException{Message: aws.String("transaction is ongoing for the item")}
+)
+
+// request lets others go first, decides what becomes of a request, and lets others go again before the answer.
+func request[O any](w *World, ctx context.Context, api string, write bool, call func() (O, error)) (O, error) {
+	var none O
+	w.spend()
+	w.pause()
+	f := &w.plan.Faults
+	switch {
+	case w.calm:
+	case w.chance(f.Crash):
+		// The process dies before the request, or after it.
+		if w.chance(0.5) {
+			call()
+			w.wrote()
+		}
+		w.fault("crash", api)
+		w.crash()
+	case w.chance(f.Refuse):
+		w.fault("refused", api)
+		return none, throttled
+	case w.chance(f.Conflict) && write:
+		w.fault("conflict", api)
+		return none, conflictOf(api)
+	case w.chance(f.Lose):
+		w.fault("lost answer", api)
+		call()
+		w.wrote()
+		w.pause()
+		return none, errLost
+	case w.chance(f.Late) && write:
+		w.fault("applied late", api)
+		w.later(api, func() { call() })
+		return none, errHung
+	case w.chance(f.Never):
+		w.fault("never arrived", api)
+		return none, errHung
+	case w.chance(f.Twice) && write:
+		// The SDK lost the first answer and sent it a second time.
+		w.fault("executed twice", api)
+		call()
+		w.wrote()
+		w.pause()
+	case w.chance(f.Slow):
+		w.fault("slow", api)
+		out, err := call()
+		w.wrote()
+		w.sleep(time.Duration(5+w.rng.IntN(60)) * time.Second)
+		if ctx.Err() != nil {
+			return none, ctx.Err()
+		}
+		return out, err
+	}
+	out, err := call()
+	w.wrote()
+	w.pause()
+	return out, err
+}
+
+func conflictOf(api string) error {
+	if api == "TransactWriteItems" {
+		return &types.TransactionCanceledException{Message: aws.String("Transaction cancelled"), CancellationReasons: nil}
+	}
+	return conflicted
+}
+
+// later applies a request whose sender has given up on it.
+func (w *World) later(api string, call func()) {
+	wait := time.Duration(w.rng.IntN(90)) * time.Second
+	w.spawn("late "+api, nil, func() {
+		w.sleep(wait)
+		call()
+		w.tracef("a late %s is applied", api)
+		w.wrote()
+	})
+}
+
+// throttleStatements refuses some statements of a batch inside a successful answer.
+func (w *World) throttleStatements(in *dynamodb.BatchExecuteStatementInput, call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	if w.calm || len(in.Statements) < 2 || !w.chance(w.plan.Faults.Statements) {
+		return call(in)
+	}
+	w.fault("statements throttled", "BatchExecuteStatement")
+	refused := make([]bool, len(in.Statements))
+	rest := &dynamodb.BatchExecuteStatementInput{}
+	for i, s := range in.Statements {
+		if refused[i] = w.chance(0.3); !refused[i] {
+			rest.Statements = append(rest.Statements, s)
+		}
+	}
+	var answers []types.BatchStatementResponse
+	if len(rest.Statements) > 0 {
+		out, err := call(rest)
+		if err != nil {
+			return out, err
+		}
+		answers = out.Responses
+	}
+	all := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(refused))}
+	for i := range refused {
+		if refused[i] {
+			all.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("throttled")}
+		} else {
+			all.Responses[i], answers = answers[0], answers[1:]
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,209 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// sandbox is one execution environment of a function: what it remembers lives from invocation to invocation.
+type sandbox struct {
+	function string
+	epoch    int64
+	plan     *pipeline.Pipeline
+	store    *store.Store
+	ingest   *handler.Ingest
+	streams  *handler.Streams
+	started  bool
+	busy     bool
+}
+
+// invocation is one run of a function: its tasks, until it answers, crashes or is given up.
+type invocation struct {
+	name     string
+	deadline time.Time
+	answer   []byte
+	err      error
+	answered bool
+	crashed  bool
+}
+
+// epochOf is the pipeline that a function's next invocation runs. While a newer one is being deployed, both
+// take turns; the streams function gets it first.
+func (w *World) epochOf(function string) int64 {
+	at := w.plan.Upgrade
+	if function == "ingest" && at > 0 {
+		at++
+	}
+	switch {
+	case at == 0 || w.phase < at:
+		return 1
+	case w.phase == at && w.plan.Canary && !w.calm && w.chance(0.5):
+		return 1
+	}
+	return 2
+}
+
+// sandboxFor is an idle sandbox, or a new one: a cold start.
+func (w *World) sandboxFor(function string) *sandbox {
+	epoch := w.epochOf(function)
+	for _, s := range w.sandboxes {
+		if s.function == function && s.epoch == epoch && !s.busy && !w.chance(0.1) {
+			return s
+		}
+	}
+	s := &sandbox{function: function, epoch: epoch, plan: pipelineOf(epoch, w.plan.Spread)}
+	var err error
+	env := w.env()
+	if function == "streams" && w.plan.Seed%5 == 0 && w.plan.Counting == aggregate.Marks {
+		// Nothing that counts by marks may depend on this machine's clock. (Receipts do: they live 96 h by it.)
+		skew := time.Duration(w.rng.IntN(200)-100) * time.Hour
+		env.Now = func() time.Time { return w.now.Add(skew) }
+		env.Deadline = func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
+			return w.deadline(ctx, at)
+		}
+	}
+	s.store, err = store.New(store.Config{Client: client{w}, Pipeline: s.plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: env})
+	if err != nil {
+		w.fail(Broken, "store: %v", err)
+	}
+	quarantine := handler.SQSIn(env, sender{w}, w.quarantineURL)
+	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env, OnResult: func(_ context.Context, o handler.Outcome) { w.stats.Verdicts[o.Verdict.String()]++ }}
+	s.streams = &handler.Streams{Plan: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.S3(uploader{w}, bucket), Env: env}
+	w.sandboxes = append(w.sandboxes, s)
+	return s
+}
+
+var (
+	errCrashed  = errors.New("Runtime exited with error: signal: killed")
+	errTimedOut = errors.New("Task timed out after 30.00 seconds")
+)
+
+// invoke runs a function as Lambda does, and lets it linger if its time is up: a request that it has sent may
+// still arrive, and a frozen sandbox may thaw.
+func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]byte, error)) ([]byte, error) {
+	w.stats.Invocations++
+	s := w.sandboxFor(function)
+	s.busy = true
+	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout)}
+	w.invocations = append(w.invocations, inv)
+	ctx, _ := w.deadline(context.Background(), inv.deadline)
+	w.spawn(inv.name, inv, func() {
+		inv.answer, inv.err = run(ctx, s)
+		inv.answered = true
+		s.busy = false
+		w.tracef("answers %s %v", inv.answer, inv.err)
+	})
+	w.park(inv.deadline, func() bool { return inv.answered || inv.crashed })
+	switch {
+	case inv.crashed:
+		w.drop(s)
+		return nil, errCrashed
+	case inv.answered:
+		return inv.answer, inv.err
+	}
+	w.fault("timed out", inv.name)
+	if w.chance(0.5) {
+		inv.crashed = true // the sandbox is torn down; else it lingers
+		w.drop(s)
+	}
+	return nil, errTimedOut
+}
+
+func (w *World) drop(s *sandbox) {
+	for i, other := range w.sandboxes {
+		if other == s {
+			w.sandboxes = append(w.sandboxes[:i], w.sandboxes[i+1:]...)
+			return
+		}
+	}
+}
+
+// crash ends the invocation of the current task where it stands. Its other tasks are killed before anything
+// else runs.
+func (w *World) crash() {
+	if inv := w.current.of; inv != nil {
+		inv.crashed = true
+		panic(killed{})
+	}
+}
+
+// reap kills the tasks of crashed invocations, and finds those that go on after their answer.
+func (w *World) reap() {
+	if len(w.invocations) == 0 {
+		return
+	}
+	for _, t := range w.tasks {
+		if t.of == nil || t.ended {
+			continue
+		}
+		if t.of.crashed {
+			w.kill(t)
+		} else if t.of.answered {
+			w.fail(Afterwards, "%s has answered and still runs", t.of.name)
+		}
+	}
+	kept := w.invocations[:0]
+	for _, inv := range w.invocations {
+		if !inv.answered && !inv.crashed {
+			kept = append(kept, inv)
+		}
+	}
+	w.invocations = kept
+}
+
+// ingest is the ingest function as its mapping calls it.
+func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
+	return w.invoke("ingest", func(ctx context.Context, s *sandbox) ([]byte, error) {
+		var e events.SQSEvent
+		if err := json.Unmarshal(payload, &e); err != nil {
+			return nil, err
+		}
+		w.stats.Deliveries += len(e.Records)
+		response, err := s.ingest.Handle(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(response)
+	})
+}
+
+// streams is the streams function as its mapping calls it.
+func (w *World) streams(_ context.Context, payload []byte) ([]byte, error) {
+	answer, err := w.count(payload)
+	if err == nil && string(answer) != "" {
+		w.payloads = append(w.payloads, delivered{w.now, payload})
+	}
+	return answer, err
+}
+
+func (w *World) count(payload []byte) ([]byte, error) {
+	return w.invoke("streams", func(ctx context.Context, s *sandbox) ([]byte, error) {
+		if !s.started {
+			if err := s.store.Start(ctx); err != nil {
+				return nil, err
+			}
+			s.started = true
+		}
+		response, err := s.streams.Handle(ctx, payload)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(response)
+	})
+}
+
+// delivered is a batch that the stream has delivered, kept to be delivered again.
+type delivered struct {
+	at      time.Time
+	payload []byte
+}

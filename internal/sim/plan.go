@@ -1,0 +1,72 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+)
+
+// Plan is everything about a world that its seed decides before it begins. Shrinking makes it smaller.
+type Plan struct {
+	Seed     uint64
+	Counting aggregate.Counting
+	FIFO     bool // the ingest queue keeps groups in order
+	Spread   int  // write shards of the hot aggregate
+
+	Phases   int           // bursts of the producers, with hours between them
+	Messages int           // events in each burst
+	Gap      time.Duration // between bursts, at the most
+
+	Ingests     int // queue mappings at work side by side
+	IngestBatch int
+	StreamBatch int
+	Window      time.Duration
+
+	Duplicates, Conflicts, Poison, Late float64 // shares of messages
+
+	Faults  Faults
+	Upgrade int  // the phase in which a newer pipeline is deployed; 0: never
+	Canary  bool // old and new code take turns for a while
+	People  bool // a person removes an item now and then
+	Redrive bool // dead letters are moved back
+}
+
+// Faults are chances per request, per invocation and per round of a mapping.
+type Faults struct {
+	Refuse, Lose, Late, Never, Twice, Slow, Statements, Conflict, Crash float64 // of a request
+	DropAnswer, Duplicate, Forget                                       float64 // of an invocation
+	Stale, Second, Roll, Split, Replay, Sweep                           float64 // of a round
+}
+
+// NewPlan draws a plan.
+func NewPlan(seed uint64) Plan {
+	rng := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
+	among := func(low, high int) int { return low + rng.IntN(high-low+1) }
+	chance := func(p float64) bool { return rng.Float64() < p }
+	rate := func(most float64) float64 {
+		if chance(0.2) {
+			return 0
+		}
+		return most * rng.Float64()
+	}
+	p := Plan{Seed: seed, Phases: among(5, 8), Messages: among(30, 50), Gap: time.Duration(among(5, 11)) * time.Hour,
+		Spread: among(1, 3), Ingests: among(1, 3), IngestBatch: among(1, 40), StreamBatch: among(1, 30), Window: time.Duration(among(1, 900)) * time.Second,
+		Duplicates: 0.05 + rate(0.2), Conflicts: 0.02 + rate(0.05), Poison: 0.01 + rate(0.03), Late: 0.02 + rate(0.05),
+		Canary: chance(0.5), People: chance(0.5), Redrive: chance(0.3)}
+	if chance(0.3) {
+		p.Counting = aggregate.Receipts
+	}
+	if chance(0.15) {
+		p.FIFO, p.IngestBatch = true, among(1, 10)
+	}
+	if chance(0.6) {
+		p.Upgrade = among(2, p.Phases-1)
+	}
+	p.Faults = Faults{
+		Refuse: rate(0.08), Lose: rate(0.08), Late: rate(0.05), Never: rate(0.03), Twice: rate(0.06), Slow: rate(0.01), Statements: rate(0.1), Conflict: rate(0.05), Crash: rate(0.02),
+		DropAnswer: rate(0.08), Duplicate: rate(0.08), Forget: rate(0.06),
+		Stale: rate(0.05), Second: rate(0.04), Roll: rate(0.03), Split: rate(0.02), Replay: rate(0.05), Sweep: rate(0.1),
+	}
+	return p
+}

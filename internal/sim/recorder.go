@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/embedded"
+)
+
+// recorder is the engine's DynamoDB, and notes what was changed, so that it can be checked.
+type recorder struct {
+	*embedded.DynamoDB
+	w *World
+}
+
+func (r recorder) changed(table *string, key map[string]types.AttributeValue) {
+	if aws.ToString(table) == eventsTable {
+		r.w.dirty = true
+		return
+	}
+	pk, _ := key["PK"].(*types.AttributeValueMemberS)
+	sk, _ := key["SK"].(*types.AttributeValueMemberS)
+	if pk != nil && sk != nil && strings.HasPrefix(pk.Value, "A#") {
+		r.w.touched = append(r.w.touched, pk.Value+"|"+sk.Value)
+	}
+}
+
+func (r recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	r.w.stats.Puts++
+	out, err := r.DynamoDB.PutItem(ctx, in)
+	if err == nil {
+		r.changed(in.TableName, in.Item)
+	}
+	return out, err
+}
+
+func (r recorder) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	r.w.stats.Updates++
+	out, err := r.DynamoDB.UpdateItem(ctx, in)
+	if err == nil {
+		r.changed(in.TableName, in.Key)
+	}
+	return out, err
+}
+
+func (r recorder) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	r.w.stats.Puts += len(in.Statements)
+	out, err := r.DynamoDB.BatchExecuteStatement(ctx, in)
+	r.w.dirty = r.w.dirty || err == nil
+	return out, err
+}
+
+func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	out, err := r.DynamoDB.TransactWriteItems(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	for _, item := range in.TransactItems {
+		if put := item.Put; put != nil {
+			if pk, _ := put.Item["PK"].(*types.AttributeValueMemberS); pk != nil && strings.HasPrefix(pk.Value, "R#") {
+				r.w.newReceipts = append(r.w.newReceipts, pk.Value)
+			}
+		}
+		if update := item.Update; update != nil {
+			r.w.stats.Updates++
+			r.changed(update.TableName, update.Key)
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+)
+
+const (
+	eventsTable = "events"
+	totals      = "totals"
+	bucket      = "archive"
+
+	functionTimeout = 30 * time.Second
+	visibility      = 6 * functionTimeout
+)
+
+// World is one seeded run.
+type World struct {
+	scheduler
+	plan   Plan
+	rng    *rand.Rand
+	engine *embedded.Engine
+	dynamo recorder
+	arn    string // of the stream
+
+	queueURL, quarantineURL, deadURL string
+	queues                           []*esm.Queue
+	stream                           *esm.Stream
+
+	sandboxes   []*sandbox
+	invocations []*invocation
+	payloads    []delivered
+	checkpoints []checkpoint
+
+	sent        map[string]*message // by body
+	firstSent   map[fact]*message
+	groups      map[string][]*message
+	received    map[string]string // receipt handle -> body
+	quarantined map[string]int    // by body
+	archived    map[string]int    // by object name
+
+	model       *model
+	iterators   map[string]*string
+	lastSeen    map[string]string
+	dirty       bool // the events table was written
+	touched     []string
+	newReceipts []string
+
+	calm    bool // no faults
+	phase   int
+	idle    int // rounds in which the stream mapping found nothing
+	steps   int
+	stats   Stats
+	trace   *strings.Builder // nil: none
+	failure *Failure
+}
+
+// origin is when every world begins.
+var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
+
+func newWorld(p Plan, trace bool) *World {
+	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
+		received: map[string]string{}, quarantined: map[string]int{}, archived: map[string]int{}, iterators: map[string]*string{}, lastSeen: map[string]string{}}
+	w.now = origin
+	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
+	if trace {
+		w.trace = &strings.Builder{}
+	}
+	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: p.Seed, PartiQLReturnsItem: p.Seed%2 == 0})
+	w.dynamo = recorder{w.engine.DynamoDB(), w}
+	if err := w.build(context.Background()); err != nil {
+		w.fail(Broken, "building the world: %v", err)
+	}
+	return w
+}
+
+func (w *World) build(ctx context.Context) error {
+	for _, name := range []string{eventsTable, totals} {
+		in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
+			AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}},
+			KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}}
+		if name == eventsTable {
+			in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
+		}
+		out, err := w.engine.DynamoDB().CreateTable(ctx, in)
+		if err != nil {
+			return err
+		}
+		if name == eventsTable {
+			w.arn = *out.TableDescription.LatestStreamArn
+		}
+		if _, err := w.engine.DynamoDB().UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}}); err != nil {
+			return err
+		}
+	}
+	if _, err := w.engine.S3().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(bucket)}); err != nil {
+		return err
+	}
+	w.model = newModel(&w.plan, w.plan.Counting == aggregate.Marks, w.arn)
+	if err := w.createQueues(ctx); err != nil {
+		return err
+	}
+	return w.mapFunctions(ctx)
+}
+
+func (w *World) createQueues(ctx context.Context) (err error) {
+	create := func(name string, attributes map[string]string) string {
+		var out *sqs.CreateQueueOutput
+		if out, err = w.engine.SQS().CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes}); err != nil {
+			return ""
+		}
+		return *out.QueueUrl
+	}
+	suffix, fifo := "", map[string]string{}
+	if w.plan.FIFO {
+		suffix, fifo["FifoQueue"] = ".fifo", "true"
+	}
+	if w.quarantineURL = create("quarantine", nil); err != nil {
+		return err
+	}
+	if w.deadURL = create("dead"+suffix, fifo); err != nil {
+		return err
+	}
+	receives := 1000
+	if w.plan.Redrive {
+		receives = 5
+	}
+	attributes := map[string]string{"VisibilityTimeout": fmt.Sprint(int(visibility / time.Second)), "MessageRetentionPeriod": "1209600",
+		"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead%s","maxReceiveCount":%d}`, suffix, receives)}
+	if w.plan.FIFO {
+		attributes["FifoQueue"] = "true"
+	}
+	w.queueURL = create("events"+suffix, attributes)
+	return err
+}
+
+func (w *World) mapFunctions(ctx context.Context) error {
+	for range w.plan.Ingests {
+		q, err := esm.NewQueue(ctx, esm.QueueConfig{Client: source{w}, URL: w.queueURL, BatchSize: w.plan.IngestBatch, ReportBatchItemFailures: true,
+			Function: esm.Function{Handler: w.ingest, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}})
+		if err != nil {
+			return err
+		}
+		w.queues = append(w.queues, q)
+	}
+	var err error
+	w.stream, err = w.newStream()
+	return err
+}
+
+func (w *World) clock() time.Time { return w.now }
+
+func (w *World) newStream() (*esm.Stream, error) {
+	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: w.plan.StreamBatch, ReportBatchItemFailures: true, Bisect: w.plan.Seed%3 == 0,
+		Function: esm.Function{Handler: w.streams, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}}
+	if w.plan.Counting == aggregate.Marks {
+		config.Window = w.plan.Window
+	}
+	return esm.NewStream(config)
+}
+
+func (w *World) invocationFaults() esm.Faults {
+	chance := func(name string, p *float64) func(esm.Invocation) bool {
+		return func(esm.Invocation) bool {
+			if w.calm || !w.chance(*p) {
+				return false
+			}
+			w.fault(name, "")
+			return true
+		}
+	}
+	f := &w.plan.Faults
+	return esm.Faults{Duplicate: chance("invoked twice", &f.Duplicate), DropAnswer: chance("answer dropped", &f.DropAnswer), Forget: chance("forgotten", &f.Forget)}
+}
+
+func (w *World) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
+
+// fault notes that something went wrong.
+func (w *World) fault(name, what string) {
+	w.stats.Faults[name]++
+	w.tracef("%s %s", name, what)
+}
+
+// spend lets a little time pass: what a request takes.
+func (w *World) spend() { w.now = w.now.Add(time.Duration(1+w.rng.IntN(20)) * time.Millisecond) }
+
+func (w *World) tracef(format string, args ...any) {
+	if w.trace == nil {
+		return
+	}
+	who := "world"
+	if w.current != nil {
+		who = w.current.name
+	}
+	fmt.Fprintf(w.trace, "%6d %s %-12s %s\n", w.steps, w.now.Format("02T15:04:05.000"), who, fmt.Sprintf(format, args...))
+}
