@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/check"
+)
+
+func TestExamplesOfCheck(t *testing.T) {
+	atRoot(t)
+	for _, line := range examples(t, "check") {
+		if r := example(t, line); r.code != exitFine || r.out == "" || r.errors != "" {
+			t.Errorf("%s: exit %d\n%s%s", line, r.code, r.out, r.errors)
+		}
+	}
+}
+
+// altered writes a copy of a file of the repository with one replacement.
+func altered(t *testing.T, name, old, new string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("%s has no %q any more", name, old)
+	}
+	path := filepath.Join(t.TempDir(), filepath.Base(name))
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCheckExitCodes(t *testing.T) {
+	atRoot(t)
+	broken := altered(t, "template.yaml", "DependsOn: StreamsFunction", "DependsOn: StreamsLogs")
+	unclear := altered(t, "template.yaml", "VisibilityTimeout: 420", "VisibilityTimeout: !ImportValue v")
+	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
+	garbled := altered(t, "pipeline.yaml", "ingot: 1 ", "ingot: [1 ")
+	was := altered(t, "pipeline.yaml", `sk: "ORDER"`, `sk: "ORDR"`)
+	for _, c := range []struct {
+		name        string
+		args        []string
+		code        int
+		out, errors string
+	}{
+		{"clean", nil, exitFine, "pipeline.yaml and template.yaml: no mistakes\n", ""},
+		{"a warning alone", []string{"--template", unclear}, exitFine, "1 warning\n", ""},
+		{"a mistake in the template", []string{"--template", broken}, exitDifference, "; write DependsOn: StreamsFunction instead\n", ""},
+		{"a mistake in the pipeline", []string{"--pipeline", mistaken}, exitDifference, "2 mistakes\n", ""},
+		{"not YAML", []string{"--pipeline", garbled}, exitUsage, "", "not YAML"},
+		{"a change", []string{"--was", was}, exitDifference, "events.order.placed: key.sk was ORDR and is ORDER; drain the queue", ""},
+		{"no such template", []string{"--template", "none.yaml"}, exitUsage, "", "none.yaml: no such file or directory"},
+		{"no such pipeline", []string{"--pipeline", "none.yaml"}, exitUsage, "", "; name the pipeline with --pipeline FILE"},
+		{"no such parameter", []string{"--parameter", "Countin=marks"}, exitUsage, "", "no parameter Countin; it has Counting, "},
+		{"half a parameter", []string{"--parameter", "Counting"}, exitUsage, "", "write NAME=VALUE"},
+		{"partitions", []string{"--partitions", "0"}, exitUsage, "", "give 1 to 1000"},
+		{"an argument", []string{"template.yaml"}, exitUsage, "", `takes no argument "template.yaml"`},
+		{"a misspelled flag", []string{"--tempalte", "x"}, exitUsage, "", "did you mean --template?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := piped(t, "", append([]string{"check"}, c.args...)...)
+			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) || (c.errors == "") != (r.errors == "") {
+				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
+			}
+		})
+	}
+}
+
+func TestCheckWithoutATemplateSaysSo(t *testing.T) {
+	text, err := os.ReadFile("../../pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("pipeline.yaml", text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := piped(t, "", "check")
+	if r.code != exitFine || !strings.Contains(r.errors, "there is no template.yaml here: only pipeline.yaml was checked") || !strings.HasSuffix(r.out, "\npipeline.yaml: no mistakes\n") {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.errors)
+	}
+}
+
+func TestCheckJSON(t *testing.T) {
+	atRoot(t)
+	broken := altered(t, "template.yaml", "maxReceiveCount: 10", "maxReceiveCount: 3")
+	r := piped(t, "", "check", "--template", broken, "--output", "json")
+	var report check.Report
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != exitDifference {
+		t.Fatalf("exit %d, %v\n%s%s", r.code, err, r.out, r.errors)
+	}
+	if len(report.Findings) != 1 || report.Findings[0].Rule != "redrive" || report.Findings[0].Severity != check.Mistake || len(report.Totals) != 4 {
+		t.Errorf("%+v", report)
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/explain"
+)
+
+var word = regexp.MustCompile(`[A-Za-z]+`)
+
+// jsonNames are the names of all members of a report, its parts included.
+func jsonNames(t reflect.Type, names map[string]bool) {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Pointer:
+		jsonNames(t.Elem(), names)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			names[name] = true
+			jsonNames(t.Field(i).Type, names)
+		}
+	}
+}
+
+// Help names every member of the JSON, and the JSON has every member that help names in its left column.
+func TestJSONIsDocumented(t *testing.T) {
+	for _, c := range []struct {
+		help   string
+		report any
+	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}} {
+		names := map[string]bool{}
+		jsonNames(reflect.TypeOf(c.report), names)
+		words := word.FindAllString(c.help, -1)
+		for name := range names {
+			if !slices.Contains(words, name) {
+				t.Errorf("help does not name %s", name)
+			}
+		}
+		for _, line := range strings.Split(c.help, "\n")[1:] {
+			if len(line) < 24 || !strings.HasPrefix(line, "  ") {
+				continue
+			}
+			for _, name := range word.FindAllString(line[:24], -1) {
+				if !names[name] {
+					t.Errorf("help names %s, which the JSON does not have", name)
+				}
+			}
+		}
+	}
+}

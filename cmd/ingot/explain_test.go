@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/explain"
+)
+
+func TestExamplesOfExplain(t *testing.T) {
+	atRoot(t)
+	for _, line := range examples(t, "explain") {
+		if r := example(t, line); r.code != exitFine || r.out == "" || r.errors != "" {
+			t.Errorf("%s: exit %d\n%s%s", line, r.code, r.out, r.errors)
+		}
+	}
+}
+
+const order = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2099-03-14T09:00:00Z"}`
+
+func TestExplainExitCodes(t *testing.T) {
+	atRoot(t)
+	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
+	for _, c := range []struct {
+		name        string
+		stdin       string
+		args        []string
+		code        int
+		out, errors string
+	}{
+		{"stored", order + "\n", []string{"-"}, exitFine, "key        ORDER#m-1#o-1\n", ""},
+		{"poison", "{}", []string{"-"}, exitDifference, "Poison (missing-field): quarantined", ""},
+		{"an envelope in attributes", strings.Replace(order, `"type":"order.placed",`, "", 1),
+			[]string{"-", "--attribute", "ce-specversion=1.0", "--attribute", "ce-id=1", "--attribute", "ce-source=s", "--attribute", "ce-type=order.placed"}, exitFine, "CloudEvent (binary)", ""},
+		{"expired", "", []string{"events/ingest-expired.json"}, exitDifference, "Expired (past-expiry): quarantined", ""},
+		{"in its time", "", []string{"events/ingest-expired.json", "--now", "2020-03-15T00:00:00Z"}, exitFine, "Inserted", ""},
+		{"one of many", "", []string{"events/ingest-poison-among-good.json"}, exitDifference, "message 3 of 3", ""},
+		{"a stream's batch", "", []string{"events/streams-insert.json"}, exitUsage, "", "this is a batch of a table's stream"},
+		{"attributes for a batch", "", []string{"events/ingest-one.json", "--attribute", "a=b"}, exitUsage, "", "leave out --attribute"},
+		{"half an attribute", order, []string{"-", "--attribute", "a"}, exitUsage, "", "write NAME=VALUE"},
+		{"no argument", "", nil, exitUsage, "", "name one event file, or - for standard input"},
+		{"no such file", "", []string{"none.json"}, exitUsage, "", "none.json: no such file or directory; name an event file"},
+		{"no such pipeline", order, []string{"-", "--pipeline", "none.yaml"}, exitUsage, "", "; name the pipeline with --pipeline FILE"},
+		{"a mistaken pipeline", order, []string{"-", "--pipeline", mistaken}, exitUsage, "", "is not a duration"},
+		{"counting", order, []string{"-", "--counting", "both"}, exitUsage, "", "write marks or receipts"},
+		{"now", order, []string{"-", "--now", "today"}, exitUsage, "", "write a time as in"},
+		{"partitions", order, []string{"-", "--partitions", "-1"}, exitUsage, "", "give 1 to 1000"},
+		{"a misspelled flag", "", []string{"--atribute", "x"}, exitUsage, "", "did you mean --attribute?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := piped(t, c.stdin, append([]string{"explain"}, c.args...)...)
+			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) || (c.errors == "") != (r.errors == "") {
+				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
+			}
+		})
+	}
+}
+
+// The stand-in is named when it is used, and only then; a real key makes other hashes.
+func TestExplainSaysWhoseKeyItUses(t *testing.T) {
+	atRoot(t)
+	stand := piped(t, order, "explain", "-")
+	own := pipedWith(t, map[string]string{"INGOT_PII_KEY": "a real key"}, order, "explain", "-")
+	if !strings.Contains(stand.out, `made with the key "`+explain.StandIn+`"`) || strings.Contains(own.out, "stand-in") {
+		t.Errorf("without a key:\n%swith one:\n%s", stand.out, own.out)
+	}
+	line := func(text string) string {
+		_, after, _ := strings.Cut(text, "GSI1")
+		first, _, _ := strings.Cut(after, "\n")
+		return first
+	}
+	if line(stand.out) == line(own.out) {
+		t.Errorf("the same hash with two keys: %s", line(own.out))
+	}
+	clicks := altered(t, "pipeline.yaml", "{customer_id | hmac}\"       #", "{customer_id}\"       #")
+	if r := piped(t, order, "explain", "-", "--pipeline", clicks); !strings.Contains(r.out, "stand-in") {
+		t.Error("the aggregates of this pipeline still use hmac, and nothing says so")
+	}
+}
+
+func TestExplainJSON(t *testing.T) {
+	atRoot(t)
+	r := piped(t, "", "explain", "events/ingest-conflict.json", "--output", "json")
+	var report explain.Report
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != exitDifference {
+		t.Fatalf("exit %d, %v\n%s%s", r.code, err, r.out, r.errors)
+	}
+	if len(report.Messages) != 2 || report.Messages[0].Verdict != "Inserted" || report.Messages[1].Reason != "digest-differs" || !report.StandInKey || report.Messages[0].Item.WriteUnits != 3 {
+		t.Errorf("%+v", report)
+	}
+}
+
+func TestMisspelledCommands(t *testing.T) {
+	for word, want := range map[string]string{"chek": "check", "explian": "explain"} {
+		if r := piped(t, "", word); r.code != exitUsage || !strings.Contains(r.errors, "did you mean "+want+"?") {
+			t.Errorf("%s: exit %d %s", word, r.code, r.errors)
+		}
+	}
+}

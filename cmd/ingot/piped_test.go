@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+)
+
+// ran is what one run of the tool left behind.
+type ran struct {
+	code        int
+	out, errors string
+}
+
+// piped runs the tool with a standard input and no environment.
+func piped(t *testing.T, stdin string, args ...string) ran {
+	t.Helper()
+	return pipedWith(t, nil, stdin, args...)
+}
+
+func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string) ran {
+	t.Helper()
+	var out, errs bytes.Buffer
+	look := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	code := run(context.Background(), args, look, strings.NewReader(stdin), &out, &errs)
+	return ran{code, out.String(), errs.String()}
+}
+
+// atRoot makes the root of the repository the working directory, where the examples of help are meant to run.
+func atRoot(t *testing.T) {
+	t.Helper()
+	t.Chdir("../..")
+}
+
+// examples are the command lines of a command's help.
+func examples(t *testing.T, command string) []string {
+	t.Helper()
+	for _, cmd := range newRoot(&app{}).Commands() {
+		if cmd.Name() == command {
+			return strings.Split(strings.TrimSpace(cmd.Example), "\n")
+		}
+	}
+	t.Fatalf("no command %s", command)
+	return nil
+}
+
+// example runs a command line as it stands in help: words without quotes, standard input by < FILE.
+func example(t *testing.T, line string) ran {
+	t.Helper()
+	command, file, redirected := strings.Cut(strings.TrimSpace(line), " < ")
+	stdin := ""
+	if redirected {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdin = string(text)
+	}
+	words := strings.Fields(command)
+	if words[0] != "ingot" {
+		t.Fatalf("an example that does not begin with ingot: %s", line)
+	}
+	return piped(t, stdin, words[1:]...)
+}
