@@ -1,0 +1,140 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// The test for Expired comes before every request, not only before the first: an answer that was lost an hour
+// ago is asked about, never repeated.
+func TestClockPassesBetweenTries(t *testing.T) {
+	for _, n := range []int{1, 10} {
+		for name, c := range map[string]struct {
+			f    fault
+			want event.Verdict
+		}{
+			"not applied":              {fault{before: errLost}, event.Expired},
+			"applied, the answer lost": {fault{after: errLost}, event.Duplicate},
+		} {
+			t.Run(fmt.Sprint(n, " ", name), func(t *testing.T) {
+				var w *world
+				w = newWorld(t, func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) {
+					c.Env.Sleep = func(context.Context, time.Duration) error { w.now = w.now.Add(time.Hour); return nil }
+				})
+				var items []*event.Item
+				for i := range n {
+					items = append(items, w.order(fmt.Sprint(i), 1))
+				}
+				w.now = time.Unix(items[0].ExpiresAt, 0).Add(-90 * time.Minute)
+				one, many := c.f, c.f
+				one.api, many.api = "PutItem", "BatchExecuteStatement"
+				w.faults = []fault{one, many}
+				before := w.engine.Usage()
+				results, _ := w.store.Put(deadline(t), items)
+				for _, r := range results {
+					if r.Verdict != c.want {
+						t.Errorf("%s (%v), want %s", r.Verdict, r.Refusal, c.want)
+					}
+				}
+				used := w.engine.Usage().Sub(before).Requests
+				if used["PutItem"]+used["BatchExecuteStatement"] != 1 || used["BatchGetItem"] != 1 {
+					t.Errorf("%v: one put, and one read instead of another", used)
+				}
+			})
+		}
+	}
+}
+
+// Events past their time cost a read each, and no write.
+func TestCostOfExpired(t *testing.T) {
+	w := newWorld(t)
+	old := func(id string, pad int) *event.Item {
+		return w.item(`"type":"order"`, fmt.Sprintf(`"id":%q`, id), `"merchant":"m"`, `"cents":1`, `"at":"2098-01-01T00:00:00Z"`, fmt.Sprintf(`"pad":%q`, strings.Repeat("x", pad)))
+	}
+	var items []*event.Item
+	for i := range 150 {
+		items = append(items, old(fmt.Sprint(i), 10))
+	}
+	before := w.engine.Usage()
+	results, cost := w.store.Put(deadline(t), items)
+	used := w.engine.Usage().Sub(before)
+	if strings.Count(verdicts(results), "Expired") != 150 || used.Requests["BatchGetItem"] != 2 || used.TotalRequests() != 2 || used.WriteUnits() != 0 || used.ReadUnits() != 150 || cost.ReadUnits != 150 {
+		t.Errorf("%v, %v write and %v read units (own accounts %v)", used.Requests, used.WriteUnits(), used.ReadUnits(), cost.ReadUnits)
+	}
+	// One that is stored costs a unit for each started 4 KB of it.
+	big := old("big", 9000)
+	w.now = big.At
+	w.store.Put(deadline(t), []*event.Item{big})
+	w.now = epoch
+	before = w.engine.Usage()
+	results, cost = w.store.Put(deadline(t), []*event.Item{big})
+	used = w.engine.Usage().Sub(before)
+	if results[0].Verdict != event.Duplicate || used.ReadUnits() != 3 || used.WriteUnits() != 0 {
+		t.Errorf("%s: %v read units, own accounts %v", results[0].Verdict, used.ReadUnits(), cost.ReadUnits)
+	}
+}
+
+// An unanswered part of a read proves nothing: it is asked again, and only absence that was answered expires.
+func TestUnprocessedIsNotAbsent(t *testing.T) {
+	w := newWorld(t)
+	stored := w.order("1", 1)
+	w.store.Put(deadline(t), []*event.Item{stored})
+	w.now = time.Unix(stored.ExpiresAt, 0)
+	w.faults = []fault{{api: "BatchGetItem", edit: leaveUnprocessed}}
+	results, cost := w.store.Put(deadline(t), []*event.Item{stored, w.order("2", 1)})
+	if got := verdicts(results); got != "Duplicate Expired" || cost.Throttles["UnprocessedKeys"] != 2 || w.slept == 0 {
+		t.Errorf("%s, %v", got, cost.Throttles)
+	}
+	for range 100 {
+		w.faults = append(w.faults, fault{api: "BatchGetItem", edit: leaveUnprocessed})
+	}
+	if results, _ := w.store.Put(context.Background(), []*event.Item{stored, w.order("2", 1)}); verdicts(results) != "Retry Retry" {
+		t.Error(verdicts(results))
+	}
+}
+
+// A replacement never brings the end of a key forward, and one that is to stay for ever stays.
+func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
+	w := newWorld(t)
+	at := func(rev int, day string) *event.Item {
+		return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":"2099-03-%sT00:00:00Z"`, day))
+	}
+	first, later := at(1, "20"), at(3, "25")
+	for _, step := range []struct {
+		item *event.Item
+		want event.Verdict
+		end  int64
+	}{
+		{first, event.Inserted, first.ExpiresAt},
+		{at(2, "10"), event.Updated, first.ExpiresAt},
+		{later, event.Updated, later.ExpiresAt},
+		{at(3, "25"), event.Duplicate, later.ExpiresAt},
+		{at(2, "10"), event.Stale, later.ExpiresAt},
+	} {
+		results, _ := w.store.Put(deadline(t), []*event.Item{step.item})
+		if got := show(w.stored("events", first.Key)["expiresAt"]); results[0].Verdict != step.want || got != fmt.Sprint("N ", step.end) {
+			t.Errorf("revision %s: %s, expires at %s, want %s and %d", step.item.Revision, results[0].Verdict, got, step.want, step.end)
+		}
+	}
+	forever := at(4, "26")
+	forever.ExpiresAt = 0
+	w.store.Put(deadline(t), []*event.Item{forever})
+	w.store.Put(deadline(t), []*event.Item{at(5, "27")})
+	if img := w.stored("events", first.Key); show(img["revision"]) != "N 5" || img["expiresAt"] != nil {
+		t.Errorf("revision %s expires at %s", show(img["revision"]), show(img["expiresAt"]))
+	}
+	// Too late to be written, and newer than what is stored: kept in quarantine, not lost.
+	w.now = time.Unix(later.ExpiresAt, 0).AddDate(0, 1, 0)
+	results, _ := w.store.Put(deadline(t), []*event.Item{at(9, "01"), at(5, "27"), at(1, "20")})
+	if got := verdicts(results); got != "Expired Duplicate Stale" {
+		t.Error(got)
+	}
+}
