@@ -1,0 +1,170 @@
+package estimate_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+var now = time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC)
+
+// world is the engine with an aggregates table, and the repository's own pipeline.
+type world struct {
+	t     *testing.T
+	db    *embedded.DynamoDB
+	plan  *pipeline.Pipeline
+	store *store.Store
+}
+
+func newWorld(t *testing.T, counting aggregate.Counting) *world {
+	t.Helper()
+	plan, err := pipeline.Load(os.DirFS("../.."), "pipeline.yaml", pipeline.Secret([]byte("secret")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := func() time.Time { return now }
+	db := embedded.New(embedded.Config{Now: clock}).DynamoDB()
+	_, err = db.CreateTable(t.Context(), &dynamodb.CreateTableInput{TableName: aws.String("totals"), BillingMode: types.BillingModePayPerRequest,
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}},
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.New(store.Config{Client: db, Pipeline: plan, Aggregates: "totals", Counting: counting, Env: store.Env{Now: clock}})
+	if err == nil {
+		err = s.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{t, db, plan, s}
+}
+
+// count sends one order through a lane and returns what it cost and what it contributed.
+func (w *world) count(counting aggregate.Counting, n int) (store.Cost, []aggregate.Contribution) {
+	w.t.Helper()
+	body := fmt.Sprintf(`{"type":"order.placed","merchant_id":"m-1","order_id":"o-%d","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":499900,"placed_at":"2099-03-14T09:00:00Z"}`, n)
+	item, err := w.plan.Plan(envelope.Message{Body: body})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	sequence, err := event.ParseSequence(fmt.Sprintf("%021d", n+1))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	lane := event.Lane{StreamARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/events/stream/x", ShardID: fmt.Sprint("shardId-", n)}
+	b := aggregate.NewBatch(counting, lane)
+	list := w.plan.Contributions(item).List
+	b.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: now, Key: item.Key, New: item}, nil, list)
+	applied := w.store.Apply(w.t.Context(), b, func(_ context.Context, _ *aggregate.Update, cause error) error { return cause })
+	if applied.Err != nil {
+		w.t.Fatal(applied.Err)
+	}
+	return applied.Cost, list
+}
+
+// size is an item's size by the service's rules, over all attributes of its image.
+func (w *world) size(key event.Key) int {
+	w.t.Helper()
+	out, err := w.db.GetItem(w.t.Context(), &dynamodb.GetItemInput{TableName: aws.String("totals"),
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	size := 0
+	for name, v := range out.Item {
+		size += len(name)
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			size += len(v.Value)
+		case *types.AttributeValueMemberN:
+			size += event.NumberSize(v.Value)
+		case *types.AttributeValueMemberB:
+			size += len(v.Value)
+		default:
+			w.t.Fatalf("attribute %s is %T", name, v)
+		}
+	}
+	return size
+}
+
+// Totals that 4 partitions have touched for 72 hours are as large as estimated (a little less: the estimate leaves
+// room for longer numbers and for the expired part), and one more update of them costs what was estimated.
+func TestEstimatesHoldOnTheEngine(t *testing.T) {
+	const partitions = 4
+	w := newWorld(t, aggregate.Marks)
+	var cost store.Cost
+	var list []aggregate.Contribution
+	for n := range estimate.LanesPerPartition * partitions {
+		cost, list = w.count(aggregate.Marks, n)
+	}
+	units := 0
+	for _, c := range list {
+		if c.Def.Spread > 1 {
+			units++ // its buckets stay under a kilobyte
+			continue
+		}
+		marks := estimate.Marks(c.Def, aggregate.Marks, partitions)
+		guess, real := estimate.Bytes(c.Def, c.By)+marks*estimate.MarkBytes, w.size(c.Def.Key(0, c.By, c.Window))
+		if guess < real || guess > real+80 {
+			t.Errorf("%s: %d bytes estimated, %d in the table", c.Def.Name, guess, real)
+		}
+		units += estimate.Units(guess, aggregate.Marks)
+	}
+	if cost.WriteUnits != float64(units) {
+		t.Errorf("the last update cost %v write units, %d were estimated", cost.WriteUnits, units)
+	}
+}
+
+func TestReceiptsCostWhatIsEstimated(t *testing.T) {
+	w := newWorld(t, aggregate.Receipts)
+	cost, list := w.count(aggregate.Receipts, 0)
+	units := estimate.ReceiptUnits
+	for _, c := range list {
+		units += estimate.Units(estimate.Bytes(c.Def, c.By), aggregate.Receipts)
+	}
+	if cost.WriteUnits != float64(units) {
+		t.Errorf("%v write units, %d were estimated", cost.WriteUnits, units)
+	}
+}
+
+func TestMarkBytes(t *testing.T) {
+	lane := aggregate.LaneIDOf(event.Lane{StreamARN: "s", ShardID: "x"})
+	if got := len(lane.MarkAttribute()) + len(aggregate.Mark{}); got != estimate.MarkBytes {
+		t.Errorf("a mark takes %d bytes, not %d", got, estimate.MarkBytes)
+	}
+}
+
+func TestSpreadForOne(t *testing.T) {
+	for bare := 50; bare < 1100; bare += 37 {
+		for _, partitions := range []int{1, 4, 50} {
+			spread := estimate.SpreadForOne(bare, partitions)
+			fits := func(spread int) bool {
+				def := &aggregate.Definition{Spread: spread}
+				return bare+estimate.Marks(def, aggregate.Marks, partitions)*estimate.MarkBytes <= 1024
+			}
+			switch {
+			case spread == 0:
+				if fits(estimate.LanesPerPartition * partitions) {
+					t.Errorf("%d bytes, %d partitions: no spread given, and one mark a bucket fits", bare, partitions)
+				}
+			case !fits(spread) || spread > 1 && fits(spread-1):
+				t.Errorf("%d bytes, %d partitions: spread %d is not the least that fits", bare, partitions, spread)
+			}
+		}
+	}
+}
