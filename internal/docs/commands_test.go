@@ -1,0 +1,129 @@
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// elsewhere are commands that are not this repository's.
+var elsewhere = []string{"aws", "cd", "docker", "export", "git", "sam"}
+
+// testCommands: every command in a document that belongs to this repository exists, with its flags.
+func testCommands(t *testing.T, binary string) {
+	found := 0
+	for _, name := range documents(t) {
+		for _, b := range blocks(t, name) {
+			if b.info != "sh" {
+				continue
+			}
+			for n, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
+				line, _, _ = strings.Cut(line, "  #")
+				for _, command := range strings.FieldsFunc(line, func(r rune) bool { return r == '|' || r == '&' }) {
+					if what := checkCommand(t, binary, strings.Fields(command)); what != "" {
+						t.Errorf("%s:%d: %s: %s", name, b.line+n, strings.TrimSpace(command), what)
+					}
+					found++
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d commands found", found)
+	}
+}
+
+// checkCommand says what is wrong with a command line; empty: nothing.
+func checkCommand(t *testing.T, binary string, words []string) string {
+	t.Helper()
+	for len(words) > 0 && assignment.MatchString(words[0]) {
+		words = words[1:]
+	}
+	switch {
+	case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+		return ""
+	case words[0] == "ingot":
+		return checkIngot(t, binary, words[1:])
+	case len(words) > 3 && words[0] == "go" && words[1] == "run" && words[2] == "./cmd/ingot":
+		return checkIngot(t, binary, words[3:])
+	case words[0] == "go":
+		return checkGo(t, words[1:])
+	case words[0] == "make":
+		return checkMake(t, words[1:])
+	case strings.Contains(words[0], "/"):
+		return mustExist(words[0])
+	case !slices.Contains(elsewhere, words[0]):
+		return "an unknown command; if it is not of this repository, add it to the list in this test"
+	}
+	return ""
+}
+
+var assignment = regexp.MustCompile(`^[A-Z_]+=`)
+
+func checkIngot(t *testing.T, binary string, words []string) string {
+	t.Helper()
+	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
+		return ""
+	}
+	help, err := exec.Command(binary, words[0], "--help").CombinedOutput()
+	if err != nil || !strings.Contains(string(help), "ingot "+words[0]) {
+		return "there is no command " + words[0]
+	}
+	for _, word := range words[1:] {
+		flag, _, _ := strings.Cut(word, "=")
+		if strings.HasPrefix(flag, "--") && !regexp.MustCompile(regexp.QuoteMeta(flag)+`\b`).Match(help) {
+			return "it has no flag " + flag
+		}
+		if strings.HasPrefix(word, "events/") && mustExist(word) != "" {
+			return mustExist(word)
+		}
+	}
+	return ""
+}
+
+// checkGo looks at packages and names of tests.
+func checkGo(t *testing.T, words []string) string {
+	t.Helper()
+	var packages, tests []string
+	for i, word := range words {
+		switch {
+		case strings.HasPrefix(word, "./") && !strings.HasSuffix(word, "..."):
+			packages = append(packages, strings.TrimSuffix(word, "/"))
+		case i > 0 && (words[i-1] == "-run" || words[i-1] == "-fuzz"):
+			tests = append(tests, strings.Trim(word, "'^$"))
+		}
+	}
+	for _, pkg := range packages {
+		if what := mustExist(pkg); what != "" {
+			return what
+		}
+		for _, test := range tests {
+			if !testExists(t, strings.TrimPrefix(pkg, "./"), test) && !testExists(t, filepath.Base(pkg), test) {
+				return "there is no test " + test + " in " + pkg
+			}
+		}
+	}
+	return ""
+}
+
+func checkMake(t *testing.T, words []string) string {
+	t.Helper()
+	makefile := read(t, "Makefile")
+	for _, target := range words {
+		if !assignment.MatchString(target) && !strings.Contains(makefile, "\n"+target+":") {
+			return "there is no target " + target
+		}
+	}
+	return ""
+}
+
+func mustExist(name string) string {
+	if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+		return "there is no " + name
+	}
+	return ""
+}

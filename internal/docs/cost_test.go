@@ -1,0 +1,216 @@
+package docs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+const (
+	costEvents = 1000
+	costTotals = 20
+	costBatch  = 100
+)
+
+// The README's table of costs, measured. Requests and units are counted by the embedded engine by DynamoDB's
+// rules; run it with -v to see them.
+func TestCostTable(t *testing.T) {
+	var want strings.Builder
+	row := func(what string, used embedded.Usage, events int) {
+		each := func(n float64) string { return fmt.Sprintf("%.2f", n/float64(events)) }
+		fmt.Fprintf(&want, "| %s | %s | %s | %s |\n", what, each(float64(used.TotalRequests())), each(used.WriteUnits()), each(used.ReadUnits()))
+	}
+	for _, index := range []bool{false, true} {
+		w := newCostWorld(t, index, aggregate.Marks)
+		if index {
+			row("the same in one index", w.put(costEvents), costEvents)
+			continue
+		}
+		row("store a new event, 1,000 at a time", w.put(costEvents), costEvents)
+		row("the same 1,000 delivered again", w.put(costEvents), costEvents)
+	}
+	row("store a new event, alone", newCostWorld(t, false, aggregate.Marks).put(1), 1)
+	for _, counting := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
+		w := newCostWorld(t, false, counting)
+		w.put(costEvents)
+		name := "count an event, 20 totals, 100 at a time"
+		if counting == aggregate.Receipts {
+			name = "the same with `Counting=receipts`"
+		}
+		row(name, w.count(t), costEvents)
+		if counting == aggregate.Marks {
+			row("the same 1,000 delivered again", w.count(t), costEvents)
+		}
+	}
+	row("for comparison: a plain ADD for each event, which counts redeliveries twice", plainADDs(t), costEvents)
+	t.Logf("per event:\n%s", want.String())
+	var got strings.Builder
+	for _, r := range table(t, "README.md", "costs") {
+		fmt.Fprintf(&got, "| %s |\n", strings.Join(r, " | "))
+	}
+	if got.String() != want.String() {
+		t.Errorf("the README's table of costs should be\n%s", want.String())
+	}
+}
+
+// costWorld is both tables with one event type of about 400 bytes an item and one aggregate of 20 totals.
+type costWorld struct {
+	engine *embedded.Engine
+	plan   *pipeline.Pipeline
+	store  *store.Store
+	items  []*event.Item
+}
+
+func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWorld {
+	t.Helper()
+	w := &costWorld{engine: embedded.New(embedded.Config{Partitions: 1})}
+	for _, name := range []string{"events", "totals"} {
+		in := tableOf(name)
+		if name == "events" {
+			in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
+			key := keysOf("GSI1", in)
+			in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: key, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}}
+		}
+		if _, err := w.engine.DynamoDB().CreateTable(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"}}
+	if index {
+		spec.Indexes = map[string]pipeline.KeySpec{"GSI1": {PK: "K#{k}", SK: "{@id}"}}
+	}
+	var err error
+	w.plan, err = pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order", Events: map[string]pipeline.EventSpec{"order": spec},
+		Aggregates: map[string]pipeline.AggregateSpec{"by_k": {Since: 1, By: map[string]string{"k": "{k}"},
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: counting})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range costEvents {
+		body := fmt.Sprintf(`{"id":"%06d","at":"2099-03-01T10:00:00Z","k":%d,"cents":1250,"note":%q}`, i, i%costTotals, strings.Repeat("x", 200))
+		item, err := w.plan.Plan(envelope.Message{Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.items = append(w.items, item)
+	}
+	if size := w.items[0].Size(); size < 350 || size > 450 {
+		t.Fatalf("an item has %d bytes, and the README says 400", size)
+	}
+	return w
+}
+
+func tableOf(name string) *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
+	in.KeySchema = keysOf("", in)
+	return in
+}
+
+func keysOf(prefix string, in *dynamodb.CreateTableInput) []types.KeySchemaElement {
+	for _, part := range []string{"PK", "SK"} {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(prefix + part), AttributeType: types.ScalarAttributeTypeS})
+	}
+	return []types.KeySchemaElement{{AttributeName: aws.String(prefix + "PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(prefix + "SK"), KeyType: types.KeyTypeRange}}
+}
+
+// put stores the first n items in one call.
+func (w *costWorld) put(n int) embedded.Usage {
+	before := w.engine.Usage()
+	w.store.Put(context.Background(), w.items[:n])
+	return w.engine.Usage().Sub(before)
+}
+
+// count delivers all changes, from the first on.
+func (w *costWorld) count(t *testing.T) embedded.Usage {
+	t.Helper()
+	out, err := w.engine.DynamoDB().DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("events")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	streams := &handler.Streams{Plan: w.plan, Store: w.store}
+	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
+		response, err := streams.Handle(ctx, payload)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(response)
+	}
+	stream, err := esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: aws.ToString(out.Table.LatestStreamArn), BatchSize: costBatch,
+		Window: 15 * time.Minute, ReportBatchItemFailures: true, Function: esm.Function{Handler: handle, Timeout: time.Minute}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var used embedded.Usage
+	for done := 0; done < costEvents; {
+		before := w.engine.Usage()
+		polled, err := stream.Poll(t.Context())
+		if err != nil || polled.Failed > 0 || polled.Records == 0 {
+			t.Fatalf("polled %+v, error %v", polled, err)
+		}
+		used = add(used, w.engine.Usage().Sub(before))
+		done += polled.Done
+	}
+	return used
+}
+
+// add sums up what functions asked for: the polling of the stream is Lambda's and costs nothing.
+func add(a, b embedded.Usage) embedded.Usage {
+	sum := embedded.Usage{Requests: map[string]int64{}, Tables: map[string]embedded.TableUsage{}}
+	for _, u := range []embedded.Usage{a, b} {
+		for api, n := range u.Requests {
+			if api != "GetRecords" && api != "GetShardIterator" && api != "DescribeStream" {
+				sum.Requests[api] += n
+			}
+		}
+		for name, used := range u.Tables {
+			total := sum.Tables[name]
+			total.Write, total.IndexWrite = total.Write+used.Write, total.IndexWrite+used.IndexWrite
+			total.Read, total.IndexRead = total.Read+used.Read, total.IndexRead+used.IndexRead
+			sum.Tables[name] = total
+		}
+	}
+	return sum
+}
+
+// plainADDs is what most stream functions do: one update for each change.
+func plainADDs(t *testing.T) embedded.Usage {
+	t.Helper()
+	engine := embedded.New(embedded.Config{})
+	if _, err := engine.DynamoDB().CreateTable(t.Context(), tableOf("totals")); err != nil {
+		t.Fatal(err)
+	}
+	before := engine.Usage()
+	for i := range costEvents {
+		_, err := engine.DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
+			Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprint("K#", i%costTotals)}, "SK": &types.AttributeValueMemberS{Value: "-"}},
+			UpdateExpression: aws.String("ADD orders :one, revenue :cents"), ExpressionAttributeValues: map[string]types.AttributeValue{
+				":one": &types.AttributeValueMemberN{Value: "1"}, ":cents": &types.AttributeValueMemberN{Value: "1250"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return engine.Usage().Sub(before)
+}

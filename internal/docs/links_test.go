@@ -1,0 +1,57 @@
+package docs
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// Every relative link leads to a file of the repository, and its anchor to a heading there.
+func TestLinks(t *testing.T) {
+	for _, name := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(read(t, name), -1) {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			file := name
+			if target != "" {
+				file = path.Join(path.Dir(name), target)
+			}
+			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", name, m[1])
+				continue
+			}
+			if anchor != "" && !slices.Contains(anchors(t, file), anchor) {
+				t.Errorf("%s: the link %s: there is no such heading in %s", name, m[1], file)
+			}
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for title, want := range map[string]string{"Queue age": "queue-age", "`ingot check`": "ingot-check", "What is kept, and where": "what-is-kept-and-where"} {
+		if got := slug(title); got != want {
+			t.Errorf("%q: %q, want %q", title, got, want)
+		}
+	}
+}
+
+// Wherever a document or a comment names a document, it exists: template.yaml's alarms do, for example.
+var mentioned = regexp.MustCompile(`docs/[a-z]+\.md`)
+
+func TestMentionedDocumentsExist(t *testing.T) {
+	for _, name := range []string{"template.yaml", "pipeline.yaml", "events/README.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"} {
+		for _, doc := range mentioned.FindAllString(read(t, name), -1) {
+			if _, err := os.Stat(filepath.Join(root, doc)); err != nil {
+				t.Errorf("%s names %s, which is not there", name, doc)
+			}
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package docs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/function"
+)
+
+const operatingPage = "docs/operating.md"
+
+var alarm = regexp.MustCompile(`AlarmDescription: "(.+) See docs/operating\.md#([a-z-]+)"`)
+
+// Each alarm of the template has a section that begins with what the alarm says, and no section is left over.
+func TestEveryAlarmHasItsSection(t *testing.T) {
+	_, section, found := strings.Cut(read(t, operatingPage), "\n## Alarms\n")
+	if !found {
+		t.Fatal("there is no section Alarms")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	parts := strings.Split(section, "\n### ")[1:]
+	alarms := alarm.FindAllStringSubmatch(read(t, "template.yaml"), -1)
+	if n := strings.Count(read(t, "template.yaml"), "Type: AWS::CloudWatch::Alarm"); n != len(alarms) || n == 0 {
+		t.Fatalf("%d alarms, of which %d name their section", n, len(alarms))
+	}
+	for i, m := range alarms {
+		says, name := m[1], m[2]
+		if i >= len(parts) || !strings.HasPrefix(parts[i], name+"\n") {
+			t.Errorf("section %d is not that of alarm %d, %s; the order is the template's", i+1, i+1, name)
+			continue
+		}
+		if !strings.HasPrefix(parts[i], name+"\n\n> "+says+"\n") {
+			t.Errorf("%s does not begin with what the alarm says: %s", name, says)
+		}
+		for _, word := range []string{"**What it means.**", "**Look at.**", "**Do.**", "**Do not**"} {
+			if !strings.Contains(parts[i], word) {
+				t.Errorf("%s lacks %s", name, word)
+			}
+		}
+	}
+	if len(parts) > len(alarms) {
+		t.Errorf("%d sections for %d alarms", len(parts), len(alarms))
+	}
+}
+
+func TestMetricTables(t *testing.T) {
+	for marker, metrics := range map[string][]function.Metric{"ingest metrics": function.IngestMetrics(), "streams metrics": function.StreamsMetrics()} {
+		var want, got strings.Builder
+		for _, m := range metrics {
+			fmt.Fprintf(&want, "| `%s` | %s | %s |\n", m.Name, m.Unit, strings.ReplaceAll(m.About, "|", `\|`))
+		}
+		for _, row := range table(t, operatingPage, marker) {
+			fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
+		}
+		if got.String() != want.String() {
+			t.Errorf("the table %q should be\n%s", marker, want.String())
+		}
+	}
+}
+
+var variable = regexp.MustCompile(`"(INGOT_[A-Z_]+)"`)
+
+// Every variable that the functions read is documented, and no other.
+func TestEnvironmentTable(t *testing.T) {
+	var documented []string
+	for _, row := range table(t, operatingPage, "environment") {
+		documented = append(documented, code(row[0]))
+	}
+	var used []string
+	for _, m := range variable.FindAllStringSubmatch(read(t, "internal/function/settings.go"), -1) {
+		used = append(used, m[1])
+	}
+	slices.Sort(documented)
+	slices.Sort(used)
+	if used = slices.Compact(used); !slices.Equal(documented, used) {
+		t.Errorf("documented %v, read %v", documented, used)
+	}
+}
+
+var reason = regexp.MustCompile(`event\.Reason = "([a-z-]+)"|Reason = "([a-z-]+)"`)
+
+// Every reason that a message or record can be quarantined for is in the table, and none that does not exist.
+func TestEveryReasonIsExplained(t *testing.T) {
+	page := read(t, operatingPage)
+	_, page, _ = strings.Cut(page, "## Handling quarantine")
+	page, _, _ = strings.Cut(page, "\n## ")
+	retried := []string{string(event.Throttled), string(event.Unproven), string(event.Unattempted), string(event.Refused)}
+	known := 0
+	for _, file := range []string{"event/verdict.go", "handler/streams_quarantine.go"} {
+		for _, m := range reason.FindAllStringSubmatch(read(t, file), -1) {
+			name := m[1] + m[2]
+			if slices.Contains(retried, name) {
+				continue
+			}
+			if known++; !strings.Contains(page, "`"+name+"`") {
+				t.Errorf("the reason %s is not explained", name)
+			}
+		}
+	}
+	if known < 14 {
+		t.Errorf("only %d reasons found in the code", known)
+	}
+}
+
+// Log lines that the page quotes are in the code, so that searching for them finds something.
+func TestQuotedLogLines(t *testing.T) {
+	var sources strings.Builder
+	for _, folder := range []string{"handler", "internal/function", "store"} {
+		files, err := fs.Glob(os.DirFS(filepath.Join(root, folder)), "*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			sources.WriteString(read(t, folder+"/"+file))
+		}
+	}
+	page := read(t, operatingPage)
+	for _, line := range []string{"delivered again; the first of its batch", "quarantine failed; the message stays in its queue", "the batch goes on from there",
+		"the whole batch failed and is delivered again", "names no shard", "carries epoch", "start: refused"} {
+		if !strings.Contains(page, line) {
+			t.Errorf("the page no longer quotes %q; take it out of this list", line)
+		}
+		if !strings.Contains(sources.String(), line) {
+			t.Errorf("no function writes %q", line)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package docs
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const pipelinePage = "docs/pipeline.md"
+
+// The reference documents every field of the file, and no other; and says of each whether it must be there.
+func TestEveryFieldIsDocumented(t *testing.T) {
+	for _, of := range []reflect.Type{reflect.TypeFor[pipeline.Spec](), reflect.TypeFor[pipeline.EventSpec](), reflect.TypeFor[pipeline.KeySpec](),
+		reflect.TypeFor[pipeline.AggregateSpec](), reflect.TypeFor[pipeline.FromSpec]()} {
+		documented := map[string]string{}
+		for _, row := range table(t, pipelinePage, "fields: "+of.Name()) {
+			documented[code(row[0])] = row[1]
+			if len(row) != 3 || len(row[2]) < 10 {
+				t.Errorf("%s: the row of %s says nothing", of.Name(), row[0])
+			}
+		}
+		for _, field := range reflect.VisibleFields(of) {
+			name := field.Tag.Get("yaml")
+			need, ok := documented[name]
+			delete(documented, name)
+			if !ok {
+				t.Errorf("%s: %s is not documented", of.Name(), name)
+			} else if (need == "required") != (field.Tag.Get("need") == "yes") {
+				t.Errorf("%s: %s is documented as %s", of.Name(), name, need)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(documented)) {
+			t.Errorf("%s: %s is documented and does not exist", of.Name(), name)
+		}
+	}
+}
+
+// sample is the payload of the page's examples.
+func sample(t *testing.T) (text string, source *keys.Source) {
+	t.Helper()
+	text = blocksOf(t, pipelinePage, "json sample")[0].text
+	doc, err := event.ParseDocument(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := keys.ParseTime(doc.Root().Member("placed_at").Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, &keys.Source{Data: doc.Root(), Type: "order.placed", At: at, HasAt: true, Secret: []byte("key")}
+}
+
+// checkTemplate compares a template's documented result with what it makes. A result that ends in … is cut.
+func checkTemplate(t *testing.T, source *keys.Source, template, want string) *keys.Template {
+	t.Helper()
+	compiled, err := keys.ParseTemplate(template)
+	if err != nil {
+		t.Errorf("%s: %v", template, err)
+		return nil
+	}
+	got, err := compiled.Expand(source)
+	if err != nil {
+		got = "missing"
+	}
+	if start, cut := strings.CutSuffix(want, "…"); got != want && (!cut || start == "" || !strings.HasPrefix(got, start)) {
+		t.Errorf("%s makes %s, and the page says %s", template, got, want)
+	}
+	return compiled
+}
+
+func TestTemplateExamples(t *testing.T) {
+	_, source := sample(t)
+	for _, row := range table(t, pipelinePage, "templates") {
+		checkTemplate(t, source, code(row[0]), code(row[1]))
+	}
+}
+
+// Every function is documented with an example that is true.
+func TestEveryFunctionIsDocumented(t *testing.T) {
+	_, source := sample(t)
+	documented := map[string]string{}
+	for _, row := range table(t, pipelinePage, "functions") {
+		name, _, _ := strings.Cut(strings.Trim(strings.Split(row[0], ",")[0], "`"), ":")
+		compiled := checkTemplate(t, source, code(row[2]), code(row[3]))
+		if compiled == nil {
+			continue
+		}
+		funcs := compiled.Parts()[0].Funcs
+		if !slices.ContainsFunc(funcs, func(f keys.Func) bool { return f.Name == name }) {
+			t.Errorf("%s: its example %s does not use it", name, row[2])
+		}
+		documented[name] = row[0] + " " + row[4]
+	}
+	for _, f := range keys.Functions() {
+		want, loses := "`"+f.Name, " no"
+		switch f.Arg {
+		case "":
+			want += "`"
+		case "N":
+			want += ":N`"
+		default:
+			want, loses = want+"`, `"+f.Name+":N`", " with N"
+		}
+		if f.Lossy {
+			loses = " yes"
+		}
+		if got := documented[f.Name]; got != want+loses {
+			t.Errorf("%s is documented as %q, want %q", f.Name, got, want+loses)
+		}
+		delete(documented, f.Name)
+	}
+	for name := range documented {
+		t.Errorf("%s is documented and is no function", name)
+	}
+}
+
+// A condition's documented answer is what it decides.
+func TestConditionExamples(t *testing.T) {
+	text, _ := sample(t)
+	for _, row := range table(t, pipelinePage, "conditions") {
+		p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order.placed",
+			Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{order_id}", At: "{placed_at}", Key: pipeline.KeySpec{PK: "{order_id}", SK: "-"}}},
+			Aggregates: map[string]pipeline.AggregateSpec{"orders": {Since: 1, From: map[string]pipeline.FromSpec{
+				"order.placed": {Where: code(row[0]), Values: map[string]string{"orders": "count"}}}}}})
+		if err != nil {
+			t.Errorf("%s: %v", row[0], err)
+			continue
+		}
+		item, err := p.Plan(envelope.Message{Body: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(len(p.Contributions(item).List) == 1); got != row[1] {
+			t.Errorf("%s is %s, and the page says %s", row[0], got, row[1])
+		}
+	}
+}
+
+// Every pipeline in a document compiles.
+func TestPipelinesInDocumentsLoad(t *testing.T) {
+	found := 0
+	for _, name := range documents(t) {
+		for _, b := range blocks(t, name) {
+			if strings.HasPrefix(b.info, "yaml") && b.info != "yaml pipeline" && b.info != "yaml mistaken" {
+				t.Errorf("%s:%d: a block of %q is not tested; mark it as yaml pipeline and make it complete", name, b.line, b.info)
+			}
+			if b.info != "yaml pipeline" {
+				continue
+			}
+			found++
+			files := fstest.MapFS{"pipeline.yaml": {Data: []byte(b.text)}}
+			if _, err := pipeline.Load(files, "pipeline.yaml", pipeline.Secret([]byte("key"))); err != nil {
+				t.Errorf("%s:%d: %v", name, b.line, err)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no document shows a pipeline")
+	}
+}
+
+// The mistakes that the page shows are those that its file has.
+func TestMistakesAreShownAsTheyAre(t *testing.T) {
+	text, want := blocksOf(t, pipelinePage, "yaml mistaken")[0].text, blocksOf(t, pipelinePage, "text mistakes")[0].text
+	_, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
+	if err == nil || err.Error()+"\n" != want {
+		t.Errorf("the file's mistakes are\n%v\nand the page says\n%s", err, want)
+	}
+}

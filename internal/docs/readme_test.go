@@ -1,0 +1,199 @@
+package docs
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the figures of the README's demo excerpt anew")
+
+// tool builds the tool, as the README's go run does. Built once for all tests that need it.
+func tool(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the tool with the go command, which -short leaves out")
+	}
+	binary := filepath.Join(t.TempDir(), "ingot")
+	cmd := exec.Command("go", "build", "-o", binary, "./cmd/ingot")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build ./cmd/ingot: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// TestTool runs what the documents say of the tool.
+func TestTool(t *testing.T) {
+	binary := tool(t)
+	t.Run("demo excerpt", func(t *testing.T) { testDemoExcerpt(t, binary) })
+	t.Run("commands", func(t *testing.T) { testCommands(t, binary) })
+	t.Run("six words", func(t *testing.T) { testHelpWords(t, binary) })
+}
+
+// testDemoExcerpt holds the README's session to what the demo prints: its lines in order, gaps marked by ….
+func testDemoExcerpt(t *testing.T, binary string) {
+	cmd := exec.Command(binary, "demo")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("ingot demo: %v", err)
+	}
+	excerpt := blocksOf(t, "README.md", "text demo")[0].text
+	if *update {
+		fresh := refreshed(excerpt, string(out))
+		text := strings.Replace(read(t, "README.md"), excerpt, fresh, 1)
+		if err := os.WriteFile(filepath.Join(root, "README.md"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		excerpt = fresh
+	}
+	lines := strings.Split(string(out), "\n")
+	for _, line := range strings.Split(strings.TrimSuffix(excerpt, "\n"), "\n") {
+		if line == "…" {
+			continue
+		}
+		i := slices.Index(lines, line)
+		if i < 0 {
+			t.Errorf("the demo does not print the line, or not here:\n%s\nif its figures have changed, run: go test -run TestTool ./internal/docs -update", line)
+			continue
+		}
+		lines = lines[i+1:]
+	}
+}
+
+var figures = regexp.MustCompile(`[-0-9.,:TZ]+| +`)
+
+// refreshed is the excerpt with each line as the output has it now; figures and spaces aside it is the same line.
+func refreshed(excerpt, out string) string {
+	lines := strings.Split(out, "\n")
+	var fresh []string
+	for _, line := range strings.Split(excerpt, "\n") {
+		i := slices.IndexFunc(lines, func(l string) bool {
+			return line != "" && figures.ReplaceAllString(l, "") == figures.ReplaceAllString(line, "")
+		})
+		if i >= 0 && !slices.Contains(lines, line) {
+			line = lines[i]
+		}
+		fresh = append(fresh, line)
+	}
+	return strings.Join(fresh, "\n")
+}
+
+// inside are words of the design that a newcomer has no use for. README and --help get by with event, key, verdict,
+// aggregate, quarantine and verify.
+var inside = regexp.MustCompile(`(?i)\b(digests?|lanes?|generations?|fingerprints?|contributions?|deltas?|watermarks?|high-water|idempoten\w+)\b`)
+
+func TestREADMEGetsByWithSixWords(t *testing.T) {
+	text := read(t, "README.md")
+	for _, b := range blocks(t, "README.md") {
+		text = strings.Replace(text, b.text, "", 1)
+	}
+	for n, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "| ") && strings.Contains(line, "Powertools") {
+			continue // what others call their parts
+		}
+		if word := inside.FindString(line); word != "" {
+			t.Errorf("line %d without its blocks uses %q", n+1, word)
+		}
+	}
+	for _, word := range []string{"event", "key", "verdict", "aggregate", "quarantine", "verify"} {
+		if !strings.Contains(strings.ToLower(text), word) {
+			t.Errorf("it never says %q", word)
+		}
+	}
+}
+
+func testHelpWords(t *testing.T, binary string) {
+	out, err := exec.Command(binary, "--help").CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if word := inside.FindString(string(out)); word != "" {
+		t.Errorf("ingot --help uses %q", word)
+	}
+}
+
+var testName = regexp.MustCompile("`([a-z]+)\\.((?:Test|Fuzz|Example)[A-Za-z0-9_]*)`")
+
+// Every test that a document names as proof exists.
+func TestNamedTestsExist(t *testing.T) {
+	found := 0
+	for _, name := range documents(t) {
+		for _, m := range testName.FindAllStringSubmatch(read(t, name), -1) {
+			found++
+			if !testExists(t, m[1], m[2]) {
+				t.Errorf("%s names %s.%s, and there is no such test", name, m[1], m[2])
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d tests are named", found)
+	}
+}
+
+func testExists(t *testing.T, pkg, test string) bool {
+	t.Helper()
+	for _, pattern := range []string{pkg, "internal/" + pkg, "cmd/" + pkg} {
+		files, err := filepath.Glob(filepath.Join(root, pattern, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "\nfunc "+test+"(") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Every guarantee of the README names at least one test.
+func TestEveryGuaranteeNamesItsTest(t *testing.T) {
+	for _, row := range table(t, "README.md", "guarantees") {
+		if len(row) != 4 || row[1] == "" || row[2] == "" {
+			t.Errorf("the guarantee %q does not say when it holds and what breaks it", row[0])
+		} else if !testName.MatchString(row[3]) {
+			t.Errorf("the guarantee %q names no test", row[0])
+		}
+	}
+}
+
+// Go in a document is part of an example that is compiled, and mostly run, at the root of the repository.
+func TestGoInDocumentsIsCompiled(t *testing.T) {
+	source := flattened(read(t, "example_test.go"))
+	found := 0
+	for _, name := range documents(t) {
+		for _, b := range blocks(t, name) {
+			if b.info != "go" {
+				continue
+			}
+			if found++; !strings.Contains(source, flattened(b.text)) {
+				t.Errorf("%s:%d: this Go is not in example_test.go as it stands here", name, b.line)
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("only %d blocks of Go found", found)
+	}
+}
+
+// flattened is text without indentation and blank lines.
+func flattened(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
