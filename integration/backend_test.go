@@ -1,0 +1,86 @@
+package integration
+
+import (
+	"maps"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/integration/contract"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/store"
+)
+
+// backend is what the main path runs on.
+type backend struct {
+	db      contract.DynamoDB
+	streams esm.StreamClient
+	sqs     contract.SQS
+	s3      contract.S3
+	env     store.Env
+	now     func() time.Time
+	pass    func()                // lets a moment go by
+	jump    func(time.Duration)   // moves the engine's clock; nil on a real endpoint
+	sent    func() map[string]int // requests so far, by API name
+	engine  *embedded.Engine      // nil: a real endpoint
+}
+
+// onEach runs a test on the engine and on the endpoint.
+func onEach(t *testing.T, test func(*testing.T, *backend)) {
+	t.Run("embedded", func(t *testing.T) { test(t, embeddedBackend()) })
+	t.Run("localstack", func(t *testing.T) { test(t, endpointBackend(t)) })
+}
+
+// began is when the engine's clock begins; events of these tests are of that year too, so that none expires.
+var began = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// embeddedBackend is an engine whose clock stands still unless a test waits.
+func embeddedBackend() *backend {
+	var offset atomic.Int64
+	now := func() time.Time { return began.Add(time.Duration(offset.Load())) }
+	e := embedded.New(embedded.Config{Now: now})
+	return &backend{db: e.DynamoDB(), streams: e.Streams(), sqs: e.SQS(), s3: e.S3(), engine: e, now: now, env: store.Env{Now: now},
+		pass: func() { offset.Add(int64(time.Second)) }, jump: func(d time.Duration) { offset.Add(int64(d)) }, sent: sentTo(e)}
+}
+
+// endpointBackend has queues and buckets of the engine's where the endpoint has none.
+func endpointBackend(t *testing.T) *backend {
+	h := endpointHarness(t)
+	e := embedded.New(embedded.Config{})
+	b := &backend{db: h.DynamoDB, streams: h.Streams, sqs: h.SQS, s3: h.S3, now: time.Now, pass: h.Pass}
+	clients, engine := shared.clients.Sent, sentTo(e)
+	b.sent = func() map[string]int {
+		all := clients()
+		maps.Copy(all, engine())
+		return all
+	}
+	if b.sqs == nil {
+		b.sqs = e.SQS()
+	}
+	if b.s3 == nil {
+		b.s3 = e.S3()
+	}
+	return b
+}
+
+func sentTo(e *embedded.Engine) func() map[string]int {
+	return func() map[string]int {
+		all := map[string]int{}
+		for api, n := range e.Usage().Requests {
+			all[api] = int(n)
+		}
+		return all
+	}
+}
+
+// since is what was sent after before was taken.
+func (b *backend) since(before map[string]int) map[string]int {
+	more := b.sent()
+	for api, n := range before {
+		if more[api] -= n; more[api] == 0 {
+			delete(more, api)
+		}
+	}
+	return more
+}

@@ -1,0 +1,186 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/esm"
+)
+
+// TestTimeToLive: both tables expire by expiresAt, and what time to live removes is archived and leaves the
+// totals as each declares; what a person removes is subtracted everywhere and not archived.
+//
+// The engine sweeps when its clock is moved. LocalStack does not sweep: there the items are deleted and the
+// stream's records get the identity that the service gives them.
+func TestTimeToLive(t *testing.T) {
+	onEach(t, func(t *testing.T, b *backend) {
+		for _, counting := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
+			t.Run(counting.String(), func(t *testing.T) {
+				if b.engine != nil {
+					b = embeddedBackend() // a clock of its own: it jumps
+				}
+				timeToLive(newWorld(t, b, counting))
+			})
+		}
+	})
+}
+
+func timeToLive(w *world) {
+	for _, table := range []string{w.events, w.totals} {
+		out, err := w.db.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &table})
+		if err != nil {
+			w.Fatal(err)
+		}
+		if d := out.TimeToLiveDescription; d.TimeToLiveStatus != types.TimeToLiveStatusEnabled || aws.ToString(d.AttributeName) != "expiresAt" {
+			w.Errorf("time to live of %s: %s by %q", table, d.TimeToLiveStatus, aws.ToString(d.AttributeName))
+		}
+	}
+	client := &identified{StreamClient: w.backend.streams}
+	mapping := w.mapping(client)
+	w.send(order("m0", "o1", 100, began), order("m0", "o2", 30, began), order("m0", "later", 7, began.Add(200*day)), parcel("p1", 1, 5, began.Add(200*day)))
+	w.consume()
+	w.drain(mapping)
+	w.live("live", "orders 3 revenue 137")
+
+	// A person removes one: a correction, which every total takes.
+	w.remove("MERCHANT#m0", "ORDER#later")
+	w.drain(mapping)
+	w.live("live", "orders 2 revenue 130")
+	if w.counted.Archived != 0 {
+		w.Errorf("%d objects archived of what a person removed", w.counted.Archived)
+	}
+
+	items := w.items()
+	if w.engine != nil {
+		w.jump(91 * day)
+		want := 2
+		if w.counting == aggregate.Receipts {
+			want += 5 // receipts of four inserts and a removal
+		}
+		if n := w.engine.SweepExpired(); n != want {
+			w.Fatalf("%d items swept, want %d", n, want)
+		}
+	} else {
+		client.byTTL = true
+		w.remove("MERCHANT#m0", "ORDER#o1")
+		w.remove("MERCHANT#m0", "ORDER#o2")
+	}
+	report := w.drain(mapping)
+	// A total cannot take back its largest: the window from which a person removed says so, the other does not.
+	if report.Items != 1 || len(report.Flagged) != 1 || !strings.Contains(report.Flagged[0], "m0 at 2099-09-17") {
+		w.Errorf("verify saw %d items; flagged %v", report.Items, report.Flagged)
+	}
+	w.live("live", "orders 0 revenue 0")
+	totals, err := w.store.Total(ctx, "daily", map[string]string{"merchant": "m0"}, began.Add(-day), began.Add(day))
+	if err != nil || len(totals) != 1 {
+		w.Fatalf("%d totals, %v", len(totals), err)
+	}
+	if kept := totals[0]; kept.Values["orders"].String() != "2" || kept.Values["revenue"].String() != "130" || kept.FPX.IsZero() || kept.FP.Cmp(kept.FPX) != 0 {
+		w.Errorf("the kept total is %v, fingerprint %s, of which expired %s", kept.Values, kept.FP, kept.FPX)
+	}
+	w.archived(items["ORDER#o1"], items["ORDER#o2"])
+
+	// Once more from the first record on: nothing is taken twice, and the same objects are put again.
+	w.drain(w.mapping(client))
+	w.live("live", "orders 0 revenue 0")
+	w.archived(items["ORDER#o1"], items["ORDER#o2"])
+}
+
+func (w *world) remove(pk, sk string) {
+	w.Helper()
+	_, err := w.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &w.events, Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// items are the stored items by sort key.
+func (w *world) items() map[string]*event.Item {
+	w.Helper()
+	all := map[string]*event.Item{}
+	for item, err := range w.store.Items(ctx) {
+		if err != nil {
+			w.Fatal(err)
+		}
+		if want := item.At.Add(90 * day).Unix(); item.ExpiresAt != want {
+			w.Errorf("%s expires at %d, want %d", item.Key, item.ExpiresAt, want)
+		}
+		all[item.Key.SK] = item
+	}
+	return all
+}
+
+// archived asserts that the bucket holds one object for each of the items, and no other.
+func (w *world) archived(items ...*event.Item) {
+	w.Helper()
+	list, err := w.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &w.bucket})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if len(list.Contents) != len(items) {
+		w.Errorf("%d objects in the archive, want %d", len(list.Contents), len(items))
+	}
+	for _, item := range items {
+		name := handler.ArchiveName(item)
+		out, err := w.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &w.bucket, Key: &name})
+		if err != nil {
+			w.Errorf("object %s of %s: %v", name, item.Key, err)
+			continue
+		}
+		body, err := io.ReadAll(out.Body)
+		out.Body.Close()
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, part := range []string{`"PK":{"S":"` + item.Key.PK + `"}`, `"epoch":{"N":"1"}`, `"expiresAt":{"N":"` + fmt.Sprint(item.ExpiresAt) + `"}`, `"data":{"S":"{\"type\":\"order\"`} {
+			if !strings.Contains(string(body), part) {
+				w.Errorf("object of %s lacks %s: %s", item.Key, part, body)
+			}
+		}
+	}
+}
+
+// identified is a stream whose removals are the service's, once byTTL is set: those that the stream gave
+// before keep having none.
+type identified struct {
+	esm.StreamClient
+	byTTL bool
+	known map[string]bool // sequence numbers of removals by a person
+}
+
+func (i *identified) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, options ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+	out, err := i.StreamClient.GetRecords(ctx, in, options...)
+	if err != nil {
+		return nil, err
+	}
+	for n := range out.Records {
+		r := &out.Records[n]
+		if r.EventName != streamtypes.OperationTypeRemove {
+			continue
+		}
+		number := aws.ToString(r.Dynamodb.SequenceNumber)
+		if !i.byTTL {
+			if i.known == nil {
+				i.known = map[string]bool{}
+			}
+			i.known[number] = true
+		} else if !i.known[number] {
+			r.UserIdentity = &streamtypes.Identity{Type: aws.String("Service"), PrincipalId: aws.String("dynamodb.amazonaws.com")}
+		}
+	}
+	return out, nil
+}
