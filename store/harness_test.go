@@ -77,9 +77,18 @@ func newWorld(t testing.TB, options ...option) *world {
 	config := embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept}
 	spec := orders()
 	c := store.Config{Events: "events", Aggregates: "totals", Env: store.Env{
-		Now:   func() time.Time { return w.now },
-		Sleep: func(ctx context.Context, _ time.Duration) error { w.slept++; return ctx.Err() },
-		Rand:  w.rng.Float64,
+		Now: func() time.Time { return w.now },
+		Sleep: func(ctx context.Context, _ time.Duration) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.slept++
+			return ctx.Err()
+		},
+		Rand: func() float64 {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.rng.Float64()
+		},
 	}}
 	for _, o := range options {
 		o(&config, &spec, &c)
