@@ -23,8 +23,6 @@ func (f fact) at() time.Time {
 	return at
 }
 
-func (f fact) expires() int64 { return f.at().Add(retain).Unix() }
-
 // spell writes the fact as JSON, each time otherwise: member order, spaces and the spelling of numbers are
 // not part of what it says.
 func (f fact) spell(rng *rand.Rand) string {

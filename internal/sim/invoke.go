@@ -84,8 +84,8 @@ func (w *World) sandboxFor(function string) *sandbox {
 }
 
 var (
-	errCrashed  = errors.New("Runtime exited with error: signal: killed")
-	errTimedOut = errors.New("Task timed out after 30.00 seconds")
+	errCrashed  = errors.New("the runtime was killed")
+	errTimedOut = errors.New("the task timed out after 30 seconds")
 )
 
 // invoke runs a function as Lambda does, and lets it linger if its time is up: a request that it has sent may
