@@ -24,13 +24,19 @@ func bar(w io.Writer) func(Step) {
 			if current != nil {
 				_ = current.Finish()
 			}
-			phase = s.Phase
+			current, phase = nil, s.Phase
+		}
+		if phase == "" {
+			return
+		}
+		if current == nil {
 			total := int64(s.Total)
 			if total == 0 {
 				total = -1
 			}
 			current = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(s.Phase),
-				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))
+				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
+				progressbar.OptionSetSpinnerChangeInterval(0)) // else it spins on a goroutine of its own
 		}
 		_ = current.Set(s.Done)
 	}
@@ -45,6 +51,7 @@ func plainLines(w io.Writer) func(Step) {
 			now = 4 * s.Done / s.Total
 		}
 		switch {
+		case s.Phase == "":
 		case s.Phase != phase:
 			phase, quarter = s.Phase, now
 			fmt.Fprintf(w, "%s …\n", s.Phase)

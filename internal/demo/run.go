@@ -35,7 +35,7 @@ type Config struct {
 // ErrNoEvents says that there was nothing to run.
 var ErrNoEvents = errors.New("there is no event in it; give it at least one line")
 
-// Step is how far a run is.
+// Step is how far a run is. The zero Step: it is over.
 type Step struct {
 	Phase string
 	Done  int
@@ -57,6 +57,7 @@ type run struct {
 func Run(ctx context.Context, c Config) (*Summary, error) {
 	r := &run{Config: c}
 	r.setDefaults()
+	defer r.Progress(Step{})
 	if err := r.produce(ctx); err != nil {
 		return nil, err
 	}

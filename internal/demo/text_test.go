@@ -92,6 +92,7 @@ func TestProgress(t *testing.T) {
 	}
 	tell(Step{"checking", 0, 0})
 	tell(Step{"checking", 10_000, 0})
+	tell(Step{})
 	want := "sending …\nsending: 2 of 8\nsending: 4 of 8\nsending: 6 of 8\nsending: 8 of 8\nchecking …\nchecking: 10,000\n"
 	if out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
@@ -101,6 +102,8 @@ func TestProgress(t *testing.T) {
 	tell(Step{"sending", 1, 2})
 	tell(Step{"checking", 0, 0})
 	tell(Step{"checking", 1, 0})
+	tell(Step{})
+	tell(Step{})
 	if !strings.Contains(out.String(), "sending") || !strings.Contains(out.String(), "checking") {
 		t.Errorf("the bars are %q", out.String())
 	}
