@@ -14,7 +14,6 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 )
 
 // The bytes of the answer: `state` is there and an object exactly when the event has a window, because Lambda
@@ -89,84 +88,6 @@ func TestRecordsOfTwoStreams(t *testing.T) {
 	}
 }
 
-// A record that cannot be understood goes to quarantine and flags every head; the batch goes on.
-func TestOddRecords(t *testing.T) {
-	for _, c := range bothWays {
-		for name, alter := range map[string]func(r map[string]any, img attributes){
-			"unknown attribute type": func(r map[string]any, img attributes) { img["odd"] = map[string]any{"Z": 1} },
-			"two types":              func(r map[string]any, img attributes) { img["odd"] = map[string]any{"S": "a", "N": "1"} },
-			"attribute no object":    func(r map[string]any, img attributes) { img["odd"] = nil },
-			"no digest":              func(r map[string]any, img attributes) { delete(img, "digest") },
-			"digest not base64":      func(r map[string]any, img attributes) { img["digest"] = map[string]any{"B": "***"} },
-			"no data":                func(r map[string]any, img attributes) { delete(img, "data") },
-			"time unreadable":        func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
-			"unknown event name":     func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
-			"no images":              func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
-			"name of wrong type":     func(r map[string]any, _ attributes) { r["eventName"] = 7 },
-			"no stream":              func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
-			"no creation time": func(r map[string]any, _ attributes) {
-				delete(r["dynamodb"].(map[string]any), "ApproximateCreationDateTime")
-			},
-			"creation time beyond reason": func(r map[string]any, _ attributes) {
-				r["dynamodb"].(map[string]any)["ApproximateCreationDateTime"] = 1e300
-			},
-		} {
-			t.Run(c.String()+" "+name, func(t *testing.T) {
-				w := newWorld(t, counting(c)).started()
-				odd := insert(2, w.image(order("2", 50)))
-				alter(odd, odd["dynamodb"].(map[string]any)["NewImage"].(attributes))
-				e := batch(insert(1, w.image(order("1", 5))), odd, insert(3, w.image(order("3", 7))))
-				w.expect(e, done)
-				w.sums(t, "totals", "2", "12")
-				letters := w.quarantined()
-				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"undecodable-record"`) || !strings.Contains(*letters[0].Body, streamARN) && name != "no stream" && name != "name of wrong type" {
-					t.Errorf("%d letters", len(letters))
-				}
-				for _, name := range []string{"totals", "live"} {
-					if w.head(name).Flag == "" || len(w.total(name).Flags) == 0 {
-						t.Errorf("%s is not flagged", name)
-					}
-				}
-				if r := w.counted[0]; r.Received != 3 || r.Quarantined != 1 || r.Unproven {
-					t.Errorf("%+v", r)
-				}
-				// Redelivered, it is quarantined again and nothing is counted again.
-				w.expect(e, done)
-				w.sums(t, "totals", "2", "12")
-			})
-		}
-	}
-}
-
-// Where quarantine takes nothing, the shard waits at the odd record, and what came before it is counted.
-func TestOddRecordNotQuarantined(t *testing.T) {
-	w := newWorld(t).started()
-	odd := insert(2, w.image(order("2", 5)).with("odd", "Z", 1))
-	e := batch(insert(1, w.image(order("1", 5))), odd, insert(3, w.image(order("3", 7))))
-	for name, q := range map[string]handler.Quarantine{"none": nil, "refusing": &refusing{}} {
-		w.streams.Quarantine = q
-		t.Log(name)
-		w.expect(e, from(2))
-	}
-	w.sums(t, "totals", "2", "12")
-	if w.head("totals").Flag != "" {
-		t.Error("flagged before it is kept")
-	}
-	// A record without even a number cannot be named: then the whole batch comes back.
-	delete(odd["dynamodb"].(map[string]any), "SequenceNumber")
-	if answer, err := w.deliver(e); err == nil {
-		t.Errorf("%s", answer)
-	}
-	// Flags that cannot be written hold it as well.
-	w.streams.Quarantine = w.ingest.Quarantine
-	odd["dynamodb"].(map[string]any)["SequenceNumber"] = sequence(2)
-	w.faults = []fault{{api: "UpdateItem", always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
-		applies: func(in any) bool {
-			return strings.HasPrefix(in.(*dynamodb.UpdateItemInput).Key["PK"].(*types.AttributeValueMemberS).Value, "G#")
-		}}}
-	w.expect(e, from(2))
-}
-
 func TestForeignItems(t *testing.T) {
 	w := newWorld(t).started()
 	foreign := attributes{"PK": {"S": "USER#1"}, "SK": {"S": "x"}, "list": {"L": []any{}}, "set": {"SS": []string{"a"}}, "none": {"NULL": true}}
@@ -233,20 +154,6 @@ func TestStampBelow(t *testing.T) {
 	}
 }
 
-// An item from which a newer definition cannot compute adds nothing to it, and its head says so.
-func TestDefinitionCannotCompute(t *testing.T) {
-	w := newWorld(t).started()
-	img := w.image(order("1", 5)).with("data", "S", `{"type":"order","id":"1","cents":"five"}`)
-	w.expect(batch(insert(1, img), insert(2, w.image(order("2", 7)))), done)
-	w.sums(t, "totals", "1", "7")
-	if f := w.head("totals").Flag; !strings.Contains(f, "ORDER#1") {
-		t.Errorf("flag %q", f)
-	}
-	if n := len(w.quarantined()); n != 0 {
-		t.Errorf("%d letters", n)
-	}
-}
-
 func TestOnChange(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -272,65 +179,6 @@ func TestOnChange(t *testing.T) {
 		if got := strings.Join(seen, " "); got != "11 11 33 55" {
 			t.Errorf("told of %s", got)
 		}
-	}
-}
-
-// What time to live removes is archived: the same name and the same bytes however it comes; what a person
-// removes is not.
-func TestArchive(t *testing.T) {
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c)).started()
-		a, b, p := w.image(order("1", 5)), w.image(order("2", 7)), w.image(order("3", 9))
-		w.expect(batch(insert(1, a), insert(2, b), insert(3, p)), done)
-		e := batch(removeByTTL(4, a), removeByTTL(5, b.with("tags", "SS", []string{"z", "a"})), record(6, event.Remove, p, nil))
-		w.expect(e, done)
-		objects := w.archived()
-		if len(objects) != 2 || w.counted[1].Archived != 2 {
-			t.Fatalf("%d objects, %+v", len(objects), w.counted[1])
-		}
-		w.expect(e, done)
-		if again := w.archived(); !maps.Equal(again, objects) {
-			t.Error("archived again under other names or with other bytes")
-		}
-		for name, body := range objects {
-			if !strings.HasPrefix(name, "expired/") || !strings.HasSuffix(name, ".json") || len(name) != len("expired/")+64+1+64+5 {
-				t.Errorf("name %s", name)
-			}
-			if !strings.Contains(body, `"data":{"S":"{\"type\":\"order\"`) || !strings.HasPrefix(body, `{"PK":{"S":"ORDER#`) {
-				t.Errorf("body %s", body)
-			}
-		}
-		w.sums(t, "totals", "2", "12") // keep: only the person's removal counts
-		w.sums(t, "live", "0", "0")
-	}
-}
-
-// The name is golden: other programs look objects up by it.
-func TestArchiveName(t *testing.T) {
-	got := handler.ArchiveName(&event.Item{Key: event.Key{PK: "ORDER#1", SK: "ORDER"}, Digest: event.Digest{1, 2, 3}})
-	if !strings.HasPrefix(got, "expired/") || !strings.HasSuffix(got, "/010203"+strings.Repeat("0", 58)+".json") {
-		t.Error(got)
-	}
-	if got == handler.ArchiveName(&event.Item{Key: event.Key{PK: "ORDER#1O", SK: "RDER"}, Digest: event.Digest{1, 2, 3}}) {
-		t.Error("two keys, one name")
-	}
-}
-
-// An object that is not proven kept holds the batch at its record.
-func TestArchiveFails(t *testing.T) {
-	w := newWorld(t).started()
-	a, b := w.image(order("1", 5)), w.image(order("2", 7))
-	w.expect(batch(insert(1, a), insert(2, b)), done)
-	w.faults = []fault{{api: "PutObject", before: errLost}}
-	w.expect(batch(removeByTTL(3, a)), done) // once is asked again
-	w.faults = []fault{{api: "PutObject", before: errLost, always: true}}
-	w.expect(batch(insert(4, w.image(order("3", 1))), removeByTTL(5, b)), from(5))
-	w.sums(t, "live", "1", "1") // counted already; the redelivery is dropped by its mark
-	w.faults = nil
-	w.expect(batch(removeByTTL(5, b)), done)
-	w.sums(t, "live", "1", "1")
-	if len(w.archived()) != 2 {
-		t.Errorf("%d objects", len(w.archived()))
 	}
 }
 
@@ -375,35 +223,6 @@ func TestLowestUnproven(t *testing.T) {
 		}
 		if n != 5 {
 			t.Errorf("%d totals", n)
-		}
-	}
-}
-
-// An update that the table will never take: kept, flagged, and the batch goes on (I7).
-func TestRefusedUpdateGoesOn(t *testing.T) {
-	for _, c := range bothWays {
-		for name, value := range map[string]types.AttributeValue{
-			"text for a sum": &types.AttributeValueMemberS{Value: "x"},
-		} {
-			for _, attribute := range []string{"revenue", "largest"} {
-				t.Run(fmt.Sprint(c, " ", name, " in ", attribute), func(t *testing.T) {
-					w := newWorld(t, counting(c)).started()
-					_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
-						"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, attribute: value}})
-					if err != nil {
-						t.Fatal(err)
-					}
-					w.expect(batch(insert(1, w.image(order("1", 5)))), done)
-					letters := w.quarantined()
-					if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"refused-update"`) || !strings.Contains(*letters[0].Body, sequence(1)) {
-						t.Errorf("%d letters", len(letters))
-					}
-					if len(w.total("totals").Flags) != 1 {
-						t.Errorf("flags %v", w.total("totals").Flags)
-					}
-					w.sums(t, "live", "1", "5")
-				})
-			}
 		}
 	}
 }

@@ -1,0 +1,62 @@
+package handler_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Lambda may run several invocations in one process: run it with -race.
+func TestHandlersAtOnce(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c)).started()
+		w.ingest.OnResult, w.ingest.OnBatch, w.streams.OnBatch = nil, nil, nil
+		w.ingest.Log, w.streams.Log = nil, nil
+		var group sync.WaitGroup
+		for n := range 6 {
+			// All put the same order, a conflict of it, one of their own, and poison.
+			e := messages(order("same", 1), order("same", 2), order(fmt.Sprint("own-", n), 1), "poison", order(fmt.Sprint("more-", n), 1))
+			if n%2 == 0 {
+				for i := range e.Records {
+					e.Records[i].EventSourceARN += ".fifo"
+					e.Records[i].Attributes["MessageGroupId"] = fmt.Sprint(i % 2)
+				}
+			}
+			group.Go(func() {
+				answer, err := w.ingest.Handle(deadline(t), e)
+				if err != nil || len(answer.BatchItemFailures) != 0 {
+					t.Errorf("%+v %v", answer, err)
+				}
+			})
+			shard := batch(insert(1, w.image(order(fmt.Sprint("x", n), 1))), insert(2, w.image(order(fmt.Sprint("y", n), 2)).with("odd", "Z", 1)), removeByTTL(3, w.image(order(fmt.Sprint("z", n), 4))))
+			shard["shardId"] = fmt.Sprint("shard-", n)
+			payload, err := json.Marshal(shard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			group.Go(func() {
+				answer, err := w.streams.Handle(deadline(t), payload)
+				if err != nil || len(answer.BatchItemFailures) != 0 {
+					t.Errorf("%+v %v", answer, err)
+				}
+			})
+		}
+		group.Wait()
+		items := w.items()
+		if len(items) != 1+6+6 || items[event.Key{PK: "ORDER#same", SK: "ORDER"}] != 1 {
+			t.Errorf("%d items", len(items))
+		}
+		if n := len(w.quarantined()); n != 6*2+6 {
+			t.Errorf("%d letters", n)
+		}
+		if n := len(w.archived()); n != 6 {
+			t.Errorf("%d objects", n)
+		}
+		if total := w.total("totals"); total.Values["orders"].String() != "6" || total.Values["revenue"].String() != "6" {
+			t.Errorf("%+v", total)
+		}
+	}
+}

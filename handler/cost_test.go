@@ -1,0 +1,162 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Five thousand new events with some duplicates among them, in batches of a thousand: a write unit and less
+// than a twentieth of a request for each, as the engine counts. A duplicate in its original's own batch
+// costs nothing; one in a later batch its failed condition and a share of one read.
+func TestIngestCosts(t *testing.T) {
+	const batches, inBatch, later = 5, 3, 3
+	w := newWorld(t)
+	before := w.engine.Usage()
+	for b := range batches {
+		var bodies []string
+		for i := range 1000 {
+			bodies = append(bodies, order(fmt.Sprint(b*1000+i), i))
+		}
+		for i := range inBatch {
+			bodies = append(bodies, bodies[i*100])
+		}
+		for i := range later {
+			if b > 0 {
+				bodies = append(bodies, order(fmt.Sprint((b-1)*1000+i), i))
+			}
+		}
+		if got := w.receive(messages(bodies...)); got != failures() {
+			t.Fatal(got)
+		}
+	}
+	used := w.engine.Usage().Sub(before)
+	const met = later * (batches - 1)
+	if used.WriteUnits() != batches*1000+met || used.ReadUnits() != met {
+		t.Errorf("%v write and %v read units for %d new events and %d duplicates of earlier batches", used.WriteUnits(), used.ReadUnits(), batches*1000, met)
+	}
+	requests := int64(0)
+	for _, n := range used.Requests {
+		requests += n
+	}
+	// 40 statements' requests a batch, one more for the duplicates, and one that reads them.
+	if want := int64(40*batches + 2*(batches-1)); requests != want || float64(requests) > 0.05*batches*1000 {
+		t.Errorf("%d requests, want %d: %v", requests, want, used.Requests)
+	}
+}
+
+// merchants is a pipeline with one aggregate, of which there is an item for each merchant.
+func merchants(s *setup) {
+	s.spec = pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour}},
+		Aggregates: map[string]pipeline.AggregateSpec{"merchants": {Since: 1, By: map[string]string{"merchant": "{merchant}"},
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}}}
+}
+
+// changesOf are stream batches of n inserts in hundreds, from twenty merchants by turns.
+func (w *world) changesOf(n int) []map[string]any {
+	var all []map[string]any
+	for start := 0; start < n; start += 100 {
+		var records []map[string]any
+		for i := start; i < start+100; i++ {
+			records = append(records, insert(i+1, w.image(order(fmt.Sprint(i), i, fmt.Sprintf(`"merchant":"m%d"`, i%20)))))
+		}
+		all = append(all, batch(records...))
+	}
+	return all
+}
+
+// A hundred changes onto twenty aggregates are twenty writes of a unit each: a fifth of a unit a change.
+func TestStreamsCosts(t *testing.T) {
+	w := newWorld(t, merchants).started()
+	input := w.changesOf(500)
+	before := w.engine.Usage()
+	for _, e := range input {
+		w.expect(e, done)
+	}
+	used := w.engine.Usage().Sub(before)
+	if used.WriteUnits() != 0.2*500 || used.ReadUnits() != 0 || fmt.Sprint(used.Requests) != "map[UpdateItem:100]" {
+		t.Errorf("%v write units, %v read units, %v", used.WriteUnits(), used.ReadUnits(), used.Requests)
+	}
+}
+
+// agreeable is a table that says yes at once, so that what is measured is ours.
+type agreeable struct{ store.Client }
+
+func (agreeable) BatchExecuteStatement(_ context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	return &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}, nil
+}
+
+func (agreeable) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return &dynamodb.UpdateItemOutput{}, nil
+}
+
+// agreeing is a store over such a table.
+func (w *world) agreeing() *store.Store {
+	w.t.Helper()
+	s, err := store.New(store.Config{Client: agreeable{}, Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// From the message to the statement and back, an event costs so many allocations; planning it is 16 of them.
+// The SDK's own come on top.
+func TestIngestAllocations(t *testing.T) {
+	w := newWorld(t, merchants)
+	in := &handler.Ingest{Plan: w.plan, Store: w.agreeing(), OnResult: func(_ context.Context, o handler.Outcome) {
+		if o.Verdict != event.Inserted {
+			t.Errorf("%s", o.Verdict)
+		}
+	}}
+	var bodies []string
+	pad := fmt.Sprintf(`"merchant":"m","note":%q`, strings.Repeat("x", 300))
+	for i := range 1000 {
+		bodies = append(bodies, order(fmt.Sprint(i), i, pad))
+	}
+	e := messages(bodies...)
+	got := testing.AllocsPerRun(5, func() {
+		if _, err := in.Handle(context.Background(), e); err != nil {
+			t.Error(err)
+		}
+	}) / 1000
+	t.Logf("%.1f allocations an event", got)
+	if got > 40 {
+		t.Errorf("%.1f allocations an event", got)
+	}
+}
+
+// The same for a change: from the batch's JSON to the updates of its aggregates.
+func TestStreamsAllocations(t *testing.T) {
+	w := newWorld(t, merchants)
+	s := &handler.Streams{Plan: w.plan, Store: w.agreeing(), OnBatch: func(_ context.Context, r handler.StreamsReport) {
+		if r.Updates != 20 || r.Unproven {
+			t.Errorf("%+v", r)
+		}
+	}}
+	payload, err := json.Marshal(w.changesOf(100)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := testing.AllocsPerRun(5, func() {
+		if _, err := s.Handle(context.Background(), payload); err != nil {
+			t.Error(err)
+		}
+	}) / 100
+	t.Logf("%.1f allocations a change", got)
+	if got > 52 {
+		t.Errorf("%.1f allocations a change", got)
+	}
+}

@@ -1,0 +1,156 @@
+package handler_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/handler"
+)
+
+// A record that cannot be understood goes to quarantine and flags every head; the batch goes on.
+func TestOddRecords(t *testing.T) {
+	for _, c := range bothWays {
+		for name, alter := range map[string]func(r map[string]any, img attributes){
+			"unknown attribute type": func(r map[string]any, img attributes) { img["odd"] = map[string]any{"Z": 1} },
+			"two types":              func(r map[string]any, img attributes) { img["odd"] = map[string]any{"S": "a", "N": "1"} },
+			"attribute no object":    func(r map[string]any, img attributes) { img["odd"] = nil },
+			"no digest":              func(r map[string]any, img attributes) { delete(img, "digest") },
+			"digest not base64":      func(r map[string]any, img attributes) { img["digest"] = map[string]any{"B": "***"} },
+			"no data":                func(r map[string]any, img attributes) { delete(img, "data") },
+			"time unreadable":        func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
+			"unknown event name":     func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
+			"no images":              func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
+			"name of wrong type":     func(r map[string]any, _ attributes) { r["eventName"] = 7 },
+			"no stream":              func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
+			"no creation time": func(r map[string]any, _ attributes) {
+				delete(r["dynamodb"].(map[string]any), "ApproximateCreationDateTime")
+			},
+			"creation time beyond reason": func(r map[string]any, _ attributes) {
+				r["dynamodb"].(map[string]any)["ApproximateCreationDateTime"] = 1e300
+			},
+		} {
+			t.Run(c.String()+" "+name, func(t *testing.T) {
+				w := newWorld(t, counting(c)).started()
+				odd := insert(2, w.image(order("2", 50)))
+				alter(odd, odd["dynamodb"].(map[string]any)["NewImage"].(attributes))
+				e := batch(insert(1, w.image(order("1", 5))), odd, insert(3, w.image(order("3", 7))))
+				w.expect(e, done)
+				w.sums(t, "totals", "2", "12")
+				letters := w.quarantined()
+				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"undecodable-record"`) || !strings.Contains(*letters[0].Body, streamARN) && name != "no stream" && name != "name of wrong type" {
+					t.Errorf("%d letters", len(letters))
+				}
+				for _, name := range []string{"totals", "live"} {
+					if w.head(name).Flag == "" || len(w.total(name).Flags) == 0 {
+						t.Errorf("%s is not flagged", name)
+					}
+				}
+				if r := w.counted[0]; r.Received != 3 || r.Quarantined != 1 || r.Unproven {
+					t.Errorf("%+v", r)
+				}
+				// Redelivered, it is quarantined again and nothing is counted again.
+				w.expect(e, done)
+				w.sums(t, "totals", "2", "12")
+			})
+		}
+	}
+}
+
+// Where quarantine takes nothing, the shard waits at the odd record, and what came before it is counted.
+func TestOddRecordNotQuarantined(t *testing.T) {
+	w := newWorld(t).started()
+	odd := insert(2, w.image(order("2", 5)).with("odd", "Z", 1))
+	e := batch(insert(1, w.image(order("1", 5))), odd, insert(3, w.image(order("3", 7))))
+	for name, q := range map[string]handler.Quarantine{"none": nil, "refusing": &refusing{}} {
+		w.streams.Quarantine = q
+		t.Log(name)
+		w.expect(e, from(2))
+	}
+	w.sums(t, "totals", "2", "12")
+	if w.head("totals").Flag != "" {
+		t.Error("flagged before it is kept")
+	}
+	// A record without even a number cannot be named: then the whole batch comes back.
+	delete(odd["dynamodb"].(map[string]any), "SequenceNumber")
+	if answer, err := w.deliver(e); err == nil {
+		t.Errorf("%s", answer)
+	}
+	// Flags that cannot be written hold it as well.
+	w.streams.Quarantine = w.ingest.Quarantine
+	odd["dynamodb"].(map[string]any)["SequenceNumber"] = sequence(2)
+	w.faults = []fault{{api: "UpdateItem", always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+		applies: func(in any) bool {
+			return strings.HasPrefix(in.(*dynamodb.UpdateItemInput).Key["PK"].(*types.AttributeValueMemberS).Value, "G#")
+		}}}
+	w.expect(e, from(2))
+}
+
+// An item from which a newer definition cannot compute adds nothing to it, and its head says so.
+func TestDefinitionCannotCompute(t *testing.T) {
+	w := newWorld(t).started()
+	img := w.image(order("1", 5)).with("data", "S", `{"type":"order","id":"1","cents":"five"}`)
+	w.expect(batch(insert(1, img), insert(2, w.image(order("2", 7)))), done)
+	w.sums(t, "totals", "1", "7")
+	if f := w.head("totals").Flag; !strings.Contains(f, "ORDER#1") {
+		t.Errorf("flag %q", f)
+	}
+	if n := len(w.quarantined()); n != 0 {
+		t.Errorf("%d letters", n)
+	}
+}
+
+// An update that the table will never take: kept, flagged, and the batch goes on (I7).
+func TestRefusedUpdateGoesOn(t *testing.T) {
+	for _, c := range bothWays {
+		for _, attribute := range []string{"revenue", "largest"} {
+			t.Run(fmt.Sprint(c, " text in ", attribute), func(t *testing.T) {
+				w := newWorld(t, counting(c)).started()
+				_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
+					"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, attribute: &types.AttributeValueMemberS{Value: "x"}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.expect(batch(insert(1, w.image(order("1", 5)))), done)
+				letters := w.quarantined()
+				if len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"refused-update"`) || !strings.Contains(*letters[0].Body, sequence(1)) {
+					t.Errorf("%d letters", len(letters))
+				}
+				if len(w.total("totals").Flags) != 1 {
+					t.Errorf("flags %v", w.total("totals").Flags)
+				}
+				w.sums(t, "live", "1", "5")
+			})
+		}
+	}
+}
+
+// A mark that is no mark: nothing can be proven of that total any more, not even a flag fits under the mark's
+// condition. The head carries the flag, and the shard goes on.
+func TestMarkOfAForeignType(t *testing.T) {
+	w := newWorld(t).started()
+	mark := aggregate.LaneIDOf(event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}).MarkAttribute()
+	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, mark: &types.AttributeValueMemberS{Value: "x"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 { // redelivered, it is kept once more
+		w.expect(batch(insert(1, w.image(order("1", 5)))), done)
+		if letters := w.quarantined(); len(letters) != 1 || !strings.Contains(*letters[0].Body, "A#totals#1#0") {
+			t.Errorf("delivery %d: %d letters", n+1, len(letters))
+		}
+	}
+	if f := w.head("totals").Flag; !strings.Contains(f, "A#totals#1#0") {
+		t.Errorf("flag %q", f)
+	}
+	w.sums(t, "live", "1", "5")
+	if calls := w.calls["UpdateItem"]; calls > 30 {
+		t.Errorf("%d updates", calls)
+	}
+}
