@@ -24,6 +24,8 @@ import (
 type Source interface {
 	Items(context.Context) iter.Seq2[*event.Item, error]
 	Totals(context.Context) iter.Seq2[store.StoredTotal, error]
+	// Head is what the aggregates table says of a whole generation; nil if nothing.
+	Head(context.Context, *aggregate.Definition) (*store.Head, error)
 }
 
 // Report is what a comparison found.
@@ -31,7 +33,7 @@ type Report struct {
 	Items       int // items of Ingot's in the events table, those past their time and not yet swept included
 	Totals      int // totals compared
 	Differences []Difference
-	// Flagged are totals that say of themselves that their values are not proven.
+	// Flagged are generations and totals that say of themselves that their values are not proven.
 	Flagged []string
 	// Odd are items that say they are Ingot's and cannot be understood, or from which a definition cannot be
 	// computed.
@@ -94,6 +96,15 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 	has, err := gather(ctx, p, from)
 	if err != nil {
 		return nil, err
+	}
+	for _, def := range p.Definitions() {
+		head, err := from.Head(ctx, def)
+		if err != nil {
+			return nil, err
+		}
+		if head != nil && head.Flag != "" {
+			r.Flagged = append(r.Flagged, def.String()+", all totals: "+head.Flag)
+		}
 	}
 	r.compare(wants, has, now)
 	return r, nil

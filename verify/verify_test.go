@@ -157,6 +157,19 @@ func TestFlagged(t *testing.T) {
 	}
 }
 
+// A generation of which nothing can be proven says so on its head, and verify with it.
+func TestFlaggedHead(t *testing.T) {
+	w := filled(t)
+	def, _ := w.plan.Definition("live")
+	if _, err := w.store.Flag(context.Background(), []*aggregate.Definition{def}, epoch, "a record was not understood"); err != nil {
+		t.Fatal(err)
+	}
+	r := w.verify()
+	if !r.OK() || len(r.Flagged) != 1 || !strings.Contains(r.Flagged[0], "live since 1") || !strings.Contains(r.Flagged[0], "not understood") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Items that cannot be understood, or computed, are named and hold nothing up.
 func TestOddItems(t *testing.T) {
 	w := filled(t)
