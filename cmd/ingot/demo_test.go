@@ -106,7 +106,7 @@ func TestDemoJSON(t *testing.T) {
 	if err := decoder.Decode(&s); err != nil {
 		t.Fatal(err)
 	}
-	if s.Summary != demo.SummaryVersion || s.Seed != 5 || s.Counting != "receipts" || s.Data.Name != "events.ndjson" || s.Data.Events != 120 || s.Data.Copies != 3 || !s.Same {
+	if s.Summary != demo.SummaryVersion || s.Seed != 5 || s.Counting != "receipts" || s.Data.Name != "events" || s.Data.Events != 120 || s.Data.Copies != 3 || !s.Same {
 		t.Errorf("%+v", s.Data)
 	}
 	again := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--output", "json", "--seed", "5", "--counting", "receipts", "--repeat", "3")
@@ -177,6 +177,9 @@ func TestDemoFindsDifferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := toolIn(context.Background(), &app{tamper: tamper}, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml")
 			o.says(t, exitDifference)
+			if missed := strings.Contains(o.stdout, "40 events, made before the trouble   2  no difference"); missed != (name == "an fp altered") {
+				t.Errorf("the list's check (missed: %v):\n%s", missed, o.stdout)
+			}
 			if !strings.Contains(o.stdout, "DIFFERENCE") || !strings.Contains(o.stdout, "hourly since 1 by roof at 2024-05-01T10:00:00Z") || strings.Contains(o.stderr, "exit code") {
 				t.Errorf("stdout:\n%s\nstderr:\n%s", o.stdout, o.stderr)
 			}

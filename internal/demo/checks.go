@@ -70,6 +70,34 @@ func exactly(r *big.Rat) string {
 	return r.FloatString(digits)
 }
 
+// listed compares the totals with plain sums over the producer's list, for data that no tally was written
+// for: without store, marks or trouble, but by the pipeline as Ingot reads it. A list that names an event
+// twice cannot be summed plainly.
+func (w *world) listed(totals map[slot]*stored, list *naive, events, items int) Check {
+	c := Check{Name: "list", Differences: []string{}}
+	if events != items {
+		c.About = fmt.Sprintf("not compared with the producer's list: its %s are %s", count(events, "line"), count(items, "item"))
+		return c
+	}
+	c.About = fmt.Sprintf("every total against plain sums over the producer's %s, made before the trouble", count(events, "event"))
+	for at, total := range totals {
+		c.Compared++
+		for _, v := range total.def.Values {
+			if is, want := total.values[v.Name], list.totals[at][v.Name]; is.Cmp(want) != 0 {
+				c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: %s is %s, and the list adds up to %s", at.name, at.by, aggregate.WindowText(at.window), v.Name, is, want))
+			}
+		}
+	}
+	for at := range list.totals {
+		if totals[at] == nil {
+			c.Compared++
+			c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: is missing", at.name, at.by, aggregate.WindowText(at.window)))
+		}
+	}
+	slices.Sort(c.Differences)
+	return c
+}
+
 // accounts checks that every message is accounted for.
 func (w *world) accounts(events int, kept Kept, distinct bool) Check {
 	c := Check{Name: "accounts", About: "every message accounted for", Compared: w.ledger.sent, Differences: []string{}}

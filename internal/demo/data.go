@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -10,7 +11,8 @@ import (
 
 // Data is what the demo sends: events one by one, and what belongs to them.
 type Data struct {
-	Name   string // "earthquakes"
+	Name   string // what the events are, in the plural: "earthquakes"
+	File   string // where the lines are from, for errors; empty: Name says it
 	About  string // one line for people: what it is and where it is from
 	Events int    // how many lines there are; 0: not known before they are read
 	// Lines gives the events, oldest first. It may be called several times and gives the same each time.
@@ -25,6 +27,9 @@ type Data struct {
 	// Tally adds up the producer's list by hand; nil: there is none for this data.
 	Tally *tally.Tally
 }
+
+// from is where the lines are from.
+func (d *Data) from() string { return cmp.Or(d.File, d.Name) }
 
 // Line is one event as the producer has it.
 type Line struct {

@@ -323,6 +323,9 @@ func TestFewEvents(t *testing.T) {
 	c.Data = lineOf(t, "\n"+one+"\r\n\n"+one+"\n")
 	s := mustRun(t, c)
 	agree(t, s)
+	if c := checks(s)["list"]; c.Compared != 0 || c.About != "not compared with the producer's list: its 2 lines are 1 item" {
+		t.Errorf("list: %+v", c)
+	}
 	if s.Kept.Items != 1 || s.Data.Events != 2 || len(s.Totals) != 2 {
 		t.Errorf("%d items of %d lines in %d totals", s.Kept.Items, s.Data.Events, len(s.Totals))
 	}

@@ -8,8 +8,9 @@ import (
 // File is the user's own events, one JSON document a line. It is read anew for every copy and never held.
 func File(name string) Data {
 	return Data{
-		Name:  name,
-		About: "one event a line, in the order of the file",
+		Name:  "events",
+		File:  name,
+		About: name + ", in the order of the file",
 		Lines: func() iter.Seq2[Line, error] {
 			return func(yield func(Line, error) bool) {
 				f, err := os.Open(name)

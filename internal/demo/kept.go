@@ -46,9 +46,9 @@ func (w *world) objects(ctx context.Context) (int, error) {
 	}
 }
 
-// cost is what the run has cost so far, per event.
+// cost is what the run has cost so far, per event, without setting up tables and heads.
 func (w *world) cost(events int) Cost {
-	used, per := w.engine.Usage(), func(n float64) float64 { return math.Round(n/float64(events)*1000) / 1000 }
+	used, per := w.engine.Usage().Sub(w.began), func(n float64) float64 { return math.Round(n/float64(events)*1000) / 1000 }
 	table := func(name string, requests int) TableCost {
 		t := used.Tables[name]
 		return TableCost{Requests: per(float64(requests)), WriteUnits: per(t.Write + t.IndexWrite), ReadUnits: per(t.Read + t.IndexRead)}

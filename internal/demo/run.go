@@ -47,6 +47,7 @@ type run struct {
 	Config
 	world    *world
 	producer *producer
+	list     *naive // plain sums over the producer's list, where no tally is made for the data
 	summary  Summary
 	expires  int64 // the latest expiry of any event, epoch seconds; 0: none expires
 	first    time.Time
@@ -62,7 +63,7 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 		return nil, err
 	}
 	if r.world == nil {
-		return nil, fmt.Errorf("%s: %w", r.Data.Name, ErrNoEvents)
+		return nil, fmt.Errorf("%s: %w", r.Data.from(), ErrNoEvents)
 	}
 	if err := r.judge(ctx); err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func (r *run) produce(ctx context.Context) error {
 				return err // the data as a whole cannot be read
 			}
 			if err != nil {
-				return &LineError{r.Data.Name, line.Number, err}
+				return &LineError{r.Data.from(), line.Number, err}
 			}
 			if events++; events%100 == 0 {
 				r.Progress(Step{"sending events through trouble", events, r.Data.Events * r.Repeat})
@@ -132,12 +133,14 @@ func (r *run) one(ctx context.Context, copied int, line Line) error {
 			return err
 		}
 		r.producer = &producer{world: r.world, data: &r.Data, die: source(r.Seed, forProducer)}
-		r.first = item.At
+		r.first, r.list = item.At, newNaive(r.Plan)
 	}
 	if r.Data.Tally != nil {
 		if err := r.Data.Tally.Add(body); err != nil {
 			return err
 		}
+	} else {
+		r.list.message(body)
 	}
 	r.expires = max(r.expires, item.ExpiresAt)
 	return r.producer.add(ctx, body, item)
@@ -170,6 +173,8 @@ func (r *run) judge(ctx context.Context) error {
 	s.Checks = []Check{verified}
 	if r.Data.Tally != nil {
 		s.Checks = append(s.Checks, w.tallied(totals, r.Data.Tally))
+	} else {
+		s.Checks = append(s.Checks, w.listed(totals, r.list, s.Data.Events, s.Kept.Items))
 	}
 	s.Checks = append(s.Checks, w.accounts(s.Data.Events, s.Kept, r.Data.Distinct))
 	s.Deliveries = w.ledger.messagePart()

@@ -45,6 +45,8 @@ type world struct {
 	reader   *store.Store // for reading beside the functions, without trouble
 	jitter   *rand.Rand
 
+	began embedded.Usage // once all is set up: from here on it is the events' cost
+
 	queueURL, quarantineURL, deadURL string
 
 	queue   *esm.Queue
@@ -86,6 +88,10 @@ func newWorld(ctx context.Context, p *pipeline.Pipeline, counting aggregate.Coun
 	if _, err := w.engine.S3().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(bucket)}); err != nil {
 		return nil, fmt.Errorf("demo: creating the bucket: %w", err)
 	}
+	if err := w.reader.Start(ctx); err != nil {
+		return nil, err
+	}
+	w.began = w.engine.Usage()
 	return w, w.mapFunctions(ctx, arn)
 }
 
