@@ -45,7 +45,7 @@ type producer struct {
 // add takes the next event. When a burst is complete it is sent and worked off before add returns.
 func (p *producer) add(ctx context.Context, body string, item *event.Item) error {
 	if item.ExpiresAt != 0 && p.newest.Unix() > item.ExpiresAt-int64(24*time.Hour/time.Second)+int64(patience/time.Second) {
-		return fmt.Errorf("its time is %s, and an earlier line's is %s: it would have expired; sort the lines by time", item.At.Format(time.RFC3339), p.newest.Format(time.RFC3339))
+		return fmt.Errorf("its time is %s, and an earlier line's is %s: it would have expired; sort the lines by time, and repeat only what lies within a week or is retained for longer than it spans", item.At.Format(time.RFC3339), p.newest.Format(time.RFC3339))
 	}
 	if len(p.burst) == burstSize || (len(p.burst) > 0 && item.At.Sub(p.burst[0].at) > burstSpan) {
 		if err := p.flush(ctx); err != nil {
