@@ -141,7 +141,7 @@ func (w *world) createTable(name string, events bool) {
 }
 
 // patience is how long a test waits for what happens by itself, by the clock of this machine.
-const patience = 30 * time.Second
+const patience = 60 * time.Second
 
 // until waits until done reports true.
 func (w *world) until(what string, done func() bool) {

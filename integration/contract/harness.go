@@ -57,7 +57,7 @@ type Harness struct {
 }
 
 // patience is how long a test waits for what happens by itself.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // Until waits until done reports true.
 func (h *Harness) Until(t testing.TB, what string, done func() bool) {

@@ -26,7 +26,9 @@ func start(ctx context.Context, image string) (*Endpoint, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	var said strings.Builder
-	c, err := localstack.Run(ctx, image, testcontainers.WithLogger(log.New(&said, "", 0)), testcontainers.WithHostConfigModifier(local(ctx)))
+	// It is awaited below, and not by the library, which knows one address only.
+	c, err := localstack.Run(ctx, image, testcontainers.WithLogger(log.New(&said, "", 0)), testcontainers.WithWaitStrategy(),
+		testcontainers.WithHostConfigModifier(local(ctx)))
 	e := &Endpoint{Name: "localstack", stop: func(ctx context.Context) error {
 		if c == nil {
 			return nil
@@ -34,7 +36,7 @@ func start(ctx context.Context, image string) (*Endpoint, error) {
 		return testcontainers.TerminateContainer(c, testcontainers.StopContext(ctx), testcontainers.StopTimeout(0))
 	}}
 	if err == nil {
-		e.URL, err = c.PortEndpoint(ctx, port, "http")
+		err = e.find(ctx, c)
 	}
 	if err == nil {
 		err = e.probe(ctx)
@@ -61,6 +63,41 @@ func local(ctx context.Context) func(*container.HostConfig) {
 			h.PortBindings = network.PortMap{network.MustParsePort(port): {{HostIP: netip.MustParseAddr("127.0.0.1")}}}
 		}
 	}
+}
+
+// find waits until LocalStack answers at one of the addresses that its port may have for us. Where
+// /.dockerenv exists the library takes us for a container beside it and gives the bridge's address, which is
+// wrong if the engine runs in here too.
+func (e *Endpoint) find(ctx context.Context, c *localstack.LocalStackContainer) error {
+	named, err := c.PortEndpoint(ctx, port, "http")
+	if err != nil {
+		return err
+	}
+	mapped, err := c.MappedPort(ctx, port)
+	if err != nil {
+		return err
+	}
+	for {
+		for _, e.URL = range []string{"http://127.0.0.1:" + mapped.Port(), named} {
+			if e.healthy(ctx) {
+				return nil
+			}
+		}
+		timer := time.NewTimer(200 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("it does not answer, neither at port %s of 127.0.0.1 nor at %s, within %v", mapped.Port(), named, startTime)
+		case <-timer.C:
+		}
+	}
+}
+
+func (e *Endpoint) healthy(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	_, ok := e.health(ctx)
+	return ok
 }
 
 // lastWords is the end of the container's log, for an error.

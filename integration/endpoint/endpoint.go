@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"time"
 )
 
 // Image is the LocalStack that runs without an account token; later ones ask for one.
@@ -54,6 +55,10 @@ func (m *Missing) Unwrap() error { return m.Err }
 // Open finds or starts an endpoint. Where nothing can be started the error is a *Missing; any other error is
 // of an endpoint that should work and does not.
 func Open(ctx context.Context, getenv func(string) string) (*Endpoint, error) {
+	return open(ctx, getenv, pullSilence)
+}
+
+func open(ctx context.Context, getenv func(string) string, silence time.Duration) (*Endpoint, error) {
 	if text := getenv(URLVariable); text != "" {
 		return running(ctx, text)
 	}
@@ -66,7 +71,7 @@ func Open(ctx context.Context, getenv func(string) string) (*Endpoint, error) {
 		return nil, &Missing{What: "no Docker engine answers", Command: "scripts/docker-engine.sh && scripts/localstack-image.sh", Err: err}
 	}
 	defer engine.close()
-	if err := have(ctx, engine, image); err != nil {
+	if err := have(ctx, engine, image, silence); err != nil {
 		return nil, &Missing{What: fmt.Sprintf("the image %s is not on this Docker engine and cannot be pulled", image), Command: "scripts/localstack-image.sh", Err: err}
 	}
 	return start(ctx, image)

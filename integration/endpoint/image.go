@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -32,8 +33,16 @@ type docker struct {
 	provider *testcontainers.DockerProvider
 }
 
-// connect finds the Docker engine. A socket that accepts and never answers is no engine either.
+// connect finds the Docker engine. A socket that accepts and never answers is no engine either; and if
+// DOCKER_HOST is set, then no other engine is meant.
 func connect(ctx context.Context) (engine, error) {
+	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	if os.Getenv(client.EnvOverrideHost) != "" {
+		if err := named(ctx); err != nil {
+			return nil, err
+		}
+	}
 	type found struct {
 		provider *testcontainers.DockerProvider
 		err      error
@@ -43,8 +52,6 @@ func connect(ctx context.Context) (engine, error) {
 		p, err := testcontainers.NewDockerProvider()
 		answer <- found{p, err}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, engineTime)
-	defer cancel()
 	select {
 	case <-ctx.Done():
 		return nil, errNoAnswer
@@ -57,6 +64,17 @@ func connect(ctx context.Context) (engine, error) {
 		}
 		return docker{f.provider}, nil
 	}
+}
+
+// named asks the engine that DOCKER_HOST names.
+func named(ctx context.Context) error {
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = c.Ping(ctx, client.PingOptions{})
+	return err
 }
 
 func (d docker) present(ctx context.Context, image string) (bool, error) {
@@ -102,7 +120,7 @@ func (p progress) WriteTo(w io.Writer) (n int64, err error) {
 }
 
 // have makes sure that the engine has the image, and gives up soon where no registry answers.
-func have(ctx context.Context, d engine, image string) error {
+func have(ctx context.Context, d engine, image string, silence time.Duration) error {
 	inspecting, cancel := context.WithTimeout(ctx, engineTime)
 	defer cancel()
 	present, err := d.present(inspecting, image)
@@ -111,7 +129,7 @@ func have(ctx context.Context, d engine, image string) error {
 	}
 	pulling, cancelPull := context.WithTimeoutCause(ctx, pullTime, fmt.Errorf("the pull took longer than %v", pullTime))
 	defer cancelPull()
-	return pull(pulling, d, image, pullSilence)
+	return pull(pulling, d, image, silence)
 }
 
 // pull ends with an error when nothing was heard of it for the given time.

@@ -1,0 +1,208 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The library that talks to Docker remembers the engine it found first, so each case is a process of its own:
+// this test binary, run as the program below.
+const silence = 300 * time.Millisecond
+
+func TestMain(m *testing.M) {
+	if os.Getenv("ENDPOINT_TEST_OPEN") == "" {
+		os.Exit(m.Run())
+	}
+	e, err := open(context.Background(), os.Getenv, silence)
+	var missing *Missing
+	fmt.Printf("missing: %v\nerror: %v\n", errors.As(err, &missing), err)
+	if e != nil {
+		fmt.Println("endpoint:", e.Name, e.URL)
+		_ = e.Close(context.Background())
+	}
+	os.Exit(0)
+}
+
+// opened runs open in a process with these variables and returns what it said and how long it took.
+func opened(t *testing.T, variables ...string) (said string, took time.Duration) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "INTEGRATION_") && !strings.HasPrefix(v, "DOCKER_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, append(variables, "ENDPOINT_TEST_OPEN=1", "HOME="+t.TempDir(), "TESTCONTAINERS_RYUK_DISABLED=true")...)
+	began := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out), time.Since(began)
+}
+
+func has(t *testing.T, said string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(said, part) {
+			t.Errorf("it does not say %q:\n%s", part, said)
+		}
+	}
+}
+
+func TestWithoutDocker(t *testing.T) {
+	said, took := opened(t, "DOCKER_HOST=unix:///nonexistent/docker.sock")
+	has(t, said, "missing: true", "no Docker engine answers", "scripts/docker-engine.sh", "INTEGRATION_ENDPOINT")
+	if strings.Count(strings.TrimSpace(said), "\n") != 1 {
+		t.Errorf("the reason is not one line:\n%s", said)
+	}
+	if took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// fakeEngine answers as a Docker engine that has no image; create answers a pull.
+func fakeEngine(t *testing.T, create http.HandlerFunc) (host string) {
+	t.Helper()
+	socket := filepath.Join(t.TempDir(), "docker.sock")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Api-Version", "1.44")
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/images/create"):
+			create(w, r)
+		case strings.Contains(r.URL.Path, "/images/"):
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"message":"No such image"}`)
+		default:
+			fmt.Fprint(w, `{}`)
+		}
+	})}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close() })
+	return "DOCKER_HOST=unix://" + socket
+}
+
+// TestWithoutImage: Docker answers, but the image can be neither found nor pulled.
+func TestWithoutImage(t *testing.T) {
+	line := func(w http.ResponseWriter, text string) {
+		fmt.Fprintln(w, text)
+		w.(http.Flusher).Flush()
+	}
+	for name, c := range map[string]struct {
+		create http.HandlerFunc
+		reason string
+	}{
+		"refused": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprint(w, `{"message":"dial tcp: lookup registry: no such host"}`)
+		}, "no such host"},
+		"silent": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no sign of a registry"},
+		"silent after a while": {func(w http.ResponseWriter, r *http.Request) {
+			line(w, `{"status":"Pulling from localstack"}`)
+			<-r.Context().Done()
+		}, "no sign of a registry"},
+		"failing in the middle": {func(w http.ResponseWriter, _ *http.Request) {
+			line(w, `{"status":"Pulling from localstack"}`)
+			line(w, `{"errorDetail":{"message":"unexpected EOF"},"error":"unexpected EOF"}`)
+		}, "unexpected EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said, took := opened(t, fakeEngine(t, c.create), "INTEGRATION_IMAGE=localstack/localstack:9.9.9")
+			has(t, said, "missing: true", "localstack/localstack:9.9.9", "cannot be pulled", "scripts/localstack-image.sh", c.reason)
+			if took > 10*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// TestSilentEngine: something listens at the engine's socket and never answers.
+func TestSilentEngine(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "docker.sock")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	said, took := opened(t, "DOCKER_HOST=unix://"+socket)
+	has(t, said, "missing: true", "no Docker engine answers")
+	if took > 3*engineTime {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// A pull that shows signs of life may take its time; what comes after it, on this engine, fails.
+func TestSlowPull(t *testing.T) {
+	const signs = 8
+	told := 0
+	said, _ := opened(t, fakeEngine(t, func(w http.ResponseWriter, r *http.Request) {
+		for range signs {
+			fmt.Fprintln(w, `{"status":"Downloading"}`)
+			w.(http.Flusher).Flush()
+			timer := time.NewTimer(silence / 2)
+			select {
+			case <-timer.C:
+				told++
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}))
+	if strings.Contains(said, "cannot be pulled") || told < signs {
+		t.Errorf("given up after %d signs of life:\n%s", told, said)
+	}
+}
+
+func TestNamedEndpoint(t *testing.T) {
+	said, _ := opened(t, "INTEGRATION_ENDPOINT=localhost:4566")
+	has(t, said, "missing: false", "INTEGRATION_ENDPOINT", "write a URL such as")
+	// One that is named must work: it is an error, not a reason to skip.
+	said, took := opened(t, "INTEGRATION_ENDPOINT=http://127.0.0.1:1")
+	has(t, said, "missing: false", "does not answer", "connection refused")
+	if took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// An endpoint with tables alone, as some emulators are.
+func TestEndpointWithoutQueues(t *testing.T) {
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_20120810.ListTables") {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		fmt.Fprint(w, `{"TableNames":[]}`)
+	})}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close() })
+	e, err := Open(context.Background(), func(name string) string {
+		return map[string]string{URLVariable: "http://" + l.Addr().String()}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Name != "endpoint" || e.SQS || e.S3 {
+		t.Errorf("%+v", e)
+	}
+	if c := e.Clients(); c.SQS != nil || c.S3 != nil || c.DynamoDB == nil || c.Streams == nil {
+		t.Error("clients of services that are not there")
+	}
+}
