@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,7 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/store"
 )
 
 // message is what a producer sent.
@@ -32,7 +35,7 @@ func (w *World) produce(phase int) {
 	for i := range w.plan.Messages {
 		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.rng.IntN(len(merchants))], Cents: w.rng.Int64N(2000) - 200,
 			At: w.now.Add(-time.Duration(w.rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
-		if w.chance(0.25) {
+		if w.chance(w.plan.Parcels) {
 			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.rng.IntN(6)), w.rng.Int64N(8)
 		}
 		if w.chance(w.plan.Late) {
@@ -59,6 +62,9 @@ func (w *World) produce(phase int) {
 		}
 	}
 	for _, m := range burst {
+		if w.plan.Still {
+			w.sleep(5 * time.Minute)
+		}
 		w.send(m)
 		w.sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
 	}
@@ -224,12 +230,17 @@ func (w *World) sweep() {
 
 // secondPoller reads the stream beside the first for a while, from an old checkpoint or from the start.
 func (w *World) secondPoller(old []checkpoint) {
-	s, err := w.newStream()
+	marks := w.plan.Counting == aggregate.Marks
+	named := marks && !w.chance(0.2)
+	if marks && !named {
+		w.fault("mapping without window", "")
+	}
+	s, err := w.newStream(named)
 	if err != nil {
 		w.fail(Broken, "second mapping: %v", err)
 		return
 	}
-	if len(old) > 0 && w.chance(0.7) {
+	if len(old) > 0 && named == marks && w.chance(0.7) {
 		s.Restore(old[w.rng.IntN(len(old))].state)
 	}
 	rounds := 1 + w.rng.IntN(15)
@@ -240,6 +251,50 @@ func (w *World) secondPoller(old []checkpoint) {
 			}
 		}
 	})
+}
+
+// deliverAgain is a person who feeds a batch that a mapping gave up to the function, until it is taken.
+func (w *World) deliverAgain(payload []byte) {
+	wait := time.Duration(1+w.rng.IntN(120)) * time.Minute
+	w.spawn("destination", nil, func() {
+		w.sleep(wait)
+		for {
+			if answer, err := w.count(payload); err == nil && !strings.Contains(string(answer), "itemIdentifier") {
+				return
+			}
+			w.sleep(time.Minute)
+		}
+	})
+}
+
+// strangers puts items into the events table that are none of Ingot's.
+func (w *World) strangers(n int) {
+	for i := range n {
+		_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("NOTE#%d", w.rng.IntN(1000))}, "SK": &types.AttributeValueMemberS{Value: fmt.Sprint(i)}}})
+		w.must(err)
+	}
+	w.observe()
+}
+
+// careless is a person who changes the pipeline without raising its epoch, and starts a streams function with
+// it. It must be refused: the table has items of that epoch already, which nothing would count.
+func (w *World) careless() {
+	def, _ := pipelineOf(2, w.plan.Spread).Definition("status")
+	env := w.env()
+	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
+	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: pipelineOf(careless, w.plan.Spread), Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: env})
+	if err != nil {
+		w.fail(Broken, "store: %v", err)
+		return
+	}
+	if head, err := s.Head(context.Background(), def); err != nil || head == nil {
+		return // epoch 2 has not begun
+	}
+	w.fault("careless change", "")
+	if err := s.Start(context.Background()); err == nil {
+		w.fail(Generation, "a start with a new aggregate and an old epoch was not refused")
+	}
 }
 
 // person removes an item now and then, as people do.

@@ -49,6 +49,8 @@ func (w *World) epochOf(function string) int64 {
 		return 1
 	case w.phase == at && w.plan.Canary && !w.calm && w.chance(0.5):
 		return 1
+	case w.phase == at+1 && function == "streams" && w.plan.Back && !w.calm && w.chance(0.3):
+		return 1
 	}
 	return 2
 }
@@ -64,7 +66,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 	s := &sandbox{function: function, epoch: epoch, plan: pipelineOf(epoch, w.plan.Spread)}
 	var err error
 	env := w.env()
-	if function == "streams" && w.plan.Seed%5 == 0 && w.plan.Counting == aggregate.Marks {
+	if function == "streams" && w.plan.Skew && w.plan.Counting == aggregate.Marks {
 		// Nothing that counts by marks may depend on this machine's clock. (Receipts do: they live 96 h by it.)
 		skew := time.Duration(w.rng.IntN(200)-100) * time.Hour
 		env.Now = func() time.Time { return w.now.Add(skew) }

@@ -59,6 +59,7 @@ type slot struct {
 	max       map[string]int64
 	steps     int // all that there are
 	applied   int // of which so many are counted
+	unmarked  bool
 }
 
 // laneSteps are a slot's steps of one lane, in order.
@@ -127,9 +128,14 @@ func readImage(img map[string]streamtypes.AttributeValue) (*image, error) {
 	return out, nil
 }
 
-// record takes the next record of a shard.
+// record takes the next record of a shard; nil if it is none of Ingot's.
 func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 	c := &change{seq: pad(*r.Dynamodb.SequenceNumber)}
+	for _, img := range []map[string]streamtypes.AttributeValue{r.Dynamodb.OldImage, r.Dynamodb.NewImage} {
+		if img != nil && img["type"] == nil {
+			return nil, nil
+		}
+	}
 	var err error
 	if c.old, err = readImage(r.Dynamodb.OldImage); err != nil {
 		return nil, err
@@ -341,6 +347,15 @@ func (m *model) route(shard string, c *change) {
 		}
 		l.steps = append(l.steps, s)
 		s.slot.steps++
+	}
+}
+
+// applyAll counts every step there is.
+func (s *slot) applyAll() {
+	for _, l := range s.lanes {
+		for ; l.applied < len(l.steps); l.applied++ {
+			l.steps[l.applied].apply()
+		}
 	}
 }
 

@@ -27,12 +27,22 @@ func declaration(epoch int64, spread int) pipeline.Spec {
 				"parcel": {Values: map[string]string{"parcels": "count"}}}},
 		},
 	}
+	careless := epoch == careless
+	if careless {
+		spec.Epoch, epoch = 2, 2
+	}
 	if epoch >= 2 {
 		spec.Aggregates["status"] = pipeline.AggregateSpec{Since: 2, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract",
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}, "parcel": {Values: map[string]string{"parcels": "count"}}}}
 	}
+	if careless {
+		spec.Aggregates["hasty"] = pipeline.AggregateSpec{Since: 2, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+	}
 	return spec
 }
+
+// careless stands for a pipeline that has changed since its second epoch and says it has not.
+const careless = -2
 
 // compiled pipelines are immutable, so that many worlds share them.
 var compiled sync.Map // [2]int64{epoch, spread} -> *pipeline.Pipeline

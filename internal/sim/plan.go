@@ -24,12 +24,22 @@ type Plan struct {
 	Window      time.Duration
 
 	Duplicates, Conflicts, Poison, Late float64 // shares of messages
+	Parcels                             float64 // share of events that have revisions
+
+	RollAfter time.Duration // age at which shards roll by themselves; 0: the engine's; negative: never
+	Weekend   int           // the phase after which nobody sends anything for some days; 0: none
+	Still     bool          // one event at a time, one shard, nothing expires: see StillPlan
 
 	Faults  Faults
 	Upgrade int  // the phase in which a newer pipeline is deployed; 0: never
 	Canary  bool // old and new code take turns for a while
+	Back    bool // the streams function is rolled back for a while, when newer stamps are in the stream already
 	People  bool // a person removes an item now and then
 	Redrive bool // dead letters are moved back
+
+	Bisect       bool // the stream mapping splits failed batches
+	Skew         bool // a streams function has a clock of its own
+	ReturnsItem  bool // a failed PartiQL INSERT answers with what is stored
 }
 
 // Faults are chances per request, per invocation and per round of a mapping.
@@ -52,7 +62,7 @@ func NewPlan(seed uint64) Plan {
 	}
 	p := Plan{Seed: seed, Phases: among(5, 8), Messages: among(30, 50), Gap: time.Duration(among(5, 11)) * time.Hour,
 		Spread: among(1, 3), Ingests: among(1, 3), IngestBatch: among(1, 40), StreamBatch: among(1, 30), Window: time.Duration(among(1, 900)) * time.Second,
-		Duplicates: 0.05 + rate(0.2), Conflicts: 0.02 + rate(0.05), Poison: 0.01 + rate(0.03), Late: 0.02 + rate(0.05),
+		Duplicates: 0.05 + rate(0.2), Conflicts: 0.02 + rate(0.05), Poison: 0.01 + rate(0.03), Late: 0.02 + rate(0.05), Parcels: 0.25,
 		Canary: chance(0.5), People: chance(0.5), Redrive: chance(0.3)}
 	if chance(0.3) {
 		p.Counting = aggregate.Receipts
@@ -68,5 +78,18 @@ func NewPlan(seed uint64) Plan {
 		DropAnswer: rate(0.08), Duplicate: rate(0.08), Forget: rate(0.06),
 		Stale: rate(0.05), Second: rate(0.04), Roll: rate(0.03), Split: rate(0.02), Replay: rate(0.05), Sweep: rate(0.1),
 	}
+	p.Back = chance(0.4)
+	if chance(0.15) {
+		p.Weekend, p.RollAfter = among(2, p.Phases-1), -1
+	}
 	return p
+}
+
+// StillPlan is a world without trouble: one event at a time, carried through before the next is sent, over
+// one shard; nothing is repeated, corrected, late or broken, and nothing expires. Even wrong designs are right
+// in it.
+func StillPlan(seed uint64) Plan {
+	p := NewPlan(seed)
+	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Gap: p.Gap,
+		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true}
 }

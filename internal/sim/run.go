@@ -55,11 +55,16 @@ const (
 	calmSteps  = 60000
 )
 
+// strangers is how many items of others the table begins with: so many that the sequence numbers of a world
+// with one shard have grown by their digit before the first event.
+const strangers = 40
+
 func (w *World) live() {
 	for _, q := range w.queues {
 		w.spawn("queue", nil, func() { w.pollQueue(q) })
 	}
 	w.spawn("stream", nil, w.pollStream)
+	w.strangers(strangers)
 	for phase := range w.plan.Phases {
 		w.phase = phase + 1
 		sending := true
@@ -71,6 +76,9 @@ func (w *World) live() {
 		if w.plan.People && w.chance(0.5) {
 			w.person()
 		}
+		if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade && w.chance(0.3) {
+			w.careless()
+		}
 		if w.plan.Redrive {
 			w.redrive()
 		}
@@ -81,9 +89,12 @@ func (w *World) live() {
 			return
 		}
 		w.now = w.now.Add(time.Hour * time.Duration(3+w.rng.IntN(int(w.plan.Gap/time.Hour))))
+		if w.phase == w.plan.Weekend {
+			w.now = w.now.Add(time.Duration(70+w.rng.IntN(10)) * time.Hour)
+		}
 		w.sweep()
 	}
-	if w.settle(nil) && w.checkDrained() && w.finishUpgrade() {
+	if w.settle(nil) && w.checkDrained() && w.finishUpgrade() && !w.plan.Still {
 		w.expireAll()
 	}
 }
@@ -205,7 +216,12 @@ func (w *World) expireAll() {
 // checkDrained checks a world at rest.
 func (w *World) checkDrained() bool {
 	for _, key := range sortedKeys(w.model.slots) {
-		if s := w.model.slots[key]; s.applied != s.steps {
+		s := w.model.slots[key]
+		if s.unmarked {
+			s.applyAll()
+			w.checkSlot(key)
+		}
+		if s.applied != s.steps {
 			w.fail(Uncounted, "%s: %d of %d changes are counted", s.key, s.applied, s.steps)
 			return false
 		}

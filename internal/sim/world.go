@@ -44,6 +44,7 @@ type World struct {
 	invocations []*invocation
 	payloads    []delivered
 	checkpoints []checkpoint
+	gaveUp      map[string][]byte // by shard: the last batch that failed
 
 	sent        map[string]*message // by body
 	firstSent   map[fact]*message
@@ -73,13 +74,17 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, archived: map[string]int{}, iterators: map[string]*string{}, lastSeen: map[string]string{}}
+		received: map[string]string{}, quarantined: map[string]int{}, archived: map[string]int{}, iterators: map[string]*string{}, lastSeen: map[string]string{}, gaveUp: map[string][]byte{}}
 	w.now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {
 		w.trace = &strings.Builder{}
 	}
-	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: p.Seed, PartiQLReturnsItem: p.Seed%2 == 0})
+	config := embedded.Config{Now: func() time.Time { return w.now }, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter}
+	if p.Still {
+		config.Partitions = 1
+	}
+	w.engine = embedded.New(config)
 	w.dynamo = recorder{w.engine.DynamoDB(), w}
 	if err := w.build(context.Background()); err != nil {
 		w.fail(Broken, "building the world: %v", err)
@@ -158,18 +163,23 @@ func (w *World) mapFunctions(ctx context.Context) error {
 		w.queues = append(w.queues, q)
 	}
 	var err error
-	w.stream, err = w.newStream()
+	w.stream, err = w.newStream(w.plan.Counting == aggregate.Marks)
 	return err
 }
 
 func (w *World) clock() time.Time { return w.now }
 
-func (w *World) newStream() (*esm.Stream, error) {
-	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: w.plan.StreamBatch, ReportBatchItemFailures: true, Bisect: w.plan.Seed%3 == 0,
+// newStream is a mapping from the stream to the streams function. Only one with a window names the shard.
+func (w *World) newStream(window bool) (*esm.Stream, error) {
+	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: w.plan.StreamBatch, ReportBatchItemFailures: true, Bisect: w.plan.Bisect,
 		Function: esm.Function{Handler: w.streams, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}}
-	if w.plan.Counting == aggregate.Marks {
+	if window {
 		config.Window = w.plan.Window
 	}
+	// This mapping never gives up. One that did would have an on-failure destination, from which a person
+	// delivers again what it was told of.
+	config.OnFailure = func(inv esm.Invocation, _ error) { w.gaveUp[inv.ShardID] = inv.Payload }
+	config.OnDiscard = func(d esm.Discard) { w.deliverAgain(w.gaveUp[d.ShardID]) }
 	return esm.NewStream(config)
 }
 
