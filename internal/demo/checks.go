@@ -11,12 +11,13 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/demo/tally"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/verify"
 )
 
 // verified compares the totals with the items, by Ingot's own verifier.
 func (w *world) verified(ctx context.Context) (Check, error) {
-	report, err := verify.Totals(ctx, w.plan, w.reader, w.clock.now)
+	report, err := verify.Totals(ctx, w.plan, w.reader, w.clock.Now())
 	if err != nil {
 		return Check{}, err
 	}
@@ -113,7 +114,7 @@ func (w *world) accounts(events int, kept Kept, distinct bool) Check {
 		differ("%d items are stored, and the producer's list has %d events", kept.Items, events)
 	}
 	if kept.DeadLetters > 0 {
-		differ("%d messages are in the dead-letter queue: they failed %d times", kept.DeadLetters, maxReceives)
+		differ("%d messages are in the dead-letter queue: they failed %d times", kept.DeadLetters, stack.MaxReceives)
 	}
 	if n := len(w.ledger.first); n > 0 {
 		differ("%d messages never came to a verdict", n)
@@ -132,7 +133,7 @@ func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 	astray := 0
 	for _, at := range slices.SortedFunc(maps.Keys(before), func(a, b slot) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) {
 		was, is := before[at], after[at]
-		if expiry := was.def.Expiry(at.window); expiry != 0 && w.clock.now.Unix() >= expiry {
+		if expiry := was.def.Expiry(at.window); expiry != 0 && w.clock.Now().Unix() >= expiry {
 			continue
 		}
 		if is == nil {

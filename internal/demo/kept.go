@@ -6,7 +6,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // kept says where the messages are.
@@ -14,16 +15,16 @@ func (w *world) kept(ctx context.Context) (k Kept, err error) {
 	if k.Items, err = w.items(ctx); err != nil {
 		return k, err
 	}
-	if k.Quarantine, err = w.depth(ctx, w.quarantineURL); err != nil {
+	if k.Quarantine, err = w.Depth(ctx, w.Quarantine); err != nil {
 		return k, err
 	}
-	k.DeadLetters, err = w.depth(ctx, w.deadURL)
+	k.DeadLetters, err = w.Depth(ctx, w.DeadLetters)
 	return k, err
 }
 
 // items is how many the events table holds.
 func (w *world) items(ctx context.Context) (int, error) {
-	out, err := w.engine.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(eventsTable)})
+	out, err := w.engine.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(stack.Events)})
 	if err != nil {
 		return 0, err
 	}
@@ -32,18 +33,8 @@ func (w *world) items(ctx context.Context) (int, error) {
 
 // objects is how many the archive holds.
 func (w *world) objects(ctx context.Context) (int, error) {
-	n := 0
-	in := &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}
-	for {
-		out, err := w.engine.S3().ListObjectsV2(ctx, in)
-		if err != nil {
-			return 0, err
-		}
-		n += len(out.Contents)
-		if in.ContinuationToken = out.NextContinuationToken; in.ContinuationToken == nil {
-			return n, nil
-		}
-	}
+	names, err := w.Objects(ctx)
+	return len(names), err
 }
 
 // cost is what the run has cost so far, per event, without setting up tables and heads.
@@ -54,5 +45,5 @@ func (w *world) cost(events int) Cost {
 		return TableCost{Requests: per(float64(requests)), WriteUnits: per(t.Write + t.IndexWrite), ReadUnits: per(t.Read + t.IndexRead)}
 	}
 	return Cost{Counted: "counted by the embedded engine by DynamoDB's rules",
-		Events: table(eventsTable, w.ingest.requests), Totals: table(totalsTable, w.streams.requests)}
+		Events: table(stack.Events, w.ingest.requests), Totals: table(stack.Aggregates, w.streams.requests)}
 }

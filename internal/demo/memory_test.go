@@ -33,7 +33,7 @@ func TestMemoryDoesNotGrowWithEvents(t *testing.T) {
 		events = r.summary.Data.Events
 		// Without the engine and the functions on it, what is left is the demo's own.
 		w := r.world
-		w.engine, w.queue, w.stream, w.ingest, w.streams, w.reader, w.trouble = nil, nil, nil, nil, nil, nil, nil
+		w.Stack, w.engine, w.queue, w.stream, w.ingest, w.streams, w.reader, w.trouble = nil, nil, nil, nil, nil, nil, nil, nil
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.GC()

@@ -69,7 +69,7 @@ func (p *producer) flush(ctx context.Context) error {
 			break
 		}
 	}
-	p.world.clock.reach(p.newest)
+	p.world.clock.Reach(p.newest)
 	out := p.takeWaiting()
 	for _, original := range p.burst {
 		out = append(out, p.disturb(original)...)
@@ -149,7 +149,7 @@ func (p *producer) malformed(body string) (string, bool) {
 func (p *producer) send(ctx context.Context, parcels []parcel) error {
 	w := p.world
 	for _, one := range parcels {
-		out, err := w.engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: aws.String(one.body)})
+		out, err := w.engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: aws.String(one.body)})
 		if err != nil {
 			return fmt.Errorf("the queue does not take a message of %d bytes: %w", len(one.body), err)
 		}

@@ -191,8 +191,8 @@ func (r *run) judge(ctx context.Context) error {
 func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	w := r.world
 	r.Progress(Step{"letting everything expire", 0, 0})
-	w.clock.reach(time.Unix(r.expires, 0).UTC().Add(time.Hour))
-	e := &Expiry{Clock: w.clock.now.Format(time.RFC3339)}
+	w.clock.Reach(time.Unix(r.expires, 0).UTC().Add(time.Hour))
+	e := &Expiry{Clock: w.clock.Now().Format(time.RFC3339)}
 	left, err := w.items(ctx)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // sandbox runs one of the two functions as Lambda does: it starts cold, stays warm from one invocation to
@@ -71,7 +72,7 @@ func newIngest(w *world) *sandbox {
 		if err != nil {
 			return nil, err
 		}
-		in := &handler.Ingest{Plan: w.plan, Store: st, Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.quarantineURL), Env: w.env(),
+		in := &handler.Ingest{Plan: w.plan, Store: st, Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.Quarantine), Env: w.env(),
 			OnResult: func(_ context.Context, o handler.Outcome) { w.ledger.outcome(o) }}
 		return func(ctx context.Context, payload []byte) ([]byte, error) {
 			var e events.SQSEvent
@@ -128,8 +129,8 @@ func newStreams(w *world) *sandbox {
 		if err := st.Start(ctx); err != nil {
 			return nil, err
 		}
-		streams := &handler.Streams{Plan: w.plan, Store: st, Env: w.env(), Archive: handler.S3(w.engine.S3(), bucket),
-			Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.quarantineURL), OnChange: w.changed, OnBatch: w.counted}
+		streams := &handler.Streams{Plan: w.plan, Store: st, Env: w.env(), Archive: handler.S3(w.engine.S3(), stack.Bucket),
+			Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.Quarantine), OnChange: w.changed, OnBatch: w.counted}
 		return func(ctx context.Context, payload []byte) ([]byte, error) {
 			response, err := streams.Handle(ctx, payload)
 			if err != nil {

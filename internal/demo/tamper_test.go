@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // keptTotal is the total that these tests tamper with.
@@ -21,7 +22,7 @@ var keptTotal = map[string]types.AttributeValue{
 
 func addOne(attribute string) func(context.Context, *embedded.Engine) error {
 	return func(ctx context.Context, e *embedded.Engine) error {
-		_, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(totalsTable), Key: keptTotal,
+		_, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: keptTotal,
 			UpdateExpression: aws.String("ADD #a :one"), ConditionExpression: aws.String("attribute_exists(PK)"),
 			ExpressionAttributeNames: map[string]string{"#a": attribute}, ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 		return err
@@ -29,7 +30,7 @@ func addOne(attribute string) func(context.Context, *embedded.Engine) error {
 }
 
 func deleteTotal(ctx context.Context, e *embedded.Engine) error {
-	_, err := e.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(totalsTable), Key: keptTotal})
+	_, err := e.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates), Key: keptTotal})
 	return err
 }
 
@@ -78,12 +79,12 @@ func TestChecksSeeTampering(t *testing.T) {
 func TestAccountsSeeALostItem(t *testing.T) {
 	c := firstDays(t, aggregate.Marks)
 	c.Tamper = func(ctx context.Context, e *embedded.Engine) error {
-		out, err := e.DynamoDB().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(eventsTable), Limit: aws.Int32(1)})
+		out, err := e.DynamoDB().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(stack.Events), Limit: aws.Int32(1)})
 		if err != nil {
 			return err
 		}
 		key := map[string]types.AttributeValue{"PK": out.Items[0]["PK"], "SK": out.Items[0]["SK"]}
-		_, err = e.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: key})
+		_, err = e.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: key})
 		return err
 	}
 	s := mustRun(t, c)

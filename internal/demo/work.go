@@ -3,12 +3,9 @@ package demo
 import (
 	"context"
 	"fmt"
-	"strconv"
-
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // maxIdleRounds bounds how often queue and stream are polled without getting anything done: far more than
@@ -35,7 +32,7 @@ func (w *world) work(ctx context.Context) error {
 		if !rolled && streamed.Records > 0 {
 			rolled = true
 			w.ledger.happened(shardsRolled, 0)
-			if err := w.engine.RollShards(eventsTable); err != nil {
+			if err := w.engine.RollShards(stack.Events); err != nil {
 				return err
 			}
 		}
@@ -45,14 +42,14 @@ func (w *world) work(ctx context.Context) error {
 		if !polled.Idle() || !streamed.Idle() {
 			continue
 		}
-		left, err := w.depth(ctx, w.queueURL)
+		left, err := w.Depth(ctx, w.Queue)
 		if err != nil {
 			return err
 		}
 		if left == 0 {
 			return w.fallBack(ctx, before)
 		}
-		w.clock.reach(w.clock.now.Add(visibility))
+		w.clock.Reach(w.clock.Now().Add(stack.Visibility))
 	}
 	return fmt.Errorf("demo: queue and stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
 }
@@ -72,24 +69,6 @@ func (w *world) drain(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("demo: the stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
-}
-
-// depth is how many messages a queue holds, in flight or not.
-func (w *world) depth(ctx context.Context, url string) (int, error) {
-	out, err := w.engine.SQS().GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{
-		types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
-	if err != nil {
-		return 0, err
-	}
-	total := 0
-	for _, text := range out.Attributes {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return total, nil
 }
 
 // fallBack perhaps puts the stream mapping back to where it stood before this burst, as when a poller fails

@@ -1,0 +1,77 @@
+package stack
+
+import (
+	"context"
+	"time"
+
+	"github.com/ingot-events/ingot/store"
+)
+
+// Clock is a world's own time. It stands still unless somebody sleeps or moves it, so a run is a pure function
+// of what is done in it. It is for one goroutine.
+type Clock struct{ at time.Time }
+
+// NewClock is a clock that stands at a time.
+func NewClock(at time.Time) *Clock { return &Clock{at} }
+
+// Now is where the clock stands.
+func (c *Clock) Now() time.Time { return c.at }
+
+// Reach moves the clock forward to at; it never goes back.
+func (c *Clock) Reach(at time.Time) {
+	if at.After(c.at) {
+		c.at = at
+	}
+}
+
+// Sleep takes no real time.
+func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.at = c.at.Add(d)
+	return ctx.Err()
+}
+
+// Deadline is context.WithDeadline by this clock. The context has no timer: it ends when it is asked.
+func (c *Clock) Deadline(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
+	d := &deadline{Context: ctx, clock: c, at: at}
+	return d, func() { d.cancelled = true }
+}
+
+type deadline struct {
+	context.Context
+	clock     *Clock
+	at        time.Time
+	cancelled bool
+}
+
+func (d *deadline) Deadline() (time.Time, bool) {
+	if outer, ok := d.Context.Deadline(); ok && outer.Before(d.at) {
+		return outer, true
+	}
+	return d.at, true
+}
+
+func (d *deadline) Err() error {
+	switch err := d.Context.Err(); {
+	case err != nil:
+		return err
+	case d.cancelled:
+		return context.Canceled
+	case !d.clock.at.Before(d.at):
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// Env is the world as store and handlers see it: this clock, the chance given, and no goroutines.
+func (c *Clock) Env(chance func() float64) store.Env {
+	return store.Env{Now: c.Now, Sleep: c.Sleep, Rand: chance, Deadline: c.Deadline, Group: func() store.Group { return inTurn{} }}
+}
+
+// inTurn runs functions one after the other.
+type inTurn struct{}
+
+func (inTurn) Go(do func()) { do() }
+func (inTurn) Wait()        {}
