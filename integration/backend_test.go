@@ -36,10 +36,13 @@ func onEach(t *testing.T, test func(*testing.T, *backend)) {
 var began = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // embeddedBackend is an engine whose clock stands still unless a test waits.
-func embeddedBackend() *backend {
+func embeddedBackend() *backend { return engineBackend(embedded.Config{}) }
+
+func engineBackend(cfg embedded.Config) *backend {
 	var offset atomic.Int64
 	now := func() time.Time { return began.Add(time.Duration(offset.Load())) }
-	e := embedded.New(embedded.Config{Now: now})
+	cfg.Now = now
+	e := embedded.New(cfg)
 	return &backend{db: e.DynamoDB(), streams: e.Streams(), sqs: e.SQS(), s3: e.S3(), engine: e, now: now, env: store.Env{Now: now},
 		pass: func() { offset.Add(int64(time.Second)) }, jump: func(d time.Duration) { offset.Add(int64(d)) }, sent: sentTo(e)}
 }

@@ -14,59 +14,60 @@ import (
 // TestNewAggregate adds an aggregate to a table that has items: it counts new items at once, says that it is
 // building, and the touch pass brings the old ones in through the stream.
 func TestNewAggregate(t *testing.T) {
-	onEach(t, func(t *testing.T, b *backend) {
-		w := newWorld(t, b, aggregate.Marks)
-		mapping := w.mapping(w.backend.streams)
-		for i := range 20 {
-			w.send(order("m0", fmt.Sprint("old", i), 5, began))
-		}
-		w.consume()
-		w.drain(mapping)
+	onEach(t, func(t *testing.T, b *backend) { newAggregate(newWorld(t, b, aggregate.Marks)) })
+}
 
-		next := shop()
-		customers := pipeline.AggregateSpec{Since: 1, By: map[string]string{"customer": "{customer}"}, From: map[string]pipeline.FromSpec{
-			"order": {Values: map[string]string{"orders": "count"}}}}
-		next.Aggregates["customers"] = customers
-		if err := startError(w, next); err == nil || !strings.Contains(err.Error(), "epoch to 2") {
-			t.Errorf("a new aggregate without a new epoch starts: %v", err)
-		}
-		next.Epoch, customers.Since = 2, 2
-		next.Aggregates["customers"] = customers
-		w.deploy(next)
-		mapping = w.mapping(w.backend.streams) // the mapping calls the function that is deployed now
-		def, _ := w.plan.Definition("customers")
-		head, err := w.store.Head(ctx, def)
-		if err != nil || head == nil || !head.Building {
-			t.Fatalf("head %+v, %v", head, err)
-		}
-		for i := range 5 {
-			w.send(order("m0", fmt.Sprint("new", i), 5, began))
-		}
-		w.consume()
-		w.counted.Behind = 0
-		touched, err := w.store.Touch(ctx)
-		if err != nil || touched.Touched != 20 || touched.Scanned != 25 {
-			t.Fatalf("touched %+v, %v", touched, err)
-		}
-		w.drain(mapping)
-		if w.verdicts[event.Inserted] != 25 {
-			t.Errorf("verdicts %v", w.verdicts)
-		}
-		// The records of before the deployment came again, with their old stamp: the head says that it is behind.
-		if head, err = w.store.Head(ctx, def); err != nil || head.Behind == 0 || w.counted.Behind != 20 {
-			t.Errorf("behind %d, reports %d; %v", head.Behind, w.counted.Behind, err)
-		}
-		differences, err := verify.Finish(ctx, w.plan, w.store, def, head.Behind, w.now())
-		if err != nil || len(differences) != 0 {
-			t.Fatalf("%v, %v", differences, err)
-		}
-		if head, err = w.store.Head(ctx, def); err != nil || head.Building {
-			t.Errorf("still building: %+v, %v", head, err)
-		}
-		if err := startError(w, shop()); err != nil {
-			t.Errorf("an older pipeline.yaml does not start: %v", err)
-		}
-	})
+func newAggregate(w *world) {
+	mapping := w.mapping(w.backend.streams)
+	for i := range 20 {
+		w.send(order("m0", fmt.Sprint("old", i), 5, began))
+	}
+	w.consume()
+	w.drain(mapping)
+
+	next := shop()
+	customers := pipeline.AggregateSpec{Since: 1, By: map[string]string{"customer": "{customer}"}, From: map[string]pipeline.FromSpec{
+		"order": {Values: map[string]string{"orders": "count"}}}}
+	next.Aggregates["customers"] = customers
+	if err := startError(w, next); err == nil || !strings.Contains(err.Error(), "epoch to 2") {
+		w.Errorf("a new aggregate without a new epoch starts: %v", err)
+	}
+	next.Epoch, customers.Since = 2, 2
+	next.Aggregates["customers"] = customers
+	w.deploy(next)
+	mapping = w.mapping(w.backend.streams) // the mapping calls the function that is deployed now
+	def, _ := w.plan.Definition("customers")
+	head, err := w.store.Head(ctx, def)
+	if err != nil || head == nil || !head.Building {
+		w.Fatalf("head %+v, %v", head, err)
+	}
+	for i := range 5 {
+		w.send(order("m0", fmt.Sprint("new", i), 5, began))
+	}
+	w.consume()
+	w.counted.Behind = 0
+	touched, err := w.store.Touch(ctx)
+	if err != nil || touched.Touched != 20 || touched.Scanned != 25 {
+		w.Fatalf("touched %+v, %v", touched, err)
+	}
+	w.drain(mapping)
+	if w.verdicts[event.Inserted] != 25 {
+		w.Errorf("verdicts %v", w.verdicts)
+	}
+	// The records of before the deployment came again, with their old stamp: the head says that it is behind.
+	if head, err = w.store.Head(ctx, def); err != nil || head.Behind == 0 || w.counted.Behind != 20 {
+		w.Errorf("behind %d, reports %d; %v", head.Behind, w.counted.Behind, err)
+	}
+	differences, err := verify.Finish(ctx, w.plan, w.store, def, head.Behind, w.now())
+	if err != nil || len(differences) != 0 {
+		w.Fatalf("%v, %v", differences, err)
+	}
+	if head, err = w.store.Head(ctx, def); err != nil || head.Building {
+		w.Errorf("still building: %+v, %v", head, err)
+	}
+	if err := startError(w, shop()); err != nil {
+		w.Errorf("an older pipeline.yaml does not start: %v", err)
+	}
 }
 
 // startError tries to start a streams function with another pipeline.

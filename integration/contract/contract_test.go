@@ -46,3 +46,17 @@ func TestEveryCallIsCovered(t *testing.T) {
 		}
 	}
 }
+
+// Every difference names what each side does and the source that shows the engine right.
+func TestDifferencesAreReasoned(t *testing.T) {
+	seen := map[string]bool{}
+	for _, d := range contract.Differences {
+		if d.Name == "" || d.Backend == "" || d.Backend == "embedded" || d.Engine == "" || d.Other == "" || d.Engine == d.Other || d.Source == "" {
+			t.Errorf("incomplete: %+v", d)
+		}
+		if seen[d.Backend+" "+d.Name] {
+			t.Errorf("%s: %q is there twice", d.Backend, d.Name)
+		}
+		seen[d.Backend+" "+d.Name] = true
+	}
+}

@@ -76,6 +76,24 @@ func transactions(t *testing.T, h *Harness) {
 			w.same("image of an item that is not there", reasons[2].Item, nil)
 			w.stored(stored)
 		},
+		"a largest, a flag and an expiry": func(w *table) {
+			grow := func(sk, largest string) types.TransactWriteItem {
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk),
+					UpdateExpression:          aws.String("ADD #n0 :n SET #n1 = :v, #n2 = if_not_exists(#n2, :flag), #n3 = :expiresAt"),
+					ConditionExpression:       aws.String("(attribute_not_exists(#n1) OR #n1 < :v)"),
+					ExpressionAttributeNames:  map[string]string{"#n0": "n", "#n1": "largest", "#n2": "flag", "#n3": "expiresAt"},
+					ExpressionAttributeValues: attrs{":n": n("1"), ":v": n(largest), ":flag": s("at " + largest), ":expiresAt": n("4102444800")}, ReturnValuesOnConditionCheckFailure: allOld}}
+			}
+			for _, largest := range []string{"9", "10"} { // as numbers, not as text
+				if err := w.transact(grow("a", largest), grow("b", largest)); err != nil {
+					w.Fatal(err)
+				}
+			}
+			stored := with(key(w.pk(), "b"), attrs{"n": n("2"), "largest": n("10"), "flag": s("at 9"), "expiresAt": n("4102444800")})
+			w.stored(stored)
+			reasons := w.cancelled(w.transact(grow("a", "11"), grow("b", "10")), "None", "ConditionalCheckFailed")
+			w.same("image", reasons[1].Item, stored)
+		},
 		"an update that can never be done": func(w *table) {
 			w.put(with(key(w.pk(), "total"), attrs{"revenue": s("not a number")}))
 			err := w.transact(w.receipt("r1"), w.add("total", "1", ""))

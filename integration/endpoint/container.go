@@ -27,7 +27,7 @@ func start(ctx context.Context, image string) (*Endpoint, error) {
 	defer cancel()
 	var said strings.Builder
 	// It is awaited below, and not by the library, which knows one address only.
-	c, err := localstack.Run(ctx, image, testcontainers.WithLogger(log.New(&said, "", 0)), testcontainers.WithWaitStrategy(),
+	c, err := localstack.Run(ctx, image, testcontainers.WithLogger(log.New(&said, "", 0)), testcontainers.CustomizeRequestOption(unawaited),
 		testcontainers.WithHostConfigModifier(local(ctx)))
 	e := &Endpoint{Name: "localstack", stop: func(ctx context.Context) error {
 		if c == nil {
@@ -47,6 +47,11 @@ func start(ctx context.Context, image string) (*Endpoint, error) {
 		return nil, err
 	}
 	return e, nil
+}
+
+func unawaited(r *testcontainers.GenericContainerRequest) error {
+	r.WaitingFor = nil
+	return nil
 }
 
 // local keeps the container to what these tests need: no Docker socket inside, and its port on the loopback

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"time"
 )
 
@@ -19,6 +20,8 @@ const (
 	ImageVariable    = "INTEGRATION_IMAGE"    // another image than Image
 	RequiredVariable = "INTEGRATION_REQUIRED" // 1: a missing endpoint fails the tests instead of skipping them
 )
+
+const reaperVariable = "TESTCONTAINERS_RYUK_DISABLED" // the library's own; false: it reaps
 
 // Endpoint is a running endpoint.
 type Endpoint struct {
@@ -65,6 +68,13 @@ func open(ctx context.Context, getenv func(string) string, silence time.Duration
 	image := getenv(ImageVariable)
 	if image == "" {
 		image = Image
+	}
+	// The library's reaper is a container of its own, and its image is one more that a registry would have to
+	// give. Close ends what was started here. This must come before the library is first asked anything.
+	if os.Getenv(reaperVariable) == "" {
+		if err := os.Setenv(reaperVariable, "true"); err != nil {
+			return nil, err
+		}
 	}
 	engine, err := connect(ctx)
 	if err != nil {
