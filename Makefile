@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test race lint bench cold build deploy fuzz
+.PHONY: help demo test race lint bench cold build deploy fuzz sim
 
 T ?= 30s
 comma := ,
@@ -39,6 +39,9 @@ build: ## build both functions with the SAM CLI (SAMFLAGS: more arguments)
 
 deploy: build ## build, then deploy to the AWS account of your credentials
 	bin=$$(scripts/sam.sh) && SAM_CLI_TELEMETRY=0 "$$bin/sam" deploy --guided
+
+sim: ## live seeded worlds over the real handlers, check every step, say what went wrong in them (SIMFLAGS: more)
+	go run ./internal/sim/worlds $(SIMFLAGS)
 
 fuzz: ## run every fuzz target for T each (T=30s)
 	scripts/fuzz.sh $(T)

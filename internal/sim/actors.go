@@ -167,15 +167,15 @@ func (w *World) meddle() {
 	}
 	w.checkpoints = old
 	if len(old) > 0 && w.chance(f.Stale) {
-		w.fault("stale checkpoint", "")
+		w.fault(staleMark, "")
 		w.stream.Restore(old[w.rng.IntN(len(old))].state)
 	}
 	if w.chance(f.Second) {
-		w.fault("second poller", "")
+		w.fault(second, "")
 		w.secondPoller(old)
 	}
 	if w.chance(f.Roll) {
-		w.fault("shards rolled", "")
+		w.fault(rolled, "")
 		w.must(w.engine.RollShards(eventsTable))
 		w.observe()
 	}
@@ -190,7 +190,7 @@ func (w *World) meddle() {
 	}
 	if len(w.payloads) > 0 && w.chance(f.Replay) {
 		payload := w.payloads[w.rng.IntN(len(w.payloads))].payload
-		w.fault("replay", "")
+		w.fault(replayed, "")
 		w.spawn("replay", nil, func() { w.count(payload) })
 	}
 }
@@ -216,14 +216,14 @@ func (w *World) split() {
 	if w.engine.SplitShard(eventsTable, open[w.rng.IntN(len(open))]) != nil {
 		return // too narrow to be split
 	}
-	w.fault("shard split", "")
+	w.fault(splitUp, "")
 	w.observe()
 }
 
 // sweep lets time to live do its work.
 func (w *World) sweep() {
 	if n := w.engine.SweepExpired(); n > 0 {
-		w.tracef("time to live sweeps %d items", n)
+		w.fault(swept, fmt.Sprintf("%d items", n))
 		w.observe()
 	}
 }
@@ -233,7 +233,7 @@ func (w *World) secondPoller(old []checkpoint) {
 	marks := w.plan.Counting == aggregate.Marks
 	named := marks && !w.chance(0.2)
 	if marks && !named {
-		w.fault("mapping without window", "")
+		w.fault(unnamed, "")
 	}
 	s, err := w.newStream(named)
 	if err != nil {
@@ -291,7 +291,7 @@ func (w *World) careless() {
 	if head, err := s.Head(context.Background(), def); err != nil || head == nil {
 		return // epoch 2 has not begun
 	}
-	w.fault("careless change", "")
+	w.fault(unraised, "")
 	if err := s.Start(context.Background()); err == nil {
 		w.fail(Generation, "a start with a new aggregate and an old epoch was not refused")
 	}
@@ -310,7 +310,7 @@ func (w *World) person() {
 	}
 	sort.Strings(live)
 	img := w.model.keys[live[w.rng.IntN(len(live))]].live
-	w.fault("removed by a person", img.key())
+	w.fault(byPerson, img.key())
 	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: img.pk}, "SK": &types.AttributeValueMemberS{Value: img.sk}}})
 	w.must(err)
@@ -322,7 +322,7 @@ func (w *World) redrive() {
 	if w.depth(w.deadURL) == 0 {
 		return
 	}
-	w.fault("redriven", "")
+	w.fault(redriven, "")
 	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &w.deadURL, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
 	if err == nil {
 		arn := out.Attributes["QueueArn"]

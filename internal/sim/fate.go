@@ -32,35 +32,35 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 			call()
 			w.wrote()
 		}
-		w.fault("crash", api)
+		w.fault(crashed, api)
 		w.crash()
 	case w.chance(f.Refuse):
-		w.fault("refused", api)
+		w.fault(refused, api)
 		return none, throttled
 	case w.chance(f.Conflict) && write:
-		w.fault("conflict", api)
+		w.fault(conflict, api)
 		return none, conflictOf(api)
 	case w.chance(f.Lose):
-		w.fault("lost answer", api)
+		w.fault(lost, api)
 		call()
 		w.wrote()
 		w.pause()
 		return none, errLost
 	case w.chance(f.Late) && write:
-		w.fault("applied late", api)
+		w.fault(late, api)
 		w.later(api, func() { call() })
 		return none, errHung
 	case w.chance(f.Never):
-		w.fault("never arrived", api)
+		w.fault(never, api)
 		return none, errHung
 	case w.chance(f.Twice) && write:
 		// The SDK lost the first answer and sent it a second time.
-		w.fault("executed twice", api)
+		w.fault(twice, api)
 		call()
 		w.wrote()
 		w.pause()
 	case w.chance(f.Slow):
-		w.fault("slow", api)
+		w.fault(slow, api)
 		out, err := call()
 		w.wrote()
 		w.sleep(time.Duration(5+w.rng.IntN(60)) * time.Second)
@@ -98,7 +98,7 @@ func (w *World) throttleStatements(in *dynamodb.BatchExecuteStatementInput, call
 	if w.calm || len(in.Statements) < 2 || !w.chance(w.plan.Faults.Statements) {
 		return call(in)
 	}
-	w.fault("statements throttled", "BatchExecuteStatement")
+	w.fault(statements, "BatchExecuteStatement")
 	refused := make([]bool, len(in.Statements))
 	rest := &dynamodb.BatchExecuteStatementInput{}
 	for i, s := range in.Statements {

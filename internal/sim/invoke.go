@@ -37,15 +37,25 @@ type invocation struct {
 	crashed  bool
 }
 
+// upgraded is the phase in which a function gets the newer pipeline; 0: never.
+func (w *World) upgraded(function string) int {
+	if function == "ingest" && w.plan.Upgrade > 0 {
+		return w.plan.Upgrade + 1
+	}
+	return w.plan.Upgrade
+}
+
+func (w *World) deployed(function string) bool {
+	at := w.upgraded(function)
+	return at > 0 && w.phase >= at
+}
+
 // epochOf is the pipeline that a function's next invocation runs. While a newer one is being deployed, both
 // take turns; the streams function gets it first.
 func (w *World) epochOf(function string) int64 {
-	at := w.plan.Upgrade
-	if function == "ingest" && at > 0 {
-		at++
-	}
+	at := w.upgraded(function)
 	switch {
-	case at == 0 || w.phase < at:
+	case !w.deployed(function):
 		return 1
 	case w.phase == at && w.plan.Canary && !w.calm && w.chance(0.5):
 		return 1
@@ -58,6 +68,9 @@ func (w *World) epochOf(function string) int64 {
 // sandboxFor is an idle sandbox, or a new one: a cold start.
 func (w *World) sandboxFor(function string) *sandbox {
 	epoch := w.epochOf(function)
+	if w.deployed(function) && epoch == 1 {
+		w.fault(canary, function)
+	}
 	for _, s := range w.sandboxes {
 		if s.function == function && s.epoch == epoch && !s.busy && !w.chance(0.1) {
 			return s
@@ -113,7 +126,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	case inv.answered:
 		return inv.answer, inv.err
 	}
-	w.fault("timed out", inv.name)
+	w.fault(timedOut, inv.name)
 	if w.chance(0.5) {
 		inv.crashed = true // the sandbox is torn down; else it lingers
 		w.drop(s)

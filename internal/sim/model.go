@@ -78,7 +78,6 @@ type model struct {
 	keys     map[string]*history
 	inserted int
 	expired  int
-	rolls    int
 }
 
 // history is all that was ever stored of one event.
@@ -144,9 +143,6 @@ func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 		return nil, err
 	}
 	c.byTTL = r.UserIdentity != nil && *r.UserIdentity.PrincipalId == "dynamodb.amazonaws.com"
-	if m.shards[shard] == nil {
-		m.rolls++
-	}
 	m.shards[shard] = append(m.shards[shard], c)
 	m.route(shard, c)
 	if !m.marks {
@@ -189,6 +185,16 @@ func slotName(key string) (name, by, window string) {
 		by = parts[4]
 	}
 	return parts[1], by, window
+}
+
+// aggregates is how many aggregates something contributed to.
+func (m *model) aggregates() int {
+	names := map[string]bool{}
+	for key := range m.slots {
+		name, _, _ := slotName(key)
+		names[name] = true
+	}
+	return len(names)
 }
 
 // part is what one image contributes to one total.

@@ -37,9 +37,9 @@ type Plan struct {
 	People  bool // a person removes an item now and then
 	Redrive bool // dead letters are moved back
 
-	Bisect       bool // the stream mapping splits failed batches
-	Skew         bool // a streams function has a clock of its own
-	ReturnsItem  bool // a failed PartiQL INSERT answers with what is stored
+	Bisect      bool // the stream mapping splits failed batches
+	Skew        bool // a streams function has a clock of its own
+	ReturnsItem bool // a failed PartiQL INSERT answers with what is stored
 }
 
 // Faults are chances per request, per invocation and per round of a mapping.
@@ -78,6 +78,7 @@ func NewPlan(seed uint64) Plan {
 		DropAnswer: rate(0.08), Duplicate: rate(0.08), Forget: rate(0.06),
 		Stale: rate(0.05), Second: rate(0.04), Roll: rate(0.03), Split: rate(0.02), Replay: rate(0.05), Sweep: rate(0.1),
 	}
+	p.Bisect, p.Skew, p.ReturnsItem = chance(0.4), chance(0.2), chance(0.5)
 	p.Back = chance(0.4)
 	if chance(0.15) {
 		p.Weekend, p.RollAfter = among(2, p.Phases-1), -1

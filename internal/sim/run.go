@@ -18,7 +18,9 @@ type Stats struct {
 	Sent, Deliveries, Acknowledged int
 	Invocations, Puts, Updates     int
 	Steps                          int
-	Shards, Inserted, Expired      int
+	Shards, Rolls                  int // shards with records; shards that continue others
+	Inserted, Expired              int
+	Aggregates, Totals             int // aggregates that counted something, and their items
 	Faults                         map[string]int
 	Verdicts                       map[string]int
 	Hours                          float64 // of the world's time
@@ -42,6 +44,8 @@ func Live(p Plan, trace bool) Result {
 	w.live()
 	w.stats.Steps, w.stats.Hours = w.steps, w.now.Sub(origin).Hours()
 	w.stats.Shards, w.stats.Inserted, w.stats.Expired = len(w.model.shards), w.model.inserted, w.model.expired
+	w.stats.Rolls = max(0, len(w.iterators)-w.partitions())
+	w.stats.Aggregates, w.stats.Totals = w.model.aggregates(), len(w.model.slots)
 	r := Result{Plan: p, Stats: w.stats, Failure: w.failure}
 	if trace {
 		r.Trace = w.trace.String()

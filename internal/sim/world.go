@@ -80,16 +80,22 @@ func newWorld(p Plan, trace bool) *World {
 	if trace {
 		w.trace = &strings.Builder{}
 	}
-	config := embedded.Config{Now: func() time.Time { return w.now }, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter}
-	if p.Still {
-		config.Partitions = 1
-	}
+	config := embedded.Config{Now: func() time.Time { return w.now }, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
+		Partitions: w.partitions()}
 	w.engine = embedded.New(config)
 	w.dynamo = recorder{w.engine.DynamoDB(), w}
 	if err := w.build(context.Background()); err != nil {
 		w.fail(Broken, "building the world: %v", err)
 	}
 	return w
+}
+
+// partitions is how many shards the stream begins with.
+func (w *World) partitions() int {
+	if w.plan.Still {
+		return 1
+	}
+	return 2
 }
 
 func (w *World) build(ctx context.Context) error {
@@ -178,7 +184,12 @@ func (w *World) newStream(window bool) (*esm.Stream, error) {
 	}
 	// This mapping never gives up. One that did would have an on-failure destination, from which a person
 	// delivers again what it was told of.
-	config.OnFailure = func(inv esm.Invocation, _ error) { w.gaveUp[inv.ShardID] = inv.Payload }
+	config.OnFailure = func(inv esm.Invocation, err error) {
+		w.gaveUp[inv.ShardID] = inv.Payload
+		if config.Bisect && err != nil && len(inv.IDs) > 1 {
+			w.fault(bisected, inv.ShardID)
+		}
+	}
 	config.OnDiscard = func(d esm.Discard) { w.deliverAgain(w.gaveUp[d.ShardID]) }
 	return esm.NewStream(config)
 }
@@ -194,7 +205,7 @@ func (w *World) invocationFaults() esm.Faults {
 		}
 	}
 	f := &w.plan.Faults
-	return esm.Faults{Duplicate: chance("invoked twice", &f.Duplicate), DropAnswer: chance("answer dropped", &f.DropAnswer), Forget: chance("forgotten", &f.Forget)}
+	return esm.Faults{Duplicate: chance(again, &f.Duplicate), DropAnswer: chance(dropped, &f.DropAnswer), Forget: chance(forgotten, &f.Forget)}
 }
 
 func (w *World) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }

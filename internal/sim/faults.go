@@ -1,0 +1,39 @@
+package sim
+
+// The names of what goes wrong, as the trace and the survey tell them.
+const (
+	crashed    = "crash"                // the process ends before or after a request
+	refused    = "refused"              // a request is throttled whole
+	conflict   = "conflict"             // a transaction is under way on the item
+	lost       = "lost answer"          // applied, and the answer does not come
+	late       = "applied late"         // the sender gives up, and the request arrives later
+	never      = "never arrived"        // the sender gives up, and nothing was applied
+	twice      = "executed twice"       // the SDK sent it again
+	slow       = "slow"                 // the answer takes seconds to minutes
+	statements = "statements throttled" // some statements of a batch, inside a successful answer
+
+	timedOut  = "timed out"              // an invocation reaches its deadline, and may linger
+	dropped   = "answer dropped"         // an invocation ran, and its mapping takes it for failed
+	again     = "invoked twice"          // the same batch at once again
+	forgotten = "forgotten"              // a batch succeeded, and that is not recorded
+	bisected  = "bisected"               // a failed batch is split
+	staleMark = "stale checkpoint"       // a poller fails over to an old checkpoint
+	second    = "second poller"          // two pollers read the stream
+	unnamed   = "mapping without window" // a mapping whose events do not name their shard
+	rolled    = "shards rolled"          // every open shard is continued by a child
+	splitUp   = "shard split"            // one is continued by two
+	replayed  = "replay"                 // a finished batch is delivered again
+	redriven  = "redriven"               // dead letters are moved back, under new ids
+	unfit     = "letter refused"         // quarantine cannot take the letter
+	afterLife = "delivered after expiry" // a copy of an event comes when the event is past its time
+	canary    = "old code beside new"    // an invocation runs the pipeline that is being replaced
+	byPerson  = "removed by a person"    // an item is removed by hand
+	unraised  = "careless change"        // a pipeline changed without a new epoch
+	swept     = "swept"                  // time to live removes items
+)
+
+// FaultNames lists everything that a world may do to what it tests.
+func FaultNames() []string {
+	return []string{crashed, refused, conflict, lost, late, never, twice, slow, statements, timedOut, dropped, again, forgotten, bisected,
+		staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, swept}
+}

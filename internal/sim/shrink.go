@@ -1,0 +1,109 @@
+package sim
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// Shrink makes a failing plan smaller while living it still breaks the same promise, and returns the smallest
+// one found. live is asked at most tries times. What is left names the few faults that it takes.
+func Shrink(p Plan, check Check, tries int, live func(Plan) Result) Plan {
+	fails := func(q Plan) bool {
+		if tries <= 0 {
+			return false
+		}
+		tries--
+		r := live(q)
+		return r.Failure != nil && r.Failure.Check == check
+	}
+	for smaller := true; smaller && tries > 0; {
+		smaller = false
+		for _, cut := range cuts() {
+			for q := cut(p); q != p; q = cut(p) {
+				found, ok := retry(q, fails)
+				if !ok {
+					break
+				}
+				p, smaller = found, true
+			}
+		}
+	}
+	return p
+}
+
+// luck is how many seeds a smaller plan is tried with: whatever is cut shifts every later choice of the world.
+const luck = 4
+
+func retry(q Plan, fails func(Plan) bool) (Plan, bool) {
+	for range luck {
+		if fails(q) {
+			return q, true
+		}
+		q.Seed++
+	}
+	return q, false
+}
+
+// cuts are the ways to make a plan smaller, the most telling first. Each returns the same plan when there is
+// nothing left for it to cut.
+func cuts() []func(Plan) Plan {
+	list := []func(Plan) Plan{
+		func(p Plan) Plan { p.Upgrade, p.Canary, p.Back = 0, false, false; return p },
+		func(p Plan) Plan { p.Phases = less(p.Phases, max(p.Upgrade, p.Weekend)+1); return p },
+		func(p Plan) Plan { p.Messages = less(p.Messages, 1); return p },
+		func(p Plan) Plan { p.Back = false; return p },
+		func(p Plan) Plan { p.Weekend, p.RollAfter = 0, 0; return p },
+		func(p Plan) Plan { p.Canary = false; return p },
+		func(p Plan) Plan { p.People = false; return p },
+		func(p Plan) Plan { p.Redrive = false; return p },
+		func(p Plan) Plan { p.FIFO = false; return p },
+		func(p Plan) Plan { p.Skew = false; return p },
+		func(p Plan) Plan { p.Bisect = false; return p },
+		func(p Plan) Plan { p.ReturnsItem = false; return p },
+		func(p Plan) Plan { p.Ingests = 1; return p },
+		func(p Plan) Plan { p.Spread = 1; return p },
+		func(p Plan) Plan { p.Late = 0; return p },
+		func(p Plan) Plan { p.Poison = 0; return p },
+		func(p Plan) Plan { p.Conflicts = 0; return p },
+		func(p Plan) Plan { p.Duplicates = 0; return p },
+	}
+	for i := range len(new(Faults).each()) {
+		list = append(list, func(p Plan) Plan { *p.Faults.each()[i] = 0; return p })
+	}
+	return append(list,
+		func(p Plan) Plan { p.Phases = max(1, p.Phases-1, min(p.Phases, max(p.Upgrade, p.Weekend)+1)); return p },
+		func(p Plan) Plan { p.Messages = max(1, p.Messages-1); return p },
+		func(p Plan) Plan { p.IngestBatch = less(p.IngestBatch, 1); return p },
+		func(p Plan) Plan { p.StreamBatch = less(p.StreamBatch, 1); return p })
+}
+
+// less is half of n, but not below low.
+func less(n, low int) int { return min(n, max(low, n/2)) }
+
+// each lists every chance.
+func (f *Faults) each() []*float64 {
+	return []*float64{&f.Refuse, &f.Lose, &f.Late, &f.Never, &f.Twice, &f.Slow, &f.Statements, &f.Conflict, &f.Crash,
+		&f.DropAnswer, &f.Duplicate, &f.Forget, &f.Stale, &f.Second, &f.Roll, &f.Split, &f.Replay, &f.Sweep}
+}
+
+// Overlay is what a smaller plan changes of the one it came from, as JSON: decoded over the old plan it gives
+// the new one.
+func Overlay(from, to Plan) string {
+	text, _ := json.Marshal(differences(reflect.ValueOf(from), reflect.ValueOf(to))) // numbers and booleans: it cannot fail
+	return string(text)
+}
+
+func differences(from, to reflect.Value) map[string]any {
+	changed := map[string]any{}
+	for i := range to.NumField() {
+		name, was, is := to.Type().Field(i).Name, from.Field(i), to.Field(i)
+		switch {
+		case is.Equal(was):
+		case is.Kind() == reflect.Struct:
+			changed[name] = differences(was, is)
+		default:
+			changed[name] = is.Interface()
+		}
+	}
+	return changed
+}

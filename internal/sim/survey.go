@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Survey adds up what happened in many worlds, so that one can see that the trouble was real.
+type Survey struct {
+	Worlds   int
+	faults   map[string]*Tally
+	verdicts map[string]*Tally
+	sizes    map[string][]int // one number a world, for the median
+}
+
+// Tally is how often something happened, and in how many worlds.
+type Tally struct{ Times, Worlds int }
+
+// NewSurvey knows every fault and every verdict by name: one that never occurs is in it with nothing.
+func NewSurvey() *Survey {
+	s := &Survey{faults: map[string]*Tally{}, verdicts: map[string]*Tally{}, sizes: map[string][]int{}}
+	for _, name := range FaultNames() {
+		s.faults[name] = &Tally{}
+	}
+	for _, v := range event.Verdicts {
+		s.verdicts[v.String()] = &Tally{}
+	}
+	return s
+}
+
+// Add takes a world into account.
+func (s *Survey) Add(r Result) {
+	s.Worlds++
+	count(s.faults, r.Stats.Faults)
+	count(s.verdicts, r.Stats.Verdicts)
+	for _, m := range medians() {
+		s.sizes[m.name] = append(s.sizes[m.name], m.of(&r.Stats))
+	}
+}
+
+func count(into map[string]*Tally, from map[string]int) {
+	for name, n := range from {
+		t := into[name]
+		if t == nil {
+			t = &Tally{}
+			into[name] = t
+		}
+		t.Times += n
+		if n > 0 {
+			t.Worlds++
+		}
+	}
+}
+
+// rareWorlds is the share of worlds in which everything that can happen must have happened, one in so many.
+const rareWorlds = 100
+
+// fewWorlds is how many worlds it takes before shares and medians mean anything.
+const fewWorlds = 500
+
+// Shortfalls names what the worlds lacked: a fault or a verdict that under one world in a hundred met, and a
+// median world that is too small to prove much. Under 500 worlds nothing is judged.
+func (s *Survey) Shortfalls() (list []string) {
+	if s.Worlds < fewWorlds {
+		return nil
+	}
+	for _, kind := range []struct {
+		name  string
+		tally map[string]*Tally
+	}{{"fault", s.faults}, {"verdict", s.verdicts}} {
+		for _, name := range sortedKeys(kind.tally) {
+			if t := kind.tally[name]; t.Worlds*rareWorlds < s.Worlds {
+				list = append(list, fmt.Sprintf("the %s %q occurred in %d of %d worlds: under 1 %%", kind.name, name, t.Worlds, s.Worlds))
+			}
+		}
+	}
+	for _, m := range medians() {
+		if got := s.median(m.name); got < m.least {
+			list = append(list, fmt.Sprintf("the median world has %d %s: at least %d are needed", got, m.name, m.least))
+		}
+	}
+	return list
+}
+
+// measure is one size of a world.
+type measure struct {
+	name  string
+	least int // of the median world
+	of    func(*Stats) int
+}
+
+func medians() []measure {
+	return []measure{
+		{"messages", 200, func(s *Stats) int { return s.Sent }},
+		{"deliveries", 0, func(s *Stats) int { return s.Deliveries }},
+		{"invocations", 0, func(s *Stats) int { return s.Invocations }},
+		{"shard rolls", 3, func(s *Stats) int { return s.Rolls }},
+		{"expiries", 1, func(s *Stats) int { return s.Expired }},
+		{"crashes and lost answers", 5, func(s *Stats) int { return s.Faults[crashed] + s.Faults[lost] + s.Faults[dropped] }},
+		{"aggregates", 2, func(s *Stats) int { return s.Aggregates }},
+		{"aggregate items", 0, func(s *Stats) int { return s.Totals }},
+		{"steps", 0, func(s *Stats) int { return s.Steps }},
+		{"hours", 0, func(s *Stats) int { return int(s.Hours) }},
+	}
+}
+
+func (s *Survey) median(name string) int {
+	sizes := slices.Clone(s.sizes[name])
+	if len(sizes) == 0 {
+		return 0
+	}
+	slices.Sort(sizes)
+	return sizes[(len(sizes)-1)/2]
+}
+
+// Print writes the survey for people.
+func (s *Survey) Print(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	table := func(title string, tally map[string]*Tally) {
+		fmt.Fprintf(w, "%s\ttimes\tworlds\t\n", title)
+		names := sortedKeys(tally)
+		slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(tally[b].Times, tally[a].Times) })
+		for _, name := range names {
+			t := tally[name]
+			fmt.Fprintf(w, "%s\t%d\t%.1f %%\t\n", name, t.Times, 100*float64(t.Worlds)/float64(max(1, s.Worlds)))
+		}
+		fmt.Fprintln(w, "\t\t\t")
+	}
+	table("fault", s.faults)
+	table("verdict", s.verdicts)
+	fmt.Fprintln(w, "median world\t\t\t")
+	for _, m := range medians() {
+		fmt.Fprintf(w, "%s\t%d\t\t\n", m.name, s.median(m.name))
+	}
+	w.Flush()
+}

@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+func TestSurvey(t *testing.T) {
+	full := func() Result {
+		r := Result{Stats: Stats{Sent: 200, Rolls: 3, Expired: 1, Aggregates: 2, Faults: map[string]int{}, Verdicts: map[string]int{}}}
+		for _, name := range FaultNames() {
+			r.Stats.Faults[name] = 2
+		}
+		for _, v := range event.Verdicts {
+			r.Stats.Verdicts[v.String()] = 1
+		}
+		return r
+	}
+	tests := map[string]struct {
+		change func(*Stats)
+		worlds int // of 600 that are changed
+		want   string
+	}{
+		"all is there":           {func(*Stats) {}, 600, ""},
+		"a fault is rare":        {func(s *Stats) { delete(s.Faults, rolled) }, 595, `the fault "shards rolled" occurred in 5 of 600 worlds`},
+		"a fault is seldom":      {func(s *Stats) { delete(s.Faults, rolled) }, 594, ""},
+		"a verdict never occurs": {func(s *Stats) { delete(s.Verdicts, "Stale") }, 600, `the verdict "Stale" occurred in 0 of 600 worlds`},
+		"worlds are too small":   {func(s *Stats) { s.Sent = 199 }, 301, "the median world has 199 messages: at least 200"},
+		"most are large enough":  {func(s *Stats) { s.Sent = 199 }, 299, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := NewSurvey()
+			for i := range 600 {
+				r := full()
+				if i < test.worlds {
+					test.change(&r.Stats)
+				}
+				s.Add(r)
+			}
+			got := strings.Join(s.Shortfalls(), "; ")
+			if !strings.HasPrefix(got, test.want) || (test.want == "") != (got == "") {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestSurveyKnowsEveryFault: what a world names and the list does not would escape the 1 % rule.
+func TestSurveyKnowsEveryFault(t *testing.T) {
+	s := NewSurvey()
+	for seed := range uint64(12) {
+		s.Add(Run(seed))
+	}
+	if len(s.faults) != len(FaultNames()) || len(s.verdicts) != len(event.Verdicts) {
+		t.Errorf("faults %v, verdicts %v", sortedKeys(s.faults), sortedKeys(s.verdicts))
+	}
+	if s.faults[lost].Times == 0 || s.verdicts["Inserted"].Worlds != 12 {
+		t.Errorf("lost answers %+v, inserted %+v", s.faults[lost], s.verdicts["Inserted"])
+	}
+	var text strings.Builder
+	s.Print(&text)
+	for _, want := range append(FaultNames(), "Inserted", "median world", "shard rolls") {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the survey does not tell of %q:\n%s", want, text.String())
+		}
+	}
+}
+
+func TestSurveyJudgesNothingByAFewWorlds(t *testing.T) {
+	s := NewSurvey()
+	s.Add(Result{})
+	if got := s.Shortfalls(); got != nil {
+		t.Errorf("got %q", got)
+	}
+}
