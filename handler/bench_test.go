@@ -1,0 +1,45 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/handler"
+)
+
+// BenchmarkIngest stores a thousand events on a table that answers at once.
+func BenchmarkIngest(b *testing.B) {
+	w := newWorld(b, merchants)
+	in := &handler.Ingest{Plan: w.plan, Store: w.agreeing()}
+	pad := fmt.Sprintf(`"merchant":"m","note":%q`, strings.Repeat("x", 300))
+	var bodies []string
+	for i := range 1000 {
+		bodies = append(bodies, order(fmt.Sprint(i), i, pad))
+	}
+	e := messages(bodies...)
+	b.ReportAllocs()
+	for b.Loop() {
+		if answer, err := in.Handle(context.Background(), e); err != nil || len(answer.BatchItemFailures) > 0 {
+			b.Fatal(answer, err)
+		}
+	}
+}
+
+// BenchmarkStreams counts a hundred changes onto twenty aggregates on a table that answers at once.
+func BenchmarkStreams(b *testing.B) {
+	w := newWorld(b, merchants)
+	s := &handler.Streams{Plan: w.plan, Store: w.agreeing()}
+	payload, err := json.Marshal(w.changesOf(100)[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if answer, err := s.Handle(context.Background(), payload); err != nil || len(answer.BatchItemFailures) > 0 {
+			b.Fatal(answer, err)
+		}
+	}
+}
