@@ -19,6 +19,7 @@ type sandbox struct {
 	function string
 	// typicalCalls is about how many requests an invocation sends: a kill falls among so many.
 	typicalCalls int
+	kill, refuse kind // what a kill and a refusal of all its requests are called
 	cold         func(ctx context.Context) (handle, error)
 	count        func(payload []byte) // takes note of what is delivered
 	imitate      func(payload []byte) // lets plain ADDs count it
@@ -44,7 +45,7 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, er
 			return nil, err
 		}
 	}
-	s.world.trouble.begin(s.function, s.typicalCalls, &s.requests)
+	s.world.trouble.begin(s.function, s.typicalCalls, &s.requests, s.kill, s.refuse)
 	if s.world.trouble.in.refused {
 		s.onRefusal(payload)
 	} else {
@@ -66,7 +67,7 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, er
 
 // newIngest is the ingest function.
 func newIngest(w *world) *sandbox {
-	s := &sandbox{world: w, function: "ingest", typicalCalls: 5}
+	s := &sandbox{world: w, function: "ingest", typicalCalls: 5, kill: ingestKilled, refuse: ingestRefused}
 	s.cold = func(context.Context) (handle, error) {
 		st, err := w.open()
 		if err != nil {
@@ -120,7 +121,7 @@ func messages(payload []byte) []message {
 
 // newStreams is the streams function.
 func newStreams(w *world) *sandbox {
-	s := &sandbox{world: w, function: "streams", typicalCalls: 30}
+	s := &sandbox{world: w, function: "streams", typicalCalls: 30, kill: streamsKilled, refuse: streamsRefused}
 	s.cold = func(ctx context.Context) (handle, error) {
 		st, err := w.open()
 		if err != nil {

@@ -39,6 +39,7 @@ type trouble struct {
 	die    *rand.Rand
 	ledger *ledger
 	in     *invocation // nil: no function runs
+	tries  [kinds]int  // how often each kind could have happened
 }
 
 // invocation is one run of a function.
@@ -55,16 +56,24 @@ type invocation struct {
 // of it goes on.
 type killed struct{}
 
-func (t *trouble) chance(p float64) bool { return t.die.Float64() < p }
+// chance throws the die for one kind of trouble. A kind that has not happened yet grows likelier with each
+// try, so that a run of some length shows every kind whatever its seed; after that its chance is p.
+func (t *trouble) chance(k kind, p float64) bool {
+	if t.ledger.injected[k] == 0 {
+		p += 0.01 * float64(t.tries[k])
+	}
+	t.tries[k]++
+	return t.die.Float64() < p
+}
 
 // begin starts an invocation, and decides whether and when it is killed: between a request that was carried
 // out and the function's answer.
-func (t *trouble) begin(function string, typicalCalls int, requests *int) {
+func (t *trouble) begin(function string, typicalCalls int, requests *int, kill, refuse kind) {
 	t.in = &invocation{function: function, requests: requests}
-	if t.chance(chanceKilled) {
+	if t.chance(kill, chanceKilled) {
 		t.in.killAt = 1 + t.die.IntN(typicalCalls)
 	}
-	t.in.refused = t.in.killAt == 0 && t.chance(chanceRefused)
+	t.in.refused = t.in.killAt == 0 && t.chance(refuse, chanceRefused)
 }
 
 func (t *trouble) end() { t.in = nil }
@@ -76,7 +85,8 @@ func (t *trouble) intercept(_ context.Context, api string, input any, call func(
 	}
 	t.in.calls++
 	out, err := t.disturb(api, input, call)
-	if t.in.calls == t.in.killAt {
+	// Only after a request that was carried out: one that was throttled has written nothing.
+	if carriedOut := err == nil || errors.Is(err, errLost); carriedOut && t.in.killAt > 0 && t.in.calls >= t.in.killAt {
 		panic(killed{})
 	}
 	return out, err
@@ -93,11 +103,11 @@ func (t *trouble) disturb(api string, input any, call func() (any, error)) (any,
 	if t.in.refused {
 		return nil, throttled()
 	}
-	if t.chance(chanceThrottled) {
+	if t.chance(requestThrottled, chanceThrottled) {
 		t.ledger.happened(requestThrottled, 0)
 		return nil, throttled()
 	}
-	if in, ok := input.(*dynamodb.BatchExecuteStatementInput); ok && len(in.Statements) > 1 && t.chance(chanceSomeThrottled) {
+	if in, ok := input.(*dynamodb.BatchExecuteStatementInput); ok && len(in.Statements) > 1 && t.chance(statementThrottled, chanceSomeThrottled) {
 		return t.throttleSome(in, call)
 	}
 	return t.loseAnswer(tableAnswerLost, chanceRequestLost, call)
@@ -113,7 +123,7 @@ var errLost = errors.New("read: connection reset by peer (the demo dropped the a
 // loseAnswer carries the request out and perhaps drops its answer.
 func (t *trouble) loseAnswer(k kind, p float64, call func() (any, error)) (any, error) {
 	out, err := call()
-	if err == nil && t.chance(p) {
+	if err == nil && t.chance(k, p) {
 		t.ledger.happened(k, 0)
 		return nil, errLost
 	}
@@ -157,21 +167,21 @@ func (t *trouble) throttleSome(in *dynamodb.BatchExecuteStatementInput, call fun
 func (t *trouble) queueFaults(wasKilled *bool) esm.Faults {
 	return esm.Faults{
 		Duplicate: func(inv esm.Invocation) bool {
-			if *wasKilled || !t.chance(chanceInvokedTwice) {
+			if *wasKilled || !t.chance(ingestTwice, chanceInvokedTwice) {
 				return false
 			}
 			t.ledger.comeBack(ingestTwice, inv.IDs)
 			return true
 		},
 		DropAnswer: func(inv esm.Invocation) bool {
-			if *wasKilled || !t.chance(chanceAnswerLost) {
+			if *wasKilled || !t.chance(ingestAnswerLost, chanceAnswerLost) {
 				return false
 			}
 			t.ledger.comeBack(ingestAnswerLost, inv.IDs)
 			return true
 		},
 		Forget: func(inv esm.Invocation) bool {
-			if !t.chance(chanceForgotten) {
+			if !t.chance(deletionLost, chanceForgotten) {
 				return false
 			}
 			t.ledger.comeBack(deletionLost, inv.IDs)
@@ -184,7 +194,7 @@ func (t *trouble) queueFaults(wasKilled *bool) esm.Faults {
 func (t *trouble) streamFaults(wasKilled *bool) esm.Faults {
 	happens := func(k kind, p float64) func(esm.Invocation) bool {
 		return func(inv esm.Invocation) bool {
-			return !*wasKilled && len(inv.IDs) > 0 && t.chance(p) && t.note(k, len(inv.IDs))
+			return !*wasKilled && len(inv.IDs) > 0 && t.chance(k, p) && t.note(k, len(inv.IDs))
 		}
 	}
 	twice := happens(streamsTwice, chanceInvokedTwice)

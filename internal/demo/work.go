@@ -15,7 +15,7 @@ const maxIdleRounds = 300
 // work polls queue and stream until nothing is left in either, with trouble around them. What comes back to
 // the queue is waited for: the clock moves by the visibility timeout.
 func (w *world) work(ctx context.Context) error {
-	rolled := !w.trouble.chance(chanceRolled)
+	rolled := !w.trouble.chance(shardsRolled, chanceRolled)
 	before := w.stream.Checkpoint()
 	for stuck := 0; stuck < maxIdleRounds; stuck++ {
 		if err := ctx.Err(); err != nil {
@@ -75,7 +75,7 @@ func (w *world) drain(ctx context.Context) error {
 // over to a stale checkpoint, and works off again what it then delivers again.
 func (w *world) fallBack(ctx context.Context, before esm.Checkpoint) error {
 	w.ledger.forget(w.stream.Checkpoint())
-	if !w.trouble.chance(chanceStale) {
+	if !w.trouble.chance(checkpointStale, chanceStale) {
 		return nil
 	}
 	repeated := w.ledger.repeated
