@@ -9,6 +9,7 @@
 //
 // Items are immutable once stored: a write copies its input, and every read answers with a fresh map whose
 // attribute values are shared with the store. A caller may change the map, but must not change a value in it.
+// A stream record is shared as a whole: nobody may change its maps either.
 package embedded
 
 import (
@@ -16,6 +17,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
 // Config tells an Engine what it cannot know by itself. The zero value works.
@@ -40,6 +43,9 @@ type Config struct {
 	// error without calling), lose the answer (call, then return an error) or pass through. An error it
 	// returns is wrapped in *smithy.OperationError like the service's own.
 	Intercept func(ctx context.Context, api string, input any, call func() (any, error)) (any, error)
+	// OnRecord, when set, is told of every stream record when it is written, in the order of the writes. The
+	// engine's lock is held: OnRecord must not call the engine. It must not change the record.
+	OnRecord func(shardID string, r types.Record)
 }
 
 func (c Config) withDefaults() Config {

@@ -55,7 +55,7 @@ func (ts *tables) getRecords(in *dynamodbstreams.GetRecordsInput) (*dynamodbstre
 		if bytes += s.size(r); bytes > maxRecordBytes && len(out.Records) > 0 {
 			break
 		}
-		out.Records = append(out.Records, s.record(r, ts.e.cfg.Region))
+		out.Records = append(out.Records, *s.record(r))
 		it.offset++
 	}
 	if sh.isOpen() || it.offset < sh.base+len(sh.records) {
@@ -77,7 +77,15 @@ func (s *stream) size(r *record) int {
 	return keys + sizeOf(r.old) + sizeOf(r.new)
 }
 
-func (s *stream) record(r *record, region string) types.Record {
+// record is a change as it is read. It is made once: many read the same one.
+func (s *stream) record(r *record) *types.Record {
+	if r.public == nil {
+		r.public = s.publish(r)
+	}
+	return r.public
+}
+
+func (s *stream) publish(r *record) *types.Record {
 	it, name := r.new, types.OperationTypeModify
 	switch {
 	case r.old == nil:
@@ -89,9 +97,9 @@ func (s *stream) record(r *record, region string) types.Record {
 	for _, k := range s.t.schema.names() {
 		keys[k] = streamValue(it.get(k))
 	}
-	out := types.Record{
+	out := &types.Record{
 		EventID: aws.String(fmt.Sprintf("%016x%016x", r.id[0], r.id[1])), EventName: name,
-		EventVersion: aws.String("1.1"), EventSource: aws.String("aws:dynamodb"), AwsRegion: aws.String(region),
+		EventVersion: aws.String("1.1"), EventSource: aws.String("aws:dynamodb"), AwsRegion: aws.String(s.cfg.Region),
 		Dynamodb: &types.StreamRecord{
 			ApproximateCreationDateTime: aws.Time(r.at), Keys: keys,
 			NewImage: streamImage(r.new), OldImage: streamImage(r.old),

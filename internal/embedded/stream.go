@@ -3,7 +3,10 @@ package embedded
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
 // retention is how long a stream keeps a record.
@@ -14,6 +17,7 @@ const retention = 24 * time.Hour
 type stream struct {
 	arn, label string
 	t          *table
+	cfg        *Config
 	rnd        *rand.Rand
 	rollAfter  time.Duration // negative: never
 	created    time.Time
@@ -39,7 +43,8 @@ type record struct {
 	at       time.Time
 	seq      sequence
 	id       [2]uint64
-	by       *identity // nil: an ordinary write
+	by       *identity     // nil: an ordinary write
+	public   *types.Record // as GetRecords gives it; nil until it is first asked for
 }
 
 type identity struct{ kind, principal string }
@@ -49,7 +54,10 @@ type sequence struct{ high, low uint64 }
 
 const lowLimit = 1_000_000_000_000
 
-func (s sequence) String() string { return fmt.Sprintf("%d%012d", s.high, s.low) }
+func (s sequence) String() string {
+	low := strconv.FormatUint(lowLimit+s.low, 10) // a 1, then the twelve digits
+	return strconv.FormatUint(s.high, 10) + low[1:]
+}
 
 func (s sequence) plus(n uint64) sequence {
 	s.low += n
@@ -68,7 +76,7 @@ func (s sequence) compare(t sequence) int {
 
 func (ts *tables) openStream(t *table) *stream {
 	now := ts.e.now()
-	s := &stream{t: t, created: now, rollAfter: ts.e.cfg.RollAfter}
+	s := &stream{t: t, cfg: &ts.e.cfg, created: now, rollAfter: ts.e.cfg.RollAfter}
 	for at := now; s.arn == "" || ts.streams[s.arn] != nil; at = at.Add(time.Millisecond) { // a table made anew within a millisecond
 		s.label = at.Format("2006-01-02T15:04:05.000")
 		s.arn = t.arn + "/stream/" + s.label
@@ -130,6 +138,9 @@ func (s *stream) append(old, new *item, now time.Time, by *identity) {
 	sh.records = append(sh.records, record{
 		old: old, new: new, at: now.Truncate(time.Second), seq: sh.last, id: [2]uint64{s.rnd.Uint64(), s.rnd.Uint64()}, by: by,
 	})
+	if tell := s.cfg.OnRecord; tell != nil {
+		tell(sh.id, *s.record(&sh.records[len(sh.records)-1]))
+	}
 }
 
 // shard is the open shard that covers a hash.

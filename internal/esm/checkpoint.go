@@ -2,6 +2,8 @@ package esm
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -42,7 +44,7 @@ func (s *Stream) Restore(c Checkpoint) {
 	for id, at := range c.Shards {
 		s.shards[id] = &shard{id: id, at: at.clone()}
 	}
-	s.described = false
+	s.order, s.described = slices.Sorted(maps.Keys(s.shards)), false
 }
 
 func (c ShardCheckpoint) clone() ShardCheckpoint {

@@ -137,6 +137,11 @@ func region(arn string) string {
 
 // appendRecords appends the event of the encoded records, without the closing brace.
 func appendRecords(dst []byte, records [][]byte) []byte {
+	size := len(`{"Records":[]}`)
+	for _, r := range records {
+		size += len(r) + 1
+	}
+	dst = slices.Grow(dst, size)
 	return appendList(append(dst, `{"Records":`...), records, func(dst, r []byte) []byte { return append(dst, r...) })
 }
 

@@ -66,6 +66,9 @@ func (sh *shard) split(n int) {
 	sh.pieces = append([]int{n / 2, n - n/2}, sh.pieces...)
 }
 
+// changeSize is what the JSON of a small item's change takes, so that it is written into one piece of memory.
+const changeSize = 1024
+
 // fill reads ahead until a batch is full, or the shard has nothing more to give now.
 func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 	for len(sh.ahead) < s.cfg.BatchSize && !sh.closed {
@@ -91,7 +94,7 @@ func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 			if r.Dynamodb == nil {
 				return trimmed, fmt.Errorf("read shard %s: a record without its dynamodb part", sh.id)
 			}
-			sh.ahead = append(sh.ahead, change{record: r, json: appendChange(nil, r, s.cfg.ARN)})
+			sh.ahead = append(sh.ahead, change{record: r, json: appendChange(make([]byte, 0, changeSize), r, s.cfg.ARN)})
 		}
 		sh.iterator, sh.closed = out.NextShardIterator, out.NextShardIterator == nil
 		if len(out.Records) == 0 {

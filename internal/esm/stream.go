@@ -59,7 +59,8 @@ type Discard struct {
 type Stream struct {
 	cfg         StreamConfig
 	shards      map[string]*shard
-	described   bool // since the last shard finished
+	order       []string // their ids, in byte order
+	described   bool     // since the last shard finished
 	describedAt time.Time
 }
 
@@ -171,6 +172,7 @@ func (s *Stream) discover(ctx context.Context, p *Streamed) error {
 		}
 		delete(s.shards, id)
 	}
+	s.order = slices.Sorted(maps.Keys(s.shards))
 	s.described, s.describedAt = true, now
 	return nil
 }
@@ -196,7 +198,7 @@ func (s *Stream) describe(ctx context.Context) (map[string]types.Shard, error) {
 // before children keeps the changes of one item in order.
 func (s *Stream) ready() []*shard {
 	var list []*shard
-	for _, id := range slices.Sorted(maps.Keys(s.shards)) {
+	for _, id := range s.order {
 		sh := s.shards[id]
 		parent := s.shards[sh.parent]
 		if !sh.at.Finished && (parent == nil || parent.at.Finished) {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -203,16 +204,20 @@ func (w *World) must(err error) {
 
 // split divides a random open shard.
 func (w *World) split() {
+	out, err := w.engine.Streams().DescribeStream(context.Background(), &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn})
+	if err != nil {
+		w.fail(Broken, "describe stream: %v", err)
+		return
+	}
 	var open []string
-	for id, at := range w.iterators {
-		if at != nil {
-			open = append(open, id)
+	for _, listed := range out.StreamDescription.Shards {
+		if listed.SequenceNumberRange.EndingSequenceNumber == nil {
+			open = append(open, *listed.ShardId)
 		}
 	}
 	if len(open) == 0 || len(open) > 6 {
 		return
 	}
-	sort.Strings(open)
 	if w.engine.SplitShard(eventsTable, open[w.rng.IntN(len(open))]) != nil {
 		return // too narrow to be split
 	}

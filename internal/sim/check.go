@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
@@ -55,10 +54,7 @@ func (w *World) fail(check Check, format string, args ...any) {
 
 // wrote checks whatever the last request changed.
 func (w *World) wrote() {
-	if w.dirty {
-		w.dirty = false
-		w.observe()
-	}
+	w.observe()
 	for _, pk := range w.newReceipts {
 		w.checkReceipt(pk)
 	}
@@ -69,66 +65,23 @@ func (w *World) wrote() {
 	w.touched = w.touched[:0]
 }
 
-// observe reads what the stream has to say since it was last read, from every shard.
-func (w *World) observe() {
-	ctx := context.Background()
-	for _, id := range w.shards(ctx) {
-		at, known := w.iterators[id]
-		if known && at == nil {
-			continue
-		}
-		if !known {
-			first, err := w.engine.Streams().GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: &id, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
-			if err != nil {
-				w.fail(Broken, "iterator of %s: %v", id, err)
-				return
-			}
-			at = first.ShardIterator
-		}
-		for at != nil {
-			got, err := w.engine.Streams().GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: at, Limit: aws.Int32(1000)})
-			if err != nil {
-				again, err := w.engine.Streams().GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.arn, ShardId: &id,
-					ShardIteratorType: streamtypes.ShardIteratorTypeAfterSequenceNumber, SequenceNumber: aws.String(w.lastSeen[id])})
-				if err != nil {
-					w.fail(Broken, "read of %s: %v", id, err)
-					return
-				}
-				at = again.ShardIterator
-				continue
-			}
-			for _, r := range got.Records {
-				w.lastSeen[id] = *r.Dynamodb.SequenceNumber
-				w.record(id, r)
-			}
-			at = got.NextShardIterator
-			if len(got.Records) == 0 {
-				break
-			}
-		}
-		w.iterators[id] = at
-	}
+// written is a stream record as the engine wrote it.
+type written struct {
+	shard  string
+	record streamtypes.Record
 }
 
-// shards lists the stream's shards.
-func (w *World) shards(ctx context.Context) (ids []string) {
-	in := &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn}
-	for {
-		out, err := w.engine.Streams().DescribeStream(ctx, in)
-		if err != nil {
-			w.fail(Broken, "describe stream: %v", err)
-			return nil
-		}
-		for _, listed := range out.StreamDescription.Shards {
-			ids = append(ids, *listed.ShardId)
-		}
-		if in.ExclusiveStartShardId = out.StreamDescription.LastEvaluatedShardId; in.ExclusiveStartShardId == nil {
-			return ids
-		}
+// observe takes in what was written to the stream since.
+func (w *World) observe() {
+	for _, r := range w.written {
+		w.record(r.shard, r.record)
 	}
+	clear(w.written)
+	w.written = w.written[:0]
 }
 
 func (w *World) record(shard string, r streamtypes.Record) {
+	w.shards[shard] = true
 	c, err := w.model.record(shard, r)
 	if err != nil {
 		w.fail(Broken, "record of %s: %v", shard, err)

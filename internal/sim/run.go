@@ -44,7 +44,7 @@ func Live(p Plan, trace bool) Result {
 	w.live()
 	w.stats.Steps, w.stats.Hours = w.steps, w.now.Sub(origin).Hours()
 	w.stats.Shards, w.stats.Inserted, w.stats.Expired = len(w.model.shards), w.model.inserted, w.model.expired
-	w.stats.Rolls = max(0, len(w.iterators)-w.partitions())
+	w.stats.Rolls = max(0, len(w.shards)-w.partitions())
 	w.stats.Aggregates, w.stats.Totals = w.model.aggregates(), len(w.model.slots)
 	r := Result{Plan: p, Stats: w.stats, Failure: w.failure}
 	if trace {

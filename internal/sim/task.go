@@ -12,10 +12,18 @@ type task struct {
 	of    *invocation // nil for those that are not part of one
 	ready func() bool // nil: it waits for nothing
 	wake  time.Time   // not before
+	do    func()
+	on    *strand
+	ended bool
+}
+
+// strand is a coroutine that runs one task after the other: making one, and growing its stack, costs more than
+// most tasks do.
+type strand struct {
+	task  *task
 	yield func(struct{}) bool
 	next  func() (struct{}, bool)
 	stop  func()
-	ended bool
 }
 
 // killed unwinds a task that is stopped where it stands.
@@ -26,30 +34,55 @@ type scheduler struct {
 	now     time.Time
 	tasks   []*task
 	current *task
+	free    []*strand // those whose task has ended
 }
 
 // spawn adds a task. It does not run yet.
 func (s *scheduler) spawn(name string, of *invocation, do func()) *task {
-	t := &task{name: name, of: of}
-	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield = yield
-		defer func() {
-			t.ended = true
-			if r := recover(); r != nil && r != (killed{}) {
-				panic(r)
-			}
-		}()
-		do()
-	})
+	t := &task{name: name, of: of, do: do}
+	if n := len(s.free); n > 0 {
+		t.on, s.free = s.free[n-1], s.free[:n-1]
+	} else {
+		t.on = s.strand()
+	}
+	t.on.task = t
 	s.tasks = append(s.tasks, t)
 	return t
+}
+
+// strand makes a coroutine that waits for a task.
+func (s *scheduler) strand() *strand {
+	c := &strand{}
+	c.next, c.stop = iter.Pull(func(yield func(struct{}) bool) {
+		c.yield = yield
+		for c.run() {
+			s.free = append(s.free, c)
+			if !yield(struct{}{}) {
+				return
+			}
+		}
+	})
+	return c
+}
+
+// run runs the strand's task to its end, and reports whether it was let to.
+func (c *strand) run() (whole bool) {
+	t := c.task
+	defer func() {
+		t.ended = true
+		if r := recover(); r != nil && r != (killed{}) {
+			panic(r)
+		}
+	}()
+	t.do()
+	return true
 }
 
 // park lets others go on until ready holds and the time is wake. Only the current task may call it.
 func (s *scheduler) park(wake time.Time, ready func() bool) {
 	t := s.current
 	t.wake, t.ready = wake, ready
-	if !t.yield(struct{}{}) {
+	if !t.on.yield(struct{}{}) {
 		panic(killed{})
 	}
 	t.ready = nil
@@ -64,7 +97,7 @@ func (s *scheduler) sleep(d time.Duration) { s.park(s.now.Add(d), nil) }
 // resume runs t until it parks or ends.
 func (s *scheduler) resume(t *task) {
 	s.current = t
-	t.next()
+	t.on.next()
 	s.current = nil
 }
 
@@ -74,7 +107,7 @@ func (s *scheduler) kill(t *task) {
 		return
 	}
 	s.current = t
-	t.stop()
+	t.on.stop()
 	t.ended = true
 	s.current = nil
 }
@@ -84,7 +117,10 @@ func (s *scheduler) killAll() {
 	for _, t := range s.tasks {
 		s.kill(t)
 	}
-	s.tasks = nil
+	for _, c := range s.free {
+		c.stop()
+	}
+	s.tasks, s.free = nil, nil
 }
 
 // runnable drops ended tasks and returns those that can go on now. earliest is the next time at which another

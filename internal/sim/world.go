@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -54,9 +55,8 @@ type World struct {
 	archived    map[string]int    // by object name
 
 	model       *model
-	iterators   map[string]*string
-	lastSeen    map[string]string
-	dirty       bool // the events table was written
+	written     []written       // records of the stream, not yet looked at
+	shards      map[string]bool // those that had a record
 	touched     []string
 	newReceipts []string
 
@@ -74,14 +74,14 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, archived: map[string]int{}, iterators: map[string]*string{}, lastSeen: map[string]string{}, gaveUp: map[string][]byte{}}
+		received: map[string]string{}, quarantined: map[string]int{}, archived: map[string]int{}, shards: map[string]bool{}, gaveUp: map[string][]byte{}}
 	w.now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {
 		w.trace = &strings.Builder{}
 	}
 	config := embedded.Config{Now: func() time.Time { return w.now }, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
-		Partitions: w.partitions()}
+		Partitions: w.partitions(), OnRecord: func(shard string, r streamtypes.Record) { w.written = append(w.written, written{shard, r}) }}
 	w.engine = embedded.New(config)
 	w.dynamo = recorder{w.engine.DynamoDB(), w}
 	if err := w.build(context.Background()); err != nil {
