@@ -26,6 +26,9 @@ const (
 	Window          = time.Minute // tumbling; only a window tells the streams function its shard
 )
 
+// twoWeeks in seconds is the longest that SQS keeps a message.
+const twoWeeks = "1209600"
+
 // Stack is the resources of one deployment.
 type Stack struct {
 	Engine *embedded.Engine
@@ -63,37 +66,28 @@ func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 // queues: the dead-letter queue is of the same kind as the queue, as SQS asks; quarantine is always a standard
 // queue, since its letters carry no group.
 func (s *Stack) queues(ctx context.Context, fifo bool) (err error) {
-	suffix := ""
-	kind := func(more map[string]string) map[string]string { return more }
-	if fifo {
-		suffix = ".fifo"
-		kind = func(more map[string]string) map[string]string {
-			if more == nil {
-				more = map[string]string{}
-			}
-			more["FifoQueue"] = "true"
-			return more
-		}
-	}
-	if s.Quarantine, err = s.queue(ctx, "quarantine", nil); err != nil {
+	if s.Quarantine, err = s.queue(ctx, "quarantine", false, map[string]string{"MessageRetentionPeriod": twoWeeks}); err != nil {
 		return err
 	}
-	dead := "dead-letters" + suffix
-	if s.DeadLetters, err = s.queue(ctx, dead, kind(nil)); err != nil {
+	if s.DeadLetters, err = s.queue(ctx, "dead-letters", fifo, map[string]string{"MessageRetentionPeriod": twoWeeks}); err != nil {
 		return err
 	}
 	arn, err := s.attribute(ctx, s.DeadLetters, types.QueueAttributeNameQueueArn)
 	if err != nil {
 		return err
 	}
-	s.Queue, err = s.queue(ctx, "events"+suffix, kind(map[string]string{
+	s.Queue, err = s.queue(ctx, "events", fifo, map[string]string{
 		"VisibilityTimeout": strconv.Itoa(int(Visibility / time.Second)),
 		"RedrivePolicy":     fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, arn, MaxReceives),
-	}))
+	})
 	return err
 }
 
-func (s *Stack) queue(ctx context.Context, name string, attributes map[string]string) (url string, err error) {
+func (s *Stack) queue(ctx context.Context, name string, fifo bool, attributes map[string]string) (url string, err error) {
+	if fifo {
+		name += ".fifo"
+		attributes["FifoQueue"] = "true"
+	}
 	out, err := s.Engine.SQS().CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
 	if err != nil {
 		return "", err

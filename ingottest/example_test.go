@@ -1,0 +1,98 @@
+package ingottest_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/ingottest"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// shop declares a pipeline in Go; pipeline.Load reads one from its file.
+func shop() *pipeline.Pipeline {
+	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{order_id}", At: "{placed_at}", Retain: 90 * 24 * time.Hour,
+			Key: pipeline.KeySpec{PK: "ORDER#{order_id}", SK: "ORDER"}}},
+		Aggregates: map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour,
+			From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count", "cents": "sum cents"}}}}}})
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func order(id, at string, cents int) string {
+	return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","order_id":%q,"placed_at":%q,"cents":%d}`, id, at, cents)
+}
+
+// A test of a pipeline: what is sent twice, killed half-way and delivered again counts once.
+func Example() {
+	w := ingottest.New(t, ingottest.Config{Pipeline: shop()})
+
+	w.Send(order("o1", "2026-03-01T09:00:00Z", 1250), order("o2", "2026-03-01T10:00:00Z", 300))
+	w.Send(order("o1", "2026-03-01T09:00:00Z", 1250)) // the producer sends it twice
+	w.Send(order("o2", "2026-03-01T10:00:00Z", 999))  // the same id with another amount
+	w.Crash(ingottest.Ingest, 1)                      // after the write, before the answer
+	w.Drain()
+	w.Redeliver() // every message and every change comes again
+	w.Drain()
+	w.Verify()
+
+	for _, item := range w.Items() {
+		fmt.Println(item.Key)
+	}
+	day := w.Total("daily", map[string]string{"merchant": "m1"}, w.Now())
+	fmt.Println(day.Window.Format(time.DateOnly), day.Values["orders"], "orders", day.Values["cents"], "cents")
+	fmt.Println(w.Quarantined()[0].Verdict, w.Quarantined()[0].Key)
+	// Output:
+	// ORDER#o1 / ORDER
+	// ORDER#o2 / ORDER
+	// 2026-03-01 2 orders 1550 cents
+	// Conflict ORDER#o2 / ORDER
+}
+
+// Hooks of your own run inside the real functions.
+func Example_hooks() {
+	shipped := map[event.Key]int{}
+	w := ingottest.New(t, ingottest.Config{
+		Pipeline: shop(),
+		OnResult: func(_ context.Context, o handler.Outcome) { fmt.Println("message:", o.Verdict) },
+		OnChange: func(_ context.Context, c event.Change) error {
+			if c.Kind == event.Insert {
+				shipped[c.Key]++ // at least once for each order, so it must bear to be repeated
+			}
+			return nil
+		},
+	})
+	w.Send(order("o1", "2026-03-01T09:00:00Z", 1250))
+	w.Crash(ingottest.Streams, 2) // its first is the check at its start, its second moves the total
+	w.Verify()                    // drains first
+	fmt.Println("told of it", shipped[event.Key{PK: "ORDER#o1", SK: "ORDER"}], "times")
+	// Output:
+	// message: Inserted
+	// told of it 2 times
+}
+
+// After 90 days the orders are gone, archived, and the totals stand.
+func Example_expiry() {
+	w := ingottest.New(t, ingottest.Config{Pipeline: shop()})
+	w.Send(order("o1", "2026-03-01T09:00:00Z", 1250))
+	w.Drain()
+	w.Advance(91 * 24 * time.Hour)
+	fmt.Println("swept:", w.Sweep())
+	w.Verify()
+
+	day := w.Total("daily", map[string]string{"merchant": "m1"}, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	fmt.Println("items:", len(w.Items()), "archived:", len(w.Archived()), "orders:", day.Values["orders"])
+
+	w.Redeliver() // too late: storing it again could count it twice
+	w.Drain()
+	fmt.Println(w.Quarantined()[0].Verdict)
+	// Output:
+	// swept: 1
+	// items: 0 archived: 1 orders: 1
+	// Expired
+}

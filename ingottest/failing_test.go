@@ -1,0 +1,12 @@
+package ingottest_test
+
+import "fmt"
+
+// t stands in the examples where a test has its *testing.T.
+var t printer
+
+type printer struct{}
+
+func (printer) Helper()                   {}
+func (printer) Errorf(f string, a ...any) { fmt.Printf("FAILED: "+f+"\n", a...) }
+func (printer) Fatalf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }

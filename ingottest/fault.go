@@ -1,0 +1,116 @@
+package ingottest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+)
+
+// Function is one of the two functions.
+type Function uint8
+
+// The functions.
+const (
+	none Function = iota
+	Ingest
+	Streams
+)
+
+// String is the function's name.
+func (f Function) String() string {
+	switch f {
+	case Ingest:
+		return "Ingest"
+	case Streams:
+		return "Streams"
+	}
+	return fmt.Sprintf("Function(%d)", uint8(f))
+}
+
+// Crash kills a function right after one of its requests: the request was carried out, and whatever the
+// function would have done next is not. request counts all that the function sends to DynamoDB, SQS and S3, from
+// this call on: 1 is its next one. The function starts cold for its next invocation, and what it was invoked
+// for comes again.
+func (w *World) Crash(f Function, request int) { w.plant(f, crash, request) }
+
+// LoseAnswer makes a function lose the answer to one of its requests: it was carried out, and the function sees
+// an error. request is as for Crash.
+func (w *World) LoseAnswer(f Function, request int) { w.plant(f, loseAnswer, request) }
+
+// Throttle refuses one of a function's requests for capacity. request is as for Crash.
+func (w *World) Throttle(f Function, request int) { w.plant(f, throttle, request) }
+
+func (w *World) plant(f Function, k faultKind, request int) {
+	w.t.Helper()
+	if f != Ingest && f != Streams || request < 1 {
+		w.t.Fatalf("ingottest: %s(%s, %d): name Ingest or Streams, and a request from 1 on", k, f, request)
+	}
+	w.faults.planned = append(w.faults.planned, fault{f, k, request, w.faults.sent[f] + request})
+}
+
+type faultKind string
+
+const (
+	crash      faultKind = "Crash"
+	loseAnswer faultKind = "LoseAnswer"
+	throttle   faultKind = "Throttle"
+)
+
+// fault is to happen once.
+type fault struct {
+	function Function
+	kind     faultKind
+	request  int // as the test gave it
+	at       int // the same, counted from the beginning
+}
+
+// faults stands between the functions and the engine.
+type faults struct {
+	running Function // none: whoever asks is not a function
+	sent    [Streams + 1]int
+	planned []fault
+}
+
+func (f *faults) intercept(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
+	if f.running == none {
+		return call()
+	}
+	f.sent[f.running]++
+	kind := f.take()
+	if kind == throttle {
+		return nil, throttled(api)
+	}
+	out, err := call()
+	switch kind {
+	case crash:
+		panic(killed{})
+	case loseAnswer:
+		return nil, errLost
+	}
+	return out, err
+}
+
+// take is the fault planned for this request, if any.
+func (f *faults) take() faultKind {
+	for i, p := range f.planned {
+		if p.function == f.running && p.at == f.sent[f.running] {
+			f.planned = append(f.planned[:i], f.planned[i+1:]...)
+			return p.kind
+		}
+	}
+	return ""
+}
+
+var errLost = errors.New("read: connection reset by peer (the test lost the answer)")
+
+func throttled(api string) error {
+	switch api {
+	case "SendMessageBatch", "PutObject":
+		return &smithy.GenericAPIError{Code: "ThrottlingException", Message: "the test throttled this request"}
+	}
+	return &types.ProvisionedThroughputExceededException{Message: aws.String("the test throttled this request")}
+}

@@ -1,0 +1,80 @@
+package ingottest
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// Items are all stored events by key, those included that have expired and are not yet swept.
+func (w *World) Items() []*event.Item {
+	w.t.Helper()
+	var items []*event.Item
+	for item, err := range w.reader.Items(w.ctx) {
+		if err != nil {
+			w.t.Fatalf("ingottest: %v", err)
+		}
+		items = append(items, item)
+	}
+	slices.SortFunc(items, func(a, b *event.Item) int { return a.Key.Compare(b.Key) })
+	return items
+}
+
+// Total is one aggregate's total for these values of its by, in the window that holds at; an aggregate without
+// windows has one total, whatever at is. A total that nothing has moved, or that has expired, is the zero one:
+// every value of it is 0.
+func (w *World) Total(name string, by map[string]string, at time.Time) store.Total {
+	w.t.Helper()
+	def, ok := w.plan.Definition(name)
+	if !ok {
+		w.t.Fatalf("ingottest: the pipeline has no aggregate %q", name)
+	}
+	// Windows start at whole seconds, so exactly one starts in these.
+	second := at.Truncate(time.Second)
+	totals, err := w.reader.Total(w.ctx, name, by, second.Add(time.Second-def.Window), second.Add(time.Second))
+	if err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
+	if len(totals) == 0 {
+		return store.Total{}
+	}
+	return totals[0]
+}
+
+// Verdicts are how many deliveries of messages came to each verdict. A delivery that a crash ended has none, or
+// one that was never answered.
+func (w *World) Verdicts() map[event.Verdict]int { return maps.Clone(w.verdicts) }
+
+// Archived are the names of all objects in the archive: one for each item that time to live removed.
+func (w *World) Archived() []string {
+	w.t.Helper()
+	names, err := w.stack.Objects(w.ctx)
+	if err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
+	return names
+}
+
+// Verify drains the queue and the stream, adds up all items anew and compares every total. Each difference is an
+// error of the test, and so is a fault that was asked for and never came about.
+func (w *World) Verify() {
+	w.t.Helper()
+	w.Drain()
+	for _, f := range w.faults.planned {
+		w.t.Errorf("ingottest: %s(%s, %d) never came about: the function sent only %d requests", f.kind, f.function, f.request, w.faults.sent[f.function]-f.at+f.request)
+	}
+	report, err := verify.Totals(w.ctx, w.plan, w.reader, w.clock.Now())
+	if err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
+	for _, d := range report.Differences {
+		w.t.Errorf("ingottest: %s", d)
+	}
+	for _, text := range slices.Concat(report.Flagged, report.Odd) {
+		w.t.Errorf("ingottest: %s", text)
+	}
+}

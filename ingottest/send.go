@@ -1,0 +1,102 @@
+package ingottest
+
+import (
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/esm"
+)
+
+// Message is a message of the events queue.
+type Message struct {
+	Body string
+	// Attributes are message attributes of type String, such as those of a CloudEvent in binary mode; at most 10.
+	Attributes map[string]string
+	// Group is the message group on a FIFO queue; empty means "group". Each message sent is one of its own: the
+	// queue's deduplication never takes it for an earlier one.
+	Group string
+}
+
+// Send puts a message into the queue for each body. Nothing is delivered until Drain.
+func (w *World) Send(bodies ...string) {
+	w.t.Helper()
+	for _, body := range bodies {
+		w.SendMessage(Message{Body: body})
+	}
+}
+
+// SendMessage puts a message into the queue. Nothing is delivered until Drain.
+func (w *World) SendMessage(m Message) {
+	w.t.Helper()
+	m.Attributes = maps.Clone(m.Attributes)
+	w.sent = append(w.sent, m)
+	w.waiting = append(w.waiting, m)
+	if item, err := w.plan.Plan(envelope.Message{Body: m.Body, Attributes: m.Attributes}); err == nil && !w.dated {
+		w.date(item.At)
+	}
+	if w.dated {
+		w.post()
+	}
+}
+
+// date sets a clock that is not set yet. What was sent before waits until then, and what lies in quarantine is
+// taken out: the leap would be longer than a queue keeps anything.
+func (w *World) date(at time.Time) {
+	w.t.Helper()
+	w.collect()
+	w.dated = true
+	if at.After(latest) {
+		at = latest
+	}
+	w.clock.Reach(at)
+}
+
+// post puts into the queue what waits.
+func (w *World) post() {
+	w.t.Helper()
+	for _, m := range w.waiting {
+		w.send(m)
+	}
+	w.waiting = nil
+}
+
+// Redeliver makes everything come again: every message ever sent comes as a new one, as after a redrive or from
+// a producer that sends twice, and the stream mapping goes back to the oldest change there is, as when it fails
+// over to a stale checkpoint. Nothing is delivered until Drain.
+//
+// A message whose event has expired by now does not come to nothing: it is judged Expired and quarantined.
+func (w *World) Redeliver() {
+	w.t.Helper()
+	w.post()
+	for _, m := range w.sent {
+		w.send(m)
+	}
+	w.stream.Restore(esm.Checkpoint{})
+}
+
+func (w *World) send(m Message) {
+	w.t.Helper()
+	in := &sqs.SendMessageInput{QueueUrl: &w.stack.Queue, MessageBody: &m.Body}
+	for name, text := range m.Attributes {
+		if in.MessageAttributes == nil {
+			in.MessageAttributes = map[string]types.MessageAttributeValue{}
+		}
+		in.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(text)}
+	}
+	if w.config.FIFO {
+		if m.Group == "" {
+			m.Group = "group"
+		}
+		w.posted++
+		in.MessageGroupId, in.MessageDeduplicationId = &m.Group, aws.String(strconv.Itoa(w.posted))
+	}
+	if _, err := w.engine.SQS().SendMessage(w.ctx, in); err != nil {
+		w.t.Fatalf("ingottest: message %.100q: %v", m.Body, err)
+	}
+}

@@ -1,0 +1,66 @@
+package ingottest
+
+import (
+	"time"
+
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+// maxIdleRounds bounds how often queue and stream are polled without getting anything done: more than it takes
+// for a message that always fails to come to the dead-letter queue.
+const maxIdleRounds = 50
+
+// Drain delivers until the queue is empty and the stream is read to its end. The clock moves on where messages
+// come back only after the visibility timeout. A change that fails again and again ends the test, with the
+// function's error; such a message goes to the dead-letter queue, as template.yaml has it.
+func (w *World) Drain() {
+	w.t.Helper()
+	w.post()
+	for stuck := 0; stuck < maxIdleRounds; stuck++ {
+		polled, err := w.queue.Poll(w.ctx)
+		if err != nil {
+			w.t.Fatalf("ingottest: queue: %v", err)
+		}
+		streamed, err := w.stream.Poll(w.ctx)
+		if err != nil {
+			w.t.Fatalf("ingottest: stream: %v", err)
+		}
+		if polled.Deleted > 0 || streamed.Done > 0 {
+			stuck = 0
+		}
+		if !polled.Idle() || !streamed.Idle() {
+			continue
+		}
+		left, err := w.stack.Depth(w.ctx, w.stack.Queue)
+		if err != nil {
+			w.t.Fatalf("ingottest: queue: %v", err)
+		}
+		if left == 0 {
+			return
+		}
+		w.clock.Reach(w.clock.Now().Add(stack.Visibility))
+	}
+	w.t.Fatalf("ingottest: queue and stream got nothing done in %d rounds; the last failure was: %v", maxIdleRounds, w.lastError)
+}
+
+// Advance moves the clock. Drain first: as in the services, a change that nobody read for 24 hours is gone, and
+// so is a message that was in the queue for 4 days; Verify then says which totals are wrong. What has expired is hidden from totals at once, and removed by Sweep.
+func (w *World) Advance(d time.Duration) {
+	w.t.Helper()
+	w.post()
+	w.collect() // letters would go after 14 days too
+	w.dated = true
+	w.clock.Reach(w.clock.Now().Add(d))
+}
+
+// Sweep lets time to live remove what has expired, as DynamoDB does some time within days, and returns how many
+// items of both tables it removed. The changes wait for Drain.
+func (w *World) Sweep() int { return w.engine.SweepExpired() }
+
+// RollShards closes every open shard of the stream and opens its child, as DynamoDB does every few hours.
+func (w *World) RollShards() {
+	w.t.Helper()
+	if err := w.engine.RollShards(stack.Events); err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
+}

@@ -1,0 +1,170 @@
+package ingottest
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// TB is what a world asks of a test; *testing.T, *testing.B and *testing.F have it.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	// Fatalf must not return.
+	Fatalf(format string, args ...any)
+}
+
+// Config says what is deployed. Only Pipeline is required.
+type Config struct {
+	Pipeline *pipeline.Pipeline
+	// Start is where the clock begins. Zero: at the time of the first event that is sent, so that events of any
+	// year can be used without their having expired. From 1970-01-02 to 2100-01-01.
+	Start time.Time
+	// Counting is how totals are counted: by marks (the default) or by receipts.
+	Counting aggregate.Counting
+	// FIFO makes the queue a FIFO queue; see Message.Group.
+	FIFO bool
+	// BatchSize is how many messages, and how many changes, one invocation gets at most. 0 means 10; at most 10
+	// with FIFO, else 10,000.
+	BatchSize int
+	// Seed is of all that the services choose at random: ids, sequence numbers, the jitter of retries.
+	Seed uint64
+	// OnResult is the ingest function's hook: handler.Ingest.OnResult.
+	OnResult func(context.Context, handler.Outcome)
+	// OnChange is the streams function's hook: handler.Streams.OnChange. What it keeps in memory outlives a
+	// crash here, unlike in Lambda.
+	OnChange func(context.Context, event.Change) error
+}
+
+// World is one deployment. It is for one goroutine.
+type World struct {
+	t      TB
+	ctx    context.Context
+	config Config
+
+	engine  *embedded.Engine
+	stack   *stack.Stack
+	clock   *stack.Clock
+	dated   bool // the clock has been set
+	jitter  *rand.Rand
+	plan    *pipeline.Pipeline
+	reader  *store.Store // beside the functions, never troubled
+	queue   *esm.Queue
+	stream  *esm.Stream
+	ingest  *sandbox
+	streams *sandbox
+	faults  faults
+
+	sent      []Message
+	waiting   []Message // sent before the clock was set
+	posted    int       // into a FIFO queue
+	verdicts  map[event.Verdict]int
+	letters   []Letter  // taken out of the quarantine queue so far
+	dead      []Message // taken out of the dead-letter queue so far
+	lastError error     // of a function
+}
+
+// Where a clock may stand: a stream's records say when they were made in seconds since 1970 that have four bytes.
+var (
+	earliest = time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+const defaultBatch = 10
+
+// New deploys a pipeline: empty tables and queues, and both functions, cold.
+func New(t TB, c Config) *World {
+	t.Helper()
+	if c.Pipeline == nil {
+		t.Fatalf("ingottest: Config.Pipeline is nil: give it the result of pipeline.Load or pipeline.New")
+	}
+	w := &World{t: t, ctx: context.Background(), config: c, dated: !c.Start.IsZero(), jitter: rand.New(rand.NewPCG(c.Seed, 0)),
+		verdicts: map[event.Verdict]int{}}
+	start := earliest
+	if w.dated {
+		start = c.Start.UTC()
+	}
+	if start.Before(earliest) || start.After(latest) {
+		t.Fatalf("ingottest: Config.Start is %s: give a time from 1970-01-02 to 2100-01-01", start.Format(time.RFC3339))
+	}
+	if c.BatchSize == 0 {
+		w.config.BatchSize = defaultBatch
+	}
+	w.clock = stack.NewClock(start)
+	w.engine = embedded.New(embedded.Config{Now: w.clock.Now, Seed: c.Seed, RollAfter: -1, Intercept: w.faults.intercept})
+	var err error
+	if w.stack, err = stack.New(w.ctx, w.engine, stack.Config{Indexes: c.Pipeline.Indexes(), FIFO: c.FIFO}); err != nil {
+		t.Fatalf("ingottest: %v", err)
+	}
+	w.Deploy(c.Pipeline)
+	w.mapFunctions()
+	return w
+}
+
+// Deploy replaces the pipeline, as a deployment does: both functions start cold with the new one, streams
+// first. What the functions would refuse to start with ends the test. An index that the first pipeline does not
+// name cannot be added.
+func (w *World) Deploy(p *pipeline.Pipeline) {
+	w.t.Helper()
+	reader, err := w.open(p)
+	if err == nil {
+		err = reader.Start(w.ctx)
+	}
+	if err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
+	w.plan, w.reader = p, reader
+	w.ingest, w.streams = &sandbox{world: w, function: Ingest, cold: w.coldIngest}, &sandbox{world: w, function: Streams, cold: w.coldStreams}
+}
+
+// open makes a store as a function's cold start does.
+func (w *World) open(p *pipeline.Pipeline) (*store.Store, error) {
+	return store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
+		Counting: w.config.Counting, Env: w.env()})
+}
+
+func (w *World) env() store.Env { return w.clock.Env(w.jitter.Float64) }
+
+// mapFunctions connects queue and stream to the functions, with the settings of template.yaml.
+func (w *World) mapFunctions() {
+	w.t.Helper()
+	function := func(invoke esm.Handler) esm.Function {
+		return esm.Function{Handler: invoke, Timeout: stack.FunctionTimeout, Now: w.clock.Now, Deadline: w.clock.Deadline}
+	}
+	failed := func(_ esm.Invocation, err error) {
+		if err != nil {
+			w.lastError = err
+		}
+	}
+	var err error
+	w.queue, err = esm.NewQueue(w.ctx, esm.QueueConfig{Client: w.engine.SQS(), URL: w.stack.Queue, BatchSize: w.config.BatchSize,
+		Function:                function(func(ctx context.Context, payload []byte) ([]byte, error) { return w.ingest.invoke(ctx, payload) }),
+		ReportBatchItemFailures: true, OnFailure: failed})
+	if err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
+	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.stack.StreamARN, BatchSize: w.config.BatchSize,
+		Function:                function(func(ctx context.Context, payload []byte) ([]byte, error) { return w.streams.invoke(ctx, payload) }),
+		ReportBatchItemFailures: true, OnFailure: failed}
+	if w.config.Counting == aggregate.Marks {
+		config.Window = stack.Window // only a window tells the function its shard
+	}
+	if w.stream, err = esm.NewStream(config); err != nil {
+		w.t.Fatalf("ingottest: %v", err)
+	}
+}
+
+// Store reads and writes the tables, apart from the functions and without their faults.
+func (w *World) Store() *store.Store { return w.reader }
+
+// Now is where the clock stands.
+func (w *World) Now() time.Time { return w.clock.Now() }

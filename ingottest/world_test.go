@@ -1,0 +1,365 @@
+package ingottest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const day = 24 * time.Hour
+
+func spec() pipeline.Spec {
+	return pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{id}", At: "{at}", Retain: 90 * day, Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}}},
+		Aggregates: map[string]pipeline.AggregateSpec{
+			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: day,
+				From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count", "cents": "sum cents"}}}},
+			"live": {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}}}
+}
+
+func compile(t *testing.T, s pipeline.Spec) *pipeline.Pipeline {
+	t.Helper()
+	p, err := pipeline.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func order(id, at string, cents int) string {
+	return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":%q,"cents":%d}`, id, at, cents)
+}
+
+var merchant = map[string]string{"merchant": "m1"}
+
+// book is a TB that keeps what it is told. Fatalf ends the function that runs in it.
+type book struct{ errors, fatal string }
+
+func (*book) Helper()                          {}
+func (b *book) Errorf(format string, a ...any) { b.errors += fmt.Sprintf(format, a...) + "\n" }
+func (b *book) Fatalf(format string, a ...any) {
+	b.fatal = fmt.Sprintf(format, a...)
+	panic(b)
+}
+
+// watched runs a test of a test.
+func watched(test func(TB)) (b *book) {
+	b = &book{}
+	defer func() {
+		if r := recover(); r != nil && r != any(b) {
+			panic(r)
+		}
+	}()
+	test(b)
+	return b
+}
+
+func values(w *World, name string, by map[string]string, at time.Time) string {
+	total := w.Total(name, by, at)
+	return fmt.Sprintf("%v orders, %v cents", total.Values["orders"], total.Values["cents"])
+}
+
+// TestEveryFaultFindsTheSame: whatever goes wrong, each event is stored once and counted once, in every way of
+// counting and through both kinds of queue.
+func TestEveryFaultFindsTheSame(t *testing.T) {
+	for name, c := range map[string]Config{"marks": {}, "receipts": {Counting: aggregate.Receipts}, "fifo": {FIFO: true, BatchSize: 3}} {
+		t.Run(name, func(t *testing.T) {
+			c.Pipeline = compile(t, spec())
+			EveryFault(t, c, func(t *testing.T, w *World) {
+				w.Send(order("a", "2026-03-01T10:00:00Z", 100), order("b", "2026-03-01T11:00:00Z", 20), order("a", "2026-03-01T10:00:00Z", 100),
+					order("b", "2026-03-01T11:00:00Z", 21), "not JSON")
+				w.Drain()
+				w.RollShards()
+				w.Send(order("c", "2026-03-02T00:00:00Z", 3))
+				w.Redeliver()
+				w.Drain()
+				if n := len(w.Items()); n != 3 {
+					t.Errorf("%d items", n)
+				}
+				first, second := time.Date(2026, 3, 1, 23, 59, 59, 999, time.UTC), time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+				if got := values(w, "daily", merchant, first) + "; " + values(w, "daily", merchant, second); got != "2 orders, 120 cents; 1 orders, 3 cents" {
+					t.Errorf("totals: %s", got)
+				}
+				if n := len(w.Quarantined()); n < 4 {
+					t.Errorf("%d letters for two messages that came twice", n)
+				}
+				w.Advance(91 * day)
+				if n := w.Sweep(); n < 3 {
+					t.Errorf("%d swept", n)
+				}
+				w.Drain()
+				if live := w.Total("live", nil, w.Now()); live.N != 0 || !live.Values["orders"].IsZero() || values(w, "daily", merchant, first) != "2 orders, 120 cents" {
+					t.Errorf("after expiry: live %+v, daily %s", live, values(w, "daily", merchant, first))
+				}
+				if n := len(w.Archived()); n != 3 {
+					t.Errorf("%d objects archived", n)
+				}
+				if n := len(w.DeadLetters()); n != 0 {
+					t.Errorf("%d dead letters", n)
+				}
+			})
+		})
+	}
+}
+
+// TestEveryFaultIsTried: a hook that does not bear to be repeated is found out, and each fault comes about once.
+func TestEveryFaultIsTried(t *testing.T) {
+	told, crashes, runs := 0, 0, 0
+	c := Config{Pipeline: compile(t, spec()), OnChange: func(context.Context, event.Change) error { told++; return nil }}
+	EveryFault(t, c, func(t *testing.T, w *World) {
+		runs++
+		before := told
+		w.Send(order("a", "2026-03-01T10:00:00Z", 100))
+		w.Drain()
+		if told > before+1 {
+			crashes++
+		}
+	})
+	// Ingest sends one request. Streams asks for its heads and moves two totals; a crash or a lost answer of
+	// either move, but not of the question, delivers the change again: a lost answer is asked again within.
+	if runs != 1+3*(1+3) || crashes != 2 {
+		t.Errorf("%d runs, %d of them told the hook twice", runs, crashes)
+	}
+}
+
+func TestRootPipeline(t *testing.T) {
+	p, err := pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte("a test's")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := New(t, Config{Pipeline: p})
+	shipped := func(status, at string) string {
+		return fmt.Sprintf(`{"type":"order.shipped","merchant_id":"m1","order_id":"o1","shipment_id":"s1","shipped_at":"2026-03-01T10:00:00Z","updated_at":%q,"status":%q}`, at, status)
+	}
+	w.Send(shipped("travelling", "2026-03-01T12:00:00Z"), shipped("packed", "2026-03-01T11:00:00Z"))
+	w.Drain()
+	w.Send(shipped("delivered", "2026-03-02T12:00:00Z"))
+	w.Drain()
+	w.Send(shipped("travelling", "2026-03-01T12:00:00Z"))
+	w.Verify()
+	if got := w.Verdicts(); !reflect.DeepEqual(got, map[event.Verdict]int{event.Inserted: 1, event.Updated: 1, event.Stale: 2}) {
+		t.Errorf("verdicts %v", got)
+	}
+	for status, want := range map[string]string{"packed": "0", "travelling": "0", "delivered": "1"} {
+		total := w.Total("merchant_parcels", map[string]string{"merchant": "m1", "status": status}, w.Now())
+		if got := total.Values["parcels"].String(); got != want {
+			t.Errorf("%s: %s parcels, want %s", status, got, want)
+		}
+	}
+}
+
+func TestStart(t *testing.T) {
+	p := compile(t, spec())
+	for name, c := range map[string]struct {
+		start time.Time
+		body  string
+		now   string
+		want  event.Verdict
+	}{
+		"the first event's time":  {body: order("a", "2026-03-01T10:00:00+02:00", 1), now: "2026-03-01T08:00:00Z", want: event.Inserted},
+		"the oldest event":        {body: order("a", "1970-01-01T00:00:00Z", 1), now: "1970-01-02T00:00:00Z", want: event.Inserted},
+		"the newest event":        {body: order("a", "9999-01-01T00:00:00Z", 1), now: "2100-01-01T00:00:00Z", want: event.Inserted},
+		"set, and long after it":  {start: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), body: order("a", "2026-03-01T10:00:00Z", 1), now: "2026-06-01T00:00:00Z", want: event.Expired},
+		"set, and long before it": {start: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC), body: order("a", "2026-03-01T10:00:00Z", 1), now: "2025-06-01T00:00:00Z", want: event.Inserted},
+		"not an event":            {body: "{}", now: "1970-01-02T00:00:00Z", want: event.Poison},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := New(t, Config{Pipeline: p, Start: c.start})
+			w.Send(c.body)
+			w.Verify()
+			if got := w.Now().Format(time.RFC3339); got != c.now {
+				t.Errorf("the clock stands at %s, want %s", got, c.now)
+			}
+			if w.Verdicts()[c.want] != 1 {
+				t.Errorf("verdicts %v, want %s", w.Verdicts(), c.want)
+			}
+		})
+	}
+}
+
+func TestQuarantine(t *testing.T) {
+	w := New(t, Config{Pipeline: compile(t, spec())})
+	w.SendMessage(Message{Body: `{"merchant":"m1"}`, Attributes: map[string]string{"trace": "t1", "ce-specversion": "1.0", "ce-id": "1", "ce-source": "s", "ce-type": "order.lost"}})
+	w.Send(order("a", "2026-03-01T10:00:00Z", 1), order("a", "2026-03-01T10:00:00Z", 2))
+	w.Drain()
+	w.Advance(200 * day) // letters are kept past SQS's own 14 days
+	letters := w.Quarantined()
+	if len(letters) != 2 || !reflect.DeepEqual(letters, w.Quarantined()) {
+		t.Fatalf("letters %+v, and then %+v", letters, w.Quarantined())
+	}
+	if l := letters[0]; l.Verdict != "Poison" || l.Reason != event.UnknownType || l.Body != `{"merchant":"m1"}` || len(l.Attributes) != 5 || l.Attributes["trace"] != "t1" || !strings.Contains(l.Detail, "order.lost") {
+		t.Errorf("first letter %+v", l)
+	}
+	if l := letters[1]; l.Verdict != "Conflict" || l.Reason != event.DigestDiffers || l.Key != (event.Key{PK: "ORDER#a", SK: "ORDER"}) || l.Body != order("a", "2026-03-01T10:00:00Z", 2) {
+		t.Errorf("second letter %+v", l)
+	}
+}
+
+// TestDeadLetters: with ten attributes there is no room for the reason, so quarantine cannot take it.
+func TestDeadLetters(t *testing.T) {
+	for _, fifo := range []bool{false, true} {
+		w := New(t, Config{Pipeline: compile(t, spec()), FIFO: fifo})
+		m := Message{Body: "poison", Attributes: map[string]string{}}
+		for i := range 10 {
+			m.Attributes[fmt.Sprint("a", i)] = "x"
+		}
+		if fifo {
+			m.Group = "g1"
+		}
+		w.SendMessage(m)
+		w.Verify()
+		if got := w.DeadLetters(); len(got) != 1 || !reflect.DeepEqual(got[0], m) {
+			t.Errorf("dead letters %+v", got)
+		}
+		if got := w.Verdicts()[event.Poison]; got != stack.MaxReceives {
+			t.Errorf("%d deliveries", got)
+		}
+	}
+}
+
+// TestDeploy: an aggregate that is new counts what comes after it.
+func TestDeploy(t *testing.T) {
+	w := New(t, Config{Pipeline: compile(t, spec())})
+	w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+	w.Drain()
+	s := spec()
+	s.Epoch = 2
+	s.Aggregates["all"] = pipeline.AggregateSpec{Since: 2, From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}
+	w.Deploy(compile(t, s))
+	w.Send(order("b", "2026-03-01T10:00:00Z", 1))
+	w.Drain()
+	if all := w.Total("all", nil, w.Now()); all.Values["orders"].String() != "1" || !all.Building {
+		t.Errorf("before the touch pass: %+v", all)
+	}
+	if _, err := w.Store().Touch(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.Verify()
+	if all := w.Total("all", nil, w.Now()); all.Values["orders"].String() != "2" {
+		t.Errorf("after the touch pass: %+v", all)
+	}
+	s.Aggregates["all"] = pipeline.AggregateSpec{Since: 2, Spread: 2, From: s.Aggregates["all"].From}
+	changed := compile(t, s)
+	if b := watched(func(tb TB) { w.t = tb; w.Deploy(changed) }); !strings.Contains(b.fatal, "all") || !strings.Contains(b.fatal, "epoch") {
+		t.Errorf("a changed definition under the same epoch: %q", b.fatal)
+	}
+}
+
+// TestWhatFailsATest: a world that goes wrong says so.
+func TestWhatFailsATest(t *testing.T) {
+	p := compile(t, spec())
+	stuck := errors.New("the mail server is down")
+	for name, c := range map[string]struct {
+		test         func(TB)
+		errors, dies string
+	}{
+		"no pipeline": {func(tb TB) { New(tb, Config{}) }, "", "Config.Pipeline is nil"},
+		"start":       {func(tb TB) { New(tb, Config{Pipeline: p, Start: time.Unix(0, 0)}) }, "", "Config.Start is 1970-01-01T00:00:00Z"},
+		"batch size":  {func(tb TB) { New(tb, Config{Pipeline: p, FIFO: true, BatchSize: 100}) }, "", "10"},
+		"no message":  {func(tb TB) { New(tb, Config{Pipeline: p}).Send(order("a", "2026-03-01T10:00:00Z", 1), "") }, "", `message ""`},
+		"a fault that never comes about": {func(tb TB) {
+			w := New(tb, Config{Pipeline: p})
+			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+			w.Drain()
+			w.Throttle(Ingest, 2)
+			w.Redeliver()
+			w.Verify()
+		}, "Throttle(Ingest, 2) never came about: the function sent only 1 requests", ""},
+		"request 0":   {func(tb TB) { New(tb, Config{Pipeline: p}).Crash(Streams, 0) }, "", "Crash(Streams, 0)"},
+		"no function": {func(tb TB) { New(tb, Config{Pipeline: p}).LoseAnswer(7, 1) }, "", "LoseAnswer(Function(7), 1)"},
+		"a hook that always fails": {func(tb TB) {
+			w := New(tb, Config{Pipeline: p, OnChange: func(context.Context, event.Change) error { return stuck }})
+			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+			w.Drain()
+		}, "", "the last failure was: the mail server is down"},
+		"changes that nobody read": {func(tb TB) {
+			w := New(tb, Config{Pipeline: p, OnResult: func(context.Context, handler.Outcome) {}})
+			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+			if _, err := w.queue.Poll(w.ctx); err != nil {
+				t.Fatal(err)
+			}
+			w.Advance(2 * day)
+			w.Verify()
+		}, "live since 1: missing", ""},
+		"a total that is wrong": {func(tb TB) {
+			w := New(tb, Config{Pipeline: p})
+			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+			w.Drain()
+			_, err := w.engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
+				Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#daily#1#0#m1"}, "SK": &types.AttributeValueMemberS{Value: "2026-03-01T00:00:00Z"}},
+				UpdateExpression: aws.String("ADD cents :one"), ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Verify()
+		}, "cents is 2, and its items add up to 1", ""},
+		"no such aggregate": {func(tb TB) { New(tb, Config{Pipeline: p}).Total("weekly", nil, earliest) }, "", `no aggregate "weekly"`},
+		"no such by":        {func(tb TB) { New(tb, Config{Pipeline: p}).Total("daily", nil, earliest) }, "", "merchant"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := watched(c.test)
+			if !strings.Contains(b.errors, c.errors) || (c.errors == "") != (b.errors == "") {
+				t.Errorf("errors %q, want %q", b.errors, c.errors)
+			}
+			if !strings.Contains(b.fatal, c.dies) || (c.dies == "") != (b.fatal == "") {
+				t.Errorf("fatal %q, want %q", b.fatal, c.dies)
+			}
+		})
+	}
+}
+
+// TestSameSeedSameRun: nothing depends on the machine.
+func TestSameSeedSameRun(t *testing.T) {
+	run := func(seed uint64) string {
+		var trace strings.Builder
+		w := New(t, Config{Pipeline: compile(t, spec()), Seed: seed, BatchSize: 4,
+			OnResult: func(_ context.Context, o handler.Outcome) { fmt.Fprintln(&trace, o.Message.MessageId, o.Verdict) },
+			OnChange: func(_ context.Context, c event.Change) error {
+				fmt.Fprintln(&trace, c.Lane, c.Sequence, c.Key)
+				return nil
+			}})
+		for i := range 20 {
+			w.Send(order(fmt.Sprint(i%15), "2026-03-01T10:00:00Z", 1))
+		}
+		w.Throttle(Ingest, 2)
+		w.Crash(Ingest, 4)
+		w.LoseAnswer(Streams, 4)
+		w.Verify()
+		fmt.Fprintln(&trace, w.Now())
+		return trace.String()
+	}
+	if first, again := run(1), run(1); first != again {
+		t.Error("two runs of one seed differ")
+	}
+	if run(1) == run(2) {
+		t.Error("two seeds give one run")
+	}
+}
+
+// TestPanicOfAHook: it is the test's own, and no crash of the function.
+func TestPanicOfAHook(t *testing.T) {
+	w := New(t, Config{Pipeline: compile(t, spec()), OnResult: func(context.Context, handler.Outcome) { panic("the hook's") }})
+	w.Send("{}")
+	defer func() {
+		if r := recover(); r != "the hook's" {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	w.Drain()
+	t.Error("the panic was swallowed")
+}
