@@ -29,7 +29,7 @@ type backend struct {
 // onEach runs a test on the engine and on the endpoint.
 func onEach(t *testing.T, test func(*testing.T, *backend)) {
 	t.Run("embedded", func(t *testing.T) { test(t, embeddedBackend()) })
-	t.Run("localstack", func(t *testing.T) { test(t, endpointBackend(t)) })
+	t.Run(endpointName(), func(t *testing.T) { test(t, endpointBackend(t)) })
 }
 
 // began is when the engine's clock begins; events of these tests are of that year too, so that none expires.

@@ -11,7 +11,7 @@ import (
 
 // TestContract holds the endpoint to the contract. integration/contract holds the engine to the same.
 func TestContract(t *testing.T) {
-	t.Run("localstack", func(t *testing.T) {
+	t.Run(endpointName(), func(t *testing.T) {
 		contract.Run(t, endpointHarness(t))
 	})
 }

