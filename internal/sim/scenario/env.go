@@ -1,0 +1,53 @@
+package scenario
+
+import (
+	"context"
+	"time"
+
+	"github.com/ingot-events/ingot/store"
+)
+
+// env is the world as handlers and store see it: one thing at a time, and chance is always one half.
+func (w *world) env() store.Env {
+	return store.Env{
+		Now:      w.clock,
+		Rand:     func() float64 { return 0.5 },
+		Group:    func() store.Group { return inTurn{} },
+		Deadline: w.deadline,
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			w.now = w.now.Add(d)
+			return ctx.Err()
+		},
+	}
+}
+
+// inTurn runs functions where they are started.
+type inTurn struct{}
+
+func (inTurn) Go(do func()) { do() }
+
+func (inTurn) Wait() {}
+
+// until is a context that ends by the world's clock. Nothing here waits on Done; everything asks Err.
+type until struct {
+	context.Context
+	w  *world
+	at time.Time
+}
+
+func (w *world) deadline(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
+	if outer, ok := ctx.Deadline(); ok && outer.Before(at) {
+		at = outer
+	}
+	return &until{ctx, w, at}, func() {}
+}
+
+func (u *until) Deadline() (time.Time, bool) { return u.at, true }
+
+// Err does not hold back a request that is on its way: whoever has stopped waiting for it cannot call it back.
+func (u *until) Err() error {
+	if !u.w.arriving && !u.w.now.Before(u.at) {
+		return context.DeadlineExceeded
+	}
+	return u.Context.Err()
+}

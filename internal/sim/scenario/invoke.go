@@ -1,0 +1,169 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// sandbox is one execution environment of a function. It serves one invocation after the other, until it dies
+// or another version is deployed.
+type sandbox struct {
+	function string
+	plan     *pipeline.Pipeline
+	store    *store.Store
+	ingest   *handler.Ingest
+	streams  *handler.Streams
+	started  bool
+	busy     bool
+}
+
+// invocation is one run of a function. It is a coroutine, so that it can be frozen in the middle of a request
+// while everything else goes on.
+type invocation struct {
+	name    string
+	payload []byte
+	next    func() (struct{}, bool)
+	stop    func()
+	freeze  func(struct{}) bool
+	quiet   bool // its requests are not told of, and no trouble befalls them
+
+	frozen, crashed bool
+	answer          []byte
+	err             error
+}
+
+// dead unwinds an invocation whose process has died.
+type dead struct{}
+
+var (
+	errCrashed  = errors.New("the process died")
+	errTimedOut = errors.New("timed out after 30 s")
+)
+
+func (w *world) sandboxOf(function string) (*sandbox, error) {
+	for _, s := range w.sandboxes {
+		if s.function == function && s.plan == w.plans[function] && !s.busy {
+			return s, nil
+		}
+	}
+	st, err := w.store(function)
+	if err != nil {
+		return nil, err
+	}
+	s := &sandbox{function: function, plan: w.plans[function], store: st}
+	quarantine := handler.SQSIn(w.env(), w.engine.SQS(), w.quarantineURL)
+	s.ingest = &handler.Ingest{Plan: s.plan, Store: st, Quarantine: quarantine, Env: w.env(), OnResult: w.judged}
+	s.streams = &handler.Streams{Plan: s.plan, Store: st, Quarantine: quarantine, Archive: handler.S3(w.engine.S3(), bucket), Env: w.env()}
+	w.sandboxes = append(w.sandboxes, s)
+	return s, nil
+}
+
+// invoke runs a function until it answers, dies, or is frozen: then Lambda gives it up when its time is over.
+func (w *world) invoke(function string, payload []byte, run func(context.Context, *sandbox) (any, error)) ([]byte, error) {
+	s, err := w.sandboxOf(function)
+	if err != nil {
+		return nil, err
+	}
+	s.busy = true
+	count := 1
+	for _, earlier := range w.invocations {
+		if earlier.name == fmt.Sprintf("%s-%d", function, count) {
+			count++
+		}
+	}
+	inv := &invocation{name: fmt.Sprintf("%s-%d", function, count), payload: payload}
+	w.invocations = append(w.invocations, inv)
+	w.out.linef("%s%s", inv.name, w.versions(s.plan))
+	ctx, _ := w.deadline(context.Background(), w.now.Add(functionTimeout))
+	inv.next, inv.stop = iter.Pull(func(yield func(struct{}) bool) {
+		inv.freeze = yield
+		defer func() {
+			if r := recover(); r != nil && r != (dead{}) {
+				panic(r)
+			}
+		}()
+		answer, err := run(ctx, s)
+		if inv.answer, inv.err = nil, err; err == nil {
+			inv.answer, inv.err = json.Marshal(answer)
+		}
+		s.busy = false
+	})
+	return w.resume(inv)
+}
+
+// resume lets an invocation go on.
+func (w *world) resume(inv *invocation) ([]byte, error) {
+	outer := w.running
+	w.running, inv.frozen = inv, false
+	_, inv.frozen = inv.next()
+	w.running = outer
+	switch {
+	case inv.frozen:
+		w.now = w.now.Add(functionTimeout)
+		w.out.linef("  > no answer: %s is frozen, and has timed out", inv.name)
+		return nil, errTimedOut
+	case inv.crashed:
+		w.out.linef("  > no answer: %s died", inv.name)
+		return nil, errCrashed
+	}
+	return inv.answer, inv.err
+}
+
+// versions says which epoch runs, once there is more than one.
+func (w *world) versions(plan *pipeline.Pipeline) string {
+	if len(w.sandboxes) > 0 && w.plans["ingest"] == w.plans["streams"] && plan.Epoch() == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" at epoch %d", plan.Epoch())
+}
+
+// ingest is the ingest function as its mapping calls it.
+func (w *world) ingest(_ context.Context, payload []byte) ([]byte, error) {
+	return w.invoke("ingest", payload, func(ctx context.Context, s *sandbox) (any, error) {
+		var e events.SQSEvent
+		if err := json.Unmarshal(payload, &e); err != nil {
+			return nil, err
+		}
+		w.received(e.Records)
+		response, err := s.ingest.Handle(ctx, e)
+		if err == nil {
+			w.answeredMessages(response)
+		}
+		return response, err
+	})
+}
+
+// count is the streams function as its mapping calls it.
+func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
+	return w.invoke("streams", payload, func(ctx context.Context, s *sandbox) (any, error) {
+		w.delivered(payload)
+		err := w.start(ctx, s)
+		var response handler.StreamResponse
+		if err == nil {
+			response, err = s.streams.Handle(ctx, payload)
+		}
+		w.answeredChanges(payload, response, err)
+		return response, err
+	})
+}
+
+// start is the cold start of a streams function. What it reads and writes is not told of.
+func (w *world) start(ctx context.Context, s *sandbox) error {
+	if s.started {
+		return nil
+	}
+	w.running.quiet = true
+	defer func(inv *invocation) { inv.quiet = false }(w.running)
+	err := s.store.Start(ctx)
+	s.started = err == nil
+	return err
+}

@@ -1,0 +1,130 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// names gives short names to what has long ones: shards are A, B, C in the order they appear in, A3 is the
+// third record of shard A, messages are numbered as they were sent.
+type names struct {
+	arn       string
+	shards    map[string]string // by shard id
+	lanes     map[string]string // the same, by mark attribute
+	counts    map[string]int    // records seen, by shard
+	records   map[string]string // by sequence number
+	receipts  map[string]string // by the receipt's PK
+	iterators map[string]string // shard by iterator
+	messages  map[string]string // by message id
+}
+
+func newNames() *names {
+	return &names{shards: map[string]string{}, lanes: map[string]string{}, counts: map[string]int{}, records: map[string]string{},
+		receipts: map[string]string{}, iterators: map[string]string{}, messages: map[string]string{}}
+}
+
+func (n *names) shard(id string) string {
+	if id == "" {
+		return "unknown"
+	}
+	if n.shards[id] == "" {
+		name := fmt.Sprintf("Z%d", len(n.shards))
+		if len(n.shards) < 26 {
+			name = string(rune('A' + len(n.shards)))
+		}
+		n.shards[id] = name
+		n.lanes[aggregate.LaneIDOf(event.Lane{StreamARN: n.arn, ShardID: id}).MarkAttribute()] = name
+	}
+	return n.shards[id]
+}
+
+// mark is the record that a mark stands at. A condition holds the number alone.
+func (n *names) mark(b []byte) string {
+	if len(b) < event.SequenceBytes {
+		return "?"
+	}
+	return n.records[event.SequenceFromBytes([event.SequenceBytes]byte(b[:event.SequenceBytes])).String()]
+}
+
+// observed is the stream as its mapping reads it, and learns the names on the way.
+type observed struct{ w *world }
+
+func (o observed) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+	out, err := o.w.engine.Streams().DescribeStream(ctx, in)
+	if err == nil {
+		for _, shard := range out.StreamDescription.Shards {
+			o.w.names.shard(*shard.ShardId)
+		}
+	}
+	return out, err
+}
+
+func (o observed) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetShardIteratorInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+	out, err := o.w.engine.Streams().GetShardIterator(ctx, in)
+	if err == nil {
+		o.w.names.iterators[*out.ShardIterator] = *in.ShardId
+	}
+	return out, err
+}
+
+func (o observed) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+	out, err := o.w.engine.Streams().GetRecords(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	n := o.w.names
+	shard := n.iterators[*in.ShardIterator]
+	if out.NextShardIterator != nil {
+		n.iterators[*out.NextShardIterator] = shard
+	}
+	for _, r := range out.Records {
+		number := aws.ToString(r.Dynamodb.SequenceNumber)
+		if n.records[number] != "" {
+			continue
+		}
+		n.counts[shard]++
+		n.records[number] = fmt.Sprintf("%s%d", n.shard(shard), n.counts[shard])
+		if sequence, err := event.ParseSequence(number); err == nil {
+			key := event.Key{PK: text(r.Dynamodb.Keys["PK"]), SK: text(r.Dynamodb.Keys["SK"])}
+			n.receipts[aggregate.ReceiptKey(n.arn, key, sequence).PK] = n.records[number]
+		}
+	}
+	return out, nil
+}
+
+// address is an item of the aggregates table for people.
+func (n *names) address(pk, sk string) string {
+	if a, ok := aggregate.ParseKey(event.Key{PK: pk, SK: sk}); ok {
+		parts := append([]string{generation(a.Name, a.Since)}, a.By...)
+		if a.Window != aggregate.NoWindow {
+			parts = append(parts, strings.TrimSuffix(sk, "T00:00:00Z"))
+		}
+		if a.Bucket > 0 {
+			parts = append(parts, fmt.Sprintf("bucket %d", a.Bucket))
+		}
+		return strings.Join(parts, " ")
+	}
+	if rest, ok := strings.CutPrefix(pk, "G#"); ok {
+		name, since, _ := strings.Cut(rest, "#")
+		return "head of " + name + strings.TrimSuffix("@"+since, "@1")
+	}
+	if name := n.receipts[pk]; name != "" {
+		return "receipt " + name
+	}
+	return pk
+}
+
+// generation is an aggregate's name, with the epoch it is valid since unless that is the first.
+func generation(name string, since int64) string {
+	if since == 1 {
+		return name
+	}
+	return fmt.Sprintf("%s@%d", name, since)
+}

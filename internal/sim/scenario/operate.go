@@ -1,0 +1,158 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// deploy gives both functions, or one, another pipeline.
+func (w *world) deploy(a *arguments, out *report) error {
+	file, function := a.word(), a.word()
+	plan, err := pipeline.Load(w.files, file+".yaml")
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"streams", "ingest"} {
+		if function == "" || function == name {
+			w.plans[name] = plan
+			out.linef("%s runs %s.yaml, epoch %d", name, file, plan.Epoch())
+		}
+	}
+	return nil
+}
+
+// touch is the first half of a rebuild.
+func (w *world) touch(_ *arguments, out *report) error {
+	st, err := w.store("streams")
+	if err != nil {
+		return err
+	}
+	w.behind = map[string]int64{}
+	for _, def := range w.plans["streams"].Definitions() {
+		head, err := st.Head(context.Background(), def)
+		if err != nil {
+			return err
+		}
+		if head != nil {
+			w.behind[def.Name] = head.Behind
+		}
+	}
+	t, err := st.Touch(context.Background())
+	out.linef("%d of %d items got the stamp %d", t.Touched, t.Scanned, w.plans["streams"].Epoch())
+	return err
+}
+
+// finish is the second half of a rebuild.
+func (w *world) finish(a *arguments, out *report) error {
+	def, ok := w.plans["streams"].Definition(a.word())
+	if !ok {
+		return fmt.Errorf("there is no such aggregate")
+	}
+	st, err := w.store("streams")
+	if err != nil {
+		return err
+	}
+	differences, err := verify.Finish(context.Background(), w.plans["streams"], st, def, w.behind[def.Name], w.now)
+	switch {
+	case err != nil:
+		out.linef("refused: %v", err)
+	case len(differences) > 0:
+		for _, d := range differences {
+			out.linef("refused: %s", d.What+" of "+d.Total+" differs")
+		}
+	default:
+		out.linef("%s is complete", generation(def.Name, def.Since))
+	}
+	return nil
+}
+
+// remove is a person who deletes an item.
+func (w *world) remove(a *arguments, out *report) error {
+	pk := a.word()
+	items, err := w.scan(eventsTable)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		if text(item["PK"]) == pk {
+			_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: attributes{"PK": item["PK"], "SK": item["SK"]}})
+			out.linef("%s is removed", pk)
+			return err
+		}
+	}
+	return fmt.Errorf("there is no item %s", pk)
+}
+
+// put is somebody else who writes into the events table.
+func (w *world) put(a *arguments, out *report) error {
+	pk, sk := a.word(), a.word()
+	item := attributes{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}
+	for _, pair := range a.left {
+		name, value, _ := strings.Cut(pair, "=")
+		item[name] = &types.AttributeValueMemberS{Value: value}
+	}
+	a.left = nil
+	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: item})
+	out.linef("%s is put", pk)
+	return err
+}
+
+// tamper is somebody who mends a total by hand.
+func (w *world) tamper(a *arguments, out *report) error {
+	name := a.word()
+	if len(a.left) != 1 {
+		return fmt.Errorf("says one value")
+	}
+	value, number, _ := strings.Cut(a.left[0], "=")
+	a.left = nil
+	items, err := w.scan(totals)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		if !strings.HasPrefix(text(item["PK"]), "A#"+name+"#") {
+			continue
+		}
+		_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(totals), Key: attributes{"PK": item["PK"], "SK": item["SK"]},
+			UpdateExpression: aws.String("SET #v = :v"), ExpressionAttributeNames: map[string]string{"#v": value},
+			ExpressionAttributeValues: attributes{":v": &types.AttributeValueMemberN{Value: number}}})
+		out.linef("%s of %s is now %s", value, w.names.address(text(item["PK"]), text(item["SK"])), number)
+		return err
+	}
+	return fmt.Errorf("there is no total of %s", name)
+}
+
+// verify lets the verifier that users have judge the tables.
+func (w *world) verify(_ *arguments, out *report) error {
+	st, err := w.store("streams")
+	if err != nil {
+		return err
+	}
+	r, err := verify.Totals(context.Background(), w.plans["streams"], st, w.now)
+	if err != nil {
+		return err
+	}
+	for _, d := range r.Differences {
+		has, wants := d.Has, d.Wants
+		if d.What == "fp" {
+			has, wants = short(has, 4), short(wants, 4)
+		}
+		out.linef("%s: %s is %s, and its items add up to %s", d.Total, d.What, has, wants)
+	}
+	for _, flagged := range r.Flagged {
+		out.linef("flagged: %s", short(flagged, 110))
+	}
+	for _, odd := range r.Odd {
+		out.linef("odd: %s", short(odd, 110))
+	}
+	out.linef("%d items, %d totals, %d differences", r.Items, r.Totals, len(r.Differences))
+	return nil
+}

@@ -1,0 +1,76 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+)
+
+// pass is the clock command.
+func (w *world) pass(a *arguments, out *report) error {
+	d, err := span(a.word())
+	if err != nil {
+		return err
+	}
+	if d <= 0 {
+		return errors.New("time goes forward")
+	}
+	w.now = w.now.Add(d)
+	out.linef("%s", w.now.Format("Monday 2006-01-02 15:04"))
+	return nil
+}
+
+// sweep is time to live at work, and says what is gone.
+func (w *world) sweep(_ *arguments, out *report) error {
+	before := map[string]bool{}
+	for _, table := range []string{eventsTable, totals} {
+		items, err := w.scan(table)
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			before[w.names.address(text(item["PK"]), text(item["SK"]))] = true
+		}
+	}
+	w.engine.SweepExpired()
+	for _, table := range []string{eventsTable, totals} {
+		items, err := w.scan(table)
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			delete(before, w.names.address(text(item["PK"]), text(item["SK"])))
+		}
+	}
+	for _, name := range sorted(before) {
+		out.linef("%s is removed", name)
+	}
+	return nil
+}
+
+// roll continues every open shard by a new one.
+func (w *world) roll(_ *arguments, out *report) error {
+	ctx := context.Background()
+	in := &dynamodbstreams.DescribeStreamInput{StreamArn: &w.names.arn}
+	if _, err := (observed{w}).DescribeStream(ctx, in); err != nil {
+		return err
+	}
+	if err := w.engine.RollShards(eventsTable); err != nil {
+		return err
+	}
+	known := len(w.names.shards)
+	listed, err := (observed{w}).DescribeStream(ctx, in)
+	if err != nil {
+		return err
+	}
+	var steps []string
+	for _, shard := range listed.StreamDescription.Shards {
+		if shard.ParentShardId != nil && w.names.shard(*shard.ShardId) >= string(rune('A'+known)) {
+			steps = append(steps, w.names.shard(*shard.ParentShardId)+" is closed, "+w.names.shard(*shard.ShardId)+" follows it")
+		}
+	}
+	out.linef("shard %s", strings.Join(steps, "; shard "))
+	return nil
+}

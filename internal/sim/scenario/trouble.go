@@ -1,0 +1,117 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// trouble is what a command lets happen to the functions it calls:
+//
+//	refuse=API           the request is refused: no capacity, or the service is down
+//	deny=API             the function has no permission for the request
+//	lose-answer=API      the request is done, and its answer lost
+//	crash-before=API     the process dies before the request is done
+//	crash-after=API      the process dies when the request is done
+//	freeze-before=API    the process freezes with the request on its way; thaw lets both go on
+//	freeze-after=API     the process freezes when the request is done
+//	throttle=2,4         these statements of the first batch of statements are refused inside its success
+//	twice                the function is called a second time with the same event
+//	drop-answer          the function's answer is lost on its way to Lambda
+//	forget               Lambda forgets what it was answered
+//
+// API is a request's name, then the first one counts; API:2 is the second, API:* every one; a number N alone
+// is the Nth request whatever its name.
+type trouble struct {
+	faults   []*fault
+	throttle []int
+	words    []string
+}
+
+type fault struct {
+	kind  string
+	api   string // empty: any
+	at    int    // 0: every one
+	calls int    // so far
+}
+
+var kinds = []string{"refuse", "deny", "lose-answer", "crash-before", "crash-after", "freeze-before", "freeze-after"}
+
+// troubles takes the trouble from a command's arguments.
+func (a *arguments) trouble() *trouble {
+	t := &trouble{}
+	for _, kind := range kinds {
+		for text := a.pair(kind); text != ""; text = a.pair(kind) {
+			f := &fault{kind: kind, at: 1}
+			api, at, counted := strings.Cut(text, ":")
+			n, err := strconv.Atoi(text)
+			switch {
+			case err == nil:
+				f.at = n
+			case at == "*":
+				f.api, f.at = api, 0
+			case counted:
+				f.api = api
+				if f.at, err = strconv.Atoi(at); err != nil || f.at < 1 {
+					a.err = fmt.Errorf("%s=%s: which one?", kind, text)
+				}
+			default:
+				f.api = api
+			}
+			t.faults = append(t.faults, f)
+		}
+	}
+	for _, text := range strings.Split(a.pair("throttle"), ",") {
+		if n, err := strconv.Atoi(text); err == nil {
+			t.throttle = append(t.throttle, n)
+		} else if text != "" {
+			a.err = fmt.Errorf("throttle=%s is no list of numbers", text)
+		}
+	}
+	for _, word := range []string{"twice", "drop-answer", "forget"} {
+		if a.flag(word) {
+			t.words = append(t.words, word)
+		}
+	}
+	return t
+}
+
+// takes reports, once, whether the word was given.
+func (t *trouble) takes(word string) bool {
+	i := slices.Index(t.words, word)
+	if i >= 0 {
+		t.words = slices.Delete(t.words, i, i+1)
+	}
+	return i >= 0
+}
+
+// of is what befalls the next request of this name; empty: nothing.
+func (t *trouble) of(api string) string {
+	kind := ""
+	for _, f := range t.faults {
+		if f.api != "" && f.api != api {
+			continue
+		}
+		if f.calls++; f.at == 0 || f.at == f.calls {
+			kind = f.kind
+		}
+	}
+	return kind
+}
+
+// unused names what never happened: a script that provokes nothing is mistaken about what it shows.
+func (t *trouble) unused() error {
+	for _, f := range t.faults {
+		if f.calls < max(f.at, 1) {
+			return fmt.Errorf("%s never happened: there were %d such requests", f.kind, f.calls)
+		}
+	}
+	if len(t.throttle) > 0 {
+		return fmt.Errorf("throttle never happened")
+	}
+	if len(t.words) > 0 {
+		return fmt.Errorf("%s never happened", t.words[0])
+	}
+	return nil
+}
