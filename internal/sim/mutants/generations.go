@@ -1,0 +1,31 @@
+package main
+
+import "github.com/ingot-events/ingot/internal/sim"
+
+// generations are other ways of starting an aggregate on a table that has items.
+func generations() []Mutant {
+	return []Mutant{
+		{
+			Name: "generation-without-stamps", What: "a new aggregate counts whatever the stream brings from its start on", Checks: counting,
+			Patches: []Patch{{"pipeline/contribute.go", `f.def.Since > item.Epoch`, `f.def.Since > item.Epoch+1000`}},
+		},
+		{
+			Name: "newer-stamp-ignored", What: "old code counts what newer code has stamped", Checks: counting,
+			Patches: []Patch{{"handler/streams.go", `image != nil && image.Epoch > b.Plan.Epoch()`, `image != nil && image.Epoch > b.Plan.Epoch()+1000`}},
+		},
+		{
+			Name: "epoch-not-raised", What: "the head of a new aggregate is written without raising the epoch", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"store/generation.go", `	to.Item["epoch"] = integer(s.pipeline.Epoch())
+`, `	to.Item["epoch"] = integer(max(from, 1))
+`}},
+		},
+		{
+			Name: "behind-not-marked", What: "an image below the generation leaves no trace on its head", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"handler/streams.go", `b.Store.MarkBehind(ctx, h.behind)`, `b.Store.MarkBehind(ctx, nil)`}},
+		},
+		{
+			Name: "building-cleared-blindly", What: "a rebuild declares itself complete whatever came meanwhile", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"store/rebuild.go", `aws.String("#behind = :behind")`, `aws.String("#behind = :behind OR attribute_exists(PK)")`}},
+		},
+	}
+}

@@ -1,0 +1,29 @@
+package main
+
+import "github.com/ingot-events/ingot/internal/sim"
+
+// lifetimes are other ideas of expiry and the archive.
+func lifetimes() []Mutant {
+	return []Mutant{
+		{
+			Name: "no-expired-check", What: "an event is stored however late it comes", Checks: []sim.Check{sim.Reinserted},
+			Patches: []Patch{{"store/put.go", `return item.ExpiresAt != 0 && now.Unix()`, `return item.ExpiresAt < 0 && now.Unix()`}},
+		},
+		{
+			Name: "archive-not-awaited", What: "the answer does not wait for the archive", Checks: []sim.Check{sim.Afterwards, sim.Unarchived},
+			Patches: []Patch{{"handler/archive.go", `	b.env.Each(len(expired), 8, func(i int) { errs[i] = b.keep(ctx, expired[i]) })
+`, `	group := b.env.Group()
+	for _, c := range expired {
+		group.Go(func() { b.keep(ctx, c) })
+	}
+`}},
+		},
+		{
+			Name: "archive-unproven", What: "an object that the archive did not take is let go", Checks: []sim.Check{sim.Unarchived},
+			Patches: []Patch{{"handler/archive.go", `			b.fail(expired[i].Sequence, "expired item not archived", err)
+			return
+`, `			continue
+`}},
+		},
+	}
+}

@@ -1,0 +1,28 @@
+package main
+
+import "github.com/ingot-events/ingot/internal/sim"
+
+// pruning are other rules for letting go of old marks.
+func pruning() []Mutant {
+	return []Mutant{
+		{
+			Name: "pruned-early", What: "a parent's mark goes with its child's first write", Checks: []sim.Check{sim.Miscounted},
+			Patches: []Patch{{"aggregate/lane.go", `first.Sub(m.Created()) > PruneAfter`, `first.Sub(m.Created()) > PruneAfter/10000`}},
+		},
+		{
+			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Checks: []sim.Check{sim.Miscounted},
+			Patches: []Patch{{"store/update.go", `	for i, attribute := range names[:min(len(names), maxPrunes)] {
+		name, value, mark := e.name(attribute), fmt.Sprintf(":p%d", i), seen.marks[attribute]
+		e.remove = append(e.remove, name)
+		e.conditions = append(e.conditions, name+" = "+value)
+		e.values[value] = binary(mark[:])
+`, `	for _, attribute := range names[:min(len(names), maxPrunes)] {
+		e.remove = append(e.remove, e.name(attribute))
+`}},
+		},
+		{
+			Name: "pruned-by-clock", What: "the machine's clock says which marks are old", Checks: []sim.Check{sim.Miscounted},
+			Patches: []Patch{{"store/apply.go", `e.prune(seen, lane.MarkAttribute(), u.Steps[0].Created)`, `e.prune(seen, lane.MarkAttribute(), a.store.env.Now())`}},
+		},
+	}
+}

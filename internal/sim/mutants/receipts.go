@@ -1,0 +1,43 @@
+package main
+
+import "github.com/ingot-events/ingot/internal/sim"
+
+// receipts are other uses of receipts.
+func receipts() []Mutant {
+	return []Mutant{
+		{
+			Name: "receipt-per-batch", What: "one receipt for a batch, named after its first and last change", Checks: []sim.Check{sim.Twice},
+			Patches: []Patch{
+				{"store/receipts.go", `	maxTransaction = 100
+`, `	maxTransaction = 99
+`},
+				{"store/receipts.go", `Item: receipt, ConditionExpression: aws.String("attribute_not_exists(PK)")}})`, `Item: receipt}})`},
+				{"store/receipts.go", `	return items, updates
+}
+`, `	first, last := g.entries[0].Change.Sequence, g.entries[len(g.entries)-1].Change.Sequence
+	batch := keyImage(event.Key{PK: "B#" + first.String() + "-" + last.String(), SK: "-"})
+	batch["expiresAt"] = expires
+	items = append(items, types.TransactWriteItem{Put: &types.Put{
+		TableName: &g.store.aggregates, Item: batch, ConditionExpression: aws.String("attribute_not_exists(PK)")}})
+	return items, updates
+}
+`},
+				{"store/receipts.go", `	if len(reasons) != len(g.entries)+len(updates) {
+`, `	if n := len(g.entries) + len(updates); len(reasons) == n+1 {
+		if classifyReason(reasons[n]).outcome == failed {
+			g.dropped(len(g.entries))
+			g.entries = nil
+			return true, why
+		}
+		reasons = reasons[:n]
+	}
+	if len(reasons) != len(g.entries)+len(updates) {
+`},
+			},
+		},
+		{
+			Name: "receipts-short-lived", What: "receipts live for one hour", Checks: []sim.Check{sim.Twice},
+			Patches: []Patch{{"store/receipts.go", `receiptLife = 96 * time.Hour`, `receiptLife = 1 * time.Hour`}},
+		},
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/sim/mutants/hunt/found"
+)
+
+const (
+	stillWorlds = 10 // without trouble, which every mutant must live through
+	buildTime   = 10 * time.Minute
+	huntTime    = 10 * time.Minute
+)
+
+// verdict is what became of a mutant.
+type verdict struct {
+	mutant Mutant
+	found.Found
+	err error // why it is not killed
+}
+
+// run hunts the mutants, prints the table, and fails unless all are killed.
+func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ingot-mutants-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	table := newTable(os.Stdout, markdown)
+	verdicts := make([]chan verdict, len(list))
+	for i := range list {
+		verdicts[i] = make(chan verdict, 1)
+	}
+	slots := make(chan struct{}, max(1, beside))
+	go func() {
+		for i, m := range list {
+			slots <- struct{}{}
+			go func() {
+				verdicts[i] <- try(ctx, root, filepath.Join(dir, m.Name), m)
+				<-slots
+			}()
+		}
+	}()
+	survivors := 0
+	for i := range list {
+		v := <-verdicts[i]
+		table.row(v)
+		if v.err != nil {
+			survivors++
+		}
+	}
+	table.end(len(list), survivors)
+	if survivors > 0 {
+		return fmt.Errorf("%d of %d mutants are not killed", survivors, len(list))
+	}
+	return nil
+}
+
+func moduleRoot(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", fmt.Errorf("the module's directory is not known; run this inside the repository: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// try builds a mutant and hunts it: first through worlds without trouble, then through the others.
+func try(ctx context.Context, root, dir string, m Mutant) verdict {
+	v := verdict{mutant: m}
+	binary, err := build(ctx, root, dir, &m)
+	if err != nil {
+		v.err = err
+		return v
+	}
+	defer os.Remove(binary)
+	still, err := hunt(ctx, binary, "-fault-free", "-n", fmt.Sprint(stillWorlds))
+	if err != nil {
+		v.err = err
+		return v
+	}
+	if still.Check != "" && m.WrongAtOnce == "" {
+		v.err = fmt.Errorf("it fails a world without trouble already (seed %d: %s)", still.Seed, still.Detail)
+		return v
+	}
+	v.Found, err = hunt(ctx, binary, "-n", fmt.Sprint(m.seeds()), "-checks", m.names())
+	switch {
+	case err != nil:
+		v.err = err
+	case v.Check == "":
+		v.err = fmt.Errorf("it survives %d worlds", v.Worlds)
+	}
+	return v
+}
+
+// build makes the hunter with the mutant's files laid over ours.
+func build(ctx context.Context, root, dir string, m *Mutant) (string, error) {
+	files, err := m.files(root)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	for path, text := range files {
+		laid := filepath.Join(dir, strings.ReplaceAll(path, "/", "_"))
+		if err := os.WriteFile(laid, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(root, filepath.FromSlash(path))] = laid
+	}
+	overlay, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "hunt")
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+		return "", err
+	}
+	ctx, stop := context.WithTimeout(ctx, buildTime)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "go", "build", "-p", "2", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./internal/sim/mutants/hunt")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("it does not build, which is no kill: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+func hunt(ctx context.Context, binary string, args ...string) (f found.Found, err error) {
+	ctx, stop := context.WithTimeout(ctx, huntTime)
+	defer stop()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env = append(os.Environ(), "GOGC=400")
+	var problem strings.Builder
+	cmd.Stderr = &problem
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return f, fmt.Errorf("it takes longer than %v, which is no kill", huntTime)
+	}
+	if err != nil {
+		text := problem.String()
+		return f, fmt.Errorf("it crashes, which is no kill: %w\n%s", err, text[:min(len(text), 2000)])
+	}
+	return f, json.Unmarshal(out, &f)
+}
