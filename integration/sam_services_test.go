@@ -1,0 +1,146 @@
+package integration
+
+import (
+	"encoding/json"
+	"net"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// samServices is the endpoint as the functions' containers reach it.
+type samServices struct {
+	clients *endpoint.Clients
+	url     string
+}
+
+func openServices(t *testing.T) *samServices {
+	t.Helper()
+	e, clients := open(t)
+	if clients.SQS == nil || clients.S3 == nil {
+		t.Skipf("%s has no queues or no buckets, and the functions need both", e.URL)
+	}
+	return &samServices{clients, fromContainers(t, e.URL)}
+}
+
+// fromContainers makes an endpoint that may answer on the loopback interface alone reachable from containers.
+func fromContainers(t *testing.T, target string) string {
+	t.Helper()
+	at, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(hostOfContainers(), "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewUnstartedServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(at) }})
+	_ = proxy.Listener.Close()
+	proxy.Listener = listener
+	proxy.Start()
+	t.Cleanup(proxy.Close)
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "http://host.docker.internal:" + port // the name that samconfig.toml gives this machine
+}
+
+// hostOfContainers is the address behind host.docker.internal: that of Docker's bridge, or where the engine has a
+// machine of its own (Docker Desktop) the loopback interface.
+func hostOfContainers() string {
+	bridge, err := net.InterfaceByName("docker0")
+	if err != nil {
+		return "127.0.0.1"
+	}
+	addresses, _ := bridge.Addrs()
+	for _, a := range addresses {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil && prefix.Addr().Is4() {
+			return prefix.Addr().String()
+		}
+	}
+	return "127.0.0.1"
+}
+
+// samWorld is one test's own tables, quarantine queue and bucket.
+type samWorld struct {
+	clients     *endpoint.Clients
+	plan        *pipeline.Pipeline
+	store       *store.Store
+	queue       string // URL
+	bucket      string
+	environment string // file for sam local invoke --env-vars
+}
+
+func (s *samServices) world(t *testing.T, key, counting string) *samWorld {
+	t.Helper()
+	events, aggregates, bucket := name(t), name(t), name(t)
+	w := &samWorld{clients: s.clients, bucket: bucket, environment: filepath.Join(t.TempDir(), "env.json")}
+	way, err := aggregate.ParseCounting(counting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.plan, err = pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(key))); err != nil {
+		t.Fatal(err)
+	}
+	w.table(t, events, w.plan.Indexes())
+	w.table(t, aggregates, nil)
+	if _, err := w.clients.S3.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
+		t.Fatal(err)
+	}
+	queue, err := w.clients.SQS.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(name(t))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.queue = *queue.QueueUrl
+	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates, Counting: way}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(map[string]any{"Parameters": map[string]string{
+		"INGOT_TABLE": events, "INGOT_AGGREGATES_TABLE": aggregates, "INGOT_QUARANTINE_URL": w.queue, "INGOT_ARCHIVE_BUCKET": bucket,
+		"INGOT_COUNTING": counting, "INGOT_PII_KEY": key, "AWS_ENDPOINT_URL": s.url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(w.environment, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// table makes a table with the keys and indexes that template.yaml gives it. Its stream would reach nobody: the
+// changes come from files.
+func (w *samWorld) table(t *testing.T, name string, indexes []string) {
+	t.Helper()
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
+	keys := func(prefix string) []types.KeySchemaElement {
+		pk, sk := prefix+"PK", prefix+"SK"
+		in.AttributeDefinitions = append(in.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS},
+			types.AttributeDefinition{AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS})
+		return []types.KeySchemaElement{{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange}}
+	}
+	in.KeySchema = keys("")
+	for _, index := range indexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: &index, KeySchema: keys(index),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
+	}
+	if _, err := w.clients.DynamoDB.CreateTable(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+}

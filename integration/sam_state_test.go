@@ -1,0 +1,155 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/handler"
+)
+
+// checkItems: the events table holds one item for each event that is to be stored, and no other.
+func (w *samWorld) checkItems(t *testing.T, all *samples, s *sample) {
+	t.Helper()
+	want, got := map[string]int{}, map[string]int{}
+	expect := func(s *sample) {
+		for _, m := range s.Messages {
+			if m.Verdict == "Inserted" || m.Verdict == "Updated" {
+				want[m.Key.PK+" / "+m.Key.SK] = 1
+			}
+		}
+	}
+	for _, before := range s.After {
+		expect(all.of(t, before)[0])
+	}
+	expect(s)
+	for item, err := range w.store.Items(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[item.Key.PK+" / "+item.Key.SK]++
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the events table holds %v, want %v", got, want)
+	}
+}
+
+// checkLetters: the quarantine queue holds what is to be in it, with its reason.
+func (w *samWorld) checkLetters(t *testing.T, s *sample) {
+	t.Helper()
+	var want []string
+	for _, m := range s.Messages {
+		if m.Quarantined {
+			want = append(want, m.Verdict+" "+m.Reason)
+		}
+	}
+	for _, c := range s.Changes {
+		if c.Outcome == "quarantined" {
+			want = append(want, "Poison undecodable")
+		}
+	}
+	got := w.letters(t, len(want))
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the quarantine queue holds %q, want %q", got, want)
+	}
+}
+
+// letters reads verdict and reason of all that is in the queue. Some come with a later request than the first.
+func (w *samWorld) letters(t *testing.T, expected int) (found []string) {
+	t.Helper()
+	for empty := 0; empty == 0 || (len(found) < expected && empty < 5); {
+		in := &sqs.ReceiveMessageInput{QueueUrl: &w.queue, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}, VisibilityTimeout: 600}
+		if len(found) < expected {
+			in.WaitTimeSeconds = 1
+		}
+		out, err := w.clients.SQS.ReceiveMessage(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Messages) == 0 {
+			empty++
+		}
+		for _, m := range out.Messages {
+			var note struct{ Verdict, Reason string }
+			if a := m.MessageAttributes[handler.Attribute].StringValue; a == nil || json.Unmarshal([]byte(*a), &note) != nil {
+				t.Errorf("a letter without a readable %s attribute: %v", handler.Attribute, m.MessageAttributes)
+			}
+			found = append(found, note.Verdict+" "+note.Reason)
+		}
+	}
+	return found
+}
+
+// checkTotals compares each total of the sample, and that no other was made if it names none.
+func (w *samWorld) checkTotals(t *testing.T, s *sample) {
+	t.Helper()
+	for _, want := range s.Totals {
+		var from, to time.Time
+		if want.Window != "" {
+			at, err := time.Parse(time.RFC3339, want.Window)
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, to = at, at.Add(time.Second)
+		}
+		totals, err := w.store.Total(t.Context(), want.Aggregate, want.By, from, to)
+		if err != nil || len(totals) != 1 {
+			t.Errorf("%s by %v at %q: %d totals, %v", want.Aggregate, want.By, want.Window, len(totals), err)
+			continue
+		}
+		got, values := totals[0], map[string]string{}
+		for name, value := range totals[0].Values {
+			values[name] = value.String()
+		}
+		if got.N != want.N || (len(got.Flags) > 0) != want.Flagged || !maps.Equal(values, want.Values) {
+			t.Errorf("%s by %v: n %d, flags %q, %v; want n %d, flagged %v, %v", want.Aggregate, want.By, got.N, got.Flags, values, want.N, want.Flagged, want.Values)
+		}
+	}
+	if len(s.Totals) > 0 {
+		return
+	}
+	for total, err := range w.store.Totals(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Errorf("a total that nothing should have made: %+v", total)
+	}
+}
+
+// checkArchive: the bucket holds the item of each removal by time to live, and nothing else.
+func (w *samWorld) checkArchive(t *testing.T, s *sample) {
+	t.Helper()
+	want, got := map[string]int{}, map[string]int{}
+	for _, key := range s.Archived {
+		want[key.PK+" / "+key.SK]++
+	}
+	list, err := w.clients.S3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &w.bucket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range list.Contents {
+		out, err := w.clients.S3.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &w.bucket, Key: object.Key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(out.Body)
+		_ = out.Body.Close()
+		var item struct{ PK, SK struct{ S string } }
+		if err != nil || json.Unmarshal(text, &item) != nil {
+			t.Fatalf("%s holds %q: %v", *object.Key, text, err)
+		}
+		got[fmt.Sprintf("%s / %s", item.PK.S, item.SK.S)]++
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the archive holds %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,184 @@
+package integration
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/runtimeapi"
+)
+
+// TestSAM sends the files of events/ to the built functions through sam local invoke, as events/README.md says to.
+//
+// local: a local build (make build LOCAL=1), which needs no endpoint. Its engine ends with its container, so each file
+// meets empty tables and only the answer can be compared; some files of each kind are sent, since internal/function
+// sends all of them to the same binaries and compares more. localstack: what is deployed, every file, against tables,
+// queue and bucket of its own, and then what became of those is compared as well.
+func TestSAM(t *testing.T) {
+	cli := findSAM(t)
+	all := readSamples(t)
+	t.Run("local", func(t *testing.T) {
+		template := cli.build(t, "lambda.norpc,ingotlocal")
+		for _, file := range sentToLocal {
+			t.Run(file, func(t *testing.T) {
+				t.Parallel()
+				s := all.of(t, file)[0]
+				// No file's answer depends on those before it, though its verdicts do.
+				s.checkAnswer(t, cli.invoke(t, template, s.Function, file, "env.json"))
+			})
+		}
+	})
+	t.Run("localstack", func(t *testing.T) {
+		services := openServices(t)
+		template := cli.build(t, "lambda.norpc")
+		for _, s := range all.Files {
+			for _, counting := range s.ways() {
+				t.Run(s.File+"/"+counting, func(t *testing.T) {
+					t.Parallel()
+					w := services.world(t, all.Key, counting)
+					for _, before := range s.After {
+						cli.invoke(t, template, s.Function, before, w.environment)
+					}
+					s.checkAnswer(t, cli.invoke(t, template, s.Function, s.File, w.environment))
+					w.checkItems(t, all, s)
+					w.checkLetters(t, s)
+					w.checkTotals(t, s)
+					w.checkArchive(t, s)
+				})
+			}
+		}
+	})
+}
+
+var sentToLocal = []string{"ingest-one.json", "ingest-empty.json", "ingest-duplicate.json", "ingest-conflict.json", "ingest-fifo.json",
+	"ingest-expired.json", "ingest-ten-attributes.json", "ingest-sns-cloudevent.json",
+	"streams-window.json", "streams-ttl-removal.json", "streams-final-window.json", "streams-no-shard.json", "streams-later-epoch.json", "streams-undecodable.json"}
+
+// sentUnderReceipts are those that receipts treat in their own way; the rest is sent under marks alone.
+var sentUnderReceipts = []string{"streams-no-shard.json", "streams-redelivered.json", "streams-ttl-removal.json"}
+
+// TestBuildFlags: the functions that these tests build are those of make build.
+func TestBuildFlags(t *testing.T) {
+	text, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := slices.Clone(runtimeapi.ProductionFlags)
+	flags[0] += "$(if $(LOCAL),$(comma)ingotlocal)"
+	for _, line := range []string{"build: export CGO_ENABLED = 0\n", "build: export GOFLAGS = " + strings.Join(flags, " ") + "\n"} {
+		if !strings.Contains(string(text), line) {
+			t.Errorf("Makefile lacks the line %q", line)
+		}
+	}
+}
+
+// samples is events/expected.json; events/README.md says what its members mean.
+type samples struct {
+	Key   string
+	Files []*sample
+}
+
+type sample struct {
+	File, Function  string
+	Counting, After []string
+	Messages        []struct {
+		Verdict, Reason string
+		Key             *struct{ PK, SK string }
+		Quarantined     bool
+	}
+	Changes []struct {
+		Sequence, Outcome string
+	}
+	Totals []struct {
+		Aggregate string
+		By        map[string]string
+		Window    string
+		N         int64
+		Values    map[string]string
+		Flagged   bool
+	}
+	Archived          []struct{ PK, SK string }
+	State             bool
+	BatchItemFailures []string
+	WholeBatchFails   bool
+}
+
+func readSamples(t *testing.T) *samples {
+	t.Helper()
+	text, err := os.ReadFile("../events/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := &samples{}
+	if err := json.Unmarshal(text, all); err != nil || len(all.Files) < 20 {
+		t.Fatalf("%d samples, %v", len(all.Files), err)
+	}
+	files, err := filepath.Glob("../events/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if name := filepath.Base(file); name != "expected.json" {
+			all.of(t, name)
+		}
+	}
+	return all
+}
+
+// of are the entries of one file: two where the ways of counting answer differently.
+func (a *samples) of(t *testing.T, file string) (found []*sample) {
+	t.Helper()
+	for _, s := range a.Files {
+		if s.File == file {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("%s is not in expected.json", file)
+	}
+	return found
+}
+
+// ways are the ways of counting to send a file under; the ingest function does not count.
+func (s *sample) ways() []string {
+	if s.Function == "ingest" {
+		return []string{"marks"}
+	}
+	return slices.DeleteFunc(slices.Clone(s.Counting), func(way string) bool {
+		return way == "receipts" && !slices.Contains(sentUnderReceipts, s.File)
+	})
+}
+
+// checkAnswer compares all of an answer, as Lambda would read it.
+func (s *sample) checkAnswer(t *testing.T, answer []byte) {
+	t.Helper()
+	if s.WholeBatchFails {
+		var failure struct{ ErrorMessage, ErrorType string }
+		if err := json.Unmarshal(answer, &failure); err != nil || failure.ErrorMessage == "" || failure.ErrorType == "" {
+			t.Errorf("answer %s; the whole batch should fail", answer)
+		}
+		return
+	}
+	failures := []any{}
+	for _, id := range s.BatchItemFailures {
+		failures = append(failures, map[string]any{"itemIdentifier": id})
+	}
+	want := map[string]any{"batchItemFailures": failures}
+	if s.State {
+		want["state"] = map[string]any{}
+	}
+	var got any
+	if err := json.Unmarshal(answer, &got); err != nil || !equalJSON(got, want) {
+		t.Errorf("answer %s, want %v: %v", answer, want, err)
+	}
+}
+
+// equalJSON: map members have no order, and json.Marshal sorts them.
+func equalJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
