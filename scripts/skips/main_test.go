@@ -41,6 +41,7 @@ func TestRun(t *testing.T) {
 		{"cut short", "", passA + cutG, 1, nil, []string{"package m/g did not finish"}, ""},
 		{"other lines pass through", "", "make: entering\n{}\n" + passA, 0, []string{"make: entering\n{}\nok"}, nil, ""},
 		{"entry without reason", "m/b.TestB/x\n", skipB, 2, nil, []string{"list.txt:1: m/b.TestB/x has no reason"}, ""},
+		{"nor what is below it", "m/integration/contract.TestS3 slow\n", passA, 2, nil, []string{"list.txt:1: m/integration/contract.TestS3 may not be skipped"}, ""},
 		{"integration may not be listed", "\nm/integration.TestS3 slow\n", passA, 2, nil, []string{"list.txt:2: m/integration.TestS3 may not be skipped"}, ""},
 	}
 	for _, tt := range tests {
