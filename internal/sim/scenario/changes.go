@@ -75,7 +75,7 @@ func (w *world) delivered(payload []byte) {
 func (w *world) answeredChanges(payload []byte, response handler.StreamResponse, err error) {
 	switch {
 	case err != nil:
-		w.out.linef("  > failed: %s", short(err.Error(), 240))
+		w.out.linef("  > failed: %s", w.names.people(err.Error(), 130))
 	case len(response.BatchItemFailures) > 0:
 		w.out.linef("  > go on from %s", w.names.records[response.BatchItemFailures[0].ItemIdentifier])
 	case len(read(payload).Records) > 0:

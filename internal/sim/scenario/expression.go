@@ -15,7 +15,6 @@ type expression struct {
 	named  map[string]string
 	values attributes
 	said   []string
-	set    map[string]bool // attributes that are set
 }
 
 type clause struct {
@@ -62,7 +61,7 @@ func (e *expression) clause(word string, parts []string) {
 		case "ADD":
 			e.add(name, text(value))
 		case "SET":
-			e.assign(name, part, value)
+			e.assign(name, value)
 		case "REMOVE":
 			e.say("mark of %s pruned", e.names.lanes[name])
 		}
@@ -70,8 +69,7 @@ func (e *expression) clause(word string, parts []string) {
 }
 
 func (e *expression) add(name, by string) {
-	switch {
-	case !strings.HasPrefix(by, "-"):
+	if !strings.HasPrefix(by, "-") {
 		by = "+" + by
 	}
 	if name == "fp" || name == "fpx" {
@@ -83,21 +81,11 @@ func (e *expression) add(name, by string) {
 	e.say("%s %s", name, by)
 }
 
-func (e *expression) assign(name, part string, value types.AttributeValue) {
-	if e.set == nil {
-		e.set = map[string]bool{}
-	}
-	e.set[name] = true
+func (e *expression) assign(name string, value types.AttributeValue) {
 	switch {
 	case name == "expiresAt":
 	case name == "flag":
-		for _, v := range e.values {
-			if strings.Contains(part, ":flag") && v == e.values[":flag"] {
-				_, reason, _ := strings.Cut(text(v), " ")
-				e.say("flag %q", short(reason, 60))
-				return
-			}
-		}
+		e.say("flag set")
 	case strings.HasPrefix(name, aggregate.MarkPrefix):
 		mark, _ := value.(*types.AttributeValueMemberB)
 		first, _ := e.values[":first"].(*types.AttributeValueMemberB)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -74,13 +75,7 @@ func (w *world) invoke(function string, payload []byte, run func(context.Context
 		return nil, err
 	}
 	s.busy = true
-	count := 1
-	for _, earlier := range w.invocations {
-		if earlier.name == fmt.Sprintf("%s-%d", function, count) {
-			count++
-		}
-	}
-	inv := &invocation{name: fmt.Sprintf("%s-%d", function, count), payload: payload}
+	inv := &invocation{name: w.nextName(function), payload: payload}
 	w.invocations = append(w.invocations, inv)
 	w.out.linef("%s%s", inv.name, w.versions(s.plan))
 	ctx, _ := w.deadline(context.Background(), w.now.Add(functionTimeout))
@@ -98,6 +93,16 @@ func (w *world) invoke(function string, payload []byte, run func(context.Context
 		s.busy = false
 	})
 	return w.resume(inv)
+}
+
+func (w *world) nextName(function string) string {
+	n := 1
+	for _, earlier := range w.invocations {
+		if strings.HasPrefix(earlier.name, function) {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s-%d", function, n)
 }
 
 // resume lets an invocation go on.

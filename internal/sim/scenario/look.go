@@ -100,8 +100,7 @@ func (w *world) total(t store.StoredTotal) []string {
 		state += fmt.Sprintf(", of which expired %s", short(t.FPX.String(), 4))
 	}
 	if t.Flag != "" {
-		_, reason, _ := strings.Cut(t.Flag, " ")
-		state += ", flag: " + short(reason, 80)
+		state += ", flag: " + w.names.reason(t.Flag)
 	}
 	if t.ExpiresAt != 0 && t.ExpiresAt <= w.now.Unix() {
 		state += ", past its time"
@@ -162,11 +161,10 @@ func (w *world) heads(_ *arguments, out *report) error {
 			state = "building"
 		}
 		if head.Behind > 0 {
-			state += fmt.Sprintf(", met older items in %d batches", head.Behind)
+			state += fmt.Sprintf(", behind %d", head.Behind)
 		}
 		if head.Flag != "" {
-			_, reason, _ := strings.Cut(head.Flag, " ")
-			state += ", flag: " + short(reason, 80)
+			state += ", flag: " + w.names.reason(head.Flag)
 		}
 		out.row(generation(def.Name, def.Since), state)
 	}

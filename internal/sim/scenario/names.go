@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -119,6 +120,26 @@ func (n *names) address(pk, sk string) string {
 		return "receipt " + name
 	}
 	return pk
+}
+
+// long are digests and sequence numbers in texts.
+var long = regexp.MustCompile(`[0-9a-f]{64}|[0-9]{21,40}`)
+
+// people abbreviates what no person reads, and makes one line of a text.
+func (n *names) people(text string, most int) string {
+	text = long.ReplaceAllStringFunc(text, func(s string) string {
+		if name := n.records[s]; name != "" {
+			return name
+		}
+		return s[:6] + "…"
+	})
+	return short(strings.Join(strings.Fields(text), " "), most)
+}
+
+// reason is a flag without its time.
+func (n *names) reason(flag string) string {
+	_, reason, _ := strings.Cut(flag, " ")
+	return n.people(reason, 84)
 }
 
 // generation is an aggregate's name, with the epoch it is valid since unless that is the first.

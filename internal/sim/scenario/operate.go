@@ -148,11 +148,11 @@ func (w *world) verify(_ *arguments, out *report) error {
 		out.linef("%s: %s is %s, and its items add up to %s", d.Total, d.What, has, wants)
 	}
 	for _, flagged := range r.Flagged {
-		out.linef("flagged: %s", short(flagged, 110))
+		out.linef("flagged: %s", w.names.people(flagged, 130))
 	}
 	for _, odd := range r.Odd {
-		out.linef("odd: %s", short(odd, 110))
+		out.linef("odd: %s", w.names.people(odd, 130))
 	}
-	out.linef("%d items, %d totals, %d differences", r.Items, r.Totals, len(r.Differences))
+	out.linef("%d %s, %d %s, %d %s", r.Items, plural(r.Items, "item"), r.Totals, plural(r.Totals, "total"), len(r.Differences), plural(len(r.Differences), "difference"))
 	return nil
 }

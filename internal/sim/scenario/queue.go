@@ -3,8 +3,6 @@ package scenario
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -105,9 +103,6 @@ func (w *world) letters(_ *arguments, out *report) error {
 	return nil
 }
 
-// hashes are digests in texts for people.
-var hashes = regexp.MustCompile(`[0-9a-f]{64}`)
-
 func (w *world) readLetter(m types.Message) []string {
 	var note struct{ Verdict, Reason, Detail, PK string }
 	_ = json.Unmarshal([]byte(aws.ToString(m.MessageAttributes[handler.Attribute].StringValue)), &note)
@@ -115,7 +110,7 @@ func (w *world) readLetter(m types.Message) []string {
 	if number := w.message(aws.ToString(m.MessageId), aws.ToString(m.Body)); number != "" {
 		label = "message " + strings.TrimSuffix(number, "'")
 	}
-	return []string{label, note.Verdict + " (" + note.Reason + ")", short(hashes.ReplaceAllStringFunc(note.Detail, func(h string) string { return h[:6] + "…" }), 90)}
+	return []string{label, note.Verdict + " (" + note.Reason + ")", w.names.people(note.Detail, 100)}
 }
 
 // redrive moves dead letters back, where they have new ids.
@@ -134,5 +129,5 @@ func plural(n int, noun string) string {
 	if n == 1 {
 		return noun
 	}
-	return fmt.Sprintf("%ss", noun)
+	return noun + "s"
 }

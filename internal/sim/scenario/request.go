@@ -27,7 +27,7 @@ func (w *world) intercept(_ context.Context, api string, in any, call func() (an
 		return call()
 	}
 	what := w.request(in)
-	tell := func(outcome string) { w.out.row("  "+api+" "+what, outcome) }
+	tell := func(outcome string) { w.tell(api, what, outcome) }
 	kind := w.trouble.of(api)
 	switch kind {
 	case "refuse":
@@ -63,6 +63,19 @@ func (w *world) intercept(_ context.Context, api string, in any, call func() (an
 		tell(outcome)
 	}
 	return out, err
+}
+
+// tell shows a request with what became of it. A transaction has one line for each of its parts.
+func (w *world) tell(api, what, outcome string) {
+	parts := strings.Split(what, "; ")
+	if len(parts) == 1 {
+		w.out.row("  "+api+" "+what, outcome)
+		return
+	}
+	w.out.row("  "+api, outcome)
+	for _, part := range parts {
+		w.out.linef("    %s", part)
+	}
 }
 
 func (w *world) die(inv *invocation) {
@@ -105,8 +118,7 @@ func (w *world) someThrottled(in any, call func() (any, error)) (any, error) {
 		return nil, err
 	}
 	out, answers := answer.(*dynamodb.BatchExecuteStatementOutput), []types.BatchStatementResponse(nil)
-	for i, done := range all {
-		_ = done
+	for i := range all {
 		if slices.Contains(throttle, i+1) {
 			answers = append(answers, types.BatchStatementResponse{Error: &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("throttled")}})
 			continue

@@ -153,9 +153,10 @@ func (w *world) createQueues(fifo bool, receives int) error {
 
 func (w *world) mapFunctions(arn string, batch int, window time.Duration) (err error) {
 	w.names.arn = arn
-	faults := esm.Faults{Duplicate: func(esm.Invocation) bool { return w.trouble.takes("twice") },
-		DropAnswer: func(esm.Invocation) bool { return w.trouble.takes("drop-answer") },
-		Forget:     func(esm.Invocation) bool { return w.trouble.takes("forget") }}
+	happens := func(word string) func(esm.Invocation) bool {
+		return func(inv esm.Invocation) bool { return len(inv.IDs) > 0 && w.trouble.takes(word) } // not at the end of a window
+	}
+	faults := esm.Faults{Duplicate: happens("twice"), DropAnswer: happens("drop-answer"), Forget: happens("forget")}
 	function := func(run esm.Handler) esm.Function {
 		return esm.Function{Handler: run, Timeout: functionTimeout, Now: w.clock, Faults: faults}
 	}
