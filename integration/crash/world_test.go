@@ -1,0 +1,187 @@
+package crash
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// world is both functions as processes, their tables at the endpoint, and queues in this process.
+type world struct {
+	*testing.T
+	clients         *endpoint.Clients
+	plan            *pipeline.Pipeline
+	store           *store.Store
+	events, totals  string
+	engine          *embedded.Engine
+	offset          atomic.Int64 // of the queues' clock, ahead of this machine's
+	queueURL        string
+	quarantineURL   string
+	ingest, streams *sandbox
+	queue           *esm.Queue
+	stream          *esm.Stream
+}
+
+func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, counting aggregate.Counting, seed uint64) *world {
+	t.Helper()
+	w := &world{T: t, clients: e.Clients(), events: fmt.Sprintf("events-%s-%x", counting, seed), totals: fmt.Sprintf("totals-%s-%x", counting, seed)}
+	var err error
+	if w.plan, err = pipeline.Load(os.DirFS("testdata"), "pipeline.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	streamARN := createTable(t, w.clients.DynamoDB, w.events, true)
+	createTable(t, w.clients.DynamoDB, w.totals, false)
+	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: w.events, Aggregates: w.totals, Counting: counting}); err != nil {
+		t.Fatal(err)
+	}
+	w.engine = embedded.New(embedded.Config{Now: w.now, Seed: seed})
+	w.quarantineURL = w.createQueue("quarantine", nil)
+	// No message goes to a dead-letter queue, however often its batch is killed.
+	w.queueURL = w.createQueue("queue", map[string]string{"VisibilityTimeout": strconv.Itoa(int(visibility / time.Second))})
+
+	quarantine := w.serveQuarantine()
+	path, err := filepath.Abs("testdata/pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"INGOT_PIPELINE": path, "INGOT_TABLE": w.events, "INGOT_AGGREGATES_TABLE": w.totals, "INGOT_COUNTING": counting.String(),
+		"INGOT_QUARANTINE_URL": quarantine + "/000000000000/quarantine", "AWS_REGION": endpoint.Region,
+		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_DYNAMODB": e.URL, "AWS_ENDPOINT_URL_SQS": quarantine}
+	w.ingest, w.streams = newSandbox(t, source(seed, forIngest), binaries["ingest"], env), newSandbox(t, source(seed, forStreams), binaries["streams"], env)
+	w.mapFunctions(streamARN, counting)
+	return w
+}
+
+// source is a die for one concern, so that each is a function of the seed alone.
+func source(seed, concern uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, concern)) }
+
+const (
+	forEvents = iota + 1
+	forIngest
+	forStreams
+	forCheckpoints
+)
+
+const visibility = 3 * time.Minute
+
+func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.offset.Load())) }
+
+func (w *world) createQueue(name string, attributes map[string]string) string {
+	w.Helper()
+	out, err := w.engine.SQS().CreateQueue(w.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return aws.ToString(out.QueueUrl)
+}
+
+// serveQuarantine lets the processes reach the quarantine queue: SQS over HTTP, as far as they need it.
+func (w *world) serveQuarantine() (url string) {
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		var in sqs.SendMessageBatchInput
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("X-Amz-Target") != "AmazonSQS.SendMessageBatch" {
+			http.Error(rw, "not SendMessageBatch", http.StatusBadRequest) // or killed while it was sending
+			return
+		}
+		in.QueueUrl = &w.quarantineURL
+		out, err := w.engine.SQS().SendMessageBatch(r.Context(), &in)
+		if err != nil {
+			http.Error(rw, err.Error(), http.StatusBadRequest)
+			return
+		}
+		rw.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		_ = json.NewEncoder(rw).Encode(map[string]any{"Successful": out.Successful, "Failed": out.Failed}) // it may be dead by now
+	}))
+	w.Cleanup(server.Close)
+	return server.URL
+}
+
+// mapFunctions connects queue and stream to the processes.
+func (w *world) mapFunctions(streamARN string, counting aggregate.Counting) {
+	w.Helper()
+	var err error
+	w.queue, err = esm.NewQueue(w.Context(), esm.QueueConfig{Client: w.engine.SQS(), URL: w.queueURL, BatchSize: 20,
+		Function: esm.Function{Handler: w.ingest.invoke, Timeout: time.Minute, Now: w.now}, ReportBatchItemFailures: true})
+	if err != nil {
+		w.Fatal(err)
+	}
+	config := esm.StreamConfig{Client: numbered{w.clients.Streams}, ARN: streamARN, BatchSize: 25,
+		Function: esm.Function{Handler: w.streams.invoke, Timeout: time.Minute}, ReportBatchItemFailures: true}
+	if counting == aggregate.Marks {
+		config.Window = stack.Window // only a window tells the function its shard
+	}
+	if w.stream, err = esm.NewStream(config); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) send(bodies []string) {
+	w.Helper()
+	for _, body := range bodies {
+		if _, err := w.engine.SQS().SendMessage(w.Context(), &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &body}); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+// depth is how many messages are in the queue, in flight or not.
+func (w *world) depth() int {
+	w.Helper()
+	n, err := (&stack.Stack{Engine: w.engine}).Depth(w.Context(), w.queueURL)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return n
+}
+
+// remove is a person who deletes a sale.
+func (w *world) remove(id string) {
+	w.Helper()
+	_, err := w.clients.DynamoDB.DeleteItem(w.Context(), &dynamodb.DeleteItemInput{TableName: &w.events, Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: "SALE#" + id}, "SK": &types.AttributeValueMemberS{Value: "SALE"}}})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// letters are the bodies in quarantine. It takes them out.
+func (w *world) letters() map[string]int {
+	w.Helper()
+	bodies := map[string]int{}
+	for {
+		out, err := w.engine.SQS().ReceiveMessage(w.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.quarantineURL, MaxNumberOfMessages: 10})
+		if err != nil {
+			w.Fatal(err)
+		}
+		if len(out.Messages) == 0 {
+			return bodies
+		}
+		for _, m := range out.Messages {
+			bodies[aws.ToString(m.Body)]++
+			if _, err := w.engine.SQS().DeleteMessage(w.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.quarantineURL, ReceiptHandle: m.ReceiptHandle}); err != nil {
+				w.Fatal(err)
+			}
+		}
+	}
+}
