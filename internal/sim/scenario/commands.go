@@ -26,6 +26,7 @@ var commands = map[string]command{
 	"sweep":      {usage: "sweep", help: "time to live removes what has expired", run: (*world).sweep},
 	"table":      {usage: "table", help: "the items of the events table", run: (*world).table},
 	"totals":     {usage: "totals [NAME]", help: "the items of the aggregates table", run: (*world).totals},
+	"digits":     {usage: "digits", help: "how long the sequence numbers of the stream's records are", run: (*world).digits},
 	"marks":      {usage: "marks [NAME]", help: "how far each total has counted each shard", run: (*world).marks},
 	"heads":      {usage: "heads", help: "what the table says of each generation", run: (*world).heads},
 	"archive":    {usage: "archive", help: "the objects in the archive", run: (*world).archive},

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -128,6 +129,22 @@ func (w *world) marks(a *arguments, out *report) error {
 		}
 		slices.Sort(marks)
 		out.row(w.names.address(text(item["PK"]), text(item["SK"])), strings.Join(marks, " "))
+	}
+	return nil
+}
+
+// digits is the digits command: one line for each shard and length.
+func (w *world) digits(_ *arguments, out *report) error {
+	seen := map[string][]string{}
+	for number, name := range w.names.records {
+		group := fmt.Sprintf("%s %d", name[:1], len(number))
+		seen[group] = append(seen[group], name)
+	}
+	for _, group := range sorted(seen) {
+		names := seen[group]
+		slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+		shard, digits, _ := strings.Cut(group, " ")
+		out.row("shard "+shard, names[0]+" to "+names[len(names)-1], digits+" digits")
 	}
 	return nil
 }

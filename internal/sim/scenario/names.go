@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// names gives short names to what has long ones: shards are A, B, C in the order they appear in, A3 is the
+// names gives short names to what has long ones: shards are A, B, C as they appear, A3 is the
 // third record of shard A, messages are numbered as they were sent.
 type names struct {
 	arn       string
@@ -60,8 +61,13 @@ type observed struct{ w *world }
 func (o observed) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
 	out, err := o.w.engine.Streams().DescribeStream(ctx, in)
 	if err == nil {
+		var ids []string
 		for _, shard := range out.StreamDescription.Shards {
-			o.w.names.shard(*shard.ShardId)
+			ids = append(ids, *shard.ShardId)
+		}
+		slices.Sort(ids) // the order in which the mapping works on them
+		for _, id := range ids {
+			o.w.names.shard(id)
 		}
 	}
 	return out, err

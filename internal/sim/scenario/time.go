@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -24,30 +25,33 @@ func (w *world) pass(a *arguments, out *report) error {
 
 // sweep is time to live at work, and says what is gone.
 func (w *world) sweep(_ *arguments, out *report) error {
-	before := map[string]bool{}
-	for _, table := range []string{eventsTable, totals} {
-		items, err := w.scan(table)
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			before[w.names.address(text(item["PK"]), text(item["SK"]))] = true
-		}
+	before, err := w.present()
+	if err != nil {
+		return err
 	}
 	w.engine.SweepExpired()
+	after, err := w.present()
+	for _, name := range before {
+		if !slices.Contains(after, name) {
+			out.linef("%s is removed", name)
+		}
+	}
+	return err
+}
+
+// present names the items of both tables.
+func (w *world) present() (list []string, err error) {
 	for _, table := range []string{eventsTable, totals} {
 		items, err := w.scan(table)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, item := range items {
-			delete(before, w.names.address(text(item["PK"]), text(item["SK"])))
+			list = append(list, w.names.address(text(item["PK"]), text(item["SK"])))
 		}
 	}
-	for _, name := range sorted(before) {
-		out.linef("%s is removed", name)
-	}
-	return nil
+	slices.Sort(list)
+	return list, nil
 }
 
 // roll continues every open shard by a new one.

@@ -38,7 +38,7 @@ type fault struct {
 
 var kinds = []string{"refuse", "deny", "lose-answer", "crash-before", "crash-after", "freeze-before", "freeze-after"}
 
-// troubles takes the trouble from a command's arguments.
+// trouble takes the trouble from a command's arguments.
 func (a *arguments) trouble() *trouble {
 	t := &trouble{}
 	for _, kind := range kinds {
