@@ -43,7 +43,7 @@ func open(t *testing.T) *endpoint.Endpoint {
 	case errors.As(err, &missing) && !required:
 		t.Skipf("%s; %v", why, missing)
 	case err != nil:
-		t.Fatal(err)
+		t.Fatal(strings.TrimPrefix(why+"; ", "; "), err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

@@ -30,6 +30,7 @@ import (
 // world is both functions as processes, their tables at the endpoint, and queues in this process.
 type world struct {
 	*testing.T
+	seed            uint64
 	clients         *endpoint.Clients
 	plan            *pipeline.Pipeline
 	store           *store.Store
@@ -41,11 +42,12 @@ type world struct {
 	ingest, streams *sandbox
 	queue           *esm.Queue
 	stream          *esm.Stream
+	moved           chan struct{} // holds one: something was delivered to ingest since the stream was last idle
 }
 
 func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, counting aggregate.Counting, seed uint64) *world {
 	t.Helper()
-	w := &world{T: t, clients: e.Clients(), events: fmt.Sprintf("events-%s-%x", counting, seed), totals: fmt.Sprintf("totals-%s-%x", counting, seed)}
+	w := &world{T: t, seed: seed, moved: make(chan struct{}, 1), clients: e.Clients(), events: fmt.Sprintf("events-%s-%x", counting, seed), totals: fmt.Sprintf("totals-%s-%x", counting, seed)}
 	var err error
 	if w.plan, err = pipeline.Load(os.DirFS("testdata"), "pipeline.yaml"); err != nil {
 		t.Fatal(err)
