@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/esm"
@@ -25,6 +24,7 @@ type message struct {
 	fact      fact
 	malformed bool
 	group     string
+	crowded   bool // it has ten attributes
 }
 
 var merchants = []string{"m1", "m2", "m#3"}
@@ -47,11 +47,13 @@ func (w *World) produce(phase int) {
 			m = &message{body: fmt.Sprintf(`{"type":"order","id":%q,`, id()), malformed: true}
 		}
 		burst = append(burst, m)
+		m.crowded = w.chance(w.plan.Crowded)
 		if w.chance(w.plan.Conflicts) && !m.malformed {
 			f.Cents++
-			burst = append(burst, &message{body: f.spell(w.rng), fact: f})
+			burst = append(burst, &message{body: f.spell(w.rng), fact: f, crowded: w.chance(w.plan.Crowded)})
 		}
 	}
+	burst = append(burst, w.copies(phase)...)
 	for n := len(burst); n > 0; n-- {
 		if w.chance(w.plan.Duplicates) {
 			again := *burst[w.rng.IntN(len(burst))]
@@ -71,8 +73,32 @@ func (w *World) produce(phase int) {
 	}
 }
 
+// copies are messages of earlier bursts that a producer sends again, days after: some by then are past their
+// time.
+func (w *World) copies(phase int) (list []*message) {
+	if phase == 1 || w.plan.Copies == 0 {
+		return nil
+	}
+	for range w.rng.IntN(w.plan.Copies + 1) {
+		again := *w.log[w.rng.IntN(len(w.log))]
+		if !again.malformed && w.chance(0.5) {
+			again.body = again.fact.spell(w.rng)
+		}
+		list = append(list, &again)
+	}
+	return list
+}
+
 func (w *World) send(m *message) {
 	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &m.body}
+	if m.crowded {
+		in.MessageAttributes = crowdOfAttributes()
+	}
+	w.log = append(w.log, m)
+	w.tracef("sends %s", m.body)
+	if first := w.firstSent[m.fact]; first != nil && !m.malformed && !w.now.Before(m.fact.at().Add(retain)) {
+		w.fault(afterLife, m.body)
+	}
 	if w.plan.FIFO {
 		m.group = "poison"
 		if !m.malformed {
@@ -320,29 +346,4 @@ func (w *World) person() {
 		"PK": &types.AttributeValueMemberS{Value: img.pk}, "SK": &types.AttributeValueMemberS{Value: img.sk}}})
 	w.must(err)
 	w.observe()
-}
-
-// redrive moves dead letters back into the queue, where they have new ids.
-func (w *World) redrive() {
-	if w.depth(w.deadURL) == 0 {
-		return
-	}
-	w.fault(redriven, "")
-	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &w.deadURL, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
-	if err == nil {
-		arn := out.Attributes["QueueArn"]
-		_, err = w.engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
-	}
-	w.must(err)
-}
-
-// depth is how many messages a queue holds, in flight or not.
-func (w *World) depth(url string) int64 {
-	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
-		sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
-	if err != nil {
-		w.fail(Broken, "queue attributes: %v", err)
-		return 0
-	}
-	return atoi(out.Attributes["ApproximateNumberOfMessages"]) + atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])
 }

@@ -87,11 +87,16 @@ func (w *World) record(shard string, r streamtypes.Record) {
 		w.fail(Broken, "record of %s: %v", shard, err)
 		return
 	}
-	if c == nil || c.new == nil {
+	if c == nil {
+		return
+	}
+	w.tellChange(shard, c)
+	if c.new == nil {
 		return
 	}
 	h := w.model.history(c.new.key())
-	if h.inserts > 1 && !h.removed {
+	// A parcel may come again: an older revision may be later to expire than the newest was.
+	if h.inserts > 1 && !h.removed && c.new.Type == "order" {
 		w.fail(Reinserted, "%s was inserted %d times", c.new.key(), h.inserts)
 	}
 	if c.old != nil {
@@ -209,7 +214,7 @@ func (w *World) acknowledged(body string) {
 
 // unsettled says why a message is not done with; empty if it is.
 func (w *World) unsettled(m *message) string {
-	if w.quarantined[m.body] > 0 {
+	if w.quarantined[m.body] > 0 || w.byHand[m.body] > 0 {
 		return ""
 	}
 	if m.malformed {

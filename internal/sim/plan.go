@@ -19,12 +19,15 @@ type Plan struct {
 	Gap      time.Duration // between bursts, at the most
 
 	Ingests     int // queue mappings at work side by side
+	Receives    int // of a message before it is a dead letter
 	IngestBatch int
 	StreamBatch int
 	Window      time.Duration
 
 	Duplicates, Conflicts, Poison, Late float64 // shares of messages
 	Parcels                             float64 // share of events that have revisions
+	Crowded                             float64 // share of messages with ten attributes: no letter about them fits into quarantine
+	Copies                              int     // messages of earlier bursts that are sent again in a burst, at the most
 
 	RollAfter time.Duration // age at which shards roll by themselves; 0: the engine's; negative: never
 	Weekend   int           // the phase after which nobody sends anything for some days; 0: none
@@ -79,6 +82,13 @@ func NewPlan(seed uint64) Plan {
 		Stale: rate(0.05), Second: rate(0.04), Roll: rate(0.03), Split: rate(0.02), Replay: rate(0.05), Sweep: rate(0.1),
 	}
 	p.Bisect, p.Skew, p.ReturnsItem = chance(0.4), chance(0.2), chance(0.5)
+	p.Copies, p.Receives = among(0, 4), 1000
+	if p.Redrive && !p.FIFO { // a dead letter leaves its group behind
+		p.Receives = among(2, 4)
+		if chance(0.5) {
+			p.Crowded = 0.02 + rate(0.08)
+		}
+	}
 	p.Back = chance(0.4)
 	if chance(0.15) {
 		p.Weekend, p.RollAfter = among(2, p.Phases-1), -1
@@ -91,6 +101,6 @@ func NewPlan(seed uint64) Plan {
 // in it.
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
-	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Gap: p.Gap,
+	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
 		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true}
 }

@@ -57,6 +57,7 @@ func Live(p Plan, trace bool) Result {
 const (
 	phaseSteps = 3000
 	calmSteps  = 60000
+	redrives   = 50 // in a row, without faults
 )
 
 // strangers is how many items of others the table begins with: so many that the sequence numbers of a world
@@ -111,7 +112,7 @@ func (w *World) settle(also func() bool) bool {
 	}
 	w.calm, w.idle = true, 0
 	defer func() { w.calm = false }()
-	for round := 0; ; round++ {
+	for range redrives {
 		if !w.run(calmSteps, func() bool { return w.quiet() && (also == nil || also()) }) && w.failure == nil {
 			w.fail(Stuck, "the world does not come to rest: %d messages in the queue, %d in the dead-letter queue", w.depth(w.queueURL), w.depth(w.deadURL))
 		}
@@ -121,9 +122,12 @@ func (w *World) settle(also func() bool) bool {
 		if w.depth(w.deadURL) == 0 {
 			return true
 		}
+		w.triage()
 		w.redrive()
 		w.idle = 0
 	}
+	w.fail(Stuck, "%d dead letters come again and again, with no fault in the world", w.depth(w.deadURL))
+	return false
 }
 
 // quiet reports whether nothing is under way.
@@ -206,6 +210,9 @@ func (w *World) expireAll() {
 	w.now = w.now.Add(20 * time.Hour)
 	for range 3 {
 		w.sweep()
+		for _, m := range w.copies(w.plan.Phases + 1) {
+			w.send(m)
+		}
 		if !w.settle(nil) {
 			return
 		}

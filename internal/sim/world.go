@@ -48,10 +48,12 @@ type World struct {
 	gaveUp      map[string][]byte // by shard: the last batch that failed
 
 	sent        map[string]*message // by body
+	log         []*message          // in the order they were sent
 	firstSent   map[fact]*message
 	groups      map[string][]*message
 	received    map[string]string // receipt handle -> body
 	quarantined map[string]int    // by body
+	byHand      map[string]int    // by body: dead letters that a person took
 	archived    map[string]int    // by object name
 
 	model       *model
@@ -74,7 +76,7 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, archived: map[string]int{}, shards: map[string]bool{}, gaveUp: map[string][]byte{}}
+		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[string]int{}, shards: map[string]bool{}, gaveUp: map[string][]byte{}}
 	w.now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {
@@ -146,12 +148,8 @@ func (w *World) createQueues(ctx context.Context) (err error) {
 	if w.deadURL = create("dead"+suffix, fifo); err != nil {
 		return err
 	}
-	receives := 1000
-	if w.plan.Redrive {
-		receives = 5
-	}
 	attributes := map[string]string{"VisibilityTimeout": fmt.Sprint(int(visibility / time.Second)), "MessageRetentionPeriod": "1209600",
-		"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead%s","maxReceiveCount":%d}`, suffix, receives)}
+		"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead%s","maxReceiveCount":%d}`, suffix, w.plan.Receives)}
 	if w.plan.FIFO {
 		attributes["FifoQueue"] = "true"
 	}
@@ -218,6 +216,25 @@ func (w *World) fault(name, what string) {
 
 // spend lets a little time pass: what a request takes.
 func (w *World) spend() { w.now = w.now.Add(time.Duration(1+w.rng.IntN(20)) * time.Millisecond) }
+
+// tellChange traces a change of the events table.
+func (w *World) tellChange(shard string, c *change) {
+	if w.trace == nil {
+		return
+	}
+	what, img := "is inserted", c.new
+	switch {
+	case c.new == nil && c.byTTL:
+		what, img = "expires", c.old
+	case c.new == nil:
+		what, img = "is removed", c.old
+	case c.old != nil && c.old.fact == c.new.fact:
+		what = "is touched"
+	case c.old != nil:
+		what = "is replaced"
+	}
+	w.tracef("%s (%d cents, revision %d, epoch %d) %s: record ...%s of ...%s", img.key(), img.Cents, img.Rev, img.epoch, what, c.seq[28:], shard[len(shard)-8:])
+}
 
 func (w *World) tracef(format string, args ...any) {
 	if w.trace == nil {

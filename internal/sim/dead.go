@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// crowd is how many attributes a message has that leaves no room for the one a letter to quarantine adds: SQS
+// takes ten.
+const crowd = 10
+
+func crowdOfAttributes() map[string]sqstypes.MessageAttributeValue {
+	all := map[string]sqstypes.MessageAttributeValue{}
+	for i := range crowd {
+		all[fmt.Sprintf("a%d", i)] = sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String("x")}
+	}
+	return all
+}
+
+// triage is a person who goes through the dead letters and keeps those that quarantine cannot take: moved back,
+// a refused one would only come again. The others stay where they are.
+func (w *World) triage() {
+	ctx := context.Background()
+	var others []*string
+	for {
+		out, err := w.engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.deadURL, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
+		w.must(err)
+		if err != nil || len(out.Messages) == 0 {
+			break
+		}
+		for _, letter := range out.Messages {
+			if len(letter.MessageAttributes) == 0 {
+				others = append(others, letter.ReceiptHandle)
+				continue
+			}
+			if len(letter.MessageAttributes) != crowd {
+				w.fail(Lost, "%s comes to the dead-letter queue with %d attributes of %d", *letter.Body, len(letter.MessageAttributes), crowd)
+			}
+			w.fault(unfit, *letter.Body)
+			w.byHand[*letter.Body]++
+			_, err := w.engine.SQS().DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &w.deadURL, ReceiptHandle: letter.ReceiptHandle})
+			w.must(err)
+		}
+	}
+	for _, handle := range others {
+		_, err := w.engine.SQS().ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &w.deadURL, ReceiptHandle: handle})
+		w.must(err)
+	}
+}
+
+// redrive moves dead letters back into the queue, where they have new ids.
+func (w *World) redrive() {
+	if w.depth(w.deadURL) == 0 {
+		return
+	}
+	w.fault(redriven, "")
+	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &w.deadURL, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn}})
+	if err == nil {
+		arn := out.Attributes["QueueArn"]
+		_, err = w.engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: &arn})
+	}
+	w.must(err)
+}
+
+// depth is how many messages a queue holds, in flight or not.
+func (w *World) depth(url string) int64 {
+	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
+		sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
+	if err != nil {
+		w.fail(Broken, "queue attributes: %v", err)
+		return 0
+	}
+	return atoi(out.Attributes["ApproximateNumberOfMessages"]) + atoi(out.Attributes["ApproximateNumberOfMessagesNotVisible"])
+}
