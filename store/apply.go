@@ -75,6 +75,7 @@ func (a *apply) update(ctx context.Context, lane aggregate.LaneID, u *aggregate.
 			if answer.outcome != done {
 				break
 			}
+			created := u.Steps[0].Created
 			counted := 0
 			if mark, err := aggregate.ParseMark(bytesOf(img[lane.MarkAttribute()])); err == nil {
 				counted = u.Drop(mark)
@@ -85,6 +86,7 @@ func (a *apply) update(ctx context.Context, lane aggregate.LaneID, u *aggregate.
 				stuck = 0
 			}
 			seen, prune = now, false
+			seen.at = created
 			a.store.seen.put(u.Key, seen)
 			if len(u.Steps) == 0 {
 				return
@@ -136,6 +138,10 @@ func (a *apply) markUpdate(lane aggregate.LaneID, u *aggregate.Update, seen *obs
 	if prune {
 		e.prune(seen, lane.MarkAttribute(), u.Steps[0].Created)
 	}
+	returns := types.ReturnValueAllNew
+	if seen.fresh(u.Steps[0].Created) && len(e.remove) == 0 {
+		returns = types.ReturnValueNone
+	}
 	return &dynamodb.UpdateItemInput{
 		TableName:                           &a.store.aggregates,
 		Key:                                 keyImage(u.Key),
@@ -143,12 +149,13 @@ func (a *apply) markUpdate(lane aggregate.LaneID, u *aggregate.Update, seen *obs
 		ConditionExpression:                 aws.String(e.condition()),
 		ExpressionAttributeNames:            e.names,
 		ExpressionAttributeValues:           e.values,
-		ReturnValues:                        types.ReturnValueAllNew,
+		ReturnValues:                        returns,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 }
 
-// send makes one update and returns the item as it is now: after it, or as it stood in its way.
+// send makes one update and returns the item as it is now: after it, if that was asked for, or as it stood in
+// its way.
 func (a *apply) send(ctx context.Context, in *dynamodb.UpdateItemInput) (answer, image) {
 	out, err := a.store.client.UpdateItem(ctx, in)
 	answer := classify(err)
@@ -162,7 +169,7 @@ func (a *apply) send(ctx context.Context, in *dynamodb.UpdateItemInput) (answer,
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.Cost.Requests++
-	if answer.outcome == done || answer.outcome == failed {
+	if answer.outcome == failed || len(img) > 0 {
 		a.Cost.WriteUnits += float64(event.WriteUnits(imageSize(img)))
 	}
 	return answer, img
@@ -186,14 +193,26 @@ func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, a
 	return out.Item, answer{}
 }
 
+// written remembers what the item looks like now. Without an image its size is the last one seen, which is
+// what it is counted by: an item grows by a mark in hours.
 func (a *apply) written(u *aggregate.Update, seen *observation, img image, refusal error) {
-	if len(img) > 0 {
+	units := 0
+	switch {
+	case len(img) > 0:
 		seen = observe(u.Def, img)
+		seen.at = u.Steps[0].Created
+	default:
+		units = event.WriteUnits(seen.size)
+		if u.Def.HasExtremes() && refusal == nil {
+			delta := u.Fold()
+			seen = seen.after(u.Def, &delta)
+		}
 	}
 	a.store.seen.put(u.Key, seen)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.Updates++
+	a.Cost.WriteUnits += float64(units)
 	if refusal != nil {
 		a.Refused++
 	}

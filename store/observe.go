@@ -14,11 +14,33 @@ import (
 type observation struct {
 	extremes []aggregate.Amount // aligned with Def.Values; set for each min and max that has a value
 	marks    map[string]aggregate.Mark
+	size     int       // of the item, in bytes
+	at       time.Time // by the stream, when an answer last brought the item; zero: never
+}
+
+// observeEvery is how long, by the stream, an update trusts what it saw before and does not ask for the item
+// again. Marks to prune are days old; only they are what a fresh look is for.
+const observeEvery = time.Hour
+
+func (o *observation) fresh(now time.Time) bool {
+	return !o.at.IsZero() && now.Sub(o.at) < observeEvery
+}
+
+// after is what the item must look like once the delta is written, as far as guessing needs.
+func (o *observation) after(def *aggregate.Definition, d *aggregate.Delta) *observation {
+	next := *o
+	next.extremes = make([]aggregate.Amount, len(def.Values))
+	for i, v := range def.Values {
+		if !v.Op.Additive() {
+			next.extremes[i] = v.Op.Merge(o.extreme(i), d.Values[i])
+		}
+	}
+	return &next
 }
 
 // observe reads an image of an aggregate item.
 func observe(def *aggregate.Definition, img image) *observation {
-	o := &observation{extremes: make([]aggregate.Amount, len(def.Values))}
+	o := &observation{extremes: make([]aggregate.Amount, len(def.Values)), size: imageSize(img)}
 	for i, v := range def.Values {
 		if v.Op.Additive() {
 			continue
