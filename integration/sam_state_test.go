@@ -52,7 +52,7 @@ func (w *samWorld) checkLetters(t *testing.T, s *sample) {
 	}
 	for _, c := range s.Changes {
 		if c.Outcome == "quarantined" {
-			want = append(want, "Poison undecodable")
+			want = append(want, "Poison undecodable-record")
 		}
 	}
 	got := w.letters(t, len(want))
