@@ -31,7 +31,21 @@ var merchants = []string{"m1", "m2", "m#3"}
 
 // produce sends one burst: new events, and among them copies, conflicts, poison and events too late.
 func (w *World) produce(phase int) {
-	var burst []*message
+	burst := w.script(phase)
+	if burst == nil {
+		burst = w.burst(phase)
+	}
+	for _, m := range burst {
+		if w.plan.Still {
+			w.sleep(5 * time.Minute)
+		}
+		w.send(m)
+		w.sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
+	}
+}
+
+// burst makes up the messages of a burst.
+func (w *World) burst(phase int) (burst []*message) {
 	id := func() string { return fmt.Sprintf("%d-%d", phase, w.rng.IntN(w.plan.Messages)) }
 	for i := range w.plan.Messages {
 		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.rng.IntN(len(merchants))], Cents: w.rng.Int64N(2000) - 200,
@@ -64,13 +78,7 @@ func (w *World) produce(phase int) {
 			burst = append(burst[:at], append([]*message{&again}, burst[at:]...)...)
 		}
 	}
-	for _, m := range burst {
-		if w.plan.Still {
-			w.sleep(5 * time.Minute)
-		}
-		w.send(m)
-		w.sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
-	}
+	return burst
 }
 
 // copies are messages of earlier bursts that a producer sends again, days after: some by then are past their
@@ -200,6 +208,10 @@ func (w *World) meddle() {
 	if w.chance(f.Second) {
 		w.fault(second, "")
 		w.secondPoller(old)
+	}
+	if w.chance(f.Outage) {
+		// Long enough that an invocation runs out of time, and must say what it could not prove.
+		w.outage = w.now.Add(time.Duration(20+w.rng.IntN(60)) * time.Second)
 	}
 	if w.chance(f.Roll) {
 		w.fault(rolled, "")

@@ -34,6 +34,9 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 		}
 		w.fault(crashed, api)
 		w.crash()
+	case w.now.Before(w.outage) && w.chance(0.97):
+		w.fault(outage, api)
+		return none, throttled
 	case w.chance(f.Refuse):
 		w.fault(refused, api)
 		return none, throttled

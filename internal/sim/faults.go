@@ -9,6 +9,7 @@ const (
 	late       = "applied late"         // the sender gives up, and the request arrives later
 	never      = "never arrived"        // the sender gives up, and nothing was applied
 	twice      = "executed twice"       // the SDK sent it again
+	outage     = "outage"               // next to nothing gets through for a while
 	slow       = "slow"                 // the answer takes seconds to minutes
 	statements = "statements throttled" // some statements of a batch, inside a successful answer
 
@@ -34,6 +35,6 @@ const (
 
 // FaultNames lists everything that a world may do to what it tests.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, slow, statements, timedOut, dropped, again, forgotten, bisected,
+	return []string{crashed, refused, conflict, lost, late, never, twice, outage, slow, statements, timedOut, dropped, again, forgotten, bisected,
 		staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, swept}
 }

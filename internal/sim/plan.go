@@ -49,7 +49,7 @@ type Plan struct {
 type Faults struct {
 	Refuse, Lose, Late, Never, Twice, Slow, Statements, Conflict, Crash float64 // of a request
 	DropAnswer, Duplicate, Forget                                       float64 // of an invocation
-	Stale, Second, Roll, Split, Replay, Sweep                           float64 // of a round
+	Stale, Second, Roll, Split, Replay, Sweep, Outage                   float64 // of a round
 }
 
 // NewPlan draws a plan.
@@ -89,6 +89,7 @@ func NewPlan(seed uint64) Plan {
 			p.Crowded = 0.02 + rate(0.08)
 		}
 	}
+	p.Faults.Outage = rate(0.01)
 	p.Back = chance(0.4)
 	if chance(0.15) {
 		p.Weekend, p.RollAfter = among(2, p.Phases-1), -1

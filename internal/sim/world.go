@@ -62,7 +62,8 @@ type World struct {
 	touched     []string
 	newReceipts []string
 
-	calm    bool // no faults
+	calm    bool      // no faults
+	outage  time.Time // until when next to nothing gets through
 	phase   int
 	idle    int // rounds in which the stream mapping found nothing
 	steps   int
