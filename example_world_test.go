@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -29,25 +30,9 @@ func check(err error) {
 // newTables is an engine with empty tables and a stream, in this process.
 func newTables() *embedded.Engine {
 	engine := embedded.New(embedded.Config{Partitions: 1})
-	key := func(prefix string, in *dynamodb.CreateTableInput) []types.KeySchemaElement {
-		for _, part := range []string{"PK", "SK"} {
-			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(prefix + part), AttributeType: types.ScalarAttributeTypeS})
-		}
-		return []types.KeySchemaElement{{AttributeName: aws.String(prefix + "PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(prefix + "SK"), KeyType: types.KeyTypeRange}}
-	}
-	events := &dynamodb.CreateTableInput{TableName: aws.String("events"), BillingMode: types.BillingModePayPerRequest,
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}}
-	events.KeySchema = key("", events)
-	for _, index := range []string{"GSI1", "GSI2", "GSI3"} {
-		events.GlobalSecondaryIndexes = append(events.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(index), KeySchema: key(index, events), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
-	}
-	totals := &dynamodb.CreateTableInput{TableName: aws.String("totals"), BillingMode: types.BillingModePayPerRequest}
-	totals.KeySchema = key("", totals)
-	for _, in := range []*dynamodb.CreateTableInput{events, totals} {
-		_, err := engine.DynamoDB().CreateTable(context.Background(), in)
-		check(err)
-	}
+	_, err := stack.EventsTable(context.Background(), engine, "events", []string{"GSI1", "GSI2", "GSI3"})
+	check(err)
+	check(stack.AggregatesTable(context.Background(), engine, "totals"))
 	return engine
 }
 

@@ -11,13 +11,12 @@ import (
 	"path"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -46,12 +45,12 @@ func connect(ctx context.Context, log *slog.Logger, s settings, plan *pipeline.P
 
 func (b *backend) make(ctx context.Context, s settings, plan *pipeline.Pipeline) error {
 	if s.events != "" {
-		if err := b.table(ctx, s.events, plan.Indexes(), true); err != nil {
+		if _, err := stack.EventsTable(ctx, b.engine, s.events, plan.Indexes()); err != nil {
 			return fmt.Errorf("events table: %w", err)
 		}
 	}
 	if s.aggregates != "" {
-		if err := b.table(ctx, s.aggregates, nil, false); err != nil {
+		if err := stack.AggregatesTable(ctx, b.engine, s.aggregates); err != nil {
 			return fmt.Errorf("aggregates table: %w", err)
 		}
 	}
@@ -68,32 +67,6 @@ func (b *backend) make(ctx context.Context, s settings, plan *pipeline.Pipeline)
 		}
 	}
 	return nil
-}
-
-// table makes a table as template.yaml declares it.
-func (b *backend) table(ctx context.Context, name string, indexes []string, stream bool) error {
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
-	key := func(prefix string) []types.KeySchemaElement {
-		pk, sk := prefix+"PK", prefix+"SK"
-		in.AttributeDefinitions = append(in.AttributeDefinitions,
-			types.AttributeDefinition{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS},
-			types.AttributeDefinition{AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS})
-		return []types.KeySchemaElement{{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange}}
-	}
-	in.KeySchema = key("")
-	for _, index := range indexes {
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: &index,
-			KeySchema: key(index), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
-	}
-	if stream {
-		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
-	}
-	if _, err := b.engine.DynamoDB().CreateTable(ctx, in); err != nil {
-		return err
-	}
-	_, err := b.engine.DynamoDB().UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
-	return err
 }
 
 func (b *backend) tables() store.Client { return b.engine.DynamoDB() }
