@@ -65,6 +65,13 @@ const (
 const strangers = 40
 
 func (w *World) live() {
+	if w.liveBursts() && w.settle(nil) && w.checkDrained() && w.finishUpgrade() && !w.plan.Still {
+		w.expireAll()
+	}
+}
+
+// liveBursts lives the days on which events come, and the hours between.
+func (w *World) liveBursts() bool {
 	for _, q := range w.queues {
 		w.spawn("queue", nil, func() { w.pollQueue(q) })
 	}
@@ -76,7 +83,7 @@ func (w *World) live() {
 		w.spawn("producer", nil, func() { w.produce(w.phase); sending = false })
 		w.run(phaseSteps, func() bool { return !sending && w.quiet() })
 		if w.failure != nil {
-			return
+			return false
 		}
 		if w.plan.People && w.chance(0.5) {
 			w.person()
@@ -91,7 +98,7 @@ func (w *World) live() {
 			w.spawn("rebuild", nil, func() { w.rebuild() })
 		}
 		if !w.settle(func() bool { return !sending }) {
-			return
+			return false
 		}
 		w.now = w.now.Add(time.Hour * time.Duration(3+w.rng.IntN(int(w.plan.Gap/time.Hour))))
 		if w.phase == w.plan.Weekend {
@@ -99,9 +106,7 @@ func (w *World) live() {
 		}
 		w.sweep()
 	}
-	if w.settle(nil) && w.checkDrained() && w.finishUpgrade() && !w.plan.Still {
-		w.expireAll()
-	}
+	return true
 }
 
 // settle stops the faults and waits for the world to come to rest. Hours pass between bursts, and a record

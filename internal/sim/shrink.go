@@ -56,7 +56,7 @@ func cuts() []func(Plan) Plan {
 		func(p Plan) Plan { p.Canary = false; return p },
 		func(p Plan) Plan { p.People = false; return p },
 		func(p Plan) Plan { p.Crowded = 0; return p },
-		func(p Plan) Plan { p.Redrive = false; return p },
+		func(p Plan) Plan { p.Redrive, p.Receives = false, 1000; return p },
 		func(p Plan) Plan { p.Copies = 0; return p },
 		func(p Plan) Plan { p.FIFO = false; return p },
 		func(p Plan) Plan { p.Skew = false; return p },
@@ -83,9 +83,12 @@ func cuts() []func(Plan) Plan {
 func less(n, low int) int { return min(n, max(low, n/2)) }
 
 // each lists every chance.
-func (f *Faults) each() []*float64 {
-	return []*float64{&f.Refuse, &f.Lose, &f.Late, &f.Never, &f.Twice, &f.Slow, &f.Statements, &f.Conflict, &f.Crash,
-		&f.DropAnswer, &f.Duplicate, &f.Forget, &f.Stale, &f.Second, &f.Roll, &f.Split, &f.Replay, &f.Sweep}
+func (f *Faults) each() (list []*float64) {
+	v := reflect.ValueOf(f).Elem()
+	for i := range v.NumField() {
+		list = append(list, v.Field(i).Addr().Interface().(*float64))
+	}
+	return list
 }
 
 // Overlay is what a smaller plan changes of the one it came from, as JSON: decoded over the old plan it gives

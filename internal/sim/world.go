@@ -47,8 +47,9 @@ type World struct {
 	checkpoints []checkpoint
 	gaveUp      map[string][]byte // by shard: the last batch that failed
 
-	sent        map[string]*message // by body
-	log         []*message          // in the order they were sent
+	sent        map[string]*message        // by body
+	script      func(phase int) []*message // what producers send; nil from it: they make it up
+	log         []*message                 // in the order they were sent
 	firstSent   map[fact]*message
 	groups      map[string][]*message
 	received    map[string]string // receipt handle -> body
@@ -77,7 +78,7 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[string]int{}, shards: map[string]bool{}, gaveUp: map[string][]byte{}}
+		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{}}
 	w.now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {

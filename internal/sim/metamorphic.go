@@ -1,0 +1,203 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+)
+
+// Outcome is what the tables hold at the end, apart from what the settings may change: marks, receipts, and
+// the buckets that a total is spread over, which are added up.
+type Outcome struct {
+	Items  map[string]string // by key
+	Totals map[string]string // by aggregate, values of by, and window
+}
+
+// Difference says where two outcomes part; empty if they do not.
+func (o Outcome) Difference(other Outcome) string {
+	for _, part := range []struct{ mine, theirs map[string]string }{{o.Items, other.Items}, {o.Totals, other.Totals}} {
+		all := map[string]string{}
+		for _, m := range []map[string]string{part.mine, part.theirs} {
+			for key := range m {
+				all[key] = ""
+			}
+		}
+		for _, key := range sortedKeys(all) {
+			if part.mine[key] != part.theirs[key] {
+				return fmt.Sprintf("%s:\n  %s\n  %s", key, part.mine[key], part.theirs[key])
+			}
+		}
+	}
+	return ""
+}
+
+// Events are facts in which nothing contradicts anything and nothing comes too late: any way of delivering
+// them must lead to the same tables.
+type Events struct{ messages []*message }
+
+// NewEvents makes up orders and parcels. All revisions of a parcel are different and have one time: what is
+// stored of it must not depend on which of them came first.
+func NewEvents(seed uint64, orders, parcels int) Events {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	at := func() string {
+		return origin.Add(-time.Duration(rng.IntN(12*3600)) * time.Second).Format(time.RFC3339)
+	}
+	var e Events
+	add := func(f fact) { e.messages = append(e.messages, &message{body: f.spell(rng), fact: f}) }
+	for i := range orders {
+		add(fact{Type: "order", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))], Cents: rng.Int64N(2000) - 200, At: at()})
+	}
+	for i := range parcels {
+		when := at()
+		for revision := range 1 + rng.IntN(4) {
+			add(fact{Type: "parcel", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))], Cents: rng.Int64N(2000), Rev: int64(revision), At: when})
+		}
+	}
+	return e
+}
+
+// Plain is the simplest way to deliver events: one by one, each once, with nothing going wrong.
+func Plain(seed uint64) Plan {
+	p := StillPlan(seed)
+	p.Counting, p.FIFO, p.Spread, p.Phases, p.IngestBatch, p.StreamBatch, p.Window = aggregate.Marks, false, 1, 1, 1, 1, time.Minute
+	return p
+}
+
+// Variant is another way: sizes, order, duplicates, window, spread, counting, concurrency, and trouble.
+func Variant(seed uint64) Plan {
+	p := NewPlan(seed)
+	p.Phases, p.Gap, p.Upgrade, p.Canary, p.Back, p.Weekend, p.People = 1+int(seed%2), 4*time.Hour, 0, false, false, 0, false
+	p.Conflicts, p.Poison, p.Late, p.Crowded, p.Copies = 0, 0, 0, 0, 0
+	return p
+}
+
+// Deliver lives a plan in which producers send these events and nothing else: in their own order if the plan
+// is still, else shuffled, with duplicates, and cut into the plan's bursts. It returns the tables once
+// drained, and once more when all has expired.
+func (e Events) Deliver(p Plan) (drained, expired Outcome, failure *Failure) {
+	w := newWorld(p, false)
+	defer w.killAll()
+	list := slices.Clone(e.messages)
+	if !p.Still {
+		list = shuffled(list, p)
+	}
+	w.script = func(phase int) []*message {
+		return list[len(list)*(phase-1)/p.Phases : len(list)*phase/p.Phases]
+	}
+	if w.liveBursts() && w.settle(nil) && w.checkDrained() {
+		drained = w.outcome()
+		w.expireAll()
+		expired = w.outcome()
+	}
+	return drained, expired, w.failure
+}
+
+// shuffled is the list in any order, some of it more than once: the very same bytes, so that the stored
+// payload does not depend on which of them was first.
+func shuffled(list []*message, p Plan) []*message {
+	rng := rand.New(rand.NewPCG(p.Seed, 3))
+	for n := len(list); n > 0; n-- {
+		for rng.Float64() < p.Duplicates {
+			again := *list[rng.IntN(n)]
+			list = append(list, &again)
+		}
+	}
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}
+
+// outcome reads both tables.
+func (w *World) outcome() Outcome {
+	o := Outcome{Items: map[string]string{}, Totals: map[string]string{}}
+	w.scan(eventsTable, func(item map[string]types.AttributeValue) {
+		if item["type"] != nil {
+			o.Items[text(item["PK"])+"|"+text(item["SK"])] = describe(item)
+		}
+	})
+	sums := map[string]map[string]*big.Int{}
+	w.scan(totals, func(item map[string]types.AttributeValue) {
+		if !strings.HasPrefix(text(item["PK"]), "A#") {
+			return
+		}
+		name, by, window := slotName(text(item["PK"]) + "|" + text(item["SK"]))
+		key := name + "|" + by + "|" + window
+		if sums[key] == nil {
+			sums[key] = map[string]*big.Int{}
+		}
+		merge(sums[key], item)
+	})
+	for key, values := range sums {
+		for _, name := range sortedKeys(values) {
+			if values[name].Sign() != 0 {
+				o.Totals[key] += fmt.Sprintf("%s=%s ", name, values[name])
+			}
+		}
+	}
+	return o
+}
+
+// merge takes one bucket's values into a total's.
+func merge(into map[string]*big.Int, item map[string]types.AttributeValue) {
+	for name, v := range item {
+		if _, ok := v.(*types.AttributeValueMemberN); !ok {
+			continue
+		}
+		n, had := number(v), into[name]
+		switch {
+		case had == nil, (name == "largest" || name == "expiresAt") && n.Cmp(had) > 0:
+			into[name] = n
+		case name != "largest" && name != "expiresAt":
+			had.Add(had, n)
+		}
+	}
+	if item["flag"] != nil {
+		into["flag"] = big.NewInt(1)
+	}
+}
+
+func (w *World) scan(table string, take func(map[string]types.AttributeValue)) {
+	in := &dynamodb.ScanInput{TableName: aws.String(table)}
+	for {
+		out, err := w.engine.DynamoDB().Scan(context.Background(), in)
+		if err != nil {
+			w.fail(Broken, "scan: %v", err)
+			return
+		}
+		for _, item := range out.Items {
+			take(item)
+		}
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; in.ExclusiveStartKey == nil {
+			return
+		}
+	}
+}
+
+func text(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return v.Value
+	case *types.AttributeValueMemberB:
+		return fmt.Sprintf("%x", v.Value)
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+func describe(item map[string]types.AttributeValue) string {
+	var b strings.Builder
+	for _, name := range sortedKeys(item) {
+		fmt.Fprintf(&b, "%s=%s ", name, text(item[name]))
+	}
+	return b.String()
+}

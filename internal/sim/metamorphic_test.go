@@ -1,0 +1,60 @@
+package sim
+
+import (
+	"testing"
+)
+
+// TestMetamorphic delivers the same events in many ways: the tables must not tell which.
+func TestMetamorphic(t *testing.T) {
+	const sets, variants = 4, 10
+	for set := range uint64(sets) {
+		events := NewEvents(set, 40, 8)
+		drained, expired, failure := events.Deliver(Plain(set))
+		if failure != nil {
+			t.Fatalf("events %d, plain: %v", set, failure)
+		}
+		if len(drained.Items) != 48 || len(drained.Totals) < 4 {
+			t.Fatalf("events %d: %d items, %d totals", set, len(drained.Items), len(drained.Totals))
+		}
+		if len(expired.Items) != 0 || len(expired.Totals) == 0 {
+			t.Fatalf("events %d: after expiry %d items, %d totals", set, len(expired.Items), len(expired.Totals))
+		}
+		seen := Plan{}
+		for v := range uint64(variants) {
+			p := Variant(set*1000 + v)
+			d, e, failure := events.Deliver(p)
+			if failure != nil {
+				t.Errorf("events %d, variant %d: %v\n%+v", set, v, failure, p)
+				continue
+			}
+			if why := drained.Difference(d); why != "" {
+				t.Errorf("events %d, variant %d, drained: %s\n%+v", set, v, why, p)
+			}
+			if why := expired.Difference(e); why != "" {
+				t.Errorf("events %d, variant %d, expired: %s\n%+v", set, v, why, p)
+			}
+			if p == seen {
+				t.Errorf("variant %d is the one before it", v)
+			}
+			seen = p
+		}
+	}
+}
+
+// TestOutcomeTellsEventsApart: a comparison that finds no difference between other events would prove nothing.
+func TestOutcomeTellsEventsApart(t *testing.T) {
+	events := NewEvents(7, 20, 4)
+	all, _, failure := events.Deliver(Plain(7))
+	fewer := Events{events.messages[1:]}
+	some, _, failure2 := fewer.Deliver(Plain(7))
+	if failure != nil || failure2 != nil {
+		t.Fatal(failure, failure2)
+	}
+	if all.Difference(some) == "" {
+		t.Error("an event more makes no difference")
+	}
+	same := Outcome{Items: all.Items, Totals: some.Totals}
+	if all.Difference(same) == "" {
+		t.Error("other totals make no difference")
+	}
+}
