@@ -16,7 +16,9 @@
 //
 // The functions are the real ones, from package handler. What stands in for the services is an engine in memory
 // with their semantics: conditions and capacity, visibility timeouts, receive counts and redrive, shards, at
-// least one delivery. The mappings between them do what Lambda's do, with the settings of template.yaml.
+// least one delivery. The mappings between them do what Lambda's do, set up as in template.yaml as far as it shows:
+// answers with what failed, a window that names the shard, no limit to the retries of a change, ten receives of a
+// message. Times and batch sizes are the world's own.
 //
 // A world has a clock of its own. It stands still, but for Advance, for the waits of retries, and for Drain,
 // which moves it on to when a message comes back. Nothing sleeps, and a test is a pure function of what it does.

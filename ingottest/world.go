@@ -134,7 +134,7 @@ func (w *World) open(p *pipeline.Pipeline) (*store.Store, error) {
 
 func (w *World) env() store.Env { return w.clock.Env(w.jitter.Float64) }
 
-// mapFunctions connects queue and stream to the functions, with the settings of template.yaml.
+// mapFunctions connects queue and stream to the functions.
 func (w *World) mapFunctions() {
 	w.t.Helper()
 	function := func(invoke esm.Handler) esm.Function {
