@@ -47,7 +47,9 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 		for i, m := range list {
 			slots <- struct{}{}
 			go func() {
-				verdicts[i] <- try(ctx, root, filepath.Join(dir, m.Name), m)
+				v := try(ctx, root, filepath.Join(dir, m.Name), m)
+				fmt.Fprintf(os.Stderr, "%s: %s in %d worlds\n", m.Name, v.Check, v.Worlds)
+				verdicts[i] <- v
 				<-slots
 			}()
 		}
