@@ -315,6 +315,7 @@ func (w *World) strangers(n int) {
 	for i := range n {
 		_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("NOTE#%d", w.rng.IntN(1000))}, "SK": &types.AttributeValueMemberS{Value: fmt.Sprint(i)}}})
+		w.eventWrites++
 		w.must(err)
 	}
 	w.observe()
@@ -354,6 +355,7 @@ func (w *World) person() {
 	sort.Strings(live)
 	img := w.model.keys[live[w.rng.IntN(len(live))]].live
 	w.fault(byPerson, img.key())
+	w.eventWrites++
 	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: img.pk}, "SK": &types.AttributeValueMemberS{Value: img.sk}}})
 	w.must(err)

@@ -35,6 +35,9 @@ type invocation struct {
 	err      error
 	answered bool
 	crashed  bool
+	copies   int               // of one event that it may put one by one
+	faults   int               // that it met
+	spent    map[string]*spent // by table and key
 }
 
 // upgraded is the phase in which a function gets the newer pipeline; 0: never.
@@ -109,7 +112,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	w.stats.Invocations++
 	s := w.sandboxFor(function)
 	s.busy = true
-	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout)}
+	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{}}
 	w.invocations = append(w.invocations, inv)
 	ctx, _ := w.deadline(context.Background(), inv.deadline)
 	w.spawn(inv.name, inv, func() {
@@ -184,6 +187,9 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 			return nil, err
 		}
 		w.stats.Deliveries += len(e.Records)
+		if w.plan.FIFO {
+			w.current.of.copies = len(e.Records)
+		}
 		response, err := s.ingest.Handle(ctx, e)
 		if err != nil {
 			return nil, err

@@ -31,6 +31,7 @@ func (r recorder) changed(table *string, key map[string]types.AttributeValue) {
 func (r recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	r.w.stats.Puts++
 	out, err := r.DynamoDB.PutItem(ctx, in)
+	r.spendItem(in.TableName, in.Item, err)
 	if err == nil {
 		r.changed(in.TableName, in.Item)
 	}
@@ -40,6 +41,7 @@ func (r recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...f
 func (r recorder) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	r.w.stats.Updates++
 	out, err := r.DynamoDB.UpdateItem(ctx, in)
+	r.spendItem(in.TableName, in.Key, err)
 	if err == nil {
 		r.changed(in.TableName, in.Key)
 	}
@@ -49,6 +51,11 @@ func (r recorder) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 func (r recorder) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	r.w.stats.Puts += len(in.Statements)
 	out, err := r.DynamoDB.BatchExecuteStatement(ctx, in)
+	if err == nil {
+		for i, answer := range out.Responses {
+			r.spend(eventsTable, keyOf(in.Statements[i].Parameters), "", answer.Error == nil)
+		}
+	}
 	return out, err
 }
 

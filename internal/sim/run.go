@@ -250,6 +250,7 @@ func (w *World) checkDrained() bool {
 	}
 	w.checkTotals()
 	w.checkLive()
+	w.checkCost()
 	return w.failure == nil
 }
 

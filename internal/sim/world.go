@@ -56,6 +56,8 @@ type World struct {
 	quarantined map[string]int    // by body
 	byHand      map[string]int    // by body: dead letters that a person took
 	archived    map[string]int    // by object name
+	accepted    map[string]int    // writes that were accepted, by table and key
+	eventWrites int               // asked of the events table
 
 	model       *model
 	written     []written       // records of the stream, not yet looked at
@@ -78,7 +80,7 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{}}
+		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[string]int{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{}}
 	w.now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {
@@ -212,6 +214,9 @@ func (w *World) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
 
 // fault notes that something went wrong.
 func (w *World) fault(name, what string) {
+	if inv := w.current.invocation(); inv != nil {
+		inv.faults++
+	}
 	w.stats.Faults[name]++
 	w.tracef("%s %s", name, what)
 }
