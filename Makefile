@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test race lint bench cold build deploy fuzz sim
+.PHONY: help demo test race lint bench cold build deploy fuzz sim mutants
 
 T ?= 30s
 comma := ,
@@ -42,6 +42,9 @@ deploy: build ## build, then deploy to the AWS account of your credentials
 
 sim: ## live seeded worlds over the real handlers, check every step, say what went wrong in them (SIMFLAGS: more)
 	go run ./internal/sim/worlds $(SIMFLAGS)
+
+mutants: ## wrong designs, each of which the simulation must kill (R=6: so many, drawn at random)
+	go run ./internal/sim/mutants $(if $(R),-random $(R)) $(MUTANTFLAGS)
 
 fuzz: ## run every fuzz target for T each (T=30s)
 	scripts/fuzz.sh $(T)
