@@ -211,7 +211,7 @@ func (w *World) meddle() {
 	}
 	if w.chance(f.Outage) {
 		// Long enough that an invocation runs out of time, and must say what it could not prove.
-		w.outage = w.now.Add(time.Duration(20+w.rng.IntN(60)) * time.Second)
+		w.outage, w.outOf = w.now.Add(time.Duration(20+w.rng.IntN(60))*time.Second), []map[string]bool{tablesAPI, keepers}[w.rng.IntN(2)]
 	}
 	if w.chance(f.Roll) {
 		w.fault(rolled, "")

@@ -18,6 +18,12 @@ var (
 	conflicted = &types.TransactionConflictException{Message: aws.String("transaction is ongoing for the item")}
 )
 
+// tablesAPI and keepers are what an outage may take: the tables, or where letters and archive objects are kept.
+var (
+	tablesAPI = map[string]bool{"PutItem": true, "GetItem": true, "UpdateItem": true, "BatchGetItem": true, "BatchExecuteStatement": true, "TransactWriteItems": true, "Query": true, "Scan": true}
+	keepers   = map[string]bool{"SendMessageBatch": true, "PutObject": true}
+)
+
 // request lets others go first, decides what becomes of a request, and lets others go again before the answer.
 func request[O any](w *World, ctx context.Context, api string, write bool, call func() (O, error)) (O, error) {
 	var none O
@@ -34,7 +40,7 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 		}
 		w.fault(crashed, api)
 		w.crash()
-	case w.now.Before(w.outage) && w.chance(0.97):
+	case w.now.Before(w.outage) && w.outOf[api] && w.chance(0.97):
 		w.fault(outage, api)
 		return none, throttled
 	case w.chance(f.Refuse):

@@ -89,7 +89,7 @@ func NewPlan(seed uint64) Plan {
 			p.Crowded = 0.02 + rate(0.08)
 		}
 	}
-	p.Faults.Outage = rate(0.01)
+	p.Faults.Outage = rate(0.02)
 	p.Back = chance(0.4)
 	if chance(0.15) {
 		p.Weekend, p.RollAfter = among(2, p.Phases-1), -1

@@ -65,8 +65,9 @@ type World struct {
 	touched     []string
 	newReceipts []string
 
-	calm    bool      // no faults
-	outage  time.Time // until when next to nothing gets through
+	calm    bool            // no faults
+	outage  time.Time       // until when next to nothing gets through
+	outOf   map[string]bool // of which requests
 	phase   int
 	idle    int // rounds in which the stream mapping found nothing
 	steps   int
