@@ -74,6 +74,7 @@ type written struct {
 // observe takes in what was written to the stream since.
 func (w *World) observe() {
 	for _, r := range w.written {
+		w.idle = 0 // the stream has something again
 		w.record(r.shard, r.record)
 	}
 	clear(w.written)
