@@ -62,7 +62,7 @@ func (w *World) epochOf(function string) int64 {
 		return 1
 	case w.phase == at && w.plan.Canary && !w.calm && w.chance(0.5):
 		return 1
-	case w.phase == at+1 && function == "streams" && w.plan.Back && !w.calm && w.chance(0.3):
+	case w.phase == at+1 && w.plan.Back && !w.calm && w.chance(0.3):
 		return 1
 	}
 	return 2

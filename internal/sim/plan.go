@@ -36,7 +36,7 @@ type Plan struct {
 	Faults  Faults
 	Upgrade int  // the phase in which a newer pipeline is deployed; 0: never
 	Canary  bool // old and new code take turns for a while
-	Back    bool // the streams function is rolled back for a while, when newer stamps are in the stream already
+	Back    bool // a function is rolled back for a while, when newer stamps are there already
 	People  bool // a person removes an item now and then
 	Redrive bool // dead letters are moved back
 
