@@ -84,7 +84,9 @@ func appendList[E any](dst []byte, list []E, one func([]byte, E) []byte) []byte 
 // appendImage appends an item as DynamoDB's JSON, its attributes in byte order.
 func appendImage(dst []byte, image map[string]types.AttributeValue) []byte {
 	dst = append(dst, '{')
-	for _, name := range slices.Sorted(maps.Keys(image)) {
+	names := slices.AppendSeq(make([]string, 0, len(image)), maps.Keys(image))
+	slices.Sort(names)
+	for _, name := range names {
 		dst = appendValue(appendMember(dst, name), image[name])
 	}
 	return append(dst, '}')
