@@ -210,8 +210,10 @@ func (w *World) meddle() {
 		w.secondPoller(old)
 	}
 	if w.chance(f.Outage) {
-		// Long enough that an invocation runs out of time, and must say what it could not prove.
+		// Long enough that an invocation runs out of time, and must say what it could not prove; or a permission
+		// is missing, and it fails with time left.
 		w.outage, w.outOf = w.now.Add(time.Duration(20+w.rng.IntN(60))*time.Second), []map[string]bool{tablesAPI, keepers}[w.rng.IntN(2)]
+		w.outWith = []error{throttled, denied}[w.rng.IntN(2)]
 	}
 	if w.chance(f.Roll) {
 		w.fault(rolled, "")

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 )
 
 var (
@@ -15,6 +16,7 @@ var (
 	errHung   = errors.New("request canceled while awaiting the answer")
 	throttled = &types.ProvisionedThroughputExceededException{Message: aws.String("throughput exceeded"),
 		ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("table")}}}
+	denied     = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no identity-based policy allows this"}
 	conflicted = &types.TransactionConflictException{Message: aws.String("transaction is ongoing for the item")}
 )
 
@@ -42,7 +44,7 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 		w.crash()
 	case w.now.Before(w.outage) && w.outOf[api] && w.chance(0.97):
 		w.fault(outage, api)
-		return none, throttled
+		return none, w.outWith
 	case w.chance(f.Refuse):
 		w.fault(refused, api)
 		return none, throttled

@@ -68,6 +68,7 @@ type World struct {
 	calm    bool            // no faults
 	outage  time.Time       // until when next to nothing gets through
 	outOf   map[string]bool // of which requests
+	outWith error           // what they are told
 	phase   int
 	idle    int // rounds in which the stream mapping found nothing
 	steps   int

@@ -23,9 +23,5 @@ func generations() []Mutant {
 			Name: "behind-not-marked", What: "an image below the generation leaves no trace on its head", Checks: []sim.Check{sim.Generation},
 			Patches: []Patch{{"handler/streams.go", `b.Store.MarkBehind(ctx, h.behind)`, `b.Store.MarkBehind(ctx, nil)`}},
 		},
-		{
-			Name: "building-cleared-blindly", What: "a rebuild declares itself complete whatever came meanwhile", Checks: []sim.Check{sim.Generation},
-			Patches: []Patch{{"store/rebuild.go", `aws.String("#behind = :behind")`, `aws.String("#behind = :behind OR attribute_exists(PK)")`}},
-		},
 	}
 }
