@@ -8,43 +8,46 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
+// sent is the context of a request on its way: what has been sent may arrive though nobody waits for it.
+var sent = context.Background()
+
 // client is DynamoDB as an invocation reaches it: through the scheduler and its faults.
 type client struct{ w *World }
 
 func (c client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return request(c.w, ctx, "PutItem", true, func() (*dynamodb.PutItemOutput, error) { return c.w.dynamo.PutItem(ctx, in) })
+	return request(c.w, ctx, "PutItem", true, func() (*dynamodb.PutItemOutput, error) { return c.w.dynamo.PutItem(sent, in) })
 }
 
 func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	return request(c.w, ctx, "GetItem", false, func() (*dynamodb.GetItemOutput, error) { return c.w.dynamo.GetItem(ctx, in) })
+	return request(c.w, ctx, "GetItem", false, func() (*dynamodb.GetItemOutput, error) { return c.w.dynamo.GetItem(sent, in) })
 }
 
 func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return request(c.w, ctx, "UpdateItem", true, func() (*dynamodb.UpdateItemOutput, error) { return c.w.dynamo.UpdateItem(ctx, in) })
+	return request(c.w, ctx, "UpdateItem", true, func() (*dynamodb.UpdateItemOutput, error) { return c.w.dynamo.UpdateItem(sent, in) })
 }
 
 func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	return request(c.w, ctx, "BatchGetItem", false, func() (*dynamodb.BatchGetItemOutput, error) { return c.w.dynamo.BatchGetItem(ctx, in) })
+	return request(c.w, ctx, "BatchGetItem", false, func() (*dynamodb.BatchGetItemOutput, error) { return c.w.dynamo.BatchGetItem(sent, in) })
 }
 
 func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 		return c.w.throttleStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
-			return c.w.dynamo.BatchExecuteStatement(ctx, in)
+			return c.w.dynamo.BatchExecuteStatement(sent, in)
 		})
 	})
 }
 
 func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	return request(c.w, ctx, "TransactWriteItems", true, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.w.dynamo.TransactWriteItems(ctx, in) })
+	return request(c.w, ctx, "TransactWriteItems", true, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.w.dynamo.TransactWriteItems(sent, in) })
 }
 
 func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return request(c.w, ctx, "Query", false, func() (*dynamodb.QueryOutput, error) { return c.w.dynamo.Query(ctx, in) })
+	return request(c.w, ctx, "Query", false, func() (*dynamodb.QueryOutput, error) { return c.w.dynamo.Query(sent, in) })
 }
 
 func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
-	return request(c.w, ctx, "Scan", false, func() (*dynamodb.ScanOutput, error) { return c.w.dynamo.Scan(ctx, in) })
+	return request(c.w, ctx, "Scan", false, func() (*dynamodb.ScanOutput, error) { return c.w.dynamo.Scan(sent, in) })
 }
 
 // sender is the quarantine queue as an invocation reaches it.
@@ -52,7 +55,7 @@ type sender struct{ w *World }
 
 func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	return request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
-		out, err := s.w.engine.SQS().SendMessageBatch(ctx, in)
+		out, err := s.w.engine.SQS().SendMessageBatch(sent, in)
 		if err == nil {
 			for _, entry := range in.Entries {
 				s.w.quarantined[*entry.MessageBody]++
@@ -67,7 +70,7 @@ type uploader struct{ w *World }
 
 func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return request(u.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
-		out, err := u.w.engine.S3().PutObject(ctx, in)
+		out, err := u.w.engine.S3().PutObject(sent, in)
 		if err == nil {
 			u.w.archived[*in.Key]++
 		}

@@ -31,6 +31,9 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 	var none O
 	w.spend()
 	w.pause()
+	if err := ctx.Err(); err != nil {
+		return none, err // too late to be sent
+	}
 	f := &w.plan.Faults
 	switch {
 	case w.calm:
@@ -93,7 +96,7 @@ func conflictOf(api string) error {
 	return conflicted
 }
 
-// later applies a request whose sender has given up on it.
+// later applies a request whose sender has given up on it: once sent, it knows nothing of its sender's deadline.
 func (w *World) later(api string, call func()) {
 	wait := time.Duration(w.rng.IntN(90)) * time.Second
 	w.spawn("late "+api, nil, func() {
