@@ -18,16 +18,24 @@ func TestWorlds(t *testing.T) {
 		}
 		return
 	}
-	for seed := range uint64(30) {
+	for seed := range fewer(30) {
 		if r := Run(seed); r.Failure != nil {
 			t.Errorf("seed %d: %v; replay: SEED=%d go test -run TestWorlds ./internal/sim", seed, r.Failure, seed)
 		}
 	}
 }
 
+// fewer is how many worlds a test lives: under the race detector, which runs the short tests, a fifth.
+func fewer(n uint64) uint64 {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 // TestSameSeedSameTrace: without this no failure could be replayed.
 func TestSameSeedSameTrace(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range fewer(10) {
 		a, b := Live(NewPlan(seed), true), Live(NewPlan(seed), true)
 		if a.Trace != b.Trace {
 			t.Fatalf("seed %d: two runs differ", seed)
