@@ -90,6 +90,9 @@ func NewPlan(seed uint64) Plan {
 		}
 	}
 	p.Faults.Outage = rate(0.02)
+	if p.FIFO { // only what fails with time left lets a group be overtaken
+		p.Faults.Outage += 0.03
+	}
 	p.Back = chance(0.4)
 	if chance(0.15) {
 		p.Weekend, p.RollAfter = among(2, p.Phases-1), -1

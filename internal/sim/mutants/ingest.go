@@ -66,8 +66,8 @@ func ingest() []Mutant {
 `}},
 		},
 		{
-			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Checks: []sim.Check{sim.Rewritten},
-			Patches: []Patch{{"store/put_replace.go", `"#r = :seen AND #d = :digest"`, `"#r = :seen OR #d = :digest OR attribute_exists(PK)"`}},
+			Name: "revision-not-compared", What: "any other revision replaces what is stored", Checks: []sim.Check{sim.Rewritten},
+			Patches: []Patch{{"store/judge.go", `item.Revision != nil && s.revision.Cmp(*item.Revision) < 0`, `item.Revision != nil && s.revision.Cmp(*item.Revision) != 0`}},
 		},
 		{
 			Name: "fifo-goes-on", What: "a FIFO group goes on after a failure", Checks: []sim.Check{sim.Order},
