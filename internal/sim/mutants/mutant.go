@@ -17,9 +17,7 @@ type Mutant struct {
 	Checks []sim.Check
 	// Seeds is within how many worlds it must be killed; 0 means 500.
 	Seeds int
-	// WrongAtOnce says why even a world without trouble shows it; empty: such a world does not.
-	WrongAtOnce string
-	Patches     []Patch
+	Patches []Patch
 }
 
 // Patch is a text of a file that stands in it once, and what the mutant has in its place.

@@ -91,7 +91,7 @@ func try(ctx context.Context, root, dir string, m Mutant) verdict {
 		v.err = err
 		return v
 	}
-	if still.Check != "" && m.WrongAtOnce == "" {
+	if still.Check != "" {
 		v.err = fmt.Errorf("it fails a world without trouble already (seed %d: %s)", still.Seed, still.Detail)
 		return v
 	}

@@ -33,15 +33,10 @@ func (t *table) row(v verdict) {
 	} else {
 		t.worst = max(t.worst, v.Worlds)
 	}
-	name := m.Name
-	if m.WrongAtOnce != "" {
-		name += "*"
-		t.notes = append(t.notes, fmt.Sprintf("* %s is wrong without trouble too: %s", m.Name, m.WrongAtOnce))
-	}
 	if t.markdown {
-		fmt.Fprintf(t.out, "| %s | %s | %s | %s | %d |\n", name, m.What, killer, worlds, m.seeds())
+		fmt.Fprintf(t.out, "| %s | %s | %s | %s | %d |\n", m.Name, m.What, killer, worlds, m.seeds())
 	} else {
-		fmt.Fprintf(t.out, "%-26s %-12s %7s %7d  %s\n", name, killer, worlds, m.seeds(), m.What)
+		fmt.Fprintf(t.out, "%-26s %-12s %7s %7d  %s\n", m.Name, killer, worlds, m.seeds(), m.What)
 	}
 }
 
