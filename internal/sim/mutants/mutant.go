@@ -16,7 +16,7 @@ type Mutant struct {
 	// Checks are the promises that it breaks. It is killed when one of them is the first that a world finds broken.
 	Checks []sim.Check
 	// Seeds is within how many worlds it must be killed; 0 means 500.
-	Seeds int
+	Seeds   int
 	Patches []Patch
 }
 
