@@ -139,7 +139,7 @@ func (a *apply) markUpdate(lane aggregate.LaneID, u *aggregate.Update, seen *obs
 		e.prune(seen, lane.MarkAttribute(), u.Steps[0].Created)
 	}
 	returns := types.ReturnValueAllNew
-	if seen.fresh(u.Steps[0].Created) && len(e.remove) == 0 {
+	if seen.fresh(lane, u.Steps[0].Created) && len(e.remove) == 0 {
 		returns = types.ReturnValueNone
 	}
 	return &dynamodb.UpdateItemInput{

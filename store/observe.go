@@ -22,8 +22,11 @@ type observation struct {
 // again. Marks to prune are days old; only they are what a fresh look is for.
 const observeEvery = time.Hour
 
-func (o *observation) fresh(now time.Time) bool {
-	return !o.at.IsZero() && now.Sub(o.at) < observeEvery
+// fresh reports whether the last look still does for an update of the lane. A lane that was not there then adds
+// a mark, which is worth a look: the item has grown.
+func (o *observation) fresh(lane aggregate.LaneID, now time.Time) bool {
+	_, known := o.marks[lane.MarkAttribute()]
+	return known && !o.at.IsZero() && now.Sub(o.at) < observeEvery
 }
 
 // after is what the item must look like once the delta is written, as far as guessing needs.
