@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,25 +19,25 @@ import (
 // An update asks for the whole item only when the last look is an hour old by the stream; in between the
 // answers are short, the guesses still right, and the accounts still true.
 func TestItemIsAskedForOnceAnHour(t *testing.T) {
-	asked := 0
+	var asked atomic.Int32
 	w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
 		inner := c.Intercept
 		c.Intercept = func(ctx context.Context, api string, input any, call func() (any, error)) (any, error) {
 			if in, ok := input.(*dynamodb.UpdateItemInput); ok && in.ReturnValues == types.ReturnValueAllNew {
-				asked++
+				asked.Add(1)
 			}
 			return inner(ctx, api, input, call)
 		}
 	})
 	largest := 0
 	for i := range 12 {
-		asked = 0
+		asked.Store(0)
 		largest = max(largest, i*37%100)
 		before := w.engine.Usage()
 		a := w.apply(w.batch(aggregate.Marks, int64(i+1), w.order(fmt.Sprint(i), i*37%100)))
 		used := w.engine.Usage().Sub(before)
-		if want := map[bool]int{true: 3, false: 0}[i%6 == 0]; asked != want {
-			t.Errorf("batch %d: %d of 3 updates ask for the item, want %d", i, asked, want)
+		if want := map[bool]int32{true: 3, false: 0}[i%6 == 0]; asked.Load() != want {
+			t.Errorf("batch %d: %d of 3 updates ask for the item, want %d", i, asked.Load(), want)
 		}
 		if used.Requests["UpdateItem"] != 3 || a.Cost.WriteUnits != used.WriteUnits() {
 			t.Errorf("batch %d: %v, own accounts %v write units, the engine %v", i, used.Requests, a.Cost.WriteUnits, used.WriteUnits())
