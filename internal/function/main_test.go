@@ -1,0 +1,10 @@
+package function_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// No test leaves a goroutine behind: what a function starts ends with its invocation.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
