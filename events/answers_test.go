@@ -78,7 +78,7 @@ func TestRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			change, err := store.DecodeRecord(raw, s.shard)
+			change, err := store.ParseRecord(raw, s.shard)
 			if (err != nil) != (r.outcome == quarantined) {
 				t.Errorf("%s: record %d: %v", s.file, i, err)
 			}
@@ -144,7 +144,7 @@ func TestTotals(t *testing.T) {
 			heads = heads || r.outcome == quarantined
 			if r.outcome == counted || r.outcome == unchanged || r.outcome == behind {
 				raw, _ := json.Marshal(e.Records[i])
-				change, err := store.DecodeRecord(raw, s.shard)
+				change, err := store.ParseRecord(raw, s.shard)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -53,15 +53,6 @@ type StreamsReport struct {
 	Took        time.Duration
 }
 
-// streamEvent is what Lambda sends; the window's fields are there only on a mapping with a tumbling window.
-// Records stay raw: read together, one odd attribute would fail them all before our code runs.
-type streamEvent struct {
-	Records []json.RawMessage `json:"Records"`
-	Window  *events.Window    `json:"window"`
-	State   json.RawMessage   `json:"state"`
-	ShardID string            `json:"shardId"`
-}
-
 // StreamResponse is the answer. State is there exactly when the event had a window, and is then never null:
 // Lambda fails a window's batch without it.
 type StreamResponse struct {
@@ -73,25 +64,25 @@ type StreamResponse struct {
 // the batch is to blame for: no shard id where marks need one, records out of order, a stamp from the future.
 func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamResponse, error) {
 	response := StreamResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-	var e streamEvent
-	if err := json.Unmarshal(payload, &e); err != nil {
+	e, err := readStreamEvent(payload)
+	if err != nil {
 		return response, fmt.Errorf("streams: the event is not a stream batch: %w", err)
 	}
-	if e.Window != nil || e.ShardID != "" {
+	if e.windowed || e.shard != "" {
 		response.State = json.RawMessage("{}")
 	}
-	if len(e.Records) == 0 {
+	if len(e.records) == 0 {
 		return response, nil // the end of a window or a shard: all was written when it came
 	}
-	if e.ShardID == "" && s.Store.Counting() == aggregate.Marks {
+	if e.shard == "" && s.Store.Counting() == aggregate.Marks {
 		return response, errNoShard
 	}
 	b := &streamBatch{Streams: s, env: s.Env.Real()}
-	b.rep.Received = len(e.Records)
+	b.rep.Received = len(e.records)
 	began := b.env.Now()
 	ctx, stop := b.deadline(ctx)
 	defer stop()
-	if err := b.run(ctx, &e); err != nil {
+	if err := b.run(ctx, e); err != nil {
 		return response, err
 	}
 	b.report(ctx, began)
@@ -141,7 +132,7 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 		return err
 	}
 	b.hook(ctx)
-	counted, heads, err := b.route(e.ShardID)
+	counted, heads, err := b.route(e.shard)
 	if err != nil {
 		return err
 	}
@@ -161,11 +152,11 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 // decode reads every record alone and asserts that they ascend: a mark is sound only in stream order.
 func (b *streamBatch) decode(e *streamEvent) error {
 	var last event.Sequence
-	for _, raw := range e.Records {
-		change, err := store.DecodeRecord(raw, e.ShardID)
+	for _, record := range e.records {
+		change, err := record.decode(e.shard)
 		if !change.Sequence.IsZero() {
 			if change.Sequence.Compare(last) <= 0 {
-				return fmt.Errorf("streams: record %s comes after %s in one batch of shard %q; counting out of order would lose changes", change.Sequence, last, e.ShardID)
+				return fmt.Errorf("streams: record %s comes after %s in one batch of shard %q; counting out of order would lose changes", change.Sequence, last, e.shard)
 			}
 			last = change.Sequence
 		}
@@ -173,7 +164,7 @@ func (b *streamBatch) decode(e *streamEvent) error {
 			b.created = change.Created
 		}
 		if err != nil {
-			b.odd = append(b.odd, oddRecord{change, raw, err})
+			b.odd = append(b.odd, oddRecord{change, record.raw(), err})
 			continue
 		}
 		if len(b.changes) > 0 && change.Lane != b.changes[0].Lane {

@@ -144,7 +144,7 @@ func (w *world) batch(n int) []byte {
 
 func sequence(t testing.TB, record json.RawMessage) event.Sequence {
 	t.Helper()
-	change, err := store.DecodeRecord(record, "")
+	change, err := store.ParseRecord(record, "")
 	if err != nil {
 		t.Fatal(err)
 	}

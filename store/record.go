@@ -21,13 +21,10 @@ import (
 //
 // The change that comes with an error holds what could be read of it; its Sequence is zero if not even the
 // order is known.
-func DecodeRecord(raw []byte, shard string) (event.Change, error) {
-	r, err := parseRecord(raw)
-	if err != nil {
-		return event.Change{}, fmt.Errorf("stream record: %w", err)
-	}
+func DecodeRecord(r event.Node, shard string) (event.Change, error) {
 	stream := member(r, "dynamodb")
 	change := event.Change{Lane: event.Lane{StreamARN: stringOf(member(r, "eventSourceARN")), ShardID: shard}}
+	var err error
 	var timed bool
 	change.Created, timed = seconds(member(stream, "ApproximateCreationDateTime"))
 	if change.Sequence, err = event.ParseSequence(stringOf(member(stream, "SequenceNumber"))); err != nil {
@@ -70,28 +67,33 @@ func decodeImages(change *event.Change, before, after event.Node) (err error) {
 	return nil
 }
 
-// parseRecord parses a record. One that the strict parser refuses (a name twice, half a surrogate pair) is
-// taken as encoding/json understands it: Lambda's envelope is not a producer's payload, and a record whose
-// number cannot be read would hold up its shard.
-func parseRecord(raw []byte) (event.Node, error) {
+// ParseRecord is DecodeRecord for a record's JSON. One that the strict parser refuses (a name twice, half a
+// surrogate pair) is taken as encoding/json understands it: Lambda's envelope is not a producer's payload, and
+// a record whose number cannot be read would hold up its shard.
+func ParseRecord(raw []byte, shard string) (event.Change, error) {
 	d, err := event.ParseDocument(string(raw))
-	if err == nil {
-		return d.Root(), nil
+	if err != nil {
+		again, readable := rewritten(raw)
+		if !readable {
+			return event.Change{}, fmt.Errorf("stream record: %w", err)
+		}
+		if d, err = event.ParseDocument(again); err != nil {
+			return event.Change{}, fmt.Errorf("stream record: %w", err)
+		}
 	}
+	return DecodeRecord(d.Root(), shard)
+}
+
+// rewritten is JSON as encoding/json reads and writes it: the last of two members of one name, and whole runes.
+func rewritten(raw []byte) (string, bool) {
 	var loose any
 	reader := json.NewDecoder(bytes.NewReader(raw))
 	reader.UseNumber()
 	if reader.Decode(&loose) != nil {
-		return event.Node{}, err
+		return "", false
 	}
-	again, failed := json.Marshal(loose)
-	if failed != nil {
-		return event.Node{}, err
-	}
-	if d, err = event.ParseDocument(string(again)); err != nil {
-		return event.Node{}, err
-	}
-	return d.Root(), nil
+	again, err := json.Marshal(loose)
+	return string(again), err == nil
 }
 
 // member is a record's member; sources that are not Lambda write some names in another case.

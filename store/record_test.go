@@ -29,7 +29,7 @@ func TestRecordsWithLiberties(t *testing.T) {
 		"parts of a second":   {`4.075272E9`, `4075272000.987`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := store.DecodeRecord([]byte(strings.Replace(streamRecord, alter[0], alter[1], 1)), "shard")
+			c, err := store.ParseRecord([]byte(strings.Replace(streamRecord, alter[0], alter[1], 1)), "shard")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,13 +53,13 @@ func TestRemovedImageIsCanonical(t *testing.T) {
 	const want = `{"PK":{"S":"p"},"SK":{"S":"s"},"n":{"L":[{"N":"1.50"}]},"u":{"S":"é"}}`
 	for _, identity := range []string{`{"type":"Service","principalId":"dynamodb.amazonaws.com"}`, `{"PrincipalId":"dynamodb.amazonaws.com","Type":"Service"}`} {
 		for _, image := range []string{want, ` { "u" : {"S":"\u00e9"}, "n":{"L":[ {"N":"1.50"} ]},"SK":{"S":"s"},"PK":{"S":"p"} } `} {
-			c, err := store.DecodeRecord([]byte(removal(identity, image)), "shard")
+			c, err := store.ParseRecord([]byte(removal(identity, image)), "shard")
 			if err != nil || !c.ByTTL || c.OldImage != want {
 				t.Errorf("by TTL %v, image %s, %v", c.ByTTL, c.OldImage, err)
 			}
 		}
 	}
-	c, err := store.DecodeRecord([]byte(removal(`{"type":"User","principalId":"someone"}`, want)), "shard")
+	c, err := store.ParseRecord([]byte(removal(`{"type":"User","principalId":"someone"}`, want)), "shard")
 	if err != nil || c.ByTTL || c.OldImage != "" {
 		t.Errorf("removed by a person: by TTL %v, image %q, %v", c.ByTTL, c.OldImage, err)
 	}
@@ -83,7 +83,7 @@ func TestRecordsThatAreOdd(t *testing.T) {
 		"time that is no time": {`4.075272E9`, `"soon"`, "ApproximateCreationDateTime", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := store.DecodeRecord([]byte(strings.Replace(streamRecord, alter.old, alter.new, 1)), "shard")
+			c, err := store.ParseRecord([]byte(strings.Replace(streamRecord, alter.old, alter.new, 1)), "shard")
 			if err == nil || !strings.Contains(err.Error(), alter.says) || c.Sequence.IsZero() == alter.placed {
 				t.Errorf("sequence %q, error %v, want %q", c.Sequence, err, alter.says)
 			}
@@ -95,7 +95,7 @@ func TestRecordsThatAreOdd(t *testing.T) {
 func TestDecodeRecordAllocations(t *testing.T) {
 	raw := []byte(streamRecord)
 	got := testing.AllocsPerRun(200, func() {
-		if _, err := store.DecodeRecord(raw, "shard"); err != nil {
+		if _, err := store.ParseRecord(raw, "shard"); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -109,7 +109,7 @@ func BenchmarkDecodeRecord(b *testing.B) {
 	b.SetBytes(int64(len(raw)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := store.DecodeRecord(raw, "shard"); err != nil {
+		if _, err := store.ParseRecord(raw, "shard"); err != nil {
 			b.Fatal(err)
 		}
 	}

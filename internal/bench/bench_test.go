@@ -149,7 +149,7 @@ func TestStreamBatches(t *testing.T) {
 		}
 		met := map[string]bool{}
 		for _, raw := range e.Records {
-			c, err := store.DecodeRecord(raw, "shard")
+			c, err := store.ParseRecord(raw, "shard")
 			if err != nil {
 				t.Fatal(err)
 			}

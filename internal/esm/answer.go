@@ -48,24 +48,19 @@ func failures(answer []byte, ids []string) (map[int]bool, error) {
 
 // members are the members of an answer that is an object; null and [] have none.
 func members(answer []byte) (map[string]json.RawMessage, error) {
-	var value any
-	if err := json.Unmarshal(answer, &value); err != nil {
+	// A map takes names as they are; a struct would take them in any case.
+	var m map[string]json.RawMessage
+	err := json.Unmarshal(answer, &m)
+	if err == nil {
+		return m, nil
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
 		return nil, fmt.Errorf("the answer is not JSON: %w", err)
 	}
-	switch v := value.(type) {
-	case nil:
+	var list []json.RawMessage
+	if json.Unmarshal(answer, &list) == nil && len(list) == 0 {
 		return nil, nil
-	case []any:
-		if len(v) == 0 {
-			return nil, nil
-		}
-	case map[string]any:
-		// A map takes names as they are; a struct would take them in any case.
-		var m map[string]json.RawMessage
-		if err := json.Unmarshal(answer, &m); err != nil {
-			return nil, fmt.Errorf("the answer is not JSON: %w", err)
-		}
-		return m, nil
 	}
 	return nil, errors.New("the answer is neither an object nor null")
 }
