@@ -3,9 +3,8 @@ package crash
 import (
 	"context"
 	"errors"
-	"net"
+	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,9 +19,6 @@ import (
 	"github.com/ingot-events/ingot/internal/esm"
 )
 
-// fetchTime is how long the emulator may take to come from the package registry.
-const fetchTime = 40 * time.Second
-
 // open finds a DynamoDB, or skips.
 func open(t *testing.T) *endpoint.Endpoint {
 	t.Helper()
@@ -30,20 +26,13 @@ func open(t *testing.T) *endpoint.Endpoint {
 	if testing.Short() && !required {
 		t.Skip("short: no processes are killed; run without -short")
 	}
-	getenv, why := os.Getenv, ""
-	if getenv(endpoint.URLVariable) == "" {
-		var url string
-		if url, why = startDynoxide(t); url != "" {
-			getenv = func(name string) string { return map[string]string{endpoint.URLVariable: url}[name] }
-		}
-	}
-	e, err := endpoint.Open(t.Context(), getenv)
+	e, err := find(t.Context())
 	var missing *endpoint.Missing
 	switch {
 	case errors.As(err, &missing) && !required:
-		t.Skipf("%s; %v", why, missing)
+		t.Skip(err)
 	case err != nil:
-		t.Fatal(strings.TrimPrefix(why+"; ", "; "), err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -55,52 +44,21 @@ func open(t *testing.T) *endpoint.Endpoint {
 	return e
 }
 
-// startDynoxide runs the emulator until the test ends; or it says why it cannot.
-func startDynoxide(t *testing.T) (url, why string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), fetchTime)
-	defer cancel()
-	fetch := exec.CommandContext(ctx, "../../scripts/dynoxide.sh")
-	fetch.WaitDelay = time.Second
-	var said strings.Builder
-	fetch.Stderr = &said
-	path, err := fetch.Output()
+// find opens the endpoint that is named, else Dynoxide, else LocalStack.
+func find(ctx context.Context) (*endpoint.Endpoint, error) {
+	if os.Getenv(endpoint.URLVariable) != "" {
+		return endpoint.Open(ctx, os.Getenv)
+	}
+	e, first := endpoint.Dynoxide(ctx)
+	var missing *endpoint.Missing
+	if !errors.As(first, &missing) {
+		return e, first
+	}
+	e, err := endpoint.Open(ctx, os.Getenv)
 	if err != nil {
-		return "", strings.TrimSpace(said.String() + " (" + err.Error() + ")")
+		return nil, fmt.Errorf("%v; %w", first, err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // asked for port 0 it takes one and does not say which
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
-	_, port, _ := net.SplitHostPort(address)
-	emulator := exec.Command(strings.TrimSpace(string(path)), "--host", "127.0.0.1", "--port", port)
-	if err := emulator.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- emulator.Wait() }()
-	t.Cleanup(func() {
-		_ = emulator.Process.Kill() // fails only if it has ended
-		<-ended
-	})
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		c, err := net.DialTimeout("tcp", address, time.Second)
-		if err == nil {
-			c.Close()
-			return "http://" + address, ""
-		}
-		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("the emulator ended at once: %v", err)
-		default:
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the emulator takes no connection: %v", err)
-		}
-	}
+	return e, nil
 }
 
 // createTable makes a table; an events table has a stream, whose ARN is returned.

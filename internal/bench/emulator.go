@@ -4,83 +4,36 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os/exec"
-	"strconv"
-	"strings"
-	"time"
+
+	"github.com/ingot-events/ingot/integration/dynoxide"
 )
 
-// emulator is a DynamoDB in a process of its own, on loopback and in memory. Each run has a fresh one: none
-// inherits what another has stored.
+// emulator is a DynamoDB in a process of its own. Each run has a fresh one.
 type emulator struct {
-	url    string
-	cmd    *exec.Cmd
-	output bytes.Buffer // read only once the process has ended
-	ended  chan struct{}
+	*dynoxide.Process
+	url string
 }
 
-// startEmulator starts the binary and returns when it takes connections and has both tables.
+// startEmulator starts the binary and returns when it has both tables.
 func startEmulator(ctx context.Context, binary string) (*emulator, error) {
-	port, err := freePort()
+	p, err := dynoxide.Start(ctx, binary)
 	if err != nil {
 		return nil, err
 	}
-	e := &emulator{url: fmt.Sprintf("http://127.0.0.1:%d", port), ended: make(chan struct{})}
-	e.cmd = exec.CommandContext(ctx, binary, "--host", "127.0.0.1", "--port", strconv.Itoa(port))
-	e.cmd.Stdout, e.cmd.Stderr = &e.output, &e.output
-	if err := e.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the emulator: %w", err)
-	}
-	go func() {
-		_ = e.cmd.Wait() // how it ends matters only if it was not asked to, and then its output tells
-		close(e.ended)
-	}()
+	e := &emulator{p, p.URL}
 	if err := e.prepare(ctx); err != nil {
 		e.close()
-		return nil, fmt.Errorf("emulator %s: %w; it printed %q", binary, err, e.output.String())
+		return nil, fmt.Errorf("emulator %s: %w", binary, err)
 	}
 	return e, nil
 }
 
-func (e *emulator) close() {
-	_ = e.cmd.Process.Kill() // fails only if it has ended
-	<-e.ended
-}
-
-// freePort is a port that nobody had a moment ago. (With port 0 the emulator takes one and does not say which.)
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}
+func (e *emulator) close() { e.Close() }
 
 func (e *emulator) prepare(ctx context.Context) error {
-	address := strings.TrimPrefix(e.url, "http://")
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			c.Close()
-			break
-		}
-		select {
-		case <-e.ended:
-			return errors.New("it ended at once")
-		case <-ctx.Done():
-			return ctx.Err()
-		default:
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("it takes no connection: %w", err)
-		}
-	}
 	for _, table := range []string{eventsTable, totalsTable} {
 		_, err := e.call(ctx, "CreateTable", []byte(`{"TableName":"`+table+`","BillingMode":"PAY_PER_REQUEST",`+
 			`"KeySchema":[{"AttributeName":"PK","KeyType":"HASH"},{"AttributeName":"SK","KeyType":"RANGE"}],`+
