@@ -40,7 +40,7 @@ const usage = `usage: go run ./internal/sim/worlds [flags]
 exit code: 0 every promise kept, 1 one was broken or the worlds proved too little, 2 usage`
 
 // memory is how many bytes the command takes before it collects garbage.
-const memory = 1536 << 20
+const memory = 512 << 20
 
 // options are the flags.
 type options struct {
