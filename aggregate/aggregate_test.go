@@ -83,7 +83,8 @@ func TestKeys(t *testing.T) {
 	if got := daily.HeadKey(); got != (event.Key{PK: "G#merchant_daily#1", SK: "-"}) {
 		t.Errorf("head %q", got)
 	}
-	for _, foreign := range []event.Key{daily.HeadKey(), aggregate.EpochKey, {PK: "A#x", SK: "-"}, {PK: "A#x#y#0", SK: "-"}, {PK: "A#x#1#0", SK: "noon"}, {}} {
+	for _, foreign := range []event.Key{daily.HeadKey(), aggregate.EpochKey, {PK: "A#x", SK: "-"}, {PK: "A#x#y#0", SK: "-"}, {PK: "A#x#1#0", SK: "noon"}, {},
+		{PK: "A#x#+1#0", SK: "-"}, {PK: "A#x#1#00", SK: "-"}, {PK: "A#x#1#0", SK: "2018-02-01T00:00:00.5Z"}} {
 		if _, ok := aggregate.ParseKey(foreign); ok {
 			t.Errorf("ParseKey takes %q for an aggregate item", foreign)
 		}

@@ -43,7 +43,8 @@ type Address struct {
 	Window int64
 }
 
-// ParseKey takes an aggregate item's key apart; ok is false for keys of heads, receipts and foreign items.
+// ParseKey takes an aggregate item's key apart; ok is false for keys of heads, receipts and foreign items, among
+// which are those that spell a number otherwise than Key does.
 func ParseKey(key event.Key) (a Address, ok bool) {
 	parts := strings.Split(key.PK, "#")
 	if len(parts) < 4 || parts[0] != "A" {
@@ -55,5 +56,5 @@ func ParseKey(key event.Key) (a Address, ok bool) {
 	a.Bucket, errs[1] = strconv.Atoi(parts[3])
 	a.Window, errs[2] = ParseWindow(key.SK)
 	a.By = parts[4:]
-	return a, errs == [3]error{}
+	return a, errs == [3]error{} && strconv.FormatInt(a.Since, 10) == parts[2] && strconv.Itoa(a.Bucket) == parts[3]
 }

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -41,12 +42,15 @@ func WindowText(start int64) string {
 	return time.Unix(start, 0).UTC().Format("2006-01-02T15:04:05Z")
 }
 
-// ParseWindow reads what WindowText writes.
+// ParseWindow reads what WindowText writes, and nothing else: a window spelled in two ways would be two totals.
 func ParseWindow(text string) (int64, error) {
 	if text == "-" {
 		return NoWindow, nil
 	}
 	at, err := time.Parse("2006-01-02T15:04:05Z", text)
+	if err == nil && WindowText(at.Unix()) != text {
+		err = fmt.Errorf("window %q: write it as %s", text, WindowText(at.Unix()))
+	}
 	return at.Unix(), err
 }
 

@@ -1,0 +1,36 @@
+package aggregate_test
+
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// FuzzKey reads the keys and marks of aggregate items, whoever wrote them: what is understood is written again to
+// the letter, so that no total has two keys.
+func FuzzKey(f *testing.F) {
+	f.Add("A#merchant_daily#1#3#m%23 1", "2018-02-01T00:00:00Z", []byte{})
+	f.Add("A#x#-1#0", "-", make([]byte, 21))
+	f.Add("A#x#+1#00", "2018-02-01T00:00:00.5Z", make([]byte, 20))
+	f.Fuzz(func(t *testing.T, pk, sk string, stored []byte) {
+		key := event.Key{PK: pk, SK: sk}
+		if a, ok := aggregate.ParseKey(key); ok {
+			def := &aggregate.Definition{Name: a.Name, Since: a.Since}
+			if again := def.Key(a.Bucket, a.By, a.Window); again != key {
+				t.Errorf("%s is written again as %s", key, again)
+			}
+		}
+		mark, err := aggregate.ParseMark(stored)
+		if (err == nil) != (len(stored) == len(mark)) {
+			t.Fatalf("%d bytes: %v", len(stored), err)
+		}
+		if err != nil {
+			return
+		}
+		at := event.SequenceFromBytes([event.SequenceBytes]byte(stored))
+		if again := aggregate.MarkAt(at, mark.Created()); again != mark || !mark.Covers(at) {
+			t.Errorf("mark %x is written again as %x", mark, again)
+		}
+	})
+}
