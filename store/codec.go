@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -104,11 +103,11 @@ func decode(img image) (*event.Item, error) {
 		return nil, fmt.Errorf("item %s has type %q but no usable key, digest or data", item.Key, typ)
 	}
 	item.Digest = event.Digest(digest)
-	at, err := time.Parse(time.RFC3339Nano, textOf(img["at"]))
+	at, err := keys.ParseTime(textOf(img["at"]))
 	if err != nil {
 		return nil, fmt.Errorf("item %s: at: %w", item.Key, err)
 	}
-	item.At = at.UTC()
+	item.At = at
 	if n := numberOf(img["revision"]); n != "" {
 		revision, err := event.ParseDecimal(n)
 		if err != nil {

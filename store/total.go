@@ -185,7 +185,7 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 			continue
 		}
 		n, err := event.ParseDecimal(numberOf(v))
-		if err != nil {
+		if err != nil || !n.Storable() { // sums are made of these; a number that no table holds is not ours
 			continue
 		}
 		switch name {
