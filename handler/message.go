@@ -58,7 +58,8 @@ func note(r *event.Refusal) types.MessageAttributeValue {
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 
-// sendable is JSON text without the two characters that SQS refuses and JSON allows raw: they are escaped.
+// sendable is JSON text without what SQS refuses and JSON allows raw: two characters, which are escaped, and bytes
+// that are no UTF-8 (encoding/json lets them pass in a record), which are replaced.
 func sendable(text []byte) string {
-	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(string(text))
+	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(strings.ToValidUTF8(string(text), "\ufffd"))
 }

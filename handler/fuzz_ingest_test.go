@@ -1,0 +1,155 @@
+package handler_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+)
+
+// FuzzIngest gives the ingest function any event that Lambda's own decoder reads. Whatever is in it: the answer
+// names messages of the batch only, each once, and a message that it does not name is in the table or in
+// quarantine. The same event again changes nothing.
+func FuzzIngest(f *testing.F) {
+	for _, name := range []string{"ingest-one.json", "ingest-fifo.json", "ingest-cloudevent-binary.json", "ingest-ten-attributes.json"} {
+		sample, err := os.ReadFile("../events/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(sample)
+	}
+	for _, e := range []events.SQSEvent{messages(), messages(order("1", 1), order("1", 1), order("1", 2), `{`, parcel("p", 2), parcel("p", 1), parcel("p", 1))} {
+		payload, err := json.Marshal(e)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(payload)
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		var e events.SQSEvent
+		if json.Unmarshal(payload, &e) != nil {
+			t.Skip("Lambda sends no such event")
+		}
+		w := newWorld(t)
+		answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), payload)
+		if err != nil {
+			w.nothingHappened(e, err)
+			return
+		}
+		w.nothingLost(e, failed(t, e, answer))
+		before := w.items()
+		if again := w.receive(e); again != strings.TrimSpace(string(answer)) {
+			t.Errorf("answer %s, and %s for the same event again", answer, again)
+		}
+		if after := w.items(); !reflect.DeepEqual(before, after) {
+			t.Errorf("items %v, and %v after the same event again", before, after)
+		}
+	})
+}
+
+// nothingHappened holds for an event that is refused as a whole: it is not from a queue.
+func (w *world) nothingHappened(e events.SQSEvent, err error) {
+	w.t.Helper()
+	nameless := false
+	for _, m := range e.Records {
+		nameless = nameless || m.MessageId == ""
+	}
+	if !nameless || len(w.items()) > 0 || len(w.quarantined()) > 0 || len(w.outcomes) > 0 {
+		w.t.Errorf("refused (%v), though each message has an id, or something was done", err)
+	}
+}
+
+// failed are the ids that the answer names.
+func failed(t *testing.T, e events.SQSEvent, answer []byte) map[string]bool {
+	t.Helper()
+	var response struct {
+		BatchItemFailures []struct {
+			ItemIdentifier string `json:"itemIdentifier"`
+		} `json:"batchItemFailures"`
+	}
+	if err := json.Unmarshal(answer, &response); err != nil || response.BatchItemFailures == nil {
+		t.Fatalf("answer %s: %v", answer, err)
+	}
+	sent, named := map[string]bool{}, map[string]bool{}
+	for _, m := range e.Records {
+		sent[m.MessageId] = true
+	}
+	for _, failure := range response.BatchItemFailures {
+		if id := failure.ItemIdentifier; !sent[id] || named[id] {
+			t.Errorf("answer %s: %q is not in the batch, or named twice", answer, id)
+		}
+		named[failure.ItemIdentifier] = true
+	}
+	return named
+}
+
+// nothingLost looks for every message that was acknowledged, and for items that no message made.
+func (w *world) nothingLost(e events.SQSEvent, failed map[string]bool) {
+	w.t.Helper()
+	letters := map[string]int{}
+	for _, m := range w.quarantined() {
+		if _, noted := m.MessageAttributes[handler.Attribute]; !noted {
+			w.t.Errorf("a letter without its reason: %q", *m.Body)
+		}
+		letters[*m.Body]++
+	}
+	stored, planned := w.items(), 0
+	for i := range e.Records {
+		m := &e.Records[i]
+		if failed[m.MessageId] && !w.failedForGood(m.MessageId) {
+			w.t.Errorf("message %s is to come again, and nothing had gone wrong", m.MessageId)
+		}
+		item, err := w.plan.Plan(envelopeOf(m))
+		if err == nil && stored[item.Key] > 0 {
+			planned++
+			if w.outcomes[i].Verdict.Quarantined() && !failed[m.MessageId] {
+				letters[m.Body]--
+			}
+			continue
+		}
+		if !failed[m.MessageId] {
+			letters[m.Body]--
+		}
+	}
+	for body, left := range letters {
+		if left < 0 {
+			w.t.Errorf("%d messages were acknowledged and are neither in the table nor in quarantine: %q", -left, body)
+		}
+	}
+	if planned < len(stored) {
+		w.t.Errorf("%d items of %d messages", len(stored), planned)
+	}
+}
+
+// failedForGood reports whether a message of this id is one that even quarantine did not take, or stands behind
+// such a one in its group: the table refuses nothing for now in this world.
+func (w *world) failedForGood(id string) bool {
+	stopped := map[string]bool{}
+	for _, o := range w.outcomes {
+		group := o.Message.Attributes["MessageGroupId"]
+		stopped[group] = stopped[group] || o.Failed && o.Verdict.Quarantined()
+		behind := o.Failed && o.Verdict == event.Retry && o.Refusal.Reason == event.Unattempted
+		if o.Message.MessageId == id && stopped[group] && (behind || o.Failed && o.Verdict.Quarantined()) {
+			return true
+		}
+	}
+	return false
+}
+
+func envelopeOf(m *events.SQSMessage) envelope.Message {
+	out := envelope.Message{Body: m.Body, Attributes: map[string]string{}}
+	for name, a := range m.MessageAttributes {
+		if a.StringValue != nil {
+			out.Attributes[name] = *a.StringValue
+		}
+	}
+	return out
+}

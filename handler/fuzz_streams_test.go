@@ -1,0 +1,153 @@
+package handler_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
+)
+
+// FuzzStreams gives the streams function any JSON. Data never fails a batch: with a quarantine the answer names
+// nothing, and without one it names a record of the batch. The state is there with a window, the same batch again
+// adds nothing, and a batch adds what its records do one by one.
+func FuzzStreams(f *testing.F) {
+	for _, name := range []string{"streams-insert.json", "streams-undecodable.json", "streams-ttl-removal.json", "streams-no-shard.json"} {
+		sample, err := os.ReadFile("../events/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(sample, true)
+	}
+	w := newWorld(f)
+	one, two := w.image(order("1", 5)), w.image(order("2", 7))
+	for _, e := range []any{
+		batch(), plain(), batch(insert(1, one), record(2, event.Modify, one, one.with("epoch", "N", "9")), removeByTTL(3, two)),
+		batch(insert(1, one), insert(2, one.with("digest", "S", "x")), insert(3, two.with("tags", "SS", []string{"a"})), record(4, event.Remove, two, nil)),
+	} {
+		payload, err := json.Marshal(e)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(payload, true)
+		f.Add(payload, false)
+	}
+	f.Fuzz(func(t *testing.T, payload []byte, marks bool) {
+		if !json.Valid(payload) {
+			t.Skip("Lambda sends no such event")
+		}
+		way := aggregate.Receipts
+		if marks {
+			way = aggregate.Marks
+		}
+		w := newWorld(t, counting(way)).started()
+		answer, err := w.invokeStreams(payload)
+		if err != nil {
+			if !slices.ContainsFunc(wholeBatch, func(text string) bool { return strings.Contains(err.Error(), text) }) {
+				t.Fatalf("the batch failed as a whole, and no reason for that is known: %v", err)
+			}
+			return
+		}
+		if answer != done && answer != `{"batchItemFailures":[]}` || strings.Contains(answer, "state") != hasWindow(payload) {
+			t.Errorf("answer %s, and the event has a window: %v", answer, hasWindow(payload))
+		}
+		sums, odd := w.sumsOf(), 0
+		for _, rep := range w.counted {
+			odd += rep.Quarantined
+		}
+		if again, err := w.invokeStreams(payload); again != answer || err != nil || !reflect.DeepEqual(w.sumsOf(), sums) {
+			t.Errorf("the same batch again: answer %s %v, totals %v; before %s and %v", again, err, w.sumsOf(), answer, sums)
+		}
+		checkOneByOne(t, payload, way, sums)
+		checkWithoutQuarantine(t, payload, way, odd)
+	})
+}
+
+// wholeBatch are the reasons for which a batch fails as a whole: none of them is the fault of one record.
+var wholeBatch = []string{"is not a stream batch", "names no shard", "in one batch of shard", "in one batch; one function call counts one stream", "deploy the streams function with the newer"}
+
+func (w *world) invokeStreams(payload []byte) (string, error) {
+	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(deadline(w.t), payload)
+	return strings.TrimSpace(string(answer)), err
+}
+
+// streamPayload is a second reading of an event.
+type streamPayload struct {
+	Records []json.RawMessage `json:"Records"`
+	Window  *struct{}         `json:"window,omitempty"`
+	Shard   string            `json:"shardId,omitempty"`
+}
+
+func hasWindow(payload []byte) bool {
+	var e streamPayload
+	return json.Unmarshal(payload, &e) == nil && (e.Window != nil || e.Shard != "")
+}
+
+// sumsOf is what all totals say.
+func (w *world) sumsOf() map[string]store.Total {
+	all := map[string]store.Total{}
+	for _, def := range w.plan.Definitions() {
+		total := w.total(def.Name)
+		total.Flags = total.Flags[:min(1, len(total.Flags))] // which of two reasons came first depends on the batches
+		for i := range total.Flags {
+			total.Flags[i] = "flagged"
+		}
+		all[def.Name] = total
+	}
+	return all
+}
+
+func checkOneByOne(t *testing.T, payload []byte, way aggregate.Counting, want map[string]store.Total) {
+	t.Helper()
+	var e streamPayload
+	if err := json.Unmarshal(payload, &e); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, counting(way)).started()
+	for i, record := range e.Records {
+		one := e
+		one.Records = []json.RawMessage{record}
+		text, err := json.Marshal(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := w.invokeStreams(text); err != nil || strings.Contains(answer, "itemIdentifier") {
+			t.Fatalf("record %d of a batch that did not fail fails alone: %s %v", i, answer, err)
+		}
+	}
+	if got := w.sumsOf(); !reflect.DeepEqual(got, want) {
+		t.Errorf("one by one the totals are %v, and in one batch %v", got, want)
+	}
+}
+
+// checkWithoutQuarantine: what cannot be kept is named, or fails the batch; it is never let go.
+func checkWithoutQuarantine(t *testing.T, payload []byte, way aggregate.Counting, odd int) {
+	t.Helper()
+	w := newWorld(t, counting(way)).started()
+	w.streams.Quarantine = nil
+	answer, err := w.invokeStreams(payload)
+	if err != nil {
+		if !strings.Contains(err.Error(), "no quarantine queue is configured") {
+			t.Errorf("without quarantine: %v", err)
+		}
+		return
+	}
+	var response struct {
+		BatchItemFailures []struct{ ItemIdentifier string }
+	}
+	if err := json.Unmarshal([]byte(answer), &response); err != nil || (odd > 0) != (len(response.BatchItemFailures) == 1) {
+		t.Fatalf("answer %s, and %d things go to quarantine where there is one; %v", answer, odd, err)
+	}
+	for _, failure := range response.BatchItemFailures {
+		if !strings.Contains(string(payload), failure.ItemIdentifier) && !strings.Contains(string(payload), `\u`) {
+			t.Errorf("%s is named, and not in the batch", failure.ItemIdentifier)
+		}
+	}
+}
