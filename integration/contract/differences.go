@@ -11,29 +11,60 @@ type Difference struct {
 	Source  string // what shows the engine right
 }
 
-// Differences are all that are known.
+// Sources that several differences name.
+const (
+	docs        = "https://docs.aws.amazon.com/amazondynamodb/latest/"
+	guide       = docs + "developerguide/"
+	reference   = docs + "APIReference/"
+	streamsAPI  = reference + "API_streams_"
+	captures    = "https://github.com/nubo-db/dynoxide/blob/main/src/actions/batch_execute_statement.rs"
+	conformance = "https://github.com/paritysuite/dynamodb-conformance/blob/main/tests/"
+	enabled     = `the service answers "TimeToLive is already enabled": https://github.com/aws/aws-cdk/pull/13720, https://github.com/dynamoose/dynamoose/pull/754`
+)
+
+// Differences are all that are known. A run on a backend fails when one of them is no longer true.
 var Differences = []Difference{
-	{"sums keep trailing zeros", "localstack", "0.3 and ADD -0.3 are 0", "they are 0.0 (DynamoDB Local adds with Java's BigDecimal)",
-		"DynamoDB developer guide, Data types, Number: leading and trailing zeroes are trimmed"},
+	{"sums keep trailing zeros", "localstack", "0.3 and ADD -0.3 are 0", "they are 0.0: DynamoDB Local adds with Java's BigDecimal",
+		`"Leading and trailing zeroes are trimmed": ` + guide + "HowItWorks.NamingRulesDataTypes.html"},
+	{"numbers inside a map of a statement", "localstack", "1.50 is stored as 1.5, as it is outside of a map", "it stays 1.50",
+		`"Leading and trailing zeroes are trimmed": ` + guide + "HowItWorks.NamingRulesDataTypes.html"},
+	{"an index key of another type", "localstack", "an update that sets it is refused", "UpdateItem stores it",
+		`asserted on the service, "Update wrong-typed index key": ` + conformance + "tier3/error-messages/transactWriteItems.test.ts"},
 	{"one item twice in a batch of statements", "localstack", "the request is refused whole and nothing is written", "it is refused, and yet its statements are carried out",
-		"capture of the service in nubo-db/dynoxide, src/actions/batch_execute_statement.rs: refused up front, before any statement runs"},
+		"captured from the service, refused before any statement runs: " + captures},
 	{"an update of a transaction that can never be done", "localstack", "the transaction is cancelled with reason ValidationError at that item", "the request is refused with ValidationException",
-		"API reference, TransactionCanceledException: ValidationError, \"An operand in the update expression has an incorrect data type.\""},
+		`"ValidationError", "An operand in the update expression has an incorrect data type": ` + reference + "API_TransactWriteItems.html"},
 	{"capacity of statements", "localstack", "one entry for each table", "none is reported",
-		"capture of the service in nubo-db/dynoxide, src/actions/batch_execute_statement.rs: aggregated across the statements"},
+		"captured from the service, added up across the statements: " + captures},
 	{"capacity of a transaction", "localstack", "two units for each started KB of each write", "an update that creates its item counts for nothing",
-		"DynamoDB developer guide, Transactions, capacity: two underlying writes of every item"},
+		"two underlying writes of every item: " + guide + "transaction-apis.html"},
 	{"capacity of reading what is not there", "localstack", "one unit in BatchGetItem, as in GetItem", "nothing in BatchGetItem",
-		"DynamoDB developer guide, Provisioned capacity, BatchGetItem: each item is an individual GetItem, and one that does not exist consumes a unit"},
-	{"time to live twice", "localstack", "enabling what is enabled is refused", "it succeeds",
-		"the service answers ValidationException, \"TimeToLive is already enabled\" (dynamoose pull request 754, aws-cdk pull request 13720)"},
+		"each item of a BatchGetItem is a GetItem, and one that does not exist consumes a unit: " + guide + "read-write-operations.html"},
+	{"time to live twice", "localstack", "enabling what is enabled is refused", "it succeeds", enabled},
 	{"whose fault a refused letter is", "localstack", "SenderFault is true for InvalidMessageContents", "it is false",
-		"API reference, BatchResultErrorEntry: whether the error happened due to the caller"},
+		"whether the error happened due to the caller: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_BatchResultErrorEntry.html"},
+
+	{"operators are not counted", "dynoxide", "an expression of over 300 operators is refused", "it is carried out",
+		"https://docs.aws.amazon.com/code-library/latest/ug/dynamodb_example_dynamodb_Scenario_ExpressionOperatorCounting_section.html"},
+	{"a statement that is too long", "dynoxide", "a request with a statement of over 8,192 characters is refused", "it is carried out",
+		`Statement, "Maximum length of 8192": ` + reference + "API_BatchStatementRequest.html"},
+	{"an expression of a transaction that is none", "dynoxide", "the request is refused with ValidationException", "the transaction is cancelled with reason ValidationError at that item",
+		"the reasons to cancel do not name it, DynamoDB Local refuses it: " + reference + "API_TransactionCanceledException.html"},
+	{"keys of a query", "dynoxide", "a key that is empty or of another type is refused", "it is one that nothing is stored under",
+		"asserted on the service by " + conformance + "tier3/error-messages/query.test.ts; DynamoDB Local refuses both"},
+	{"time to live twice", "dynoxide", "enabling what is enabled is refused", "it succeeds", enabled},
+	{"a put that changes nothing", "dynoxide", "it leaves no record in the stream", "it leaves a MODIFY with two equal images",
+		`"does not write a stream record for that operation": ` + guide + "Streams.html"},
+	{"sequence numbers", "dynoxide", "they have 21 to 40 digits", "they count from 1",
+		`SequenceNumber, "Minimum length of 21. Maximum length of 40": ` + streamsAPI + "StreamRecord.html"},
+	{"a stream or a shard that is not there", "dynoxide", "ResourceNotFoundException", "the stream of the table answers instead",
+		"ResourceNotFoundException: " + streamsAPI + "GetShardIterator.html"},
 }
 
 // pick is engine, or other where the running backend is listed to differ in this.
 func pick[T any](t testing.TB, h *Harness, name string, engine, other T) T {
 	t.Helper()
+	h.asks(name)
 	named := false
 	for _, d := range Differences {
 		if d.Name == name {

@@ -54,6 +54,9 @@ type Harness struct {
 	Name func(testing.TB) string
 	// Pass lets a little time go by, for tests that wait for something: a moment of the backend's own clock.
 	Pass func()
+
+	cases []*Case // what ran, in order
+	area  *area   // which is running
 }
 
 // patience is how long a test waits for what happens by itself.

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-func objects(t *testing.T, h *Harness) {
+func files(t *testing.T, h *Harness) {
 	bucket := h.Name(t)
 	if _, err := h.S3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func objects(t *testing.T, h *Harness) {
 		}
 		return aws.ToString(out.ETag), nil
 	}
-	t.Run("an object is kept, and kept again", func(t *testing.T) {
+	h.run(t, "an object is kept, and kept again", func(t *testing.T) {
 		const name, body = "expired/00ff/aabb.json", `{"PK":{"S":"ü"}}`
 		first, err := put(bucket, name, body)
 		if err != nil {
@@ -46,7 +46,7 @@ func objects(t *testing.T, h *Harness) {
 			t.Errorf("list: %v, %v", list, err)
 		}
 	})
-	t.Run("listed in the order of their names", func(t *testing.T) {
+	h.run(t, "listed in the order of their names", func(t *testing.T) {
 		for _, name := range []string{"order/b", "order/a", "order/Z", "order/a/1"} {
 			if _, err := put(bucket, name, "{}"); err != nil {
 				t.Fatal(err)
@@ -64,7 +64,7 @@ func objects(t *testing.T, h *Harness) {
 			t.Errorf("listed %v", names)
 		}
 	})
-	t.Run("what is not there", func(t *testing.T) {
+	h.run(t, "what is not there", func(t *testing.T) {
 		_, err := put(bucket+"-gone", "x", "{}")
 		refused(t, err, "NoSuchBucket")
 		_, err = h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: aws.String("gone")})

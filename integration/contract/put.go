@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"fmt"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -66,6 +68,32 @@ func puts(t *testing.T, h *Harness) {
 			w.conditionFailed(w.putSeen(key(w.pk(), "1"), n("1"), b("a")), nil)
 			w.absent(key(w.pk(), "1"))
 		},
+		"a revision or digest that is no such thing": func(w *table) {
+			for sk, stored := range map[string]attrs{"text": {"revision": s("1"), "digest": b("a")}, "no digest": {"revision": n("1")}, "a digest of text": {"revision": n("1"), "digest": s("a")}} {
+				stored = with(key(w.pk(), sk), stored)
+				w.put(stored)
+				w.conditionFailed(w.putSeen(key(w.pk(), sk), n("1"), b("a")), stored)
+				w.stored(stored)
+			}
+		},
+		"the largest and the smallest numbers": func(w *table) {
+			nines := strings.Repeat("9", 38)
+			for i, in := range []string{"-" + nines, "0." + nines, "-" + nines[:20] + "." + nines[20:], nines + "e88", "1e-130"} {
+				item := with(key(w.pk(), fmt.Sprint(i)), attrs{"v": n(in)})
+				if err := w.putNew(item); err != nil {
+					w.Errorf("%s: %v", in, err)
+					continue
+				}
+				stored := w.get(key(w.pk(), fmt.Sprint(i)))["v"].(*types.AttributeValueMemberN).Value
+				if !sameNumber(stored, in) { // how the ends of the range are written is not documented
+					w.Errorf("%s is stored as %s", in, stored)
+				}
+			}
+			for _, in := range []string{"-1" + nines, nines + ".1", nines + "e89", "-1e126", "1e-131", "0x10", "1_000", "NaN", "Infinity", " 1", "1,5"} {
+				refused(w, w.putNew(with(key(w.pk(), "bad"), attrs{"v": n(in)})), "ValidationException")
+			}
+			w.absent(key(w.pk(), "bad"))
+		},
 		"numbers": func(w *table) {
 			for in, out := range map[string]string{"1.50": "1.5", "1e2": "100", "-0": "0", "007": "7", "9007199254740993": "9007199254740993",
 				"12345678901234567890123456789012345678": "12345678901234567890123456789012345678", "0.001": "0.001"} {
@@ -107,4 +135,11 @@ func puts(t *testing.T, h *Harness) {
 			refused(w, gone.putNew(key(w.pk(), "1")), "ResourceNotFoundException")
 		},
 	})
+}
+
+// sameNumber compares two numbers as the service writes them, exactly.
+func sameNumber(a, b string) bool {
+	x, ok := new(big.Rat).SetString(a)
+	y, also := new(big.Rat).SetString(b)
+	return ok && also && x.Cmp(y) == 0
 }

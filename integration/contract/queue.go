@@ -112,8 +112,8 @@ func (q *queue) letters(out *sqs.SendMessageBatchOutput, err error, sent []strin
 	}
 }
 
-func queues(t *testing.T, h *Harness) {
-	t.Run("what a mapping asks first", func(t *testing.T) {
+func letters(t *testing.T, h *Harness) {
+	h.run(t, "what a mapping asks first", func(t *testing.T) {
 		q := newQueue(t, h, "", map[string]string{"VisibilityTimeout": "77"})
 		out, err := h.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &q.url,
 			AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn, types.QueueAttributeNameVisibilityTimeout}})
@@ -121,7 +121,7 @@ func queues(t *testing.T, h *Harness) {
 			t.Errorf("attributes %v, %v", out.Attributes, err)
 		}
 	})
-	t.Run("a message comes as it was sent", func(t *testing.T) {
+	h.run(t, "a message comes as it was sent", func(t *testing.T) {
 		q := newQueue(t, h, "", nil)
 		e := entry("0", "{\"text\":\"tab\t, newline\n, ü, \U0001F600, \\u0000\"}")
 		e.MessageAttributes = map[string]types.MessageAttributeValue{
@@ -147,7 +147,7 @@ func queues(t *testing.T, h *Harness) {
 			t.Errorf("%d attributes; %v", len(got.MessageAttributes), got.Attributes)
 		}
 	})
-	t.Run("what is in flight is hidden, and comes back", func(t *testing.T) {
+	h.run(t, "what is in flight is hidden, and comes back", func(t *testing.T) {
 		q := newQueue(t, h, "", map[string]string{"VisibilityTimeout": "600"})
 		q.sent("0", "1")
 		got := q.take(2)
@@ -173,7 +173,7 @@ func queues(t *testing.T, h *Harness) {
 			t.Errorf("%s still in flight", n)
 		}
 	})
-	t.Run("a receive brings at most as many as asked for", func(t *testing.T) {
+	h.run(t, "a receive brings at most as many as asked for", func(t *testing.T) {
 		q := newQueue(t, h, "", nil)
 		q.sent("0", "1", "2", "3")
 		if got := q.receive(3); len(got) == 0 || len(got) > 3 {
@@ -182,7 +182,7 @@ func queues(t *testing.T, h *Harness) {
 		_, err := h.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: 11})
 		refused(t, err, "InvalidParameterValue")
 	})
-	t.Run("a batch of letters is taken apart", func(t *testing.T) {
+	h.run(t, "a batch of letters is taken apart", func(t *testing.T) {
 		q := newQueue(t, h, "", nil)
 		odd := entry("bell", "ring \a")
 		out, err := q.send(entry("fine", "x"), odd)
@@ -191,7 +191,7 @@ func queues(t *testing.T, h *Harness) {
 			t.Errorf("%d messages", len(got))
 		}
 	})
-	t.Run("a batch that is none", func(t *testing.T) {
+	h.run(t, "a batch that is none", func(t *testing.T) {
 		q := newQueue(t, h, "", nil)
 		_, err := q.send()
 		refused(t, err, "AWS.SimpleQueueService.EmptyBatchRequest")
@@ -210,7 +210,7 @@ func queues(t *testing.T, h *Harness) {
 			t.Errorf("%d messages were sent all the same", len(got))
 		}
 	})
-	t.Run("the largest message", func(t *testing.T) {
+	h.run(t, "the largest message", func(t *testing.T) {
 		q := newQueue(t, h, "", nil)
 		out, err := q.send(entry("0", strings.Repeat("x", 1<<20)))
 		q.letters(out, err, []string{"0"}, map[string]string{})
@@ -218,7 +218,7 @@ func queues(t *testing.T, h *Harness) {
 			t.Errorf("%d bytes", len(aws.ToString(got.Body)))
 		}
 	})
-	t.Run("a queue that is not there", func(t *testing.T) {
+	h.run(t, "a queue that is not there", func(t *testing.T) {
 		q := newQueue(t, h, "", nil)
 		q.url += "-gone"
 		_, err := q.send(entry("0", "x"))
@@ -228,14 +228,14 @@ func queues(t *testing.T, h *Harness) {
 		_, err = h.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &q.url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn}})
 		refused(t, err, "AWS.SimpleQueueService.NonExistentQueue")
 	})
-	t.Run("a queue that is there with other attributes", func(t *testing.T) {
+	h.run(t, "a queue that is there with other attributes", func(t *testing.T) {
 		name := aws.String(h.Name(t))
 		for i, want := range []string{"", "", "QueueAlreadyExists"} {
 			_, err := h.SQS.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: name, Attributes: map[string]string{"VisibilityTimeout": fmt.Sprint(30 + i/2)}})
 			refused(t, err, want)
 		}
 	})
-	t.Run("a handle that is none", func(t *testing.T) {
+	h.run(t, "a handle that is none", func(t *testing.T) {
 		q := newQueue(t, h, "", nil)
 		out := q.delete(aws.String("not a handle"))
 		if len(out.Successful) != 0 || len(out.Failed) != 1 || aws.ToString(out.Failed[0].Code) != "ReceiptHandleIsInvalid" {

@@ -76,6 +76,12 @@ func ranges(t *testing.T, h *Harness) {
 				w.Errorf("got %v, want %v", got, want)
 			}
 		},
+		"keys that are no keys": func(w *table) {
+			for _, values := range []attrs{{":pk": s(""), ":sk": s("1")}, {":pk": s(w.pk()), ":sk": s("")}, {":pk": n("1"), ":sk": s("1")}, {":pk": s(w.pk()), ":sk": n("1")}} {
+				_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk AND SK = :sk"), ExpressionAttributeValues: values})
+				refused(w, err, pick(w, h, "keys of a query", "ValidationException", ""))
+			}
+		},
 		"a range that ends before it begins": func(w *table) {
 			_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, KeyConditionExpression: aws.String("PK = :pk AND SK BETWEEN :from AND :to"),
 				ExpressionAttributeValues: attrs{":pk": s(w.pk()), ":from": s("2"), ":to": s("1")}})
@@ -103,7 +109,14 @@ func ranges(t *testing.T, h *Harness) {
 			refused(w, err, "ResourceNotFoundException")
 		},
 	})
-	t.Run("a scan sees every item once", func(t *testing.T) {
+	h.run(t, "a scan of a table without items", func(t *testing.T) {
+		w := newTable(t, h)
+		out, err := w.db.Scan(ctx, &dynamodb.ScanInput{TableName: &w.name, ConsistentRead: aws.Bool(true)})
+		if err != nil || len(out.Items) != 0 || len(out.LastEvaluatedKey) != 0 {
+			t.Errorf("%d items, last key %s, %v", len(out.Items), show(out.LastEvaluatedKey), err)
+		}
+	})
+	h.run(t, "a scan sees every item once", func(t *testing.T) {
 		w := newTable(t, h)
 		body := s(strings.Repeat("x", 300*1024))
 		want := map[string]bool{}

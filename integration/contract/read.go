@@ -76,6 +76,22 @@ func reads(t *testing.T, h *Harness) {
 			_, _, err = w.batchGet(judging(keys...))
 			refused(w, err, "ValidationException")
 		},
+		"epoch and heads": func(w *table) { // whole items, some of which are not there
+			w.put(with(key(w.pk(), "E#"), attrs{"epoch": n("3")}))
+			w.put(with(key(w.pk(), "G#1"), attrs{"building": yes(true), "behind": n("0")}))
+			got, out, err := w.batchGet(types.KeysAndAttributes{Keys: []attrs{key(w.pk(), "E#"), key(w.pk(), "G#1"), key(w.pk(), "G#2")}, ConsistentRead: aws.Bool(true)})
+			if err != nil || len(got) != 2 || len(out.UnprocessedKeys) != 0 {
+				w.Fatalf("%d items, %v", len(got), err)
+			}
+			w.same("epoch", got["E#"], with(key(w.pk(), "E#"), attrs{"epoch": n("3")}))
+			w.same("head", got["G#1"], with(key(w.pk(), "G#1"), attrs{"building": yes(true), "behind": n("0")}))
+		},
+		"no keys, and keys that are none": func(w *table) {
+			for _, keys := range [][]attrs{{}, {key("", "1")}, {key(w.pk(), "")}, {{"PK": s(w.pk())}}, {{"PK": s(w.pk()), "SK": n("1")}}, {with(key(w.pk(), "1"), attrs{"x": s("1")})}} {
+				_, _, err := w.batchGet(types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)})
+				refused(w, err, "ValidationException")
+			}
+		},
 		"one key twice": func(w *table) {
 			_, _, err := w.batchGet(judging(key(w.pk(), "1"), key(w.pk(), "1")))
 			refused(w, err, "ValidationException")

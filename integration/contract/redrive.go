@@ -18,7 +18,7 @@ func (q *queue) handBack(m types.Message) {
 }
 
 func redrives(t *testing.T, h *Harness) {
-	t.Run("a message received too often goes to the dead-letter queue", func(t *testing.T) {
+	h.run(t, "a message received too often goes to the dead-letter queue", func(t *testing.T) {
 		dead := newQueue(t, h, "", nil)
 		q := newQueue(t, h, "", map[string]string{"VisibilityTimeout": "600", "RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":2}`, dead.arn)})
 		e := entry("0", "body")
@@ -51,7 +51,7 @@ func redrives(t *testing.T, h *Harness) {
 			t.Errorf("it names its source as %q, want %s", got, q.arn)
 		}
 	})
-	t.Run("a FIFO group waits for its first message", func(t *testing.T) {
+	h.run(t, "a FIFO group waits for its first message", func(t *testing.T) {
 		q := newQueue(t, h, ".fifo", map[string]string{"FifoQueue": "true", "VisibilityTimeout": "600"})
 		var entries []types.SendMessageBatchRequestEntry
 		for i, group := range []string{"a", "b", "a", "a"} {
@@ -68,7 +68,7 @@ func redrives(t *testing.T, h *Harness) {
 			t.Fatalf("first message %q of group %q", got, first.Attributes["MessageGroupId"])
 		}
 	})
-	t.Run("a FIFO group comes in order, one receive after the other", func(t *testing.T) {
+	h.run(t, "a FIFO group comes in order, one receive after the other", func(t *testing.T) {
 		q := newQueue(t, h, ".fifo", map[string]string{"FifoQueue": "true", "VisibilityTimeout": "600", "ContentBasedDeduplication": "true"})
 		for i := range 3 {
 			if _, err := h.SQS.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: aws.String(fmt.Sprint(i)), MessageGroupId: aws.String("a")}); err != nil {

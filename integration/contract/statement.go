@@ -133,6 +133,32 @@ func statements(t *testing.T, h *Harness) {
 			w.outcomes(got, err, done, noTable)
 			w.stored(key(w.pk(), "1"))
 		},
+		"the largest item, and one item of each type": func(w *table) {
+			rest := maxItem - len("PK") - len(w.pk()) - len("SK") - len("1") - len("data")
+			types := with(key(w.pk(), "2"), attrs{"revision": n("-12345678901234567890123456789012345678"), "digest": b("\x00"), "live": yes(false), "empty": s(""), "meta": m(attrs{"a": m(attrs{"b": n("1.50")})})})
+			got, err := w.execute(w.insert(with(key(w.pk(), "1"), attrs{"data": s(strings.Repeat("x", rest))})), w.insert(types))
+			w.outcomes(got, err, done, done)
+			types["meta"] = m(attrs{"a": m(attrs{"b": n(pick(w, h, "numbers inside a map of a statement", "1.5", "1.50"))})})
+			w.stored(types)
+		},
+		"a number that is none": func(w *table) {
+			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), n("1e126"), m(attrs{"a": n("x")})} { // it is read with the request
+				_, err := w.execute(w.insert(key(w.pk(), "first")), w.insert(with(key(w.pk(), "number"), attrs{"v": v})))
+				refused(w, err, "ValidationException")
+			}
+			w.absent(key(w.pk(), "first"))
+		},
+		"a statement of over 8,192 characters": func(w *table) {
+			item := key(w.pk(), "1")
+			for i := range 9 {
+				item[strings.Repeat("x", 1000)+fmt.Sprint(i)] = n("1")
+			}
+			_, err := w.execute(w.insert(key(w.pk(), "first")), w.insert(item))
+			refused(w, err, pick(w, h, "a statement that is too long", "ValidationException", ""))
+			if got, written := w.get(key(w.pk(), "first")), err == nil; (len(got) > 0) != written {
+				w.Errorf("the other statement's item: %s", show(got))
+			}
+		},
 		"too many and none": func(w *table) {
 			var all []types.BatchStatementRequest
 			for i := range 26 {
@@ -141,6 +167,8 @@ func statements(t *testing.T, h *Harness) {
 			_, err := w.execute(all...)
 			refused(w, err, "ValidationException")
 			w.absent(key(w.pk(), "0"))
+			_, err = w.db.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: []types.BatchStatementRequest{}})
+			refused(w, err, "ValidationException")
 		},
 	})
 }

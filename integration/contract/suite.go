@@ -15,24 +15,6 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Run holds one backend to the contract.
-func Run(t *testing.T, h *Harness) {
-	for _, area := range []struct {
-		name    string
-		present bool
-		run     func(*testing.T, *Harness)
-	}{
-		{"put", true, puts}, {"update", true, updates}, {"statements", true, statements}, {"transaction", true, transactions},
-		{"read", true, reads}, {"range", true, ranges}, {"expression", true, expressions}, {"capacity", true, capacities},
-		{"ttl", true, timeToLive}, {"stream", true, streams},
-		{"queue", h.SQS != nil, queues}, {"redrive", h.SQS != nil, redrives}, {"object", h.S3 != nil, objects},
-	} {
-		if area.present {
-			t.Run(area.name, func(t *testing.T) { area.run(t, h) })
-		}
-	}
-}
-
 var ctx = context.Background()
 
 // attrs is an item, or a part of one.
@@ -100,7 +82,7 @@ func (w *table) in(t testing.TB) *table {
 // each runs cases against one table; each case keeps to keys of its own.
 func (w *table) each(t *testing.T, cases map[string]func(*table)) {
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
-		t.Run(name, func(t *testing.T) { cases[name](w.in(t)) })
+		w.h.run(t, name, func(t *testing.T) { cases[name](w.in(t)) })
 	}
 }
 

@@ -9,6 +9,10 @@ import (
 )
 
 func timeToLive(t *testing.T, h *Harness) {
+	h.run(t, "enabled once, and what is past its time stays until it is swept", func(t *testing.T) { expiring(t, h) })
+}
+
+func expiring(t *testing.T, h *Harness) {
 	w := newTable(t, h)
 	describe := func() *types.TimeToLiveDescription {
 		t.Helper()

@@ -26,6 +26,19 @@ func invalid(format string, args ...any) error {
 	return apiError("ValidationException", format, args...)
 }
 
+// misfit is what is wrong with a key or an index key other than that it is empty: of another type, missing, or
+// too long. Alone it is a ValidationException; in a transaction it is the reason to cancel.
+type misfit struct{ error }
+
+func (m misfit) Unwrap() error { return m.error }
+
+func misfits(format string, args ...any) error { return misfit{invalid(format, args...)} }
+
+// emptyIndexKey is refused before a transaction begins, like every other empty key.
+type emptyIndexKey struct{ error }
+
+func (x emptyIndexKey) Unwrap() error { return x.error }
+
 func apiError(code, format string, args ...any) error {
 	return &smithy.GenericAPIError{Code: code, Message: fmt.Sprintf(format, args...), Fault: smithy.FaultClient}
 }

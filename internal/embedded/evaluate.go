@@ -117,6 +117,26 @@ func (b binding) compare(n *node, it *item, kind string) (bool, error) {
 	}
 }
 
+// checkRanges: a BETWEEN whose ends are both in the request must have ends of one type, in order.
+func (b binding) checkRanges(n *node, kind string) error {
+	for _, child := range n.children {
+		if err := b.checkRanges(child, kind); err != nil {
+			return err
+		}
+	}
+	if n.op != opBetween || !n.operands[1].value || !n.operands[2].value {
+		return nil
+	}
+	c, ok := order(b.values[n.operands[1].text], b.values[n.operands[2].text])
+	switch {
+	case !ok:
+		return invalid("Invalid %s: The BETWEEN operator requires same data type for lower and upper bounds", kind)
+	case c > 0:
+		return invalid("Invalid %s: The BETWEEN operator requires upper bound to be greater than or equal to lower bound", kind)
+	}
+	return nil
+}
+
 // checkOrdered: a :value of a type without order is a mistake in the request, whatever the item holds.
 func (b binding) checkOrdered(n *node, kind string) error {
 	for _, o := range n.operands {

@@ -11,13 +11,13 @@ type key struct{ pk, sk string }
 func (t *table) key(in map[string]types.AttributeValue) (key, error) {
 	names := t.schema.names()
 	if len(in) != len(names) {
-		return key{}, invalid("The provided key element does not match the schema")
+		return key{}, misfits("The provided key element does not match the schema")
 	}
 	var texts [2]string
 	for i, name := range names {
 		s, ok := in[name].(*types.AttributeValueMemberS)
 		if !ok {
-			return key{}, invalid("The provided key element does not match the schema")
+			return key{}, misfits("The provided key element does not match the schema")
 		}
 		if err := checkKeyText(name, s.Value, i == 0); err != nil {
 			return key{}, err
@@ -36,11 +36,11 @@ func (t *table) identify(it *item) error {
 	for i, name := range t.schema.names() {
 		v := it.get(name)
 		if v == nil {
-			return invalid("One or more parameter values were invalid: Missing the key %s in the item", name)
+			return misfits("One or more parameter values were invalid: Missing the key %s in the item", name)
 		}
 		s, ok := v.(*types.AttributeValueMemberS)
 		if !ok {
-			return invalid("One or more parameter values were invalid: Type mismatch for key %s expected: S actual: %s", name, typeName(v))
+			return misfits("One or more parameter values were invalid: Type mismatch for key %s expected: S actual: %s", name, typeName(v))
 		}
 		if err := checkKeyText(name, s.Value, i == 0); err != nil {
 			return err
@@ -56,9 +56,9 @@ func checkKeyText(name, s string, partition bool) error {
 	case s == "":
 		return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", name)
 	case partition && len(s) > maxPartitionKeySize:
-		return invalid("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes")
+		return misfits("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes")
 	case !partition && len(s) > maxSortKeySize:
-		return invalid("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
+		return misfits("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
 	}
 	return nil
 }
@@ -73,10 +73,10 @@ func (t *table) checkIndexKeys(it *item) error {
 			}
 			s, ok := v.(*types.AttributeValueMemberS)
 			if !ok {
-				return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: S Actual: %s IndexName: %s", name, typeName(v), ix.name)
+				return misfits("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: S Actual: %s IndexName: %s", name, typeName(v), ix.name)
 			}
 			if s.Value == "" {
-				return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: %s, IndexKey: %s", ix.name, name)
+				return emptyIndexKey{invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: %s, IndexKey: %s", ix.name, name)}
 			}
 			if err := checkKeyText(name, s.Value, i == 0); err != nil {
 				return err

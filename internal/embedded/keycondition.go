@@ -50,7 +50,7 @@ func (s schema) keyRange(c *condition, b binding) (keyRange, error) {
 	if r.partition == "" {
 		return r, invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", s.pk)
 	}
-	return r, r.checkSort()
+	return r, r.checkSort(s.sk)
 }
 
 var mirrored = map[condOp]condOp{opEqual: opEqual, opLess: opGreater, opLessEqual: opGreaterEqual, opGreater: opLess, opGreaterEqual: opLessEqual}
@@ -76,13 +76,17 @@ func keyed(n *node) (*node, error) {
 	return n, nil
 }
 
-func (r keyRange) checkSort() error {
+func (r keyRange) checkSort(sk string) error {
 	if r.sort == nil {
 		return nil
 	}
 	for _, o := range r.sort.operands[1:] {
-		if _, ok := r.b.values[o.text].(*types.AttributeValueMemberS); !ok {
+		text, ok := r.b.values[o.text].(*types.AttributeValueMemberS)
+		if !ok {
 			return invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
+		}
+		if err := checkKeyText(sk, text.Value, false); err != nil {
+			return err
 		}
 	}
 	if r.sort.op == opBetween && r.bound(1) > r.bound(2) {

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,6 +12,7 @@ import (
 
 const (
 	maxStatements    = 25
+	maxStatementText = 8192 // characters
 	duplicateMessage = "Duplicate primary key exists in table"
 )
 
@@ -125,8 +127,8 @@ func (ts *tables) batchExecuteStatement(in *dynamodb.BatchExecuteStatementInput)
 	return out, nil
 }
 
-// prepareAll refuses the request as a whole for what the engine does not know and for two statements on
-// one item; anything else is left to the statement.
+// prepareAll refuses the request as a whole for what the engine does not know, for what cannot be read (a
+// number that is none, a statement that is too long) and for two statements on one item; anything else is left to the statement.
 func (ts *tables) prepareAll(statements []types.BatchStatementRequest) ([]prepared, error) {
 	type target struct {
 		t *table
@@ -137,6 +139,14 @@ func (ts *tables) prepareAll(statements []types.BatchStatementRequest) ([]prepar
 	for i, s := range statements {
 		if aws.ToBool(s.ConsistentRead) {
 			return nil, unsupported("BatchExecuteStatement", "BatchStatementRequest.ConsistentRead")
+		}
+		if utf8.RuneCountInString(aws.ToString(s.Statement)) > maxStatementText {
+			return nil, invalid("1 validation error detected: Value at 'statements.%d.member.statement' failed to satisfy constraint: Member must have length less than or equal to %d", i+1, maxStatementText)
+		}
+		for _, v := range s.Parameters { // read with the request, before any statement is looked at
+			if err := checkValue(v); err != nil {
+				return nil, err
+			}
 		}
 		all[i] = ts.prepare("BatchExecuteStatement", s.Statement, s.Parameters)
 		var unknown *UnsupportedError

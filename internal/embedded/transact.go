@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,8 +90,16 @@ type transaction struct {
 // step is one write of a transaction.
 type step struct {
 	m        *mutation
+	misfit   error // what is wrong with its key; it cannot be looked up
 	old, new *item
 	reason   types.CancellationReason
+}
+
+func (s *step) plan() (old, new *item, holds bool, err error) {
+	if s.misfit != nil {
+		return nil, nil, false, s.misfit
+	}
+	return s.m.plan()
 }
 
 func (s *step) commit(ts *tables) cost {
@@ -103,11 +112,15 @@ func (s *step) commit(ts *tables) cost {
 // add checks what does not depend on stored items; a mistake here refuses the transaction as a whole.
 func (tx *transaction) add(in types.TransactWriteItem) error {
 	m, err := tx.mutation(in)
+	if wrong := (misfit{}); errors.As(err, &wrong) && m != nil && m.t != nil {
+		tx.steps = append(tx.steps, &step{m: m, misfit: err})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	for _, s := range tx.steps {
-		if s.m.t == m.t && s.m.key == m.key {
+		if s.misfit == nil && s.m.t == m.t && s.m.key == m.key {
 			return invalid("Transaction request cannot include multiple operations on one item")
 		}
 	}
@@ -142,7 +155,7 @@ func (tx *transaction) mutation(in types.TransactWriteItem) (*mutation, error) {
 			return nil, err
 		}
 		if m.put, err = m.t.newPut(p.Item); err != nil {
-			return nil, err
+			return m, err
 		}
 		m.key = key{m.put.pk, m.put.sk}
 		return m, nil
@@ -179,7 +192,10 @@ func (tx *transaction) keyed(m *mutation, table *string, k map[string]types.Attr
 func (tx *transaction) plan() error {
 	cancelled := false
 	for _, s := range tx.steps {
-		old, new, holds, err := s.m.plan()
+		old, new, holds, err := s.plan()
+		if empty := (emptyIndexKey{}); errors.As(err, &empty) {
+			return err
+		}
 		s.old, s.new = old, new
 		s.reason = types.CancellationReason{Code: aws.String("None")}
 		switch {

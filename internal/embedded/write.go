@@ -71,8 +71,10 @@ func (ts *tables) condition(api string, m *mutation, cond, update *string, names
 	if m.update, err = ts.parsed.update(api, update); err != nil {
 		return err
 	}
-	m.b, err = bind(names, values, m.cond.use(), m.update.use())
-	return err
+	if m.b, err = bind(names, values, m.cond.use(), m.update.use()); err != nil || m.cond == nil {
+		return err
+	}
+	return m.b.checkRanges(m.cond.root, m.cond.uses.kind)
 }
 
 func onlyOld(rv types.ReturnValue) error {

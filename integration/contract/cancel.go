@@ -1,0 +1,138 @@
+package contract
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// cancellations are transactions that are not done, and why.
+func cancellations(t *testing.T, h *Harness) {
+	const never = "ValidationError"
+	newTable(t, h).each(t, map[string]func(*table){
+		"every reason stands at its item": func(w *table) {
+			w.put(key(w.pk(), "r1"))
+			w.put(key(w.pk(), "r3"))
+			reasons := w.cancelled(w.transact(w.receipt("r1"), w.receipt("r2"), w.receipt("r3"), w.add("a", "1", ""), w.add("b", "1", "#n1 >= :v")),
+				"ConditionalCheckFailed", "None", "ConditionalCheckFailed", "None", "ConditionalCheckFailed")
+			for i, r := range reasons {
+				if said := aws.ToString(r.Message) != ""; said != (aws.ToString(r.Code) != "None") {
+					w.Errorf("reason %d: %s with the message %q", i, aws.ToString(r.Code), aws.ToString(r.Message))
+				}
+			}
+			for _, sk := range []string{"r2", "a", "b"} {
+				w.absent(key(w.pk(), sk))
+			}
+		},
+		"a sum that no longer fits": func(w *table) {
+			w.put(with(key(w.pk(), "total"), attrs{"revenue": n("12345678901234567890123456789012345678")}))
+			w.unfit(w.transact(w.receipt("r1"), w.add("total", "0.1", "")), "None", never)
+			w.absent(key(w.pk(), "r1"))
+		},
+		"an item that takes no more": func(w *table) {
+			rest := maxItem - len("PK") - len(w.pk()) - len("SK") - len("total") - len("data")
+			w.put(with(key(w.pk(), "total"), attrs{"data": s(strings.Repeat("x", rest))}))
+			w.cancelled(w.transact(w.receipt("r1"), w.add("total", "1", ""), w.add("other", "1", "")), "None", never, "None")
+			w.absent(key(w.pk(), "r1"))
+			w.absent(key(w.pk(), "other"))
+		},
+		"no items": func(w *table) {
+			_, err := w.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{}})
+			refused(w, err, "ValidationException")
+		},
+		"an expression that is none": func(w *table) {
+			for _, condition := range []string{"#n9 >= :v", "#n1 >= "} {
+				err := w.transact(w.receipt("r1"), w.add("a", "1", condition))
+				if pick(w, h, "an expression of a transaction that is none", false, true) {
+					w.cancelled(err, "None", never)
+				} else {
+					refused(w, err, "ValidationException")
+				}
+			}
+			w.absent(key(w.pk(), "r1"))
+		},
+		"keys that are no keys": func(w *table) {
+			refused(w, w.transact(w.receipt("r1"), w.add("", "1", "")), "ValidationException") // empty: before the transaction begins
+			refused(w, w.transact(w.receipt("r1"), w.receipt("")), "ValidationException")
+			long := strings.Repeat("s", 1025)
+			w.cancelled(w.transact(w.receipt("r1"), w.add(long, "1", "")), "None", never)
+			w.cancelled(w.transact(w.receipt("r1"), w.receipt(long)), "None", never)
+			put, update := w.receipt("r2"), w.add("total", "1", "")
+			put.Put.Item["SK"], update.Update.Key["SK"] = n("1"), n("2")
+			w.cancelled(w.transact(put, w.receipt("r1"), update), never, "None", never)
+			w.absent(key(w.pk(), "r1"))
+		},
+		"index keys that are none": func(w *table) {
+			put := w.receipt("r2")
+			put.Put.Item["GSI1PK"], put.Put.Item["GSI1SK"] = n("1"), s("1")
+			w.cancelled(w.transact(w.receipt("r1"), put), "None", never)
+			put.Put.Item["GSI1PK"] = s("")
+			refused(w, w.transact(w.receipt("r1"), put), "ValidationException")
+			update := w.add("total", "1", "")
+			update.Update.ExpressionAttributeNames["#n1"], update.Update.UpdateExpression = "GSI1PK", aws.String("ADD #n0 :n SET #n1 = :v")
+			update.Update.ExpressionAttributeValues[":v"] = s("")
+			refused(w, w.transact(w.receipt("r1"), update), "ValidationException")
+			w.absent(key(w.pk(), "r1"))
+		},
+		"a number that is none, and an item that is too large": func(w *table) {
+			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), s(strings.Repeat("x", maxItem))} {
+				put := w.receipt("r2")
+				put.Put.Item["v"] = v
+				refused(w, w.transact(w.receipt("r1"), put), "ValidationException")
+			}
+			refused(w, w.transact(w.receipt("r1"), w.add("total", "1e126", "")), "ValidationException")
+			w.absent(key(w.pk(), "r1"))
+		},
+		"over 4 MB": func(w *table) {
+			var all []types.TransactWriteItem
+			for i := range 11 {
+				item := w.receipt(fmt.Sprint("r", i))
+				item.Put.Item["data"] = s(strings.Repeat("x", 390*1024))
+				all = append(all, item)
+			}
+			refused(w, w.transact(all...), "ValidationException")
+			w.absent(key(w.pk(), "r0"))
+		},
+		"a fingerprint, a flag and nothing else": func(w *table) {
+			u := &types.Update{TableName: &w.name, Key: key(w.pk(), "total"), UpdateExpression: aws.String("SET #n0 = if_not_exists(#n0, :flag)"),
+				ExpressionAttributeNames: map[string]string{"#n0": "flag"}, ExpressionAttributeValues: attrs{":flag": s("why")}, ReturnValuesOnConditionCheckFailure: allOld}
+			for i := range 2 {
+				if err := w.transact(w.receipt(fmt.Sprint("r", i)), types.TransactWriteItem{Update: u}); err != nil {
+					w.Fatal(err)
+				}
+			}
+			w.stored(with(key(w.pk(), "total"), attrs{"flag": s("why")}))
+		},
+		"a smallest and a largest that stay": func(w *table) {
+			stay := func(largest, least string) types.TransactWriteItem {
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"), UpdateExpression: aws.String("ADD #n0 :n, #n1 :fp, #n2 :fpx"),
+					ConditionExpression: aws.String("#n3 >= :v1 AND #n4 <= :v2"), ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "fp", "#n2": "fpx", "#n3": "largest", "#n4": "least"},
+					ExpressionAttributeValues: attrs{":n": n("1"), ":fp": n("-5"), ":fpx": n("5"), ":v1": n(largest), ":v2": n(least)}, ReturnValuesOnConditionCheckFailure: allOld}}
+			}
+			w.put(with(key(w.pk(), "total"), attrs{"largest": n("10"), "least": n("-10")}))
+			if err := w.transact(w.receipt("r1"), stay("9.5", "-9.5")); err != nil {
+				w.Fatal(err)
+			}
+			stored := with(key(w.pk(), "total"), attrs{"largest": n("10"), "least": n("-10"), "n": n("1"), "fp": n("-5"), "fpx": n("5")})
+			w.stored(stored)
+			for _, c := range [][2]string{{"10.5", "0"}, {"0", "-10.5"}} {
+				reasons := w.cancelled(w.transact(w.receipt("r2"), stay(c[0], c[1])), "None", "ConditionalCheckFailed")
+				w.same("image", reasons[1].Item, stored)
+			}
+		},
+	})
+}
+
+// unfit asserts that a transaction is cancelled for an item that can never be written.
+func (w *table) unfit(err error, codes ...string) {
+	w.Helper()
+	if code := pick(w, w.h, "an update of a transaction that can never be done", "", "ValidationException"); code != "" {
+		refused(w, err, code)
+		return
+	}
+	w.cancelled(err, codes...)
+}

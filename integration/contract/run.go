@@ -1,0 +1,98 @@
+package contract
+
+import (
+	"slices"
+	"testing"
+)
+
+// The services that the suite is about.
+const (
+	tables  = "DynamoDB"
+	streams = "DynamoDB Streams"
+	queues  = "SQS"
+	objects = "S3"
+)
+
+// area is one part of the suite.
+type area struct {
+	name    string
+	service string
+	run     func(*testing.T, *Harness)
+}
+
+var areas = []area{
+	{"put", tables, puts}, {"update", tables, updates}, {"mark", tables, marks}, {"statements", tables, statements}, {"transaction", tables, transactions}, {"cancellation", tables, cancellations},
+	{"read", tables, reads}, {"range", tables, ranges}, {"expression", tables, expressions}, {"capacity", tables, capacities},
+	{"ttl", tables, timeToLive}, {"stream", streams, records}, {"queue", queues, letters}, {"redrive", queues, redrives}, {"object", objects, files},
+}
+
+// Case is one case of the suite, as a run came by it.
+type Case struct {
+	Area, Service, Name string
+	// Differences are the names of those that the case asks about, on whatever backend it runs.
+	Differences []string
+
+	ran bool // false: the command line left it out
+}
+
+// Run holds one backend to the contract, and returns the cases that it ran. A case on a service that the
+// backend does not have is no case of it.
+func Run(t *testing.T, h *Harness) []*Case {
+	t.Helper()
+	for _, a := range areas {
+		if h.has(a.service) {
+			h.area = &a
+			t.Run(a.name, func(t *testing.T) { a.run(t, h) })
+		}
+	}
+	h.area = nil
+	if !t.Failed() {
+		h.allAsked(t)
+	}
+	return h.cases
+}
+
+// allAsked asserts that every difference of this backend was asserted.
+func (h *Harness) allAsked(t *testing.T) {
+	t.Helper()
+	asked := map[string]bool{}
+	for _, c := range h.cases {
+		if !c.ran {
+			return
+		}
+		for _, name := range c.Differences {
+			asked[name] = true
+		}
+	}
+	for _, d := range Differences {
+		if d.Backend == h.Backend && !asked[d.Name] {
+			t.Errorf("no case asks about the difference %q: have one assert it, or take it off the list", d.Name)
+		}
+	}
+}
+
+func (h *Harness) has(service string) bool {
+	return service == tables || service == streams || service == queues && h.SQS != nil || service == objects && h.S3 != nil
+}
+
+// run runs one case.
+func (h *Harness) run(t *testing.T, name string, do func(*testing.T)) {
+	t.Helper()
+	c := &Case{Area: h.area.name, Service: h.area.service, Name: name}
+	h.cases = append(h.cases, c)
+	t.Run(name, func(t *testing.T) {
+		c.ran = true
+		do(t)
+	})
+}
+
+// asks notes that the running case asserts a difference.
+func (h *Harness) asks(name string) {
+	if len(h.cases) == 0 {
+		return
+	}
+	c := h.cases[len(h.cases)-1]
+	if !slices.Contains(c.Differences, name) {
+		c.Differences = append(c.Differences, name)
+	}
+}
