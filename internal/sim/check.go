@@ -26,7 +26,7 @@ const (
 	Uncounted  Check = "uncounted"   // drained, and a change is not counted
 	Wrong      Check = "wrong-total" // drained, and verify finds a difference
 	Order      Check = "order"       // a FIFO group was overtaken
-	Expiry     Check = "expiry"      // an aggregate item lacks its own expiry
+	Expiry     Check = "expiry"      // an aggregate item lacks its own expiry, or an item expires earlier than was promised
 	Afterwards Check = "afterwards"  // an invocation answered and went on
 	Unarchived Check = "unarchived"  // an item expired and is not in the archive
 	Generation Check = "generation"  // a generation is not what its head says
@@ -106,6 +106,8 @@ func (w *World) record(shard string, r streamtypes.Record) {
 			w.fail(Rewritten, "%s was %+v and is %+v", c.new.key(), c.old.fact, c.new.fact)
 		case c.new.Type == "parcel" && (c.new.Rev < c.old.Rev || c.new.Rev == c.old.Rev && c.new.fact != c.old.fact):
 			w.fail(Rewritten, "%s went from revision %d to %d", c.new.key(), c.old.Rev, c.new.Rev)
+		case c.new.expiresAt < c.old.expiresAt:
+			w.fail(Expiry, "%s was to expire at %d, and now does at %d", c.new.key(), c.old.expiresAt, c.new.expiresAt)
 		}
 	}
 	w.checkGroup(c.new.fact)

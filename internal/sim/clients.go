@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -48,6 +49,23 @@ func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*d
 
 func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
 	return request(c.w, ctx, "Scan", false, func() (*dynamodb.ScanOutput, error) { return c.w.dynamo.Scan(sent, in) })
+}
+
+// operator is DynamoDB as the machine of a person reaches it, which may fall asleep just before a generation is
+// declared complete: by the time it is, more has been written.
+type operator struct{ client }
+
+func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	w := o.w
+	if *in.TableName == totals && w.phase < w.plan.Phases && w.chance(0.5) {
+		w.fault(asleep, "")
+		asleepIn := w.phase
+		w.asleep++
+		w.park(time.Time{}, func() bool { return w.phase > asleepIn })
+		w.asleep--
+		w.sleep(time.Duration(w.rng.IntN(300)) * time.Second)
+	}
+	return o.client.UpdateItem(ctx, in)
 }
 
 // sender is the quarantine queue as an invocation reaches it.

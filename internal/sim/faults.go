@@ -31,10 +31,11 @@ const (
 	byPerson  = "removed by a person"    // an item is removed by hand
 	unraised  = "careless change"        // a pipeline changed without a new epoch
 	swept     = "swept"                  // time to live removes items
+	asleep    = "operator asleep"        // a rebuild stops before its last request, and goes on when others have written
 )
 
 // FaultNames lists everything that a world may do to what it tests.
 func FaultNames() []string {
 	return []string{crashed, refused, conflict, lost, late, never, twice, outage, slow, statements, timedOut, dropped, again, forgotten, bisected,
-		staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, swept}
+		staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, swept, asleep}
 }

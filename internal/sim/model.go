@@ -23,9 +23,10 @@ import (
 // image is one image of an event's item.
 type image struct {
 	fact
-	pk, sk string
-	epoch  int64
-	digest string
+	pk, sk    string
+	epoch     int64
+	expiresAt int64
+	digest    string
 }
 
 // change is one record of the stream.
@@ -118,9 +119,13 @@ func readImage(img map[string]streamtypes.AttributeValue) (*image, error) {
 		return nil, err
 	}
 	out := &image{fact: f, pk: s("PK"), sk: s("SK")}
-	if v, ok := img["epoch"].(*streamtypes.AttributeValueMemberN); ok {
-		out.epoch, _ = strconv.ParseInt(v.Value, 10, 64)
+	n := func(name string) (n int64) {
+		if v, ok := img[name].(*streamtypes.AttributeValueMemberN); ok {
+			n, _ = strconv.ParseInt(v.Value, 10, 64)
+		}
+		return n
 	}
+	out.epoch, out.expiresAt = n("epoch"), n("expiresAt")
 	if v, ok := img["digest"].(*streamtypes.AttributeValueMemberB); ok {
 		out.digest = hex.EncodeToString(v.Value)
 	}

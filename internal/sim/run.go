@@ -97,7 +97,7 @@ func (w *World) liveBursts() bool {
 		if w.phase > w.plan.Upgrade && w.plan.Upgrade > 0 && w.chance(0.5) {
 			w.spawn("rebuild", nil, func() { w.rebuild() })
 		}
-		if !w.settle(func() bool { return !sending }) {
+		if !w.settle(func() bool { return !sending }) || !w.checkHead() {
 			return false
 		}
 		w.now = w.now.Add(time.Hour * time.Duration(3+w.rng.IntN(int(w.plan.Gap/time.Hour))))
@@ -137,7 +137,7 @@ func (w *World) settle(also func() bool) bool {
 
 // quiet reports whether nothing is under way.
 func (w *World) quiet() bool {
-	return w.idle >= 3 && len(w.invocations) == 0 && len(w.tasks) <= len(w.queues)+1 && w.depth(w.queueURL) == 0
+	return w.idle >= 3 && len(w.invocations) == 0 && len(w.tasks) <= len(w.queues)+1+w.asleep && w.depth(w.queueURL) == 0
 }
 
 // run resumes tasks, one at a time, until done holds or the steps are used up.
@@ -172,12 +172,12 @@ func (w *World) run(most int, done func() bool) bool {
 func (w *World) rebuild() (complete bool) {
 	plan := pipelineOf(2, w.plan.Spread)
 	def, _ := plan.Definition("status")
-	s, err := store.New(store.Config{Client: client{w}, Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: w.env()})
+	s, err := store.New(store.Config{Client: operator{client{w}}, Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: w.env()})
 	if err != nil {
 		w.fail(Broken, "store: %v", err)
 		return false
 	}
-	ctx, _ := w.deadline(context.Background(), w.now.Add(12*time.Hour))
+	ctx, _ := w.deadline(context.Background(), w.now.Add(48*time.Hour))
 	head, err := s.Head(ctx, def)
 	if err != nil || head == nil {
 		return false
@@ -274,28 +274,36 @@ func (w *World) checkTotals() {
 		w.fail(Wrong, "verify: %s (and %d more)", report.Differences[0], len(report.Differences)-1)
 		return
 	}
-	w.checkHead(plan.Epoch(), s)
+	w.checkHead()
 }
 
-// checkHead checks that a generation which says it is complete has no item below it.
-func (w *World) checkHead(epoch int64, s *store.Store) {
-	if epoch < 2 {
-		return
+// checkHead checks, at rest, that a generation which says it is complete has no item below it.
+func (w *World) checkHead() bool {
+	if w.plan.Upgrade == 0 || w.phase <= w.plan.Upgrade {
+		return true
 	}
-	def, _ := pipelineOf(2, w.plan.Spread).Definition("status")
+	plan := pipelineOf(2, w.plan.Spread)
+	def, _ := plan.Definition("status")
+	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: w.env()})
+	if err != nil {
+		w.fail(Broken, "store: %v", err)
+		return false
+	}
 	head, err := s.Head(context.Background(), def)
-	if err != nil || head == nil {
-		if w.phase > w.plan.Upgrade+1 {
-			w.fail(Generation, "the new generation has no head (%v)", err)
+	switch {
+	case err != nil:
+		w.fail(Broken, "head: %v", err)
+	case head == nil && w.phase > w.plan.Upgrade+1:
+		w.fail(Generation, "the new generation has no head")
+	case head != nil && !head.Building:
+		for _, key := range sortedKeys(w.model.keys) {
+			if live := w.model.keys[key].live; live != nil && live.epoch < 2 {
+				w.fail(Generation, "the head says complete, and %s is stamped %d", key, live.epoch)
+				break
+			}
 		}
-		return
 	}
-	for _, key := range sortedKeys(w.model.keys) {
-		if live := w.model.keys[key].live; live != nil && live.epoch < 2 && !head.Building {
-			w.fail(Generation, "the head says complete, and %s is stamped %d", key, live.epoch)
-			return
-		}
-	}
+	return w.failure == nil
 }
 
 // checkLive adds up what is live, and compares it with what is counted: the model against itself.

@@ -69,6 +69,7 @@ type World struct {
 	outage  time.Time       // until when next to nothing gets through
 	outOf   map[string]bool // of which requests
 	outWith error           // what they are told
+	asleep  int             // rebuilds that wait for the next burst
 	phase   int
 	idle    int // rounds in which the stream mapping found nothing
 	steps   int

@@ -23,5 +23,9 @@ func generations() []Mutant {
 			Name: "behind-not-marked", What: "an image below the generation leaves no trace on its head", Checks: []sim.Check{sim.Generation},
 			Patches: []Patch{{"handler/streams.go", `b.Store.MarkBehind(ctx, h.behind)`, `b.Store.MarkBehind(ctx, nil)`}},
 		},
+		{
+			Name: "complete-unseen", What: "a generation is declared complete, whatever has been marked behind since the pass began", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"store/rebuild.go", `"#behind = :behind"`, `"#behind = :behind OR #behind > :behind"`}},
+		},
 	}
 }

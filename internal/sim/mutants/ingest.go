@@ -70,6 +70,10 @@ func ingest() []Mutant {
 			Patches: []Patch{{"store/judge.go", `item.Revision != nil && s.revision.Cmp(*item.Revision) < 0`, `item.Revision != nil && s.revision.Cmp(*item.Revision) != 0`}},
 		},
 		{
+			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Checks: []sim.Check{sim.Rewritten, sim.Expiry},
+			Patches: []Patch{{"store/put_replace.go", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest) OR attribute_exists(PK)"`}},
+		},
+		{
 			Name: "fifo-goes-on", What: "a FIFO group goes on after a failure", Checks: []sim.Check{sim.Order},
 			Patches: []Patch{{"handler/fifo.go", `		for at, i := range places {
 			if !b.one(i, &mu) {
