@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -136,5 +140,35 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	results, _ := w.store.Put(deadline(t), []*event.Item{at(9, "01"), at(5, "27"), at(1, "20")})
 	if got := verdicts(results); got != "Expired Duplicate Stale" {
 		t.Error(got)
+	}
+}
+
+// Between the read of a stored item and its replacement a person removes it, and another payload of the same
+// revision is stored: what is replaced must be what was read, or that one's end would be brought forward.
+func TestReplacementOfWhatWasRead(t *testing.T) {
+	w := newWorld(t)
+	at := func(rev int, day string) *event.Item {
+		return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":"2099-03-%sT00:00:00Z"`, day))
+	}
+	read, other, newer := at(1, "10"), at(1, "25"), at(2, "12")
+	w.store.Put(deadline(t), []*event.Item{read})
+	w.faults = []fault{{api: "BatchGetItem", edit: func(any) {
+		if _, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: read.Key.PK}, "SK": &types.AttributeValueMemberS{Value: read.Key.SK}}}); err != nil {
+			t.Error(err)
+		}
+		if results, _ := w.store.Put(deadline(t), []*event.Item{other}); verdicts(results) != "Inserted" {
+			t.Error(verdicts(results))
+		}
+	}}}
+	results, _ := w.store.Put(deadline(t), []*event.Item{newer, w.order("1", 1), w.order("2", 1), w.order("3", 1)})
+	if len(w.faults) > 0 {
+		t.Fatal("the store did not read before it replaced")
+	}
+	if got := verdicts(results); got != "Updated Inserted Inserted Inserted" {
+		t.Error(got)
+	}
+	if img := w.stored("events", read.Key); show(img["revision"]) != "N 2" || show(img["expiresAt"]) != fmt.Sprint("N ", other.ExpiresAt) {
+		t.Errorf("revision %s expires at %s, want 2 and %d", show(img["revision"]), show(img["expiresAt"]), other.ExpiresAt)
 	}
 }
