@@ -127,6 +127,9 @@ func (r copyRule) later(n event.Node, d time.Duration) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if !was.Storable() {
+		return "", fmt.Errorf("%.40s is no time that could be moved", n.Text())
+	}
 	moved := was.Add(event.DecimalOf(int64(d / r.unit))).String()
 	if n.Kind() == event.String {
 		return strconv.Quote(moved), nil

@@ -23,6 +23,7 @@ func TestCopies(t *testing.T) {
 		"number as id":  {id: "{m}#{id}", at: "{t | unix}", k: 3, body: `{"id":17,"m":"x","t":0}`, want: `{"id":"17~3","m":"x","t":1814400}`},
 		"in an array":   {id: "{ids[1]}", at: "{t | unix}", k: 1, body: `{"ids":["a","b"],"t":0}`, want: `{"ids":["a","b~1"],"t":604800}`},
 		"odd names":     {id: `{["i\"d"]}`, at: "{t | unix}", k: 1, body: `{"i\"d":"a","t":0}`, want: `{"i\"d":"a~1","t":604800}`},
+		"no time":       {id: "{id}", at: "{t | unix}", k: 1, body: `{"id":"a","t":1e300000}`, err: "1e300000 is no time"},
 		"no id field":   {id: "{@digest}", at: "{t | unix}", k: 1, body: `{"t":0}`, err: "its id reads no field"},
 		"no time field": {id: "{id}", k: 1, body: `{"id":"a"}`, err: "its time is no field"},
 		"envelope": {id: "{id}", at: "{t | unix}", k: 1, err: "an event in an envelope (CloudEvent (structured))",

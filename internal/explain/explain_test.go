@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func explainer(t *testing.T, counting aggregate.Counting) *Explainer {
+func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
 	t.Helper()
 	p, err := pipeline.Load(os.DirFS("../.."), "pipeline.yaml", pipeline.Secret([]byte(StandIn)))
 	if err != nil {

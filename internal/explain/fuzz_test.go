@@ -1,0 +1,101 @@
+package explain
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// FuzzMessages reads any file as messages to explain: a batch is what Lambda's own type reads of it, all else is
+// one message to the letter, and each message is explained with a verdict.
+func FuzzMessages(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"order.placed"}` + "\r\n", `{"Records":[]}`, `{"Records":[{"eventSource":"aws:sqs","messageId":"m","body":"{}","messageAttributes":{"a":{"stringValue":"v"},"b":{"binaryValue":"AA=="}}}]}`,
+		`{"Messages":[{"MessageId":"m","ReceiptHandle":"r","Body":"x","MessageAttributes":{"a":{"StringValue":"v","DataType":"String"}}}]}`, `{"Records":[{"eventSource":"aws:dynamodb"}]}`, `{"Records":[{"eventSource":"aws:sqs","body":1}]}`, "",
+	} {
+		f.Add(seed)
+	}
+	e := explainer(f, aggregate.Marks)
+	verdicts := map[string]bool{}
+	for _, v := range event.Verdicts {
+		verdicts[v.String()] = true
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		list, batch, err := Messages(text)
+		switch {
+		case err != nil:
+			if len(list) > 0 || !errors.Is(err, ErrStream) && !strings.HasPrefix(err.Error(), "not what ") {
+				t.Fatalf("%d messages and %v", len(list), err)
+			}
+			return
+		case !batch && (len(list) != 1 || strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r") != list[0].Body || list[0].ID != ""):
+			t.Fatalf("%q is taken for %+v", text, list)
+		case batch:
+			checkBatch(t, text, list)
+		}
+		report := e.Explain(list)
+		if len(report.Messages) != len(list) {
+			t.Fatalf("%d messages, %d explained", len(list), len(report.Messages))
+		}
+		for i, x := range report.Messages {
+			if x.MessageID != list[i].ID || !verdicts[x.Verdict] {
+				t.Errorf("message %q: %+v", list[i].ID, x)
+			}
+		}
+		var out strings.Builder
+		if err := report.WriteJSON(&out); err != nil || !json.Valid([]byte(out.String())) {
+			t.Errorf("as JSON: %v %s", err, out.String())
+		}
+		if err := report.WriteText(&out); err != nil || strings.ContainsAny(out.String(), "\x1b\x00") {
+			t.Errorf("as text: %v %q", err, out.String())
+		}
+	})
+}
+
+// checkBatch compares with Lambda's type, or with a plain reading of what SQS hands out.
+func checkBatch(t *testing.T, text string, list []Message) {
+	t.Helper()
+	var want []Message
+	var lambda events.SQSEvent
+	var received struct {
+		Messages []struct {
+			ID   string `json:"MessageId"`
+			Body string
+		}
+	}
+	root, err := event.ParseDocument(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if isQueueBatch(root.Root().Member("Records")) {
+		if json.Unmarshal([]byte(text), &lambda) != nil {
+			return // an odd member that explain does not read
+		}
+		for _, r := range lambda.Records {
+			m := Message{ID: r.MessageId}
+			m.Body, m.Attributes = r.Body, map[string]string{}
+			for name, a := range r.MessageAttributes {
+				if a.StringValue != nil {
+					m.Attributes[name] = *a.StringValue
+				}
+			}
+			want = append(want, m)
+		}
+	} else if json.Unmarshal([]byte(text), &received) == nil {
+		for i, r := range received.Messages {
+			m := Message{ID: r.ID}
+			m.Body, m.Attributes = r.Body, list[min(i, len(list)-1)].Attributes
+			want = append(want, m)
+		}
+	}
+	if len(want) != len(list) || len(list) > 0 && !reflect.DeepEqual(want, list) {
+		t.Errorf("%s is read as %+v, want %+v", text, list, want)
+	}
+}
