@@ -2,6 +2,7 @@
 .PHONY: help demo test race lint bench cold build deploy fuzz sim mutants
 
 T ?= 30s
+CONFIG = default
 comma := ,
 
 help: ## show this list
@@ -37,8 +38,8 @@ build: export SAM_CLI_TELEMETRY = 0
 build: ## build both functions with the SAM CLI (SAMFLAGS: more arguments)
 	bin=$$(scripts/sam.sh) && "$$bin/sam" build $(SAMFLAGS)
 
-deploy: build ## build, then deploy to the AWS account of your credentials
-	bin=$$(scripts/sam.sh) && SAM_CLI_TELEMETRY=0 "$$bin/sam" deploy --guided
+deploy: build ## build, show what would change in the AWS account of your credentials, and deploy it (CONFIG=prod)
+	bin=$$(scripts/sam.sh) && SAM_CLI_TELEMETRY=0 "$$bin/sam" deploy --config-env $(CONFIG)
 
 sim: ## live seeded worlds over the real handlers, check every step, say what went wrong in them (SIMFLAGS: more)
 	go run ./internal/sim/worlds $(SIMFLAGS)

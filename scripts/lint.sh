@@ -13,6 +13,7 @@ lint_go() {
     return 1
   fi
   go vet ./...
+  go mod tidy -diff
   bin=$("$here/go-tools.sh" staticcheck)
   "$bin/staticcheck" ./...
   vulnerabilities
