@@ -107,6 +107,20 @@ func cancellations(t *testing.T, h *Harness) {
 			}
 			w.stored(with(key(w.pk(), "total"), attrs{"flag": s("why")}))
 		},
+		"a smallest that shrinks": func(w *table) {
+			shrink := func(receipt, least string) error {
+				return w.transact(w.receipt(receipt), types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"), UpdateExpression: aws.String("SET #n0 = :v"),
+					ConditionExpression: aws.String("(attribute_not_exists(#n0) OR #n0 > :v)"), ExpressionAttributeNames: map[string]string{"#n0": "least"},
+					ExpressionAttributeValues: attrs{":v": n(least)}, ReturnValuesOnConditionCheckFailure: allOld}})
+			}
+			for _, least := range []string{"-9", "-10"} { // as numbers, not as text
+				if err := shrink("r"+least, least); err != nil {
+					w.Fatal(err)
+				}
+			}
+			reasons := w.cancelled(shrink("r", "-9.5"), "None", "ConditionalCheckFailed")
+			w.same("image", reasons[1].Item, with(key(w.pk(), "total"), attrs{"least": n("-10")}))
+		},
 		"a smallest and a largest that stay": func(w *table) {
 			stay := func(largest, least string) types.TransactWriteItem {
 				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"), UpdateExpression: aws.String("ADD #n0 :n, #n1 :fp, #n2 :fpx"),

@@ -29,6 +29,19 @@ func harness(e *embedded.Engine) *contract.Harness {
 		Name: func(testing.TB) string { return fmt.Sprintf("contract-test-number-%d", names.Add(1)) }, Pass: func() {}}
 }
 
+// suite runs the suite on an engine that a record watches.
+func suite(t *testing.T) (*record, []*contract.Case) {
+	t.Helper()
+	r := newRecord()
+	h := harness(r.engine(embedded.Config{}))
+	r.who = h.Running
+	var cases []*contract.Case
+	if !t.Run("suite", func(t *testing.T) { cases = contract.Run(t, h) }) {
+		t.FailNow()
+	}
+	return r, cases
+}
+
 // Every call that the main path can make is in the suite: a method that joins one of these interfaces must
 // join the suite too.
 func TestEveryCallIsCovered(t *testing.T) {

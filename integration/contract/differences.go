@@ -51,7 +51,7 @@ var Differences = []Difference{
 	{"an expression of a transaction that is none", "dynoxide", "the request is refused with ValidationException", "the transaction is cancelled with reason ValidationError at that item",
 		"the reasons to cancel do not name it, DynamoDB Local refuses it: " + reference + "API_TransactionCanceledException.html"},
 	{"keys of a query", "dynoxide", "a key that is empty or of another type is refused", "it is one that nothing is stored under",
-		"asserted on the service by " + conformance + "tier3/error-messages/query.test.ts; DynamoDB Local refuses both"},
+		`the service answers "cannot contain an empty string value. Key: PK": https://github.com/getmoto/moto/issues/7062, and DynamoDB Local refuses both`},
 	{"time to live twice", "dynoxide", "enabling what is enabled is refused", "it succeeds", enabled},
 	{"a put that changes nothing", "dynoxide", "it leaves no record in the stream", "it leaves a MODIFY with two equal images",
 		`"does not write a stream record for that operation": ` + guide + "Streams.html"},

@@ -75,6 +75,15 @@ func (h *Harness) has(service string) bool {
 	return service == tables || service == streams || service == queues && h.SQS != nil || service == objects && h.S3 != nil
 }
 
+// Running is the name of the case that runs, area first; empty between cases.
+func (h *Harness) Running() string {
+	if h.area == nil || len(h.cases) == 0 {
+		return ""
+	}
+	c := h.cases[len(h.cases)-1]
+	return c.Area + ": " + c.Name
+}
+
 // run runs one case.
 func (h *Harness) run(t *testing.T, name string, do func(*testing.T)) {
 	t.Helper()

@@ -1,0 +1,135 @@
+package contract_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/embedded"
+)
+
+// record notes what is asked of an engine and what it answers.
+type record struct {
+	mu           sync.Mutex
+	forms        map[string]map[string]bool // form -> names of who sent it
+	codes        map[string]map[string]bool // error code -> names of who met it
+	senders      map[string]bool            // functions of package store that sent something
+	placeholders map[string]bool            // of expression values, digits as %d
+	who          func() string
+	edit         func(api string, in, out any)
+}
+
+func newRecord() *record {
+	return &record{forms: map[string]map[string]bool{}, codes: map[string]map[string]bool{}, senders: map[string]bool{}, placeholders: map[string]bool{},
+		who: func() string { return "" }, edit: func(string, any, any) {}}
+}
+
+// engine is a fresh one that the record watches.
+func (r *record) engine(cfg embedded.Config) *embedded.Engine {
+	cfg.Intercept = func(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
+		out, err := call()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		who := r.who()
+		for _, form := range forms(api, in) {
+			note(r.forms, form, who)
+		}
+		for _, code := range codes(out, err) {
+			note(r.codes, code, who)
+		}
+		for name := range values(in) {
+			r.placeholders[digits.ReplaceAllString(name, "%d")] = true
+		}
+		for _, name := range sender() {
+			r.senders[name] = true
+		}
+		if err == nil {
+			r.edit(api, in, out)
+		}
+		return out, err
+	}
+	return embedded.New(cfg)
+}
+
+func note(all map[string]map[string]bool, what, who string) {
+	if all[what] == nil {
+		all[what] = map[string]bool{}
+	}
+	all[what][who] = true
+}
+
+var digits = regexp.MustCompile(`[0-9]+$`)
+
+// values are the expression values of a request, whole or inside a transaction.
+func values(in any) map[string]types.AttributeValue {
+	all := map[string]types.AttributeValue{}
+	switch in := in.(type) {
+	case *dynamodb.PutItemInput:
+		maps.Copy(all, in.ExpressionAttributeValues)
+	case *dynamodb.UpdateItemInput:
+		maps.Copy(all, in.ExpressionAttributeValues)
+	case *dynamodb.QueryInput:
+		maps.Copy(all, in.ExpressionAttributeValues)
+	case *dynamodb.TransactWriteItemsInput:
+		for _, item := range in.TransactItems {
+			if item.Put != nil {
+				maps.Copy(all, item.Put.ExpressionAttributeValues)
+			}
+			if item.Update != nil {
+				maps.Copy(all, item.Update.ExpressionAttributeValues)
+			}
+		}
+	}
+	return all
+}
+
+// codes are the error codes of an answer: its own, those of its statements, those of a cancelled transaction.
+func codes(out any, err error) []string {
+	var all []string
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		all = append(all, strings.TrimSuffix(api.ErrorCode(), "Exception"))
+	}
+	var cancel *types.TransactionCanceledException
+	if errors.As(err, &cancel) {
+		for _, reason := range cancel.CancellationReasons {
+			if code := aws.ToString(reason.Code); code != "None" {
+				all = append(all, code)
+			}
+		}
+	}
+	if batch, ok := out.(*dynamodb.BatchExecuteStatementOutput); ok && err == nil {
+		for _, r := range batch.Responses {
+			if r.Error != nil {
+				all = append(all, string(r.Error.Code))
+			}
+		}
+	}
+	return all
+}
+
+var word = regexp.MustCompile(`\w+`)
+
+// sender is the function of package store whose request is on its way, and those that it is inside of.
+func sender() []string {
+	var pcs [40]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if _, name, ok := strings.Cut(f.Function, "/ingot/store."); ok {
+			return word.FindAllString(name, -1)
+		}
+		if !more {
+			return nil
+		}
+	}
+}

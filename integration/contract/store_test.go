@@ -1,0 +1,353 @@
+package contract_test
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// shop is everything that package store can do, done on one engine that a record watches.
+type shop struct {
+	t      *testing.T
+	now    time.Time
+	engine *embedded.Engine
+	plan   *pipeline.Pipeline
+	way    aggregate.Counting
+	last   int64
+}
+
+func spec(epoch int64) pipeline.Spec {
+	all := map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "least": "min cents"}
+	const day = 24 * time.Hour
+	s := pipeline.Spec{Ingot: 1, Epoch: epoch, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{
+			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * day,
+				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}},
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest", Revision: "rev number"},
+		},
+		Aggregates: map[string]pipeline.AggregateSpec{
+			"all":   {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
+			"daily": {Since: 1, Window: day, Retain: 100 * day, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
+			"live":  {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+		}}
+	if epoch > 1 {
+		s.Aggregates["late"] = pipeline.AggregateSpec{Since: epoch, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+	}
+	return s
+}
+
+func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
+	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way}
+	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
+	key := []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}
+	names := []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}
+	for _, name := range []string{"events", "totals"} {
+		if _, err := s.engine.DynamoDB().CreateTable(t.Context(), &dynamodb.CreateTableInput{TableName: &name, KeySchema: key, AttributeDefinitions: names, BillingMode: types.BillingModePayPerRequest}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// open is a store that remembers nothing, of the pipeline at an epoch.
+func (s *shop) open(epoch int64) *store.Store {
+	s.t.Helper()
+	p, err := pipeline.New(spec(epoch))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.plan = p
+	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: s.way,
+		Env: store.Env{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return st
+}
+
+func (s *shop) item(format string, args ...any) *event.Item {
+	s.t.Helper()
+	item, err := s.plan.Plan(envelope.Message{Body: fmt.Sprintf(format, args...)})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return item
+}
+
+func (s *shop) order(id string, cents int) *event.Item {
+	return s.item(`{"type":"order","id":%q,"cents":%d,"at":"2099-03-01T10:00:00Z"}`, id, cents)
+}
+
+func (s *shop) parcel(revision int) *event.Item {
+	return s.item(`{"type":"parcel","id":"1","rev":%d,"at":"2099-03-01T10:00:00Z"}`, revision)
+}
+
+// put stores items and expects one verdict for all.
+func (s *shop) put(st *store.Store, want event.Verdict, items ...*event.Item) {
+	s.t.Helper()
+	results, _ := st.Put(s.t.Context(), items)
+	for i, r := range results {
+		if r.Verdict != want {
+			s.t.Errorf("%s: %s (%v), want %s", items[i].Key, r.Verdict, r.Refusal, want)
+		}
+	}
+}
+
+// count applies the change of one item in a shard: put, or swept.
+func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
+	s.t.Helper()
+	s.last++
+	sequence, err := event.ParseSequence(fmt.Sprintf("%021d", s.last))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c := &event.Change{Kind: event.Insert, Lane: event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: shard}, Sequence: sequence, Created: s.now, Old: old, New: new}
+	var before, after []aggregate.Contribution
+	if old != nil {
+		c.Kind, c.Key, c.ByTTL, before = event.Remove, old.Key, true, s.plan.Contributions(old).List
+	} else {
+		c.Key, after = new.Key, s.plan.Contributions(new).List
+	}
+	b := aggregate.NewBatch(s.way, c.Lane)
+	b.Add(c, before, after)
+	quarantine := func(context.Context, *aggregate.Update, error) error { return nil }
+	if a := st.Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
+		s.t.Error(a.Err)
+	}
+}
+
+// storing is what the ingest function does.
+func (s *shop) storing() {
+	st := s.open(1)
+	one, many := s.order("one", 1), []*event.Item{}
+	for i := range 9 {
+		many = append(many, s.order(fmt.Sprint(i), i))
+	}
+	s.put(st, event.Inserted, one)
+	s.put(st, event.Duplicate, one)
+	s.put(st, event.Inserted, many...)
+	s.put(st, event.Duplicate, many...)
+	s.put(st, event.Inserted, s.parcel(1))
+	s.put(st, event.Updated, s.parcel(2))
+	s.put(st, event.Stale, s.parcel(1))
+	s.now = time.Unix(one.ExpiresAt, 0)
+	s.put(st, event.Duplicate, one)
+	s.put(st, event.Expired, s.order("too late", 1))
+	s.now = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+}
+
+// counting is what the streams function does, under one way of counting.
+func (s *shop) counting() {
+	st := s.open(1)
+	if err := st.Start(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	for i, cents := range []int{5, 9, 1, 4, -3, 12} { // extremes that move and that stay, known and guessed
+		if i%2 == 0 {
+			st = s.open(1)
+		}
+		s.count(st, "a", nil, s.order(fmt.Sprint(i), cents))
+	}
+	s.count(st, "a", s.order("0", 5), nil)
+	// An aggregate item that a warm store remembers and that is gone.
+	if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.count(st, "a", nil, s.order("6", 3))
+	s.now = s.now.Add(80 * time.Hour) // marks of shard a may go
+	s.count(st, "b", nil, s.order("7", 7))
+	s.count(st, "b", nil, s.order("8", 7))
+	// A total that takes no number is flagged; one that takes not even a flag leaves that to its head.
+	texts := []string{"x"}
+	if s.way == aggregate.Marks {
+		texts = append(texts, strings.Repeat("x", 409_500))
+	}
+	for _, text := range texts {
+		revenue := &types.AttributeValueMemberS{Value: text}
+		in := &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "revenue": revenue}}
+		if _, err := s.engine.DynamoDB().PutItem(s.t.Context(), in); err != nil {
+			s.t.Fatal(err)
+		}
+		s.count(s.open(1), "c", nil, s.order(fmt.Sprint("refused-", s.last), 1))
+	}
+}
+
+// reading is what a reader of totals and verify do.
+func (s *shop) reading() {
+	st := s.open(1)
+	for _, name := range []string{"all", "daily"} {
+		if totals, err := st.Total(s.t.Context(), name, nil, s.now.AddDate(0, -1, 0), s.now); err != nil || len(totals) == 0 {
+			s.t.Errorf("%d totals of %s, %v", len(totals), name, err)
+		}
+	}
+	for _, err := range st.Totals(s.t.Context()) {
+		if err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+// evolving is a new aggregate on a table in use.
+func (s *shop) evolving() {
+	st := s.open(2)
+	if err := st.Start(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	d, _ := s.plan.Definition("late")
+	if _, err := st.MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
+		s.t.Error(err)
+	}
+	if _, err := st.Touch(s.t.Context()); err != nil {
+		s.t.Error(err)
+	}
+	head, err := st.Head(s.t.Context(), d)
+	if err != nil || head == nil {
+		s.t.Fatal(head, err)
+	}
+	if n, err := st.Below(s.t.Context(), d); err != nil || n != 0 {
+		s.t.Errorf("%d below, %v", n, err)
+	}
+	if err := st.ClearBuilding(s.t.Context(), d, head.Behind); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// sent is all that package store sends.
+func sent(t *testing.T) *record {
+	r := newRecord()
+	again := map[string]bool{} // a second page of each, once: answers of 1 MB would bring one by themselves
+	r.edit = func(api string, in, out any) {
+		switch out := out.(type) {
+		case *dynamodb.QueryOutput:
+			if !again[api] && len(out.Items) > 0 {
+				again[api], out.LastEvaluatedKey = true, keyOf(out.Items[0])
+			}
+		case *dynamodb.ScanOutput:
+			if !again[api] && len(out.Items) > 0 {
+				again[api], out.LastEvaluatedKey = true, keyOf(out.Items[0])
+			}
+		}
+	}
+	for _, way := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
+		s := newShop(t, r, way)
+		s.storing()
+		s.counting()
+		s.reading()
+		s.evolving()
+	}
+	return r
+}
+
+func keyOf(item map[string]types.AttributeValue) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": item["PK"], "SK": item["SK"]}
+}
+
+// Every form of request that the store sends is in the suite: a new one must join it.
+func TestEveryFormIsCovered(t *testing.T) {
+	theirs, _ := suite(t)
+	for _, form := range slices.Sorted(maps.Keys(ours(sent(t)))) {
+		if theirs.forms[form] == nil {
+			t.Errorf("the store sends %q, and no case of the suite does", form)
+		}
+	}
+}
+
+// ours are the forms that came from package store.
+func ours(r *record) map[string]map[string]bool {
+	forms := maps.Clone(r.forms)
+	maps.DeleteFunc(forms, func(form string, _ map[string]bool) bool { return strings.HasPrefix(form, "CreateTable:") })
+	return forms
+}
+
+// What is taken for all that the store sends comes from every place in it that sends something, and has every
+// value that its expressions have.
+func TestEverySenderIsHeard(t *testing.T) {
+	r := sent(t)
+	senders, placeholders := readStore(t)
+	for name, at := range senders {
+		if !r.senders[name] {
+			t.Errorf("%s sends a request that the shop of this test does not come by: extend it", at)
+		}
+	}
+	for name, at := range placeholders {
+		if !r.placeholders[name] {
+			t.Errorf("%s: no request of the shop has a value %s: extend it", at, name)
+		}
+	}
+	if len(senders) < 12 || len(placeholders) < 12 {
+		t.Errorf("%d senders and %d placeholders found in the source of package store: this test looks for the wrong thing", len(senders), len(placeholders))
+	}
+}
+
+var value = regexp.MustCompile(`:[a-z][A-Za-z0-9]*(%d)?\b`)
+
+// readStore finds functions that call the client, and placeholders of values in string literals.
+func readStore(t *testing.T) (senders, placeholders map[string]string) {
+	t.Helper()
+	senders, placeholders = map[string]string{}, map[string]string{}
+	files, err := filepath.Glob("../../store/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := token.NewFileSet()
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(set, path, source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				at := set.Position(f.Pos())
+				where := fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if inner, ok := n.X.(*ast.SelectorExpr); ok && inner.Sel.Name == "client" {
+						senders[f.Name.Name] = where
+					}
+				case *ast.BasicLit:
+					if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil {
+						for _, name := range value.FindAllString(text, -1) {
+							placeholders[digits.ReplaceAllString(name, "%d")] = where
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+	return senders, placeholders
+}
