@@ -1,0 +1,34 @@
+package runtimeapi
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// FuzzFunctionError reads what a function reports of its error: nothing of it is lost, whatever its form.
+func FuzzFunctionError(f *testing.F) {
+	for _, seed := range []string{`{"errorType":"errorString","errorMessage":"no"}`, `{"errorMessage":1}`, "panic: x", `null`, `[]`, `{"errorType":null}`} {
+		f.Add("Runtime.ExitError", []byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, header string, body []byte) {
+		e := functionError(header, body)
+		if string(e.Body) != string(body) || e.Error() == "" {
+			t.Fatalf("%q is read as %+v", body, e)
+		}
+		var report map[string]any
+		if json.Unmarshal(body, &report) != nil {
+			if e.Type == "" && header != "" || !json.Valid(body) && e.Message != string(body) {
+				t.Fatalf("%q, which is no report, is read as %+v", body, e)
+			}
+			return
+		}
+		// Names are matched whatever their case, and the last one counts.
+		if message, ok := report["errorMessage"].(string); ok && len(report) == 1 && (e.Message != message || e.Type != header) {
+			t.Fatalf("%q is read as %+v", body, e)
+		}
+		if !strings.Contains(e.Error(), e.Message) {
+			t.Fatalf("%q does not say %q", e, e.Message)
+		}
+	})
+}
