@@ -27,6 +27,9 @@ func FuzzDecimal(f *testing.F) {
 		if err != nil || span(x) > 1000 || span(y) > 1000 {
 			return
 		}
+		if (x.IsZero() || y.IsZero()) && strings.ContainsAny(a+b, "eE") {
+			return // math/big works out 0e999999999999999999, zero by zero
+		}
 		p, q := rational(t, a), rational(t, b)
 		if got, want := x.Cmp(y), p.Cmp(q); got != want || (got == 0) != (x == y) {
 			t.Errorf("%s against %s is %d, want %d", a, b, got, want)

@@ -13,7 +13,7 @@ while read -r first package _; do
     ok)
       for target in ${targets[@]+"${targets[@]}"}; do
         echo "== $package $target"
-        go test -run '^$' -fuzz "^$target\$" -fuzztime "$1" "$package"
+        go test -run '^$' -fuzz "^$target\$" -fuzztime "$1" -fuzzminimizetime 1x "$package"
         found=$((found + 1))
       done
       targets=()
