@@ -1,0 +1,219 @@
+package contract_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/integration/contract"
+)
+
+var update = flag.Bool("update", false, "write docs/contracts.md anew")
+
+const document = "../../docs/contracts.md"
+
+// docs/contracts.md is what the cases and the lists of this package say. That it is true of the emulators is what
+// the runs against them prove: a case that agrees is asserted alike there, a difference by what the emulator does.
+func TestDocument(t *testing.T) {
+	r, cases := suite(t)
+	want := write(t, r, cases)
+	if *update {
+		if err := os.WriteFile(document, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is not what the suite says; write it anew: go test ./integration/contract -run TestDocument -update", document)
+	}
+}
+
+func write(t *testing.T, r *record, cases []*contract.Case) string {
+	areas := []string{}
+	for _, c := range cases {
+		if !slices.Contains(areas, c.Area) {
+			areas = append(areas, c.Area)
+		}
+	}
+	slices.SortFunc(cases, func(a, b *contract.Case) int {
+		return cmp.Or(slices.Index(areas, a.Area)-slices.Index(areas, b.Area), strings.Compare(a.Name, b.Name))
+	})
+	var b strings.Builder
+	b.WriteString(head)
+	counts(&b, cases)
+	differences(&b, cases)
+	table1(&b, cases)
+	sending(&b, r, ours(sent(t)))
+	failing(&b, r, readErrors(t))
+	return b.String()
+}
+
+const head = `# Contracts
+
+The simulation, the demo and most tests run on the engine in ` + "`internal/embedded`" + `. What it answers is held to two
+emulators, case by case: LocalStack (whose tables are AWS's own DynamoDB Local) and Dynoxide. One suite runs on all
+three. Where one of them differs, the case asserts what it does instead, so a difference that is gone fails as well.
+
+` + "```sh" + `
+go test ./integration/contract                          # the engine; no more than Go is needed
+go test ./integration -run TestContract -v              # LocalStack (Docker) and Dynoxide (npm, Linux on x86-64)
+go test ./integration/contract -run TestDocument -update   # writes this page, all below these lines
+` + "```" + `
+
+`
+
+func counts(b *strings.Builder, cases []*contract.Case) {
+	b.WriteString("| on | cases | agree | differ | no such service |\n| --- | ---: | ---: | ---: | ---: |\n")
+	fmt.Fprintf(b, "| the engine | %d | %d | 0 | 0 |\n", len(cases), len(cases))
+	for _, backend := range contract.Backends {
+		agree, differ, none := contract.Count(backend, cases)
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %d |\n", backend.Title, agree+differ, agree, differ, none)
+	}
+}
+
+func differences(b *strings.Builder, cases []*contract.Case) {
+	b.WriteString("\n## Where they differ\n\n| no. | on | the engine | the other | why the engine is right | cases |\n| ---: | --- | --- | --- | --- | --- |\n")
+	for i, d := range contract.Differences {
+		var in []string
+		for _, c := range cases {
+			if slices.Contains(c.Differences, d.Name) {
+				in = append(in, c.Area+": "+c.Name)
+			}
+		}
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s |\n", i+1, contract.BackendOf(d.Backend).Title, cell(d.Engine), cell(d.Other), cell(d.Source), cell(strings.Join(in, "; ")))
+	}
+}
+
+func table1(b *strings.Builder, cases []*contract.Case) {
+	b.WriteString("\n## The cases\n\nA number is that of a difference above; – is a service that the emulator does not have.\n\n| case | the engine |")
+	for _, backend := range contract.Backends {
+		fmt.Fprintf(b, " %s |", backend.Title)
+	}
+	b.WriteString("\n| --- | --- |" + strings.Repeat(" --- |", len(contract.Backends)) + "\n")
+	for _, c := range cases {
+		fmt.Fprintf(b, "| %s: %s | holds |", c.Area, cell(c.Name))
+		for _, backend := range contract.Backends {
+			numbers := []string{}
+			for i, d := range contract.Differences {
+				if d.Backend == backend.Name && slices.Contains(c.Differences, d.Name) {
+					numbers = append(numbers, strconv.Itoa(i+1))
+				}
+			}
+			switch {
+			case !slices.Contains(backend.Services, c.Service):
+				b.WriteString(" – |")
+			case len(numbers) > 0:
+				fmt.Fprintf(b, " differs: %s |", strings.Join(numbers, ", "))
+			default:
+				b.WriteString(" agrees |")
+			}
+		}
+		b.WriteString("\n")
+	}
+}
+
+func sending(b *strings.Builder, r *record, forms map[string]map[string]bool) {
+	b.WriteString("\n## What the store sends\n\nEvery form of request that package `store` sends, names and values left out (`#` is an attribute, `:N` a number), and in\nhow many cases the suite sends it. A test drives the store through all of its places that send, and fails if one is new.\n\n| form | cases |\n| --- | ---: |\n")
+	for _, form := range slices.Sorted(maps.Keys(forms)) {
+		fmt.Fprintf(b, "| `%s` | %d |\n", strings.ReplaceAll(form, "|", `\|`), len(r.forms[form]))
+	}
+}
+
+// unprovoked are codes that no emulator can be made to answer with on a quiet machine, and who answers with them.
+var unprovoked = map[string]string{
+	"TransactionInProgress":           "two requests with one token at once",
+	"TransactionConflict":             "two writers of one item at once",
+	"ReplicatedWriteConflict":         "a global table",
+	"ProvisionedThroughputExceeded":   "capacity",
+	"ThrottlingError":                 "capacity",
+	"Throttling":                      "capacity",
+	"RequestLimitExceeded":            "capacity",
+	"ItemCollectionSizeLimitExceeded": "a table with a local index",
+	"AccessDenied":                    "permissions",
+	"UnrecognizedClient":              "credentials",
+	"InvalidSignature":                "credentials",
+	"IncompleteSignature":             "credentials",
+	"MissingAuthenticationToken":      "credentials",
+	"ExpiredToken":                    "credentials",
+	"InvalidClientTokenId":            "credentials",
+	"OptInRequired":                   "an account without the service",
+	"NotAuthorized":                   "permissions",
+}
+
+func failing(b *strings.Builder, r *record, known []string) {
+	b.WriteString("\n## The errors that the store tells apart\n\n| error | cases that meet it |\n| --- | --- |\n")
+	for _, code := range known {
+		if why := unprovoked[code]; why != "" {
+			fmt.Fprintf(b, "| %s | none: only the service has it (%s); `store` is tested with it, and the simulation injects what it may |\n", code, why)
+			continue
+		}
+		fmt.Fprintf(b, "| %s | %d |\n", code, len(r.codes[code]))
+	}
+}
+
+// Every error that the store tells apart is met by a case, or listed as one that cannot be.
+func TestEveryErrorIsMet(t *testing.T) {
+	r, _ := suite(t)
+	known := readErrors(t)
+	if len(known) < 20 {
+		t.Errorf("%d codes found in store/errors.go: this test looks for the wrong thing", len(known))
+	}
+	for _, code := range known {
+		if (r.codes[code] != nil) == (unprovoked[code] != "") {
+			t.Errorf("%s: met by %d cases, and listed as one that cannot be provoked: %t", code, len(r.codes[code]), unprovoked[code] != "")
+		}
+	}
+	for code := range unprovoked {
+		if !slices.Contains(known, code) {
+			t.Errorf("%s is listed and the store does not know it", code)
+		}
+	}
+}
+
+// readErrors are the codes that store/errors.go names: in codeOutcome as strings, in classify as types.
+func readErrors(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../store/errors.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := map[string]bool{}
+	for _, decl := range file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok || f.Name.Name != "codeOutcome" && f.Name.Name != "classify" {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CaseClause:
+				for _, e := range n.List {
+					if lit, ok := e.(*ast.BasicLit); ok {
+						text, _ := strconv.Unquote(lit.Value)
+						codes[text] = true
+					}
+				}
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "types" {
+					codes[strings.TrimSuffix(n.Sel.Name, "Exception")] = true
+				}
+			}
+			return true
+		})
+	}
+	return slices.Sorted(maps.Keys(codes))
+}
+
+// cell is text inside a table of Markdown.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

@@ -1,0 +1,197 @@
+package twin
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/integration/contract"
+)
+
+// Twins are two sides with a table of the same name.
+type Twins struct {
+	A, B     Side
+	Table    string
+	Leniency Leniency
+
+	streams int // so far: each has partitions of its own
+}
+
+// New makes the table on both sides.
+func New(ctx context.Context, a, b Side, table string, l Leniency) (*Twins, error) {
+	for _, side := range []Side{a, b} {
+		text := func(name string) types.AttributeDefinition {
+			return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
+		}
+		_, err := side.DB.CreateTable(ctx, &dynamodb.CreateTableInput{TableName: &table, BillingMode: types.BillingModePayPerRequest,
+			AttributeDefinitions: []types.AttributeDefinition{text("PK"), text("SK")},
+			KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}})
+		if err != nil {
+			return nil, fmt.Errorf("%s: create table: %w", side.Name, err)
+		}
+		if err := await(ctx, side.DB, table); err != nil {
+			return nil, fmt.Errorf("%s: %w", side.Name, err)
+		}
+	}
+	return &Twins{A: a, B: b, Table: table, Leniency: l}, nil
+}
+
+// await returns when the table can be used.
+func await(ctx context.Context, db contract.DynamoDB, table string) error {
+	for deadline := time.Now().Add(time.Minute); ; {
+		out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+		if err != nil || out.Table.TableStatus == types.TableStatusActive {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("table %s is %s", table, out.Table.TableStatus)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Live sends the requests to both sides, in partitions that no stream had before, and returns how the first
+// answer that differs does; empty: none does. What is stored in the end counts as the last answer.
+func (t *Twins) Live(ctx context.Context, ops []Op) string {
+	t.streams++
+	at := place{t.Table, fmt.Sprintf("%05d-", t.streams)}
+	ask := func(what string, in any) string {
+		a, b := answer(ctx, t.A.DB, in, t.Leniency), answer(ctx, t.B.DB, in, t.Leniency)
+		if a == b {
+			return ""
+		}
+		return fmt.Sprintf("%s:\n%s\n%s says\n%s\n%s says\n%s", what, describe(in), t.A.Name, indent(a), t.B.Name, indent(b))
+	}
+	for i, op := range ops {
+		if difference := ask(fmt.Sprintf("request %d of %d", i+1, len(ops)), op(at)); difference != "" {
+			return difference
+		}
+	}
+	for _, pk := range []string{"p", "q"} {
+		in := &dynamodb.QueryInput{TableName: &t.Table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"), ExpressionAttributeValues: attrs{":pk": s(at.prefix + pk)}}
+		if difference := ask("what is stored in the end", in); difference != "" {
+			return difference
+		}
+	}
+	return ""
+}
+
+// Whole compares the tables, scanned page by page.
+func (t *Twins) Whole(ctx context.Context) (items int, difference string, err error) {
+	var tables [2]map[string]string
+	for i, side := range []Side{t.A, t.B} {
+		if tables[i], err = scan(ctx, side.DB, t.Table); err != nil {
+			return 0, "", fmt.Errorf("%s: %w", side.Name, err)
+		}
+	}
+	var lines []string
+	all := maps.Clone(tables[0])
+	maps.Copy(all, tables[1])
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if a, b := tables[0][key], tables[1][key]; a != b {
+			lines = append(lines, fmt.Sprintf("%s:\n%s has\n%s\n%s has\n%s", key, t.A.Name, indent(a), t.B.Name, indent(b)))
+		}
+	}
+	return len(all), strings.Join(lines, "\n"), nil
+}
+
+func scan(ctx context.Context, db contract.DynamoDB, table string) (map[string]string, error) {
+	items := map[string]string{}
+	in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
+	for {
+		out, err := db.Scan(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range out.Items {
+			key := show(attrs{"PK": item["PK"], "SK": item["SK"]})
+			if items[key] != "" {
+				return nil, fmt.Errorf("%s came twice", key)
+			}
+			items[key] = show(item)
+		}
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+			return items, nil
+		}
+	}
+}
+
+// Shrink leaves out what the difference does not need: halves first, then less and less, then single requests.
+func (t *Twins) Shrink(ctx context.Context, ops []Op) []Op {
+	for size := len(ops) / 2; size > 0; size /= 2 {
+		for from := 0; from+size <= len(ops); {
+			less := slices.Delete(slices.Clone(ops), from, from+size)
+			if t.Live(ctx, less) != "" {
+				ops = less
+			} else {
+				from += size
+			}
+		}
+	}
+	return ops
+}
+
+// Describe is the requests as text, one a line.
+func Describe(ops []Op) string {
+	var lines []string
+	for _, op := range ops {
+		lines = append(lines, describe(op(place{"T", ""})))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// describe shows every field that is set.
+func describe(in any) string {
+	return strings.TrimSuffix(reflect.TypeOf(in).Elem().Name(), "Input") + describeFields(reflect.ValueOf(in).Elem())
+}
+
+func describeFields(v reflect.Value) string {
+	switch in := v.Interface().(type) {
+	case attrs:
+		return " {" + show(in) + "}"
+	case []types.AttributeValue:
+		var all []string
+		for _, a := range in {
+			all = append(all, showValue(a))
+		}
+		return " [" + strings.Join(all, ", ") + "]"
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return describeFields(v.Elem())
+	case reflect.Struct:
+		var b strings.Builder
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && !v.Field(i).IsZero() && f.Name != "TableName" {
+				b.WriteString(" " + f.Name + describeFields(v.Field(i)))
+			}
+		}
+		return b.String()
+	case reflect.Map:
+		var parts []string
+		for _, key := range v.MapKeys() {
+			parts = append(parts, key.String()+describeFields(v.MapIndex(key)))
+		}
+		slices.Sort(parts)
+		return " {" + strings.Join(parts, ", ") + "}"
+	case reflect.Slice:
+		var b strings.Builder
+		for i := range v.Len() {
+			b.WriteString("\n\t" + strings.TrimSpace(describeFields(v.Index(i))))
+		}
+		return b.String()
+	case reflect.String:
+		return fmt.Sprintf(" %q", v.String())
+	}
+	return fmt.Sprintf(" %v", v.Interface())
+}
+
+func indent(text string) string { return "\t" + strings.ReplaceAll(text, "\n", "\n\t") }

@@ -1,0 +1,70 @@
+package integration
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/integration/contract"
+	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/integration/twin"
+	"github.com/ingot-events/ingot/internal/embedded"
+)
+
+// streamLength is how many requests a stream has.
+const streamLength = 40
+
+// TestTwinsWithDynoxide and TestTwinsWithEndpoint let the engine and an emulator live the same random lives.
+// INGOT_STREAMS says how many, INGOT_SEED replays one.
+func TestTwinsWithDynoxide(t *testing.T) {
+	live(t, dynoxide(t), 100, 1000, twin.Leniency{})
+}
+
+func TestTwinsWithEndpoint(t *testing.T) {
+	live(t, endpointHarness(t), 10, 40, twin.Leniency{Cancelled: true})
+}
+
+// live lives so many streams, more where INTEGRATION_REQUIRED=1.
+func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
+	t.Helper()
+	w, err := twin.New(t.Context(), twin.Side{Name: "the engine", DB: embedded.New(embedded.Config{}).DynamoDB()}, twin.Side{Name: h.Backend, DB: h.DynamoDB}, h.Name(t), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, streams := uint64(time.Now().UnixNano()), few
+	if os.Getenv(endpoint.RequiredVariable) == "1" {
+		streams = many
+	}
+	streams = int(fromEnv(t, "INGOT_STREAMS", uint64(streams)))
+	if replayed := fromEnv(t, "INGOT_SEED", 0); replayed != 0 {
+		seed, streams = replayed, 1
+	}
+	began := time.Now()
+	for i := range uint64(streams) {
+		ops := twin.Stream(seed+i, streamLength)
+		if w.Live(t.Context(), ops) == "" {
+			continue
+		}
+		less := w.Shrink(t.Context(), ops)
+		t.Fatalf("%s\n\nall that it takes:\n%s\n\nreplay: INGOT_SEED=%d go test -run '^%s$' ./integration", w.Live(t.Context(), less), twin.Describe(less), seed+i, t.Name())
+	}
+	items, difference, err := w.Whole(t.Context())
+	if err != nil || difference != "" {
+		t.Fatal(difference, err)
+	}
+	t.Logf("%d streams of %d requests from seed %d on: the same answers, and the same %d items in the end (%v)", streams, streamLength, seed, items, time.Since(began).Round(time.Millisecond))
+}
+
+func fromEnv(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	v, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s is %q: write a number", name, text)
+	}
+	return v
+}
