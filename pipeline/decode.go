@@ -47,13 +47,20 @@ func decode(text []byte, r *report) Spec {
 	return spec
 }
 
-// maxFile is the longest text that is read: the YAML parser's time grows with the square of a deep nesting.
-const maxFile = 1 << 20
+// maxFile is the longest text that is read, in bytes, and maxDepth how deep its brackets may nest: the YAML
+// parser's time and memory grow with the square of the nesting.
+const (
+	maxFile  = 1 << 20
+	maxDepth = 1000
+)
 
 // parseYAML parses text. A panic of the parser, which this package does not own, is an error like another.
 func parseYAML(text []byte) (file *ast.File, err error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)
+	}
+	if n := deepest(text); n > maxDepth {
+		return nil, fmt.Errorf("brackets nest %d deep, and at most %d are read", n, maxDepth)
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -62,6 +69,22 @@ func parseYAML(text []byte) (file *ast.File, err error) {
 	}()
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark, which the parser takes for text
 	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+}
+
+// deepest is how deep brackets nest in a text, those in strings and comments counted too: no less than the
+// lists and mappings that a parser will find.
+func deepest(text []byte) (most int) {
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+			most = max(most, depth)
+		case ']', '}':
+			depth = max(0, depth-1)
+		}
+	}
+	return most
 }
 
 // syntaxMistake carries over the position that the YAML parser gives.

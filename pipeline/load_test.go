@@ -245,6 +245,7 @@ func TestEveryCheck(t *testing.T) {
 		{"ignored in revision", "    mode: latest", "    mode: latest\n    ignore: [moved_at]", `p.yaml:20:15: revision uses moved_at, which ignore`},
 		{"constant type", `type: "{type}"`, `type: place`, `p.yaml:3:7: there is no event type place; write placed instead`},
 		{"empty where", "where: total > 0", `where: ""`, `p.yaml:26:23: where is empty`},
+		{"brackets too deep", "ingot: 1", "ingot: " + strings.Repeat("[", 200_000), `p.yaml:1:1: not YAML: brackets nest 200002 deep, and at most 1000 are read`},
 		{"file too long", "ingot: 1", "ingot: 1" + strings.Repeat(" ", 1<<20), `p.yaml:1:1: not YAML: the file has `},
 		{"since above epoch", "since: 2", "since: 3", `p.yaml:22:12: since: 3 is above the file's epoch 2; write epoch: 3 at the top instead`},
 		{"no since", "    since: 2\n", "", `p.yaml:21:3: since is missing in daily`},

@@ -21,8 +21,12 @@ type SyntaxError struct {
 // Error reads "12:3: not YAML: …".
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.What) }
 
-// maxFile is the longest template that is read: CloudFormation takes 1 MB.
-const maxFile = 1 << 20
+// maxFile is the longest template that is read, in bytes: CloudFormation takes 1 MB. maxNesting is how deep its
+// brackets may nest: the YAML parser's time and memory grow with the square of the nesting.
+const (
+	maxFile    = 1 << 20
+	maxNesting = 1000
+)
 
 // Read parses the text of one YAML document. The error is a *SyntaxError.
 func Read(text []byte) (*Node, error) {
@@ -52,12 +56,31 @@ func parse(text []byte) (file *ast.File, err error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("the file has %d bytes, and a template has at most %d", len(text), maxFile)
 	}
+	if n := deepest(text); n > maxNesting {
+		return nil, fmt.Errorf("brackets nest %d deep, and at most %d are read", n, maxNesting)
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the parser gave up: %v", r)
 		}
 	}()
 	return parser.ParseBytes(bytes.TrimPrefix(text, []byte("\ufeff")), 0)
+}
+
+// deepest is how deep brackets nest in a text, those in strings and comments counted too: no less than the
+// lists and mappings that a parser will find.
+func deepest(text []byte) (most int) {
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+			most = max(most, depth)
+		case ']', '}':
+			depth = max(0, depth-1)
+		}
+	}
+	return most
 }
 
 func syntaxError(err error) *SyntaxError {

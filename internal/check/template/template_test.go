@@ -166,6 +166,7 @@ func TestBadTemplates(t *testing.T) {
 		{"empty", "", "1:1: the file is empty"},
 		{"no resources", "A: 1\n", "1:1: it has no Resources: not a SAM or CloudFormation template"},
 		{"text", "just text\n", "1:1: it has no Resources: not a SAM or CloudFormation template"},
+		{"brackets too deep", strings.Repeat("[", 200_000), "1:1: not YAML: brackets nest 200000 deep, and at most 1000 are read"},
 		{"two documents", "A: 1\n---\nB: 1\n", "3:1: a second YAML document begins here; keep one"},
 	} {
 		_, err := Open([]byte(c.text), nil)
