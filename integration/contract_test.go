@@ -12,8 +12,16 @@ import (
 // TestContract holds the endpoint to the contract. integration/contract holds the engine to the same.
 func TestContract(t *testing.T) {
 	t.Run(endpointName(), func(t *testing.T) {
-		contract.Run(t, endpointHarness(t))
+		h := endpointHarness(t)
+		summary(t, h.Backend, contract.Run(t, h))
 	})
+}
+
+// summary prints what docs/contracts.md says in a table. The run is what proves it.
+func summary(t *testing.T, backend string, cases []*contract.Case) {
+	t.Helper()
+	agree, differ, _ := contract.Count(contract.BackendOf(backend), cases)
+	t.Logf("%s: %d cases, %d agree with the engine, %d differ as docs/contracts.md says", backend, len(cases), agree, differ)
 }
 
 // run makes the names of this run differ from those of any other on the same endpoint.

@@ -14,10 +14,14 @@ import (
 // dynoxide is a fresh Dynoxide that lives as long as the test; or a skip that says what is missing.
 func dynoxide(t *testing.T) *contract.Harness {
 	t.Helper()
+	required := os.Getenv(endpoint.RequiredVariable) == "1"
+	if testing.Short() && !required {
+		t.Skip("short: not against an emulator; run without -short")
+	}
 	e, err := endpoint.Dynoxide(t.Context())
 	var missing *endpoint.Missing
 	switch {
-	case errors.As(err, &missing) && os.Getenv(endpoint.RequiredVariable) != "1":
+	case errors.As(err, &missing) && !required:
 		t.Skip(missing)
 	case err != nil:
 		t.Fatal(err)
@@ -34,5 +38,5 @@ func dynoxide(t *testing.T) *contract.Harness {
 
 // TestContractOfDynoxide holds Dynoxide to the contract.
 func TestContractOfDynoxide(t *testing.T) {
-	contract.Run(t, dynoxide(t))
+	summary(t, "dynoxide", contract.Run(t, dynoxide(t)))
 }

@@ -18,7 +18,7 @@ const streamLength = 40
 // TestTwinsWithDynoxide and TestTwinsWithEndpoint let the engine and an emulator live the same random lives.
 // INGOT_STREAMS says how many, INGOT_SEED replays one.
 func TestTwinsWithDynoxide(t *testing.T) {
-	live(t, dynoxide(t), 100, 1000, twin.Leniency{})
+	live(t, dynoxide(t), 100, 800, twin.Leniency{})
 }
 
 func TestTwinsWithEndpoint(t *testing.T) {

@@ -50,6 +50,8 @@ func TestClassify(t *testing.T) {
 		{coded("MissingAuthenticationTokenException"), refused, ""},
 		{coded("ExpiredTokenException"), refused, ""},
 		{coded("OptInRequired"), refused, ""},
+		{coded("InvalidClientTokenId"), refused, ""},
+		{coded("NotAuthorized"), refused, ""},
 		{&types.InternalServerError{}, unknown, ""},
 		{coded("ServiceUnavailable"), unknown, ""},
 		{coded("SomethingNew"), unknown, ""},

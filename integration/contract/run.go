@@ -39,6 +39,11 @@ type Case struct {
 // backend does not have is no case of it.
 func Run(t *testing.T, h *Harness) []*Case {
 	t.Helper()
+	for _, service := range BackendOf(h.Backend).Services {
+		if !h.has(service) {
+			t.Errorf("%s is listed to have %s and does not", h.Backend, service)
+		}
+	}
 	for _, a := range areas {
 		if h.has(a.service) {
 			h.area = &a
