@@ -327,41 +327,6 @@ func TestRefusedUpdate(t *testing.T) {
 	}
 }
 
-func TestCostsOfAggregates(t *testing.T) {
-	type want struct {
-		requests map[string]int64
-		writes   float64
-	}
-	for _, c := range bothWays {
-		w := newWorld(t, counting(c))
-		var items []*event.Item
-		for i := range 30 {
-			items = append(items, w.order(fmt.Sprint(i), i))
-		}
-		steps := map[aggregate.Counting][]want{
-			aggregate.Marks: {
-				{map[string]int64{"UpdateItem": 3}, 3}, // three aggregates, one write unit each, however many changes
-				{map[string]int64{"UpdateItem": 3}, 3}, // redelivered: a failed condition each
-			},
-			aggregate.Receipts: {
-				{map[string]int64{"TransactWriteItems": 1}, 2 * (30 + 1 + 1 + 4)}, // the spread aggregate is four items
-				{map[string]int64{"TransactWriteItems": 1}, 2 * (30 + 1 + 1 + 4)},
-			},
-		}[c]
-		for n, want := range steps {
-			before := w.engine.Usage()
-			a := w.apply(w.batch(c, 1, items...))
-			used := w.engine.Usage().Sub(before)
-			if fmt.Sprint(used.Requests) != fmt.Sprint(want.requests) || used.WriteUnits() != want.writes {
-				t.Errorf("%s, time %d: %v, %v write units, want %v, %v", c, n+1, used.Requests, used.WriteUnits(), want.requests, want.writes)
-			}
-			if a.Cost.WriteUnits != used.WriteUnits() {
-				t.Errorf("%s, time %d: own accounts say %v write units, the engine %v", c, n+1, a.Cost.WriteUnits, used.WriteUnits())
-			}
-		}
-	}
-}
-
 // A batch of more than a transaction holds is cut; each part is exact.
 func TestManyReceipts(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))

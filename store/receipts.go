@@ -77,7 +77,7 @@ func (g *receiptGroup) run(ctx context.Context) {
 		items, updates := g.items()
 		_, err := g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 		answer := classify(err)
-		g.count(answer, updates)
+		g.count(answer, len(updates), g.units(items))
 		if answer.outcome == done {
 			return
 		}
@@ -129,14 +129,10 @@ func (g *receiptGroup) items() ([]types.TransactWriteItem, []*aggregate.Update) 
 
 func (g *receiptGroup) item(u *aggregate.Update) *types.Update {
 	delta, e := u.Fold(), newExpression()
-	seen := g.seen[u.Key]
-	if seen == nil {
-		seen = g.store.seen.get(u.Key)
-	}
 	if refusal := g.refusals[u.Key]; refusal != nil {
 		e.flag(delta.Last.Created(), "an update was refused and is in quarantine: "+refusal.Error())
 	} else {
-		e.fold(u.Def, &delta, seen)
+		e.fold(u.Def, &delta, g.observed(u.Key))
 	}
 	e.expiry(u.ExpiresAt)
 	out := &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: aws.String(e.update()),
@@ -146,6 +142,14 @@ func (g *receiptGroup) item(u *aggregate.Update) *types.Update {
 		out.ConditionExpression = &condition
 	}
 	return out
+}
+
+// observed is what an aggregate item was last seen to be: by this group, or by whoever wrote it before.
+func (g *receiptGroup) observed(key event.Key) *observation {
+	if seen := g.seen[key]; seen != nil {
+		return seen
+	}
+	return g.store.seen.get(key)
 }
 
 // cancelled reads the reasons, which stand in the order of the items: receipts first, then aggregate items.
@@ -231,17 +235,47 @@ func classifyReason(reason types.CancellationReason) answer {
 	return answer{outcome: codeOutcome(code), reason: code, err: errors.New(code + ": " + aws.ToString(reason.Message))}
 }
 
-// count adds the transaction's cost: two units per started kilobyte of each item, cancelled or not.
-func (g *receiptGroup) count(answer answer, updates []*aggregate.Update) {
+// count adds what the transaction cost, which it does done or cancelled.
+func (g *receiptGroup) count(answer answer, updates int, units float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.Cost.Requests++
 	switch answer.outcome {
 	case done:
-		g.Updates += len(updates)
+		g.Updates += updates
 		g.Refused += len(g.refusals)
 		fallthrough
 	case cancelled:
-		g.Cost.WriteUnits += float64(2 * (len(g.entries) + len(updates)))
+		g.Cost.WriteUnits += units
 	}
+}
+
+// units is the price of a transaction: two write units for each started kilobyte of each item. A receipt is known
+// whole. An aggregate item is no smaller than what its update writes, and than it was when it was last seen; a
+// transaction brings no images, so a flag that another sandbox wrote may be missing here.
+func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
+	units := 0
+	for _, item := range items {
+		size := 0
+		if item.Put != nil {
+			size = imageSize(item.Put.Item)
+		} else {
+			size = max(writtenSize(item.Update), g.observed(keyOf(item.Update.Key)).size)
+		}
+		units += 2 * event.WriteUnits(size)
+	}
+	return float64(units)
+}
+
+// writtenSize is the size of the item that an update makes where there is none: its key and, since each attribute
+// that it names has one value, those names and values.
+func writtenSize(u *types.Update) int {
+	size := imageSize(u.Key)
+	for _, name := range u.ExpressionAttributeNames {
+		size += len(name)
+	}
+	for _, v := range u.ExpressionAttributeValues {
+		size += valueSize(v)
+	}
+	return size
 }
