@@ -22,7 +22,7 @@ func TestTwinsWithDynoxide(t *testing.T) {
 }
 
 func TestTwinsWithEndpoint(t *testing.T) {
-	live(t, endpointHarness(t), 10, 40, twin.Leniency{Cancelled: true})
+	live(t, endpointHarness(t), 5, 25, twin.Leniency{Cancelled: true, Twice: true})
 }
 
 // live lives so many streams, more where INTEGRATION_REQUIRED=1.

@@ -40,6 +40,15 @@ func cancellations(t *testing.T, h *Harness) {
 			w.absent(key(w.pk(), "r1"))
 			w.absent(key(w.pk(), "other"))
 		},
+		"one item twice, and another between": func(w *table) {
+			err := w.transact(w.receipt("r1"), w.receipt("r2"), w.add("total", "1", ""), w.receipt("r1"))
+			if pick(w, h, "one item twice in a transaction", false, true) {
+				w.cancelled(err, "None", "None", "None", "ConditionalCheckFailed")
+			} else {
+				refused(w, err, "ValidationException")
+			}
+			w.absent(key(w.pk(), "r2"))
+		},
 		"no items": func(w *table) {
 			_, err := w.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{}})
 			refused(w, err, "ValidationException")

@@ -34,6 +34,8 @@ var Differences = []Difference{
 		"captured from the service, refused before any statement runs: " + captures},
 	{"an update of a transaction that can never be done", "localstack", "the transaction is cancelled with reason ValidationError at that item", "the request is refused with ValidationException",
 		`"ValidationError", "An operand in the update expression has an incorrect data type": ` + reference + "API_TransactWriteItems.html"},
+	{"one item twice in a transaction", "localstack", "the request is refused with ValidationException", "where others stand between, the second write is judged after the first",
+		`"cannot include multiple operations on one item", asserted on the service: ` + conformance + "tier3/error-messages/transactWriteItems.test.ts"},
 	{"capacity of statements", "localstack", "one entry for each table", "none is reported",
 		"captured from the service, added up across the statements: " + captures},
 	{"capacity of a transaction", "localstack", "two units for each started KB of each write", "an update that creates its item counts for nothing",

@@ -84,7 +84,7 @@ func marks(t *testing.T, h *Harness) {
 			w.stored(stored)
 		},
 		"an item that takes just this": func(w *table) {
-			k := key("k", "k") // no other case has it; the longer a key, the less Dynoxide differs
+			k := key("k", "k")                                                     // no other case has it; the longer a key, the less Dynoxide differs
 			rest := maxItem - len("PKk") - len("SKk") - len("data") - len("n") - 2 // of the number 1
 			w.put(with(k, attrs{"data": s(strings.Repeat("x", rest))}))
 			err := w.bare(k, "ADD #n :n", "", map[string]string{"#n": "n"}, attrs{":n": n("1")})

@@ -22,6 +22,8 @@ import (
 type Leniency struct {
 	// Cancelled: a transaction that can never be done is refused instead of cancelled.
 	Cancelled bool
+	// Twice: a transaction with two writes of one item is not always refused.
+	Twice bool
 }
 
 // Side is one of the two.

@@ -71,6 +71,9 @@ func (t *Twins) Live(ctx context.Context, ops []Op) string {
 		return fmt.Sprintf("%s:\n%s\n%s says\n%s\n%s says\n%s", what, describe(in), t.A.Name, indent(a), t.B.Name, indent(b))
 	}
 	for i, op := range ops {
+		if t.Leniency.Twice && twice(op(at)) {
+			continue
+		}
 		if difference := ask(fmt.Sprintf("request %d of %d", i+1, len(ops)), op(at)); difference != "" {
 			return difference
 		}
@@ -82,6 +85,29 @@ func (t *Twins) Live(ctx context.Context, ops []Op) string {
 		}
 	}
 	return ""
+}
+
+// twice reports whether a request is a transaction that writes one item twice.
+func twice(in any) bool {
+	request, ok := in.(*dynamodb.TransactWriteItemsInput)
+	if !ok {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, one := range request.TransactItems {
+		key := attrs{}
+		switch {
+		case one.Put != nil:
+			key = attrs{"PK": one.Put.Item["PK"], "SK": one.Put.Item["SK"]}
+		case one.Update != nil:
+			key = one.Update.Key
+		}
+		if seen[show(key)] {
+			return true
+		}
+		seen[show(key)] = true
+	}
+	return false
 }
 
 // Whole compares the tables, scanned page by page.
