@@ -1,0 +1,221 @@
+package docs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// breaks is what breaks a promise of the README, as its table says it.
+func breaks(t *testing.T, promise string) string {
+	t.Helper()
+	for _, row := range table(t, "README.md", "guarantees") {
+		if strings.HasPrefix(row[0], promise) {
+			return row[2]
+		}
+	}
+	t.Fatalf("no promise begins with %q", promise)
+	return ""
+}
+
+var retention = regexp.MustCompile(`(?s)\n  (\w+Queue):.*?MessageRetentionPeriod: (\d+)`)
+
+// What SQS deletes by itself is said where the promise is made, with the days that the template sets.
+func TestRetentionIsSaid(t *testing.T) {
+	days := map[string]int{}
+	for _, m := range retention.FindAllStringSubmatch(read(t, "template.yaml"), -1) {
+		seconds, err := strconv.Atoi(m[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		days[m[1]] = seconds / 86400
+	}
+	if len(days) != 3 || days["DeadLetterQueue"] != days["QuarantineQueue"] {
+		t.Fatalf("retention in days: %v", days)
+	}
+	says := fmt.Sprintf("%d days (ingest queue) or %d days (dead-letter and quarantine queue)", days["IngestQueue"], days["QuarantineQueue"])
+	if text := breaks(t, "A message that is deleted"); !strings.Contains(text, "SQS deletes what it has held for "+says) {
+		t.Errorf("the README does not say %q: %s", says, text)
+	}
+	if text := strings.Join(strings.Fields(read(t, "docs/correctness.md")), " "); !strings.Contains(text, "SQS itself deletes what it has held for "+says) {
+		t.Errorf("docs/correctness.md does not say %q", says)
+	}
+}
+
+// What the README says that verify cannot see, it does not; and the same damage before anything expired, it does.
+func TestWhatVerifyCannotSee(t *testing.T) {
+	text := breaks(t, "A total that is wrong all the same")
+	for _, says := range []string{"once some of its events have expired its values are not compared", "once all have, a deleted total is not missed"} {
+		if !strings.Contains(text, says) {
+			t.Errorf("the README does not say %q: %s", says, text)
+		}
+	}
+	day := 24 * time.Hour
+	for _, test := range []struct {
+		name   string
+		after  time.Duration // since the first of two events, which are four days apart and kept for seven
+		damage func(*keptWorld)
+		seen   string
+	}{
+		{"nothing expired, altered", 5 * day, (*keptWorld).alter, "orders"},
+		{"nothing expired, deleted", 5 * day, (*keptWorld).remove, "missing"},
+		{"some expired, altered", 8 * day, (*keptWorld).alter, ""},
+		{"some expired, deleted", 8 * day, (*keptWorld).remove, "missing"},
+		{"all expired, altered", 12 * day, (*keptWorld).alter, ""},
+		{"all expired, deleted", 12 * day, (*keptWorld).remove, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newKeptWorld(t)
+			w.put("a")
+			w.drain() // the stream forgets after a day
+			w.clock.Reach(keptStart.Add(4 * day))
+			w.put("b")
+			w.drain()
+			w.clock.Reach(keptStart.Add(test.after))
+			w.engine.SweepExpired()
+			w.drain()
+			if d := w.verify(); len(d) > 0 {
+				t.Fatalf("before the damage: %v", d)
+			}
+			test.damage(w)
+			found := w.verify()
+			if test.seen == "" && len(found) > 0 {
+				t.Errorf("it is found: %v; say so in the README", found)
+			}
+			if test.seen != "" && (len(found) != 1 || found[0].What != test.seen) {
+				t.Errorf("found %v, want a difference in %q", found, test.seen)
+			}
+		})
+	}
+}
+
+var keptStart = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+// keptWorld is both tables with one total that keeps what expires.
+type keptWorld struct {
+	t      *testing.T
+	clock  *stack.Clock
+	engine *embedded.Engine
+	plan   *pipeline.Pipeline
+	store  *store.Store
+	stream *esm.Stream
+}
+
+func newKeptWorld(t *testing.T) *keptWorld {
+	t.Helper()
+	w := &keptWorld{t: t, clock: stack.NewClock(keptStart)}
+	w.engine = embedded.New(embedded.Config{Now: w.clock.Now, RollAfter: -1})
+	resources, err := stack.New(t.Context(), w.engine, stack.Config{})
+	w.must(err)
+	w.plan, err = pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order",
+		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "{id}", SK: "-"}, Retain: 7 * 24 * time.Hour}},
+		Aggregates: map[string]pipeline.AggregateSpec{"all": {Since: 1,
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}})
+	w.must(err)
+	env := w.clock.Env(func() float64 { return 0 })
+	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: env})
+	w.must(err)
+	w.must(w.store.Start(t.Context()))
+	streams := &handler.Streams{Plan: w.plan, Store: w.store, Env: env}
+	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
+		response, err := streams.Handle(ctx, payload)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(response)
+	}
+	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: resources.StreamARN, BatchSize: 100, Window: stack.Window,
+		ReportBatchItemFailures: true, Function: esm.Function{Handler: handle, Timeout: time.Minute, Now: w.clock.Now, Deadline: w.clock.Deadline}})
+	w.must(err)
+	return w
+}
+
+func (w *keptWorld) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *keptWorld) put(id string) {
+	w.t.Helper()
+	item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"id":%q,"at":%q}`, id, w.clock.Now().Format(time.RFC3339))})
+	w.must(err)
+	if results, _ := w.store.Put(w.t.Context(), []*event.Item{item}); results[0].Verdict != event.Inserted {
+		w.t.Fatalf("%+v", results[0])
+	}
+}
+
+func (w *keptWorld) drain() {
+	w.t.Helper()
+	for range 20 {
+		polled, err := w.stream.Poll(w.t.Context())
+		w.must(err)
+		if polled.Idle() {
+			return
+		}
+	}
+	w.t.Fatal("the stream is never read to its end")
+}
+
+func (w *keptWorld) verify() []verify.Difference {
+	w.t.Helper()
+	report, err := verify.Totals(w.t.Context(), w.plan, w.store, w.clock.Now())
+	w.must(err)
+	return report.Differences
+}
+
+var keptKey = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+
+func (w *keptWorld) alter() {
+	w.t.Helper()
+	_, err := w.engine.DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: keptKey,
+		UpdateExpression: aws.String("ADD orders :one"), ConditionExpression: aws.String("attribute_exists(PK)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+	w.must(err)
+}
+
+func (w *keptWorld) remove() {
+	w.t.Helper()
+	_, err := w.engine.DynamoDB().DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates), Key: keptKey,
+		ConditionExpression: aws.String("attribute_exists(PK)")})
+	w.must(err)
+}
+
+// A newcomer types the README from top to bottom: nothing says ingot before it is installed, and where it is then.
+func TestToolIsInstalledBeforeItIsUsed(t *testing.T) {
+	installed := false
+	for _, b := range blocks(t, "README.md") {
+		if b.info != "sh" {
+			continue
+		}
+		for line := range strings.Lines(b.text) {
+			installed = installed || strings.HasPrefix(line, "go install ./cmd/ingot")
+			if strings.HasPrefix(line, "ingot ") && !installed {
+				t.Errorf("README.md: %q stands before go install", strings.TrimSpace(line))
+			}
+		}
+	}
+	if text := read(t, "README.md"); !installed || strings.Count(text, "$(go env GOPATH)/bin") != 1 {
+		t.Error("the README does not say once where go install puts the tool")
+	}
+}
