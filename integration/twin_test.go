@@ -3,6 +3,7 @@ package integration
 import (
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,14 +16,15 @@ import (
 // streamLength is how many requests a stream has.
 const streamLength = 40
 
-// TestTwinsWithDynoxide and TestTwinsWithEndpoint let the engine and an emulator live the same random lives.
-// INGOT_STREAMS says how many, INGOT_SEED replays one.
-func TestTwinsWithDynoxide(t *testing.T) {
-	live(t, dynoxide(t), 100, 800, twin.Leniency{})
-}
-
-func TestTwinsWithEndpoint(t *testing.T) {
-	live(t, endpointHarness(t), 5, 25, twin.Leniency{Cancelled: true, Twice: true})
+// TestTwins lets the engine and an emulator live the same random lives. INGOT_STREAMS says how many, INGOT_SEED
+// replays one.
+func TestTwins(t *testing.T) {
+	t.Run("dynoxide", func(t *testing.T) {
+		live(t, dynoxide(t), 100, 800, twin.Leniency{})
+	})
+	t.Run(endpointName(), func(t *testing.T) {
+		live(t, endpointHarness(t), 5, 25, twin.Leniency{Cancelled: true, Twice: true})
+	})
 }
 
 // live lives so many streams, more where INTEGRATION_REQUIRED=1.
@@ -43,11 +45,15 @@ func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 	began := time.Now()
 	for i := range uint64(streams) {
 		ops := twin.Stream(seed+i, streamLength)
-		if w.Live(t.Context(), ops) == "" {
+		first := w.Live(t.Context(), ops)
+		if first == "" {
 			continue
 		}
 		less := w.Shrink(t.Context(), ops)
-		t.Fatalf("%s\n\nall that it takes:\n%s\n\nreplay: INGOT_SEED=%d go test -run '^%s$' ./integration", w.Live(t.Context(), less), twin.Describe(less), seed+i, t.Name())
+		if len(less) == len(ops) && w.Live(t.Context(), ops) == "" {
+			t.Fatalf("%s\n\nand no difference when the same is sent again (seed %d)", first, seed+i)
+		}
+		t.Fatalf("%s\n\nall that it takes:\n%s\n\nreplay: INGOT_SEED=%d go test -run '^%s$' ./integration", w.Live(t.Context(), less), twin.Describe(less), seed+i, strings.ReplaceAll(t.Name(), "/", "$/^"))
 	}
 	items, difference, err := w.Whole(t.Context())
 	if err != nil || difference != "" {
