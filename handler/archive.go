@@ -71,7 +71,7 @@ func (b *streamBatch) archive(ctx context.Context) {
 	b.env.Each(len(expired), 8, func(i int) { errs[i] = b.keep(ctx, expired[i]) })
 	for i, err := range errs {
 		if err != nil {
-			b.fail(expired[i].Sequence, "expired item not archived", err)
+			b.fail(ctx, expired[i].Sequence, "expired item not archived", err)
 			return
 		}
 		b.rep.Archived++

@@ -144,7 +144,7 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	b.rep.Updates, b.rep.Dropped = applied.Updates, applied.Dropped
 	b.rep.Quarantined += applied.Refused
 	if !applied.Unproven.IsZero() {
-		b.fail(applied.Unproven, "aggregates not proven", applied.Err)
+		b.fail(ctx, applied.Unproven, "aggregates not proven", applied.Err)
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (b *streamBatch) hook(ctx context.Context) {
 	for i := range b.changes {
 		if err := b.OnChange(ctx, b.changes[i]); err != nil {
 			at := b.changes[i].Sequence
-			b.fail(at, "OnChange failed", err)
+			b.fail(ctx, at, "OnChange failed", err)
 			b.changes = b.changes[:i]
 			for n := range b.odd {
 				if b.odd[n].change.Sequence.Compare(at) > 0 {
@@ -265,27 +265,27 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 	cost, err := b.Store.MarkBehind(ctx, h.behind)
 	b.rep.Cost.Add(cost)
 	if err != nil {
-		b.fail(first, "generation not marked behind", err)
+		b.fail(ctx, first, "generation not marked behind", err)
 	}
 	for _, def := range h.order {
 		cost, err := b.Store.Flag(ctx, []*aggregate.Definition{def}, b.created, "an item adds nothing because it cannot be computed: "+h.failed[def].Error())
 		b.rep.Cost.Add(cost)
 		if err != nil {
-			b.fail(first, "head not flagged", err)
+			b.fail(ctx, first, "head not flagged", err)
 		}
 	}
 }
 
 // fail records that a record is not proven done with; the lowest counts. A record without a number could not
 // be named in the answer, so for it the whole batch fails.
-func (b *streamBatch) fail(at event.Sequence, what string, err error) {
+func (b *streamBatch) fail(ctx context.Context, at event.Sequence, what string, err error) {
 	if at.IsZero() {
 		b.whole = fmt.Errorf("streams: %s: %w", what, err)
 	} else if b.unproven.IsZero() || at.Compare(b.unproven) < 0 {
 		b.unproven = at
 	}
 	if b.Log != nil {
-		b.Log.Error(what+"; the batch goes on from there", slog.String("sequence", at.String()), slog.Any("error", err))
+		b.Log.LogAttrs(ctx, slog.LevelError, what+"; the batch goes on from there", slog.String("sequence", at.String()), slog.Any("error", err))
 	}
 }
 

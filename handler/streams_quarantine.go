@@ -86,7 +86,7 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 		err = flagErr
 	}
 	if err != nil {
-		b.fail(b.firstOdd(), "record that cannot be understood not quarantined", err)
+		b.fail(ctx, b.firstOdd(), "record that cannot be understood not quarantined", err)
 	}
 }
 

@@ -20,7 +20,7 @@ func lifetimes() []Mutant {
 		},
 		{
 			Name: "archive-unproven", What: "an object that the archive did not take is let go", Checks: []sim.Check{sim.Unarchived},
-			Patches: []Patch{{"handler/archive.go", `			b.fail(expired[i].Sequence, "expired item not archived", err)
+			Patches: []Patch{{"handler/archive.go", `			b.fail(ctx, expired[i].Sequence, "expired item not archived", err)
 			return
 `, `			errs[i] = nil
 			continue

@@ -1,0 +1,98 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// requestLog is a log that writes down which request each line belongs to, as lambdacontext's takes it from ctx.
+type requestLog struct{ lines map[string][]string } // requests by message
+
+func (l *requestLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l *requestLog) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *requestLog) WithGroup(string) slog.Handler            { return l }
+
+func (l *requestLog) Handle(ctx context.Context, r slog.Record) error {
+	request := "none"
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		request = lc.AwsRequestID
+	}
+	l.lines[r.Message] = append(l.lines[r.Message], request)
+	return nil
+}
+
+// A line that does not name its request cannot be found from the batch that failed, nor the batch from the line.
+func TestEveryLineNamesItsRequest(t *testing.T) {
+	w := newWorld(t).started()
+	log := &requestLog{map[string][]string{}}
+	w.ingest.Log, w.streams.Log = slog.New(log), slog.New(log)
+	ctx := lambdacontext.NewContext(deadline(t), &lambdacontext.LambdaContext{AwsRequestID: "r-1"})
+	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
+	refuse := func(apis ...string) {
+		w.faults = nil
+		for _, api := range apis {
+			w.faults = append(w.faults, fault{api: api, before: denied, always: true})
+		}
+	}
+	ingest := func(bodies ...string) {
+		if _, err := w.ingest.Handle(ctx, messages(bodies...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	streams := func(e map[string]any) {
+		payload, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.streams.Handle(ctx, payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	ingest("poison")
+	refuse("SendMessageBatch")
+	ingest("poison")
+	refuse("PutItem")
+	ingest(order("1", 1))
+	refuse()
+	keep := w.ingest.Quarantine
+	w.ingest.Quarantine = nil
+	ingest("poison")
+	w.ingest.Quarantine = keep
+
+	a, odd, behind := w.image(order("1", 5)), insert(2, w.image(order("2", 5))), w.image(order("3", 5)).with("epoch", "N", "1")
+	odd["eventName"] = "UPSERT"
+	refuse()
+	streams(batch(odd))
+	refuse("SendMessageBatch")
+	streams(batch(odd))
+	refuse("PutObject")
+	streams(batch(removeByTTL(3, a)))
+	refuse("UpdateItem")
+	streams(batch(insert(4, behind)))
+	w.streams.OnChange = func(context.Context, event.Change) error { return errors.New("no") }
+	streams(batch(insert(5, a)))
+
+	for _, text := range []string{"quarantined", "quarantine failed; the message stays in its queue", "delivered again; the first of its batch",
+		"no quarantine queue is configured; the message goes back, and in the end to the dead-letter queue",
+		"record that cannot be understood not quarantined; the batch goes on from there", "expired item not archived; the batch goes on from there",
+		"generation not marked behind; the batch goes on from there", "aggregates not proven; the batch goes on from there", "OnChange failed; the batch goes on from there"} {
+		if len(log.lines[text]) == 0 {
+			t.Errorf("no line says %q", text)
+		}
+	}
+	for text, requests := range log.lines {
+		if slices.ContainsFunc(requests, func(r string) bool { return r != "r-1" }) {
+			t.Errorf("%q is said of the requests %q", text, requests)
+		}
+	}
+}
