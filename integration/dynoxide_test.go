@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,14 +12,23 @@ import (
 	"github.com/ingot-events/ingot/integration/endpoint"
 )
 
-// dynoxide is a fresh Dynoxide that lives as long as the test; or a skip that says what is missing.
+// startDynoxide is done once: where the emulator cannot be fetched, finding out takes a while.
+var startDynoxide = sync.OnceValues(func() (*endpoint.Endpoint, error) {
+	e, err := endpoint.Dynoxide(context.Background())
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	shared.dynoxide = e
+	return e, err
+})
+
+// dynoxide is the Dynoxide of this test run; or a skip that says what is missing.
 func dynoxide(t *testing.T) *contract.Harness {
 	t.Helper()
 	required := os.Getenv(endpoint.RequiredVariable) == "1"
 	if testing.Short() && !required {
 		t.Skip("short: not against an emulator; run without -short")
 	}
-	e, err := endpoint.Dynoxide(t.Context())
+	e, err := startDynoxide()
 	var missing *endpoint.Missing
 	switch {
 	case errors.As(err, &missing) && !required:
@@ -26,11 +36,6 @@ func dynoxide(t *testing.T) *contract.Harness {
 	case err != nil:
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := e.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
 	c := e.Clients()
 	return &contract.Harness{Backend: e.Name, DynamoDB: c.DynamoDB, Streams: c.Streams, Name: name,
 		Pass: func() { time.Sleep(5 * time.Millisecond) }}

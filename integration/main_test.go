@@ -21,6 +21,7 @@ var shared struct {
 	endpoint *endpoint.Endpoint
 	clients  *endpoint.Clients
 	err      error
+	dynoxide *endpoint.Endpoint // once a test has asked for it
 }
 
 func TestMain(m *testing.M) {
@@ -39,11 +40,15 @@ func TestMain(m *testing.M) {
 func closeShared() {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if shared.dynoxide != nil {
+		_ = shared.dynoxide.Close(ctx) // it is killed, which cannot fail
+		shared.dynoxide = nil
+	}
 	if shared.endpoint == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
 	if err := shared.endpoint.Close(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "integration: the container could not be ended; remove it with docker rm -f:", err)
 	}

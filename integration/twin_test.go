@@ -20,7 +20,7 @@ const streamLength = 40
 // replays one.
 func TestTwins(t *testing.T) {
 	t.Run("dynoxide", func(t *testing.T) {
-		live(t, dynoxide(t), 100, 800, twin.Leniency{})
+		live(t, dynoxide(t), 60, 800, twin.Leniency{})
 	})
 	t.Run(endpointName(), func(t *testing.T) {
 		live(t, endpointHarness(t), 5, 25, twin.Leniency{Cancelled: true, Twice: true})
