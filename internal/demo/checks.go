@@ -113,6 +113,9 @@ func (w *world) accounts(events int, kept Kept, distinct bool) Check {
 	if distinct && kept.Items != events {
 		differ("%d items are stored, and the producer's list has %d events", kept.Items, events)
 	}
+	if inserted := w.ledger.verdicts[event.Inserted]; inserted+kept.Unheard != kept.Items {
+		differ("%d items are stored, and %d were reported Inserted and %d stored unheard", kept.Items, inserted, kept.Unheard)
+	}
 	if kept.DeadLetters > 0 {
 		differ("%d messages are in the dead-letter queue: they failed %d times", kept.DeadLetters, stack.MaxReceives)
 	}

@@ -188,6 +188,9 @@ func troubleIsReal(t *testing.T, s *Summary) {
 	if judged != s.Deliveries.Received {
 		t.Errorf("%d deliveries, %d accounted for", s.Deliveries.Received, judged)
 	}
+	if s.Kept.Unheard == 0 || s.Deliveries.Verdicts["Inserted"]+s.Kept.Unheard != s.Kept.Items {
+		t.Errorf("%d items: %d Inserted and %d stored unheard", s.Kept.Items, s.Deliveries.Verdicts["Inserted"], s.Kept.Unheard)
+	}
 	if s.Changes.Dropped == 0 || s.Changes.Repeated == 0 {
 		t.Errorf("no change came twice: %+v", s.Changes)
 	}

@@ -15,6 +15,7 @@ func (w *world) kept(ctx context.Context) (k Kept, err error) {
 	if k.Items, err = w.items(ctx); err != nil {
 		return k, err
 	}
+	k.Unheard = w.ledger.unheard
 	if k.Quarantine, err = w.Depth(ctx, w.Quarantine); err != nil {
 		return k, err
 	}

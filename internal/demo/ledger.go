@@ -53,6 +53,7 @@ type ledger struct {
 	deliveries int // of messages, to the ingest function
 	unjudged   int // deliveries to invocations that were killed
 	verdicts   [len(event.Verdicts) + 1]int
+	unheard    int // items stored by requests whose answer was lost, or by invocations killed before their verdicts
 
 	records   int               // deliveries of changes, to the streams function
 	repeated  int               // of them, of records that had been delivered before

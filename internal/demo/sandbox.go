@@ -52,9 +52,10 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, er
 		s.imitate(payload)
 	}
 	defer func() {
-		s.world.trouble.end()
+		stored := s.world.trouble.end()
 		r := recover()
 		if _, ours := r.(killed); ours {
+			s.world.ledger.unheard += stored
 			s.warm, s.killed = nil, true
 			s.onKill(payload)
 			answer, err = nil, errKilled

@@ -57,9 +57,10 @@ type Changes struct {
 	Dropped  int `json:"dropped"`  // steps found counted already and dropped by mark or receipt
 }
 
-// Kept is where the messages are after the run.
+// Kept is where the messages are after the run. Items is Unheard and the verdicts Inserted together.
 type Kept struct {
 	Items       int `json:"items"`       // in the events table
+	Unheard     int `json:"unheard"`     // of them, stored by a killed invocation or by a request whose answer was lost
 	Quarantine  int `json:"quarantine"`  // messages in the quarantine queue
 	DeadLetters int `json:"deadLetters"` // messages in the dead-letter queue
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/stack"
 )
@@ -88,10 +89,30 @@ func TestAccountsSeeALostItem(t *testing.T) {
 		return err
 	}
 	s := mustRun(t, c)
-	if d := checks(s)["accounts"].Differences; len(d) != 1 || !strings.Contains(d[0], "299 items are stored, and the producer's list has 300") {
+	d := checks(s)["accounts"].Differences
+	if len(d) != 2 || !strings.Contains(d[0], "299 items are stored, and the producer's list has 300") || !strings.Contains(d[1], "stored unheard") {
 		t.Errorf("accounts say %q", d)
 	}
 	if len(checks(s)["verify"].Differences) == 0 {
 		t.Error("verify does not miss the item")
+	}
+}
+
+// TestAccountsSeeWhatWasNotReported: an item that nobody reported Inserted, and that no lost answer and no kill
+// explains, is missed too.
+func TestAccountsSeeWhatWasNotReported(t *testing.T) {
+	for _, test := range []struct {
+		inserted, unheard, items int
+		want                     string
+	}{
+		{8, 2, 10, ""},
+		{8, 1, 10, "10 items are stored, and 8 were reported Inserted and 1 stored unheard"},
+		{10, 1, 10, "10 items are stored, and 10 were reported Inserted and 1 stored unheard"},
+	} {
+		w := &world{ledger: newLedger(aggregate.Marks)}
+		w.ledger.verdicts[event.Inserted], w.ledger.deliveries = test.inserted, test.inserted
+		if d := strings.Join(w.accounts(10, Kept{Items: test.items, Unheard: test.unheard}, true).Differences, "\n"); d != test.want {
+			t.Errorf("%+v: accounts say %q", test, d)
+		}
 	}
 }

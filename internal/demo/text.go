@@ -84,6 +84,10 @@ func (s *Summary) verdictText(b *bytes.Buffer) {
 	t.print(b)
 	k, c := s.Kept, s.Changes
 	fmt.Fprintf(b, "  Now %s in the table, %s in quarantine (maybe twice, never lost), %d in the dead-letter queue.\n", count(k.Items, "item"), count(k.Quarantine, "message"), k.DeadLetters)
+	if k.Unheard > 0 {
+		fmt.Fprintf(b, "  %s of them reported Inserted, %s stored unheard (killed, or the answer lost) and found when they came again.\n",
+			comma(d.Verdicts[event.Inserted.String()]), comma(k.Unheard))
+	}
 	fmt.Fprintf(b, "  The stream brought %s, expiry included, %s of them again; %s found counted already and dropped.\n", count(c.Received, "change"), comma(c.Repeated), count(c.Dropped, "step"))
 }
 

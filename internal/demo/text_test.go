@@ -22,7 +22,7 @@ func sample() *Summary {
 		},
 		Deliveries: Deliveries{Sent: 3334, Received: 4000, Unjudged: 1, Verdicts: map[string]int{"Inserted": 2099, "Updated": 1, "Stale": 2, "Expired": 3, "Duplicate": 1800, "Retry": 94}},
 		Changes:    Changes{Received: 2101, Repeated: 1, Updates: 50, Dropped: 1},
-		Kept:       Kept{Items: 2100, Quarantine: 1},
+		Kept:       Kept{Items: 2100, Unheard: 1, Quarantine: 1},
 		Totals: []Total{
 			{Aggregate: "daily", By: []ByValue{{"currency", "EUR"}, {"customer", "7f6e5ada23097f6e5ada2309"}}, Window: "2024-03-04T00:00:00Z",
 				Values: []TotalValue{{"orders", "44", "67", "54"}, {"revenue", "-1234567.89", "1234567", "-0.5"}}},

@@ -38,8 +38,9 @@ const (
 type trouble struct {
 	die    *rand.Rand
 	ledger *ledger
-	in     *invocation // nil: no function runs
-	tries  [kinds]int  // how often each kind could have happened
+	items  func(context.Context) (int, error) // how many the events table holds
+	in     *invocation                        // nil: no function runs
+	tries  [kinds]int                         // how often each kind could have happened
 }
 
 // invocation is one run of a function.
@@ -48,6 +49,7 @@ type invocation struct {
 	calls    int
 	killAt   int  // after so many calls; 0: not
 	refused  bool // the table refuses every request of it
+	stored   int  // items that its requests added to the events table, and whose answers it has
 	// requests that this function's invocations have sent to DynamoDB, kept between invocations.
 	requests *int
 }
@@ -76,20 +78,44 @@ func (t *trouble) begin(function string, typicalCalls int, requests *int, kill, 
 	t.in.refused = t.in.killAt == 0 && t.chance(refuse, chanceRefused)
 }
 
-func (t *trouble) end() { t.in = nil }
+// end ends the invocation and says how many items it stored with its knowledge.
+func (t *trouble) end() int {
+	stored := t.in.stored
+	t.in = nil
+	return stored
+}
 
 // intercept stands between the functions and the engine.
-func (t *trouble) intercept(_ context.Context, api string, input any, call func() (any, error)) (any, error) {
+func (t *trouble) intercept(ctx context.Context, api string, input any, call func() (any, error)) (any, error) {
 	if t.in == nil {
 		return call()
 	}
 	t.in.calls++
+	before := t.count(ctx)
 	out, err := t.disturb(api, input, call)
+	// Everything runs on one goroutine: what the table has more now, this request has stored.
+	if stored := t.count(ctx) - before; errors.Is(err, errLost) {
+		t.ledger.unheard += stored
+	} else {
+		t.in.stored += stored
+	}
 	// Only after a request that was carried out: one that was throttled has written nothing.
 	if carriedOut := err == nil || errors.Is(err, errLost); carriedOut && t.in.killAt > 0 && t.in.calls >= t.in.killAt {
 		panic(killed{})
 	}
 	return out, err
+}
+
+// count asks for the number of items without trouble.
+func (t *trouble) count(ctx context.Context) int {
+	in := t.in
+	t.in = nil
+	defer func() { t.in = in }()
+	n, err := t.items(ctx)
+	if err != nil {
+		return 0 // the accounts will not add up
+	}
+	return n
 }
 
 func (t *trouble) disturb(api string, input any, call func() (any, error)) (any, error) {
