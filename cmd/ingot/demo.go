@@ -103,6 +103,9 @@ func (a *app) demoConfig(f demoFlags) (demo.Config, error) {
 	if f.repeat < 1 {
 		return c, usage(fmt.Errorf("--repeat %d: write 1 or more", f.repeat))
 	}
+	if f.totals < -1 {
+		return c, usage(fmt.Errorf("--totals %d: write how many of each aggregate to print, or -1 for all", f.totals))
+	}
 	return c, a.demoData(&c, f)
 }
 
@@ -115,8 +118,8 @@ func (a *app) demoData(c *demo.Config, f demoFlags) error {
 	case (f.input == "") != (f.pipeline == ""):
 		return usage(errors.New("--input and --pipeline go together: your events, and the pipeline.yaml they go through"))
 	case f.input != "":
-		if _, err := os.Stat(f.input); err != nil {
-			return usage(fmt.Errorf("--input: %w", err))
+		if err := ownFiles(f); err != nil {
+			return usage(err)
 		}
 		c.Data = demo.File(f.input)
 		files, name = os.DirFS(filepath.Dir(f.pipeline)), filepath.Base(f.pipeline)
@@ -141,6 +144,29 @@ func (a *app) demoData(c *demo.Config, f demoFlags) error {
 		}
 		c.Copier, err = demo.NewCopier(text)
 		return err
+	}
+	return nil
+}
+
+// ownFiles refuses, before anything runs, what cannot be the user's events or pipeline.
+func ownFiles(f demoFlags) error {
+	if f.input == "-" {
+		return errors.New("--input -: the demo does not read standard input, since each copy of --repeat reads the events anew; write them to a file and name that")
+	}
+	for _, file := range []struct{ flag, name, want string }{
+		{"input", f.input, "a file with one JSON event a line"},
+		{"pipeline", f.pipeline, "the pipeline.yaml for these events"},
+	} {
+		info, err := os.Stat(file.name)
+		var path *fs.PathError
+		switch {
+		case errors.As(err, &path):
+			return fmt.Errorf("--%s %s: %w; name %s", file.flag, file.name, path.Err, file.want)
+		case err != nil:
+			return fmt.Errorf("--%s: %w", file.flag, err)
+		case info.IsDir():
+			return fmt.Errorf("--%s %s: it is a directory; name %s", file.flag, file.name, file.want)
+		}
 	}
 	return nil
 }

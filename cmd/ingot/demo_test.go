@@ -119,6 +119,7 @@ func TestDemoRefuses(t *testing.T) {
 	inDirectory(t)
 	write(t, "broken.ndjson", `{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\n"+`{"id":2,"sensor":"roof","celsius":"hot","at":"2024-05-01T10:00:00Z"}`)
 	write(t, "empty.ndjson", "\n")
+	write(t, "marked.ndjson", "\ufeff"+`{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\r\n") // as Windows programs begin and end lines
 	write(t, "secret.yaml", strings.Replace(readings, `"SENSOR#{sensor}"`, `"SENSOR#{sensor | hmac}"`, 1))
 	if err := os.Mkdir("sub", 0o700); err != nil {
 		t.Fatal(err)
@@ -134,11 +135,16 @@ func TestDemoRefuses(t *testing.T) {
 	tool(t, "demo", "--input", "events.ndjson").says(t, exitUsage, "pipeline")
 	demo("--data", "orders").says(t, exitUsage, "data", "input")
 	demo("--input", "nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
+	demo("--input", "sub").says(t, exitUsage, "--input sub: it is a directory; name a file with one JSON event a line")
+	demo("--input", "-").says(t, exitUsage, "does not read standard input", "write them to a file")
+	demo("--pipeline", "sub").says(t, exitUsage, "--pipeline sub: it is a directory; name the pipeline.yaml")
+	demo("--totals", "-5").says(t, exitUsage, "--totals -5: write how many", "or -1 for all")
 	demo("--input", "broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "mend that line")
 	demo("--input", "empty.ndjson").says(t, exitUsage, "there is no event in it")
 	demo("--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml")
 	demo("--pipeline", "secret.yaml").says(t, exitUsage, "INGOT_PII_KEY")
 	demo("--pipeline", "sub/wrong.yaml").says(t, exitUsage, "sub/wrong.yaml:9:", "sub/wrong.yaml:14:", "windw", "window")
+	demo("--input", "marked.ndjson").says(t, exitFine)
 	a := &app{env: func(name string) (string, bool) { return "k", name == "INGOT_PII_KEY" }}
 	toolIn(context.Background(), a, "demo", "--input", "events.ndjson", "--pipeline", "secret.yaml").says(t, exitFine)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -173,6 +174,10 @@ func (a *app) eventText(name string) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxInput+1))
 	if err == nil && len(text) > maxInput {
 		err = fmt.Errorf("it has more than %d bytes, and neither SQS nor Lambda carries that", maxInput)
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return "", fmt.Errorf("%s: %w; name an event file, or - for standard input", name, path.Err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)

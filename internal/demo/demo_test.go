@@ -279,6 +279,7 @@ func lines(name string, bodies ...string) Data {
 }
 
 func TestLinesThatAreNoEvents(t *testing.T) {
+	folder := t.TempDir()
 	good := `{"id":"q1","properties":{"time":1517363399650,"net":"uw","mag":1}}`
 	old := `{"id":"q0","properties":{"time":1417363399650,"net":"uw","mag":1}}`
 	for name, test := range map[string]struct {
@@ -290,8 +291,8 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 		"no line":    {lines("f.ndjson"), []string{"f.ndjson: there is no event in it"}},
 		"long ago":   {lines("f.ndjson", good, good, old), []string{"f.ndjson:3:", "sort the lines by time"}},
 		"no file":    {File("nowhere.ndjson"), []string{"nowhere.ndjson: no such file"}},
-		"directory":  {File(t.TempDir()), []string{"is a directory"}},
-		"huge line":  {lineOf(t, strings.Repeat("x", maxLine+1)), []string{":1:", "token too long"}},
+		"directory":  {File(folder), []string{"read " + folder + ": is a directory"}},
+		"huge line":  {lineOf(t, strings.Repeat("x", maxLine+1)), []string{":1: it has more than 2097152 bytes"}},
 		"big for it": {lines("f.ndjson", `{"id":"q1","x":"`+strings.Repeat("x", 420_000)+`","properties":{"time":1517363399650,"net":"uw","mag":1}}`), []string{"f.ndjson:1:", "item-too-large"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -305,6 +306,9 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%q says nothing of %q", err, want)
 				}
+			}
+			if name == "directory" && strings.Contains(err.Error(), "mend that line") {
+				t.Errorf("%q blames a line", err)
 			}
 		})
 	}

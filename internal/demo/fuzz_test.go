@@ -13,7 +13,7 @@ func FuzzLines(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		lines := strings.Split(text, "\n")
+		lines := strings.Split(strings.TrimPrefix(text, byteOrderMark), "\n")
 		next := 0
 		for line, err := range readLines(strings.NewReader(text)) {
 			if err != nil {
