@@ -2,13 +2,11 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -39,7 +37,7 @@ func (s *Store) Apply(ctx context.Context, b *aggregate.Batch, quarantine Quaran
 		a.receipts(ctx, b)
 	} else {
 		updates := b.Updates()
-		s.env.Each(len(updates), s.concurrency, func(i int) { a.update(ctx, b.Lane(), updates[i]) })
+		s.env.Each(len(updates), s.concurrency, func(i int) { a.marked(b.Lane(), updates[i]).run(ctx) })
 	}
 	return a.Applied
 }
@@ -50,129 +48,6 @@ type apply struct {
 	quarantine Quarantine
 	mu         sync.Mutex // guards Applied
 	Applied
-}
-
-// update writes one aggregate item under its lane's mark, again and again until it is proven.
-//
-// The condition is that the mark is below the first record. If the answer to an earlier try was lost, the
-// mark that comes back says so, and what it covers is dropped instead of counted twice.
-func (a *apply) update(ctx context.Context, lane aggregate.LaneID, u *aggregate.Update) {
-	seen := a.store.seen.get(u.Key)
-	refusal := error(nil)
-	prune, stuck := true, 0
-	for round := 1; ; {
-		if ctx.Err() != nil {
-			a.unproven(u.Steps[0].Sequence, ctx.Err())
-			return
-		}
-		answer, img := a.send(ctx, a.markUpdate(lane, u, seen, prune, refusal))
-		switch answer.outcome {
-		case done:
-			a.written(u, seen, img, refusal)
-			return
-		case failed:
-			img, answer = a.imageOf(ctx, u.Key, img)
-			if answer.outcome != done {
-				break
-			}
-			created := u.Steps[0].Created
-			counted := 0
-			if mark, err := aggregate.ParseMark(bytesOf(img[lane.MarkAttribute()])); err == nil {
-				counted = u.Drop(mark)
-				a.dropped(counted)
-			}
-			now := observe(u.Def, img)
-			if stuck++; counted > 0 || prune || !now.sameExtremes(seen) {
-				stuck = 0
-			}
-			seen, prune = now, false
-			seen.at = created
-			a.store.seen.put(u.Key, seen)
-			if len(u.Steps) == 0 {
-				return
-			}
-			if stuck < maxStuck {
-				continue
-			}
-			answer.err, stuck = errStuck, 0
-			fallthrough
-		case invalid:
-			if refusal != nil {
-				a.flagHead(ctx, u, refusal)
-				return
-			}
-			if refusal = answer.err; !a.quarantined(ctx, u, refusal) {
-				return
-			}
-			continue
-		case refused:
-			a.unproven(u.Steps[0].Sequence, answer.err)
-			return
-		}
-		a.retried(answer)
-		if !a.store.backoff(ctx, round) {
-			a.unproven(u.Steps[0].Sequence, answer.err)
-			return
-		}
-		round++
-	}
-}
-
-// maxStuck is how often a condition may fail while the item shows nothing that explains it. Then it never
-// will hold: an attribute has a type that Ingot does not write, and no comparison with it is true.
-const maxStuck = 3
-
-var errStuck = errors.New("its condition can never hold: an attribute of the aggregate item has a type that Ingot does not write")
-
-// markUpdate is the one write of an aggregate item under marks: values, n, fingerprint and mark together. If
-// the table has refused the values for good, only flag and mark.
-func (a *apply) markUpdate(lane aggregate.LaneID, u *aggregate.Update, seen *observation, prune bool, refusal error) *dynamodb.UpdateItemInput {
-	delta, e := u.Fold(), newExpression()
-	if refusal == nil {
-		e.fold(u.Def, &delta, seen)
-	} else {
-		e.flag(delta.Last.Created(), "an update was refused and is in quarantine: "+refusal.Error())
-	}
-	e.expiry(u.ExpiresAt)
-	e.mark(lane, &delta)
-	if prune {
-		e.prune(seen, lane.MarkAttribute(), u.Steps[0].Created)
-	}
-	returns := types.ReturnValueAllNew
-	if seen.fresh(lane, u.Steps[0].Created) && len(e.remove) == 0 {
-		returns = types.ReturnValueNone
-	}
-	return &dynamodb.UpdateItemInput{
-		TableName:                           &a.store.aggregates,
-		Key:                                 keyImage(u.Key),
-		UpdateExpression:                    aws.String(e.update()),
-		ConditionExpression:                 aws.String(e.condition()),
-		ExpressionAttributeNames:            e.names,
-		ExpressionAttributeValues:           e.values,
-		ReturnValues:                        returns,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}
-}
-
-// send makes one update and returns the item as it is now: after it, if that was asked for, or as it stood in
-// its way.
-func (a *apply) send(ctx context.Context, in *dynamodb.UpdateItemInput) (answer, image) {
-	out, err := a.store.client.UpdateItem(ctx, in)
-	answer := classify(err)
-	var img image
-	var condition *types.ConditionalCheckFailedException
-	if err == nil {
-		img = out.Attributes
-	} else if errors.As(err, &condition) {
-		img = condition.Item
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.Cost.Requests++
-	if answer.outcome == failed || len(img) > 0 {
-		a.Cost.WriteUnits += float64(event.WriteUnits(imageSize(img)))
-	}
-	return answer, img
 }
 
 // imageOf is the image that a failed condition brought, or else the item as it is read now: some emulators
@@ -191,31 +66,6 @@ func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, a
 	}
 	a.Cost.read(imageSize(out.Item))
 	return out.Item, answer{}
-}
-
-// written remembers what the item looks like now. Without an image its size is the last one seen, which is
-// what it is counted by: an item grows by a mark in hours.
-func (a *apply) written(u *aggregate.Update, seen *observation, img image, refusal error) {
-	units := 0
-	switch {
-	case len(img) > 0:
-		seen = observe(u.Def, img)
-		seen.at = u.Steps[0].Created
-	default:
-		units = event.WriteUnits(seen.size)
-		if u.Def.HasExtremes() && refusal == nil {
-			delta := u.Fold()
-			seen = seen.after(u.Def, &delta)
-		}
-	}
-	a.store.seen.put(u.Key, seen)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.Updates++
-	a.Cost.WriteUnits += float64(units)
-	if refusal != nil {
-		a.Refused++
-	}
 }
 
 // quarantined hands a refused update to quarantine; only then may its mark move. False: it is unproven.

@@ -339,13 +339,36 @@ func TestManyReceipts(t *testing.T) {
 	w.expect(t, "live", map[string]string{"orders": "250", "revenue": "250"})
 }
 
+// A refusal for permissions ends the update at once, whichever call met it: the write, or the read of an item that a
+// failed condition did not bring.
 func TestCredentialsRefused(t *testing.T) {
-	w := newWorld(t)
-	for range 10 {
-		w.faults = append(w.faults, fault{api: "UpdateItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}})
-	}
-	a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.order("1", 1)), noQuarantine(t))
-	if a.Unproven.IsZero() || w.slept > 0 {
-		t.Errorf("unproven %s after %d waits: asking again cannot help", a.Unproven, w.slept)
+	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
+	bare := &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
+	cancelled := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("None")},
+		{Code: aws.String("ConditionalCheckFailed")}, {Code: aws.String("TransactionConflict")}, {Code: aws.String("TransactionConflict")}}}
+	for name, tt := range map[string]struct {
+		counting aggregate.Counting
+		faults   []fault // each happens ten times
+		calls    int
+	}{
+		"write":                {aggregate.Marks, []fault{{api: "UpdateItem", before: denied}}, 3}, // one for each aggregate
+		"read":                 {aggregate.Marks, []fault{{api: "UpdateItem", before: bare}, {api: "GetItem", before: denied}}, 6},
+		"transaction":          {aggregate.Receipts, []fault{{api: "TransactWriteItems", before: denied}}, 1},
+		"read, in transaction": {aggregate.Receipts, []fault{{api: "TransactWriteItems", before: cancelled}, {api: "GetItem", before: denied}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, counting(tt.counting))
+			for range 10 {
+				w.faults = append(w.faults, tt.faults...)
+			}
+			waiting := len(w.faults)
+			a := w.store.Apply(deadline(t), w.batch(tt.counting, 1, w.order("1", 1)), noQuarantine(t))
+			if a.Unproven.IsZero() || w.slept > 0 || !errors.Is(a.Err, denied) {
+				t.Errorf("unproven %s after %d waits, %v: asking again cannot help", a.Unproven, w.slept, a.Err)
+			}
+			if calls := waiting - len(w.faults); calls != tt.calls {
+				t.Errorf("%d calls, want %d", calls, tt.calls)
+			}
+		})
 	}
 }

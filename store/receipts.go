@@ -89,7 +89,7 @@ func (g *receiptGroup) run(ctx context.Context) {
 			}
 		}
 		if answer.outcome == refused || answer.outcome == invalid {
-			g.unproven(g.entries[0].Change.Sequence, err)
+			g.unproven(g.entries[0].Change.Sequence, answer.err)
 			return
 		}
 		g.retried(answer)
@@ -175,6 +175,9 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 		case a.outcome == done:
 		case a.outcome == failed:
 			img, read := g.imageOf(ctx, u.Key, reason.Item)
+			if read.outcome == refused {
+				return false, read
+			}
 			if why = read; read.outcome == done {
 				progress = true
 				if g.learn(u, observe(u.Def, img)) {

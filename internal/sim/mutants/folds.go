@@ -17,12 +17,15 @@ func folds() []Mutant {
 		{
 			Name: "fingerprint-left-out", What: "the fingerprint is left out of the write when it is sent again", Checks: []sim.Check{sim.Miscounted},
 			Patches: []Patch{
-				{"store/apply.go", `a.markUpdate(lane, u, seen, prune, refusal))`, `a.markUpdate(lane, u, seen, prune, refusal, round > 1))`},
-				{"store/apply.go", `prune bool, refusal error) *dynamodb.UpdateItemInput {
-	delta, e := u.Fold(), newExpression()
-`, `prune bool, refusal error, again bool) *dynamodb.UpdateItemInput {
-	delta, e := u.Fold(), newExpression()
-	if again {
+				{"store/marks.go", `	refusal error // why the table`, `	again   bool
+	refusal error // why the table`},
+				{"store/marks.go", `		w.retried(answer)
+`, `		w.again = true
+		w.retried(answer)
+`},
+				{"store/marks.go", `	u, delta, e := w.update, w.update.Fold(), newExpression()
+`, `	u, delta, e := w.update, w.update.Fold(), newExpression()
+	if w.again {
 		delta.FP = event.Decimal{}
 	}
 `},
@@ -40,8 +43,8 @@ func folds() []Mutant {
 		{
 			Name: "removal-needs-aggregate", What: "a removal is counted only if its aggregate item exists", Checks: counting,
 			Patches: []Patch{
-				{"store/apply.go", `	e.mark(lane, &delta)
-`, `	e.mark(lane, &delta)
+				{"store/marks.go", `	e.mark(w.lane, &delta)
+`, `	e.mark(w.lane, &delta)
 	removals := true
 	for _, s := range u.Steps {
 		removals = removals && s.Plus == nil
@@ -50,17 +53,17 @@ func folds() []Mutant {
 		e.conditions = append(e.conditions, "attribute_exists("+e.name("n")+")")
 	}
 `},
-				{"store/apply.go", `			counted := 0
-`, `			if len(img) == 0 {
-				return
-			}
-			counted := 0
+				{"store/marks.go", `	counted := w.dropCounted(img)
+`, `	if len(img) == 0 {
+		return read, ended
+	}
+	counted := w.dropCounted(img)
 `},
 			},
 		},
 		{
 			Name: "no-own-expiry", What: "an aggregate item gets its own expiry only from an update that adds to it", Checks: []sim.Check{sim.Expiry},
-			Patches: []Patch{{"store/apply.go", `	e.expiry(u.ExpiresAt)
+			Patches: []Patch{{"store/marks.go", `	e.expiry(u.ExpiresAt)
 `, `	if delta.N > 0 {
 		e.expiry(u.ExpiresAt)
 	}

@@ -88,11 +88,11 @@ func ingest() []Mutant {
 		},
 		{
 			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Checks: []sim.Check{sim.Afterwards},
-			Patches: []Patch{{"store/apply.go", `		a.retried(answer)
-		if !a.store.backoff(`, `		a.retried(answer)
-		again := a.markUpdate(lane, u, seen, prune, refusal)
-		a.store.env.Group().Go(func() { a.store.client.UpdateItem(ctx, again) })
-		if !a.store.backoff(`}},
+			Patches: []Patch{{"store/marks.go", `		w.retried(answer)
+		if !w.store.backoff(`, `		w.retried(answer)
+		again := w.request()
+		w.store.env.Group().Go(func() { w.store.client.UpdateItem(ctx, again) })
+		if !w.store.backoff(`}},
 		},
 	}
 }

@@ -48,16 +48,17 @@ func marks() []Mutant {
 				{"store/update.go", `func (e *expression) mark(lane aggregate.LaneID, d *aggregate.Delta) {
 	name, first := e.name(lane.MarkAttribute()), d.First.Bytes()`, `func (e *expression) mark(attribute string, d *aggregate.Delta) {
 	name, first := e.name(attribute), d.First.Bytes()`},
-				{"store/apply.go", `	e.mark(lane, &delta)`, `	e.mark(u.Mark, &delta)`},
-				{"store/apply.go", `bytesOf(img[lane.MarkAttribute()])`, `bytesOf(img[u.Mark])`},
+				{"store/marks.go", `	e.mark(w.lane, &delta)`, `	e.mark(u.Mark, &delta)`},
+				{"store/marks.go", `bytesOf(img[w.lane.MarkAttribute()])`, `bytesOf(img[w.update.Mark])`},
 			},
 		},
 		{
 			Name: "failed-condition-skips", What: "a failed condition reads as: the whole batch is counted", Checks: counting,
-			Patches: []Patch{{"store/apply.go", `				counted = u.Drop(mark)
-`, `				if counted = u.Drop(mark); counted > 0 {
-					counted, u.Steps = counted+len(u.Steps), nil
-				}
+			Patches: []Patch{{"store/marks.go", `	counted := w.update.Drop(mark)
+`, `	counted := w.update.Drop(mark)
+	if counted > 0 {
+		counted, w.update.Steps = counted+len(w.update.Steps), nil
+	}
 `}},
 		},
 		{
@@ -90,11 +91,11 @@ func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {
 		{
 			Name: "zero-delta-skipped", What: "an update whose fold is zero is not written", Checks: counting,
 			Patches: []Patch{
-				{"store/apply.go", `		answer, img := a.send(`, `		if zero(u) {
+				{"store/marks.go", `		answer, next := w.try(`, `		if zero(w.update) {
 			return
 		}
-		answer, img := a.send(`},
-				{"store/apply.go", `// maxStuck is how often`, `func zero(u *aggregate.Update) bool {
+		answer, next := w.try(`},
+				{"store/marks.go", `// maxStuck is how often`, `func zero(u *aggregate.Update) bool {
 	d := u.Fold()
 	for _, v := range d.Values {
 		if !v.Number.IsZero() {

@@ -22,7 +22,7 @@ func pruning() []Mutant {
 		},
 		{
 			Name: "pruned-by-clock", What: "the machine's clock says which marks are old", Checks: []sim.Check{sim.Miscounted},
-			Patches: []Patch{{"store/apply.go", `e.prune(seen, lane.MarkAttribute(), u.Steps[0].Created)`, `e.prune(seen, lane.MarkAttribute(), a.store.env.Now())`}},
+			Patches: []Patch{{"store/marks.go", `e.prune(w.seen, w.lane.MarkAttribute(), u.Steps[0].Created)`, `e.prune(w.seen, w.lane.MarkAttribute(), w.store.env.Now())`}},
 		},
 	}
 }
