@@ -42,7 +42,7 @@ func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 	if replayed := fromEnv(t, "INGOT_SEED", 0); replayed != 0 {
 		seed, streams = replayed, 1
 	}
-	began := time.Now()
+	began, lost := time.Now(), 0
 	for i := range uint64(streams) {
 		ops := twin.Stream(seed+i, streamLength)
 		first := w.Live(t.Context(), ops)
@@ -51,7 +51,12 @@ func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 		}
 		less := w.Shrink(t.Context(), ops)
 		if len(less) == len(ops) && w.Live(t.Context(), ops) == "" {
-			t.Fatalf("%s\n\nand no difference when the same is sent again (seed %d)", first, seed+i)
+			// An emulator under load may lose an answer; then the SDK asks again and meets its own write.
+			if lost++; lost > 1 {
+				t.Fatalf("%s\n\nand no difference when the same is sent again (seed %d), for the second time in this run", first, seed+i)
+			}
+			t.Logf("seed %d: no difference when the same was sent again: %s", seed+i, first)
+			continue
 		}
 		t.Fatalf("%s\n\nall that it takes:\n%s\n\nreplay: INGOT_SEED=%d go test -run '^%s$' ./integration", w.Live(t.Context(), less), twin.Describe(less), seed+i, strings.ReplaceAll(t.Name(), "/", "$/^"))
 	}

@@ -127,3 +127,23 @@ func TestWrongTwinIsFoundAndShrunk(t *testing.T) {
 		})
 	}
 }
+
+// A stream that ended in a difference does not make the tables differ for the others.
+func TestWholeLeavesKnownDifferencesOut(t *testing.T) {
+	lie := false
+	w := twins(t, embedded.Config{Intercept: func(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
+		if lie && api == "DeleteItem" {
+			return &dynamodb.DeleteItemOutput{}, nil
+		}
+		return call()
+	}})
+	for seed := range uint64(20) {
+		lie = seed == 7
+		if difference := w.Live(t.Context(), twin.Stream(seed, length)); (difference != "") != lie {
+			t.Errorf("seed %d: %q", seed, difference)
+		}
+	}
+	if items, difference, err := w.Whole(t.Context()); err != nil || difference != "" || items < 50 {
+		t.Errorf("%d items, %s, %v", items, difference, err)
+	}
+}
