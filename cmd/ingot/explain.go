@@ -31,7 +31,7 @@ Several messages are explained as one batch.
 Keyed hashes are made with INGOT_PII_KEY. If it is not set and the pipeline uses hmac, a stand-in takes
 its place, and the output says so.
 
-Exit codes: 0 stored, 3 at least one message would be quarantined, 2 a file cannot be used.
+Exit codes: 0 stored, or there is no message in it, 3 at least one message would be quarantined, 2 a file cannot be used.
 
 ` + explainJSON
 
@@ -144,6 +144,9 @@ func (a *app) messages(o explainOptions, name string) ([]explain.Message, error)
 	list, batch, err := explain.Messages(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(list) == 0 {
+		return nil, nil
 	}
 	if batch && len(o.attributes) > 0 {
 		return nil, fmt.Errorf("%s is a batch, whose messages have attributes of their own; leave out --attribute", name)

@@ -174,7 +174,13 @@ func TestMessages(t *testing.T) {
 	if err != nil || !batch || len(list) != 1 || list[0].ID != "1" || list[0].Body != `{"a":1}` || len(list[0].Attributes) != 1 || list[0].Attributes["n"] != "v" {
 		t.Errorf("received: %+v %v %v", list, batch, err)
 	}
-	for _, body := range []string{"", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`, `{"Messages":[{"Body":"x"}]}`, `{"Messages":[]}`} {
+	for _, empty := range []string{"", `{"Messages":[]}`, `{"Records":[]}`} {
+		list, batch, err := Messages(empty + "\r\n")
+		if err != nil || !batch || len(list) != 0 {
+			t.Errorf("%q: %+v %v %v", empty, list, batch, err)
+		}
+	}
+	for _, body := range []string{" ", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`, `{"Messages":[{"Body":"x"}]}`, `{"Messages":{}}`, `{"Messages":[],"type":"note"}`} {
 		list, batch, err := Messages(body + "\r\n")
 		if err != nil || batch || len(list) != 1 || list[0].Body != body {
 			t.Errorf("%q: %+v %v %v", body, list, batch, err)

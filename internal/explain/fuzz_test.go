@@ -37,6 +37,10 @@ func FuzzMessages(f *testing.F) {
 			return
 		case !batch && (len(list) != 1 || strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r") != list[0].Body || list[0].ID != ""):
 			t.Fatalf("%q is taken for %+v", text, list)
+		case strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r") == "":
+			if !batch || len(list) > 0 {
+				t.Fatalf("nothing is taken for %+v", list)
+			}
 		case batch:
 			checkBatch(t, text, list)
 		}

@@ -21,7 +21,8 @@ var ErrStream = errors.New("this is a batch of a table's stream; give the event 
 
 // Messages takes the messages out of a file: what Lambda sends for a queue ({"Records": […]}, each with its
 // eventSource aws:sqs), what `aws sqs receive-message` prints ({"Messages": […]}, each with its ReceiptHandle), or
-// else one message, whose body is the whole text but for a line end after it. batch says which of the two.
+// else one message, whose body is the whole text but for a line end after it. batch says which of the two. No text
+// is a batch without messages: that is what receive-message prints for an empty queue, and no queue takes an empty body.
 func Messages(text string) (list []Message, batch bool, err error) {
 	doc, err := event.ParseDocument(text)
 	root := doc.Root()
@@ -31,11 +32,14 @@ func Messages(text string) (list []Message, batch bool, err error) {
 		} else if records.Len() > 0 && records.Index(0).Member("eventSource").Text() == "aws:dynamodb" {
 			return nil, false, ErrStream
 		}
-		if messages := root.Member("Messages"); isReceived(messages) {
+		if isReceived(root) {
 			return decodeReceived(text)
 		}
 	}
 	body := strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	if body == "" {
+		return nil, true, nil
+	}
 	return []Message{{Message: envelope.Message{Body: body}}}, false, nil
 }
 
@@ -52,8 +56,10 @@ func isQueueBatch(records event.Node) bool {
 	return true
 }
 
-func isReceived(messages event.Node) bool {
-	if messages.Len() == 0 {
+// isReceived is also true of an empty list, where there is nothing else: an event may have such a member too.
+func isReceived(root event.Node) bool {
+	messages := root.Member("Messages")
+	if messages.Kind() != event.Array || messages.Len() == 0 && root.Len() > 1 {
 		return false
 	}
 	for message := range messages.Elements() {

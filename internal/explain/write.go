@@ -28,7 +28,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(b, "INGOT_PII_KEY is not set: keyed hashes are made with the key %q and are not those in your tables.\n\n", StandIn)
 	}
 	if len(r.Messages) == 0 {
-		fmt.Fprintln(b, "There is no message in this batch.")
+		fmt.Fprintln(b, "There is no message in it.")
 	}
 	for i := range r.Messages {
 		if len(r.Messages) > 1 || r.Messages[i].MessageID != "" {
