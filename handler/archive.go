@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
 )
 
 // Archive keeps objects. Put returns nil only when the object is proven kept; putting the same name and
@@ -53,7 +54,9 @@ func ArchiveName(item *event.Item) string {
 	return "expired/" + hex.EncodeToString(sum[:]) + "/" + item.Digest.String() + ".json"
 }
 
-// archiveTries is how often an object is put within one batch; the batch itself is repeated after that.
+// archiveTries is how often an object is put within one batch; the batch itself is repeated after that. Unlike the
+// store and the quarantine, the archive does not ask until the deadline: it comes before the totals, and they would
+// stand still with it, although they can be counted without it.
 const archiveTries = 3
 
 // archive keeps the old image of every item that time to live removed. What a person removes is not kept.
@@ -78,6 +81,7 @@ func (b *streamBatch) archive(ctx context.Context) {
 	}
 }
 
+// keep puts one object. A bucket that is not there, or may not be used, is asked once.
 func (b *streamBatch) keep(ctx context.Context, c *event.Change) (err error) {
 	for try := range archiveTries {
 		if try > 0 && b.env.Sleep(ctx, time.Duration(b.env.Rand()*float64(200*time.Millisecond))) != nil {
@@ -86,8 +90,8 @@ func (b *streamBatch) keep(ctx context.Context, c *event.Change) (err error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err = b.Archive.Put(ctx, ArchiveName(c.Old), c.OldImage); err == nil {
-			return nil
+		if err = b.Archive.Put(ctx, ArchiveName(c.Old), c.OldImage); err == nil || store.Denied(err) {
+			return err
 		}
 	}
 	return err

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/smithy-go"
+
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
@@ -65,5 +67,18 @@ func TestArchiveFails(t *testing.T) {
 	w.sums(t, "live", "1", "1")
 	if len(w.archived()) != 2 {
 		t.Errorf("%d objects", len(w.archived()))
+	}
+}
+
+// A bucket that may not be used is asked once for each object; one that stutters, three times.
+func TestArchiveDenied(t *testing.T) {
+	for code, want := range map[string]int{"AccessDenied": 2, "NoSuchBucket": 2, "SlowDown": 6} {
+		w := newWorld(t).started()
+		a, b := w.image(order("1", 5)), w.image(order("2", 7))
+		w.faults = []fault{{api: "PutObject", before: &smithy.GenericAPIError{Code: code}, always: true}}
+		w.expect(batch(removeByTTL(1, a), removeByTTL(2, b)), from(1))
+		if n := w.calls["PutObject"]; n != want {
+			t.Errorf("%s: %d requests for two objects, want %d", code, n, want)
+		}
 	}
 }

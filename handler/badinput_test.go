@@ -118,7 +118,7 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-// Ten thousand messages, 6 MB together: one answer, little memory, 40 statements' worth of requests.
+// Ten thousand messages, 6 MB together: one answer, little memory, and 400 requests of 25 statements each.
 func TestTenThousandMessages(t *testing.T) {
 	w := newWorld(t)
 	bodies := make([]string, 10_000)

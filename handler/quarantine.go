@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/store"
 )
@@ -63,6 +61,8 @@ type sqsQuarantine struct {
 	env    store.Env
 }
 
+// Send asks again until the deadline, as the store does: what is not proven kept goes round with its whole message
+// or batch. Where that is denied it does not ask again, since the time is needed for the rest of the batch.
 func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
 	errs := make([]error, len(letters))
 	var todo []int
@@ -113,7 +113,7 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 		for _, i := range batch {
 			errs[i] = fmt.Errorf("quarantine queue: %w", err)
 		}
-		if permanent(err) {
+		if store.Denied(err) {
 			return nil
 		}
 		return batch
@@ -138,22 +138,6 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 
 // maxRounds bounds the tries of a caller without a deadline.
 const maxRounds = 20
-
-// permanent reports whether asking again cannot help: the queue is not there, or may not be used. Waiting for
-// it would use up the time that the other messages of the batch need.
-func permanent(err error) bool {
-	var api smithy.APIError
-	if !errors.As(err, &api) {
-		return false
-	}
-	code := api.ErrorCode()
-	for _, word := range []string{"AccessDenied", "NonExistentQueue", "QueueDoesNotExist", "InvalidClientTokenId", "UnrecognizedClient", "SignatureDoesNotMatch", "InvalidSignature", "ExpiredToken", "MissingAuthenticationToken", "InvalidAddress"} {
-		if strings.Contains(code, word) {
-			return true
-		}
-	}
-	return false
-}
 
 // fit says why a letter can never be sent, or nil.
 func (l *Letter) fit() error {

@@ -77,6 +77,9 @@ func ofCode(code string, err error) answer {
 // codeOutcome judges an error code: of an exception without a type of its own, of a statement inside a
 // batch (API reference, BatchStatementError), or of a cancelled transaction's reason.
 func codeOutcome(code string) outcome {
+	if denial(code) {
+		return refused
+	}
 	switch strings.TrimSuffix(code, "Exception") {
 	case "ConditionalCheckFailed", "DuplicateItem":
 		return failed
@@ -86,9 +89,6 @@ func codeOutcome(code string) outcome {
 		return contended
 	case "ValidationError", "Validation", "ItemCollectionSizeLimitExceeded":
 		return invalid
-	case "AccessDenied", "ResourceNotFound", "UnrecognizedClient", "InvalidSignature", "IncompleteSignature",
-		"MissingAuthenticationToken", "ExpiredToken", "InvalidClientTokenId", "OptInRequired", "NotAuthorized":
-		return refused
 	}
 	return unknown
 }

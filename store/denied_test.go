@@ -1,0 +1,32 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/store"
+)
+
+// What a person must mend is told apart from what time mends, in the words of each service.
+func TestDenied(t *testing.T) {
+	coded := func(code string) error { return &smithy.GenericAPIError{Code: code} }
+	for _, err := range []error{coded("AccessDenied"), coded("AccessDeniedException"), coded("KMS.AccessDeniedException"), coded("AWS.SimpleQueueService.NonExistentQueue"),
+		coded("InvalidClientTokenId"), coded("ExpiredToken"), coded("ExpiredTokenException"), coded("SignatureDoesNotMatch"), coded("InvalidAccessKeyId"),
+		coded("InvalidAddress"), &dynamodbtypes.ResourceNotFoundException{}, &sqstypes.QueueDoesNotExist{}, &s3types.NoSuchBucket{}} {
+		if !store.Denied(err) || !store.Denied(fmt.Errorf("wrapped: %w", err)) {
+			t.Errorf("%v: asking again can help", err)
+		}
+	}
+	for _, err := range []error{nil, errors.New("AccessDenied"), coded("ThrottlingException"), coded("SlowDown"), coded("InternalError"), coded("RequestThrottled"),
+		coded("AccessDeniedForNow"), coded("ValidationException"), &dynamodbtypes.InternalServerError{}} {
+		if store.Denied(err) {
+			t.Errorf("%v: asking again cannot help", err)
+		}
+	}
+}
