@@ -1,13 +1,16 @@
 package pipeline
 
-import "slices"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
-// nearest is the name among known that word was most likely meant to be, or "" if none is close: at most a
-// third of its letters differ.
+// nearest is the name among known that word was most likely meant to be, or "" if none is close: one letter of it
+// differs, or at most a third of them. (median is no misspelled min.)
 func nearest(word string, known []string) string {
-	best, least := "", len(word)/3+1
+	best, least := "", max(1, utf8.RuneCountInString(word)/3)+1
 	for _, k := range known {
-		if d := distance(word, k); d < least || d == least && best == "" {
+		if d := distance(word, k); d < least {
 			best, least = k, d
 		}
 	}

@@ -30,9 +30,14 @@ func TestDurations(t *testing.T) {
 func TestNearest(t *testing.T) {
 	known := []string{"order.placed", "order.refunded", "at"}
 	for word, want := range map[string]string{
-		"order.plced": "order.placed", "order.palced": "order.placed", "oder.refunded": "order.refunded", "ta": "at", "a": "at", "shipment": "", "": "",
+		"order.plced": "order.placed", "order.palced": "order.placed", "oder.refunded": "order.refunded", "ta": "at", "a": "at", "shipment": "", "": "", "ört": "", "öt": "at",
 	} {
 		if got := nearest(word, known); got != want {
+			t.Errorf("%q: %q", word, got)
+		}
+	}
+	for word, want := range map[string]string{"counts": "count", "summ": "sum", "mxa": "max", "median": "", "mean": "", "avg": "", "minimum": "", "total": ""} {
+		if got := nearest(word, []string{"count", "sum", "min", "max"}); got != want {
 			t.Errorf("%q: %q", word, got)
 		}
 	}
