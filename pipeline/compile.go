@@ -28,7 +28,7 @@ func compile(spec *Spec, r *report, opts []Option) (*Pipeline, error) {
 	}
 	c := &compiler{report: r, spec: spec, p: &Pipeline{epoch: spec.Epoch, secret: o.secret, types: map[string]*eventType{}}}
 	if spec.Ingot != Format {
-		// Another format may mean anything by the rest: nothing else is reported.
+		// Another format may mean anything by the rest: nothing else is reported, nor was it decoded.
 		c.mistake(place("ingot"), fmt.Sprintf("ingot: %d is not a file format that this build reads: it reads %d", spec.Ingot, Format), fmt.Sprintf("ingot: %d", Format))
 		if !c.isBroken("ingot") {
 			return nil, c.mistakes.sorted()

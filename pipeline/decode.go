@@ -25,10 +25,14 @@ func decode(text []byte, r *report) Spec {
 		r.broken[""] = true
 		return spec
 	}
+	d := decoder{report: r}
 	var body ast.Node
 	for _, doc := range file.Docs {
 		if doc.Body == nil {
 			continue
+		}
+		if body == nil && d.otherFormat(doc.Body, &spec) {
+			return spec // the compiler says so, and nothing else
 		}
 		if body != nil {
 			r.values["---"] = positionOf(doc.Body)
@@ -42,9 +46,41 @@ func decode(text []byte, r *report) Spec {
 		r.broken[""] = true
 		return spec
 	}
-	d := decoder{report: r}
 	d.value("", body, reflect.ValueOf(&spec).Elem(), nil)
 	return spec
+}
+
+// otherFormat reports whether the file says that it is of another format, which may mean anything by its names. If
+// so, its version alone is decoded.
+func (d *decoder) otherFormat(body ast.Node, spec *Spec) bool {
+	members, _ := mapping(body)
+	for _, v := range members {
+		if key, ok := v.Key.(ast.ScalarNode); !ok || key.GetToken().Value != "ingot" {
+			continue
+		}
+		version, ok := v.Value.(*ast.IntegerNode)
+		if !ok {
+			return false // no version at all: one mistake among the others
+		}
+		n, err := strconv.Atoi(version.Token.Value)
+		if err != nil || n == Format {
+			return false
+		}
+		d.values["ingot"], spec.Ingot = positionOf(version), n
+		return true
+	}
+	return false
+}
+
+// mapping is the members of n, if it is a mapping.
+func mapping(n ast.Node) (members []*ast.MappingValueNode, ok bool) {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, true
+	}
+	return nil, false
 }
 
 // maxFile is the longest text that is read, in bytes, and maxDepth how deep its brackets may nest: the YAML
@@ -182,13 +218,8 @@ func kindOf(n ast.Node) string {
 // pairs lists the members of a mapping, or reports that n is none. Repeated names are reported and left
 // out.
 func (d *decoder) pairs(p place, n ast.Node, instead string) []pair {
-	var values []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	default:
+	values, ok := mapping(n)
+	if !ok {
 		d.wrongKind(p, n, "a mapping", instead)
 		return nil
 	}

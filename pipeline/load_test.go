@@ -314,6 +314,26 @@ func TestEveryCheck(t *testing.T) {
 	}
 }
 
+// Another format may mean anything by the rest of the file: its version is the one mistake.
+func TestAnotherFormatIsTheOneMistake(t *testing.T) {
+	for _, text := range []string{
+		strings.Replace(base, "ingot: 1", "ingot: 2", 1) + "streams: [a]\nepoch: x\n",
+		"ingot: 2", "{ingot: 2, ingot: 1}", "new: {a: &b 1}\n1: key\ningot: 2\n---\nanother: document\n",
+	} {
+		_, err := loadText(text)
+		if err == nil || !strings.HasPrefix(err.Error(), "p.yaml:") || strings.Contains(err.Error(), "\n") ||
+			!strings.HasSuffix(err.Error(), ": ingot: 2 is not a file format that this build reads: it reads 1; write ingot: 1 instead") {
+			t.Errorf("%s\n%v", text, err)
+		}
+	}
+	// No version at all is a mistake among others.
+	for _, version := range []string{"two", "1.5", "[1]"} {
+		if _, err := loadText("ingot: " + version + "\nepoch: 0\n"); err == nil || strings.Count(err.Error(), "\n") < 2 {
+			t.Errorf("ingot: %s: %v", version, err)
+		}
+	}
+}
+
 // A path is ignored with everything inside it, and with nothing around it.
 func TestIgnoreReachesInside(t *testing.T) {
 	inside := strings.Replace(strings.Replace(base, "[trace]", "[total]", 1), "sum total,", "sum total.net,", 1)
