@@ -26,7 +26,7 @@ func filled(t *testing.T) *world {
 func TestNothingDiffers(t *testing.T) {
 	w := filled(t)
 	r := w.verify()
-	if !r.OK() || r.Items != 40 || r.Totals != 3+3+1 || len(r.Flagged) != 0 || len(r.Odd) != 0 {
+	if !r.OK() || r.Items != 40 || r.Totals != 3+3+1 || r.Partly != 0 || len(r.Flagged) != 0 || len(r.Odd) != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -144,6 +144,66 @@ func TestAfterExpiry(t *testing.T) {
 	if r := w.verify(); len(r.Differences) != 1 || r.Differences[0].What != "n" {
 		t.Errorf("%+v", r.Differences)
 	}
+}
+
+// Of a kept total, some of whose events have expired, the fingerprint alone can be compared: what that sees and what
+// it does not. The report says how many such totals there are.
+func TestPartlyCompared(t *testing.T) {
+	for name, c := range map[string]struct {
+		expression, by, what string // what: the difference; empty: it is not seen
+	}{
+		"untouched":                   {"", "", ""},
+		"the fingerprint":             {"ADD fp :v", "1", "fp"},
+		"its expired part":            {"ADD fpx :v", "1", "fp"},
+		"both alike":                  {"ADD fp :v, fpx :v", "1", ""},
+		"n":                           {"ADD n :v", "1", ""},
+		"a sum":                       {"ADD revenue :v", "1", ""},
+		"a maximum":                   {"ADD largest :v", "1000", ""},
+		"its expired part, forgotten": {"ADD fp :v SET fpx = :v", "0", "fp"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := filled(t)
+			w.now = w.now.Add(60 * day)
+			for i := 40; i < 50; i++ {
+				w.put(w.plan, w.store, i, "a", 7)
+			}
+			w.drain()
+			w.now = w.now.Add(45 * day)
+			w.engine.SweepExpired()
+			w.drain()
+			if c.expression != "" {
+				w.alter(w.partly("a"), c.expression, number(c.by))
+			}
+			r := w.verify()
+			var what []string
+			for _, d := range r.Differences {
+				what = append(what, d.What)
+			}
+			if strings.Join(what, " ") != c.what {
+				t.Errorf("differences %v, want %q", r.Differences, c.what)
+			}
+			if r.Partly != 3 {
+				t.Errorf("%d totals compared in part, want one for each merchant", r.Partly)
+			}
+		})
+	}
+}
+
+// partly is the key of a kept total of the merchant that has an expired part.
+func (w *world) partly(merchant string) map[string]types.AttributeValue {
+	w.t.Helper()
+	for total, err := range w.store.Totals(context.Background()) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if a := total.Address; a.Name == "by_merchant" && a.By[0] == merchant && !total.FPX.IsZero() {
+			d, _ := w.plan.Definition(a.Name)
+			k := d.Key(a.Bucket, a.By, a.Window)
+			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
+		}
+	}
+	w.t.Fatal("no total with an expired part")
+	return nil
 }
 
 // A total that cannot be taken back says so, and is no difference for it.

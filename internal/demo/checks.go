@@ -21,8 +21,11 @@ func (w *world) verified(ctx context.Context) (Check, error) {
 	if err != nil {
 		return Check{}, err
 	}
-	c := Check{Name: "verify", Compared: report.Totals, Differences: []string{},
+	c := Check{Name: "verify", Compared: report.Totals, Partly: report.Partly, Differences: []string{},
 		About: fmt.Sprintf("every total against a new fold of the %s stored", count(report.Items, "item"))}
+	if report.Partly > 0 { // what expired is gone, and what it added cannot be added up anew
+		c.About += fmt.Sprintf(" (%s by fingerprint alone: events expired)", comma(report.Partly))
+	}
 	for _, d := range report.Differences {
 		c.Differences = append(c.Differences, d.String())
 	}
