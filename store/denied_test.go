@@ -18,7 +18,7 @@ func TestDenied(t *testing.T) {
 	coded := func(code string) error { return &smithy.GenericAPIError{Code: code} }
 	for _, err := range []error{coded("AccessDenied"), coded("AccessDeniedException"), coded("KMS.AccessDeniedException"), coded("AWS.SimpleQueueService.NonExistentQueue"),
 		coded("InvalidClientTokenId"), coded("ExpiredToken"), coded("ExpiredTokenException"), coded("SignatureDoesNotMatch"), coded("InvalidAccessKeyId"),
-		coded("InvalidAddress"), &dynamodbtypes.ResourceNotFoundException{}, &sqstypes.QueueDoesNotExist{}, &s3types.NoSuchBucket{}} {
+		coded("InvalidAddress"), coded("AllAccessDisabled"), &dynamodbtypes.ResourceNotFoundException{}, &sqstypes.QueueDoesNotExist{}, &s3types.NoSuchBucket{}} {
 		if !store.Denied(err) || !store.Denied(fmt.Errorf("wrapped: %w", err)) {
 			t.Errorf("%v: asking again can help", err)
 		}

@@ -97,7 +97,7 @@ func codes(out any, err error) []string {
 	var all []string
 	var api smithy.APIError
 	if errors.As(err, &api) {
-		all = append(all, strings.TrimSuffix(api.ErrorCode(), "Exception"))
+		all = append(all, strings.TrimSuffix(strings.TrimPrefix(api.ErrorCode(), "AWS.SimpleQueueService."), "Exception"))
 	}
 	var cancel *types.TransactionCanceledException
 	if errors.As(err, &cancel) {
