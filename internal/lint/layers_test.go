@@ -1,0 +1,144 @@
+package lint
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers are all packages of the module, "." its root: each may import those above it, and none below. A new package
+// has its place below everything that it imports and above everything that imports it.
+var layers = []string{
+	// What an event is, and what it adds to which total: pure.
+	"event", "keys", "envelope", "aggregate", "pipeline",
+	// The tables, the two functions, and the proof.
+	"store", "handler", "verify",
+	// What stands in for AWS.
+	"internal/embedded", "internal/esm", "internal/runtimeapi", "internal/stack",
+	// What runs the functions on it: seeded worlds, the demo, users' own tests.
+	"internal/sim", "internal/sim/scenario", "internal/sim/worlds",
+	"internal/sim/mutants/hunt/found", "internal/sim/mutants/hunt", "internal/sim/mutants",
+	"internal/demo/tally", "internal/demo",
+	"ingottest",
+	// What is deployed: only the commands know the embedded pipeline.yaml.
+	".", "internal/emf", "internal/function", "cmd/ingest", "cmd/streams",
+	// The tool.
+	"internal/estimate", "internal/check/template", "internal/check", "internal/explain", "cmd/ingot",
+	// Tests against other implementations, benches, and what checks the repository itself.
+	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
+	"internal/runtimeapi/cold", "internal/runtimeapi/cold/reference", "internal/bench",
+	"events", "internal/docs", "internal/lint", "scripts/skips",
+}
+
+// imports are all packages of the module with what they import of it, tests aside.
+func imports(t *testing.T, tags string) map[string][]string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-tags="+tags, "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
+	cmd.Dir = "../.."
+	cmd.Env = append(cmd.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS=linux")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list ./...: %v\n%s", err, stderr.String())
+	}
+	root := strings.TrimSuffix(module, "/")
+	packages := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		var own []string
+		for _, path := range strings.Fields(line) {
+			switch {
+			case path == root:
+				own = append(own, ".")
+			case strings.HasPrefix(path, module):
+				own = append(own, strings.TrimPrefix(path, module))
+			}
+		}
+		packages[own[0]] = own[1:]
+	}
+	return packages
+}
+
+// disorder lists what breaks the order.
+func disorder(order []string, packages map[string][]string) []string {
+	var faults []string
+	for name, imported := range packages {
+		own := slices.Index(order, name)
+		if own < 0 {
+			faults = append(faults, name+" is not in the list layers of internal/lint/layers_test.go; put it there below everything that it imports and above everything that imports it")
+			continue
+		}
+		for _, other := range imported {
+			if at := slices.Index(order, other); at > own {
+				faults = append(faults, name+" imports "+other+", which stands below it; take the import out, or move what both need up")
+			}
+		}
+	}
+	for i, name := range order {
+		if _, there := packages[name]; !there {
+			faults = append(faults, name+" is listed, and there is no such package; take it out of the list layers")
+		}
+		if slices.Index(order, name) != i {
+			faults = append(faults, name+" is listed twice")
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+func TestEachPackageImportsThoseAboveIt(t *testing.T) {
+	for _, tags := range []string{"", "ingotlocal"} {
+		for _, fault := range disorder(layers, imports(t, tags)) {
+			t.Errorf("with tags %q: %s", tags, fault)
+		}
+	}
+}
+
+func TestDisorderIsFound(t *testing.T) {
+	order := []string{"event", "keys", "store"}
+	for name, tt := range map[string]struct {
+		packages map[string][]string
+		want     string // empty: nothing
+	}{
+		"fine":   {map[string][]string{"event": nil, "keys": {"event"}, "store": {"event", "keys"}}, ""},
+		"upward": {map[string][]string{"event": nil, "keys": {"store"}, "store": {"event"}}, "keys imports store, which stands below it"},
+		"new":    {map[string][]string{"event": nil, "keys": nil, "store": nil, "util": {"event"}}, "util is not in the list layers"},
+		"gone":   {map[string][]string{"event": nil, "store": nil}, "keys is listed, and there is no such package"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults := strings.Join(disorder(order, tt.packages), "\n")
+			if (tt.want == "") != (faults == "") || !strings.HasPrefix(faults, tt.want) || strings.Contains(faults, "\n") {
+				t.Errorf("found %q, want %q", faults, tt.want)
+			}
+		})
+	}
+}
+
+var packageRow = regexp.MustCompile("(?m)^\\| `([a-z/]+)/` \\|")
+
+// The table of docs/design.md is this order, shortened.
+func TestDesignListsPackagesInThisOrder(t *testing.T) {
+	page, err := os.ReadFile("../../docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Packages\n")
+	last, rows := -1, 0
+	for _, m := range packageRow.FindAllStringSubmatch(section, -1) {
+		rows++
+		at := slices.Index(layers, m[1])
+		if m[1] == "cmd" { // three packages in one row, the last one
+			at = slices.Index(layers, "cmd/ingot")
+		}
+		if at <= last {
+			t.Errorf("%s/ is out of order, or no package", m[1])
+		}
+		last = max(last, at)
+	}
+	if rows < 14 {
+		t.Errorf("only %d rows found", rows)
+	}
+}
