@@ -81,6 +81,7 @@ type world struct {
 	mu     sync.Mutex
 	faults []fault
 	calls  map[string]int
+	seen   func(api string, input any) // every call; nil: nobody looks
 }
 
 // fault happens to the next call of an API for which it applies.
@@ -177,6 +178,9 @@ func (w *world) createTables() {
 func (w *world) intercept(_ context.Context, api string, input any, call func() (any, error)) (any, error) {
 	w.mu.Lock()
 	w.calls[api]++
+	if w.seen != nil {
+		w.seen(api, input)
+	}
 	var f fault
 	for i, waiting := range w.faults {
 		if waiting.api == api && (waiting.applies == nil || waiting.applies(input)) {

@@ -1,0 +1,189 @@
+package handler_test
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// lambdas are the actions of a function's role that Lambda uses in its name: to read the source, to log, to trace.
+var lambdas = []string{
+	"dynamodb:DescribeStream EventsTable", "dynamodb:GetRecords EventsTable", "dynamodb:GetShardIterator EventsTable", "dynamodb:ListStreams EventsTable",
+	"sqs:ReceiveMessage IngestQueue", "sqs:DeleteMessage IngestQueue", "sqs:GetQueueAttributes IngestQueue",
+	"logs:CreateLogStream IngestLogs", "logs:PutLogEvents IngestLogs", "logs:CreateLogStream StreamsLogs", "logs:PutLogEvents StreamsLogs",
+	"xray:PutTraceSegments *", "xray:PutTelemetryRecords *",
+}
+
+// The roles of template.yaml are as wide as what the functions do, no narrower and no wider: every sample event, as it
+// is and under each kind of fault, in both ways of counting.
+func TestRolesAllowWhatIsCalled(t *testing.T) {
+	all := readExpectations(t)
+	used := map[string]map[string]bool{"ingest": {}, "streams": {}}
+	for _, s := range all.Files {
+		for _, c := range bothWays {
+			if len(s.Counting) > 0 && !slices.Contains(s.Counting, c.String()) {
+				continue
+			}
+			for _, faults := range faultsOfEachKind() {
+				w := newWorld(t, counting(c), func(u *setup) {
+					u.load = func() (*pipeline.Pipeline, error) {
+						return pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(all.Key)))
+					}
+				})
+				w.seen = func(api string, input any) {
+					for _, action := range actions(t, api, input) {
+						used[s.Function][action] = true
+					}
+				}
+				if s.Function == "streams" {
+					w.started()
+				}
+				w.faults = faults
+				for _, file := range append(slices.Clone(s.After), s.File) {
+					_, _ = w.runFile(t, s.Function, file) // whatever it comes to
+				}
+			}
+		}
+	}
+	for function, role := range map[string]string{"ingest": "IngestRole", "streams": "StreamsRole"} {
+		allowed := allowedTo(t, role)
+		for _, action := range slices.Sorted(maps.Keys(used[function])) {
+			if !slices.Contains(allowed, action) {
+				t.Errorf("the %s function needs %s, and %s does not allow it", function, action, role)
+			}
+		}
+		for _, action := range allowed {
+			if !used[function][action] && !slices.Contains(lambdas, action) {
+				t.Errorf("%s allows %s, which the %s function never calls", role, action, function)
+			}
+		}
+	}
+}
+
+// faultsOfEachKind are the faults of one run each: none, and one of each kind at the first call of every API.
+func faultsOfEachKind() [][]fault {
+	runs := [][]fault{nil}
+	for _, kind := range []fault{{before: errLost}, {after: errLost}, {before: &types.ProvisionedThroughputExceededException{}},
+		{before: &types.ConditionalCheckFailedException{}}, // without the item, as for an item that is not there
+		{before: &smithy.GenericAPIError{Code: "ValidationException"}}, {before: &smithy.GenericAPIError{Code: "AccessDenied"}}} {
+		var run []fault
+		for _, api := range []string{"PutItem", "UpdateItem", "GetItem", "BatchGetItem", "BatchExecuteStatement", "TransactWriteItems", "SendMessageBatch", "PutObject"} {
+			one := kind
+			one.api = api
+			run = append(run, one)
+		}
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// actions are what IAM asks of a caller: the action and the resource's logical id. A transaction and a batch of
+// statements need the actions of their parts (Service Authorization Reference, Amazon DynamoDB).
+func actions(t *testing.T, api string, input any) (list []string) {
+	t.Helper()
+	add := func(action string, table *string) {
+		list = append(list, "dynamodb:"+action+" "+map[string]string{"events": "EventsTable", "totals": "AggregatesTable"}[aws.ToString(table)])
+	}
+	switch in := input.(type) {
+	case *dynamodb.PutItemInput:
+		add(api, in.TableName)
+	case *dynamodb.UpdateItemInput:
+		add(api, in.TableName)
+	case *dynamodb.GetItemInput:
+		add(api, in.TableName)
+	case *dynamodb.BatchGetItemInput:
+		for table := range in.RequestItems {
+			add(api, &table)
+		}
+	case *dynamodb.BatchExecuteStatementInput:
+		for _, s := range in.Statements {
+			table, isInsert := strings.CutPrefix(*s.Statement, `INSERT INTO "`)
+			if table, _, _ = strings.Cut(table, `"`); !isInsert {
+				t.Errorf("which action allows %s?", *s.Statement)
+			}
+			add("PartiQLInsert", &table)
+		}
+	case *dynamodb.TransactWriteItemsInput:
+		for _, item := range in.TransactItems {
+			switch {
+			case item.Put != nil:
+				add("PutItem", item.Put.TableName)
+			case item.Update != nil:
+				add("UpdateItem", item.Update.TableName)
+			default:
+				t.Errorf("which action allows %+v?", item)
+			}
+		}
+	case *sqs.SendMessageBatchInput:
+		list = append(list, "sqs:SendMessage QuarantineQueue")
+	case *s3.PutObjectInput:
+		if !strings.HasPrefix(*in.Key, "expired/") {
+			t.Errorf("the role allows objects under expired/, and %s is not", *in.Key)
+		}
+		list = append(list, "s3:PutObject ${ArchiveBucket.Arn}/expired/*")
+	default:
+		t.Errorf("which action allows %s?", api)
+	}
+	return list
+}
+
+// allowedTo lists a role's actions, each with what it is allowed on.
+func allowedTo(t *testing.T, role string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile("../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tpl, err := template.Open(text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies := tpl.Property(tpl.Resource(role), "Policies")
+	for _, policy := range policies.Items {
+		for _, statement := range tpl.Get(policy, "PolicyDocument", "Statement").Items {
+			on := resourceText(statement.Member("Resource").Value)
+			for _, action := range texts(statement.Member("Action").Value) {
+				list = append(list, action+" "+on)
+			}
+		}
+	}
+	if len(list) < 5 || len(policies.Items) != 1 {
+		t.Fatalf("%s allows %v", role, list)
+	}
+	return list
+}
+
+// resourceText is the logical id that a GetAtt names, or the text itself.
+func resourceText(n *template.Node) string {
+	if n.Kind != template.Call {
+		return n.Text
+	}
+	id := strings.Join(texts(n.Argument), ".")
+	if n.Name == "Fn::GetAtt" {
+		id, _, _ = strings.Cut(id, ".")
+	}
+	return id
+}
+
+func texts(n *template.Node) []string {
+	if n.Kind != template.List {
+		return []string{n.Text}
+	}
+	var list []string
+	for _, item := range n.Items {
+		list = append(list, item.Text)
+	}
+	return list
+}
