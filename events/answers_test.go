@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/testclock"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -16,7 +17,7 @@ import (
 // TestVerdicts works out every verdict anew, with a map for a table.
 func TestVerdicts(t *testing.T) {
 	p := load(t)
-	for _, now := range []time.Time{time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2028, 11, 1, 0, 0, 0, 0, time.UTC)} {
+	for _, now := range []time.Time{testclock.Now(t), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2028, 11, 1, 0, 0, 0, 0, time.UTC)} {
 		tables := map[string]map[event.Key]*event.Item{} // by file, as it is after the file
 		for _, s := range ingestSamples() {
 			table := map[event.Key]*event.Item{}

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/testclock"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -42,48 +43,58 @@ func messagesOf(t *testing.T, name string) []Message {
 	return list
 }
 
-// The samples' own list says what the function answers for each message; explain must say the same.
+// expectation is what events/expected.json says of one file.
+type expectation struct {
+	File, Function string
+	After          []string
+	Messages       []struct {
+		ID, Verdict, Reason string
+		Key                 *Key
+	}
+}
+
+// The samples' own list says what the function answers for each message; explain must say the same, by the real
+// clock and at the time of the golden files.
 func TestSamplesGetTheVerdictsOfTheFunction(t *testing.T) {
 	text, err := os.ReadFile("../../events/expected.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var expected struct {
-		Files []struct {
-			File, Function string
-			After          []string
-			Messages       []struct {
-				ID, Verdict, Reason string
-				Key                 *Key
-			}
-		}
-	}
+	var expected struct{ Files []expectation }
 	if err := json.Unmarshal(text, &expected); err != nil {
 		t.Fatal(err)
 	}
+	today, golden := explainer(t, aggregate.Marks), explainer(t, aggregate.Marks)
+	today.Now = testclock.Now(t)
 	seen := 0
 	for _, f := range expected.Files {
 		if f.Function != "ingest" || len(f.After) > 0 { // explain knows of no file before this one
 			continue
 		}
 		seen++
-		r := explainer(t, aggregate.Marks).Explain(messagesOf(t, f.File))
-		if len(r.Messages) != len(f.Messages) {
-			t.Errorf("%s: %d messages, want %d", f.File, len(r.Messages), len(f.Messages))
-			continue
-		}
-		for i, want := range f.Messages {
-			got := r.Messages[i]
-			if got.MessageID != want.ID || got.Verdict != want.Verdict || got.Reason != want.Reason {
-				t.Errorf("%s, message %d: %s %s (%s), want %s %s (%s)", f.File, i+1, got.MessageID, got.Verdict, got.Reason, want.ID, want.Verdict, want.Reason)
-			}
-			if want.Key != nil && (got.Key == nil || *got.Key != *want.Key) {
-				t.Errorf("%s, message %d: key %v, want %v", f.File, i+1, got.Key, *want.Key)
-			}
-		}
+		compareVerdicts(t, today, &f)
+		compareVerdicts(t, golden, &f)
 	}
 	if seen < 20 {
 		t.Errorf("only %d files", seen)
+	}
+}
+
+func compareVerdicts(t *testing.T, e *Explainer, f *expectation) {
+	t.Helper()
+	r := e.Explain(messagesOf(t, f.File))
+	if len(r.Messages) != len(f.Messages) {
+		t.Errorf("%s: %d messages, want %d", f.File, len(r.Messages), len(f.Messages))
+		return
+	}
+	for i, want := range f.Messages {
+		got := r.Messages[i]
+		if got.MessageID != want.ID || got.Verdict != want.Verdict || got.Reason != want.Reason {
+			t.Errorf("%s at %s, message %d: %s %s (%s), want %s %s (%s)", f.File, e.Now.Format(time.DateOnly), i+1, got.MessageID, got.Verdict, got.Reason, want.ID, want.Verdict, want.Reason)
+		}
+		if want.Key != nil && (got.Key == nil || *got.Key != *want.Key) {
+			t.Errorf("%s, message %d: key %v, want %v", f.File, i+1, got.Key, *want.Key)
+		}
 	}
 }
 

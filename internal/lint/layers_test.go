@@ -12,6 +12,8 @@ import (
 // layers are all packages of the module, "." its root: each may import those above it, and none below. A new package
 // has its place below everything that it imports and above everything that imports it.
 var layers = []string{
+	// For tests alone.
+	"internal/testclock",
 	// What an event is, and what it adds to which total: pure.
 	"event", "keys", "envelope", "aggregate", "pipeline",
 	// The tables, the two functions, and the proof.
