@@ -30,6 +30,8 @@ func TestEveryAlarmHasItsSection(t *testing.T) {
 	if n := strings.Count(read(t, "template.yaml"), "Type: AWS::CloudWatch::Alarm"); n != len(alarms) || n == 0 {
 		t.Fatalf("%d alarms, of which %d name their section", n, len(alarms))
 	}
+	// The alarms of the indexes say the same and share a section.
+	alarms = slices.CompactFunc(alarms, func(a, b []string) bool { return slices.Equal(a[1:], b[1:]) })
 	for i, m := range alarms {
 		says, name := m[1], m[2]
 		if i >= len(parts) || !strings.HasPrefix(parts[i], name+"\n") {
@@ -130,5 +132,25 @@ func TestQuotedLogLines(t *testing.T) {
 		if !strings.Contains(sources.String(), line) {
 			t.Errorf("no function writes %q", line)
 		}
+	}
+}
+
+var (
+	index      = regexp.MustCompile(`- IndexName: (\w+)\n`)
+	indexAlarm = regexp.MustCompile(`MetricName: WriteThrottleEvents,\s+Dimensions: \[\{Name: TableName, Value: !Ref EventsTable\}, \{Name: GlobalSecondaryIndexName, Value: (\w+)\}\]`)
+)
+
+// CloudWatch counts an index's throttles under the index alone: every index that the template declares has an alarm.
+func TestEveryIndexHasAnAlarm(t *testing.T) {
+	template := read(t, "template.yaml")
+	names := func(pattern *regexp.Regexp) (list []string) {
+		for _, m := range pattern.FindAllStringSubmatch(template, -1) {
+			list = append(list, m[1])
+		}
+		slices.Sort(list)
+		return list
+	}
+	if declared, watched := names(index), names(indexAlarm); len(declared) == 0 || !slices.Equal(declared, watched) {
+		t.Errorf("indexes %v, alarms on %v", declared, watched)
 	}
 }
