@@ -79,16 +79,14 @@ func (a *apply) quarantined(ctx context.Context, u *aggregate.Update, cause erro
 
 // flagHead is the last resort for an item that takes not even a flag (it is full): the generation's head
 // carries it, and the update counts as processed.
-func (a *apply) flagHead(ctx context.Context, u *aggregate.Update, cause error) {
+func (a *apply) flagHead(ctx context.Context, u *aggregate.Update, cause error) error {
 	last := u.Steps[len(u.Steps)-1]
 	cost, err := a.store.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))
 	a.mu.Lock()
 	a.Cost.Add(cost)
 	a.Refused++
 	a.mu.Unlock()
-	if err != nil {
-		a.unproven(u.Steps[0].Sequence, err)
-	}
+	return err
 }
 
 func (a *apply) unproven(sequence event.Sequence, err error) {

@@ -327,6 +327,48 @@ func TestRefusedUpdate(t *testing.T) {
 	}
 }
 
+// An aggregate item that takes not even a flag, being full, blocks nothing: the head of its generation carries the
+// flag, and the other aggregates count.
+func TestFullItem(t *testing.T) {
+	for _, c := range bothWays {
+		t.Run(c.String(), func(t *testing.T) {
+			w := newWorld(t, counting(c))
+			key := event.Key{PK: "A#live#1#0", SK: "-"}
+			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
+			if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+				"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}, "x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}}); err != nil {
+				t.Fatal(err)
+			}
+			var refused []string
+			quarantine := func(_ context.Context, u *aggregate.Update, _ error) error {
+				refused = append(refused, u.Key.String())
+				return nil
+			}
+			// The head cannot be written: nothing may count as processed.
+			denied := fault{api: "UpdateItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}
+			if c == aggregate.Receipts { // where only heads are written by UpdateItem
+				w.faults = []fault{denied}
+				if a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
+					t.Fatal("the update counts as processed, and nothing says that it was refused")
+				}
+				if totals, err := w.store.Total(context.Background(), "by_merchant", map[string]string{"merchant": "m"}, time.Time{}, time.Time{}); err != nil || len(totals) != 0 {
+					t.Fatalf("counted in part: %v, %v", totals, err)
+				}
+			}
+			refused = nil
+			a := w.store.Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine)
+			if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || refused[0] != key.String() {
+				t.Fatalf("unproven %s (%v), %d refused, %v", a.Unproven, a.Err, a.Refused, refused)
+			}
+			def, _ := w.plan.Definition("live")
+			if head, err := w.store.Head(context.Background(), def); err != nil || head == nil || !strings.Contains(head.Flag, "takes no more updates") {
+				t.Errorf("head %+v, %v", head, err)
+			}
+			w.expect(t, "by_merchant", map[string]string{"orders": "1"})
+		})
+	}
+}
+
 // A batch of more than a transaction holds is cut; each part is exact.
 func TestManyReceipts(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))

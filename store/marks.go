@@ -127,7 +127,9 @@ func (w *markedUpdate) dropCounted(img image) int {
 // does not take those either, the head carries the flag.
 func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) next {
 	if w.refusal != nil {
-		w.flagHead(ctx, w.update, w.refusal)
+		if err := w.flagHead(ctx, w.update, w.refusal); err != nil {
+			w.giveUp(err)
+		}
 		return ended
 	}
 	w.refusal = cause

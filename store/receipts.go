@@ -27,7 +27,7 @@ const (
 func (a *apply) receipts(ctx context.Context, b *aggregate.Batch) {
 	groups := groupEntries(b.Entries())
 	a.store.env.Each(len(groups), a.store.concurrency, func(i int) {
-		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, seen: map[event.Key]*observation{}, stuck: map[event.Key]int{}}
+		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, full: map[event.Key]bool{}, seen: map[event.Key]*observation{}, stuck: map[event.Key]int{}}
 		g.run(ctx)
 	})
 }
@@ -64,6 +64,7 @@ type receiptGroup struct {
 	stream   string
 	entries  []aggregate.Entry
 	refusals map[event.Key]error // aggregate items that the table refused for good
+	full     map[event.Key]bool  // those that took not even a flag: their heads carry it
 	seen     map[event.Key]*observation
 	stuck    map[event.Key]int // how often the condition of an aggregate item failed without an explanation
 }
@@ -114,7 +115,7 @@ func (g *receiptGroup) items() ([]types.TransactWriteItem, []*aggregate.Update) 
 		items = append(items, types.TransactWriteItem{Put: &types.Put{
 			TableName: &g.store.aggregates, Item: receipt, ConditionExpression: aws.String("attribute_not_exists(PK)")}})
 		for _, u := range entry.Touches {
-			if !slices.Contains(touched, u) {
+			if !slices.Contains(touched, u) && !g.full[u.Key] {
 				touched = append(touched, u)
 			}
 		}
@@ -184,7 +185,7 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 					progress, why = g.refuse(ctx, u, answer{outcome: invalid, err: errStuck})
 				}
 			}
-		case a.outcome == invalid && g.refusals[u.Key] == nil:
+		case a.outcome == invalid:
 			progress, why = g.refuse(ctx, u, a)
 		default:
 			why = a
@@ -207,8 +208,16 @@ func (g *receiptGroup) learn(u *aggregate.Update, now *observation) (stuck bool)
 }
 
 // refuse hands an update that the table will never take to quarantine, before the receipts are written: after
-// them nothing would bring it back.
+// them nothing would bring it back. From then on the item is only flagged; one that refuses the flag too is left
+// out, and the generation's head says so.
 func (g *receiptGroup) refuse(ctx context.Context, u *aggregate.Update, a answer) (progress bool, why answer) {
+	if refusal := g.refusals[u.Key]; refusal != nil {
+		if err := g.flagHead(ctx, u, refusal); err != nil {
+			return false, classify(err)
+		}
+		g.full[u.Key] = true
+		return true, a
+	}
 	if err := g.quarantine(ctx, u, a.err); err != nil {
 		return false, answer{outcome: unknown, err: err}
 	}
@@ -246,7 +255,7 @@ func (g *receiptGroup) count(answer answer, updates int, units float64) {
 	switch answer.outcome {
 	case done:
 		g.Updates += updates
-		g.Refused += len(g.refusals)
+		g.Refused += len(g.refusals) - len(g.full) // flagHead has counted these
 		fallthrough
 	case cancelled:
 		g.Cost.WriteUnits += units
