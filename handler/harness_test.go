@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -47,20 +46,6 @@ func orders() pipeline.Spec {
 
 // epoch is when these tests play.
 var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// ahead is how much later all clocks of these tests go; CI runs them once a year ahead.
-func ahead(t testing.TB) time.Duration {
-	t.Helper()
-	text := os.Getenv("INGOT_TEST_CLOCK_AHEAD")
-	if text == "" {
-		return 0
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatalf("INGOT_TEST_CLOCK_AHEAD: %v", err)
-	}
-	return d
-}
 
 // world is both functions over the embedded engine, with a clock that stands still unless moved, and faults.
 type world struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/testclock"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -77,7 +78,7 @@ func TestSamples(t *testing.T) {
 		for _, c := range ways {
 			t.Run(fmt.Sprint(s.File, " ", c), func(t *testing.T) {
 				w := newWorld(t, counting(c), func(u *setup) {
-					u.now = time.Now().Add(ahead(t))
+					u.now = time.Now().Add(testclock.Ahead(t))
 					u.load = func() (*pipeline.Pipeline, error) {
 						return pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(all.Key)))
 					}
