@@ -29,7 +29,7 @@ type Streams struct {
 	// OnChange is called for each change in order, at least once, before anything is counted. An error stops
 	// the batch there; that change and all after it are delivered again.
 	OnChange func(context.Context, event.Change) error
-	// OnBatch is told the sums of each batch before the answer.
+	// OnBatch is told the sums of each batch before the answer, of one that fails whole too.
 	OnBatch func(context.Context, StreamsReport)
 	// Margin is how long before the function's deadline work stops; 0 means 3 seconds. Never more than half of
 	// the time there is.
@@ -74,16 +74,13 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	if len(e.records) == 0 {
 		return response, nil // the end of a window or a shard: all was written when it came
 	}
-	if e.shard == "" && s.Store.Counting() == aggregate.Marks {
-		return response, errNoShard
-	}
 	b := &streamBatch{Streams: s, env: s.Env.Real()}
 	b.rep.Received = len(e.records)
 	began := b.env.Now()
 	ctx, stop := b.deadline(ctx)
 	defer stop()
 	if err := b.run(ctx, e); err != nil {
-		return response, err
+		b.whole = err
 	}
 	b.report(ctx, began)
 	if b.whole != nil {
@@ -130,6 +127,9 @@ func (b *streamBatch) deadline(ctx context.Context) (context.Context, context.Ca
 func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	if err := b.decode(e); err != nil {
 		return err
+	}
+	if e.shard == "" && b.Store.Counting() == aggregate.Marks {
+		return errNoShard
 	}
 	b.hook(ctx)
 	counted, heads, err := b.route(e.shard)

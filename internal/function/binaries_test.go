@@ -192,8 +192,11 @@ func (s *sample) checkLines(t *testing.T, box *sandbox) {
 	t.Helper()
 	metrics := box.lines("_aws")
 	if s.WholeBatchFails {
-		if len(metrics) != len(s.After) || !slices.ContainsFunc(box.lines("level"), func(l map[string]any) bool { return l["level"] == "ERROR" && l["requestId"] != nil }) {
-			t.Errorf("%d lines of metrics, or no ERROR with its request id", len(metrics))
+		if len(metrics) != len(s.After)+1 || !slices.ContainsFunc(box.lines("level"), func(l map[string]any) bool { return l["level"] == "ERROR" && l["requestId"] != nil }) {
+			t.Fatalf("%d lines of metrics, or no ERROR with its request id", len(metrics))
+		}
+		if last := metrics[len(metrics)-1]; last["BatchesUnproven"] != 1.0 || last["ChangesReceived"] != 1.0 || last["WriteUnits"] != 0.0 {
+			t.Errorf("metrics of a batch that failed whole: %v", last)
 		}
 		return
 	}

@@ -100,7 +100,7 @@ func streamsMeters() []meter[handler.StreamsReport] {
 			func(b *streamed) float64 { return float64(b.report.Archived) }},
 		{Metric{"Behind", emf.Count, "items stamped below an aggregate's epoch: that aggregate is building until it is rebuilt"},
 			func(b *streamed) float64 { return float64(b.report.Behind) }},
-		{Metric{"BatchesUnproven", emf.Count, "1 if part of the batch is delivered again"},
+		{Metric{"BatchesUnproven", emf.Count, "1 if the batch, or part of it, is delivered again"},
 			func(b *streamed) float64 { return flag(b.report.Unproven) }},
 		{Metric{"IteratorLagMs", emf.Milliseconds, "age of the batch's first record since the table wrote it"},
 			func(b *streamed) float64 { return milliseconds(b.report.Lag) }},

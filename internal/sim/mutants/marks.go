@@ -84,7 +84,7 @@ func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {
 		},
 		{
 			Name: "guessed-lane", What: "a batch that names no shard is counted under a made-up one", Checks: []sim.Check{sim.Miscounted},
-			Patches: []Patch{{"handler/streams.go", `		return response, errNoShard
+			Patches: []Patch{{"handler/streams.go", `		return errNoShard
 `, `		e.shard = "shard"
 `}},
 		},
