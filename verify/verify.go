@@ -50,15 +50,22 @@ func (r *Report) OK() bool { return len(r.Differences) == 0 }
 type Difference struct {
 	Total string // name, since, by and window, for people
 	Def   *aggregate.Definition
-	What  string // "fp", "n", a value's name, or "missing"
+	What  string // "fp", "n", a value's name, "missing", or "head"
 	Has   string // what is stored
 	Wants string // what the items add up to
 }
 
 // String is one line for people.
 func (d Difference) String() string {
+	if d.What == headSays {
+		return fmt.Sprintf("%s: its head says that it is %s, and %s; touch them", d.Total, d.Has, d.Wants)
+	}
 	return fmt.Sprintf("%s: %s is %s, and its items add up to %s", d.Total, d.What, d.Has, d.Wants)
 }
+
+// headSays is the What of a generation that says it is complete while items are stamped below it: old code has
+// counted them, which knew nothing of it.
+const headSays = "head"
 
 // slot names one total of one generation, buckets aside.
 type slot struct {
@@ -92,7 +99,8 @@ type sum struct {
 // their own expiry, and may be gone: they are not compared.
 func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Time) (*Report, error) {
 	r := &Report{}
-	wants, err := r.recompute(ctx, p, from)
+	below := map[*aggregate.Definition]int{}
+	wants, err := r.recompute(ctx, p, from, below)
 	if err != nil {
 		return nil, err
 	}
@@ -108,13 +116,16 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 		if head != nil && head.Flag != "" {
 			r.Flagged = append(r.Flagged, def.String()+", all totals: "+head.Flag)
 		}
+		if head != nil && !head.Building && below[def] > 0 {
+			r.Differences = append(r.Differences, Difference{def.String() + ", all totals", def, headSays, "complete", fmt.Sprintf("%d items are stamped below it", below[def])})
+		}
 	}
 	r.compare(wants, has, now)
 	return r, nil
 }
 
-// recompute folds what every item contributes.
-func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Source) (map[slot]*sum, error) {
+// recompute folds what every item contributes, and counts those that are stamped below a generation of their type.
+func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Source, below map[*aggregate.Definition]int) (map[slot]*sum, error) {
 	wants := map[slot]*sum{}
 	for item, err := range from.Items(ctx) {
 		if odd := (*store.OddItem)(nil); errors.As(err, &odd) {
@@ -127,6 +138,9 @@ func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Sourc
 		contributions := p.Contributions(item)
 		for _, failed := range contributions.Failed {
 			r.Odd = append(r.Odd, fmt.Sprintf("item %s adds nothing to %s: %v", item.Key, failed.Def, failed.Err))
+		}
+		for _, def := range contributions.Behind {
+			below[def]++
 		}
 		for i := range contributions.List {
 			add(wants, &contributions.List[i])
@@ -261,7 +275,8 @@ func (r *Report) compareOne(at slot, stored, want *sum) {
 
 // Finish declares a generation complete after a touch pass, if it is: no item is stamped below it, verify
 // finds no difference in it, and behind (its head's, read before the pass began) has not changed meanwhile.
-// It returns the differences that stand in the way; none and no error: the generation is complete.
+// It returns the differences that stand in the way; none and no error: the generation is complete. Items from
+// which it cannot be computed do not stand in the way: its head is flagged for them, and Totals names them as Odd.
 func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
 	below, err := st.Below(ctx, def)
 	if err != nil {
