@@ -42,8 +42,12 @@ type Total struct {
 }
 
 // Total reads the totals of one aggregate for one set of by values, over the windows that start in [from,
-// to). For an aggregate without windows from and to are ignored. Totals past their expiry are hidden.
-// Totals run behind the events by the stream's lag.
+// to); to must be after from. For an aggregate without windows from and to are ignored. Totals past their expiry are
+// hidden. Totals run behind the events by the stream's lag.
+//
+// The values of by are as the template's functions leave them, not as the event has them: of {site | lower} the lower
+// case, of {customer_id | hmac} the hash. Any other value reads no totals, without an error. pipeline.Pipeline.By
+// computes them from an event, or from some of its fields.
 func (s *Store) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
 	def, ok := s.pipeline.Definition(name)
 	if !ok {
@@ -52,6 +56,10 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 	values, err := byValues(def, by)
 	if err != nil {
 		return nil, err
+	}
+	if def.Window != 0 && !from.Before(to) {
+		return nil, fmt.Errorf("total of %s: no window starts from %s until before %s: give a later to, such as from plus the window, %s",
+			name, from.Format(time.RFC3339Nano), to.Format(time.RFC3339Nano), def.Window)
 	}
 	head, err := s.Head(ctx, def)
 	if err != nil {
@@ -92,7 +100,7 @@ func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket in
 	} else {
 		first, last := windowsIn(from, to)
 		if last < first {
-			return nil, nil // the service refuses a range that is turned round
+			return nil, nil // within one second, after its start: the service refuses a range that is turned round
 		}
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :from AND :to")
 		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(aggregate.WindowText(first)), ":to": text(aggregate.WindowText(last))}
