@@ -23,10 +23,13 @@ func (c *checker) tables() {
 		c.timeToLive(events)
 		c.images(events)
 		c.indexes(events)
+		c.attributes(events)
+		c.indexAlarms(events)
 	}
 	if c.isTable(totals) {
 		c.keys(totals)
 		c.timeToLive(totals)
+		c.attributes(totals)
 		if m := c.t.Property(totals, "StreamSpecification"); m != nil {
 			c.mistake("totals-stream", m.Position, totals.Name+" has a stream: totals must never feed themselves, and nothing reads it; take StreamSpecification out", "")
 		}
@@ -95,7 +98,7 @@ func (c *checker) schema(n *template.Node) (hash, sort string, ok bool) {
 func (c *checker) text(table *template.Resource, rule string, names ...string) {
 	list := c.t.Property(table, "AttributeDefinitions")
 	if list == nil || list.Kind != template.List {
-		return // CloudFormation itself refuses that
+		return // the rule about attributes says so
 	}
 	for _, item := range list.Items {
 		name, kind := c.t.Get(item, "AttributeName"), c.t.Get(item, "AttributeType")
@@ -193,8 +196,12 @@ func (c *checker) lacks(table *template.Resource, list *template.Node, name stri
 	if at, ok := c.declared.index(name); ok {
 		from = fmt.Sprintf("%s:%d:%d", c.declared.file, at.Line, at.Column)
 	}
-	c.mistake("index", where(list, table.Position), fmt.Sprintf("%s has no index %s, which %s uses", table.Name, name, from),
-		"{IndexName: "+name+", "+indexSchema(name)+", Projection: {ProjectionType: ALL}} into GlobalSecondaryIndexes")
+	instead := "{IndexName: " + name + ", " + indexSchema(name) + ", Projection: {ProjectionType: ALL}} into GlobalSecondaryIndexes"
+	defined, _, doubt := c.defined(table)
+	if missing := lacking(keyNames(name), defined); doubt == nil && len(missing) > 0 {
+		instead += " and " + strings.Join(missing, ", ") + " (type S) into AttributeDefinitions"
+	}
+	c.mistake("index", where(list, table.Position), fmt.Sprintf("%s has no index %s, which %s uses", table.Name, name, from), instead)
 }
 
 func indexSchema(name string) string {

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/pipeline"
@@ -101,6 +103,67 @@ var tableRules = []broken{
 	{"index key of numbers", [][2]string{{"AttributeName: GSI1SK, AttributeType: S", "AttributeName: GSI1SK, AttributeType: N"}}, "GSI1SK, AttributeType: |N", "attribute GSI1SK is of type N: all keys are text; write AttributeType: S instead"},
 	{"unknown indexes", [][2]string{{"GlobalSecondaryIndexes: # as", "GlobalSecondaryIndexes: !FindInMap [a, b, c]\n      Tags: # as"}}, "GlobalSecondaryIndexes: |!FindInMap",
 		"warning: cannot tell whether EventsTable has the indexes of pipeline.yaml: Fn::FindInMap finds no Mappings"},
+	{"definition missing", [][2]string{{"        - {AttributeName: GSI2SK, AttributeType: S}\n", ""}}, "      AttributeDefinitions:\n        |- {AttributeName: PK",
+		"AttributeDefinitions of EventsTable lack GSI2SK, the key of index GSI2: CloudFormation refuses the table; write {AttributeName: GSI2SK, AttributeType: S} into AttributeDefinitions instead"},
+	{"definitions of totals", [][2]string{{"      AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S}]\n      KeySchema: [{", "      KeySchema: [{"}}, "KeySchema: |[{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}]\n  ArchiveBucket",
+		"AttributeDefinitions of AggregatesTable lack PK and SK, the key of AggregatesTable: CloudFormation refuses the table; write {AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S} into AttributeDefinitions instead"},
+	{"definition of nothing", [][2]string{{"        - {AttributeName: GSI3SK, AttributeType: S}\n", "        - {AttributeName: GSI3SK, AttributeType: S}\n        - {AttributeName: GSI4PK, AttributeType: S}\n"}}, "AttributeName: |GSI4PK",
+		"no key of EventsTable or of its indexes uses attribute GSI4PK: CloudFormation refuses the table; take it out of AttributeDefinitions"},
+	{"definitions unknown", [][2]string{{"AttributeDefinitions: [{", "AttributeDefinitions: !ImportValue a # [{"}}, "AttributeDefinitions: |!ImportValue",
+		"warning: cannot tell whether the attribute definitions of AggregatesTable are those of its keys: Fn::ImportValue is only worked out while deploying"},
+	{"index without an alarm", [][2]string{{"{Name: GlobalSecondaryIndexName, Value: GSI2}", "{Name: GlobalSecondaryIndexName, Value: GSI1}"}}, "IndexName: |GSI2\n",
+		"warning: index GSI2 has no alarm: when it refuses writes, so does the table, and the table's own alarm does not see it; write an alarm as the one for index GSI1, with GlobalSecondaryIndexName GSI2, instead"},
+	{"alarm of no index", [][2]string{{"Resources:\n", "Resources:\n  X: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: AWS/DynamoDB, MetricName: WriteThrottleEvents, Dimensions: [{Name: TableName, Value: !Ref EventsTable}, {Name: GlobalSecondaryIndexName, Value: GSI4}]}}\n"}}, "Value: |GSI4}",
+		"warning: there is no index GSI4: this alarm never goes off; take it out"},
+	{"alarm of another table's index", [][2]string{{"Resources:\n", "Resources:\n  X: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: AWS/DynamoDB, MetricName: WriteThrottleEvents, Dimensions: [{Name: TableName, Value: other}, {Name: GlobalSecondaryIndexName, Value: GSI4}]}}\n"}}, "", ""},
+	{"alarm of what only a deployment knows", [][2]string{{"{Name: GlobalSecondaryIndexName, Value: GSI2}", "{Name: GlobalSecondaryIndexName, Value: !ImportValue index}"}}, "", ""},
+}
+
+// What the advice about an index says to write is all that the table lacks then.
+func TestTheAdviceOfAnIndexIsWhole(t *testing.T) {
+	indexes := [][2]string{{"      GSI3:", "      GSI4:"}, {"      GSI3: {pk", "      GSI4: {pk"}}
+	in := own{pipeline: indexes}.input(t)
+	var lacks Finding
+	for _, f := range run(t, in).Findings {
+		if f.Rule == "index" {
+			lacks = f
+		}
+	}
+	index, rest, _ := strings.Cut(lacks.Instead, " into GlobalSecondaryIndexes")
+	if want := " and GSI4PK, GSI4SK (type S) into AttributeDefinitions"; rest != want {
+		t.Fatalf("%q after the index, want %q", rest, want)
+	}
+	const list, first = "      GlobalSecondaryIndexes: # as pipeline.yaml uses them: customer, day, status; each has an alarm below\n", "        - {AttributeName: GSI3PK"
+	half := [][2]string{{list, list + "        - " + index + "\n"}}
+	got := rules(run(t, own{pipeline: indexes, template: half}.input(t)))
+	if want := "attribute index-alarm index-unused"; got != want { // GSI4 without definitions and alarm; GSI3 of no use now
+		t.Errorf("%s, want %s", got, want)
+	}
+	whole := append(half, [2]string{first, "        - {AttributeName: GSI4PK, AttributeType: S}\n        - {AttributeName: GSI4SK, AttributeType: S}\n" + first})
+	if got := rules(run(t, own{pipeline: indexes, template: whole}.input(t))); got != "index-alarm index-unused" {
+		t.Error(got)
+	}
+}
+
+// An index taken out of both files leaves definitions and an alarm behind.
+func TestAnIndexTakenOut(t *testing.T) {
+	text := read(t, "template.yaml")
+	from := strings.Index(text, "        - IndexName: GSI3")
+	gone := text[from : from+strings.Index(text[from:], "  AggregatesTable:")]
+	in := own{template: [][2]string{{gone, ""}}, pipeline: [][2]string{{"      GSI3:", "      GSI1:"}, {"      GSI3: {pk", "      GSI1: {pk"}}}.input(t)
+	if got := rules(run(t, in)); got != "attribute attribute index-alarm" {
+		t.Error(got)
+	}
+}
+
+// rules are the rules of a report's findings, in byte order.
+func rules(r *Report) string {
+	var names []string
+	for _, f := range r.Findings {
+		names = append(names, f.Rule)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
 }
 
 var environmentRules = []broken{
@@ -188,9 +251,9 @@ Resources:
   Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 60, RedrivePolicy: {deadLetterTargetArn: {"Fn::GetAtt": [D, Arn]}, maxReceiveCount: 5}}}
   D: {Type: AWS::SQS::Queue, Properties: {MessageRetentionPeriod: 1209600}}
   X: {Type: AWS::SQS::Queue}
-  T: {Type: AWS::DynamoDB::Table, Properties: {KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
+  T: {Type: AWS::DynamoDB::Table, Properties: {AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S}], KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
       StreamSpecification: {StreamViewType: NEW_AND_OLD_IMAGES}, TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true}}}
-  A: {Type: AWS::DynamoDB::Table, Properties: {KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
+  A: {Type: AWS::DynamoDB::Table, Properties: {AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S}], KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
       TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true}}}
   In: {Type: AWS::Lambda::Function, DependsOn: Out, Properties: {Environment: {Variables: {INGOT_TABLE: {Ref: T}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
   Out: {Type: AWS::Lambda::Function, Properties: {Environment: {Variables: {INGOT_AGGREGATES_TABLE: {Ref: A}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
