@@ -24,14 +24,20 @@ func (w *World) Items() []*event.Item {
 	return items
 }
 
-// Total is one aggregate's total for these values of its by, in the window that holds at; an aggregate without
-// windows has one total, whatever at is. A total that nothing has moved, or that has expired, is the zero one:
-// every value of it is 0.
+// Total is one aggregate's total for these values of its by, in the window that holds at: give it the event's own
+// time, not Now, which Drain moves on. An aggregate without windows has one total, whatever at is. A total that
+// nothing has moved, or that has expired, is the zero one: every value of it is 0.
+//
+// The values of by are as the template's functions leave them: of {site | lower} the lower case, of {customer_id |
+// hmac} the hash. Of any other value the total is the zero one. pipeline.Pipeline.By computes them.
 func (w *World) Total(name string, by map[string]string, at time.Time) store.Total {
 	w.t.Helper()
 	def, ok := w.plan.Definition(name)
 	if !ok {
 		w.t.Fatalf("ingottest: the pipeline has no aggregate %q", name)
+	}
+	if def.Window != 0 && at.IsZero() {
+		w.t.Fatalf("ingottest: aggregate %s has windows of %s, and Total was given no time: give it the time of an event that it counts", name, def.Window)
 	}
 	// Windows start at whole seconds, so exactly one starts in these.
 	second := at.Truncate(time.Second)
@@ -60,12 +66,16 @@ func (w *World) Archived() []string {
 }
 
 // Verify drains the queue and the stream, adds up all items anew and compares every total. Each difference is an
-// error of the test, and so is a fault that was asked for and never came about.
+// error of the test, and so is a message that SQS has deleted for its age, and a fault that was asked for and never
+// came about.
 func (w *World) Verify() {
 	w.t.Helper()
 	w.Drain()
 	for _, f := range w.faults.planned {
 		w.t.Errorf("ingottest: %s(%s, %d) never came about: the function sent only %d requests", f.kind, f.function, f.request, w.faults.sent[f.function]-f.at+f.request)
+	}
+	if n := w.aged(); n > 0 {
+		w.t.Errorf("ingottest: %s in the queue for 4 days, not done with: SQS has deleted what is so old; call Drain before Advance", messagesWere(n))
 	}
 	report, err := verify.Totals(w.ctx, w.plan, w.reader, w.clock.Now())
 	if err != nil {

@@ -99,4 +99,5 @@ func (w *World) send(m Message) {
 	if _, err := w.engine.SQS().SendMessage(w.ctx, in); err != nil {
 		w.t.Fatalf("ingottest: message %.100q: %v", m.Body, err)
 	}
+	w.accepted++
 }

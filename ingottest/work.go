@@ -44,7 +44,9 @@ func (w *World) Drain() {
 }
 
 // Advance moves the clock. Drain first: as in the services, a change that nobody read for 24 hours is gone, and
-// so is a message that was in the queue for 4 days; Verify then says which totals are wrong. What has expired is hidden from totals at once, and removed by Sweep.
+// so is a message that was in the queue for 4 days; Verify then says which totals are wrong, and how many messages
+// are gone. A total past its own retain is hidden at once. An event past its retain stays, and counts, until Sweep
+// removes it; under onExpire subtract its share leaves the total at the Drain after that.
 func (w *World) Advance(d time.Duration) {
 	w.t.Helper()
 	w.post()
@@ -54,7 +56,7 @@ func (w *World) Advance(d time.Duration) {
 }
 
 // Sweep lets time to live remove what has expired, as DynamoDB does some time within days, and returns how many
-// items of both tables it removed. The changes wait for Drain.
+// items of both tables it removed. The changes wait for Drain: only then do totals under onExpire subtract fall.
 func (w *World) Sweep() int { return w.engine.SweepExpired() }
 
 // RollShards closes every open shard of the stream and opens its child, as DynamoDB does every few hours.

@@ -70,6 +70,8 @@ type World struct {
 	verdicts  map[event.Verdict]int
 	letters   []Letter  // taken out of the quarantine queue so far
 	dead      []Message // taken out of the dead-letter queue so far
+	accepted  int       // messages that the queue took
+	deleted   int       // of them, those that the mapping deleted: done with
 	lastError error     // of a function
 }
 
@@ -146,7 +148,7 @@ func (w *World) mapFunctions() {
 		}
 	}
 	var err error
-	w.queue, err = esm.NewQueue(w.ctx, esm.QueueConfig{Client: w.engine.SQS(), URL: w.stack.Queue, BatchSize: w.config.BatchSize,
+	w.queue, err = esm.NewQueue(w.ctx, esm.QueueConfig{Client: deletes{w.engine.SQS(), &w.deleted}, URL: w.stack.Queue, BatchSize: w.config.BatchSize,
 		Function:                function(func(ctx context.Context, payload []byte) ([]byte, error) { return w.ingest.invoke(ctx, payload) }),
 		ReportBatchItemFailures: true, OnFailure: failed})
 	if err != nil {

@@ -163,6 +163,22 @@ func TestRootPipeline(t *testing.T) {
 	}
 }
 
+// TestSubtract: what has expired counts until time to live has removed it.
+func TestSubtract(t *testing.T) {
+	w := New(t, Config{Pipeline: compile(t, spec())})
+	w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+	w.Drain()
+	live := func() string { return w.Total("live", nil, time.Time{}).Values["orders"].String() }
+	w.Advance(91 * day)
+	expired := live()
+	w.Sweep()
+	swept := live()
+	w.Drain()
+	if expired != "1" || swept != "1" || live() != "0" {
+		t.Errorf("expired: %s, swept: %s, drained: %s", expired, swept, live())
+	}
+}
+
 func TestStart(t *testing.T) {
 	p := compile(t, spec())
 	for name, c := range map[string]struct {
@@ -296,6 +312,25 @@ func TestWhatFailsATest(t *testing.T) {
 			w.Advance(2 * day)
 			w.Verify()
 		}, "live since 1: missing", ""},
+		"a message that nobody read": {func(tb TB) {
+			w := New(tb, Config{Pipeline: p})
+			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+			w.Advance(5 * day)
+			w.Verify()
+		}, "1 message was in the queue for 4 days, not done with: SQS has deleted what is so old; call Drain before Advance", ""},
+		"messages of a FIFO queue that nobody read": {func(tb TB) {
+			w := New(tb, Config{Pipeline: p, FIFO: true})
+			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+			w.Verify()
+			w.Redeliver()
+			w.Send(order("b", "2026-03-01T10:00:00Z", 1))
+			w.Advance(3 * day)
+			w.Send(order("c", "2026-03-01T10:00:00Z", 1)) // young enough
+			w.Advance(2 * day)
+			w.Drain()
+			w.Verify()
+		}, "2 messages were in the queue for 4 days", ""},
+		"a total at no time": {func(tb TB) { New(tb, Config{Pipeline: p}).Total("daily", merchant, time.Time{}) }, "", "aggregate daily has windows of 24h0m0s, and Total was given no time"},
 		"a total that is wrong": {func(tb TB) {
 			w := New(tb, Config{Pipeline: p})
 			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
