@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
 )
 
 // ChangeKind says what a change of the file means for what is already stored.
@@ -16,7 +18,7 @@ type ChangeKind string
 // The kinds of change.
 const (
 	// IdentityChange: redelivered messages of a live type become other items, or are judged by another
-	// digest. The queue and the dead-letter queue must be drained first.
+	// digest. Do says whether the queue and the dead-letter queue must be drained first.
 	IdentityChange ChangeKind = "identity"
 	// GenerationChange: an aggregate counts in another way under the same name and since. The streams
 	// function would refuse to start.
@@ -25,14 +27,14 @@ const (
 	EpochChange ChangeKind = "epoch"
 )
 
-// ChangeReport is one change between two versions of a file that cannot simply be deployed.
+// ChangeReport is one change between two versions of a file that touches what is stored or under way.
 type ChangeReport struct {
 	Kind    ChangeKind
 	Subject string // "events.order.placed" or "aggregates.merchant_daily"; "epoch", "type"
 	Member  string // what changed: "id", "key.sk", "window"; empty for the subject itself
 	Old     string // empty: it was not there
 	New     string // empty: it is gone
-	Do      string // what to do before deploying it
+	Do      string // what to do before deploying it, or that nothing need be done
 }
 
 // String is "events.order.placed: key.sk was X and is Y; drain …".
@@ -52,7 +54,9 @@ func orNothing(s string) string {
 }
 
 const (
-	drainFirst = "drain the queue and redrive or purge its dead-letter and quarantine queues before deploying: a message delivered again afterwards would become another item"
+	drainFirst = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
+	ignoreMore = "nothing need be drained: digests of what is stored are computed anew under today's ignore, and what is in quarantine as a conflict for such a path can be sent again"
+	ignoreLess = "drain the queue and redrive its dead-letter queue before deploying: an event sent again that differs in such a path alone would be a conflict afterwards"
 	raiseEpoch = "raise epoch and give the aggregate that epoch as its since"
 )
 
@@ -61,11 +65,10 @@ var identityAdvice = map[string]string{
 	"mode":     drainFirst + "; items stored so far have no revision",
 	"revision": drainFirst + "; stored revisions are compared with new ones as they are",
 	"retain":   "drain the queues before deploying: an item stored under the old retain can expire while its message is still delivered again under the new one",
-	"ignore":   drainFirst + ", or be judged by another digest",
 }
 
 // Changes lists what has changed from old to new that touches identity or generations, and what to do
-// first: identity by type, then aggregates by name. It is empty if new can simply be deployed.
+// first: identity by type, then aggregates by name. If it is empty, new can simply be deployed.
 func Changes(old, new *Pipeline) []ChangeReport {
 	var list []ChangeReport
 	if a, b := canonicalTemplate(old.typ), canonicalTemplate(new.typ); a != b && a != "" {
@@ -86,12 +89,46 @@ func identityChanges(name string, was, is *eventType) []ChangeReport {
 		return []ChangeReport{{IdentityChange, subject, "", "declared", "", "drain the queues before deploying: its messages would be quarantined, and its items would no longer be counted"}}
 	}
 	var list []ChangeReport
-	for _, member := range []string{"id", "at", "key.pk", "key.sk", "mode", "revision", "retain", "ignore"} {
+	for _, member := range []string{"id", "at", "key.pk", "key.sk", "mode", "revision", "retain"} {
 		if a, b := was.identity[member], is.identity[member]; a != b {
 			list = append(list, ChangeReport{IdentityChange, subject, member, a, b, cmp.Or(identityAdvice[member], drainFirst)})
 		}
 	}
+	if do := ignoreAdvice(was, is); do != "" {
+		list = append(list, ChangeReport{IdentityChange, subject, "ignore", was.identity["ignore"], is.identity["ignore"], do})
+	}
 	return list
+}
+
+// ignoreAdvice is what a change of ignore asks for; empty if the same is ignored.
+func ignoreAdvice(was, is *eventType) string {
+	more, less := !ignoresAll(was, is.ignore), !ignoresAll(is, was.ignore)
+	switch {
+	case !more && !less:
+		return ""
+	case was.placedByDigest() || is.placedByDigest():
+		return drainFirst
+	case less:
+		return ignoreLess
+	}
+	return ignoreMore
+}
+
+// ignoresAll reports whether t leaves every one of paths out of the digest.
+func ignoresAll(t *eventType, paths []event.Path) bool {
+	for _, path := range paths {
+		if !slices.ContainsFunc(t.ignore, func(ignored event.Path) bool { return ignored.Contains(path) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// placedByDigest reports whether another digest means another item.
+func (t *eventType) placedByDigest() bool {
+	return slices.ContainsFunc([]*keys.Template{t.id, t.pk, t.sk}, func(tpl *keys.Template) bool {
+		return tpl != nil && slices.Contains(tpl.Derived(), "@digest")
+	})
 }
 
 // generationChanges reports definitions that changed under the same name and since, that are gone, and

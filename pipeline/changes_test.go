@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,7 +28,11 @@ func TestChanges(t *testing.T) {
 		{"retain", "retain: 90d", "retain: 91d", []string{"events.placed: retain was 90d and is 91d; drain the queues"}},
 		{"no retain", "revision: moved_at time", "revision: moved_at time\n    retain: 1d", []string{"events.moved: retain was not there and is 1d"}},
 		{"revision", "moved_at time", "moved_no number", []string{"events.moved: revision was moved_at time and is moved_no number"}},
-		{"ignore", "[trace]", "[trace, sent]", []string{"events.placed: ignore was trace and is sent, trace"}},
+		{"ignore more", "[trace]", "[trace, sent]", []string{"events.placed: ignore was trace and is sent, trace; nothing need be drained"}},
+		{"ignore something else", "[trace]", "[sent]", []string{"events.placed: ignore was trace and is sent; drain the queue and redrive its dead-letter queue before"}},
+		{"ignore nothing", "    ignore: [trace]\n", "", []string{"events.placed: ignore was trace and is not there; drain"}},
+		{"ignore less of it", "[trace]", "[trace.id]", []string{"events.placed: ignore was trace and is trace.id; drain"}},
+		{"ignore a part of what is ignored", "[trace]", "[trace, trace.id]", nil},
 		{"epoch lowered", "epoch: 2", "epoch: 1", []string{"epoch was 2 and is 1; an epoch is only ever raised"}},
 		{"where", "total > 0", "total > 1", []string{"aggregates.daily: from.placed.where was total > 0 and is total > 1; raise epoch"}},
 		{"spread", "spread: 4", "spread: 5", []string{"aggregates.daily: spread was 4 and is 5; raise"}},
@@ -71,5 +77,28 @@ func TestChangesOfMode(t *testing.T) {
 	reports := Changes(was, is)
 	if len(reports) != 2 || reports[0].Member != "mode" || reports[0].Kind != IdentityChange || reports[1].Member != "revision" {
 		t.Errorf("%v", reports)
+	}
+}
+
+// Where the digest makes the id or the key, ignoring more makes another item of the same message.
+func TestChangesOfIgnoreUnderADigest(t *testing.T) {
+	for _, file := range []string{
+		"events: {a: {id: '{@digest}', at: '{t}', key: {pk: '{@id}', sk: '-'}, ignore: [x]}}\n",
+		"events: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '{@digest}'}, ignore: [x]}}\n",
+	} {
+		file = "ingot: 1\nepoch: 1\ntype: a\n" + file
+		reports := Changes(mustLoad(t, file), mustLoad(t, strings.Replace(file, "[x]", "[x, y]", 1)))
+		if len(reports) != 1 || reports[0].Member != "ignore" || reports[0].Do != drainFirst {
+			t.Errorf("%v", reports)
+		}
+	}
+}
+
+// What was given up or quarantined is somebody's event: no advice throws it away.
+func TestNoAdvicePurges(t *testing.T) {
+	for _, advice := range append(slices.Collect(maps.Values(identityAdvice)), drainFirst, ignoreMore, ignoreLess, raiseEpoch) {
+		if strings.Contains(advice, "purge") {
+			t.Error(advice)
+		}
 	}
 }

@@ -121,7 +121,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 }
 
 func TestWas(t *testing.T) {
-	const drain = "; drain the queue and redrive or purge its dead-letter and quarantine queues before deploying: a message delivered again afterwards would become another item"
+	const drain = "; drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
 	for _, c := range []struct {
 		name     string
 		old, new [2]string
