@@ -3,8 +3,10 @@ package ingottest_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/ingottest"
@@ -44,7 +46,8 @@ func Example() {
 	for _, item := range w.Items() {
 		fmt.Println(item.Key)
 	}
-	day := w.Total("daily", map[string]string{"merchant": "m1"}, w.Now())
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) // the events' day: Drain moves w.Now() on
+	day := w.Total("daily", map[string]string{"merchant": "m1"}, noon)
 	fmt.Println(day.Window.Format(time.DateOnly), day.Values["orders"], "orders", day.Values["cents"], "cents")
 	fmt.Println(w.Quarantined()[0].Verdict, w.Quarantined()[0].Key)
 	// Output:
@@ -52,6 +55,30 @@ func Example() {
 	// ORDER#o2 / ORDER
 	// 2026-03-01 2 orders 1550 cents
 	// Conflict ORDER#o2 / ORDER
+}
+
+// A pipeline.yaml from a repository of one's own, and the store that the functions have filled.
+func Example_store() {
+	p, err := pipeline.Load(os.DirFS("testdata"), "pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	visit := `{"type": "visit", "visit_id": "v1", "site": "North", "at": "2026-03-01T09:00:00Z"}`
+	w := ingottest.New(t, ingottest.Config{Pipeline: p})
+	w.Send(visit, visit)
+	w.Verify() // drains first
+
+	by, err := p.By("site_daily", envelope.Message{Body: visit}) // site: north, since the file says {site | lower}
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	totals, err := w.Store().Total(context.Background(), "site_daily", by, day, day.AddDate(0, 0, 1))
+	if err != nil || len(totals) != 1 || totals[0].Values["visits"].String() != "1" {
+		t.Fatalf("%v, %v", totals, err)
+	}
+	fmt.Println(by["site"], totals[0].Values["visits"])
+	// Output: north 1
 }
 
 // Hooks of your own run inside the real functions.
