@@ -81,6 +81,24 @@ func Example_store() {
 	// Output: north 1
 }
 
+// The values that a total is by come from an event, or from some of its fields: here one is hashed with the key.
+func Example_by() {
+	p, err := pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte("a key of the example's")))
+	check(err)
+	w, ctx := ingottest.New(t, ingottest.Config{Pipeline: p}), context.Background()
+	w.Send(`{"type":"order.placed","merchant_id":"m1","order_id":"o1","customer_id":"c1","product_id":"p1","quantity":2,
+		"placed_at":"2026-03-01T10:00:00Z","total_cents":1250,"currency":"EUR"}`)
+	w.Verify()
+
+	st := w.Store()
+	by, err := p.By("customer_recent", envelope.Message{Body: `{"customer_id": "c1", "currency": "EUR"}`})
+	check(err)
+	totals, err := st.Total(ctx, "customer_recent", by, time.Time{}, time.Time{}) // no windows: one total, whatever the times
+	check(err)
+	fmt.Println(totals[0].Values["orders"], totals[0].Values["spent"], by["customer"] == "c1")
+	// Output: 1 1250 false
+}
+
 // Hooks of your own run inside the real functions.
 func Example_hooks() {
 	shipped := map[event.Key]int{}

@@ -5,6 +5,13 @@ import "fmt"
 // t stands in the examples where a test has its *testing.T.
 var t printer
 
+// check ends an example that cannot go on.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 type printer struct{}
 
 func (printer) Helper()                   {}

@@ -219,3 +219,13 @@ func TestToolIsInstalledBeforeItIsUsed(t *testing.T) {
 		t.Error("the README does not say once where go install puts the tool")
 	}
 }
+
+// What the operating guide forbids breaks a promise, and the promise says so.
+func TestLoweringTheEpochIsSaid(t *testing.T) {
+	if text := breaks(t, "A total equals the sum"); !strings.Contains(text, "lowering `epoch`") {
+		t.Errorf("the README does not name it: %s", text)
+	}
+	if !strings.Contains(read(t, "docs/operating.md"), "**An epoch is only ever raised.**") {
+		t.Error("docs/operating.md does not forbid it")
+	}
+}

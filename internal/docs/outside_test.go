@@ -1,0 +1,83 @@
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestOutsideThisModule does what the README says to somebody whose tests are in a module of their own: its
+// commands, its pipeline.yaml and its test. It needs nothing but what building this module has downloaded.
+func TestOutsideThisModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the go command, which -short leaves out")
+	}
+	here, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop := t.TempDir()
+	file := func(name, text string) {
+		name = filepath.Join(shop, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(words ...string) {
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Dir = shop
+		cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(words, " "), err, out)
+		}
+	}
+	file("testdata/pipeline.yaml", blocksOf(t, "README.md", "yaml pipeline")[0].text)
+	file("go.sum", read(t, "go.sum")) // else the checksum database would be asked
+	test := ""
+	for _, b := range blocksOf(t, "README.md", "go") {
+		if strings.Contains(b.text, `os.DirFS("testdata")`) {
+			test += b.text
+		}
+	}
+	file("visits_test.go", `package shop
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/ingottest"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+func TestVisits(t *testing.T) {
+`+test+"}\n")
+	ran := 0
+	for _, b := range blocksOf(t, "README.md", "sh") {
+		if !strings.HasPrefix(b.text, "go mod init ") {
+			continue
+		}
+		for line := range strings.Lines(b.text) {
+			ran++
+			run(strings.Fields(strings.Replace(line, "=../ingot", "="+here, 1))...)
+		}
+	}
+	if test == "" || ran != 3 {
+		t.Fatalf("the README has %d commands and the test %q", ran, test)
+	}
+	run("go", "test", "./...")
+}
+
+// The README's pipeline.yaml is the one that its test runs with here, too.
+func TestOutsidePipelineIsTheExamples(t *testing.T) {
+	if blocksOf(t, "README.md", "yaml pipeline")[0].text != read(t, "ingottest/testdata/pipeline.yaml") {
+		t.Error("README.md and ingottest/testdata/pipeline.yaml differ")
+	}
+}
