@@ -40,11 +40,11 @@ func (r *recordLetter) letter() Letter {
 	refusal := &event.Refusal{Verdict: event.Poison, Reason: event.Reason(r.Reason), Detail: r.Detail, Key: key}
 	l := Letter{Attributes: map[string]types.MessageAttributeValue{Attribute: note(refusal)}}
 	body, err := json.Marshal(r)
-	if err != nil || len(body) > maxMessageBytes-noteRoom {
+	if l.Body = sendable(body); err != nil || len(l.Body) > maxMessageBytes-noteRoom {
 		r.Record = nil
 		body, _ = json.Marshal(r)
+		l.Body = sendable(body)
 	}
-	l.Body = sendable(body)
 	return l
 }
 

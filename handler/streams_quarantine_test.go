@@ -24,12 +24,16 @@ func TestOddRecords(t *testing.T) {
 			"attribute no object":    func(r map[string]any, img attributes) { img["odd"] = nil },
 			"no digest":              func(r map[string]any, img attributes) { delete(img, "digest") },
 			"digest not base64":      func(r map[string]any, img attributes) { img["digest"] = map[string]any{"B": "***"} },
-			"no data":                func(r map[string]any, img attributes) { delete(img, "data") },
-			"time unreadable":        func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
-			"unknown event name":     func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
-			"no images":              func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
-			"name of wrong type":     func(r map[string]any, _ attributes) { r["eventName"] = 7 },
-			"no stream":              func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
+			"twice as long in a letter": func(_ map[string]any, img attributes) {
+				img["note"] = map[string]any{"S": strings.Repeat("\ufffe", 200_000)} // SQS takes it only escaped
+				delete(img, "digest")
+			},
+			"no data":            func(r map[string]any, img attributes) { delete(img, "data") },
+			"time unreadable":    func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
+			"unknown event name": func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
+			"no images":          func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
+			"name of wrong type": func(r map[string]any, _ attributes) { r["eventName"] = 7 },
+			"no stream":          func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
 			"no creation time": func(r map[string]any, _ attributes) {
 				delete(r["dynamodb"].(map[string]any), "ApproximateCreationDateTime")
 			},

@@ -186,6 +186,10 @@ func (p *put) judgeAll() {
 				p.results[i] = p.unproven(w, item)
 			case first && w.wrote != 0 && item == w.item:
 				p.results[i] = Result{Verdict: w.wrote}
+			case w.known.older(item) && item.Digest != w.item.Digest:
+				// Of copies the newest was tried, in vain; that says nothing of this one.
+				p.results[i] = Result{Verdict: event.Retry, Refusal: &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Key: item.Key,
+					Detail: "another copy in the same batch was tried in its place and could not be written; it is delivered again"}}
 			default:
 				p.results[i] = p.store.judge(w.known, item)
 			}

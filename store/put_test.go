@@ -304,3 +304,31 @@ func TestNewRefusesWhatIsMissing(t *testing.T) {
 		}
 	}
 }
+
+// Of copies under one key the newest revision is tried. Where that one cannot be written, nothing is known of the
+// others: they come back, and are stored then.
+func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
+	at := func(w *world, typ string, rev int, at string) *event.Item {
+		return w.item(fmt.Sprintf(`"type":%q`, typ), `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":%q`, at))
+	}
+	for name, c := range map[string]struct {
+		typ, at string // of revision 7
+		want    string
+	}{
+		"too late":     {"parcel", "2098-11-01T10:00:00Z", "Retry Expired"},
+		"another type": {"box", "2099-03-01T10:00:00Z", "Retry Conflict"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) { s.Events["box"] = s.Events["parcel"] })
+			good := at(w, "parcel", 5, "2099-03-01T11:00:00Z")
+			w.store.Put(deadline(t), []*event.Item{at(w, "parcel", 3, "2099-03-01T10:00:00Z")})
+			results, _ := w.store.Put(deadline(t), []*event.Item{good, at(w, c.typ, 7, c.at)})
+			if got := verdicts(results); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if results, _ := w.store.Put(deadline(t), []*event.Item{good}); verdicts(results) != "Updated" {
+				t.Errorf("alone: %s", verdicts(results))
+			}
+		})
+	}
+}
