@@ -72,7 +72,13 @@ func (p *Part) addFunc(call string, offset int) error {
 	name, arg = strings.TrimSpace(name), strings.TrimSpace(arg)
 	f, known := lookup(name)
 	if !known {
-		return &TemplateError{Offset: offset, What: quote(name) + " is no function", Instead: "one of " + functionNames()}
+		instead := "one of " + functionNames()
+		if small := strings.ToLower(name); small != name {
+			if _, known := lookup(small); known {
+				instead = small
+			}
+		}
+		return &TemplateError{Offset: offset, What: quote(name) + " is no function", Instead: instead}
 	}
 	if n := len(p.Funcs); n > 0 && f.Follows != nil && !slices.Contains(f.Follows, p.Funcs[n-1].Name) {
 		return &TemplateError{

@@ -82,8 +82,20 @@ func (c *compiler) typeTemplate() {
 	c.p.typ = t
 	c.p.usesHMAC = t.UsesHMAC()
 	if _, ok := c.spec.Events[t.Text()]; t.Constant() && !ok && !c.isBroken("events") {
-		c.mistake("type", "there is no event type "+t.Text(), suggest(t.Text(), slices.Sorted(maps.Keys(c.spec.Events))))
+		c.mistake("type", "there is no event type "+t.Text(), c.typeInstead(t.Text()))
 	}
+}
+
+// typeInstead is what to write for a constant that is no event type: most likely a field without its braces.
+func (c *compiler) typeInstead(text string) string {
+	names := slices.Sorted(maps.Keys(c.spec.Events))
+	if best := nearest(text, names); best != "" {
+		return best
+	}
+	if _, err := event.ParsePath(text); err == nil && !strings.ContainsAny(text, ".[") {
+		return `"{` + text + `}"`
+	}
+	return suggest(text, names)
 }
 
 // finish works out what depends on everything that an event type feeds.

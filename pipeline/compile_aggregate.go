@@ -67,7 +67,7 @@ func (c *compiler) window(at place, s AggregateSpec) {
 	if s.Retain < 0 || s.Retain%time.Second != 0 {
 		c.mistake(at.in("retain"), "retain is "+s.Retain.String(), "whole seconds")
 	}
-	if s.Retain > 0 && s.Window == 0 {
+	if s.Retain > 0 && s.Window == 0 && !c.isBroken(at.in("window")) {
 		c.mistake(at.in("retain"), "retain needs window: a total without a window has no end to count from", "window: 1d beside it")
 	}
 }
@@ -89,9 +89,21 @@ func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]
 				break
 			}
 		}
+		if t.Constant() {
+			c.constantBy(p, name, t.Text())
+		}
 		def.By, list = append(def.By, name), append(list, t)
 	}
 	return list
+}
+
+// constantBy warns of a grouping by nothing, most likely by a field without its braces.
+func (c *compiler) constantBy(p place, name, text string) {
+	instead := ""
+	if _, err := event.ParsePath(text); err == nil {
+		instead = `"{` + text + `}"`
+	}
+	c.warn(p, fmt.Sprintf("%s is the text %s for every event, which groups nothing", name, text), instead)
 }
 
 func (c *compiler) memberName(p place, name string) {

@@ -126,6 +126,8 @@ func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 	p := at.in("revision")
 	const forms = "a path and its type, such as updated_at time or seq number,"
 	switch {
+	case c.isBroken(at.in("mode")) || c.isBroken(p):
+		return
 	case !t.latest && s.Revision != "":
 		c.mistake(p, "revision has a meaning only under mode latest", "mode: latest beside it")
 		return

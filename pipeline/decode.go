@@ -170,7 +170,7 @@ func (d *decoder) value(p place, n ast.Node, into reflect.Value, tags *reflect.S
 	case into.Kind() == reflect.Struct:
 		d.members(p, n, into)
 	case into.Kind() == reflect.Map:
-		d.entries(p, n, into)
+		d.entries(p, n, into, tags)
 	case into.Kind() == reflect.Slice:
 		d.list(p, n, into)
 	case into.Kind() == reflect.String:
@@ -257,20 +257,25 @@ func (d *decoder) members(p place, n ast.Node, into reflect.Value) {
 	for i, f := range fields {
 		names[i] = f.Tag.Get("yaml")
 	}
-	seen := map[string]bool{}
+	seen, meant := map[string]bool{}, map[string]bool{}
 	for _, m := range d.pairs(p, n, example(into.Type())) {
 		at := p.in(m.name)
 		i := slices.Index(names, m.name)
 		if i < 0 {
 			d.misnamed(at, "unknown name "+m.name, suggest(m.name, names))
 			d.broken[at] = true
+			meant[nearest(m.name, names)] = true
 			continue
 		}
 		seen[m.name] = true
 		d.value(at, m.value, into.Field(i), &fields[i])
 	}
 	for i, f := range fields {
-		if f.Tag.Get("need") == "yes" && !seen[names[i]] {
+		switch {
+		case seen[names[i]]:
+		case meant[names[i]]: // it is there under a wrong name, which has been said
+			d.broken[p.in(names[i])] = true
+		case f.Tag.Get("need") == "yes":
 			d.breaks(p.in(names[i]), fmt.Sprintf("%s is missing in %s", names[i], nameOf(p)), "")
 		}
 	}
@@ -306,9 +311,9 @@ func example(t reflect.Type) string {
 }
 
 // entries decodes a mapping with names of the user's own.
-func (d *decoder) entries(p place, n ast.Node, into reflect.Value) {
+func (d *decoder) entries(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {
 	into.Set(reflect.MakeMap(into.Type()))
-	for _, m := range d.pairs(p, n, "") {
+	for _, m := range d.pairs(p, n, tags.Tag.Get("like")) {
 		v := reflect.New(into.Type().Elem()).Elem()
 		d.value(p.in(m.name), m.value, v, nil)
 		into.SetMapIndex(reflect.ValueOf(m.name), v)

@@ -45,7 +45,7 @@ func (c *compiler) identity(at place, t *eventType) {
 	if t.id != nil {
 		c.losslessID(at.in("id"), t)
 	}
-	if t.pk != nil && t.sk != nil && (t.id != nil || s.ID == "") {
+	if t.pk != nil && t.sk != nil && (t.id != nil || s.ID == "" && !c.isBroken(at.in("id"))) {
 		c.keyHoldsID(at, t)
 		c.keyBeyondID(at, t)
 	}

@@ -244,6 +244,12 @@ func TestEveryCheck(t *testing.T) {
 		{"ignored in by", "[trace]", "[shop]", `p.yaml:23:18: shop uses shop, which ignore leaves out of the digest of placed`},
 		{"ignored in revision", "    mode: latest", "    mode: latest\n    ignore: [moved_at]", `p.yaml:20:15: revision uses moved_at, which ignore`},
 		{"constant type", `type: "{type}"`, `type: place`, `p.yaml:3:7: there is no event type place; write placed instead`},
+		{"type without braces", `type: "{type}"`, `type: type`, `p.yaml:3:7: there is no event type type; write "{type}" instead`},
+		{"type in capitals", `type: "{type}"`, `type: Placed`, `there is no event type Placed; write placed instead`},
+		{"type far from all", `type: "{type}"`, `type: user.created`, `there is no event type user.created; write one of moved, placed instead`},
+		{"function in capitals", "{@at | day}", "{@at | unixMs}", `"unixMs" is no function; write unixms instead`},
+		{"another word for retain", "    retain: 90d", "    retention: 90d", `p.yaml:12:5: unknown name retention; write retain instead`},
+		{"list of by", `by: {shop: "{shop}"}`, `by: [shop]`, `p.yaml:23:9: by is a list, not a mapping; write {merchant: "{merchant_id}"} instead`},
 		{"empty where", "where: total > 0", `where: ""`, `p.yaml:26:23: where is empty`},
 		{"brackets too deep", "ingot: 1", "ingot: " + strings.Repeat("[", 200_000), `p.yaml:1:1: not YAML: brackets nest 200002 deep, and at most 1000 are read`},
 		{"file too long", "ingot: 1", "ingot: 1" + strings.Repeat(" ", 1<<20), `p.yaml:1:1: not YAML: the file has `},
@@ -334,6 +340,38 @@ func TestAnotherFormatIsTheOneMistake(t *testing.T) {
 	}
 }
 
+// What is said of a misspelt or wrong member is all that is said of it.
+func TestNothingFollowsFromAMistake(t *testing.T) {
+	for _, c := range []struct{ old, new string }{
+		{"epoch: 2", "epcoh: 2"},
+		{"events:", "evnts:"},
+		{"    since: 2", "    sinse: 2"},
+		{"    window: 1d", "    window: 1day"},
+		{"    window: 1d", "    windw: 1d"},
+		{"    retain: 90d", "    retention: 90d"},
+		{"    mode: latest", "    mod: latest"},
+		{"    mode: latest", "    mode: [latest]"},
+		{"    revision: moved_at", "    revison: moved_at"},
+		{"    onExpire: subtract", "    onExpires: subtract"},
+		{`    id: "{parcel}"`, `    ID: "{parcel}"`},
+		{`sk: "-"`, `sl: "-"`},
+		{"      moved: {values: {", "      moved: {vales: {"},
+	} {
+		if !strings.Contains(base, c.old) {
+			t.Fatalf("base has no %q", c.old)
+		}
+		_, err := loadText(strings.Replace(base, c.old, c.new, 1))
+		var ms Mistakes
+		if !errors.As(err, &ms) || len(ms) != 1 {
+			t.Errorf("%s: %v", c.new, err)
+		}
+	}
+	// A member that is there as well is judged.
+	if _, err := loadText(strings.Replace(base, "    retain: 90d", "    retain: 2h\n    retian: 90d", 1)); err == nil || !strings.Contains(err.Error(), "retain is less than 1d") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A path is ignored with everything inside it, and with nothing around it.
 func TestIgnoreReachesInside(t *testing.T) {
 	inside := strings.Replace(strings.Replace(base, "[trace]", "[total]", 1), "sum total,", "sum total.net,", 1)
@@ -379,6 +417,8 @@ func TestEveryWarning(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"key beyond id", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{status}"`, `p.yaml:8:10: key uses status, which id does not: a corrected event would make a second item`},
 		{"time in key", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{@at | time}"`, `key uses placed_at, which id does not`},
+		{"by without braces", `by: {shop: "{shop}"}`, `by: {shop: shop}`, `p.yaml:23:16: shop is the text shop for every event, which groups nothing; write "{shop}" instead`},
+		{"by of one text", `by: {shop: "{shop}"}`, `by: {shop: "all shops"}`, `shop is the text all shops for every event, which groups nothing`},
 		{"shared keys", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "SHOP#{parcel}", sk: "ORDER#{parcel}"}`, `events of moved and placed can have one key`},
 	} {
 		w := mustLoad(t, strings.Replace(base, c.old, c.new, 1)).Warnings()

@@ -21,8 +21,8 @@ type EventSpec struct {
 	ID         string             `yaml:"id" doc:"Template of the event's identity. Default: the envelope's (CloudEvents source and id, EventBridge id). {@digest} for events without a natural id."`
 	At         string             `yaml:"at" doc:"Template of the event time: RFC 3339 text, or | unix, or | unixms. Default: the envelope's time."`
 	Key        KeySpec            `yaml:"key" need:"yes" doc:"Where the item lives in the events table."`
-	Indexes    map[string]KeySpec `yaml:"indexes" keys:"^GSI([1-9]|1[0-9]|20)$" doc:"Keys in the secondary indexes GSI1 to GSI20. An event that lacks a field is simply not in that index."`
-	Attributes map[string]string  `yaml:"attributes" keys:"^[A-Za-z_][A-Za-z0-9_]*$" doc:"Top-level attributes of the item, each a path into the payload, for filters and other readers."`
+	Indexes    map[string]KeySpec `yaml:"indexes" like:"{GSI1: {pk: \"…\", sk: \"…\"}}" keys:"^GSI([1-9]|1[0-9]|20)$" doc:"Keys in the secondary indexes GSI1 to GSI20. An event that lacks a field is simply not in that index."`
+	Attributes map[string]string  `yaml:"attributes" like:"{status: status}" keys:"^[A-Za-z_][A-Za-z0-9_]*$" doc:"Top-level attributes of the item, each a path into the payload, for filters and other readers."`
 	Retain     time.Duration      `yaml:"retain" doc:"The item expires at its event time plus this; at least 1d. Default: never."`
 	Mode       string             `yaml:"mode" enum:"insert,latest" doc:"insert (default): an immutable fact. latest: the newest revision wins."`
 	Revision   string             `yaml:"revision" doc:"Under mode latest: the path that orders revisions and its type, as in: updated_at time, or: seq number."`
@@ -39,9 +39,9 @@ type KeySpec struct {
 // AggregateSpec declares one generation of one aggregate.
 type AggregateSpec struct {
 	Since    int64               `yaml:"since" need:"yes" min:"1" doc:"The epoch that introduced this definition."`
-	By       map[string]string   `yaml:"by" keys:"^[a-z][a-z0-9_]*$" doc:"What the totals are grouped by: names and templates."`
+	By       map[string]string   `yaml:"by" like:"{merchant: \"{merchant_id}\"}" keys:"^[a-z][a-z0-9_]*$" doc:"What the totals are grouped by: names and templates."`
 	Window   time.Duration       `yaml:"window" doc:"Length of the time window over the event time, aligned in UTC. Default: one total for all time."`
-	From     map[string]FromSpec `yaml:"from" need:"yes" doc:"The event types that feed it, and what each adds."`
+	From     map[string]FromSpec `yaml:"from" like:"{order.placed: {values: {orders: count}}}" need:"yes" doc:"The event types that feed it, and what each adds."`
 	OnExpire string              `yaml:"onExpire" enum:"keep,subtract" doc:"keep (default): an all-time total. subtract: a total of what is still live."`
 	Spread   int                 `yaml:"spread" min:"1" max:"1000" doc:"Write shards of one hot aggregate; default 1."`
 	Retain   time.Duration       `yaml:"retain" doc:"The total expires at its window's end plus this; needs window, and at least the events' retain plus 7d. Default: never."`
@@ -50,5 +50,5 @@ type AggregateSpec struct {
 // FromSpec is what one event type adds to an aggregate.
 type FromSpec struct {
 	Where  string            `yaml:"where" doc:"Only events for which this holds: path op literal, in, exists, and, or, not, parentheses."`
-	Values map[string]string `yaml:"values" need:"yes" keys:"^[a-z][a-z0-9_]*$" doc:"Value names and how each is computed: count, sum PATH, sum -PATH, min PATH or max PATH."`
+	Values map[string]string `yaml:"values" like:"{orders: count}" need:"yes" keys:"^[a-z][a-z0-9_]*$" doc:"Value names and how each is computed: count, sum PATH, sum -PATH, min PATH or max PATH."`
 }

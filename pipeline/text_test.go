@@ -36,10 +36,19 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%q: %q", word, got)
 		}
 	}
-	for word, want := range map[string]string{"counts": "count", "summ": "sum", "mxa": "max", "median": "", "mean": "", "avg": "", "minimum": "", "total": ""} {
+	for word, want := range map[string]string{"counts": "count", "summ": "sum", "mxa": "max", "median": "", "mean": "", "avg": "", "minimum": "min", "total": "", "Count": "count", "SUM": "sum", "summary": "sum", "counter": "count"} {
 		if got := nearest(word, []string{"count", "sum", "min", "max"}); got != want {
 			t.Errorf("%q: %q", word, got)
 		}
+	}
+	members := []string{"at", "attributes", "id", "ignore", "indexes", "key", "mode", "retain", "revision", "schema"}
+	for word, want := range map[string]string{"retention": "retain", "retainFor": "retain", "attrs": "attributes", "rev": "revision", "KEY": "key", "ID": "id", "retries": "", "identity": "", "re": ""} {
+		if got := nearest(word, members); got != want {
+			t.Errorf("%q: %q", word, got)
+		}
+	}
+	if got := nearest("order", []string{"order.placed", "order.refunded"}); got != "" { // akin to both
+		t.Error(got)
 	}
 	for _, c := range []struct {
 		a, b string

@@ -52,7 +52,7 @@ func TestCheckExitCodes(t *testing.T) {
 		{"clean", nil, exitFine, "pipeline.yaml and template.yaml: no mistakes\n", ""},
 		{"a warning alone", []string{"--template", unclear}, exitFine, "1 warning\n", ""},
 		{"a mistake in the template", []string{"--template", broken}, exitDifference, "; write DependsOn: StreamsFunction instead\n", ""},
-		{"a mistake in the pipeline", []string{"--pipeline", mistaken}, exitDifference, "2 mistakes\n", ""},
+		{"a mistake in the pipeline", []string{"--pipeline", mistaken}, exitDifference, "1 mistake\n", ""},
 		{"not YAML", []string{"--pipeline", garbled}, exitUsage, "", "not YAML"},
 		{"a change", []string{"--was", was}, exitDifference, "events.order.placed: key.sk was ORDR and is ORDER; drain the queue", ""},
 		{"no such template", []string{"--template", "none.yaml"}, exitUsage, "", "none.yaml: no such file or directory"},
