@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,7 +132,14 @@ func TestDemoRefuses(t *testing.T) {
 	tool(t, "demo", "--data", "nonsense").says(t, exitUsage, `--data "nonsense"`, "write earthquakes or orders")
 	tool(t, "demo", "--counting", "fingers").says(t, exitUsage, `counting "fingers"`, "write marks or receipts")
 	tool(t, "demo", "--repeat", "0").says(t, exitUsage, "--repeat 0: write 1 or more")
-	tool(t, "demo", "--seed", "minus").says(t, exitUsage, "--seed")
+	for _, seed := range []string{"minus", "-1", "1.5", "18446744073709551616"} {
+		o := tool(t, "demo", "--seed", seed)
+		o.says(t, exitUsage, fmt.Sprintf("--seed %q: write a whole number from 0 to 18446744073709551615", seed))
+		if strings.Contains(o.stderr, "strconv") {
+			t.Errorf("it speaks of its insides: %s", o.stderr)
+		}
+	}
+	tool(t, "demo", "--totals", "all").says(t, exitUsage, `--totals "all": write a whole number`)
 	tool(t, "demo", "--input", "events.ndjson").says(t, exitUsage, "pipeline")
 	demo("--data", "orders").says(t, exitUsage, "data", "input")
 	demo("--input", "nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
@@ -140,6 +148,12 @@ func TestDemoRefuses(t *testing.T) {
 	demo("--pipeline", "sub").says(t, exitUsage, "--pipeline sub: it is a directory; name the pipeline.yaml")
 	demo("--totals", "-5").says(t, exitUsage, "--totals -5: write how many", "or -1 for all")
 	demo("--input", "broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "mend that line")
+	write(t, "wrapped.ndjson", `{"specversion":"1.0","id":"1","source":"s","type":"reading","data":{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}}`)
+	o := demo("--input", "wrapped.ndjson", "--repeat", "2")
+	o.says(t, exitUsage, "wrapped.ndjson:1: it cannot be repeated: it comes in an envelope (CloudEvent (structured))", "leave --repeat away")
+	if strings.Contains(o.stderr, "mend that line") {
+		t.Errorf("it blames the line: %s", o.stderr)
+	}
 	demo("--input", "empty.ndjson").says(t, exitUsage, "there is no event in it")
 	demo("--pipeline", "nowhere.yaml").says(t, exitUsage, "nowhere.yaml")
 	demo("--pipeline", "secret.yaml").says(t, exitUsage, "INGOT_PII_KEY")

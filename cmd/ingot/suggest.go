@@ -1,15 +1,27 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// misspelled makes a flag error say which flag was probably meant; cobra does so for commands alone.
+// misspelled makes a flag error say which flag was probably meant, which cobra does for commands alone, or which
+// numbers the flag takes.
 func misspelled(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		switch f := invalid.GetFlag(); f.Value.Type() {
+		case "uint64":
+			return fmt.Errorf("--%s %q: write a whole number from 0 to %d", f.Name, invalid.GetValue(), uint64(math.MaxUint64))
+		case "int":
+			return fmt.Errorf("--%s %q: write a whole number", f.Name, invalid.GetValue())
+		}
+	}
 	const unknown = "unknown flag: --"
 	word, ok := strings.CutPrefix(err.Error(), unknown)
 	if !ok {

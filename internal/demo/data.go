@@ -2,6 +2,7 @@ package demo
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -37,14 +38,25 @@ type Line struct {
 	Body   string
 }
 
-// LineError is a line that is not an event of the pipeline.
+// LineError is a line that is not an event of the pipeline, or that is one and cannot be repeated.
 type LineError struct {
 	Data   string
 	Number int
 	Err    error
 }
 
+// repeatError says why an event that is in order cannot be sent again as another event.
+type repeatError struct{ why string }
+
+func (e *repeatError) Error() string {
+	return "it cannot be repeated: " + e.why + "; leave --repeat away"
+}
+
 func (e *LineError) Error() string {
+	var repeat *repeatError
+	if errors.As(e.Err, &repeat) {
+		return fmt.Sprintf("%s:%d: %v", e.Data, e.Number, repeat)
+	}
 	return fmt.Sprintf("%s:%d: %v; mend that line, or change the pipeline so that it takes it", e.Data, e.Number, e.Err)
 }
 

@@ -92,19 +92,19 @@ func (c *Copier) copy(body, typ string, k int) (string, error) {
 	}
 	r := c.rules[typ]
 	if r.missing != "" {
-		return "", fmt.Errorf("events of type %s cannot be repeated: %s; leave --repeat away", typ, r.missing)
+		return "", &repeatError{"events of type " + typ + ": " + r.missing}
 	}
 	opened, err := envelope.Open(envelope.Message{Body: body})
 	if err != nil {
 		return "", err
 	}
 	if opened.Kind != (envelope.Kind{}) {
-		return "", fmt.Errorf("an event in an envelope (%s) cannot be repeated; leave --repeat away", opened.Kind)
+		return "", &repeatError{fmt.Sprintf("it comes in an envelope (%s), and copies are made of bare JSON alone", opened.Kind)}
 	}
 	root := opened.Data.Root()
 	at, err := r.later(root.At(r.at), time.Duration(k)*week)
 	if err != nil {
-		return "", err
+		return "", &repeatError{"its time cannot be moved: " + err.Error()}
 	}
 	id, err := json.Marshal(root.At(r.id).Text() + "~" + strconv.Itoa(k))
 	if err != nil {

@@ -1,10 +1,14 @@
 package demo
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 func TestCopies(t *testing.T) {
@@ -26,7 +30,7 @@ func TestCopies(t *testing.T) {
 		"no time":       {id: "{id}", at: "{t | unix}", k: 1, body: `{"id":"a","t":1e300000}`, err: "1e300000 is no time"},
 		"no id field":   {id: "{@digest}", at: "{t | unix}", k: 1, body: `{"t":0}`, err: "its id reads no field"},
 		"no time field": {id: "{id}", k: 1, body: `{"id":"a"}`, err: "its time is no field"},
-		"envelope": {id: "{id}", at: "{t | unix}", k: 1, err: "an event in an envelope (CloudEvent (structured))",
+		"envelope": {id: "{id}", at: "{t | unix}", k: 1, err: "it comes in an envelope (CloudEvent (structured))",
 			body: `{"specversion":"1.0","id":"1","source":"s","type":"e","data":{"id":"a","t":0}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,6 +44,45 @@ func TestCopies(t *testing.T) {
 			}
 			if err != nil || got != test.want {
 				t.Errorf("got %s (%v), want %s", got, err, test.want)
+			}
+		})
+	}
+}
+
+// TestLinesThatCannotBeRepeated: it is not the line that is to be mended.
+func TestLinesThatCannotBeRepeated(t *testing.T) {
+	const taken = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  photo: {id: "%s", at: "%s", key: {pk: "PHOTO#{@id}", sk: "PHOTO"}}
+`
+	const line = `{"type":"photo","name":"a","taken_at":1517363399}`
+	for name, c := range map[string]struct{ id, at, line, want string }{
+		"in an envelope": {"{name}", "{taken_at | unix}", `{"Type":"Notification","MessageId":"1","TopicArn":"arn:aws:sns:eu-west-1:1:t","Message":"{\"type\":\"photo\",\"name\":\"a\",\"taken_at\":1517363399}","Timestamp":"2018-01-31T00:00:00Z"}`,
+			"it comes in an envelope (SNS"},
+		"id made of its time": {"{name}#{taken_at}", "{taken_at | unix}", line, "a copy has ~k appended to field taken_at and is k weeks later, and the pipeline does not take that (Poison"},
+		"number as id":        {"{taken_at | pad:12}", "{taken_at | unix}", line, "a copy has ~k appended to field taken_at"},
+		"id of no field":      {"{@digest}", "{taken_at | unix}", line, "its id reads no field of the payload"},
+		"the end of time":     {"{name}", "{taken_at | unix}", `{"type":"photo","name":"a","taken_at":253402300000}`, "does not take that"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := []byte(fmt.Sprintf(taken, c.id, c.at))
+			p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: text}}, "pipeline.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			copier, err := NewCopier(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Run(context.Background(), Config{Data: lines("f.ndjson", c.line), Plan: p, Repeat: 2, Copier: copier})
+			if err == nil {
+				t.Fatal("it ran")
+			}
+			if text := err.Error(); !strings.Contains(text, "f.ndjson:1: it cannot be repeated: ") || !strings.Contains(text, c.want) ||
+				!strings.HasSuffix(text, "; leave --repeat away") || strings.Contains(text, "mend that line") {
+				t.Errorf("it says: %s", text)
 			}
 		})
 	}

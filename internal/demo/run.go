@@ -116,13 +116,22 @@ func (r *run) produce(ctx context.Context) error {
 	return r.producer.finish(ctx)
 }
 
+// planCopy plans a copy. Where the pipeline does not take it, it is the copying that broke it, not the line.
+func (r *run) planCopy(body, typ string) (*event.Item, error) {
+	item, err := r.Plan.Plan(envelope.Message{Body: body})
+	if err != nil {
+		return nil, &repeatError{fmt.Sprintf("a copy has ~k appended to field %s and is k weeks later, and the pipeline does not take that (%v)", r.Copier.rules[typ].id, err)}
+	}
+	return item, nil
+}
+
 // one sends one event. The producer's list is tallied here, before anything can happen to it.
 func (r *run) one(ctx context.Context, copied int, line Line) error {
 	body := line.Body
 	item, err := r.Plan.Plan(envelope.Message{Body: body})
 	if err == nil && copied > 0 {
 		if body, err = r.Copier.copy(body, item.Type, copied); err == nil {
-			item, err = r.Plan.Plan(envelope.Message{Body: body})
+			item, err = r.planCopy(body, item.Type)
 		}
 	}
 	if err != nil {
