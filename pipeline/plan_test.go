@@ -199,6 +199,27 @@ func TestPlanTakesTheEnvelopesWord(t *testing.T) {
 	}
 }
 
+// The member that says a bare payload's type is a part of the payload, unless it is ignored.
+func TestOneEventBareAndInAnEnvelope(t *testing.T) {
+	const bare = `{"type":"order.placed","merchant_id":"m","order_id":"o","at":"2099-02-03T04:05:06Z"}`
+	enveloped := `{"specversion":"1.0","id":"1","source":"/s","type":"order.placed","data":` + strings.Replace(bare, `"type":"order.placed",`, "", 1) + `}`
+	const file = "ingot: 1\nepoch: 1\ntype: '{type}'\nevents:\n  order.placed: {id: '{merchant_id}#{order_id}', at: '{at}', key: {pk: '{@id}', sk: '-'}%s}\n"
+	for ignore, same := range map[string]bool{"": false, ", ignore: [type]": true} {
+		p := mustLoad(t, fmt.Sprintf(file, ignore))
+		one, err := p.Plan(envelope.Message{Body: bare})
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := p.Plan(envelope.Message{Body: enveloped})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one.Key != two.Key || (one.Digest == two.Digest) != same {
+			t.Errorf("%q: %v %s, %v %s", ignore, one.Key, one.Digest, two.Key, two.Digest)
+		}
+	}
+}
+
 func TestRevision(t *testing.T) {
 	byTime := mustLoad(t, strings.Replace(small, "seq number", "seq time", 1))
 	byNumber := mustLoad(t, small)
