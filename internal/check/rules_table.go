@@ -155,12 +155,13 @@ func (c *checker) indexes(table *template.Resource) {
 		c.cannotTell("index", list, table.Name+" has the indexes of "+c.declared.file)
 	} else if list != nil {
 		for _, item := range list.Items {
+			if item = c.t.Resolve(item); item == nil {
+				continue // AWS::NoValue: it is not made
+			}
 			name := c.t.Get(item, "IndexName")
 			if name == nil || name.Kind != template.Scalar {
 				doubt = true
-				if item = c.t.Resolve(item); item != nil {
-					c.warn("index", item.Position, "cannot tell the name of this index", "")
-				}
+				c.warn("index", item.Position, "cannot tell the name of this index", "")
 				continue
 			}
 			there = append(there, name.Text)

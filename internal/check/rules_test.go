@@ -145,6 +145,21 @@ func TestTheAdviceOfAnIndexIsWhole(t *testing.T) {
 	}
 }
 
+// An index that is not made with these parameters is not there; one that cannot be told is not judged.
+func TestAnIndexUnderACondition(t *testing.T) {
+	const index = "        - IndexName: GSI3\n          KeySchema: [{AttributeName: GSI3PK, KeyType: HASH}, {AttributeName: GSI3SK, KeyType: RANGE}]\n          Projection: {ProjectionType: ALL}\n"
+	for instead, want := range map[string]string{
+		"        - !Ref AWS::NoValue\n":        "index",
+		"        - !ImportValue index\n":       "index", // a warning
+		"        - Fn::Transform: {Name: x}\n": "index",
+	} {
+		r := run(t, own{template: [][2]string{{index, instead}}}.input(t))
+		if got := rules(r); got != want || r.Clean() == strings.Contains(instead, "NoValue") {
+			t.Errorf("%s: %v", instead, r.Findings)
+		}
+	}
+}
+
 // An index taken out of both files leaves definitions and an alarm behind.
 func TestAnIndexTakenOut(t *testing.T) {
 	text := read(t, "template.yaml")
