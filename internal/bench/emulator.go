@@ -14,7 +14,6 @@ import (
 // emulator is a DynamoDB in a process of its own. Each run has a fresh one.
 type emulator struct {
 	*dynoxide.Process
-	url string
 }
 
 // startEmulator starts the binary and returns when it has both tables.
@@ -23,15 +22,13 @@ func startEmulator(ctx context.Context, binary string) (*emulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &emulator{p, p.URL}
+	e := &emulator{p}
 	if err := e.prepare(ctx); err != nil {
-		e.close()
+		e.Close()
 		return nil, fmt.Errorf("emulator %s: %w", binary, err)
 	}
 	return e, nil
 }
-
-func (e *emulator) close() { e.Close() }
 
 func (e *emulator) prepare(ctx context.Context) error {
 	for _, table := range []string{eventsTable, totalsTable} {
@@ -88,7 +85,7 @@ func (e *emulator) scan(ctx context.Context, table string) ([]image, error) {
 
 // call sends one request without any SDK.
 func (e *emulator) call(ctx context.Context, operation string, body []byte) ([]byte, error) {
-	return call(ctx, http.DefaultClient, e.url, operation, body)
+	return call(ctx, http.DefaultClient, e.URL, operation, body)
 }
 
 func call(ctx context.Context, client *http.Client, url, operation string, body []byte) ([]byte, error) {

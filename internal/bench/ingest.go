@@ -19,11 +19,11 @@ func (b *bench) ingest(ctx context.Context) error {
 		return b.fresh(ctx, newEvents, func(e *emulator) (run, error) {
 			switch way {
 			case 0:
-				return ingest(ctx, e.url, input)
+				return ingest(ctx, e.URL, input)
 			case 1:
-				return replay(ctx, e.url, bodies, newEvents)
+				return replay(ctx, e.URL, bodies, newEvents)
 			}
-			return putEach(ctx, e.url, input)
+			return putEach(ctx, e.URL, input)
 		})
 	})
 	if err != nil {
@@ -63,7 +63,7 @@ func (b *bench) delayed(ctx context.Context) error {
 			store = func(url string, in []events.SQSEvent) (run, error) { return putEach(ctx, url, in) }
 		}
 		return b.fresh(ctx, stored, func(e *emulator) (run, error) {
-			proxy := newDelayed(e.url)
+			proxy := newDelayed(e.URL)
 			defer proxy.Close()
 			return store(proxy.URL, input)
 		})
@@ -86,7 +86,7 @@ func (b *bench) fresh(ctx context.Context, stored int, do func(*emulator) (run, 
 	if err != nil {
 		return run{}, err
 	}
-	defer e.close()
+	defer e.Close()
 	r, err := do(e)
 	if err != nil {
 		return r, err
@@ -107,7 +107,7 @@ func (b *bench) emulatorUnits(ctx context.Context, bodies [][]byte) (units float
 	if err != nil {
 		return 0, err
 	}
-	defer e.close()
+	defer e.Close()
 	return charged(ctx, e, bodies)
 }
 

@@ -61,7 +61,7 @@ func (b *bench) table(ctx context.Context) (url, name string, stop func(), err e
 	if err != nil {
 		return "", "", nil, err
 	}
-	return e.url, "the emulator", e.close, nil
+	return e.URL, "the emulator", e.Close, nil
 }
 
 // peak is in kilobytes.

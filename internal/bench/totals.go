@@ -29,11 +29,11 @@ func (b *bench) totals(ctx context.Context) error {
 		return b.counted(ctx, func(e *emulator) (run, error) {
 			switch way {
 			case 0:
-				return count(ctx, e.url, input, len(changes))
+				return count(ctx, e.URL, input, len(changes))
 			case 1:
-				return addEach(ctx, e.url, changes)
+				return addEach(ctx, e.URL, changes)
 			}
-			return readAndAddEach(ctx, e.url, input)
+			return readAndAddEach(ctx, e.URL, input)
 		})
 	})
 	if err != nil {
@@ -55,8 +55,8 @@ func (b *bench) storedItems(ctx context.Context) ([]image, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer e.close()
-	if _, err := ingest(ctx, e.url, batches(orders(newEvents, 0))); err != nil {
+	defer e.Close()
+	if _, err := ingest(ctx, e.URL, batches(orders(newEvents, 0))); err != nil {
 		return nil, err
 	}
 	items, err := e.scan(ctx, eventsTable)
@@ -98,7 +98,7 @@ func (b *bench) counted(ctx context.Context, do func(*emulator) (run, error)) (r
 	if err != nil {
 		return run{}, err
 	}
-	defer e.close()
+	defer e.Close()
 	r, err := do(e)
 	if err != nil {
 		return r, err

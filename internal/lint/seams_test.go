@@ -22,15 +22,32 @@ func TestOnlyEnvTouchesTheWorld(t *testing.T) {
 			if filepath.Join(folder, filepath.Base(file)) == filepath.Join("store", "env.go") {
 				continue
 			}
-			src, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, fault := range worldly(t, file, src) {
-				t.Error(fault)
-			}
+			hold(t, file, worldly)
 		}
 	}
+}
+
+// hold holds a Go file to a rule, which lists what it finds against it.
+func hold(t *testing.T, file string, rule func(t *testing.T, name string, src []byte) []string) {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range rule(t, file, src) {
+		t.Error(fault)
+	}
+}
+
+// parsed is Go source as the rules look at it.
+func parsed(t *testing.T, name string, src []byte) (*token.FileSet, *ast.File) {
+	t.Helper()
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, name, src, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, file
 }
 
 // sources are the Go files of a folder without its tests.
@@ -61,11 +78,7 @@ var banned = map[string][]string{
 // worldly lists what a file does that only Env may do.
 func worldly(t *testing.T, name string, src []byte) []string {
 	t.Helper()
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, name, src, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files, file := parsed(t, name, src)
 	var faults []string
 	fault := func(n ast.Node, what string) {
 		faults = append(faults, fmt.Sprintf("%s: %s; take it from store.Env", files.Position(n.Pos()), what))
