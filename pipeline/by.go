@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/ingot-events/ingot/envelope"
@@ -33,7 +34,10 @@ func (p *Pipeline) By(aggregate string, m envelope.Message) (map[string]string, 
 	}
 	by := make(map[string]string, len(f.by))
 	for i, name := range f.def.By {
-		by[name] = unescape(escaped[i])
+		// What keys.Escape writes is percent-encoding, and this takes it back.
+		if by[name], err = url.PathUnescape(escaped[i]); err != nil {
+			return nil, fmt.Errorf("by: %s: %w", name, err)
+		}
 	}
 	return by, nil
 }
@@ -71,29 +75,4 @@ func (p *Pipeline) workOn(f *feed, m envelope.Message) (*work, error) {
 		return p.workOf(item, opened.Data), nil
 	}
 	return newWork(keys.Source{Data: root, Secret: p.secret}), nil
-}
-
-// unescape takes back keys.Escape.
-func unescape(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			b = append(b, digit(s[i+1])<<4|digit(s[i+2]))
-			i += 2
-			continue
-		}
-		b = append(b, s[i])
-	}
-	return string(b)
-}
-
-// digit is the value of an upper-case hex digit.
-func digit(c byte) byte {
-	if c >= 'A' {
-		return c - 'A' + 10
-	}
-	return c - '0'
 }
