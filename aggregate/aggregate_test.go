@@ -83,6 +83,14 @@ func TestKeys(t *testing.T) {
 	if got := daily.HeadKey(); got != (event.Key{PK: "G#merchant_daily#1", SK: "-"}) {
 		t.Errorf("head %q", got)
 	}
+	if d, ok := aggregate.ParseID(daily.ID()); !ok || daily.ID() != "merchant_daily#1" || d.Name != "merchant_daily" || d.Since != 1 {
+		t.Errorf("%s read as %+v", daily.ID(), d)
+	}
+	for _, foreign := range []string{"", "x", "x#", "x#+1", "x#01", "x#1#2", "x#y"} {
+		if d, ok := aggregate.ParseID(foreign); ok {
+			t.Errorf("ParseID takes %q for %+v", foreign, d)
+		}
+	}
 	for _, foreign := range []event.Key{daily.HeadKey(), aggregate.EpochKey, {PK: "A#x", SK: "-"}, {PK: "A#x#y#0", SK: "-"}, {PK: "A#x#1#0", SK: "noon"}, {},
 		{PK: "A#x#+1#0", SK: "-"}, {PK: "A#x#1#00", SK: "-"}, {PK: "A#x#1#0", SK: "2018-02-01T00:00:00.5Z"}} {
 		if _, ok := aggregate.ParseKey(foreign); ok {

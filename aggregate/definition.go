@@ -97,6 +97,9 @@ type Definition struct {
 	// Text is the canonical text of the whole definition, with every template, condition and path, so that
 	// a silent change of meaning is seen as a change of text.
 	Text string
+	// KeyCheck tells a secret of hmac from another: totals grouped by hashes of two secrets would mean two things.
+	// Empty where By uses no hmac.
+	KeyCheck string
 }
 
 // String names the generation for people: "merchant_daily since 1".

@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -26,12 +25,21 @@ func (d *Definition) Key(bucket int, by []string, start int64) event.Key {
 	return event.Key{PK: pk.String(), SK: WindowText(start)}
 }
 
-// HeadKey is where the generation's head lives.
-func (d *Definition) HeadKey() event.Key {
-	return event.Key{PK: fmt.Sprintf("G#%s#%d", d.Name, d.Since), SK: "-"}
+// ID is what identifies the generation: <name>#<since>.
+func (d *Definition) ID() string { return d.Name + "#" + strconv.FormatInt(d.Since, 10) }
+
+// ParseID reads what ID writes; of the definition only Name and Since are set.
+func ParseID(id string) (*Definition, bool) {
+	name, since, _ := strings.Cut(id, "#")
+	n, err := strconv.ParseInt(since, 10, 64)
+	d := &Definition{Name: name, Since: n}
+	return d, err == nil && d.ID() == id
 }
 
-// EpochKey is where the highest epoch that a streams handler has started with is kept.
+// HeadKey is where the generation's head lives.
+func (d *Definition) HeadKey() event.Key { return event.Key{PK: "G#" + d.ID(), SK: "-"} }
+
+// EpochKey is where the highest epoch that a streams handler has started with is kept, and its generations.
 var EpochKey = event.Key{PK: "E#", SK: "-"}
 
 // Address is an aggregate item's key taken apart.

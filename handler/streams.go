@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -239,8 +240,9 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 		}
 	}
 	if isNew {
-		b.rep.Behind += len(c.Behind)
-		for _, def := range c.Behind {
+		newer := b.Store.Newer() // a rolled-back function cannot tell what they count: they miss it, whatever it is
+		b.rep.Behind += len(c.Behind) + len(newer)
+		for _, def := range slices.Concat(c.Behind, newer) {
 			h.add(def)
 		}
 	}

@@ -3,6 +3,7 @@ package handler_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
 // The bytes of the answer: `state` is there and an object exactly when the event has a window, because Lambda
@@ -122,6 +125,52 @@ func TestStampFromTheFuture(t *testing.T) {
 			t.Errorf("%s: reported as %+v", name, rep)
 		}
 	}
+}
+
+// A function that is rolled back says on the heads of what is newer than itself that they miss what it counts.
+func TestRolledBack(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c)).started()
+		newest := w.startNewer(c)
+		w.started()
+		heads := func() string {
+			h, err := w.store.Head(context.Background(), newest)
+			if err != nil || h == nil {
+				t.Fatal(h, err)
+			}
+			return fmt.Sprintf("totals: %d %t, newest: %d %t", w.head("totals").Behind, w.head("totals").Building, h.Behind, h.Building)
+		}
+		img := w.image(order("1", 5))
+		w.expect(batch(insert(1, img), insert(2, img.with("PK", "S", "ORDER#9"))), done)
+		if got := heads(); got != "totals: 0 false, newest: 1 true" || w.counted[len(w.counted)-1].Behind != 2 {
+			t.Errorf("%s; %+v", got, w.counted[len(w.counted)-1])
+		}
+		w.expect(batch(record(3, event.Remove, img, nil)), done) // nothing is let in by that
+		if got := heads(); got != "totals: 0 false, newest: 1 true" {
+			t.Error(got)
+		}
+	}
+}
+
+// startNewer starts a function of epoch 9 on the same tables, which brings one aggregate, complete as if rebuilt.
+func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
+	w.t.Helper()
+	spec := orders()
+	spec.Epoch = 9
+	spec.Aggregates["newest"] = pipeline.AggregateSpec{Since: 9, From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}, OnExpire: "subtract"}
+	p, err := pipeline.New(spec)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	st, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: c})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	def, _ := p.Definition("newest")
+	if err := errors.Join(st.Start(deadline(w.t)), st.ClearBuilding(context.Background(), def, 0)); err != nil {
+		w.t.Fatal(err)
+	}
+	return def
 }
 
 // A new image stamped below a generation says so on its head, before the answer; an old one does not.

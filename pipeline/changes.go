@@ -148,11 +148,21 @@ func generationChanges(old, new *Pipeline) []ChangeReport {
 	}
 	for _, was := range old.definitions {
 		if _, ok := new.Definition(was.Name); !ok {
-			list = append(list, ChangeReport{GenerationChange, "aggregates." + was.Name, "", "declared", "", "nothing need be done first: its totals stand still from then on, and to count again it needs a new since"})
+			list = append(list, ChangeReport{GenerationChange, "aggregates." + was.Name, "", "declared", "", takenOut(old, new)})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b ChangeReport) int { return strings.Compare(a.Subject, b.Subject) })
 	return list
+}
+
+// takenOut is what an aggregate that is declared no longer asks for: without a new epoch the streams function could
+// not tell a pipeline that lets it go from one that has not heard of it yet.
+func takenOut(old, new *Pipeline) string {
+	const after = "its totals stand still from then on, and to count again it needs a new since"
+	if new.epoch > old.epoch {
+		return "nothing need be done first: " + after
+	}
+	return fmt.Sprintf("write epoch: %d to take it out; %s", old.epoch+1, after)
 }
 
 // definitionChanges compares two canonical texts of one generation, member by member.

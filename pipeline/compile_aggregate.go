@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"regexp"
@@ -44,7 +47,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 	if len(feeds) == 0 {
 		return
 	}
-	def.Text = definitionText(def, by, feeds)
+	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by)
 	c.p.definitions = append(c.p.definitions, def)
 	for t, f := range feeds {
 		c.p.types[t].feeds = append(c.p.types[t].feeds, *f)
@@ -104,6 +107,16 @@ func (c *compiler) constantBy(p place, name, text string) {
 		instead = `"{` + text + `}"`
 	}
 	c.warn(p, fmt.Sprintf("%s is the text %s for every event, which groups nothing", name, text), instead)
+}
+
+// keyCheck tells the secret of hmac from another, without telling the secret.
+func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template) string {
+	if len(c.p.secret) == 0 || !slices.ContainsFunc(by, (*keys.Template).UsesHMAC) {
+		return ""
+	}
+	mac := hmac.New(sha256.New, c.p.secret)
+	mac.Write([]byte("G#" + def.ID()))
+	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
 func (c *compiler) memberName(p place, name string) {

@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -44,4 +47,36 @@ func TestDefinitionTextIsStable(t *testing.T) {
 	if def, _ := want.Definition("live"); def.Text != plainest {
 		t.Errorf("the canonical text, which heads store, has changed:\n%s", def.Text)
 	}
+}
+
+// The check of the secret is golden: it is stored in heads. It is there where totals are grouped by hashes, and of
+// each generation another.
+func TestKeyCheck(t *testing.T) {
+	spec := func(since int64, by string) Spec {
+		return Spec{Ingot: 1, Epoch: 2, Events: map[string]EventSpec{"order": {ID: "{id}", At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "{id | hmac}"}}}, Type: "order",
+			Aggregates: map[string]AggregateSpec{"x": {Since: since, By: map[string]string{"who": by}, From: map[string]FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
+	}
+	for _, c := range []struct {
+		since              int64
+		by, secret, expect string
+	}{
+		{1, "{who | hmac}", "secret", hexMAC("secret", "G#x#1")},
+		{2, "{who | hmac}", "secret", hexMAC("secret", "G#x#2")},
+		{1, "{who | hmac}", "other", hexMAC("other", "G#x#1")},
+		{1, "{who}", "secret", ""},
+	} {
+		p, err := New(spec(c.since, c.by), Secret([]byte(c.secret)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, _ := p.Definition("x"); d.KeyCheck != c.expect {
+			t.Errorf("%+v: %q", c, d.KeyCheck)
+		}
+	}
+}
+
+func hexMAC(secret, text string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(text))
+	return fmt.Sprintf("%.8x", mac.Sum(nil))
 }

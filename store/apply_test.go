@@ -333,6 +333,9 @@ func TestFullItem(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
 			w := newWorld(t, counting(c))
+			if err := w.store.Start(deadline(t)); err != nil {
+				t.Fatal(err)
+			}
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
 			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 			if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{

@@ -77,24 +77,6 @@ func (s *Store) touch(ctx context.Context, key event.Key) (bool, error) {
 	}
 }
 
-// Below counts, by a consistent full scan, the items stamped below a generation whose type it counts.
-func (s *Store) Below(ctx context.Context, d *aggregate.Definition) (int, error) {
-	below := 0
-	for item, err := range s.Items(ctx) {
-		if odd := (*OddItem)(nil); errors.As(err, &odd) {
-			continue // contributes nothing to any generation; its flag and verify speak of it
-		} else if err != nil {
-			return below, err
-		}
-		for _, behind := range s.pipeline.Contributions(item).Behind {
-			if behind == d {
-				below++
-			}
-		}
-	}
-	return below, nil
-}
-
 // ErrBehind says that images below the generation have been met since the pass began: begin again.
 var ErrBehind = errors.New("images stamped below the generation have been met since the pass began; begin again")
 

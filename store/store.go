@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -48,6 +49,7 @@ type Store struct {
 	concurrency int
 	env         Env
 	seen        observations
+	newer       atomic.Pointer[[]*aggregate.Definition] // found by Start
 }
 
 // New checks the configuration and makes a Store. It sends no request.

@@ -149,10 +149,7 @@ func gather(def *aggregate.Definition, head *Head, stored []StoredTotal) []Total
 				t.Window = time.Unix(part.Address.Window, 0).UTC()
 			}
 			if head != nil {
-				t.Building = head.Building
-				if head.Flag != "" {
-					t.Flags = append(t.Flags, head.Flag)
-				}
+				t.Building, t.Flags = head.Building, head.Flags()
 			}
 			byWindow[part.Address.Window] = t
 		}

@@ -36,6 +36,9 @@ type Report struct {
 	Totals      int // totals compared
 	Partly      int // of them, those that keep what expired events added: only their fingerprint was compared
 	Differences []Difference
+	// Below is how many items are stamped below a generation of their type, and so missing from it: a touch pass
+	// brings them in.
+	Below map[*aggregate.Definition]int
 	// Flagged are generations and totals that say of themselves that their values are not proven.
 	Flagged []string
 	// Odd are items that say they are Ingot's and cannot be understood, or from which a definition cannot be
@@ -98,9 +101,8 @@ type sum struct {
 // Totals compares all totals of the pipeline's generations with the items. now decides which totals are past
 // their own expiry, and may be gone: they are not compared.
 func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Time) (*Report, error) {
-	r := &Report{}
-	below := map[*aggregate.Definition]int{}
-	wants, err := r.recompute(ctx, p, from, below)
+	r := &Report{Below: map[*aggregate.Definition]int{}}
+	wants, err := r.recompute(ctx, p, from)
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +115,14 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 		if err != nil {
 			return nil, err
 		}
-		if head != nil && head.Flag != "" {
-			r.Flagged = append(r.Flagged, def.String()+", all totals: "+head.Flag)
+		if head == nil {
+			continue
 		}
-		if head != nil && !head.Building && below[def] > 0 {
-			r.Differences = append(r.Differences, Difference{def.String() + ", all totals", def, headSays, "complete", fmt.Sprintf("%d items are stamped below it", below[def])})
+		for _, flag := range head.Flags() {
+			r.Flagged = append(r.Flagged, def.String()+", all totals: "+flag)
+		}
+		if below := r.Below[def]; below > 0 && !head.Building {
+			r.Differences = append(r.Differences, Difference{def.String() + ", all totals", def, headSays, "complete", fmt.Sprintf("%d items are stamped below it", below)})
 		}
 	}
 	r.compare(wants, has, now)
@@ -125,7 +130,7 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 }
 
 // recompute folds what every item contributes, and counts those that are stamped below a generation of their type.
-func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Source, below map[*aggregate.Definition]int) (map[slot]*sum, error) {
+func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Source) (map[slot]*sum, error) {
 	wants := map[slot]*sum{}
 	for item, err := range from.Items(ctx) {
 		if odd := (*store.OddItem)(nil); errors.As(err, &odd) {
@@ -140,7 +145,7 @@ func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Sourc
 			r.Odd = append(r.Odd, fmt.Sprintf("item %s adds nothing to %s: %v", item.Key, failed.Def, failed.Err))
 		}
 		for _, def := range contributions.Behind {
-			below[def]++
+			r.Below[def]++
 		}
 		for i := range contributions.List {
 			add(wants, &contributions.List[i])
@@ -278,16 +283,12 @@ func (r *Report) compareOne(at slot, stored, want *sum) {
 // It returns the differences that stand in the way; none and no error: the generation is complete. Items from
 // which it cannot be computed do not stand in the way: its head is flagged for them, and Totals names them as Odd.
 func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
-	below, err := st.Below(ctx, def)
-	if err != nil {
-		return nil, err
-	}
-	if below > 0 {
-		return nil, fmt.Errorf("finish %s: %d items are still stamped below it; run the touch pass again", def, below)
-	}
 	report, err := Totals(ctx, p, st, now)
 	if err != nil {
 		return nil, err
+	}
+	if below := report.Below[def]; below > 0 {
+		return nil, fmt.Errorf("finish %s: %d items are still stamped below it; run the touch pass again", def, below)
 	}
 	standing := slices.DeleteFunc(report.Differences, func(d Difference) bool { return d.Def != def })
 	if len(standing) > 0 {

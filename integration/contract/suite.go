@@ -20,11 +20,14 @@ var ctx = context.Background()
 // attrs is an item, or a part of one.
 type attrs = map[string]types.AttributeValue
 
-func s(v string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: v} }
-func n(v string) types.AttributeValue   { return &types.AttributeValueMemberN{Value: v} }
-func b(v string) types.AttributeValue   { return &types.AttributeValueMemberB{Value: []byte(v)} }
-func yes(v bool) types.AttributeValue   { return &types.AttributeValueMemberBOOL{Value: v} }
-func m(v attrs) types.AttributeValue    { return &types.AttributeValueMemberM{Value: v} }
+func s(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
+func n(v string) types.AttributeValue { return &types.AttributeValueMemberN{Value: v} }
+func b(v string) types.AttributeValue { return &types.AttributeValueMemberB{Value: []byte(v)} }
+func yes(v bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: v} }
+func m(v attrs) types.AttributeValue  { return &types.AttributeValueMemberM{Value: v} }
+func list(v ...types.AttributeValue) types.AttributeValue {
+	return &types.AttributeValueMemberL{Value: v}
+}
 func key(pk, sk string) attrs           { return attrs{"PK": s(pk), "SK": s(sk)} }
 func with(item attrs, more attrs) attrs { out := maps.Clone(item); maps.Copy(out, more); return out }
 

@@ -118,13 +118,16 @@ func transactions(t *testing.T, h *Harness) {
 		},
 		"an epoch is raised with its heads": func(w *table) {
 			raise := func(from, to, head string) error {
-				put := &types.Put{TableName: &w.name, Item: with(key(w.pk(), "E#"), attrs{"epoch": n(to)}), ConditionExpression: aws.String("attribute_not_exists(PK)")}
+				put := &types.Put{TableName: &w.name, Item: with(key(w.pk(), "E#"), attrs{"epoch": n(to), "generations": list(s(head))}), ConditionExpression: aws.String("attribute_not_exists(PK)")}
+				items := []types.TransactWriteItem{{Put: put}, {Put: &types.Put{TableName: &w.name,
+					Item: with(key(w.pk(), head), attrs{"building": yes(true)}), ConditionExpression: aws.String("attribute_not_exists(PK)")}}}
 				if from != "" {
 					put.ConditionExpression, put.ExpressionAttributeNames = aws.String("#e = :from"), map[string]string{"#e": "epoch"}
 					put.ExpressionAttributeValues = attrs{":from": n(from)}
+					items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "G#"+from),
+						UpdateExpression: aws.String("SET #retired = :epoch"), ExpressionAttributeNames: map[string]string{"#retired": "retired"}, ExpressionAttributeValues: attrs{":epoch": n(to)}}})
 				}
-				return w.transact(types.TransactWriteItem{Put: put}, types.TransactWriteItem{Put: &types.Put{TableName: &w.name,
-					Item: with(key(w.pk(), head), attrs{"building": yes(true)}), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
+				return w.transact(items...)
 			}
 			if err := raise("", "1", "G#1"); err != nil {
 				w.Fatal(err)
@@ -133,8 +136,9 @@ func transactions(t *testing.T, h *Harness) {
 			if err := raise("1", "2", "G#2"); err != nil {
 				w.Fatal(err)
 			}
-			w.cancelled(raise("1", "3", "G#3"), "ConditionalCheckFailed", "None")
-			w.stored(with(key(w.pk(), "E#"), attrs{"epoch": n("2")}))
+			w.cancelled(raise("1", "3", "G#3"), "ConditionalCheckFailed", "None", "None")
+			w.stored(with(key(w.pk(), "E#"), attrs{"epoch": n("2"), "generations": list(s("G#2"))}))
+			w.stored(with(key(w.pk(), "G#1"), attrs{"building": yes(true), "retired": n("2")}))
 			w.absent(key(w.pk(), "G#3"))
 		},
 		"a token makes it once": func(w *table) {

@@ -15,9 +15,7 @@ func generations() []Mutant {
 		},
 		{
 			Name: "epoch-not-raised", What: "the head of a new aggregate is written without raising the epoch", Checks: []sim.Check{sim.Generation},
-			Patches: []Patch{{"store/generation.go", `	to.Item["epoch"] = integer(s.pipeline.Epoch())
-`, `	to.Item["epoch"] = integer(max(from, 1))
-`}},
+			Patches: []Patch{{"store/start.go", `to.Item["generations"] = integer(s.pipeline.Epoch()), write`, `to.Item["generations"] = integer(max(from, 1)), write`}},
 		},
 		{
 			Name: "behind-not-marked", What: "an image below the generation leaves no trace on its head", Checks: []sim.Check{sim.Generation},

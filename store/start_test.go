@@ -90,6 +90,14 @@ func TestStart(t *testing.T) {
 		{"a higher epoch and nothing new", added(2, 5), aggregate.Marks, nil, "5"},
 		{"new again at an epoch that has passed", func(s *pipeline.Spec) { added(2, 5)(s); s.Aggregates["more"] = s.Aggregates["extra"] }, aggregate.Marks, []string{"more since 2", "since: 6", "epoch to 6"}, "5"},
 		{"a new generation of a name", added(6, 6), aggregate.Marks, nil, "6"},
+		{"the generation before it under a higher epoch", added(2, 7), aggregate.Marks, []string{"extra since 2", "taken out at epoch 6", "since: 7 and epoch: 7"}, "6"},
+		{"the file of the generation before it", added(2, 5), aggregate.Marks, nil, "6"},
+		{"one taken out without a new epoch", func(s *pipeline.Spec) { s.Epoch = 6 }, aggregate.Marks, []string{"extra since 6", "at epoch 6, does not declare it", "epoch: 7"}, "6"},
+		{"an older file that would let some of it go", func(s *pipeline.Spec) { added(2, 5)(s); delete(s.Aggregates, "live") }, aggregate.Marks, []string{"live since 1", "at epoch 5, does not declare it", "epoch: 7"}, "6"},
+		{"one taken out with a new epoch", func(s *pipeline.Spec) { s.Epoch = 8 }, aggregate.Marks, nil, "8"},
+		{"put back as it was", added(6, 9), aggregate.Marks, []string{"extra since 6", "taken out at epoch 8", "since: 9 and epoch: 9"}, "8"},
+		{"put back in the file that took it out", added(6, 8), aggregate.Marks, []string{"extra since 6", "taken out at epoch 8", "since: 9 and epoch: 9"}, "8"},
+		{"put back as a new generation", added(9, 9), aggregate.Marks, nil, "9"},
 	} {
 		err := w.with(step.alter, step.way).Start(deadline(t))
 		if (err != nil) != (step.refused != nil) {
@@ -104,14 +112,14 @@ func TestStart(t *testing.T) {
 			t.Fatalf("%s: the table is at epoch %s, want %s", step.name, got, step.epoch)
 		}
 	}
-	for name, want := range map[string]struct {
-		since    int64
+	for id, want := range map[string]struct {
 		building bool
-	}{"live": {1, false}, "extra": {2, true}, "Extra": {6, true}} {
-		name = strings.ToLower(name)
-		h := head(t, w.store, &aggregate.Definition{Name: name, Since: want.since})
-		if h == nil || h.Building != want.building || h.Behind != 0 || h.Counting != "marks" || h.Definition == "" || len(h.Digest) != 64 {
-			t.Errorf("head of %s since %d: %+v", name, want.since, h)
+		retired  int64
+	}{"live#1": {false, 0}, "extra#2": {true, 6}, "extra#6": {true, 8}, "extra#9": {true, 0}} {
+		d, _ := aggregate.ParseID(id)
+		h := head(t, w.store, d)
+		if h == nil || h.Building != want.building || h.Retired != want.retired || h.Behind != 0 || h.Counting != "marks" || h.Definition == "" || len(h.Digest) != 64 {
+			t.Errorf("head of %s: %+v", d, h)
 		}
 	}
 }
@@ -144,8 +152,80 @@ func TestStoredHead(t *testing.T) {
 	if len(img) != 8 {
 		t.Errorf("%d attributes", len(img))
 	}
-	if got := show(w.stored("totals", event.Key{PK: "E#", SK: "-"})["epoch"]); got != "N 1" {
+	e := w.stored("totals", event.Key{PK: "E#", SK: "-"})
+	if got := show(e["epoch"]) + ", " + show(e["generations"]); got != "N 1, L of S by_merchant#1 S daily#1 S live#1" || len(e) != 4 {
 		t.Errorf("E# is %s", got)
+	}
+}
+
+// A function that is rolled back knows the newer generations by name, and its reads say which of its own were
+// taken out.
+func TestStartOfAnOlderPipeline(t *testing.T) {
+	w := newWorld(t)
+	newer := w.with(func(s *pipeline.Spec) { added(2, 2)(s); delete(s.Aggregates, "live") }, aggregate.Marks)
+	for _, s := range []*store.Store{w.store, newer, w.store} {
+		if err := s.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := w.store.Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(newer.Newer()) != 0 {
+		t.Errorf("older: %v, newer: %v", n, newer.Newer())
+	}
+	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	if total := w.total("live", nil); len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "taken out of the pipeline at epoch 2") {
+		t.Errorf("%+v", total)
+	}
+}
+
+// Hashes of two secrets would be two totals of one merchant.
+func TestStartWithAnotherSecret(t *testing.T) {
+	w := newWorld(t)
+	spec := orders()
+	spec.Aggregates["by_merchant"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant | hmac}"}, From: spec.Aggregates["daily"].From}
+	start := func(secret string) error {
+		p, err := pipeline.New(spec, pipeline.Secret([]byte(secret)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals"}).Start(deadline(t))
+	}
+	for _, secret := range []string{"one", "one"} {
+		if err := start(secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := start("two")
+	if err == nil || !strings.Contains(err.Error(), "aggregate by_merchant since 1 is grouped by hmac with another secret") || strings.Contains(err.Error(), "daily") {
+		t.Errorf("%v", err)
+	}
+}
+
+// One start changes what fits into one transaction; an item that a person has deleted is not made of half a head.
+func TestStartsThatChangeTooMuch(t *testing.T) {
+	w := newWorld(t)
+	many := func(epoch int64, n int) *store.Store {
+		return w.with(func(s *pipeline.Spec) {
+			s.Epoch = epoch
+			for i := range n {
+				added(epoch, epoch)(s)
+				s.Aggregates[fmt.Sprintf("extra_%d", i)] = s.Aggregates["extra"]
+			}
+			delete(s.Aggregates, "extra")
+		}, aggregate.Marks)
+	}
+	for _, step := range []struct {
+		epoch   int64
+		extras  int
+		refused string
+	}{{1, 60, ""}, {2, 60, "60 aggregates are new and 60 are taken out, and one start can change 99"}, {3, 0, ""}, {4, 60, ""}} {
+		err := many(step.epoch, step.extras).Start(deadline(t))
+		if (err == nil) != (step.refused == "") || err != nil && !strings.Contains(err.Error(), step.refused) {
+			t.Errorf("epoch %d: %v", step.epoch, err)
+		}
+	}
+	gone := &aggregate.Definition{Name: "gone", Since: 1}
+	if _, err := w.store.MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
+		t.Errorf("%v %+v", err, head(t, w.store, gone))
 	}
 }
 
@@ -253,6 +333,12 @@ func show(v types.AttributeValue) string {
 		return fmt.Sprint("BOOL ", v.Value)
 	case *types.AttributeValueMemberM:
 		return fmt.Sprintf("M of %d", len(v.Value))
+	case *types.AttributeValueMemberL:
+		list := "L of"
+		for _, element := range v.Value {
+			list += " " + show(element)
+		}
+		return list
 	case nil:
 		return "nothing"
 	}

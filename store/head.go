@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+)
+
+// Head is what the aggregates table says of one generation.
+type Head struct {
+	Definition string // canonical text
+	Digest     string
+	Counting   string
+	Spread     int
+	// Building: items older than the generation may not be counted in it yet; rebuild brings them in.
+	Building bool
+	// Behind counts the batches that held an image stamped below the generation.
+	Behind int64
+	// Retired is the epoch whose pipeline no longer declared the generation: it has counted nothing of what that and
+	// newer pipelines saw. 0: it counts.
+	Retired int64
+	// KeyCheck tells the secret of its hmac from another, see aggregate.Definition; empty if it uses none.
+	KeyCheck string
+	Flag     string
+}
+
+func headImage(d *aggregate.Definition, counting aggregate.Counting, building bool) image {
+	img := keyImage(d.HeadKey())
+	img["definition"], img["digest"], img["counting"] = text(d.Text), text(d.Digest()), text(counting.String())
+	img["spread"], img["behind"] = integer(int64(d.Spread)), integer(0)
+	img["building"] = &types.AttributeValueMemberBOOL{Value: building}
+	if d.KeyCheck != "" {
+		img["keyCheck"] = text(d.KeyCheck)
+	}
+	return img
+}
+
+func readHead(img image) *Head {
+	h := &Head{Definition: textOf(img["definition"]), Digest: textOf(img["digest"]), Counting: textOf(img["counting"]),
+		Spread: int(integerOf(img["spread"])), Behind: integerOf(img["behind"]), Retired: integerOf(img["retired"]), KeyCheck: textOf(img["keyCheck"]), Flag: textOf(img["flag"])}
+	if b, ok := img["building"].(*types.AttributeValueMemberBOOL); ok {
+		h.Building = b.Value
+	}
+	return h
+}
+
+// Flags are the reasons why no total of the generation is proven.
+func (h *Head) Flags() (list []string) {
+	if h.Flag != "" {
+		list = append(list, h.Flag)
+	}
+	if h.Retired > 0 {
+		list = append(list, fmt.Sprintf("taken out of the pipeline at epoch %d: it has counted nothing since", h.Retired))
+	}
+	return list
+}
+
+// MarkBehind records on the heads that a batch held an image stamped below the generation: the generation
+// is building until rebuild has touched that item.
+func (s *Store) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
+	return s.updateHeads(ctx, defs, &dynamodb.UpdateItemInput{
+		UpdateExpression:          aws.String("ADD #behind :one SET #building = :true"),
+		ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building"},
+		ExpressionAttributeValues: image{":one": integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}},
+	})
+}
+
+// Flag says on the heads of generations that something about them cannot be proven any more: an image that
+// could not be understood, a definition that could not be computed. The first reason stands.
+func (s *Store) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
+	return s.updateHeads(ctx, defs, &dynamodb.UpdateItemInput{
+		UpdateExpression:          aws.String("SET #flag = if_not_exists(#flag, :flag)"),
+		ExpressionAttributeNames:  map[string]string{"#flag": "flag"},
+		ExpressionAttributeValues: image{":flag": text(flagText(at, reason))},
+	})
+}
+
+// updateHeads sends one update to each head until it is acknowledged. Doing it twice does no harm: the flag
+// stands, and behind only has to change. A head that somebody has deleted is not made anew of one attribute: the
+// next start says that it is missing.
+func (s *Store) updateHeads(ctx context.Context, defs []*aggregate.Definition, in *dynamodb.UpdateItemInput) (Cost, error) {
+	var cost Cost
+	for _, d := range defs {
+		one := *in
+		one.TableName, one.Key, one.ConditionExpression = &s.aggregates, keyImage(d.HeadKey()), aws.String("attribute_exists(PK)")
+		for round := 1; ; round++ {
+			_, err := s.client.UpdateItem(ctx, &one)
+			cost.Requests++
+			a := classify(err)
+			if a.outcome == done || a.outcome == failed {
+				cost.WriteUnits++
+				break
+			}
+			cost.Retries++
+			if a.outcome == refused || a.outcome == invalid || !s.backoff(ctx, round) {
+				return cost, fmt.Errorf("head of aggregate %s: %w", d, err)
+			}
+		}
+	}
+	return cost, nil
+}
+
+// Head reads one generation's head, consistently; nil if there is none.
+func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(d.HeadKey()), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, fmt.Errorf("head of aggregate %s: %w", d, err)
+	}
+	if len(out.Item) == 0 {
+		return nil, nil
+	}
+	return readHead(out.Item), nil
+}

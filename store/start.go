@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// Start makes sure, before a streams handler counts anything, that the aggregates table agrees with the
+// pipeline: the same generations with the same definitions, counted in the same way. It creates the heads
+// of new generations, retires those that are declared no longer and raises the epoch, all in one transaction,
+// and refuses, in words, whatever would make a total mean two things.
+func (s *Store) Start(ctx context.Context) error {
+	for round := 1; ; round++ {
+		again, err := s.start(ctx)
+		if !again {
+			return err
+		}
+		if !s.backoff(ctx, round) {
+			return fmt.Errorf("start: the aggregates table %s gave no proof that its heads are written: %w", s.aggregates, err)
+		}
+	}
+}
+
+// Newer lists the generations that the aggregates table counts and this pipeline is too old to know, as Start
+// found them; only Name and Since are set. Whatever this pipeline lets in is stamped below them.
+func (s *Store) Newer() []*aggregate.Definition {
+	if newer := s.newer.Load(); newer != nil {
+		return *newer
+	}
+	return nil
+}
+
+// start tries once. again: somebody else may have started, or an answer was lost; look anew.
+func (s *Store) start(ctx context.Context) (again bool, err error) {
+	t, err := s.roster(ctx)
+	if err != nil {
+		outcome := classify(err).outcome
+		return outcome != refused && outcome != invalid, fmt.Errorf("start: reading the aggregates table %s: %w", s.aggregates, err)
+	}
+	c := s.compare(t)
+	if len(c.mistakes) > 0 {
+		return false, errors.New("start: refused, because totals would mean two things:\n  " + strings.Join(c.mistakes, "\n  "))
+	}
+	if t.epoch < s.pipeline.Epoch() {
+		return s.raise(ctx, t.epoch, c)
+	}
+	s.newer.Store(&c.newer)
+	return false, nil
+}
+
+// roster is what the aggregates table says of itself.
+type roster struct {
+	epoch   int64                   // the highest that a streams handler has started with; 0: the table is fresh
+	counted []*aggregate.Definition // the generations of that epoch's pipeline: name and since only
+	heads   map[event.Key]*Head     // of this pipeline's generations
+}
+
+// roster reads the epoch and the heads of this pipeline's generations, consistently.
+func (s *Store) roster(ctx context.Context) (*roster, error) {
+	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), Keys: []map[string]types.AttributeValue{keyImage(aggregate.EpochKey)}}
+	for _, d := range s.pipeline.Definitions() {
+		request.Keys = append(request.Keys, keyImage(d.HeadKey()))
+	}
+	out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.aggregates: request}})
+	if err != nil {
+		return nil, err
+	}
+	if len(out.UnprocessedKeys) > 0 {
+		return nil, errors.New("the service left keys unread")
+	}
+	t := &roster{heads: map[event.Key]*Head{}}
+	for _, img := range out.Responses[s.aggregates] {
+		if key := keyOf(img); key == aggregate.EpochKey {
+			t.epoch, t.counted = integerOf(img["epoch"]), readGenerations(img["generations"])
+		} else {
+			t.heads[key] = readHead(img)
+		}
+	}
+	return t, nil
+}
+
+// changes is what a start would change, and why it may not.
+type changes struct {
+	fresh    []*aggregate.Definition // they have no head yet
+	retired  []*aggregate.Definition // counted so far, and declared no longer
+	newer    []*aggregate.Definition // this pipeline is too old to know them
+	mistakes []string
+}
+
+func (c *changes) mistake(format string, args ...any) {
+	c.mistakes = append(c.mistakes, fmt.Sprintf(format, args...))
+}
+
+// maxHeads is how many heads one transaction can write beside the epoch.
+const maxHeads = maxTransaction - 1
+
+// compare holds the table against the pipeline.
+func (s *Store) compare(t *roster) *changes {
+	own, c := s.pipeline.Epoch(), &changes{}
+	next := max(own, t.epoch+1) // the lowest epoch that something can be changed in
+	for _, d := range s.pipeline.Definitions() {
+		head := t.heads[d.HeadKey()]
+		switch {
+		case head == nil && t.epoch >= own:
+			c.mistake("aggregate %s has no head, and the table is at epoch %d already; declare it with since: %d and raise epoch to %d", d, t.epoch, next, next)
+		case head == nil && d.Since <= t.epoch:
+			c.mistake("aggregate %s is new, but the table is at epoch %d already; declare it with since: %d", d, t.epoch, own)
+		case head == nil:
+			c.fresh = append(c.fresh, d)
+		case head.Retired > 0 && head.Retired <= own:
+			c.mistake("aggregate %s was taken out at epoch %d and has counted nothing since; to have it back, declare it with since: %d and epoch: %d", d, head.Retired, next, next)
+		default:
+			if what := s.differs(d, head); what != "" {
+				c.mistake("aggregate %s %s; go back to that, or declare the change as a new generation with since: %d and epoch: %d", d, what, next, next)
+			}
+		}
+	}
+	for _, d := range t.counted {
+		switch own := s.pipeline.Epoch(); {
+		case s.declares(d):
+		case own > t.epoch:
+			c.retired = append(c.retired, d)
+		case own < d.Since:
+			c.newer = append(c.newer, d)
+		default:
+			c.mistake("aggregate %s is counted in this table, and pipeline.yaml, at epoch %d, does not declare it; put it back, or take it out with epoch: %d", d, own, next)
+		}
+	}
+	if n := len(c.fresh) + len(c.retired); n > maxHeads {
+		c.mistake("%d aggregates are new and %d are taken out, and one start can change %d; do it in steps, each with an epoch of its own", len(c.fresh), len(c.retired), maxHeads)
+	}
+	return c
+}
+
+func (s *Store) declares(d *aggregate.Definition) bool {
+	return slices.ContainsFunc(s.pipeline.Definitions(), func(own *aggregate.Definition) bool { return own.ID() == d.ID() })
+}
+
+// differs says how a definition is not what its head says; empty if it is.
+func (s *Store) differs(d *aggregate.Definition, head *Head) string {
+	switch {
+	case head.Digest != d.Digest():
+		return "is declared otherwise than the table has it"
+	case head.Counting != s.counting.String():
+		return "is counted by " + head.Counting + " in the table, and this function counts by " + s.counting.String()
+	case head.Spread != d.Spread:
+		return fmt.Sprintf("is spread over %d in the table, not %d", head.Spread, d.Spread)
+	case head.KeyCheck != d.KeyCheck:
+		return "is grouped by hmac with another secret in the table than INGOT_PII_KEY"
+	}
+	return ""
+}
+
+// raise writes the new epoch and the heads in one transaction: a head without its epoch would let a second start
+// add to the past, an epoch without its heads would refuse every start, and a generation that is declared no
+// longer and not retired could go on one day as if it had counted all the time.
+func (s *Store) raise(ctx context.Context, from int64, c *changes) (again bool, err error) {
+	to := &types.Put{TableName: &s.aggregates, Item: keyImage(aggregate.EpochKey)}
+	to.Item["epoch"], to.Item["generations"] = integer(s.pipeline.Epoch()), writeGenerations(s.pipeline.Definitions())
+	if from == 0 {
+		to.ConditionExpression = aws.String("attribute_not_exists(PK)")
+	} else {
+		to.ConditionExpression, to.ExpressionAttributeNames = aws.String("#e = :from"), map[string]string{"#e": "epoch"}
+		to.ExpressionAttributeValues = image{":from": integer(from)}
+	}
+	items := []types.TransactWriteItem{{Put: to}}
+	for _, d := range c.fresh {
+		items = append(items, types.TransactWriteItem{Put: &types.Put{TableName: &s.aggregates,
+			Item: headImage(d, s.counting, from != 0), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
+	}
+	for _, d := range c.retired {
+		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &s.aggregates, Key: keyImage(d.HeadKey()),
+			UpdateExpression: aws.String("SET #retired = :epoch"), ExpressionAttributeNames: map[string]string{"#retired": "retired"},
+			ExpressionAttributeValues: image{":epoch": integer(s.pipeline.Epoch())}}})
+	}
+	_, err = s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	if err == nil {
+		return false, nil
+	}
+	outcome := classify(err).outcome
+	var cancel *types.TransactionCanceledException
+	if errors.As(err, &cancel) && slices.ContainsFunc(cancel.CancellationReasons, func(r types.CancellationReason) bool { return classifyReason(r).outcome == invalid }) {
+		outcome = invalid
+	}
+	return outcome != refused && outcome != invalid, fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.pipeline.Epoch(), len(items)-1, s.aggregates, err)
+}
+
+// writeGenerations is the list of generations that E# keeps.
+func writeGenerations(defs []*aggregate.Definition) types.AttributeValue {
+	list := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
+	for _, d := range defs {
+		list.Value = append(list.Value, text(d.ID()))
+	}
+	return list
+}
+
+func readGenerations(v types.AttributeValue) (defs []*aggregate.Definition) {
+	list, _ := v.(*types.AttributeValueMemberL)
+	if list == nil {
+		return nil
+	}
+	for _, id := range list.Value {
+		if d, ok := aggregate.ParseID(textOf(id)); ok {
+			defs = append(defs, d)
+		}
+	}
+	return defs
+}
