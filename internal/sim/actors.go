@@ -15,7 +15,6 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/esm"
-	"github.com/ingot-events/ingot/store"
 )
 
 // message is what a producer sent.
@@ -321,26 +320,6 @@ func (w *World) strangers(n int) {
 		w.must(err)
 	}
 	w.observe()
-}
-
-// careless is a person who changes the pipeline without raising its epoch, and starts a streams function with
-// it. It must be refused: the table has items of that epoch already, which nothing would count.
-func (w *World) careless() {
-	def, _ := pipelineOf(2, w.plan.Spread).Definition("status")
-	env := w.env()
-	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
-	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: pipelineOf(careless, w.plan.Spread), Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: env})
-	if err != nil {
-		w.fail(Broken, "store: %v", err)
-		return
-	}
-	if head, err := s.Head(context.Background(), def); err != nil || head == nil {
-		return // epoch 2 has not begun
-	}
-	w.fault(unraised, "")
-	if err := s.Start(context.Background()); err == nil {
-		w.fail(Generation, "a start with a new aggregate and an old epoch was not refused")
-	}
 }
 
 // person removes an item now and then, as people do.

@@ -30,6 +30,8 @@ const (
 	canary    = "old code beside new"    // an invocation runs the pipeline that is being replaced
 	byPerson  = "removed by a person"    // an item is removed by hand
 	unraised  = "careless change"        // a pipeline changed without a new epoch
+	backAgain = "put back"               // an aggregate is taken out, and put back as it was
+	withdrawn = "both rolled back"       // both functions run the older pipeline for a while
 	swept     = "swept"                  // time to live removes items
 	asleep    = "operator asleep"        // a rebuild stops before its last request, and goes on when others have written
 )
@@ -37,5 +39,5 @@ const (
 // FaultNames lists everything that a world may do to what it tests.
 func FaultNames() []string {
 	return []string{crashed, refused, conflict, lost, late, never, twice, outage, slow, statements, timedOut, dropped, again, forgotten, bisected,
-		staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, swept, asleep}
+		staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, backAgain, withdrawn, swept, asleep}
 }

@@ -12,9 +12,9 @@ const retain = 48 * time.Hour
 
 // declaration is the pipeline of a world. The second epoch brings a new aggregate, as when a live system
 // grows one.
-func declaration(epoch int64, spread int) pipeline.Spec {
+func declaration(version int64, spread int) pipeline.Spec {
 	spec := pipeline.Spec{
-		Ingot: 1, Epoch: epoch, Type: "{type}",
+		Ingot: 1, Epoch: version, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{
 			"order":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: retain},
 			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: retain, Mode: "latest", Revision: "rev number"},
@@ -27,32 +27,42 @@ func declaration(epoch int64, spread int) pipeline.Spec {
 				"parcel": {Values: map[string]string{"parcels": "count"}}}},
 		},
 	}
-	careless := epoch == careless
-	if careless {
-		spec.Epoch, epoch = 2, 2
+	switch version {
+	case hasty:
+		spec.Epoch = 2
+		spec.Aggregates["hasty"] = pipeline.AggregateSpec{Since: 2, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+	case letGo:
+		spec.Epoch = 2
+		delete(spec.Aggregates, "live")
+	case takenOut:
+		spec.Epoch = 3
+	case asBefore:
+		spec.Epoch = 4
 	}
-	if epoch >= 2 {
+	if spec.Epoch >= 2 && version != takenOut {
 		spec.Aggregates["status"] = pipeline.AggregateSpec{Since: 2, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract",
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}, "parcel": {Values: map[string]string{"parcels": "count"}}}}
-	}
-	if careless {
-		spec.Aggregates["hasty"] = pipeline.AggregateSpec{Since: 2, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
 	}
 	return spec
 }
 
-// careless stands for a pipeline that has changed since its second epoch and says it has not.
-const careless = -2
+// Versions of the pipeline beside those of epochs 1 and 2.
+const (
+	hasty    = -1 - iota // epoch 2 with one more aggregate, which came without a new epoch
+	letGo                // epoch 2 with one fewer, which went without a new epoch
+	takenOut             // epoch 3: that of epoch 2 is taken out
+	asBefore             // epoch 4: it is back as it was
+)
 
 // compiled pipelines are immutable, so that many worlds share them.
-var compiled sync.Map // [2]int64{epoch, spread} -> *pipeline.Pipeline
+var compiled sync.Map // [2]int64{version, spread} -> *pipeline.Pipeline
 
-func pipelineOf(epoch int64, spread int) *pipeline.Pipeline {
-	key := [2]int64{epoch, int64(spread)}
+func pipelineOf(version int64, spread int) *pipeline.Pipeline {
+	key := [2]int64{version, int64(spread)}
 	if p, ok := compiled.Load(key); ok {
 		return p.(*pipeline.Pipeline)
 	}
-	p, err := pipeline.New(declaration(epoch, spread))
+	p, err := pipeline.New(declaration(version, spread))
 	if err != nil {
 		panic(err) // a mistake in this file
 	}

@@ -37,8 +37,10 @@ type Plan struct {
 	Upgrade int  // the phase in which a newer pipeline is deployed; 0: never
 	Canary  bool // old and new code take turns for a while
 	Back    bool // a function is rolled back for a while, when newer stamps are there already
-	People  bool // a person removes an item now and then
-	Redrive bool // dead letters are moved back
+	// Withdrawn is the phase in which both functions are rolled back; 0: never.
+	Withdrawn int
+	People    bool // a person removes an item now and then
+	Redrive   bool // dead letters are moved back
 
 	Bisect      bool // the stream mapping splits failed batches
 	Skew        bool // a streams function has a clock of its own
@@ -96,6 +98,9 @@ func NewPlan(seed uint64) Plan {
 	p.Back = chance(0.4)
 	if chance(0.15) {
 		p.Weekend, p.RollAfter = among(2, p.Phases-1), -1
+	}
+	if p.Upgrade > 0 && p.Upgrade+2 <= p.Phases && chance(0.4) {
+		p.Withdrawn = among(p.Upgrade+2, p.Phases)
 	}
 	return p
 }

@@ -89,7 +89,7 @@ func (w *World) liveBursts() bool {
 			w.person()
 		}
 		if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade && w.chance(0.3) {
-			w.careless()
+			w.careless([]int64{hasty, letGo}[w.rng.IntN(2)])
 		}
 		if w.plan.Redrive {
 			w.redrive()
@@ -166,48 +166,6 @@ func (w *World) run(most int, done func() bool) bool {
 		w.reap()
 	}
 	return done()
-}
-
-// rebuild brings old items into the newer generation, as a person would with the tool, while the world goes on.
-func (w *World) rebuild() (complete bool) {
-	plan := pipelineOf(2, w.plan.Spread)
-	def, _ := plan.Definition("status")
-	s, err := store.New(store.Config{Client: operator{client{w}}, Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: w.env()})
-	if err != nil {
-		w.fail(Broken, "store: %v", err)
-		return false
-	}
-	ctx, _ := w.deadline(context.Background(), w.now.Add(48*time.Hour))
-	head, err := s.Head(ctx, def)
-	if err != nil || head == nil {
-		return false
-	}
-	if _, err := s.Touch(ctx); err != nil {
-		return false
-	}
-	if w.calm {
-		w.idle = 0
-		w.park(time.Time{}, func() bool { return w.idle >= 3 })
-	}
-	differences, err := verify.Finish(ctx, plan, s, def, head.Behind, w.now)
-	w.tracef("rebuild: %d differences, %v", len(differences), err)
-	return err == nil && len(differences) == 0
-}
-
-// finishUpgrade runs the rebuild to its end once the old code is gone: it must succeed.
-func (w *World) finishUpgrade() bool {
-	if w.plan.Upgrade == 0 || w.failure != nil {
-		return w.failure == nil
-	}
-	w.phase = w.plan.Phases + 2
-	complete, ended := false, false
-	w.calm = true
-	w.spawn("rebuild", nil, func() { complete = w.rebuild(); ended = true })
-	w.run(calmSteps, func() bool { return ended && w.quiet() })
-	if w.failure == nil && !complete {
-		w.fail(Generation, "the rebuild of a drained world does not complete")
-	}
-	return w.settle(nil) && w.checkDrained()
 }
 
 // expireAll jumps beyond everything's time.

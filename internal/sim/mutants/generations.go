@@ -22,6 +22,21 @@ func generations() []Mutant {
 			Patches: []Patch{{"handler/streams.go", `b.Store.MarkBehind(ctx, h.behind)`, `b.Store.MarkBehind(ctx, nil)`}},
 		},
 		{
+			Name: "rolled-back-unsaid", What: "a function that is rolled back says nothing on the heads of what it does not know", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"handler/streams.go", `newer := b.Store.Newer()`, `newer := b.Store.Newer()[:0]`}},
+		},
+		{
+			Name: "let-go-unseen", What: "an aggregate that is declared no longer is let go without a new epoch", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"store/start.go", `		case own < d.Since:
+`, `		case own == t.epoch:
+		case own < d.Since:
+`}},
+		},
+		{
+			Name: "goes-on-after-a-gap", What: "an aggregate that was taken out goes on with its old totals", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"store/start.go", `head.Retired > 0 && head.Retired <= own`, `head.Retired > own`}},
+		},
+		{
 			Name: "complete-unseen", What: "a generation is declared complete, whatever has been marked behind since the pass began", Checks: []sim.Check{sim.Generation},
 			Patches: []Patch{{"store/rebuild.go", `"#behind = :behind"`, `"#behind = :behind OR #behind > :behind"`}},
 		},

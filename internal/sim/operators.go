@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// rebuild brings old items into the newer generation, as a person would with the tool, while the world goes on.
+func (w *World) rebuild() (complete bool) {
+	plan := pipelineOf(2, w.plan.Spread)
+	def, _ := plan.Definition("status")
+	s := w.storeOf(operator{client{w}}, 2, w.env())
+	ctx, _ := w.deadline(context.Background(), w.now.Add(48*time.Hour))
+	head, err := s.Head(ctx, def)
+	if err != nil || head == nil {
+		return false
+	}
+	if _, err := s.Touch(ctx); err != nil {
+		return false
+	}
+	if w.calm {
+		w.idle = 0
+		w.park(time.Time{}, func() bool { return w.idle >= 3 })
+	}
+	differences, err := verify.Finish(ctx, plan, s, def, head.Behind, w.now)
+	w.tracef("rebuild: %d differences, %v", len(differences), err)
+	return err == nil && len(differences) == 0
+}
+
+// finishUpgrade runs the rebuild to its end once the old code is gone: it must succeed.
+func (w *World) finishUpgrade() bool {
+	if w.plan.Upgrade == 0 || w.failure != nil {
+		return w.failure == nil
+	}
+	w.phase = w.plan.Phases + 2
+	complete, ended := false, false
+	w.calm = true
+	w.spawn("rebuild", nil, func() { complete = w.rebuild(); ended = true })
+	w.run(calmSteps, func() bool { return ended && w.quiet() })
+	if w.failure == nil && !complete {
+		w.fail(Generation, "the rebuild of a drained world does not complete")
+	}
+	return w.settle(nil) && w.checkDrained() && w.putBack()
+}
+
+// careless is a person who changes the aggregates without raising the epoch, and starts a streams function with
+// that. It must be refused: the table has items of that epoch already, which nothing would count, or would let go.
+func (w *World) careless(version int64) {
+	def, _ := pipelineOf(2, w.plan.Spread).Definition("status")
+	if head, err := w.starter(version).Head(context.Background(), def); err != nil || head == nil {
+		return // epoch 2 has not begun
+	}
+	w.fault(unraised, "")
+	if err := w.starter(version).Start(context.Background()); err == nil {
+		w.fail(Generation, "a start with other aggregates and an old epoch was not refused")
+	}
+}
+
+// putBack is a person who takes an aggregate out and later puts it back as it was. What came meanwhile is missing
+// from it, so that start must be refused.
+func (w *World) putBack() bool {
+	if w.plan.Upgrade == 0 {
+		return true
+	}
+	w.fault(backAgain, "")
+	if err := w.starter(takenOut).Start(context.Background()); err != nil {
+		w.fail(Generation, "an aggregate cannot be taken out: %v", err)
+	}
+	if err := w.starter(asBefore).Start(context.Background()); err == nil {
+		w.fail(Generation, "an aggregate that was taken out goes on as if it had counted meanwhile")
+	}
+	return w.failure == nil
+}
+
+// starter is a streams function about to start, without faults and with no time to wait.
+func (w *World) starter(version int64) *store.Store {
+	env := w.env()
+	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded }
+	return w.storeOf(w.engine.DynamoDB(), version, env)
+}
+
+func (w *World) storeOf(client store.Client, version int64, env store.Env) *store.Store {
+	s, err := store.New(store.Config{Client: client, Pipeline: pipelineOf(version, w.plan.Spread), Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: env})
+	if err != nil {
+		w.fail(Broken, "store: %v", err)
+	}
+	return s
+}
