@@ -61,6 +61,7 @@ func (c *compiler) file() {
 		c.p.names = append(c.p.names, name)
 		c.p.types[name] = c.eventType(name, c.spec.Events[name])
 	}
+	c.countAggregates()
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Aggregates)) {
 		c.aggregate(name, c.spec.Aggregates[name])
 	}

@@ -48,6 +48,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 		return
 	}
 	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by)
+	c.measureDefinition(at, def)
 	c.p.definitions = append(c.p.definitions, def)
 	for t, f := range feeds {
 		c.p.types[t].feeds = append(c.p.types[t].feeds, *f)
@@ -125,6 +126,8 @@ func (c *compiler) memberName(p place, name string) {
 		c.misnamed(p, "the name "+name+" is Ingot's own", "another name")
 	case !plainName.MatchString(name):
 		c.misnamed(p, fmt.Sprintf("%q is not a name", name), plainNameForm)
+	case len(name) > maxMemberName:
+		c.misnamed(p, fmt.Sprintf("the name has %d bytes", len(name)), fmt.Sprintf("at most %d", maxMemberName))
 	}
 }
 
@@ -135,6 +138,7 @@ func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by
 		return nil
 	}
 	def.Values = c.values(at, s.From)
+	c.countValues(at, def.Values)
 	feeds := map[string]*feed{}
 	for _, name := range slices.Sorted(maps.Keys(s.From)) {
 		t, ok := c.p.types[name]

@@ -1,0 +1,104 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/ingot-events/ingot/aggregate"
+)
+
+// Limits of a file that follow from DynamoDB's limits of one request. What is within them is never refused later.
+const (
+	// MaxAggregates is how many aggregates one file may declare: a start reads the heads of all of them and the
+	// epoch in one BatchGetItem, and writes them in one transaction, and each takes at most 100 items.
+	MaxAggregates = 99
+	// MaxValues is how many values one aggregate may have. An update writes all of them, and for each min and max
+	// its condition holds "(attribute_not_exists(#n) OR #n < :v)"; an expression has at most 4 KB and 300 operators.
+	MaxValues = 50
+	// maxDefinition bounds the canonical text of one definition, in bytes: a first start writes the heads of all
+	// aggregates in one transaction, which holds at most 4 MB.
+	maxDefinition = 32 << 10
+	// maxMemberName bounds the names of values and by members, in bytes: each is an attribute's name, or stands in
+	// the definition.
+	maxMemberName = 255
+	// maxReceiptTotals is how many totals one change may touch under receipts: its receipt and all of them are
+	// written in one transaction, of at most 100 items.
+	maxReceiptTotals = 99
+)
+
+func (c *compiler) countAggregates() {
+	if n := len(c.spec.Aggregates); n > MaxAggregates {
+		c.mistake("aggregates", fmt.Sprintf("there are %d aggregates, and the streams function begins with one transaction over all of them, of at most 100 items", n),
+			fmt.Sprintf("at most %d, and the others over another pair of tables,", MaxAggregates))
+	}
+}
+
+func (c *compiler) countValues(at place, values []aggregate.Value) {
+	if n := len(values); n > MaxValues {
+		c.mistake(at, fmt.Sprintf("there are %d values, and one update writes all of them, in an expression of at most 4 KB and 300 operators", n),
+			fmt.Sprintf("at most %d, and the others in another aggregate with the same by,", MaxValues))
+	}
+}
+
+func (c *compiler) measureDefinition(at place, def *aggregate.Definition) {
+	if n := len(def.Text); n > maxDefinition {
+		c.mistake(at, fmt.Sprintf("the definition of %s takes %d bytes, and all definitions must fit one transaction of 4 MB", def.Name, n),
+			fmt.Sprintf("at most %d bytes of templates, conditions and values", maxDefinition))
+	}
+}
+
+// FitsReceipts reports, in words for people, the first event type of which one change can touch more totals than
+// a transaction holds beside the change's receipt; nil if there is none. Under marks each total is a write of its
+// own, and there is no such limit.
+//
+// What a person changes by hand in an item under mode insert is not foreseen here: if it moves the item to other
+// totals it can touch twice as many. Such a change, if it does not fit, is refused as a whole, quarantined and flagged.
+func (p *Pipeline) FitsReceipts() error {
+	for _, name := range p.names {
+		t := p.types[name]
+		if n := t.touches(); n > maxReceiptTotals {
+			why := ""
+			if n > len(t.feeds) {
+				why = ", because a newer revision can move an event from one total to another of the same aggregate,"
+			}
+			return fmt.Errorf("one change of event type %s can touch %d totals of %d aggregates%s and under receipts a change and its totals are one transaction, of at most %d totals; let fewer aggregates count it, or count by marks",
+				name, n, len(t.feeds), why, maxReceiptTotals)
+		}
+	}
+	return nil
+}
+
+// touches is the most totals that one change of an item of the type can touch, what a person does by hand apart.
+//
+// Under insert that is one for each aggregate: an item appears, disappears, or is touched, which leaves its totals
+// the same. Under latest a newer revision replaces the older, and is in another total of the aggregate wherever by or
+// the window uses something that the id does not fix.
+func (t *eventType) touches() int {
+	n := len(t.feeds)
+	if !t.latest {
+		return n
+	}
+	for i := range t.feeds {
+		if !t.fixesTotal(&t.feeds[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// fixesTotal reports whether all revisions of an event are in one total of the feed's aggregate.
+func (t *eventType) fixesTotal(f *feed) bool {
+	var used []string
+	for _, template := range f.by {
+		used = append(used, variablesOf(template, "")...)
+	}
+	if f.def.Window > 0 {
+		used = append(used, "@at")
+	}
+	fixed := t.leaves(variablesOf(t.id, "@id"))
+	for v := range t.leaves(used) {
+		if !fixed[v] && v != "@type" && (!fixed["@digest"] || v[0] == '@') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,92 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// manyAggregates is a file of n aggregates over both types of base.
+func manyAggregates(n int) string {
+	var b strings.Builder
+	b.WriteString(base[:strings.Index(base, "aggregates:")])
+	b.WriteString("aggregates:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  a%d: {since: 1, from: {placed: {values: {orders: count}}}}\n", i)
+	}
+	return b.String()
+}
+
+func TestLimitsOfAFile(t *testing.T) {
+	values := func(n int, path string) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf("v%d: max %s", i, path))
+		}
+		return strings.Replace(base, "orders: count, revenue: sum total, largest: max total", strings.Join(list, ", "), 1)
+	}
+	long := strings.Repeat("p", 700)
+	named := func(n int) string { return strings.Replace(base, "orders: count", strings.Repeat("o", n)+": count", 1) }
+	for _, c := range []struct{ name, text, want string }{
+		{"99 aggregates", manyAggregates(99), ""},
+		{"100 aggregates", manyAggregates(100), "p.yaml:21:3: there are 100 aggregates, and the streams function begins with one transaction over all of them, of at most 100 items; write at most 99, and the others over another pair of tables, instead"},
+		{"50 values", values(50, "total"), ""},
+		{"51 values", values(51, "total"), "p.yaml:26:7: there are 51 values, and one update writes all of them, in an expression of at most 4 KB and 300 operators; write at most 50, and the others in another aggregate with the same by, instead"},
+		{"a definition of 28 KB", values(40, long), ""},
+		{"a definition of 35 KB", values(50, long), "p.yaml:22:5: the definition of daily takes 35"},
+		{"a name of 255 bytes", named(255), ""},
+		{"a name of 256 bytes", named(256), "p.yaml:26:43: the name has 256 bytes; write at most 255 instead"},
+	} {
+		_, err := loadText(c.text)
+		var ms Mistakes
+		switch {
+		case c.want == "":
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		case !errors.As(err, &ms) || len(ms) != 1 || !strings.HasPrefix(err.Error(), c.want):
+			t.Errorf("%s:\n got %.300v\nwant %s", c.name, err, c.want)
+		}
+	}
+}
+
+// What one change can touch: under insert one total of each aggregate, under latest two wherever a newer revision
+// can be in another total than the older.
+func TestTotalsOfOneChange(t *testing.T) {
+	aggregates := func(n int, of, member string) string {
+		var b strings.Builder
+		b.WriteString(base[:strings.Index(base, "aggregates:")])
+		b.WriteString("aggregates:\n")
+		for i := range n {
+			fmt.Fprintf(&b, "  a%d: {since: 1, onExpire: subtract, %sfrom: {%s: {values: {parcels: count}}}}\n", i, member, of)
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		name, text, typ string
+		want            int
+	}{
+		{"insert", aggregates(60, "placed", "window: 1d, by: {shop: '{shop}'}, "), "placed", 60},
+		{"latest, one total", aggregates(60, "moved", ""), "moved", 60},
+		{"latest, by the id", aggregates(60, "moved", "by: {parcel: '{parcel | first:2}'}, "), "moved", 60},
+		{"latest, by the type and @id", aggregates(60, "moved", "by: {kind: '{@type}', id: '{@id}'}, "), "moved", 60},
+		{"latest, by what a revision changes", aggregates(60, "moved", "by: {parcel: '{parcel}', depot: '{depot}'}, "), "moved", 120},
+		{"latest, by time", aggregates(60, "moved", "window: 1d, "), "moved", 120},
+		{"latest, by time that the id shows", strings.NewReplacer(`id: "{parcel}"`, `id: "{parcel}#{moved_at}"`, `pk: "PARCEL#{parcel}"`, `pk: "PARCEL#{@id}"`).Replace(aggregates(60, "moved", "window: 1d, ")), "moved", 60},
+		{"latest, by the digest", aggregates(60, "moved", "by: {d: '{@digest | first:2}'}, "), "moved", 120},
+		{"latest, 49 aggregates", aggregates(49, "moved", "window: 1d, "), "moved", 98},
+	} {
+		p := mustLoad(t, c.text)
+		if got := p.types[c.typ].touches(); got != c.want {
+			t.Errorf("%s: a change touches %d totals, want %d", c.name, got, c.want)
+		}
+		err := p.FitsReceipts()
+		if (err != nil) != (c.want > 99) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if err != nil && err.Error() != "one change of event type moved can touch 120 totals of 60 aggregates, because a newer revision can move an event from one total to another of the same aggregate, and under receipts a change and its totals are one transaction, of at most 99 totals; let fewer aggregates count it, or count by marks" {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
