@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -52,7 +53,8 @@ type Store struct {
 	newer       atomic.Pointer[[]*aggregate.Definition] // found by Start
 }
 
-// New checks the configuration and makes a Store. It sends no request.
+// New checks the configuration and makes a Store. It sends no request. Under receipts it refuses a pipeline in which
+// one change can touch more totals than a transaction holds: at most 100 items, one of which is the receipt.
 func New(c Config) (*Store, error) {
 	switch {
 	case c.Client == nil:
@@ -63,6 +65,11 @@ func New(c Config) (*Store, error) {
 		return nil, errors.New("store: Config names no table: set Events, Aggregates or both")
 	case c.Concurrency < 0:
 		return nil, errors.New("store: Config.Concurrency is negative: leave it 0 for 4 requests in flight")
+	}
+	if c.Aggregates != "" && c.Counting == aggregate.Receipts {
+		if err := c.Pipeline.FitsReceipts(); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
 	}
 	if c.Concurrency == 0 {
 		c.Concurrency = 4

@@ -27,6 +27,11 @@ func (c *checker) counting() (counting aggregate.Counting, known bool) {
 		c.mistake("counting", n.Position, fmt.Sprintf("INGOT_COUNTING is %q", n.Text), "marks or receipts")
 		return aggregate.Marks, false
 	}
+	if counting == aggregate.Receipts && c.p != nil {
+		if err := c.p.FitsReceipts(); err != nil {
+			c.mistake("counting", n.Position, err.Error(), "")
+		}
+	}
 	return counting, true
 }
 

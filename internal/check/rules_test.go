@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -256,6 +257,24 @@ func TestReceiptsNeedNoWindow(t *testing.T) {
 	o := own{parameters: map[string]string{"Counting": "receipts"}, template: [][2]string{{anyStream, anyStream + pad + "ParallelizationFactor: 10\n"}}}
 	if r := run(t, o.input(t)); len(r.Findings) != 0 {
 		t.Errorf("%v", r.Findings)
+	}
+}
+
+// Under receipts one change and its totals must fit a transaction; under marks each total is a write of its own.
+func TestTooManyTotalsForReceipts(t *testing.T) {
+	var more strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&more, "  more%d: {since: 1, by: {depot: '{depot}'}, from: {order.shipped: {values: {parcels: count}}}, onExpire: subtract}\n", i)
+	}
+	many := [][2]string{{"\naggregates:\n", "\naggregates:\n" + more.String()}}
+	if r := run(t, own{pipeline: many}.input(t)); len(r.Findings) != 0 {
+		t.Errorf("marks: %v", r.Findings)
+	}
+	in := own{pipeline: many, parameters: map[string]string{"Counting": "receipts"}}.input(t)
+	r := run(t, in)
+	want := "template.yaml:" + place(t, string(in.Template.Text), "INGOT_COUNTING: |!Ref") + ": one change of event type order.shipped can touch "
+	if len(r.Findings) != 1 || r.Clean() || !strings.HasPrefix(r.Findings[0].String(), want) {
+		t.Errorf("got  %v\nwant %s", r.Findings, want)
 	}
 }
 

@@ -1,0 +1,145 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// As many aggregates as a file may declare start, start again, and go up an epoch all together.
+func TestMostAggregatesStart(t *testing.T) {
+	most := func(epoch int64) func(*pipeline.Spec) {
+		return func(s *pipeline.Spec) {
+			s.Epoch, s.Aggregates = epoch, map[string]pipeline.AggregateSpec{}
+			for i := range pipeline.MaxAggregates {
+				s.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: epoch, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+			}
+		}
+	}
+	w := newWorld(t)
+	for _, epoch := range []int64{1, 1, 2} {
+		s := w.with(most(epoch), aggregate.Marks)
+		if err := s.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.epoch(); got != fmt.Sprint(epoch) {
+			t.Errorf("epoch %s, want %d", got, epoch)
+		}
+	}
+}
+
+// longest is the largest update and condition that requests were made of.
+type longest struct{ update, condition, operators int }
+
+// measure notes the expressions of every write of a total.
+func (l *longest) measure(config *embedded.Config) {
+	next := config.Intercept
+	config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+		note := func(update, condition *string) {
+			c := aws.ToString(condition)
+			l.update, l.condition = max(l.update, len(aws.ToString(update))), max(l.condition, len(c))
+			operators := 0
+			for _, word := range []string{" AND ", " OR ", " < ", " > ", " <= ", " >= ", " = ", "("} { // a function and a group have one ( each
+				operators += strings.Count(c, word)
+			}
+			l.operators = max(l.operators, operators)
+		}
+		switch in := in.(type) {
+		case *dynamodb.UpdateItemInput:
+			note(in.UpdateExpression, in.ConditionExpression)
+		case *dynamodb.TransactWriteItemsInput:
+			for _, item := range in.TransactItems {
+				if item.Update != nil {
+					note(item.Update.UpdateExpression, item.Update.ConditionExpression)
+				}
+			}
+		}
+		return next(ctx, api, in, call)
+	}
+}
+
+// The longest expressions that an update can have: all values of one kind, the expired part, flag, expiry, the mark
+// and as many marks to prune as one update takes. The service refuses over 4 KB and over 300 operators, and so does
+// the engine; both are counted here, groups in parentheses too, because what the service counts is not written down.
+func TestLongestExpressions(t *testing.T) {
+	for _, op := range []string{"max cents", "sum cents"} {
+		for _, way := range bothWays {
+			t.Run(op+" "+way.String(), func(t *testing.T) {
+				var got longest
+				w := newWorld(t, counting(way), func(config *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+					got.measure(config)
+					values := map[string]string{}
+					for i := range pipeline.MaxValues {
+						values[fmt.Sprint("value_", i)] = op
+					}
+					s.Aggregates = map[string]pipeline.AggregateSpec{"wide": {Since: 1, Window: 24 * time.Hour, Retain: 100 * 24 * time.Hour,
+						From: map[string]pipeline.FromSpec{"order": {Values: values}}}}
+				})
+				deliver := func(shard string, sequence int64) {
+					l := event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
+					b := aggregate.NewBatch(way, l)
+					fresh, gone, swept := w.order(fmt.Sprint(shard, sequence), int(sequence)), w.order(fmt.Sprint("gone", shard), 1), w.order(fmt.Sprint("swept", shard), 1)
+					for i, c := range []*event.Change{
+						{Kind: event.Insert, New: fresh}, {Kind: event.Remove, Old: gone}, {Kind: event.Remove, ByTTL: true, Old: swept},
+					} {
+						c.Lane, c.Sequence, c.Created = l, w.sequence(sequence+int64(i)), w.now
+						var before, after []aggregate.Contribution
+						if c.Old != nil {
+							c.Key, before = c.Old.Key, w.plan.Contributions(c.Old).List
+						} else {
+							c.Key, after = c.New.Key, w.plan.Contributions(c.New).List
+						}
+						b.Add(c, before, after)
+					}
+					w.apply(b)
+				}
+				for i := range 14 {
+					deliver(fmt.Sprint("old-", i), 100)
+				}
+				w.now = w.now.Add(80 * time.Hour)
+				deliver("new", 200) // beyond what is stored, and with marks to prune
+				t.Logf("update %d bytes, condition %d bytes, %d operators", got.update, got.condition, got.operators)
+				if got.update > 4096 || got.condition > 4096 || got.operators > 300 {
+					t.Errorf("%+v", got)
+				}
+				if op == "max cents" && (got.condition < 2300 || way == aggregate.Marks && got.operators < 250) {
+					t.Errorf("%+v: not the longest", got)
+				}
+			})
+		}
+	}
+}
+
+// Under receipts a change and its totals are one transaction: what cannot fit is refused before anything is counted.
+func TestTooManyTotalsForReceipts(t *testing.T) {
+	spec := orders()
+	spec.Aggregates = map[string]pipeline.AggregateSpec{}
+	for i := range 60 {
+		spec.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: 1, OnExpire: "subtract", By: map[string]string{"depot": "{depot}"},
+			From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}}
+	}
+	w := newWorld(t)
+	config := store.Config{Client: w.engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: aggregate.Receipts}
+	if _, err := store.New(config); err == nil || !strings.HasPrefix(err.Error(), "store: one change of event type parcel can touch 120 totals of 60 aggregates, ") {
+		t.Errorf("receipts: %v", err)
+	}
+	config.Aggregates = "" // only puts events
+	if _, err := store.New(config); err != nil {
+		t.Errorf("without totals: %v", err)
+	}
+	config.Aggregates, config.Counting = "totals", aggregate.Marks
+	if _, err := store.New(config); err != nil {
+		t.Errorf("marks: %v", err)
+	}
+}
