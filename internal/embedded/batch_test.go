@@ -201,6 +201,28 @@ func TestTransactionRefusals(t *testing.T) {
 	expectInvalid(t, err, "clientRequestToken")
 }
 
+// The items of a transaction are at most 4 MB together, those that its updates change among them.
+func TestTransactionOfLargeItems(t *testing.T) {
+	w := newWorld(t)
+	var adds []types.TransactWriteItem
+	for i := range 11 {
+		pk := fmt.Sprint("large", i)
+		w.put(sized(pk, "", 390<<10))
+		add := txAdd(pk, "1")
+		add.Update.UpdateExpression = aws.String("ADD n :n")
+		adds = append(adds, add)
+	}
+	before := w.e.Usage()
+	_, err := w.transact("", adds...)
+	expectInvalid(t, err, "exceeded the maximum of 4 MB")
+	if used := w.e.Usage().Sub(before).WriteUnits(); used != 0 || w.get("large0", "1")["n"] != nil {
+		t.Errorf("%v write units, and %v is written", used, w.get("large0", "1")["n"])
+	}
+	if _, err := w.transact("", adds[:10]...); err != nil || number(w.get("large9", "1")["n"]) != "1" {
+		t.Errorf("ten of them: %v", err)
+	}
+}
+
 func TestClientRequestToken(t *testing.T) {
 	w := newWorld(t)
 	for range 3 {

@@ -125,7 +125,7 @@ func (tx *transaction) add(in types.TransactWriteItem) error {
 		}
 	}
 	if tx.size += sizeOf(m.put); tx.size > maxTransactSize {
-		return invalid("Transaction request size exceeded the maximum of 4 MB")
+		return tooLarge()
 	}
 	tx.steps = append(tx.steps, &step{m: m})
 	return nil
@@ -210,11 +210,26 @@ func (tx *transaction) plan() error {
 			cancelled = true
 		}
 	}
-	if !cancelled {
-		return nil
+	if cancelled {
+		return tx.cancel()
 	}
-	return tx.cancel()
+	return tx.fit()
 }
+
+// fit refuses what takes more than 4 MB with what the updates make of stored items. An item that is only checked or
+// removed counts as it is.
+func (tx *transaction) fit() error {
+	size := 0
+	for _, s := range tx.steps {
+		size += max(sizeOf(s.new), sizeOf(s.old))
+	}
+	if size > maxTransactSize {
+		return tooLarge()
+	}
+	return nil
+}
+
+func tooLarge() error { return invalid("Transaction request size exceeded the maximum of 4 MB") }
 
 func (tx *transaction) cancel() error {
 	reasons := make([]types.CancellationReason, len(tx.steps))
