@@ -67,6 +67,7 @@ type receiptGroup struct {
 	full     map[event.Key]bool  // those that took not even a flag: their heads carry it
 	seen     map[event.Key]*observation
 	stuck    map[event.Key]int // how often the condition of an aggregate item failed without an explanation
+	silent   int               // how often the transaction was cancelled and no reason said why
 }
 
 func (g *receiptGroup) run(ctx context.Context) {
@@ -78,16 +79,19 @@ func (g *receiptGroup) run(ctx context.Context) {
 		items, updates := g.items()
 		_, err := g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 		answer := classify(err)
-		g.count(answer, len(updates), g.units(items))
+		g.count(answer, updates, g.units(items))
 		if answer.outcome == done {
 			return
 		}
+		progress := false
 		var cancel *types.TransactionCanceledException
 		if errors.As(err, &cancel) {
-			var progress bool
-			if progress, answer = g.cancelled(ctx, cancel.CancellationReasons, updates); progress {
-				continue
-			}
+			progress, answer = g.cancelled(ctx, cancel.CancellationReasons, updates)
+		} else if answer.outcome == invalid {
+			progress, answer = g.refusedWhole(ctx, updates, answer)
+		}
+		if progress {
+			continue
 		}
 		if answer.outcome == refused || answer.outcome == invalid {
 			g.unproven(g.entries[0].Change.Sequence, answer.err)
@@ -157,9 +161,9 @@ func (g *receiptGroup) observed(key event.Key) *observation {
 // Progress means that the same transaction will not be cancelled for the same reasons again, so the next one
 // can be sent at once.
 func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.CancellationReason, updates []*aggregate.Update) (progress bool, why answer) {
-	why = answer{outcome: contended, err: errors.New("a transaction was cancelled without a reason")}
+	why = answer{outcome: contended, err: errSilent}
 	if len(reasons) != len(g.entries)+len(updates) {
-		return false, why
+		return g.cancelledSilently(ctx)
 	}
 	ofReceipts, ofUpdates := reasons[:len(g.entries)], reasons[len(g.entries):]
 	if g.dropCounted(ofReceipts) {
@@ -191,6 +195,9 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 			why = a
 		}
 	}
+	if why.err == errSilent {
+		return g.cancelledSilently(ctx)
+	}
 	return progress, why
 }
 
@@ -205,24 +212,6 @@ func (g *receiptGroup) learn(u *aggregate.Update, now *observation) (stuck bool)
 	g.seen[u.Key] = now
 	g.store.seen.put(u.Key, now)
 	return g.stuck[u.Key] >= maxStuck
-}
-
-// refuse hands an update that the table will never take to quarantine, before the receipts are written: after
-// them nothing would bring it back. From then on the item is only flagged; one that refuses the flag too is left
-// out, and the generation's head says so.
-func (g *receiptGroup) refuse(ctx context.Context, u *aggregate.Update, a answer) (progress bool, why answer) {
-	if refusal := g.refusals[u.Key]; refusal != nil {
-		if err := g.flagHead(ctx, u, refusal); err != nil {
-			return false, classify(err)
-		}
-		g.full[u.Key] = true
-		return true, a
-	}
-	if err := g.quarantine(ctx, u, a.err); err != nil {
-		return false, answer{outcome: unknown, err: err}
-	}
-	g.refusals[u.Key] = a.err
-	return true, a
 }
 
 // dropCounted lets go of the changes whose receipts are there already.
@@ -245,49 +234,4 @@ func classifyReason(reason types.CancellationReason) answer {
 		return answer{}
 	}
 	return answer{outcome: codeOutcome(code), reason: code, err: errors.New(code + ": " + aws.ToString(reason.Message))}
-}
-
-// count adds what the transaction cost, which it does done or cancelled.
-func (g *receiptGroup) count(answer answer, updates int, units float64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.Cost.Requests++
-	switch answer.outcome {
-	case done:
-		g.Updates += updates
-		g.Refused += len(g.refusals) - len(g.full) // flagHead has counted these
-		fallthrough
-	case cancelled:
-		g.Cost.WriteUnits += units
-	}
-}
-
-// units is the price of a transaction: two write units for each started kilobyte of each item. A receipt is known
-// whole. An aggregate item is no smaller than what its update writes, and than it was when it was last seen; a
-// transaction brings no images, so a flag that another sandbox wrote may be missing here.
-func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
-	units := 0
-	for _, item := range items {
-		size := 0
-		if item.Put != nil {
-			size = imageSize(item.Put.Item)
-		} else {
-			size = max(writtenSize(item.Update), g.observed(keyOf(item.Update.Key)).size)
-		}
-		units += 2 * event.WriteUnits(size)
-	}
-	return float64(units)
-}
-
-// writtenSize is the size of the item that an update makes where there is none: its key and, since each attribute
-// that it names has one value, those names and values.
-func writtenSize(u *types.Update) int {
-	size := imageSize(u.Key)
-	for _, name := range u.ExpressionAttributeNames {
-		size += len(name)
-	}
-	for _, v := range u.ExpressionAttributeValues {
-		size += valueSize(v)
-	}
-	return size
 }

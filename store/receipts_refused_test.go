@@ -1,0 +1,227 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+var errUnforeseen = &smithy.GenericAPIError{Code: "ValidationException", Message: "something that no rule foresees"}
+
+// refusing makes the service refuse whole every transaction for which bad holds.
+func refusing(bad func([]types.TransactWriteItem) error) option {
+	return func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+		next := config.Intercept
+		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+			if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok {
+				if err := bad(tx.TransactItems); err != nil {
+					return nil, err
+				}
+			}
+			return next(ctx, api, in, call)
+		}
+	}
+}
+
+// puts counts the receipts of a transaction.
+func puts(items []types.TransactWriteItem) (n int) {
+	for _, item := range items {
+		if item.Put != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// A transaction that is refused whole, or cancelled without a word, is halved until its parts are taken: nothing is
+// quarantined, all is counted, and the accounts agree with the engine's.
+func TestRefusedTransactionsAreHalved(t *testing.T) {
+	silent := &types.TransactionCanceledException{Message: aws.String("Transaction cancelled"), CancellationReasons: []types.CancellationReason{}}
+	for name, tt := range map[string]struct {
+		refusal  error
+		requests int // of eight changes, at most three at a time: two levels of halves are refused, and the second quarter guesses its least wrong
+		retries  int
+	}{
+		"refused whole":      {errUnforeseen, 1 + 2 + 4 + 1, 0},
+		"cancelled silently": {silent, 3*(1+2) + 4 + 1, 2 * (1 + 2)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, counting(aggregate.Receipts), refusing(func(items []types.TransactWriteItem) error {
+				if puts(items) > 3 {
+					return tt.refusal
+				}
+				return nil
+			}))
+			var items []*event.Item
+			for i := range 8 {
+				items = append(items, w.order(fmt.Sprint(i), i))
+			}
+			before := w.engine.Usage()
+			a := w.apply(w.batch(aggregate.Receipts, 1, items...))
+			used := w.engine.Usage().Sub(before)
+			if a.Cost.Requests != tt.requests || a.Cost.Retries != tt.retries || a.Refused != 0 || a.Dropped != 0 {
+				t.Errorf("%+v, want %d requests and %d retries", a, tt.requests, tt.retries)
+			}
+			if name == "refused whole" && a.Cost.WriteUnits != used.WriteUnits() {
+				t.Errorf("own accounts say %v write units, the engine %v", a.Cost.WriteUnits, used.WriteUnits())
+			}
+			w.expect(t, "by_merchant", map[string]string{"orders": "8", "revenue": "28", "largest": "7", "least": "0"})
+			w.expect(t, "live", map[string]string{"orders": "8", "revenue": "28"})
+			if a := w.apply(w.batch(aggregate.Receipts, 3, items[2:3]...)); a.Updates != 0 || a.Dropped != 1 {
+				t.Errorf("delivered again: %+v", a)
+			}
+		})
+	}
+}
+
+// Totals that together exceed the 4 MB of a transaction are written in several.
+func TestTransactionsOfLargeItems(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Receipts))
+	var items []*event.Item
+	for i := range 12 {
+		merchant := fmt.Sprint("m", i)
+		if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#" + merchant}, "SK": &types.AttributeValueMemberS{Value: "-"},
+			"note": &types.AttributeValueMemberS{Value: strings.Repeat("x", 390<<10)}}}); err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":%q`, merchant), `"cents":5`, `"at":"2099-03-01T10:00:00Z"`))
+	}
+	a := w.apply(w.batch(aggregate.Receipts, 1, items...))
+	if a.Cost.Requests != 3 || a.Cost.Retries != 0 || a.Refused != 0 {
+		t.Errorf("%+v, want one transaction refused and its two halves done", a)
+	}
+	w.expect(t, "live", map[string]string{"orders": "12"})
+	for i := range items {
+		if got := w.total("by_merchant", map[string]string{"merchant": fmt.Sprint("m", i)}); got.N != 1 || len(got.Flags) > 0 {
+			t.Errorf("m%d: %+v", i, got)
+		}
+	}
+}
+
+// A single change whose transaction is refused whole blocks nothing: its totals are quarantined once each and flagged,
+// or, if that is refused as well, their heads are; its receipt is written; and the changes beside it count.
+func TestRefusedChange(t *testing.T) {
+	for name, tt := range map[string]struct {
+		refuses func(items []types.TransactWriteItem) bool // of the transactions that hold the bad change's receipt
+		flagged bool                                       // on the totals; else on the heads
+		proven  bool
+	}{
+		"its values": {func(items []types.TransactWriteItem) bool {
+			return strings.Contains(*items[len(items)-1].Update.UpdateExpression, "ADD")
+		}, true, true},
+		"its totals":       {func(items []types.TransactWriteItem) bool { return len(items) > 1 }, false, true},
+		"even its receipt": {func([]types.TransactWriteItem) bool { return true }, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var badReceipt string
+			w := newWorld(t, counting(aggregate.Receipts), refusing(func(items []types.TransactWriteItem) error {
+				for _, item := range items {
+					if item.Put != nil && item.Put.Item["PK"].(*types.AttributeValueMemberS).Value == badReceipt && tt.refuses(items) {
+						return errUnforeseen
+					}
+				}
+				return nil
+			}))
+			if err := w.store.Start(deadline(t)); err != nil {
+				t.Fatal(err)
+			}
+			items := []*event.Item{w.order("1", 1), w.order("2", 20), w.order("3", 300), w.order("4", 4000)}
+			badReceipt = aggregate.ReceiptKey(lane.StreamARN, items[2].Key, w.sequence(3)).PK
+			refused := map[string]int{}
+			quarantine := func(_ context.Context, u *aggregate.Update, cause error) error {
+				refused[u.Key.String()]++
+				if len(u.Steps) != 1 || u.Steps[0].Sequence.Compare(w.sequence(3)) != 0 || !strings.Contains(cause.Error(), "refused as a whole") || !strings.Contains(cause.Error(), "no rule foresees") {
+					t.Errorf("%s: %d steps, %v", u.Key, len(u.Steps), cause)
+				}
+				return nil
+			}
+			a := w.store.Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine)
+			if a.Unproven.IsZero() != tt.proven {
+				t.Fatalf("unproven %s: %v", a.Unproven, a.Err)
+			}
+			if !tt.proven && a.Unproven.Compare(w.sequence(3)) != 0 {
+				t.Errorf("unproven from %s, want from 3", a.Unproven)
+			}
+			if len(refused) != 3 || a.Refused != 3 || w.slept > 0 {
+				t.Errorf("quarantined %v, %d refused, %d waits", refused, a.Refused, w.slept)
+			}
+			if got := w.total("live", nil); got.N != 3 || got.Values["revenue"].String() != "4021" || len(got.Flags) != 1 || strings.Contains(got.Flags[0], "an update was refused") != tt.flagged {
+				t.Errorf("%+v", got)
+			}
+			def, _ := w.plan.Definition("live")
+			if flag := head(t, w.store, def).Flag; strings.Contains(flag, "takes no more updates") == tt.flagged {
+				t.Errorf("head's flag %q", flag)
+			}
+			if !tt.proven {
+				return
+			}
+			// The change may be quarantined a second time, since it is refused before its receipt is looked at; never counted.
+			if a := w.store.Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() || a.Updates != 0 {
+				t.Errorf("delivered again: %+v", a)
+			}
+		})
+	}
+}
+
+// A quarantine that fails leaves the change unproven and its receipt unwritten.
+func TestRefusedChangeIsNotQuarantined(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Receipts), refusing(func([]types.TransactWriteItem) error { return errUnforeseen }))
+	a := w.store.Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context, *aggregate.Update, error) error { return errLost })
+	if a.Unproven.Compare(w.sequence(1)) != 0 || a.Refused != 0 {
+		t.Errorf("%+v", a)
+	}
+	key := aggregate.ReceiptKey(lane.StreamARN, event.Key{PK: "ORDER#1", SK: "ORDER"}, w.sequence(1))
+	if got := w.stored("totals", key); got != nil {
+		t.Errorf("its receipt is there: %v", got)
+	}
+}
+
+// What a person corrects by hand can move an event from one total to another in every aggregate at once, and then not
+// fit a transaction, which store.New cannot foresee. It is quarantined and flagged, and what follows it counts.
+func TestCorrectionThatDoesNotFit(t *testing.T) {
+	const many = 60
+	w := newWorld(t, counting(aggregate.Receipts), func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		s.Aggregates = map[string]pipeline.AggregateSpec{}
+		for i := range many {
+			s.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"},
+				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+		}
+	})
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	was, is, next := w.order("1", 5), w.item(`"type":"order"`, `"id":"1"`, `"merchant":"other"`, `"cents":5`, `"at":"2099-03-01T10:00:00Z"`), w.order("2", 7)
+	w.apply(w.batch(aggregate.Receipts, 1, was))
+	b := w.change(2, event.Modify, false, was, is)
+	b.Add(w.insert(3, next), nil, w.plan.Contributions(next).List)
+	refused := map[string]bool{}
+	a := w.store.Apply(deadline(t), b, func(_ context.Context, u *aggregate.Update, _ error) error {
+		refused[u.Key.String()] = true
+		return nil
+	})
+	if !a.Unproven.IsZero() || len(refused) != 2*many || a.Refused != 2*many {
+		t.Fatalf("unproven %s (%v), %d quarantined, %d refused", a.Unproven, a.Err, len(refused), a.Refused)
+	}
+	for i := range many {
+		got := w.total(fmt.Sprint("a", i), map[string]string{"merchant": "m"})
+		if got.N != 2 || len(got.Flags) != 1 || !strings.Contains(got.Flags[0], "refused as a whole") {
+			t.Fatalf("a%d: %+v", i, got)
+		}
+	}
+	if a := w.store.Apply(deadline(t), w.batch(aggregate.Receipts, 3, next), noQuarantine(t)); a.Updates != 0 || a.Dropped != 1 {
+		t.Errorf("delivered again: %+v", a)
+	}
+}
