@@ -20,6 +20,9 @@ const (
 	// maxMemberName bounds the names of values and by members, in bytes: each is an attribute's name, or stands in
 	// the definition.
 	maxMemberName = 255
+	// stampRoom is what an item leaves free of DynamoDB's 400 KB, in bytes: a touch pass raises its epoch, which can
+	// take 7 bytes more, and an update may have to be smaller by some 20 bytes than a put.
+	stampRoom = 32
 	// maxReceiptTotals is how many totals one change may touch under receipts: its receipt and all of them are
 	// written in one transaction, of at most 100 items.
 	maxReceiptTotals = 99

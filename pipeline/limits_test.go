@@ -3,8 +3,12 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 )
 
 // manyAggregates is a file of n aggregates over both types of base.
@@ -88,5 +92,25 @@ func TestTotalsOfOneChange(t *testing.T) {
 		if err != nil && err.Error() != "one change of event type moved can touch 120 totals of 60 aggregates, because a newer revision can move an event from one total to another of the same aggregate, and under receipts a change and its totals are one transaction, of at most 99 totals; let fewer aggregates count it, or count by marks" {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// The largest item that is planned leaves room for the largest epoch, or a touch pass could not raise its stamp.
+func TestLargestItemTakesTheHighestStamp(t *testing.T) {
+	p := mustLoad(t, base)
+	plan := func(note int) (*event.Item, error) {
+		return p.Plan(envelope.Message{Body: `{"type":"placed","shop":"s","order":"1","placed_at":"2024-03-05T15:07:31Z","total":1,"note":"` + strings.Repeat("x", note) + `"}`})
+	}
+	most := sort.Search(event.MaxItem, func(note int) bool { _, err := plan(note); return err != nil }) - 1
+	item, err := plan(most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if item.Epoch = maxEpoch; item.Size() > event.MaxItem || item.Size() < event.MaxItem-stampRoom {
+		t.Errorf("%d bytes under the highest epoch", item.Size())
+	}
+	var refusal *event.Refusal
+	if _, err := plan(most + 1); !errors.As(err, &refusal) || refusal.Reason != event.ItemTooLarge || !strings.Contains(refusal.Detail, "DynamoDB stores 409600, of which 32 are left for its epoch to grow") {
+		t.Errorf("%v", err)
 	}
 }

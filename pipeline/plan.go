@@ -48,8 +48,8 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 		return nil, refusal
 	}
 	item.Meta = t.metaOf(e)
-	if size := item.Size(); size > event.MaxItem {
-		refusal := event.Poisoned(event.ItemTooLarge, fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d", size, event.MaxItem))
+	if size := item.Size(); size > event.MaxItem-stampRoom {
+		refusal := event.Poisoned(event.ItemTooLarge, fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow", size, event.MaxItem, stampRoom))
 		refusal.Key = item.Key
 		return nil, refusal
 	}
