@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -141,5 +142,63 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 	config.Aggregates, config.Counting = "totals", aggregate.Marks
 	if _, err := store.New(config); err != nil {
 		t.Errorf("marks: %v", err)
+	}
+}
+
+// fill leaves an item of the events table so many bytes of DynamoDB's 400 KB, as a program other than Ingot can.
+func (w *world) fill(item *event.Item, room int) {
+	w.t.Helper()
+	_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
+		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}},
+		UpdateExpression: aws.String("SET note = :note"), ExpressionAttributeValues: map[string]types.AttributeValue{
+			":note": &types.AttributeValueMemberS{Value: strings.Repeat("x", event.MaxItem-room-item.Size()-len("note"))}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Items of exactly 400 KB have no room for a longer epoch. The pass stamps all the others and then names these.
+func TestTouchOfFullItems(t *testing.T) {
+	w := newWorld(t)
+	items := []*event.Item{w.order("1", 1), w.order("2", 2), w.order("3", 3), w.order("4", 4)}
+	if results, _ := w.store.Put(deadline(t), items); verdicts(results) != "Inserted Inserted Inserted Inserted" {
+		t.Fatal(verdicts(results))
+	}
+	w.fill(items[0], 0)
+	w.fill(items[2], 0)
+	s := w.with(added(101, 101), aggregate.Marks)
+	touched, err := s.Touch(deadline(t))
+	if touched.Scanned != 4 || touched.Touched != 2 || len(touched.Refused) != 2 {
+		t.Errorf("%+v", touched)
+	}
+	if err == nil || !strings.Contains(err.Error(), "2 items take no higher stamp") || !strings.Contains(err.Error(), "item ORDER#1 / ORDER: ") ||
+		!strings.Contains(err.Error(), "item ORDER#3 / ORDER: ") || strings.Contains(err.Error(), "ORDER#2") || !strings.Contains(err.Error(), "maximum allowed size") {
+		t.Errorf("%v", err)
+	}
+	_, err = w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#1"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.fill(items[2], 1)
+	if touched, err := s.Touch(deadline(t)); err != nil || touched.Touched != 1 {
+		t.Errorf("once there is room: %+v, %v", touched, err)
+	}
+}
+
+// A pass in which no item can be stamped ends soon: then it is not the items.
+func TestTouchEndsWhenAllAreRefused(t *testing.T) {
+	w := newWorld(t)
+	var items []*event.Item
+	for i := range 150 {
+		items = append(items, w.order(fmt.Sprint(i), i))
+	}
+	w.store.Put(deadline(t), items)
+	for range 150 {
+		w.faults = append(w.faults, fault{api: "UpdateItem", before: errUnforeseen})
+	}
+	touched, err := w.with(added(2, 2), aggregate.Marks).Touch(deadline(t))
+	if err == nil || touched.Touched != 0 || len(touched.Refused) != 100 || len(w.faults) != 50 {
+		t.Errorf("%d refused, %d touched, %.200v", len(touched.Refused), touched.Touched, err)
 	}
 }

@@ -18,13 +18,22 @@ type Touched struct {
 	Scanned int // items of Ingot's seen
 	Touched int // items whose stamp was raised
 	Odd     int // items that could not be understood, and were left alone
+	// Refused are items that take no higher stamp, being full; the error says of each why. At most maxRefused.
+	Refused []event.Key
 }
+
+// maxRefused ends a touch pass: so many items are not all full, something else is wrong.
+const maxRefused = 100
 
 // Touch raises the stamp of every item below the pipeline's epoch to it. Each is a MODIFY in the stream,
 // whose old image contributes nothing to a newer generation and whose new image contributes all: the stream
 // itself brings old items into new aggregates, under ordinary marks. Stopping and repeating it is harmless.
+//
+// An item that the table refuses to stamp does not keep the others from it: the pass goes on, and its error then names
+// each. Until they are shortened or removed, and the pass has run again, no newer generation is complete.
 func (s *Store) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
+	var refusals []error
 	for item, err := range s.Items(ctx) {
 		if ctx.Err() != nil {
 			return t, ctx.Err()
@@ -40,12 +49,23 @@ func (s *Store) Touch(ctx context.Context) (Touched, error) {
 			continue
 		}
 		touched, err := s.touch(ctx, item.Key)
+		if classify(err).outcome == invalid {
+			t.Refused = append(t.Refused, item.Key)
+			refusals = append(refusals, fmt.Errorf("item %s: %w", item.Key, err))
+			if len(t.Refused) == maxRefused {
+				break
+			}
+			continue
+		}
 		if err != nil {
 			return t, fmt.Errorf("touch %s: %w", item.Key, err)
 		}
 		if touched {
 			t.Touched++
 		}
+	}
+	if len(refusals) > 0 {
+		return t, fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten or remove them, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
 	}
 	return t, nil
 }
