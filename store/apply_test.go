@@ -417,3 +417,60 @@ func TestCredentialsRefused(t *testing.T) {
 		})
 	}
 }
+
+// A full item's mark stands still, so that a request which lingers can still be done once there is room. It counts what
+// it always meant, once, under a flag that stays; its own mark keeps out all that is delivered again.
+func TestLingeringUpdateOfFullItem(t *testing.T) {
+	var lingering *dynamodb.UpdateItemInput
+	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+		next := config.Intercept
+		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+			if u, ok := in.(*dynamodb.UpdateItemInput); ok && lingering == nil && u.Key["PK"].(*types.AttributeValueMemberS).Value == "A#live#1#0" {
+				lingering = u
+				return nil, errLost
+			}
+			return next(ctx, api, in, call)
+		}
+	})
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
+	full := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"], "x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}
+	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full}); err != nil {
+		t.Fatal(err)
+	}
+	var refused []string
+	deliver := func(first int64, items ...*event.Item) {
+		t.Helper()
+		a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, first, items...), func(_ context.Context, u *aggregate.Update, _ error) error {
+			for _, s := range u.Steps {
+				refused = append(refused, s.Sequence.String()[20:])
+			}
+			return nil
+		})
+		if !a.Unproven.IsZero() {
+			t.Fatal(a.Err)
+		}
+	}
+	items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7), w.order("4", 100)}
+	deliver(1, items[:2]...)
+	deliver(3, items[2]) // refused anew, and quarantined with its own steps alone
+	if got := strings.Join(refused, " "); got != "1 2 3" {
+		t.Errorf("quarantined %s", got)
+	}
+	if _, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key, UpdateExpression: aws.String("REMOVE x")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.engine.DynamoDB().UpdateItem(context.Background(), lingering); err != nil {
+		t.Fatal(err)
+	}
+	deliver(1, items[:2]...)
+	deliver(4, items[3])
+	if _, err := w.engine.DynamoDB().UpdateItem(context.Background(), lingering); err == nil {
+		t.Error("the request was done twice")
+	}
+	got := w.total("live", nil)
+	if got.N != 3 || got.Values["revenue"].String() != "145" || len(got.Flags) != 1 || !strings.Contains(got.Flags[0], "takes no more updates") {
+		t.Errorf("%+v", got)
+	}
+	w.expect(t, "by_merchant", map[string]string{"orders": "4", "revenue": "152"})
+}

@@ -125,6 +125,12 @@ func (w *markedUpdate) dropCounted(img image) int {
 
 // afterInvalid hands values that the table will never take to quarantine, and goes on with flag and mark; if it
 // does not take those either, the head carries the flag.
+//
+// In that last case the mark stands where it was. The next batch is refused anew and quarantined with its own steps,
+// and an earlier try that lingers can still be done, should somebody make room. Neither counts a step twice: what is
+// done moves the mark, and what is then delivered again is dropped. A step may so be counted and in quarantine, under
+// a flag that nothing takes back: the total is mended by a new generation, which has other keys, never by replaying
+// what is in quarantine.
 func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) next {
 	if w.refusal != nil {
 		if err := w.flagHead(ctx, w.update, w.refusal); err != nil {
