@@ -53,7 +53,7 @@ func TestFiles(t *testing.T) {
 		want[s.file] = encode(t, s.event())
 	}
 	for _, s := range streamSamples() {
-		want[s.file] = encode(t, s.event(t, p))
+		want[s.file] = encode(t, s.payload(t, p))
 	}
 	want["README.md"] = readme(t)
 	if *update {
@@ -151,7 +151,7 @@ func TestQueueFilesAreLambdas(t *testing.T) {
 func TestStreamFilesAreLambdas(t *testing.T) {
 	p := load(t)
 	for _, s := range streamSamples() {
-		text := encode(t, s.event(t, p))
+		text := encode(t, s.payload(t, p))
 		if s.file == "streams-undecodable.json" {
 			if err := json.Unmarshal(text, &events.DynamoDBEvent{}); err == nil {
 				t.Errorf("%s: AWS's own types understand it; the sample shows nothing", s.file)
@@ -159,7 +159,11 @@ func TestStreamFilesAreLambdas(t *testing.T) {
 			continue
 		}
 		var e events.DynamoDBTimeWindowEvent
-		strict(t, s.file, text, &e)
+		if s.piped {
+			strict(t, s.file, text, &e.Records)
+		} else {
+			strict(t, s.file, text, &e)
+		}
 		if len(e.Records) != len(s.records) || (e.ShardID != "") != (s.shard != "") || e.IsFinalInvokeForWindow != s.final {
 			t.Errorf("%s: read as %+v", s.file, e)
 		}
@@ -190,7 +194,7 @@ func TestTimes(t *testing.T) {
 		check(s.file, encode(t, s.event()))
 	}
 	for _, s := range streamSamples() {
-		check(s.file, encode(t, s.event(t, p)))
+		check(s.file, encode(t, s.payload(t, p)))
 	}
 }
 

@@ -39,6 +39,7 @@ type streamSample struct {
 	file, about, answer string
 	after               []string // files that come before it on fresh tables
 	shard               string   // empty: a mapping without window
+	piped               bool     // from EventBridge Pipes: an array of records
 	created             string   // of its records, RFC 3339
 	final               bool     // the last invocation of its window
 	records             []record

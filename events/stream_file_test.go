@@ -89,6 +89,16 @@ func (s *streamSample) event(t *testing.T, p *pipeline.Pipeline) streamEvent {
 	return e
 }
 
+// payload is what the function is called with: the event, or from EventBridge Pipes its records alone (EventBridge
+// user guide, "Amazon DynamoDB stream as a source").
+func (s *streamSample) payload(t *testing.T, p *pipeline.Pipeline) any {
+	e := s.event(t, p)
+	if s.piped {
+		return e.Records
+	}
+	return e
+}
+
 // shardID has the form of the service's: a creation time in milliseconds, and a random part.
 func shardID(seed string) string {
 	sum := sha256.Sum256([]byte("shard " + seed))

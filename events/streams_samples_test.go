@@ -70,6 +70,13 @@ func storySamples() []streamSample {
 		{file: "streams-no-shard.json", about: "A batch from a mapping without window, hence without shardId", answer: "marks: the whole batch fails with that explanation, nothing is written; receipts: counted", created: "2099-03-15T11:00:00Z", refused: []string{marks},
 			records: []record{{kind: event.Insert, sequence: "4700000000012345678907", new: &picture{body: order{"m-205", "o-1", "c-205", "p-205", 1, 100, "2099-03-15T10:59:59Z"}.body()}, outcome: counted}},
 			totals:  []total{daily("m-205", sunday, 1, values{"orders": "1", "ordered": "100", "largest": "100"}), product("p-205", 1, values{"orders": "1", "units": "1"}), recent("c-205", 1, values{"orders": "1", "spent": "100"})}},
+		{file: "streams-pipe.json", about: "A batch from EventBridge Pipes: an array of records, and no shardId", answer: "as streams-no-shard.json; what is not proven would fail the whole batch", created: "2099-03-15T11:30:00Z", refused: []string{marks}, piped: true,
+			records: []record{
+				{kind: event.Insert, sequence: "4800000000012345678908", new: &picture{body: order{"m-216", "o-1", "c-216", "p-216", 1, 100, "2099-03-15T11:29:59Z"}.body()}, outcome: counted},
+				{kind: event.Remove, sequence: "4800000000012345678909", old: &picture{body: order{"m-216", "o-1", "c-216", "p-216", 1, 100, "2099-03-15T11:29:59Z"}.body()}, ttl: true, outcome: counted},
+			},
+			totals:   []total{daily("m-216", sunday, 1, values{"orders": "1", "ordered": "100", "largest": "100"}), product("p-216", 1, values{"orders": "1", "units": "1"}), recent("c-216", 0, values{"orders": "0", "spent": "0"})},
+			archived: []event.Key{{PK: "ORDER#m-216#o-1", SK: "ORDER"}}},
 		{file: "streams-no-shard-empty.json", about: "A mapping without window and no record", answer: "an empty list and no state"},
 	}
 }

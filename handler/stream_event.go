@@ -1,7 +1,9 @@
 package handler
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -9,11 +11,12 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// streamEvent is what Lambda sends.
+// streamEvent is what Lambda sends, or EventBridge Pipes.
 type streamEvent struct {
 	records  []streamRecord
 	shard    string // empty: it names none
 	windowed bool   // the mapping has a tumbling window
+	piped    bool   // it comes from EventBridge Pipes
 }
 
 // streamRecord is one record: parsed, or raw where the event as a whole could not be.
@@ -40,7 +43,11 @@ func (r streamRecord) raw() json.RawMessage {
 // attribute is taken apart as encoding/json does, so that each record stands alone: read together, the odd
 // one would fail them all.
 func readStreamEvent(payload []byte) (*streamEvent, error) {
-	if doc, err := event.ParseDocument(string(payload)); err == nil {
+	doc, err := event.ParseDocument(string(payload))
+	if text := bytes.TrimLeft(payload, " \t\r\n"); len(text) > 0 && text[0] == '[' {
+		return readPipe(doc, err == nil, payload)
+	}
+	if err == nil {
 		if e, plain := plainStreamEvent(doc.Root()); plain {
 			return e, nil
 		}
@@ -74,4 +81,45 @@ func plainStreamEvent(root event.Node) (*streamEvent, bool) {
 		e.records = append(e.records, streamRecord{node: record})
 	}
 	return e, true
+}
+
+// readPipe reads what EventBridge Pipes calls its target with: an array of the stream's records, bare. A pipe may
+// have any source, and a template or an enrichment that writes something else, so every element must be a record
+// of a DynamoDB stream.
+func readPipe(doc event.Document, strict bool, payload []byte) (*streamEvent, error) {
+	e := &streamEvent{piped: true}
+	if !strict {
+		return e, e.readOdd(payload)
+	}
+	for record := range doc.Root().Elements() {
+		if record.Member("eventName").Kind() != event.String || record.Member("dynamodb").Kind() != event.Object {
+			return nil, notPiped(len(e.records))
+		}
+		e.records = append(e.records, streamRecord{node: record})
+	}
+	return e, nil
+}
+
+// readOdd is readPipe where the strict parser refuses the array for something in one of its records.
+func (e *streamEvent) readOdd(payload []byte) error {
+	var texts []json.RawMessage
+	if err := json.Unmarshal(payload, &texts); err != nil {
+		return err
+	}
+	for i, text := range texts {
+		var record struct {
+			Name   *string                    `json:"eventName"`
+			Change map[string]json.RawMessage `json:"dynamodb"`
+		}
+		if json.Unmarshal(text, &record) != nil || record.Name == nil || record.Change == nil {
+			return notPiped(i)
+		}
+		e.records = append(e.records, streamRecord{text: text})
+	}
+	return nil
+}
+
+func notPiped(i int) error {
+	return fmt.Errorf("element %d of the array is no record of a DynamoDB stream (an object with eventName and dynamodb); "+
+		"a pipe must have the events table's stream as its source, no enrichment and no input template", i)
 }

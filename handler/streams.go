@@ -63,6 +63,10 @@ type StreamResponse struct {
 
 // Handle is the Lambda handler. An error fails the whole batch; it is returned only for what no record of
 // the batch is to blame for: no shard id where marks need one, records out of order, a stamp from the future.
+//
+// It takes the batches of EventBridge Pipes too (an array of records, no shard id, so receipts alone count them),
+// from a pipe that waits for the answer. Such a batch fails whole where another one's answer would name a record:
+// a pipe knows a record by its eventID and does not say whether it begins again there or sends that one alone.
 func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamResponse, error) {
 	response := StreamResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	e, err := readStreamEvent(payload)
@@ -87,6 +91,9 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	if b.whole != nil {
 		return response, b.whole
 	}
+	if !b.unproven.IsZero() && e.piped {
+		return response, fmt.Errorf("streams: record %s is not proven done with, and a pipe's batch goes back whole: %w", b.unproven, b.why)
+	}
 	if !b.unproven.IsZero() {
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: b.unproven.String()})
 	}
@@ -94,7 +101,7 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 }
 
 var errNoShard = errors.New("streams: the batch names no shard, and counting by marks needs one: " +
-	"set TumblingWindowInSeconds on the event source mapping, or count by receipts (INGOT_COUNTING=receipts) in new generations")
+	"set TumblingWindowInSeconds on the event source mapping, or count by receipts (INGOT_COUNTING=receipts) in new generations; EventBridge Pipes never name one")
 
 // streamBatch is one call of Handle.
 type streamBatch struct {
@@ -104,6 +111,7 @@ type streamBatch struct {
 	odd      []oddRecord
 	created  time.Time      // of the first record, by the stream
 	unproven event.Sequence // the lowest that is not proven; zero: all is
+	why      error          // why that one is not
 	whole    error          // something without a sequence number is not proven: the whole batch goes back
 	rep      StreamsReport
 }
@@ -284,7 +292,7 @@ func (b *streamBatch) fail(ctx context.Context, at event.Sequence, what string, 
 	if at.IsZero() {
 		b.whole = fmt.Errorf("streams: %s: %w", what, err)
 	} else if b.unproven.IsZero() || at.Compare(b.unproven) < 0 {
-		b.unproven = at
+		b.unproven, b.why = at, fmt.Errorf("%s: %w", what, err)
 	}
 	if b.Log != nil {
 		b.Log.LogAttrs(ctx, slog.LevelError, what+"; the batch goes on from there", slog.String("sequence", at.String()), slog.Any("error", err))

@@ -58,7 +58,7 @@ func TestSAM(t *testing.T) {
 }
 
 // sentUnderReceipts are those that receipts treat in their own way; the rest is sent under marks alone.
-var sentUnderReceipts = []string{"streams-no-shard.json", "streams-redelivered.json", "streams-ttl-removal.json"}
+var sentUnderReceipts = []string{"streams-no-shard.json", "streams-pipe.json", "streams-redelivered.json", "streams-ttl-removal.json"}
 
 // TestBuildFlags: the functions that these tests build are those of make build.
 func TestBuildFlags(t *testing.T) {

@@ -1,0 +1,119 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// pipe is what EventBridge Pipes sends: the records, bare.
+func pipe(records ...map[string]any) []map[string]any {
+	return append([]map[string]any{}, records...)
+}
+
+const pipeDone = `{"batchItemFailures":[]}`
+
+func TestPipe(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Receipts)).started()
+	one, two := w.image(order("1", 5)), w.image(order("2", 7))
+	w.expect(pipe(), pipeDone)
+	w.expect(pipe(insert(1, one), insert(2, two)), pipeDone)
+	w.expect(pipe(insert(1, one), insert(2, two)), pipeDone) // again
+	w.expect(pipe(removeByTTL(3, two)), pipeDone)
+	w.sums(t, "live", "1", "5")
+	if got := len(w.archived()); got != 1 {
+		t.Errorf("%d objects archived", got)
+	}
+}
+
+// Counting by marks needs the shard, which no pipe names.
+func TestPipeUnderMarks(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Marks)).started()
+	if answer, err := w.deliver(pipe(insert(1, w.image(order("1", 5))))); err == nil || !strings.Contains(err.Error(), "names no shard") || !strings.Contains(err.Error(), "EventBridge Pipes") {
+		t.Errorf("%s %v", answer, err)
+	}
+	if got := w.total("live").N; got != 0 {
+		t.Errorf("%d counted", got)
+	}
+}
+
+// One odd record is quarantined, and the others are counted, also where the strict parser refuses the array.
+func TestPipeWithOddRecords(t *testing.T) {
+	for name, odd := range map[string]string{
+		"attribute of an unknown type": `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"` + sequence(2) + `","Keys":{"PK":{"Z":"1"}}}}`,
+		"half a surrogate pair":        `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"` + sequence(2) + `","Keys":{"PK":{"S":"\ud800"}}}}`,
+		"a member twice":               `{"eventName":"INSERT","dynamodb":{"a":1,"a":2,"SequenceNumber":"` + sequence(2) + `"}}`,
+	} {
+		w := newWorld(t, counting(aggregate.Receipts)).started()
+		w.expect(pipe(insert(1, w.image(order("1", 5)))), pipeDone)
+		payload := []byte(" [" + jsonOf(t, insert(1, w.image(order("1", 5)))) + "," + odd + "," + jsonOf(t, insert(3, w.image(order("2", 7)))) + "]")
+		if answer, err := w.invokeStreams(payload); err != nil || answer != pipeDone {
+			t.Errorf("%s: %s %v", name, answer, err)
+		}
+		w.sums(t, "live", "2", "12")
+		if letters := w.quarantined(); len(letters) != 1 {
+			t.Errorf("%s: %d letters", name, len(letters))
+		}
+	}
+}
+
+// What is no array of stream records fails as a whole and says which element is to blame: a pipe with another
+// source, an enrichment or an input template must not look as if it worked.
+func TestPipeOfOtherThings(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Receipts)).started()
+	record := jsonOf(t, insert(1, w.image(order("1", 5))))
+	for payload, want := range map[string]string{
+		`[{"messageId":"m","body":"{}","eventSource":"aws:sqs"}]`:             "element 0 of the array is no record",
+		`[{"kinesisSchemaVersion":"1.0","data":"e30=","sequenceNumber":"4"}]`: "element 0 of the array is no record",
+		`[` + record + `,7]`:                      "element 1 of the array is no record",
+		`[` + record + `,null]`:                   "element 1 of the array is no record",
+		`[` + record + `,{"eventName":"INSERT"}]`: "element 1 of the array is no record",
+		`[` + record + `,{"eventName":"INSERT","dynamodb":null,"a":"\ud800"}]`:   "element 1 of the array is no record",
+		`[` + record + `,{"eventName":7,"dynamodb":{}}]`:                         "element 1 of the array is no record",
+		`[` + record + `,{"eventName":"INSERT","dynamodb":"x","a":1,"a":1}]`:     "element 1 of the array is no record",
+		`[{"dynamodb":{"SequenceNumber":"` + sequence(1) + `"}},` + record + `]`: "element 0 of the array is no record",
+	} {
+		if answer, err := w.invokeStreams([]byte(payload)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is not a stream batch") {
+			t.Errorf("%s: %s %v", payload, answer, err)
+		}
+	}
+	if got := w.total("live").N; got != 0 {
+		t.Errorf("%d counted", got)
+	}
+}
+
+// A pipe reads ids in an answer as eventIDs, so what is not proven fails the whole batch; delivered again, it is
+// counted once.
+func TestPipeUnproven(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Receipts)).started()
+	one, two := w.image(order("1", 5)), w.image(order("2", 7))
+	broken := true
+	w.streams.OnChange = func(_ context.Context, c event.Change) error {
+		if broken && c.Key.PK == two["PK"]["S"] {
+			return errors.New("the ledger is closed")
+		}
+		return nil
+	}
+	answer, err := w.deliver(pipe(insert(1, one), insert(2, two)))
+	if err == nil || !strings.Contains(err.Error(), sequence(2)) || !strings.Contains(err.Error(), "OnChange failed: the ledger is closed") {
+		t.Errorf("%s %v", answer, err)
+	}
+	w.sums(t, "live", "1", "5")
+	broken = false
+	w.expect(pipe(insert(1, one), insert(2, two)), pipeDone)
+	w.sums(t, "live", "2", "12")
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
