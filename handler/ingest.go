@@ -168,7 +168,12 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 		if b.Quarantine == nil {
 			continue
 		}
-		letters, places = append(letters, letter(o.Message, o.Refusal)), append(places, i)
+		l, err := letter(o.Message, o.Refusal)
+		if err != nil {
+			b.unkept(o, err)
+			continue
+		}
+		letters, places = append(letters, l), append(places, i)
 	}
 	if len(letters) == 0 {
 		return
@@ -176,9 +181,13 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 	for n, err := range b.Quarantine.Send(b.sending, letters) {
 		o := &outcomes[places[n]]
 		if o.Failed = err != nil; o.Failed {
-			b.logf(slog.LevelError, "quarantine failed; the message stays in its queue", o, slog.String("error", err.Error()))
+			b.unkept(o, err)
 		}
 	}
+}
+
+func (b *ingestBatch) unkept(o *Outcome, err error) {
+	b.logf(slog.LevelError, "quarantine failed; the message stays in its queue", o, slog.String("error", err.Error()))
 }
 
 // failures is the answer: each id that is not done with once, in event order.

@@ -2,6 +2,7 @@ package handler
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -27,16 +28,44 @@ func open(m *events.SQSMessage) envelope.Message {
 	return out
 }
 
-// letter is the message unchanged, with one attribute more that says why it is in quarantine.
-func letter(m *events.SQSMessage, r *event.Refusal) Letter {
+// letter is the message unchanged, with one attribute more that says why it is in quarantine. A note from an
+// earlier time in quarantine gives way to it. An attribute of that name which is the producer's own does not:
+// such a message does not fit (ErrUnfit), and the dead-letter queue gets it with all that it says.
+func letter(m *events.SQSMessage, r *event.Refusal) (Letter, error) {
+	if a, taken := m.MessageAttributes[Attribute]; taken && !isNote(a) {
+		return Letter{}, fmt.Errorf("%w: it has a message attribute %s of the producer's own, where the reason would go", ErrUnfit, Attribute)
+	}
 	l := Letter{Body: m.Body, Attributes: make(map[string]types.MessageAttributeValue, len(m.MessageAttributes)+1)}
 	for name, a := range m.MessageAttributes {
-		if name != Attribute { // ours, from an earlier time in quarantine
+		if name != Attribute {
 			l.Attributes[name] = types.MessageAttributeValue{DataType: aws.String(a.DataType), StringValue: a.StringValue, BinaryValue: a.BinaryValue}
 		}
 	}
 	l.Attributes[Attribute] = note(r)
-	return l
+	return l, nil
+}
+
+// noted is the note's JSON.
+type noted struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Detail  string `json:"detail"`
+	PK      string `json:"pk,omitempty"`
+	SK      string `json:"sk,omitempty"`
+}
+
+// isNote tells Ingot's attribute from one that a producer gave the same name.
+func isNote(a events.SQSMessageAttribute) bool {
+	if a.DataType != "String" || a.StringValue == nil {
+		return false
+	}
+	var n noted
+	d := json.NewDecoder(strings.NewReader(*a.StringValue))
+	d.DisallowUnknownFields()
+	if d.Decode(&n) != nil || d.InputOffset() != int64(len(*a.StringValue)) {
+		return false
+	}
+	return n.Reason != "" && (n.Verdict == event.Conflict.String() || n.Verdict == event.Expired.String() || n.Verdict == event.Poison.String())
 }
 
 // maxDetail bounds the detail in a note: it may quote the payload.
@@ -48,13 +77,7 @@ func note(r *event.Refusal) types.MessageAttributeValue {
 	if len(detail) > maxDetail {
 		detail = strings.ToValidUTF8(detail[:maxDetail], "") + "…"
 	}
-	value, _ := json.Marshal(struct {
-		Verdict string `json:"verdict"`
-		Reason  string `json:"reason"`
-		Detail  string `json:"detail"`
-		PK      string `json:"pk,omitempty"`
-		SK      string `json:"sk,omitempty"`
-	}{r.Verdict.String(), string(r.Reason), detail, r.Key.PK, r.Key.SK})
+	value, _ := json.Marshal(noted{r.Verdict.String(), string(r.Reason), detail, r.Key.PK, r.Key.SK})
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 

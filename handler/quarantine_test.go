@@ -27,7 +27,7 @@ func TestLetterIsTheMessageUnchanged(t *testing.T) {
 		"trace": {DataType: "String.trace", StringValue: aws.String("abc")},
 		"count": {DataType: "Number", StringValue: aws.String("12.50")},
 		"bytes": {DataType: "Binary", BinaryValue: []byte{0, 1, 255}},
-		"ingot": {DataType: "String", StringValue: aws.String("an older note")},
+		"ingot": {DataType: "String", StringValue: aws.String(`{"verdict":"Expired","reason":"past-expiry","detail":"an older note"}`)},
 	}
 	if got := w.receive(e); got != failures() {
 		t.Fatal(got)
@@ -114,6 +114,45 @@ func TestUnfitLetters(t *testing.T) {
 	}
 	if got := w.quarantined(); len(got) != 3 {
 		t.Errorf("%d letters", len(got))
+	}
+}
+
+// A producer's own attribute named ingot is not written over: the message goes back untouched, and so in the end to
+// the dead-letter queue. The other messages go on.
+func TestOwnAttributeNamedIngot(t *testing.T) {
+	text := func(s string) events.SQSMessageAttribute {
+		return events.SQSMessageAttribute{DataType: "String", StringValue: &s}
+	}
+	note := `{"verdict":"Poison","reason":"undecodable","detail":"","pk":"a","sk":"b"}`
+	for name, a := range map[string]events.SQSMessageAttribute{
+		"text":             text("v2"),
+		"empty":            text(""),
+		"another object":   text(`{"verdict":"Poison","reason":"undecodable","detail":"","trace":"t"}`),
+		"no reason":        text(`{"verdict":"Poison"}`),
+		"no such verdict":  text(`{"verdict":"Inserted","reason":"undecodable","detail":""}`),
+		"something behind": text(note + " {}"),
+		"another type":     {DataType: "String.json", StringValue: &note},
+		"bytes":            {DataType: "Binary", BinaryValue: []byte(note)},
+	} {
+		w := newWorld(t)
+		e := messages("broken", "broken too", order("1", 1))
+		e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{handler.Attribute: a}
+		e.Records[2].MessageAttributes = map[string]events.SQSMessageAttribute{handler.Attribute: a} // stored: no note is needed
+		if got := w.receive(e); got != failures("m0") {
+			t.Errorf("%s: %s", name, got)
+		}
+		if letters := w.quarantined(); len(letters) != 1 || *letters[0].Body != "broken too" {
+			t.Errorf("%s: %d letters", name, len(letters))
+		}
+		if !strings.Contains(w.log.String(), "a message attribute ingot of the producer's own") {
+			t.Errorf("%s: the log does not say why: %s", name, w.log.String())
+		}
+	}
+	w := newWorld(t)
+	e := messages("broken")
+	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{handler.Attribute: text(note)}
+	if got := w.receive(e); got != failures() || len(w.quarantined()) != 1 {
+		t.Errorf("with a note of Ingot's: %s", got)
 	}
 }
 
