@@ -160,29 +160,6 @@ func (d Decimal) len() int {
 	return d.small.len()
 }
 
-// Summable reports whether d may be summed: at most 10^18 in size and with at most 9 decimals. Ten billion
-// such numbers add up to something that is Storable.
-func (d Decimal) Summable() bool {
-	if d.IsZero() {
-		return true
-	}
-	if d.exp < -9 {
-		return false
-	}
-	m := d.magnitude()
-	return m < 18 || m == 18 && d.small == u128{lo: 1}
-}
-
-// Storable reports whether d is a number that DynamoDB can store: 0, or at most 38 significant digits and a
-// size from 1e-130 to below 1e126 (developer guide, "Data types").
-func (d Decimal) Storable() bool {
-	if d.IsZero() {
-		return true
-	}
-	m := d.magnitude()
-	return d.large == "" && -130 <= m && m < 126
-}
-
 // Cmp is -1, 0 or 1 as d is below, equal to or above o. Its cost depends on the digits alone, however far
 // apart the exponents are.
 func (d Decimal) Cmp(o Decimal) int {

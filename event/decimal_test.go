@@ -216,6 +216,30 @@ func TestDecimalLimits(t *testing.T) {
 	}
 }
 
+// The bound that is broken is named, with what to do about it; where none is, nothing is said.
+func TestDecimalSaysItsBound(t *testing.T) {
+	const sum, store = "round it at the producer", "have the producer send it in a larger unit"
+	for _, c := range []struct{ literal, unsummable, unstorable string }{
+		{"0", "", ""}, {"1e18", "", ""}, {"-0.000000001", "", ""},
+		{"0.30000000000000004", "has 17 decimals, and a sum takes at most 9; " + sum, ""},
+		{"-1000000000000000001", "is beyond 10^18, the most that a sum takes; " + store, ""},
+		{"1e50", "is beyond 10^18, the most that a sum takes; " + store, ""},
+		{"1e126", "is beyond 10^18, the most that a sum takes; " + store, "is 1e126 or more in size, and DynamoDB stores less; " + store},
+		{"-9e-131", "has 131 decimals, and a sum takes at most 9; " + sum, "is below 1e-130 in size, the least that DynamoDB stores; " + sum},
+		{strings.Repeat("1", 41), "is beyond 10^18, the most that a sum takes; " + store, "has 41 significant digits, and DynamoDB stores 38; " + sum},
+		{"0." + strings.Repeat("1", 39), "has 39 decimals, and a sum takes at most 9; " + sum, "has 39 significant digits, and DynamoDB stores 38; " + sum},
+		{"1e-999999999999999999", "has 999999999999999999 decimals, and a sum takes at most 9; " + sum, "is below 1e-130 in size, the least that DynamoDB stores; " + sum},
+	} {
+		d, err := ParseDecimal(c.literal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Unsummable() != c.unsummable || d.Unstorable() != c.unstorable {
+			t.Errorf("%s: %q and %q", c.literal, d.Unsummable(), d.Unstorable())
+		}
+	}
+}
+
 func TestDecimalFarApart(t *testing.T) {
 	huge, _ := ParseDecimal("1e999999999999999999")
 	tiny, _ := ParseDecimal("-1e-999999999999999999")

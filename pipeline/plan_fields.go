@@ -24,9 +24,10 @@ func (w *work) attributes(t *eventType, item *event.Item) *event.Refusal {
 		case event.Bool:
 			item.Attributes = append(item.Attributes, event.Attribute{Name: a.name, Kind: event.BoolAttribute, Text: n.Text()})
 		case event.Number:
-			d, err := n.Decimal()
-			if err != nil || !d.Storable() {
-				return event.Poisoned(event.NumberOutOfRange, fmt.Sprintf("attribute %s: field %s has more than 38 digits or is out of range, and DynamoDB cannot store it", a.name, a.path))
+			d, refusal := storable(n, a.path)
+			if refusal != nil {
+				refusal.Detail = "attribute " + a.name + ": " + refusal.Detail
+				return refusal
 			}
 			item.Attributes = append(item.Attributes, event.Attribute{Name: a.name, Kind: event.NumberAttribute, Text: d.String()})
 		}
@@ -60,12 +61,25 @@ func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
 		item.Revision = &d
 		return nil
 	}
-	d, err := n.Decimal()
-	if err != nil || !d.Storable() {
-		return event.Poisoned(event.NumberOutOfRange, "revision: field "+t.revision.path.String()+" has more than 38 digits or is out of range, and DynamoDB cannot store it")
+	d, refusal := storable(n, t.revision.path)
+	if refusal != nil {
+		refusal.Detail = "revision: " + refusal.Detail
+		return refusal
 	}
 	item.Revision = &d
 	return nil
+}
+
+// storable is the number n of the field at path, if DynamoDB can store it.
+func storable(n event.Node, path event.Path) (event.Decimal, *event.Refusal) {
+	d, err := n.Decimal()
+	if err != nil {
+		return d, event.Poisoned(event.NumberOutOfRange, fmt.Sprintf("field %s: %v", path, err))
+	}
+	if bound := d.Unstorable(); bound != "" {
+		return d, event.Poisoned(event.NumberOutOfRange, "field "+path.String()+" "+bound)
+	}
+	return d, nil
 }
 
 // nanoseconds is at as unix nanoseconds, exactly, for every year from 1970 to 9999.

@@ -87,10 +87,11 @@ func TestPlanRefuses(t *testing.T) {
 		{"type of a thousand letters", "order.placed", strings.Repeat("z", 1000), event.UnknownType, strings.Repeat("z", 100) + "…"},
 		{"index key too long", "o-7", strings.Repeat("y", 1000), event.KeyTooLong, "GSI1 sk takes"},
 		{"aggregate value missing", `"total_cents":1250.0`, `"total_cents":null,"x":1`, "", ""}, // where is false: nothing is summed
-		{"sum out of range", "1250.0", "1e50", event.NumberOutOfRange, "cannot be summed"},
-		{"sum too fine", "1250.0", "0.0000000001", event.NumberOutOfRange, "more than 9 decimals"},
-		{"attribute out of range", "1250.0", "1e400", event.NumberOutOfRange, "attribute total"},
-		{"attribute of 39 digits", "1250.0", "-" + strings.Repeat("1", 39), event.NumberOutOfRange, "attribute total"},
+		{"sum out of range", "1250.0", "1e50", event.NumberOutOfRange, "field total_cents is beyond 10^18, the most that a sum takes; have the producer send it in a larger unit"},
+		{"sum too fine", "1250.0", "0.0000000001", event.NumberOutOfRange, "field total_cents has 10 decimals, and a sum takes at most 9; round it at the producer"},
+		{"sum of what floats leave", "1250.0", "0.30000000000000004", event.NumberOutOfRange, "has 17 decimals, and a sum takes at most 9; round it at the producer"},
+		{"attribute out of range", "1250.0", "1e400", event.NumberOutOfRange, "attribute total: field total_cents is 1e126 or more in size"},
+		{"attribute of 39 digits", "1250.0", "-" + strings.Repeat("1", 39), event.NumberOutOfRange, "attribute total: field total_cents has 39 significant digits, and DynamoDB stores 38; round it at the producer"},
 		{"item too large", `"status":"open"`, `"status":"` + strings.Repeat("s", 250_000) + `"`, event.ItemTooLarge, "the item takes"},
 		{"a number that nothing uses", `"trace_id":"t1"`, `"trace_id":1e400`, "", ""},
 		{"an attribute that is missing", `"status":"open",`, "", "", ""},
@@ -334,8 +335,8 @@ func TestAmounts(t *testing.T) {
 		`{"w":{"x":1.000000001}}`:             "",
 		`{"w":{"x":1000000000000000001}}`:     "number-range aggregate third, value added: field w.x is beyond 10^18",
 		`{"kind":"x","v":1e125,"w":{"x":1}}`:  "",
-		`{"kind":"x","v":1e126,"w":{"x":1}}`:  "number-range aggregate first, value high: field v has more than 38 digits",
-		`{"kind":"x","v":1e-131,"w":{"x":1}}`: "number-range aggregate first, value high: field v has more than 38 digits",
+		`{"kind":"x","v":1e126,"w":{"x":1}}`:  "number-range aggregate first, value high: field v is 1e126 or more in size",
+		`{"kind":"x","v":1e-131,"w":{"x":1}}`: "number-range aggregate first, value high: field v is below 1e-130 in size",
 		`{"kind":"y","v":"z","w":{"x":1}}`:    "",
 	} {
 		_, err := p.PlanEvent(cloudEvent(data))

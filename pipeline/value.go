@@ -96,12 +96,14 @@ func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	if err != nil {
 		return aggregate.Amount{}, event.Poisoned(event.NumberOutOfRange, fmt.Sprintf("field %s: %v", v.path, err))
 	}
-	switch {
-	case v.op == aggregate.Sum && !d.Summable():
-		return aggregate.Amount{}, event.Poisoned(event.NumberOutOfRange, "field "+v.path.String()+" is beyond 10^18 or has more than 9 decimals, and cannot be summed")
-	case !d.Storable():
-		return aggregate.Amount{}, event.Poisoned(event.NumberOutOfRange, "field "+v.path.String()+" has more than 38 digits or is out of range, and DynamoDB cannot store it")
-	case v.negative:
+	bound := d.Unstorable()
+	if v.op == aggregate.Sum {
+		bound = d.Unsummable()
+	}
+	if bound != "" {
+		return aggregate.Amount{}, event.Poisoned(event.NumberOutOfRange, "field "+v.path.String()+" "+bound)
+	}
+	if v.negative {
 		d = d.Neg()
 	}
 	return aggregate.Amount{Set: true, Number: d}, nil
