@@ -70,7 +70,7 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 		r.Verdict = event.Duplicate
 		return r
 	}
-	return conflict(event.DigestDiffers, "another payload is stored under this key: stored digest %s, this one %s", known.digest, item.Digest)
+	return conflict(event.DigestDiffers, "another payload is stored under this key%s; stored digest %s, this one %s", s.differences(known, item), known.digest, item.Digest)
 }
 
 // today is the digest of the stored payload under today's ignore list: a path that is ignored since the item

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// What a Conflict's detail shows of the members that differ. Their names are the producer's, of any length.
+const (
+	shownDifferences = 5
+	maxShownName     = 40  // bytes of one name, before it is quoted
+	maxShownPath     = 120 // bytes of a whole path
+	tooLong          = ".…"
+)
+
+// differences says in which members two payloads differ, as their digests see them: " (they differ in total_cents,
+// customer.email)". Members that are ignored today do not count, and no values are shown: they may be personal.
+// Empty: nothing can be said.
+func (s *Store) differences(known *stored, item *event.Item) string {
+	if known.typ != item.Type {
+		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", cut(known.typ), cut(item.Type))
+	}
+	a, b := s.canonical(known.typ, known.data), s.canonical(item.Type, item.Data)
+	if a.Kind() != event.Object || b.Kind() != event.Object {
+		return ""
+	}
+	var d differing
+	d.objects("", a, b)
+	if d.count == 0 {
+		return ""
+	}
+	text := " (they differ in " + strings.Join(d.names, ", ")
+	if more := d.count - len(d.names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + ")"
+}
+
+// canonical is a payload as its digest sees it, so that equal values have equal text.
+func (s *Store) canonical(typ, data string) event.Node {
+	text, err := s.pipeline.DigestText(&event.Item{Type: typ, Data: data})
+	if err != nil {
+		return event.Node{}
+	}
+	d, err := event.ParseDocument(text)
+	if err != nil {
+		return event.Node{} // the digest's array is one level deeper than the payload, which may have them all
+	}
+	return d.Root().Index(1)
+}
+
+// differing collects where two payloads differ.
+type differing struct {
+	names []string
+	count int
+}
+
+// objects goes into members that are objects on both sides; anything else is compared as a whole.
+func (d *differing) objects(at string, a, b event.Node) {
+	others := make(map[string]event.Node, b.Len())
+	for name, inB := range b.Members() {
+		others[name] = inB
+	}
+	for name, inA := range a.Members() {
+		inB := others[name]
+		delete(others, name)
+		switch {
+		case inB.Exists() && inA.Raw() == inB.Raw():
+		case inA.Kind() == event.Object && inB.Kind() == event.Object:
+			d.objects(joined(at, name), inA, inB)
+		default:
+			d.add(joined(at, name))
+		}
+	}
+	for name := range b.Members() { // in their order, which a map has not
+		if _, left := others[name]; left {
+			d.add(joined(at, name))
+		}
+	}
+}
+
+func (d *differing) add(path string) {
+	if d.count++; len(d.names) < shownDifferences {
+		d.names = append(d.names, path)
+	}
+}
+
+// joined is the path one member further, as pipeline.yaml writes it: a.b["odd name"]. A long one ends in a point
+// and an ellipsis.
+func joined(at, name string) string {
+	if strings.HasSuffix(at, tooLong) {
+		return at
+	}
+	step := shownName(name)
+	if step != name {
+		step = "[" + step + "]"
+	} else if at != "" {
+		step = "." + step
+	}
+	if len(at)+len(step) > maxShownPath {
+		return at + tooLong
+	}
+	return at + step
+}
+
+// shownName is a name that is safe in a log: as it is if it is short and plain, else cut and quoted.
+func shownName(name string) string {
+	plain := name != "" && len(name) <= maxShownName
+	for i := range len(name) {
+		c := name[i]
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		plain = plain && (letter || i > 0 && (c == '-' || '0' <= c && c <= '9'))
+	}
+	if plain {
+		return name
+	}
+	return strconv.Quote(cut(name))
+}
+
+func cut(name string) string {
+	if len(name) <= maxShownName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxShownName], "") + "…"
+}
