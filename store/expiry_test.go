@@ -143,6 +143,44 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	}
 }
 
+// What docs/correctness.md leaves out of its second claim, and nothing more: of the revisions that the newest kept
+// out, one that is later than it by its own time can be stored once the newest has expired and is removed.
+func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
+	for _, c := range []struct {
+		name, newest, older string // days of at
+		storedFirst         bool   // the older one was stored and then replaced
+		want                string
+	}{
+		{"the older one is later", "10", "20", false, "Inserted"},
+		{"the older one is later, and was stored", "10", "20", true, "Expired"}, // the item kept the later end
+		{"both at one time", "10", "10", false, "Expired"},
+		{"at grows with the revision", "20", "10", false, "Expired"},
+	} {
+		w := newWorld(t)
+		at := func(rev int, day string) *event.Item {
+			return w.item(`"type":"parcel"`, `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":"2099-03-%sT00:00:00Z"`, day))
+		}
+		newest, older := at(2, c.newest), at(1, c.older)
+		if c.storedFirst {
+			w.store.Put(deadline(t), []*event.Item{older})
+		}
+		w.store.Put(deadline(t), []*event.Item{newest})
+		if results, _ := w.store.Put(deadline(t), []*event.Item{older}); verdicts(results) != "Stale" {
+			t.Errorf("%s: %s while the newest is stored", c.name, verdicts(results))
+		}
+		w.now = time.Unix(newest.ExpiresAt, 0)
+		if c.storedFirst {
+			w.now = time.Unix(older.ExpiresAt, 0)
+		}
+		if w.now = w.now.Add(time.Minute); w.engine.SweepExpired() != 1 {
+			t.Fatalf("%s: the newest is not swept", c.name)
+		}
+		if results, _ := w.store.Put(deadline(t), []*event.Item{older}); verdicts(results) != c.want {
+			t.Errorf("%s: %s after the newest has expired, want %s", c.name, verdicts(results), c.want)
+		}
+	}
+}
+
 // Between the read of a stored item and its replacement a person removes it, and another payload of the same
 // revision is stored: what is replaced must be what was read, or that one's end would be brought forward.
 func TestReplacementOfWhatWasRead(t *testing.T) {
