@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 	"time"
 
@@ -76,6 +77,26 @@ func Example_total() {
 	}
 	// Output:
 	// 2099-03-01 3 1600 1250
+}
+
+// An average is a sum and a count, divided when it is read.
+func Example_average() {
+	ctx := context.Background()
+	st := newWorld(ctx, "m1", 1250, 300, 50).store
+	day := time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC)
+	totals, err := st.Total(ctx, "merchant_daily", map[string]string{"merchant": "m1", "currency": "EUR"}, day, day.AddDate(0, 0, 1))
+	check(err)
+
+	for _, t := range totals {
+		sum, _ := new(big.Rat).SetString(t.Values["ordered"].String())
+		count, _ := new(big.Rat).SetString(t.Values["orders"].String())
+		if count.Sign() > 0 { // all its events may have gone
+			average, _ := new(big.Rat).Quo(sum, count).Float64()
+			fmt.Printf("%.2f\n", average)
+		}
+	}
+	// Output:
+	// 533.33
 }
 
 // Verify adds all items up anew and compares every total.

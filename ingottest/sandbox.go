@@ -3,6 +3,7 @@ package ingottest
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -83,7 +84,9 @@ func (w *World) changed(ctx context.Context, c event.Change) error {
 	}
 	err := w.config.OnChange(ctx, c)
 	if err != nil {
-		w.lastError = err
+		w.lastError = fmt.Errorf("Config.OnChange, told that %s was %s: %w", c.Key, happened[c.Kind], err)
 	}
 	return err
 }
+
+var happened = map[event.ChangeKind]string{event.Insert: "inserted", event.Modify: "modified", event.Remove: "removed"}

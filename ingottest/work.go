@@ -12,7 +12,7 @@ const maxIdleRounds = 50
 
 // Drain delivers until the queue is empty and the stream is read to its end. The clock moves on where messages
 // come back only after the visibility timeout. A change that fails again and again ends the test, with the
-// function's error; such a message goes to the dead-letter queue, as template.yaml has it.
+// function's error or OnChange's; such a message goes to the dead-letter queue, as template.yaml has it.
 func (w *World) Drain() {
 	w.t.Helper()
 	w.post()

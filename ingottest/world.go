@@ -113,8 +113,11 @@ func New(t TB, c Config) *World {
 }
 
 // Deploy replaces the pipeline, as a deployment does: both functions start cold with the new one, streams
-// first. What the functions would refuse to start with ends the test. An index that the first pipeline does not
-// name cannot be added.
+// first. What the functions would refuse to start with ends the test. What is stored stays as it is.
+//
+// The events table keeps the indexes that the first pipeline names. Of one that p adds, new items get the key, as
+// Items shows, but there is no index to query, as when template.yaml lacks it. One that p drops stays, with the items
+// that are in it.
 func (w *World) Deploy(p *pipeline.Pipeline) {
 	w.t.Helper()
 	reader, err := w.open(p)

@@ -302,7 +302,7 @@ func TestWhatFailsATest(t *testing.T) {
 			w := New(tb, Config{Pipeline: p, OnChange: func(context.Context, event.Change) error { return stuck }})
 			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
 			w.Drain()
-		}, "", "the last failure was: the mail server is down"},
+		}, "", "the last failure was: Config.OnChange, told that ORDER#a / ORDER was inserted: the mail server is down"},
 		"changes that nobody read": {func(tb TB) {
 			w := New(tb, Config{Pipeline: p, OnResult: func(context.Context, handler.Outcome) {}})
 			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
@@ -355,6 +355,42 @@ func TestWhatFailsATest(t *testing.T) {
 				t.Errorf("fatal %q, want %q", b.fatal, c.dies)
 			}
 		})
+	}
+}
+
+// TestDeployIndexes: what the doc of Deploy says of indexes.
+func TestDeployIndexes(t *testing.T) {
+	with := func(indexes ...string) *pipeline.Pipeline {
+		s := spec()
+		placed := s.Events["order.placed"]
+		placed.Indexes = map[string]pipeline.KeySpec{}
+		for _, name := range indexes {
+			placed.Indexes[name] = pipeline.KeySpec{PK: name + "#{merchant}", SK: "{@id}"}
+		}
+		s.Events["order.placed"] = placed
+		return compile(t, s)
+	}
+	w := New(t, Config{Pipeline: with("GSI1")})
+	count := func(index string) string {
+		out, err := w.engine.DynamoDB().Query(w.ctx, &dynamodb.QueryInput{TableName: aws.String(stack.Events), IndexName: &index, KeyConditionExpression: aws.String(index + "PK = :pk"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: index + "#m1"}}})
+		if err != nil {
+			return "no such index"
+		}
+		return fmt.Sprint(out.Count)
+	}
+	w.Send(order("a", "2026-03-01T10:00:00Z", 1))
+	w.Verify()
+	w.Deploy(with("GSI2"))
+	w.Send(order("b", "2026-03-01T10:00:00Z", 1))
+	w.Verify()
+	for i, want := range []string{"GSI1", "GSI2"} {
+		if got := w.Items()[i].Indexes; len(got) != 1 || got[0].Name != want {
+			t.Errorf("item %d is in %v, want %s", i, got, want)
+		}
+	}
+	if got := count("GSI1") + ", " + count("GSI2"); got != "1, no such index" {
+		t.Errorf("in the indexes: %s", got)
 	}
 }
 
