@@ -432,6 +432,9 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 			return next(ctx, api, in, call)
 		}
 	})
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 	full := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"], "x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}

@@ -18,13 +18,18 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// As many aggregates as a file may declare start, start again, and go up an epoch all together.
+// As many aggregates as a file may declare start, start again, and go up an epoch, half of them as new generations:
+// that is as many as one transaction retires and begins.
 func TestMostAggregatesStart(t *testing.T) {
 	most := func(epoch int64) func(*pipeline.Spec) {
 		return func(s *pipeline.Spec) {
 			s.Epoch, s.Aggregates = epoch, map[string]pipeline.AggregateSpec{}
 			for i := range pipeline.MaxAggregates {
-				s.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: epoch, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+				since := epoch
+				if i >= pipeline.MaxAggregates/2 {
+					since = 1
+				}
+				s.Aggregates[fmt.Sprint("a", i)] = pipeline.AggregateSpec{Since: since, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
 			}
 		}
 	}
