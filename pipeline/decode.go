@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -42,7 +43,7 @@ func decode(text []byte, r *report) Spec {
 		body = doc.Body
 	}
 	if body == nil {
-		r.mistakes = append(r.mistakes, Mistake{File: r.file, Line: 1, Column: 1, What: "the file declares nothing", Instead: "ingot: 1, epoch: 1 and events:"})
+		r.mistakes = append(r.mistakes, Mistake{File: r.file, Line: 1, Column: 1, What: "the file declares nothing", Instead: wholeFile})
 		r.broken[""] = true
 		return spec
 	}
@@ -95,6 +96,9 @@ func parseYAML(text []byte) (file *ast.File, err error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)
 	}
+	if err := encoded(text); err != nil {
+		return nil, err
+	}
 	if n := deepest(text); n > maxDepth {
 		return nil, fmt.Errorf("brackets nest %d deep, and at most %d are read", n, maxDepth)
 	}
@@ -105,6 +109,17 @@ func parseYAML(text []byte) (file *ast.File, err error) {
 	}()
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark, which the parser takes for text
 	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+}
+
+// encoded refuses what is no text, or not in UTF-8: a parser makes one odd word of it.
+func encoded(text []byte) error {
+	switch {
+	case bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return errors.New("the file is UTF-16; save it as UTF-8")
+	case !utf8.Valid(text):
+		return errors.New("the file is not UTF-8; save it as UTF-8")
+	}
+	return nil
 }
 
 // deepest is how deep brackets nest in a text, those in strings and comments counted too: no less than the
@@ -130,8 +145,21 @@ func syntaxMistake(file string, err error) Mistake {
 	if errors.As(err, &positioned) && positioned.GetToken() != nil {
 		pos := positioned.GetToken().Position
 		m.Line, m.Column, m.What = pos.Line, max(1, pos.Column), "not YAML: "+positioned.GetMessage()
+		m.Instead = syntaxHint(positioned.GetMessage())
 	}
 	return m
+}
+
+// syntaxHint is what to write where a template stands without quotes, or a tab; the parser's own words help little
+// there.
+func syntaxHint(message string) string {
+	switch {
+	case strings.Contains(message, "must be specified") || strings.Contains(message, "reserved character"):
+		return `what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}"`
+	case strings.Contains(message, `'	'`):
+		return "spaces"
+	}
+	return ""
 }
 
 func positionOf(n ast.Node) position {
@@ -307,8 +335,14 @@ func example(t reflect.Type) string {
 	if t == reflect.TypeFor[FromSpec]() {
 		return "{values: {orders: count}}"
 	}
+	if t == reflect.TypeFor[Spec]() {
+		return wholeFile
+	}
 	return ""
 }
+
+// wholeFile is what every file has at least.
+const wholeFile = "ingot: 1, epoch: 1 and events:"
 
 // entries decodes a mapping with names of the user's own.
 func (d *decoder) entries(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {

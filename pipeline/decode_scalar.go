@@ -26,6 +26,8 @@ func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
 		d.setText(p, strings.TrimRight(n.Value.Value, "\n"), into)
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
 		d.wrongKind(p, n, "text", strconv.Quote(n.GetToken().Value))
+	case *ast.MappingNode: // YAML takes {a} without quotes for a mapping
+		d.wrongKind(p, n, "text", `it in quotes, as in "{order_id}"`)
 	default:
 		d.wrongKind(p, n, "text", "")
 	}
@@ -34,7 +36,11 @@ func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
 // setText refuses empty text: it would mean the same as a member that is not there.
 func (d *decoder) setText(p place, text string, into reflect.Value) {
 	if text == "" {
-		d.breaks(p, nameOf(p)+" is empty", "")
+		instead := ""
+		if name := nameOf(p); name == "pk" || name == "sk" {
+			instead = `a template, or a constant such as "ORDER"`
+		}
+		d.breaks(p, nameOf(p)+" is empty", instead)
 	}
 	into.SetString(text)
 }
@@ -63,7 +69,12 @@ func (d *decoder) duration(p place, n ast.Node, into reflect.Value) {
 }
 
 func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {
+	least, most := limits(tags)
 	node, ok := n.(*ast.IntegerNode)
+	if long, isText := n.(*ast.StringNode); isText && long.Token.Type == token.StringType && strings.Trim(long.Value, "0123456789") == "" {
+		d.breaks(p, nameOf(p)+" is too large", rangeText(least, most)) // the parser takes it for text
+		return
+	}
 	if !ok {
 		d.wrongKind(p, n, "a whole number", "")
 		return
@@ -73,7 +84,6 @@ func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect
 		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain whole number", nameOf(p), node.Token.Value), "")
 		return
 	}
-	least, most := limits(tags)
 	if v < least || v > most {
 		d.breaks(p, fmt.Sprintf("%s is %d", nameOf(p), v), rangeText(least, most))
 		return

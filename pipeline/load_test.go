@@ -153,8 +153,29 @@ func TestAFileOfNothing(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := loadText("[]"); err == nil || err.Error() != "p.yaml:1:1: the file is a list, not a mapping" {
+	if _, err := loadText("[]"); err == nil || err.Error() != "p.yaml:1:1: the file is a list, not a mapping; write ingot: 1, epoch: 1 and events: instead" {
 		t.Errorf("%v", err)
+	}
+}
+
+// The mistakes of a first file: what YAML makes of it says little, so it is said what to write.
+func TestFirstMistakes(t *testing.T) {
+	const head = "ingot: 1\nepoch: 1\nevents:\n  a:\n"
+	for text, want := range map[string]string{
+		head + "    id: {order_id}\n    key: {pk: 'A#{@id}', sk: '-'}\n":    `p.yaml:5:9: id is a mapping, not text; write it in quotes, as in "{order_id}" instead`,
+		head + "    key: {pk: A#{@id}, sk: '-'}\n":                          `p.yaml:5:18: not YAML: '@' is a reserved character; write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}" instead`,
+		head + "    key: {pk: A#{order_id}, sk: '-'}\n":                     `p.yaml:5:17: not YAML: ',' or '}' must be specified; write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}" instead`,
+		head + "\tkey: {pk: 'A#{@id}', sk: '-'}\n":                          `p.yaml:5:1: not YAML: found character '	' that cannot start any token; write spaces instead`,
+		head + "    key: {pk: 'A#{@id}', sk: ''}\n":                         `p.yaml:5:30: sk is empty; write a template, or a constant such as "ORDER" instead`,
+		strings.Replace(head, "epoch: 1", "epoch: 99999999999999999999", 1): `p.yaml:2:8: epoch is too large; write a whole number of at least 1 instead`,
+		strings.Replace(head, "epoch: 1", "epoch: '1'", 1):                  `p.yaml:2:8: epoch is text, not a whole number`,
+		"hello":                             `p.yaml:1:1: the file is text, not a mapping; write ingot: 1, epoch: 1 and events: instead`,
+		"\xff\xfei\x00n\x00g\x00o\x00t\x00": `p.yaml:1:1: not YAML: the file is UTF-16; save it as UTF-8`,
+		"ingot: 1 # caf\xe9\n":              `p.yaml:1:1: not YAML: the file is not UTF-8; save it as UTF-8`,
+	} {
+		if _, err := loadText(text); err == nil || !strings.HasPrefix(err.Error()+"\n", want+"\n") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func (e *Unreadable) Error() string {
 func Run(in Input) (*Report, error) {
 	tree, err := template.Read(in.Pipeline.Text)
 	if err != nil {
-		return nil, unreadable(in.Pipeline.Name, err)
+		return nil, in.Pipeline.unreadable(err)
 	}
 	r := &Report{Types: []string{}, Findings: []Finding{}, Totals: []Total{}, Partitions: max(1, in.Partitions)}
 	p := r.pipeline(in.Pipeline)
@@ -99,6 +99,25 @@ func Run(in Input) (*Report, error) {
 	}
 	r.Findings = sorted(r.Findings, files...)
 	return r, nil
+}
+
+// unreadable says in the pipeline's own words why the file cannot be read, and in those of the YAML reader if it could.
+func (f File) unreadable(err error) error {
+	var mistakes pipeline.Mistakes
+	if _, failed := f.Load(pipeline.CheckOnly()); errors.As(failed, &mistakes) {
+		first := mistakes[0]
+		what := pipeline.Mistake{What: first.What, Instead: first.Instead}.String()
+		return &Unreadable{f.Name, first.Line, first.Column, what + more(mistakes)}
+	}
+	return unreadable(f.Name, err)
+}
+
+// more counts the mistakes that are not shown beside the first.
+func more(mistakes pipeline.Mistakes) string {
+	if len(mistakes) == 1 {
+		return ""
+	}
+	return " (and " + count(len(mistakes)-1, "more mistake") + ")"
 }
 
 func unreadable(file string, err error) error {
@@ -139,11 +158,7 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places) error {
 	var mistakes pipeline.Mistakes
 	switch {
 	case errors.As(err, &mistakes):
-		more := ""
-		if len(mistakes) > 1 {
-			more = " (and " + count(len(mistakes)-1, "more mistake") + ")"
-		}
-		return &Unreadable{was.Name, mistakes[0].Line, mistakes[0].Column, mistakes[0].What + more + "; --was needs the file that is deployed now, which had none"}
+		return &Unreadable{was.Name, mistakes[0].Line, mistakes[0].Column, mistakes[0].What + more(mistakes) + "; --was needs the file that is deployed now, which had none"}
 	case err != nil:
 		return &Unreadable{File: was.Name, What: err.Error()}
 	case p == nil:

@@ -106,6 +106,11 @@ func TestWhatCannotBeRead(t *testing.T) {
 		want   string
 	}{
 		{"pipeline", func(in *Input) { in.Pipeline.Text = []byte("a: [1") }, "pipeline.yaml:1:4: not YAML: "},
+		{"nothing", func(in *Input) { in.Pipeline.Text = []byte("# later\n") }, "pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"},
+		{"without quotes", func(in *Input) { in.Pipeline.Text = []byte("type: {a: @b}") }, "pipeline.yaml:1:11: not YAML: '@' is a reserved character; write what holds a brace"},
+		{"a name twice", func(in *Input) { in.Pipeline.Text = []byte("ingot: 1\nepoch: 1\nevents: {}\ningot: 1\n") }, "pipeline.yaml:3:9: no event type is declared (and 1 more mistake)"},
+		{"UTF-16", func(in *Input) { in.Pipeline.Text = []byte("\xff\xfea\x00") }, "pipeline.yaml:1:1: not YAML: the file is UTF-16; save it as UTF-8"},
+		{"template of bytes", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: \xff")} }, "t.yaml:1:1: not YAML: the file is not UTF-8; save it as UTF-8"},
 		{"template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1\nb: {")} }, "t.yaml:2:4: not YAML: "},
 		{"no template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1")} }, "t.yaml:1:1: it has no Resources"},
 		{"was", func(in *Input) { in.Was = &File{"old.yaml", []byte("ingot: 1\nepoch: 0\nevnts: {}\n")} }, "old.yaml:2:8: epoch is 0 (and 1 more mistake); --was needs"},

@@ -3,7 +3,6 @@ package explain
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -191,14 +190,26 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%q: %+v %v %v", empty, list, batch, err)
 		}
 	}
-	for _, body := range []string{" ", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`, `{"Messages":[{"Body":"x"}]}`, `{"Messages":{}}`, `{"Messages":[],"type":"note"}`} {
+	for _, body := range []string{" ", "not JSON", "[1]", `{"Records":[{"eventSource":"aws:s3"}]}`, `{"Records":1}`, `{"Messages":[{"Body":"x"}],"type":"note"}`, `{"Records":[{"body":"x"}],"type":"note"}`, `{"Messages":[{"text":"x"}]}`, `{"Messages":{}}`, `{"Messages":[],"type":"note"}`} {
 		list, batch, err := Messages(body + "\r\n")
 		if err != nil || batch || len(list) != 1 || list[0].Body != body {
 			t.Errorf("%q: %+v %v %v", body, list, batch, err)
 		}
 	}
-	if _, _, err := Messages(`{"Records":[{"eventSource":"aws:dynamodb"}]}`); !errors.Is(err, ErrStream) {
-		t.Errorf("a stream's batch: %v", err)
+	for text, want := range map[string]error{
+		`{"Records":[{"eventSource":"aws:dynamodb"}]}`:     ErrStream,
+		`[{"eventSource":"aws:dynamodb"}]`:                 ErrStream, // from EventBridge Pipes
+		`{"Records":[{"eventSource":"aws:sqs","body":5}]}`: errRecords,
+		`{"Records":[{"messageId":"m","body":"{}"}]}`:      errRecords,
+		`{"Messages":[{"Body":"{}"}]}`:                     errMessages,
+		`{"Messages":[{"ReceiptHandle":"r"}]}`:             errMessages,
+		"\ufeff{}":                                         errMark,
+		"\xff\xfe{\x00}\x00":                               errUTF16,
+		"\xfe\xff\x00{\x00}":                               errUTF16,
+	} {
+		if list, _, err := Messages(text); err != want || list != nil {
+			t.Errorf("%q: %v and %d messages, want %v", text, err, len(list), want)
+		}
 	}
 }
 

@@ -19,21 +19,40 @@ type Message struct {
 // ErrStream is returned for what Lambda sends for a table's stream.
 var ErrStream = errors.New("this is a batch of a table's stream; give the event as its producer sends it, or what Lambda sends for a queue")
 
+// Errors of files that are nearly what Messages reads. Taken for a payload they would be explained, to no one's use.
+var (
+	errUTF16    = errors.New("this is UTF-16, and messages are UTF-8; save it as UTF-8")
+	errMark     = errors.New("this begins with a byte order mark, as some editors write; save it without one, since a message with one is Poison")
+	errRecords  = errors.New(`its Records look like a queue's, but not each has eventSource "aws:sqs" and a text body; give what Lambda sends, or the body alone`)
+	errMessages = errors.New("its Messages look like a queue's, but not each has a text Body and a ReceiptHandle; give what aws sqs receive-message prints, or the body alone")
+)
+
 // Messages takes the messages out of a file: what Lambda sends for a queue ({"Records": […]}, each with its
 // eventSource aws:sqs), what `aws sqs receive-message` prints ({"Messages": […]}, each with its ReceiptHandle), or
 // else one message, whose body is the whole text but for a line end after it. batch says which of the two. No text
 // is a batch without messages: that is what receive-message prints for an empty queue, and no queue takes an empty body.
 func Messages(text string) (list []Message, batch bool, err error) {
-	doc, err := event.ParseDocument(text)
-	root := doc.Root()
-	if err == nil {
-		if records := root.Member("Records"); isQueueBatch(records) {
-			return decodeRecords(text)
-		} else if records.Len() > 0 && records.Index(0).Member("eventSource").Text() == "aws:dynamodb" {
+	switch {
+	case strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff"):
+		return nil, false, errUTF16
+	case strings.HasPrefix(text, "\ufeff"):
+		return nil, false, errMark
+	}
+	if doc, err := event.ParseDocument(text); err == nil {
+		root := doc.Root()
+		switch records := root.Member("Records"); {
+		case isStreamBatch(records) || isStreamBatch(root): // from Lambda, or from EventBridge Pipes
 			return nil, false, ErrStream
-		}
-		if isReceived(root) {
+		case isQueueBatch(records):
+			return decodeRecords(text)
+		case isReceived(root):
 			return decodeReceived(text)
+		case root.Len() == 1 && anyOf(records, func(r event.Node) bool {
+			return r.Member("eventSource").Text() == "aws:sqs" || r.Member("body").Exists()
+		}):
+			return nil, false, errRecords
+		case root.Len() == 1 && anyOf(root.Member("Messages"), func(m event.Node) bool { return m.Member("ReceiptHandle").Exists() || m.Member("Body").Exists() }):
+			return nil, false, errMessages
 		}
 	}
 	body := strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
@@ -41,6 +60,22 @@ func Messages(text string) (list []Message, batch bool, err error) {
 		return nil, true, nil
 	}
 	return []Message{{Message: envelope.Message{Body: body}}}, false, nil
+}
+
+func isStreamBatch(records event.Node) bool {
+	return records.Kind() == event.Array && records.Index(0).Member("eventSource").Text() == "aws:dynamodb"
+}
+
+func anyOf(list event.Node, holds func(event.Node) bool) bool {
+	if list.Kind() != event.Array {
+		return false
+	}
+	for element := range list.Elements() {
+		if holds(element) {
+			return true
+		}
+	}
+	return false
 }
 
 // isQueueBatch is also true of a batch without messages.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -54,7 +55,10 @@ func Read(text []byte) (*Node, error) {
 // parse takes a panic of the parser, which is not ours, for an error like another.
 func parse(text []byte) (file *ast.File, err error) {
 	if len(text) > maxFile {
-		return nil, fmt.Errorf("the file has %d bytes, and a template has at most %d", len(text), maxFile)
+		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)
+	}
+	if !utf8.Valid(text) {
+		return nil, errors.New("the file is not UTF-8; save it as UTF-8")
 	}
 	if n := deepest(text); n > maxNesting {
 		return nil, fmt.Errorf("brackets nest %d deep, and at most %d are read", n, maxNesting)
