@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
 
@@ -56,6 +57,10 @@ func (e *LineError) Error() string {
 	var repeat *repeatError
 	if errors.As(e.Err, &repeat) {
 		return fmt.Sprintf("%s:%d: %v", e.Data, e.Number, repeat)
+	}
+	var refusal *event.Refusal
+	if errors.As(e.Err, &refusal) && refusal.Reason == event.Undecodable {
+		return fmt.Sprintf("%s:%d: %v; mend that line: an event is one JSON object on a line of its own", e.Data, e.Number, e.Err)
 	}
 	return fmt.Sprintf("%s:%d: %v; mend that line, or change the pipeline so that it takes it", e.Data, e.Number, e.Err)
 }
