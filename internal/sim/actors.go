@@ -26,7 +26,10 @@ type message struct {
 	crowded   bool // it has ten attributes
 }
 
-var merchants = []string{"m1", "m2", "m#3"}
+var (
+	merchants = []string{"m1", "m2", "m#3"}
+	customers = []string{"", "c1", "c#2"} // an event without one is in no index of customers
+)
 
 // produce sends one burst: new events, and among them copies, conflicts, poison and events too late.
 func (w *World) produce(phase int) {
@@ -49,6 +52,7 @@ func (w *World) burst(phase int) (burst []*message) {
 	for i := range w.plan.Messages {
 		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.rng.IntN(len(merchants))], Cents: w.rng.Int64N(2000) - 200,
 			At: w.now.Add(-time.Duration(w.rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
+		f.Customer, f.Gift = customers[w.rng.IntN(len(customers))], w.chance(0.3)
 		if w.chance(w.plan.Parcels) {
 			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.rng.IntN(6)), w.rng.Int64N(8)
 		}
@@ -62,7 +66,11 @@ func (w *World) burst(phase int) (burst []*message) {
 		burst = append(burst, m)
 		m.crowded = w.chance(w.plan.Crowded)
 		if w.chance(w.plan.Conflicts) && !m.malformed {
-			f.Cents++
+			if w.chance(0.5) {
+				f.Cents++
+			} else {
+				f.Gift = !f.Gift // all that its index keys hold stays
+			}
 			burst = append(burst, &message{body: f.spell(w.rng), fact: f, crowded: w.chance(w.plan.Crowded)})
 		}
 	}

@@ -26,9 +26,11 @@ const (
 	Uncounted  Check = "uncounted"   // drained, and a change is not counted
 	Wrong      Check = "wrong-total" // drained, and verify finds a difference
 	Order      Check = "order"       // a FIFO group was overtaken
-	Expiry     Check = "expiry"      // an aggregate item lacks its own expiry, or an item expires earlier than was promised
+	Expiry     Check = "expiry"      // an item or an aggregate item has another expiry than its own, or is written past its time
+	Altered    Check = "altered"     // an item is not what its event makes of it
+	Undeserved Check = "undeserved"  // a verdict, or a letter's reason, is not what the key and the clock say
 	Afterwards Check = "afterwards"  // an invocation answered and went on
-	Unarchived Check = "unarchived"  // an item expired and is not in the archive
+	Unarchived Check = "unarchived"  // an item expired and is not in the archive, or something else is
 	Generation Check = "generation"  // a generation is not what its head says
 	Stuck      Check = "stuck"       // faults stopped, and the world does not come to rest
 	Cost       Check = "cost"        // more write units than promised
@@ -95,6 +97,7 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	if c.new == nil {
 		return
 	}
+	w.accept(c)
 	h := w.model.history(c.new.key())
 	// A parcel may come again: an older revision may be later to expire than the newest was.
 	if h.inserts > 1 && !h.removed && c.new.Type == "order" {
@@ -106,10 +109,9 @@ func (w *World) record(shard string, r streamtypes.Record) {
 			w.fail(Rewritten, "%s was %+v and is %+v", c.new.key(), c.old.fact, c.new.fact)
 		case c.new.Type == "parcel" && (c.new.Rev < c.old.Rev || c.new.Rev == c.old.Rev && c.new.fact != c.old.fact):
 			w.fail(Rewritten, "%s went from revision %d to %d", c.new.key(), c.old.Rev, c.new.Rev)
-		case c.new.expiresAt < c.old.expiresAt:
-			w.fail(Expiry, "%s was to expire at %d, and now does at %d", c.new.key(), c.old.expiresAt, c.new.expiresAt)
 		}
 	}
+	w.checkStored(c)
 	w.checkGroup(c.new.fact)
 }
 
@@ -187,10 +189,15 @@ func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
 			w.fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
 		}
 	}
-	for name, want := range s.max {
-		if got := number(item[name]); got.Cmp(big.NewInt(want)) != 0 {
-			w.fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
+	for _, extremes := range []map[string]int64{s.max, s.min} {
+		for name, want := range extremes {
+			if got := number(item[name]); item[name] == nil || got.Cmp(big.NewInt(want)) != 0 {
+				w.fail(Miscounted, "%s: %s is %s, its marks and receipts say %d", s.key, name, got, want)
+			}
 		}
+	}
+	if flagged := item["flag"] != nil; flagged != s.flagged {
+		w.fail(Miscounted, "%s: flagged is %v, its marks and receipts say %v", s.key, flagged, s.flagged)
 	}
 }
 

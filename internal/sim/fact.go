@@ -14,6 +14,8 @@ type fact struct {
 	Type, ID, Merchant string
 	Cents, Rev         int64
 	At                 string // RFC 3339, whole seconds
+	Customer           string // empty: the payload has none
+	Gift               bool
 }
 
 func (f fact) key() string { return f.Type + "/" + f.ID }
@@ -28,7 +30,10 @@ func (f fact) at() time.Time {
 func (f fact) spell(rng *rand.Rand) string {
 	members := []string{
 		fmt.Sprintf(`"type":%q`, f.Type), fmt.Sprintf(`"id":%q`, f.ID), fmt.Sprintf(`"merchant":%q`, f.Merchant),
-		`"cents":` + spellNumber(rng, f.Cents), fmt.Sprintf(`"at":%q`, f.At),
+		`"cents":` + spellNumber(rng, f.Cents), fmt.Sprintf(`"at":%q`, f.At), fmt.Sprintf(`"gift":%t`, f.Gift),
+	}
+	if f.Customer != "" {
+		members = append(members, fmt.Sprintf(`"customer":%q`, f.Customer))
 	}
 	if f.Type == "parcel" {
 		members = append(members, `"rev":`+spellNumber(rng, f.Rev))
@@ -50,11 +55,12 @@ func spellNumber(rng *rand.Rand, n int64) string {
 // read understands a payload with the standard library alone.
 func read(data string) (fact, error) {
 	var raw struct {
-		Type, ID, Merchant, At string
-		Cents, Rev             float64
+		Type, ID, Merchant, At, Customer string
+		Cents, Rev                       float64
+		Gift                             bool
 	}
 	if err := json.Unmarshal([]byte(data), &raw); err != nil {
 		return fact{}, err
 	}
-	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Cents: int64(raw.Cents), Rev: int64(raw.Rev)}, nil
+	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift, Cents: int64(raw.Cents), Rev: int64(raw.Rev)}, nil
 }

@@ -39,6 +39,9 @@ type invocation struct {
 	copies   int               // of one event that it may put one by one
 	faults   int               // that it met
 	spent    map[string]*spent // by table and key
+	began    int               // after so many records of events
+	messages []events.SQSMessage
+	wrote    map[write]int // writes of events that were accepted, less those it has spoken of
 }
 
 // upgraded is the phase in which a function gets the newer pipeline; 0: never.
@@ -105,7 +108,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 		w.fail(Broken, "store: %v", err)
 	}
 	quarantine := handler.SQSIn(env, sender{w}, w.quarantineURL)
-	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env, OnResult: func(_ context.Context, o handler.Outcome) { w.stats.Verdicts[o.Verdict.String()]++ }}
+	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env, OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }}
 	s.streams = &handler.Streams{Plan: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.S3(uploader{w}, bucket), Env: env}
 	w.sandboxes = append(w.sandboxes, s)
 	return s
@@ -122,7 +125,8 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	w.stats.Invocations++
 	s := w.sandboxFor(function)
 	s.busy = true
-	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{}}
+	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{},
+		began: w.model.records, wrote: map[write]int{}}
 	w.invocations = append(w.invocations, inv)
 	ctx, _ := w.deadline(context.Background(), inv.deadline)
 	w.spawn(inv.name, inv, func() {
@@ -197,6 +201,7 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 			return nil, err
 		}
 		w.stats.Deliveries += len(e.Records)
+		w.current.of.messages = e.Records
 		if w.plan.FIFO {
 			w.current.of.copies = len(e.Records)
 		}

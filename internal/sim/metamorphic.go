@@ -55,12 +55,12 @@ func NewEvents(seed uint64, orders, parcels int) Events {
 	var e Events
 	add := func(f fact) { e.messages = append(e.messages, &message{body: f.spell(rng), fact: f}) }
 	for i := range orders {
-		add(fact{Type: "order", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))], Cents: rng.Int64N(2000) - 200, At: at()})
+		add(fact{Type: "order", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))], Customer: customers[rng.IntN(len(customers))], Gift: rng.IntN(3) == 0, Cents: rng.Int64N(2000) - 200, At: at()})
 	}
 	for i := range parcels {
 		when := at()
 		for revision := range 1 + rng.IntN(4) {
-			add(fact{Type: "parcel", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))], Cents: rng.Int64N(2000), Rev: int64(revision), At: when})
+			add(fact{Type: "parcel", ID: fmt.Sprintf("1-%d", i), Merchant: merchants[rng.IntN(len(merchants))], Customer: customers[rng.IntN(len(customers))], Cents: rng.Int64N(2000), Rev: int64(revision), At: when})
 		}
 	}
 	return e
@@ -156,6 +156,10 @@ func merge(into map[string]*big.Int, item map[string]types.AttributeValue) {
 		switch {
 		case had == nil, (name == "largest" || name == "expiresAt") && n.Cmp(had) > 0:
 			into[name] = n
+		case name == "smallest":
+			if n.Cmp(had) < 0 {
+				into[name] = n
+			}
 		case name != "largest" && name != "expiresAt":
 			had.Add(had, n)
 		}

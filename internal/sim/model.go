@@ -7,27 +7,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
-	"sort"
-	"strconv"
 	"strings"
-	"time"
 
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-
-	"github.com/ingot-events/ingot/event"
 )
 
 // The naive model: what every change of the stream must do to every aggregate item, worked out from the
 // records themselves with the standard library, in no hurry, sharing no code with what it judges.
-
-// image is one image of an event's item.
-type image struct {
-	fact
-	pk, sk    string
-	epoch     int64
-	expiresAt int64
-	digest    string
-}
 
 // change is one record of the stream.
 type change struct {
@@ -47,6 +33,8 @@ type step struct {
 	fpx    *big.Int
 	values map[string]int64
 	max    map[string]int64 // candidates
+	min    map[string]int64
+	spoils bool // it takes away what an extreme cannot give back
 }
 
 // slot is one aggregate item: what has been counted in it so far, by its own marks or receipts.
@@ -57,7 +45,8 @@ type slot struct {
 	n         int64
 	fp, fpx   *big.Int
 	values    map[string]int64
-	max       map[string]int64
+	max, min  map[string]int64
+	flagged   bool
 	steps     int // all that there are
 	applied   int // of which so many are counted
 	unmarked  bool
@@ -79,20 +68,15 @@ type model struct {
 	keys     map[string]*history
 	inserted int
 	expired  int
-}
-
-// history is all that was ever stored of one event.
-type history struct {
-	live    *image
-	facts   map[fact]bool
-	maxRev  int64
-	inserts int
-	removed bool // by a person, once
-	gone    []*image
+	records  int                        // of events, so far
+	read     map[string]fact            // payloads that were read
+	stored   map[fact]map[string]string // what an event's item must hold
+	objects  map[object]bool            // what the archive may hold
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
-	return &model{spread: p.Spread, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{}}
+	return &model{spread: p.Spread, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
+		read: map[string]fact{}, stored: map[fact]map[string]string{}, objects: map[object]bool{}}
 }
 
 func (m *model) history(key string) *history {
@@ -104,34 +88,6 @@ func (m *model) history(key string) *history {
 	return h
 }
 
-func readImage(img map[string]streamtypes.AttributeValue) (*image, error) {
-	if img == nil {
-		return nil, nil
-	}
-	s := func(name string) string {
-		if v, ok := img[name].(*streamtypes.AttributeValueMemberS); ok {
-			return v.Value
-		}
-		return ""
-	}
-	f, err := read(s("data"))
-	if err != nil {
-		return nil, err
-	}
-	out := &image{fact: f, pk: s("PK"), sk: s("SK")}
-	n := func(name string) (n int64) {
-		if v, ok := img[name].(*streamtypes.AttributeValueMemberN); ok {
-			n, _ = strconv.ParseInt(v.Value, 10, 64)
-		}
-		return n
-	}
-	out.epoch, out.expiresAt = n("epoch"), n("expiresAt")
-	if v, ok := img["digest"].(*streamtypes.AttributeValueMemberB); ok {
-		out.digest = hex.EncodeToString(v.Value)
-	}
-	return out, nil
-}
-
 // record takes the next record of a shard; nil if it is none of Ingot's.
 func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 	c := &change{seq: pad(*r.Dynamodb.SequenceNumber)}
@@ -141,10 +97,10 @@ func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 		}
 	}
 	var err error
-	if c.old, err = readImage(r.Dynamodb.OldImage); err != nil {
+	if c.old, err = m.readImage(r.Dynamodb.OldImage); err != nil {
 		return nil, err
 	}
-	if c.new, err = readImage(r.Dynamodb.NewImage); err != nil {
+	if c.new, err = m.readImage(r.Dynamodb.NewImage); err != nil {
 		return nil, err
 	}
 	c.byTTL = r.UserIdentity != nil && *r.UserIdentity.PrincipalId == "dynamodb.amazonaws.com"
@@ -155,31 +111,6 @@ func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 	}
 	m.remember(c)
 	return c, nil
-}
-
-func (m *model) remember(c *change) {
-	if c.new != nil {
-		h := m.history(c.new.key())
-		if c.old == nil {
-			h.inserts++
-			m.inserted++
-		}
-		h.live, h.facts[c.new.fact], h.maxRev = c.new, true, max(h.maxRev, c.new.Rev)
-		return
-	}
-	h := m.history(c.old.key())
-	h.live = nil
-	if c.byTTL {
-		m.expired++
-		h.gone = append(h.gone, c.old)
-	} else {
-		h.removed = true
-	}
-}
-
-func (i *image) digestOf() event.Digest {
-	d, _ := event.ParseDigest(i.digest)
-	return d
 }
 
 // slotName takes the key of an aggregate item apart.
@@ -200,69 +131,6 @@ func (m *model) aggregates() int {
 		names[name] = true
 	}
 	return len(names)
-}
-
-// part is what one image contributes to one total.
-type part struct {
-	name, by string
-	since    int64
-	window   string
-	expires  int64
-	subtract bool // when it expires
-	spread   int
-	values   map[string]int64
-	max      map[string]int64
-	term     int64
-}
-
-func (m *model) parts(img *image) []part {
-	if img == nil {
-		return nil
-	}
-	var list []part
-	add := func(p part) {
-		if img.epoch >= p.since {
-			p.term = term(img, p)
-			list = append(list, p)
-		}
-	}
-	if img.Type == "order" {
-		day := img.at().UTC().Truncate(24 * time.Hour)
-		add(part{name: "daily", by: img.Merchant, since: 1, window: day.Format(time.RFC3339), expires: day.Add((24 + 240) * time.Hour).Unix(), spread: m.spread,
-			values: map[string]int64{"orders": 1, "revenue": img.Cents}, max: map[string]int64{"largest": img.Cents}})
-		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"orders": 1, "revenue": img.Cents}})
-		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}})
-	} else {
-		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
-		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
-	}
-	return list
-}
-
-func framed(parts ...string) []byte {
-	var text []byte
-	for _, p := range parts {
-		text = append(binary.BigEndian.AppendUint32(text, uint32(len(p))), p...)
-	}
-	return text
-}
-
-func term(img *image, p part) int64 {
-	all := map[string]int64{}
-	var names []string
-	for _, m := range []map[string]int64{p.values, p.max} {
-		for name, v := range m {
-			all[name] = v
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
-	text := []string{img.pk, img.sk}
-	for _, name := range names {
-		text = append(text, name, strconv.FormatInt(all[name], 10))
-	}
-	sum := sha256.Sum256(framed(text...))
-	return int64(binary.BigEndian.Uint64(sum[:8]) >> 2)
 }
 
 func pad(seq string) string {
@@ -304,7 +172,7 @@ func (m *model) route(shard string, c *change) {
 	touch := func(img *image, p part) *step {
 		key := at(img, p)
 		if steps[key] == nil {
-			steps[key] = &step{seq: c.seq, slot: m.slot(key, p.expires), fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}}
+			steps[key] = &step{seq: c.seq, slot: m.slot(key, p.expires), fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}, min: map[string]int64{}}
 			order = append(order, key)
 		}
 		return steps[key]
@@ -327,6 +195,7 @@ func (m *model) route(shard string, c *change) {
 		for name, v := range p.values {
 			s.values[name] -= v
 		}
+		s.spoils = len(p.max)+len(p.min) > 0
 	}
 	for _, q := range new {
 		same := false
@@ -344,6 +213,9 @@ func (m *model) route(shard string, c *change) {
 		}
 		for name, v := range q.max {
 			s.max[name] = v
+		}
+		for name, v := range q.min {
+			s.min[name] = v
 		}
 	}
 	hash := m.laneHash(shard)
@@ -375,7 +247,7 @@ func new1() *big.Int { return new(big.Int) }
 func (m *model) slot(key string, expires int64) *slot {
 	s := m.slots[key]
 	if s == nil {
-		s = &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}}
+		s = &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}, min: map[string]int64{}}
 		m.slots[key] = s
 	}
 	return s
@@ -396,4 +268,10 @@ func (s *step) apply() {
 			t.max[name] = v
 		}
 	}
+	for name, v := range s.min {
+		if had, ok := t.min[name]; !ok || v < had {
+			t.min[name] = v
+		}
+	}
+	t.flagged = t.flagged || s.spoils
 }

@@ -10,21 +10,27 @@ import (
 // retain is how long the world's events live.
 const retain = 48 * time.Hour
 
+// attributes are the declared attributes of every event: one of each kind, and one that some events lack.
+var attributes = map[string]string{"amount": "cents", "present": "gift", "buyer": "customer"}
+
 // declaration is the pipeline of a world. The second epoch brings a new aggregate, as when a live system
 // grows one.
 func declaration(version int64, spread int) pipeline.Spec {
 	spec := pipeline.Spec{
 		Ingot: 1, Epoch: version, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{
-			"order":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: retain},
-			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: retain, Mode: "latest", Revision: "rev number"},
+			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: retain, Attributes: attributes,
+				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{merchant}#{id}"}}},
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: retain, Attributes: attributes, Mode: "latest", Revision: "rev number",
+				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at}"}, "GSI2": {PK: "{merchant}", SK: "{@type}"}}},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 240 * time.Hour, Spread: spread,
-				From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents"}}}},
+				From: map[string]pipeline.FromSpec{"order": {Where: "cents >= 0 or gift = true",
+					Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "smallest": "min cents"}}}},
 			"live": {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{
 				"order":  {Values: map[string]string{"orders": "count", "revenue": "sum cents"}},
-				"parcel": {Values: map[string]string{"parcels": "count"}}}},
+				"parcel": {Where: "cents < 900 or not exists customer", Values: map[string]string{"parcels": "count"}}}},
 		},
 	}
 	switch version {

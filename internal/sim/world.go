@@ -55,9 +55,9 @@ type World struct {
 	received    map[string]string // receipt handle -> body
 	quarantined map[string]int    // by body
 	byHand      map[string]int    // by body: dead letters that a person took
-	archived    map[string]int    // by object name
-	accepted    map[string]int    // writes that were accepted, by table and key
-	eventWrites int               // asked of the events table
+	archived    map[object]bool
+	accepted    map[string]int // writes that were accepted, by table and key
+	eventWrites int            // asked of the events table
 
 	model       *model
 	written     []written       // records of the stream, not yet looked at
@@ -83,7 +83,7 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[string]int{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{}}
+		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{}}
 	w.now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {

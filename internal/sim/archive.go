@@ -1,0 +1,52 @@
+package sim
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// uploader is the archive as an invocation reaches it.
+type uploader struct{ w *World }
+
+// object is what the archive has taken.
+type object struct{ name, body string }
+
+func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	return request(u.w, ctx, "PutObject", false, func() (*s3.PutObjectOutput, error) {
+		body, err := io.ReadAll(in.Body)
+		if err != nil {
+			return nil, err
+		}
+		o := object{*in.Key, string(body)}
+		u.w.checkObject(o)
+		again := *in
+		again.Body = strings.NewReader(o.body)
+		out, err := u.w.engine.S3().PutObject(sent, &again)
+		if err == nil {
+			u.w.archived[o] = true
+		}
+		return out, err
+	})
+}
+
+// checkObject checks that an object on its way to the archive is an item that expired, whole and under its name.
+func (w *World) checkObject(o object) {
+	if !w.model.objects[o] {
+		w.fail(Unarchived, "the archive gets what is no item that expired, or not under this name: %s: %s", o.name, o.body)
+	}
+}
+
+// checkArchive checks that everything that expired is archived.
+func (w *World) checkArchive() {
+	for _, key := range sortedKeys(w.model.keys) {
+		for _, img := range w.model.keys[key].gone {
+			if o := img.object(); !w.archived[o] {
+				w.fail(Unarchived, "%s expired and is not in the archive: %s: %s", key, o.name, o.body)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package sim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// image is one image of an event's item.
+type image struct {
+	fact
+	pk, sk    string
+	epoch     int64
+	expiresAt int64
+	data      string
+	whole     map[string]string // every attribute, by name: its kind and its value
+}
+
+func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, error) {
+	if img == nil {
+		return nil, nil
+	}
+	out := &image{whole: make(map[string]string, len(img))}
+	for name, v := range img {
+		out.whole[name] = kindAndValue(v)
+	}
+	value := func(name, kind string) string {
+		text, _ := strings.CutPrefix(out.whole[name], kind)
+		return text
+	}
+	out.pk, out.sk, out.data = value("PK", "S:"), value("SK", "S:"), value("data", "S:")
+	out.epoch, out.expiresAt = atoi(value("epoch", "N:")), atoi(value("expiresAt", "N:"))
+	var known bool
+	if out.fact, known = m.read[out.data]; !known {
+		var err error
+		if out.fact, err = read(out.data); err != nil {
+			return nil, err
+		}
+		m.read[out.data] = out.fact
+	}
+	return out, nil
+}
+
+func kindAndValue(v streamtypes.AttributeValue) string {
+	switch v := v.(type) {
+	case *streamtypes.AttributeValueMemberS:
+		return "S:" + v.Value
+	case *streamtypes.AttributeValueMemberN:
+		return "N:" + v.Value
+	case *streamtypes.AttributeValueMemberB:
+		return "B:" + base64.StdEncoding.EncodeToString(v.Value)
+	case *streamtypes.AttributeValueMemberBOOL:
+		return "BOOL:" + strconv.FormatBool(v.Value)
+	}
+	return fmt.Sprintf("%T:", v)
+}
+
+// stored is what the item of a fact must hold whoever writes it when: all but its payload, stamp and expiry.
+func (f fact) stored() map[string]string {
+	const nanoseconds = "2006-01-02T15:04:05.000000000Z"
+	digest, at := f.digest(), f.at().UTC().Format(nanoseconds)
+	escape := func(s string) string { return strings.ReplaceAll(s, "#", "%23") }
+	all := map[string]string{"PK": "S:" + f.pk(), "SK": "S:" + f.sk(), "type": "S:" + f.Type, "id": "S:" + f.ID, "at": "S:" + at,
+		"digest": "B:" + base64.StdEncoding.EncodeToString(digest[:]), "amount": "N:" + strconv.FormatInt(f.Cents, 10), "present": "BOOL:" + strconv.FormatBool(f.Gift)}
+	if f.Type == "parcel" {
+		all["revision"] = "N:" + strconv.FormatInt(f.Rev, 10)
+		all["GSI2PK"], all["GSI2SK"] = "S:"+escape(f.Merchant), "S:parcel"
+	}
+	if f.Customer == "" {
+		return all
+	}
+	all["buyer"], all["GSI1PK"], all["GSI1SK"] = "S:"+f.Customer, "S:CUSTOMER#"+escape(f.Customer), "S:"+at
+	if f.Type == "order" {
+		all["GSI1SK"] = "S:" + escape(f.Merchant) + "#" + f.ID
+	}
+	return all
+}
+
+func (f fact) pk() string { return strings.ToUpper(f.Type) + "#" + f.ID }
+func (f fact) sk() string { return strings.ToUpper(f.Type) }
+
+// digest is SHA-256 over type and payload in canonical form. encoding/json orders the members of a map by
+// name, and a world's texts hold nothing that it escapes otherwise.
+func (f fact) digest() [sha256.Size]byte {
+	payload := map[string]any{"type": f.Type, "id": f.ID, "merchant": f.Merchant, "cents": f.Cents, "at": f.At, "gift": f.Gift}
+	if f.Customer != "" {
+		payload["customer"] = f.Customer
+	}
+	if f.Type == "parcel" {
+		payload["rev"] = f.Rev
+	}
+	text, _ := json.Marshal([]any{f.Type, payload}) // texts, numbers and booleans: it cannot fail
+	return sha256.Sum256(text)
+}
+
+// object is what the archive must hold of the image once it has expired: canonical JSON in the stream's typed
+// form, under a name made of its key and its digest.
+func (i *image) object() object {
+	key, digest := sha256.Sum256(framed(i.pk, i.sk)), i.digest()
+	name := "expired/" + hex.EncodeToString(key[:]) + "/" + hex.EncodeToString(digest[:]) + ".json"
+	typed := make(map[string]map[string]any, len(i.whole))
+	for name, v := range i.whole {
+		kind, text, _ := strings.Cut(v, ":")
+		typed[name] = map[string]any{kind: text}
+		if kind == "BOOL" {
+			typed[name][kind] = text == "true"
+		}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.Encode(typed) // texts and booleans into memory: it cannot fail
+	return object{name, strings.TrimSuffix(b.String(), "\n")}
+}

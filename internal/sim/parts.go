@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"sort"
+	"strconv"
+	"time"
+)
+
+// part is what one image contributes to one total.
+type part struct {
+	name, by string
+	since    int64
+	window   string
+	expires  int64
+	subtract bool // when it expires
+	spread   int
+	values   map[string]int64
+	max, min map[string]int64
+	term     int64
+}
+
+func (m *model) parts(img *image) []part {
+	if img == nil {
+		return nil
+	}
+	var list []part
+	add := func(p part) {
+		if img.epoch >= p.since {
+			p.term = term(img, p)
+			list = append(list, p)
+		}
+	}
+	if img.Type == "order" {
+		if img.Cents >= 0 || img.Gift {
+			day := img.at().UTC().Truncate(24 * time.Hour)
+			add(part{name: "daily", by: img.Merchant, since: 1, window: day.Format(time.RFC3339), expires: day.Add((24 + 240) * time.Hour).Unix(), spread: m.spread,
+				values: map[string]int64{"orders": 1, "revenue": img.Cents}, max: map[string]int64{"largest": img.Cents}, min: map[string]int64{"smallest": img.Cents}})
+		}
+		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"orders": 1, "revenue": img.Cents}})
+		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}})
+	} else {
+		if img.Cents < 900 || img.Customer == "" {
+			add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
+		}
+		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
+	}
+	return list
+}
+
+func framed(parts ...string) []byte {
+	var text []byte
+	for _, p := range parts {
+		text = append(binary.BigEndian.AppendUint32(text, uint32(len(p))), p...)
+	}
+	return text
+}
+
+func term(img *image, p part) int64 {
+	all := map[string]int64{}
+	var names []string
+	for _, m := range []map[string]int64{p.values, p.max, p.min} {
+		for name, v := range m {
+			all[name] = v
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	text := []string{img.pk, img.sk}
+	for _, name := range names {
+		text = append(text, name, strconv.FormatInt(all[name], 10))
+	}
+	sum := sha256.Sum256(framed(text...))
+	return int64(binary.BigEndian.Uint64(sum[:8]) >> 2)
+}

@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"time"
+)
+
+// history is all that was ever stored of one event.
+type history struct {
+	live    *image
+	facts   map[fact]bool
+	maxRev  int64
+	inserts int
+	removed bool // by a person, once
+	gone    []*image
+	states  []state
+}
+
+// state is what a key holds from one record of the stream on; nil: nothing.
+type state struct {
+	img   *image
+	since int
+}
+
+// during is what the key has held since a record, each thing once, in order.
+func (h *history) during(since int) []*image {
+	list := []*image{nil} // before its first
+	if h == nil {
+		return list
+	}
+	for _, s := range h.states {
+		if s.since <= since {
+			list = list[:0]
+		}
+		list = append(list, s.img)
+	}
+	return list
+}
+
+func (m *model) remember(c *change) {
+	m.records++
+	if c.new != nil {
+		h := m.history(c.new.key())
+		if c.old == nil {
+			h.inserts++
+			m.inserted++
+		}
+		h.live, h.facts[c.new.fact], h.maxRev = c.new, true, max(h.maxRev, c.new.Rev)
+		h.states = append(h.states, state{c.new, m.records})
+		return
+	}
+	h := m.history(c.old.key())
+	h.live = nil
+	h.states = append(h.states, state{nil, m.records})
+	if !c.byTTL {
+		h.removed = true
+		return
+	}
+	m.expired++
+	h.gone = append(h.gone, c.old)
+	m.objects[c.old.object()] = true
+}
+
+const (
+	early    = time.Hour       // before its expiry, an event is no longer taken
+	onItsWay = 3 * time.Minute // a request that was sent in time may arrive so much later
+	newest   = 2               // the highest epoch of any pipeline of the world
+)
+
+// checkStored compares what was stored with what its event makes of it: every attribute, and none besides.
+func (w *World) checkStored(c *change) {
+	img, key := c.new, c.new.key()
+	if m := w.sent[img.data]; m == nil || m.malformed || m.fact != img.fact {
+		w.fail(Altered, "%s holds a payload that nobody sent: %s", key, img.data)
+		return
+	}
+	want := w.model.stored[img.fact]
+	if want == nil {
+		want = img.fact.stored()
+		w.model.stored[img.fact] = want
+	}
+	for name, text := range want {
+		if img.whole[name] != text {
+			w.fail(Altered, "%s: %s is %q, and its event says %q", key, name, img.whole[name], text)
+		}
+	}
+	if len(img.whole) != len(want)+len([]string{"data", "epoch", "expiresAt"}) {
+		w.fail(Altered, "%s has other attributes than its event makes: %q", key, sortedKeys(img.whole))
+	}
+	if img.epoch < 1 || img.epoch > newest {
+		w.fail(Altered, "%s is stamped %d, and the newest pipeline has epoch %d", key, img.epoch, newest)
+	}
+	w.checkExpiry(c)
+}
+
+// checkExpiry compares an item's expiry with its event's, or the later one of what it replaced; and no event may
+// be written past its time.
+func (w *World) checkExpiry(c *change) {
+	own := c.new.at().Add(retain)
+	want := own.Unix()
+	if c.old != nil {
+		want = max(want, c.old.expiresAt)
+	}
+	if c.new.expiresAt != want {
+		w.fail(Expiry, "%s expires at %d, and its event at %d", c.new.key(), c.new.expiresAt, want)
+	}
+	touched := c.old != nil && c.old.fact == c.new.fact
+	if !touched && w.now.After(own.Add(onItsWay-early)) {
+		w.fail(Expiry, "%s is written at %s, and expires at %s: an event is taken until an hour before that", c.new.key(), w.now.Format(time.RFC3339), own.Format(time.RFC3339))
+	}
+}
