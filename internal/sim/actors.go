@@ -105,10 +105,7 @@ func (w *World) copies(phase int) (list []*message) {
 }
 
 func (w *World) send(m *message) {
-	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &m.body}
-	if m.crowded {
-		in.MessageAttributes = crowdOfAttributes()
-	}
+	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &m.body, MessageAttributes: m.attributes()}
 	w.log = append(w.log, m)
 	w.tracef("sends %s", m.body)
 	if first := w.firstSent[m.fact]; first != nil && !m.malformed && !w.now.Before(m.fact.at().Add(retain)) {

@@ -42,8 +42,8 @@ func (w *World) checkObject(o object) {
 // checkArchive checks that everything that expired is archived.
 func (w *World) checkArchive() {
 	for _, key := range sortedKeys(w.model.keys) {
-		for _, img := range w.model.keys[key].gone {
-			if o := img.object(); !w.archived[o] {
+		for _, o := range w.model.keys[key].gone {
+			if !w.archived[o] {
 				w.fail(Unarchived, "%s expired and is not in the archive: %s: %s", key, o.name, o.body)
 				return
 			}

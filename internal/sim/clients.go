@@ -67,24 +67,6 @@ func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 	return o.client.UpdateItem(ctx, in)
 }
 
-// sender is the quarantine queue as an invocation reaches it.
-type sender struct{ w *World }
-
-func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
-	return request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
-		for i := range in.Entries {
-			s.w.checkLetter(&in.Entries[i])
-		}
-		out, err := s.w.engine.SQS().SendMessageBatch(sent, in)
-		if err == nil {
-			for _, entry := range in.Entries {
-				s.w.quarantined[*entry.MessageBody]++
-			}
-		}
-		return out, err
-	})
-}
-
 // source is the queue as a mapping reaches it: it remembers what was received, and judges what is deleted.
 type source struct{ w *World }
 

@@ -13,6 +13,18 @@ import (
 // takes ten.
 const crowd = 10
 
+// attributes are the message's: ten, two or none.
+func (m *message) attributes() map[string]sqstypes.MessageAttributeValue {
+	switch {
+	case m.crowded:
+		return crowdOfAttributes()
+	case len(m.body)%3 == 0:
+		return map[string]sqstypes.MessageAttributeValue{"trace": {DataType: aws.String("String"), StringValue: aws.String("t#1")},
+			"raw": {DataType: aws.String("Binary"), BinaryValue: []byte{0, 255}}}
+	}
+	return nil
+}
+
 func crowdOfAttributes() map[string]sqstypes.MessageAttributeValue {
 	all := map[string]sqstypes.MessageAttributeValue{}
 	for i := range crowd {
@@ -21,8 +33,8 @@ func crowdOfAttributes() map[string]sqstypes.MessageAttributeValue {
 	return all
 }
 
-// triage is a person who goes through the dead letters and keeps those that quarantine cannot take: moved back,
-// a refused one would only come again. The others stay where they are.
+// triage is a person who goes through the dead letters and keeps those that belong in quarantine and that it
+// cannot take: moved back, they would only come again. The others stay where they are.
 func (w *World) triage() {
 	ctx := context.Background()
 	var others []*string
@@ -33,12 +45,9 @@ func (w *World) triage() {
 			break
 		}
 		for _, letter := range out.Messages {
-			if len(letter.MessageAttributes) == 0 {
+			if len(letter.MessageAttributes) != crowd || !w.hopeless(w.sent[*letter.Body]) {
 				others = append(others, letter.ReceiptHandle)
 				continue
-			}
-			if len(letter.MessageAttributes) != crowd {
-				w.fail(Lost, "%s comes to the dead-letter queue with %d attributes of %d", *letter.Body, len(letter.MessageAttributes), crowd)
 			}
 			w.fault(unfit, *letter.Body)
 			w.byHand[*letter.Body]++
@@ -50,6 +59,12 @@ func (w *World) triage() {
 		_, err := w.engine.SQS().ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &w.deadURL, ReceiptHandle: handle})
 		w.must(err)
 	}
+}
+
+// hopeless reports whether a message can never be stored, as things are now.
+func (w *World) hopeless(m *message) bool {
+	now := &invocation{began: w.model.records}
+	return m.malformed || w.undeserved(now, m, "Conflict") == "" || w.undeserved(now, m, "Expired") == ""
 }
 
 // redrive moves dead letters back into the queue, where they have new ids.

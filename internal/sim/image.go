@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -104,18 +103,17 @@ func (f fact) digest() [sha256.Size]byte {
 // form, under a name made of its key and its digest.
 func (i *image) object() object {
 	key, digest := sha256.Sum256(framed(i.pk, i.sk)), i.digest()
-	name := "expired/" + hex.EncodeToString(key[:]) + "/" + hex.EncodeToString(digest[:]) + ".json"
-	typed := make(map[string]map[string]any, len(i.whole))
-	for name, v := range i.whole {
-		kind, text, _ := strings.Cut(v, ":")
-		typed[name] = map[string]any{kind: text}
-		if kind == "BOOL" {
-			typed[name][kind] = text == "true"
+	body := []byte("{")
+	for n, name := range sortedKeys(i.whole) {
+		if n > 0 {
+			body = append(body, ',')
 		}
+		kind, text, _ := strings.Cut(i.whole[name], ":")
+		body = append(body, `"`+name+`":{"`+kind+`":`...)
+		if kind != "BOOL" {
+			text = strconv.Quote(text) // as JSON has it: a world's texts are printable ASCII
+		}
+		body = append(append(body, text...), '}')
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.Encode(typed) // texts and booleans into memory: it cannot fail
-	return object{name, strings.TrimSuffix(b.String(), "\n")}
+	return object{"expired/" + hex.EncodeToString(key[:]) + "/" + hex.EncodeToString(digest[:]) + ".json", string(append(body, '}'))}
 }

@@ -108,7 +108,8 @@ func (w *World) sandboxFor(function string) *sandbox {
 		w.fail(Broken, "store: %v", err)
 	}
 	quarantine := handler.SQSIn(env, sender{w}, w.quarantineURL)
-	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env, OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }}
+	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env,
+		OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}
 	s.streams = &handler.Streams{Plan: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.S3(uploader{w}, bucket), Env: env}
 	w.sandboxes = append(w.sandboxes, s)
 	return s

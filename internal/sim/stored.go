@@ -10,8 +10,8 @@ type history struct {
 	facts   map[fact]bool
 	maxRev  int64
 	inserts int
-	removed bool // by a person, once
-	gone    []*image
+	removed bool     // by a person, once
+	gone    []object // what expired
 	states  []state
 }
 
@@ -56,8 +56,8 @@ func (m *model) remember(c *change) {
 		return
 	}
 	m.expired++
-	h.gone = append(h.gone, c.old)
-	m.objects[c.old.object()] = true
+	o := c.old.object()
+	h.gone, m.objects[o] = append(h.gone, o), true
 }
 
 const (

@@ -1,13 +1,8 @@
 package sim
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/aws/aws-lambda-go/events"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/handler"
 )
@@ -38,6 +33,17 @@ func (w *World) judge(o handler.Outcome) {
 	}
 	if settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale"}, verdict); (settled && o.Failed) || (verdict == "Retry" && !o.Failed) {
 		w.fail(Undeserved, "%s says %s of %s; that it goes back is %v", inv.name, verdict, m.body, o.Failed)
+	}
+}
+
+// judgeReport checks that a batch's sums are those of its messages.
+func (w *World) judgeReport(r handler.IngestReport) {
+	inv, verdicts := w.current.invocation(), 0
+	for _, n := range r.Verdicts {
+		verdicts += n
+	}
+	if all := len(inv.messages); r.Received != all || verdicts != all || r.Failed > all {
+		w.fail(Undeserved, "%s has %d messages and reports %d, with %d verdicts and %d failures", inv.name, all, r.Received, verdicts, r.Failed)
 	}
 }
 
@@ -103,54 +109,4 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 		return "there is no such verdict"
 	}
 	return ""
-}
-
-// reasons are why a message may be in quarantine, by verdict.
-var reasons = map[string]string{"Conflict": "digest-differs", "Expired": "past-expiry", "Poison": "undecodable"}
-
-// note is what stands beside a letter.
-type note struct{ Verdict, Reason, Detail, PK, SK string }
-
-// checkLetter checks a letter on its way to quarantine: it is a message of its invocation, to the letter, and
-// says rightly why it is there.
-func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
-	inv, body := w.current.invocation(), *letter.MessageBody
-	if inv == nil {
-		w.fail(Broken, "a letter that no invocation sends: %s", body)
-		return
-	}
-	if strings.Contains(body, `"sequenceNumbers":[`) {
-		return // about records of the stream
-	}
-	beside, ok := letter.MessageAttributes["ingot"]
-	is := func(r events.SQSMessage) bool {
-		return r.Body == body && len(letter.MessageAttributes) == len(r.MessageAttributes)+1
-	}
-	if !ok || beside.StringValue == nil || !slices.ContainsFunc(inv.messages, is) {
-		w.fail(Undeserved, "%s sends a letter that is none of its messages with a note: %s", inv.name, body)
-		return
-	}
-	var n note
-	if err := json.Unmarshal([]byte(*beside.StringValue), &n); err != nil {
-		w.fail(Undeserved, "%s: the note beside %s: %v", inv.name, body, err)
-		return
-	}
-	m := w.sent[body]
-	key := note{PK: m.fact.pk(), SK: m.fact.sk()}
-	if m.malformed {
-		key = note{}
-	}
-	why := w.undeserved(inv, m, n.Verdict)
-	switch {
-	case why != "":
-	case n.Reason == "" || n.Reason != reasons[n.Verdict]:
-		why = "that is no reason for it"
-	case n.Detail == "":
-		why = "it has no detail"
-	case n.PK != key.PK || n.SK != key.SK:
-		why = "it has another key"
-	}
-	if why != "" {
-		w.fail(Undeserved, "%s sends %s to quarantine with the note %s, but %s", inv.name, body, *beside.StringValue, why)
-	}
 }

@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// sender is the quarantine queue as an invocation reaches it: it judges what is sent there.
+type sender struct{ w *World }
+
+func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	return request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
+		for i := range in.Entries {
+			s.w.checkLetter(&in.Entries[i])
+		}
+		return s.w.refuseLetters(in, s.w.takeLetters)
+	})
+}
+
+func (w *World) takeLetters(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error) {
+	out, err := w.engine.SQS().SendMessageBatch(sent, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, taken := range out.Successful {
+		for i := range in.Entries {
+			if *in.Entries[i].Id == *taken.Id {
+				w.quarantined[*in.Entries[i].MessageBody]++
+			}
+		}
+	}
+	return out, nil
+}
+
+// refuseLetters refuses some letters of a batch inside a successful answer, which names them in any order.
+func (w *World) refuseLetters(in *sqs.SendMessageBatchInput, send func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error)) (*sqs.SendMessageBatchOutput, error) {
+	if w.calm || len(in.Entries) < 2 || !w.chance(w.plan.Faults.Statements) {
+		return send(in)
+	}
+	w.fault(refused, "letters")
+	rest, out := *in, &sqs.SendMessageBatchOutput{}
+	rest.Entries = nil
+	var failed []sqstypes.BatchResultErrorEntry
+	for _, entry := range in.Entries {
+		if w.chance(0.3) {
+			failed = append(failed, sqstypes.BatchResultErrorEntry{Id: entry.Id, Code: aws.String("ThrottlingException"), Message: aws.String("throttled")})
+		} else {
+			rest.Entries = append(rest.Entries, entry)
+		}
+	}
+	if len(rest.Entries) > 0 {
+		var err error
+		if out, err = send(&rest); err != nil {
+			return nil, err
+		}
+	}
+	out.Failed = append(out.Failed, failed...)
+	slices.Reverse(out.Successful)
+	return out, nil
+}
+
+// reasons are why a message may be in quarantine, by verdict.
+var reasons = map[string]string{"Conflict": "digest-differs", "Expired": "past-expiry", "Poison": "undecodable"}
+
+// note is what stands beside a letter.
+type note struct{ Verdict, Reason, Detail, PK, SK string }
+
+// checkLetter checks a letter on its way to quarantine: it is a message of its invocation, unchanged, and says
+// rightly why it is there.
+func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
+	inv, body := w.current.invocation(), *letter.MessageBody
+	if inv == nil {
+		w.fail(Broken, "a letter that no invocation sends: %s", body)
+		return
+	}
+	if strings.Contains(body, `"sequenceNumbers":`) {
+		return // about records of the stream
+	}
+	beside := letter.MessageAttributes["ingot"]
+	if beside.StringValue == nil || !slices.ContainsFunc(inv.messages, func(m events.SQSMessage) bool { return isLetter(letter, &m) }) {
+		w.fail(Undeserved, "%s sends a letter that is none of its messages with a note: %s", inv.name, body)
+		return
+	}
+	if why := w.unjustified(inv, w.sent[body], *beside.StringValue); why != "" {
+		w.fail(Undeserved, "%s sends %s to quarantine with the note %s, but %s", inv.name, body, *beside.StringValue, why)
+	}
+}
+
+// isLetter reports whether a letter is the message, its attributes included, and a note.
+func isLetter(letter *sqstypes.SendMessageBatchRequestEntry, m *events.SQSMessage) bool {
+	if m.Body != *letter.MessageBody || len(letter.MessageAttributes) != len(m.MessageAttributes)+1 {
+		return false
+	}
+	for name, a := range m.MessageAttributes {
+		b := letter.MessageAttributes[name]
+		if aws.ToString(b.DataType) != a.DataType || aws.ToString(b.StringValue) != aws.ToString(a.StringValue) || !bytes.Equal(b.BinaryValue, a.BinaryValue) {
+			return false
+		}
+	}
+	return true
+}
+
+// unjustified says what is wrong with the note beside a message; empty if nothing is.
+func (w *World) unjustified(inv *invocation, m *message, text string) string {
+	var n note
+	if err := json.Unmarshal([]byte(text), &n); err != nil {
+		return err.Error()
+	}
+	pk, sk := m.fact.pk(), m.fact.sk()
+	if m.malformed {
+		pk, sk = "", ""
+	}
+	why := w.undeserved(inv, m, n.Verdict)
+	switch {
+	case why != "":
+		return why
+	case n.Reason == "" || n.Reason != reasons[n.Verdict]:
+		return "that is no reason for it"
+	case n.Detail == "":
+		return "it says nothing more"
+	case n.PK != pk || n.SK != sk:
+		return "it names another key"
+	}
+	return ""
+}
