@@ -339,7 +339,10 @@ func (w *World) person() {
 		return
 	}
 	sort.Strings(live)
-	img := w.model.keys[live[w.rng.IntN(len(live))]].live
+	w.remove(w.model.keys[live[w.rng.IntN(len(live))]].live)
+}
+
+func (w *World) remove(img *image) {
 	w.fault(byPerson, img.key())
 	w.eventWrites++
 	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: map[string]types.AttributeValue{

@@ -39,6 +39,7 @@ type invocation struct {
 	copies   int               // of one event that it may put one by one
 	faults   int               // that it met
 	spent    map[string]*spent // by table and key
+	epoch    int64             // of its pipeline
 	began    int               // after so many records of events
 	messages []events.SQSMessage
 	wrote    map[write]int // writes of events that were accepted, less those it has spoken of
@@ -127,7 +128,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	s := w.sandboxFor(function)
 	s.busy = true
 	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{},
-		began: w.model.records, wrote: map[write]int{}}
+		epoch: s.epoch, began: w.model.records, wrote: map[write]int{}}
 	w.invocations = append(w.invocations, inv)
 	ctx, _ := w.deadline(context.Background(), inv.deadline)
 	w.spawn(inv.name, inv, func() {

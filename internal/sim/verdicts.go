@@ -53,15 +53,15 @@ type write struct {
 	verdict string
 }
 
-// accept notes a write for the invocation that is behind it.
+// accept notes a write for the invocation that is behind it, whose stamp it must have.
 func (w *World) accept(c *change) {
 	inv := w.current.invocation()
-	switch {
-	case inv == nil, inv.wrote == nil:
-	case c.old == nil:
-		inv.wrote[write{c.new.fact, "Inserted"}]++
-	case c.old.fact != c.new.fact:
-		inv.wrote[write{c.new.fact, "Updated"}]++
+	if inv == nil || inv.wrote == nil {
+		return
+	}
+	inv.wrote[write{c.new.fact, map[bool]string{true: "Inserted", false: "Updated"}[c.old == nil]}]++
+	if c.new.epoch != inv.epoch {
+		w.fail(Altered, "%s is stamped %d, and %s has epoch %d", c.new.key(), c.new.epoch, inv.name, inv.epoch)
 	}
 }
 

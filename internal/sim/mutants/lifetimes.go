@@ -10,6 +10,18 @@ func lifetimes() []Mutant {
 			Patches: []Patch{{"store/put.go", `return item.ExpiresAt != 0 && now.Unix()`, `return item.ExpiresAt < 0 && now.Unix()`}},
 		},
 		{
+			Name: "archive-wrong-body", What: "the archive keeps the payload, not the item", Checks: []sim.Check{sim.Unarchived},
+			Patches: []Patch{{"handler/archive.go", `ArchiveName(c.Old), c.OldImage)`, `ArchiveName(c.Old), c.Old.Data)`}},
+		},
+		{
+			Name: "archive-by-key", What: "an archive object is named after its key alone", Checks: []sim.Check{sim.Unarchived},
+			Patches: []Patch{{"handler/archive.go", `+ "/" + item.Digest.String() + ".json"`, `+ ".json"`}},
+		},
+		{
+			Name: "archive-of-removals", What: "what a person removes is archived, too", Checks: []sim.Check{sim.Unarchived},
+			Patches: []Patch{{"handler/archive.go", `c.Kind == event.Remove && c.ByTTL && c.Old != nil`, `c.Kind == event.Remove && c.Old != nil`}},
+		},
+		{
 			Name: "archive-not-awaited", What: "the answer does not wait for the archive", Checks: []sim.Check{sim.Afterwards, sim.Unarchived},
 			Patches: []Patch{{"handler/archive.go", `	b.env.Each(len(expired), 8, func(i int) { errs[i] = b.keep(ctx, expired[i]) })
 `, `	group := b.env.Group()

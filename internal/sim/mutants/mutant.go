@@ -16,7 +16,9 @@ type Mutant struct {
 	// Checks are the promises that it breaks. It is killed when one of them is the first that a world finds broken.
 	Checks []sim.Check
 	// Seeds is within how many worlds it must be killed; 0 means 500.
-	Seeds   int
+	Seeds int
+	// Plain: it is wrong even where nothing goes wrong, so it need not live through worlds without trouble.
+	Plain   bool
 	Patches []Patch
 }
 
@@ -43,7 +45,7 @@ func (m *Mutant) names() string {
 // all lists every mutant.
 func all() []Mutant {
 	var list []Mutant
-	for _, part := range [][]Mutant{marks(), folds(), pruning(), receipts(), ingest(), lifetimes(), generations(), mappings()} {
+	for _, part := range [][]Mutant{marks(), folds(), pruning(), receipts(), ingest(), verdicts(), letters(), items(), lifetimes(), generations(), mappings()} {
 		list = append(list, part...)
 	}
 	return list
