@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// judged is a world with one invocation that began when the events of before were stored, one after the other,
+// and has gone on until those of after were. An event without an id is a removal.
+func judged(t *testing.T, before, after []fact) (*World, *invocation) {
+	w := newWorld(StillPlan(1), false)
+	t.Cleanup(w.killAll)
+	var live *image
+	store := func(list []fact) {
+		for _, f := range list {
+			c := &change{old: live, new: &image{fact: f}}
+			if f.ID == "" {
+				c.new = nil
+			}
+			w.model.remember(c)
+			live = c.new
+		}
+	}
+	store(before)
+	inv := &invocation{name: "ingest-1", began: w.model.records, wrote: map[write]int{}}
+	store(after)
+	w.current = &task{of: inv}
+	return w, inv
+}
+
+func order(cents int64) fact {
+	return fact{Type: "order", ID: "1", Merchant: "m1", Cents: cents, At: origin.Format(time.RFC3339)}
+}
+
+func parcel(revision, cents int64) fact {
+	f := order(cents)
+	f.Type, f.Rev = "parcel", revision
+	return f
+}
+
+// TestUndeserved: which verdicts each past of a key allows.
+func TestUndeserved(t *testing.T) {
+	type facts = []fact
+	removed := fact{}
+	tests := map[string]struct {
+		before, after facts
+		wrote         []write
+		of            fact
+		age           time.Duration // of the event
+		allowed       string
+	}{
+		"a free key":                       {of: order(1), allowed: "Retry"},
+		"a free key, its time just not up": {of: order(1), age: retain - early - time.Second, allowed: "Retry"},
+		"a free key, its time up":          {of: order(1), age: retain - early, allowed: "Expired Retry"},
+		"written":                          {after: facts{order(1)}, wrote: []write{{order(1), "Inserted"}}, of: order(1), allowed: "Inserted Duplicate Retry"},
+		"there before":                     {before: facts{order(1)}, of: order(1), allowed: "Duplicate Retry"},
+		"there before, its time up":        {before: facts{order(1)}, of: order(1), age: retain, allowed: "Duplicate Retry"},
+		"gone before, its time up":         {before: facts{order(1), removed}, of: order(1), age: retain, allowed: "Expired Retry"},
+		"gone meanwhile, its time up":      {before: facts{order(1)}, after: facts{removed}, of: order(1), age: retain, allowed: "Duplicate Expired Retry"},
+		"another there":                    {before: facts{order(2)}, of: order(1), allowed: "Conflict Retry"},
+		"another there, its time up":       {before: facts{order(2)}, of: order(1), age: retain, allowed: "Conflict Retry"},
+		"another meanwhile":                {after: facts{order(2), removed}, of: order(1), allowed: "Conflict Retry"},
+		"another before":                   {before: facts{order(2), removed}, of: order(1), allowed: "Retry"},
+		"replaced":                         {before: facts{parcel(1, 1)}, after: facts{parcel(2, 1)}, wrote: []write{{parcel(2, 1), "Updated"}}, of: parcel(2, 1), allowed: "Updated Duplicate Retry"},
+		"a newer revision":                 {before: facts{parcel(3, 1)}, of: parcel(2, 1), allowed: "Stale Retry"},
+		"an older revision":                {before: facts{parcel(1, 1)}, of: parcel(2, 1), allowed: "Retry"},
+		"an older revision, its time up":   {before: facts{parcel(1, 1)}, of: parcel(2, 1), age: retain, allowed: "Expired Retry"},
+		"the same revision, another text":  {before: facts{parcel(2, 2)}, of: parcel(2, 1), allowed: "Conflict Retry"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, inv := judged(t, test.before, test.after)
+			for _, one := range test.wrote {
+				inv.wrote[one]++
+			}
+			w.now = test.of.at().Add(test.age)
+			got := ""
+			for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison", "Unheard", "Retry"} {
+				if w.undeserved(inv, &message{body: "b", fact: test.of}, verdict) == "" {
+					got += " " + verdict
+				}
+			}
+			if got != " "+test.allowed {
+				t.Errorf("allowed are%s, want %s", got, test.allowed)
+			}
+		})
+	}
+	w, inv := judged(t, nil, nil)
+	broken := &message{body: "{", malformed: true}
+	if w.undeserved(inv, broken, "Poison") != "" || w.undeserved(inv, broken, "Retry") != "" || w.undeserved(inv, broken, "Expired") == "" {
+		t.Error("what cannot be read is Poison, or comes again")
+	}
+}
+
+// TestCheckLetter: a letter that is right passes, and each part that is wrong is found.
+func TestCheckLetter(t *testing.T) {
+	const rightly = `{"verdict":"Conflict","reason":"digest-differs","detail":"d","pk":"ORDER#1","sk":"ORDER"}`
+	type letter = sqstypes.SendMessageBatchRequestEntry
+	textual := func(s string) sqstypes.MessageAttributeValue {
+		return sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: &s}
+	}
+	say := func(note string) func(*letter) {
+		return func(l *letter) { l.MessageAttributes["ingot"] = textual(note) }
+	}
+	tests := map[string]struct {
+		change func(*letter)
+		broken bool
+	}{
+		"right":                {func(*letter) {}, false},
+		"another body":         {func(l *letter) { l.MessageBody = aws.String("c") }, true},
+		"no note":              {func(l *letter) { delete(l.MessageAttributes, "ingot") }, true},
+		"an attribute less":    {func(l *letter) { delete(l.MessageAttributes, "trace") }, true},
+		"another attribute":    {func(l *letter) { l.MessageAttributes["trace"] = textual("u") }, true},
+		"an attribute more":    {func(l *letter) { l.MessageAttributes["more"] = textual("u") }, true},
+		"no JSON":              {say("Conflict"), true},
+		"another verdict":      {say(`{"verdict":"Poison","reason":"undecodable","detail":"d","pk":"ORDER#1","sk":"ORDER"}`), true},
+		"another reason":       {say(`{"verdict":"Conflict","reason":"past-expiry","detail":"d","pk":"ORDER#1","sk":"ORDER"}`), true},
+		"no detail":            {say(`{"verdict":"Conflict","reason":"digest-differs","pk":"ORDER#1","sk":"ORDER"}`), true},
+		"another key":          {say(`{"verdict":"Conflict","reason":"digest-differs","detail":"d","pk":"ORDER#2","sk":"ORDER"}`), true},
+		"a record's, not ours": {func(l *letter) { l.MessageBody = aws.String(`{"sequenceNumbers":["1"]}`) }, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, inv := judged(t, []fact{order(2)}, nil)
+			w.sent["b"] = &message{body: "b", fact: order(1)}
+			inv.messages = []events.SQSMessage{{Body: "b", MessageAttributes: map[string]events.SQSMessageAttribute{"trace": {DataType: "String", StringValue: aws.String("t")}}}}
+			l := &letter{MessageBody: aws.String("b"), MessageAttributes: map[string]sqstypes.MessageAttributeValue{"trace": textual("t"), "ingot": textual(rightly)}}
+			test.change(l)
+			w.checkLetter(l)
+			if broken := w.failure != nil; broken != test.broken || broken && w.failure.Check != Undeserved {
+				t.Errorf("failure: %v", w.failure)
+			}
+		})
+	}
+}
+
+// TestDuring: what a key held since a record, the one that it held then included.
+func TestDuring(t *testing.T) {
+	a, b := &image{pk: "a"}, &image{pk: "b"}
+	h := &history{states: []state{{a, 3}, {nil, 5}, {b, 8}}}
+	for since, want := range map[int][]*image{0: {nil, a, nil, b}, 2: {nil, a, nil, b}, 3: {a, nil, b}, 4: {a, nil, b}, 5: {nil, b}, 7: {nil, b}, 8: {b}, 9: {b}} {
+		if got := h.during(since); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("since %d: %v, want %v", since, got, want)
+		}
+	}
+	if got := (*history)(nil).during(0); len(got) != 1 || got[0] != nil {
+		t.Errorf("a key that never held anything: %v", got)
+	}
+}
