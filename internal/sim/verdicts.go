@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/ingot-events/ingot/handler"
 )
 
@@ -26,7 +28,10 @@ func (w *World) judge(o handler.Outcome) {
 	switch verdict {
 	case "Inserted", "Updated":
 		inv.wrote[write{m.fact, verdict}]-- // each write is one message's
-	case "Conflict":
+	case "Conflict", "Expired", "Poison":
+		if !o.Failed && w.quarantined[m.body] == 0 {
+			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
+		}
 		if o.Existing != nil && !w.held(inv, m, func(img *image) bool { return img != nil && img.data == o.Existing.Data }) {
 			w.fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.name, m.body, o.Existing.Data)
 		}
@@ -75,7 +80,7 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 	parcel := m.fact.Type == "parcel"
 	switch {
 	case verdict == "Retry":
-		return ""
+		return w.untroubled(inv, m)
 	case m.malformed != (verdict == "Poison"):
 		return "Poison is for what cannot be read, and for that alone"
 	case m.malformed:
@@ -107,6 +112,24 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 		}
 	default:
 		return "there is no such verdict"
+	}
+	return ""
+}
+
+// untroubled says why a message need not come again: its invocation met no trouble, had time, and neither what
+// its key held nor another message of its batch was in its way.
+func (w *World) untroubled(inv *invocation, m *message) string {
+	instead := func(r events.SQSMessage) bool { // it is tried in the other's place
+		other := w.sent[r.Body]
+		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && other.fact.Rev >= m.fact.Rev
+	}
+	switch {
+	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:
+	case w.plan.FIFO: // it waits for those before it
+	case len(w.model.keys[m.fact.key()].during(inv.began)) > 1:
+	case slices.ContainsFunc(inv.messages, instead):
+	default:
+		return "nothing was in its way"
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func judged(t *testing.T, before, after []fact) (*World, *invocation) {
 		}
 	}
 	store(before)
-	inv := &invocation{name: "ingest-1", began: w.model.records, wrote: map[write]int{}}
+	inv := &invocation{name: "ingest-1", began: w.model.records, wrote: map[write]int{}, faults: 1}
 	store(after)
 	w.current = &task{of: inv}
 	return w, inv
@@ -91,6 +91,25 @@ func TestUndeserved(t *testing.T) {
 		})
 	}
 	w, inv := judged(t, nil, nil)
+	w.sent["n"] = &message{body: "n", fact: parcel(2, 1)}
+	for name, test := range map[string]struct {
+		of      fact
+		faults  int
+		left    time.Duration
+		allowed bool
+	}{
+		"trouble":                {order(1), 1, functionTimeout, true},
+		"no time":                {order(1), 0, time.Second, true},
+		"a newer one beside it":  {parcel(1, 1), 0, functionTimeout, true},
+		"an older one beside it": {parcel(3, 1), 0, functionTimeout, false},
+		"nothing":                {order(1), 0, functionTimeout, false},
+	} {
+		inv.faults, inv.deadline, inv.messages = test.faults, w.now.Add(test.left), []events.SQSMessage{{Body: "n"}}
+		if why := w.undeserved(inv, &message{body: "b", fact: test.of}, "Retry"); (why == "") != test.allowed {
+			t.Errorf("Retry with %s: %q", name, why)
+		}
+	}
+	inv.faults, inv.messages = 1, nil
 	broken := &message{body: "{", malformed: true}
 	if w.undeserved(inv, broken, "Poison") != "" || w.undeserved(inv, broken, "Retry") != "" || w.undeserved(inv, broken, "Expired") == "" {
 		t.Error("what cannot be read is Poison, or comes again")

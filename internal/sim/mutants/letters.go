@@ -36,6 +36,21 @@ func letters() []Mutant {
 `}},
 		},
 		{
+			Name: "denied-letters-acknowledged", What: "letters that may not be sent count as kept", Checks: []sim.Check{sim.Lost},
+			Patches: []Patch{{"handler/quarantine.go", `			errs[i] = fmt.Errorf("quarantine queue: %w", err)
+`, `			if !store.Denied(err) {
+				errs[i] = fmt.Errorf("quarantine queue: %w", err)
+			} else {
+				errs[i] = nil
+			}
+`}},
+		},
+		{
+			Name: "unsent-letters-acknowledged", What: "letters that there was no time to send count as kept", Checks: []sim.Check{sim.Lost},
+			Patches: []Patch{{"handler/quarantine.go", `			errs[i] = context.DeadlineExceeded // until proven
+`, ``}},
+		},
+		{
 			Name: "letters-by-position", What: "the answer about letters is read by position, not by id", Checks: []sim.Check{sim.Lost},
 			Patches: []Patch{{"handler/quarantine.go", `	for _, sent := range out.Successful {
 		if i, convErr := strconv.Atoi(aws.ToString(sent.Id)); convErr == nil && i >= 0 && i < len(errs) {

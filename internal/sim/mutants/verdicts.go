@@ -46,6 +46,32 @@ func verdicts() []Mutant {
 				{"store/put_read.go", `w.known.older(w.item) && !late`, `w.known.older(w.item) && (!late || w.sent > 0)`}},
 		},
 		{
+			Name: "lowest-copy-tried", What: "of a batch's revisions of a key the lowest is tried first", Checks: undeserved,
+			Patches: []Patch{{"store/put.go", `item.Revision.Cmp(*w.item.Revision) > 0 {`, `item.Revision.Cmp(*w.item.Revision) < 0 {`}},
+		},
+		{
+			Name: "unknown-is-read", What: "a put without an answer is asked about, and what is absent has expired", Checks: undeserved,
+			Patches: []Patch{{"store/put.go", `	case unknown, contended:
+		p.troubled = true
+`, `	case unknown, contended:
+		p.troubled = true
+		w.state = reading
+`}},
+		},
+		{
+			Name: "unprocessed-is-missing", What: "a key that a read left unprocessed is absent", Checks: undeserved,
+			Patches: []Patch{{"store/put_read.go", `			delete(byKey, w.item.Key)
+			p.note(w, answer{outcome: throttled, reason: "UnprocessedKeys"})
+`, `			_ = w
+`}},
+		},
+		{
+			Name: "own-as-existing", What: "a conflict shows itself as what is stored", Checks: undeserved,
+			Patches: []Patch{{"handler/ingest.go", `		o.Existing = r.Existing
+`, `		o.Existing = o.Item
+`}},
+		},
+		{
 			Name: "results-shifted", What: "a batch's results are dealt out as if every message had been planned", Checks: undeserved,
 			Patches: []Patch{{"handler/ingest.go", `	for n, i := range places {
 		b.outcomes[i].take(results[n])
