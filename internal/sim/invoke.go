@@ -42,7 +42,8 @@ type invocation struct {
 	epoch    int64             // of its pipeline
 	began    int               // after so many records of events
 	messages []events.SQSMessage
-	wrote    map[write]int // writes of events that were accepted, less those it has spoken of
+	kept     map[string]int // bodies of letters that it knows to be in quarantine
+	wrote    map[write]int  // writes of events that were accepted, less those it has spoken of
 }
 
 // upgraded is the phase in which a function gets the newer pipeline; 0: never.
@@ -128,7 +129,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	s := w.sandboxFor(function)
 	s.busy = true
 	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{},
-		epoch: s.epoch, began: w.model.records, wrote: map[write]int{}}
+		epoch: s.epoch, began: w.model.records, wrote: map[write]int{}, kept: map[string]int{}}
 	w.invocations = append(w.invocations, inv)
 	ctx, _ := w.deadline(context.Background(), inv.deadline)
 	w.spawn(inv.name, inv, func() {

@@ -17,12 +17,35 @@ import (
 type sender struct{ w *World }
 
 func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
-	return request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
+	out, err := request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
 		for i := range in.Entries {
 			s.w.checkLetter(&in.Entries[i])
 		}
 		return s.w.refuseLetters(in, s.w.takeLetters)
 	})
+	if err == nil {
+		s.w.proven(in, out)
+	}
+	return out, err
+}
+
+// proven notes the letters that an invocation has been told are kept: it has no reason to send them again.
+func (w *World) proven(in *sqs.SendMessageBatchInput, out *sqs.SendMessageBatchOutput) {
+	inv := w.current.invocation()
+	for _, taken := range out.Successful {
+		if letter := letterOf(in, *taken.Id); inv != nil && letter != nil {
+			inv.kept[*letter.MessageBody]++
+		}
+	}
+}
+
+func letterOf(in *sqs.SendMessageBatchInput, id string) *sqstypes.SendMessageBatchRequestEntry {
+	for i := range in.Entries {
+		if *in.Entries[i].Id == id {
+			return &in.Entries[i]
+		}
+	}
+	return nil
 }
 
 func (w *World) takeLetters(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error) {
@@ -31,10 +54,8 @@ func (w *World) takeLetters(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatc
 		return nil, err
 	}
 	for _, taken := range out.Successful {
-		for i := range in.Entries {
-			if *in.Entries[i].Id == *taken.Id {
-				w.quarantined[*in.Entries[i].MessageBody]++
-			}
+		if letter := letterOf(in, *taken.Id); letter != nil {
+			w.quarantined[*letter.MessageBody]++
 		}
 	}
 	return out, nil
@@ -88,6 +109,15 @@ func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 	if beside.StringValue == nil || !slices.ContainsFunc(inv.messages, func(m events.SQSMessage) bool { return isLetter(letter, &m) }) {
 		w.fail(Undeserved, "%s sends a letter that is none of its messages with a note: %s", inv.name, body)
 		return
+	}
+	due := 0
+	for i := range inv.messages {
+		if inv.messages[i].Body == body {
+			due++
+		}
+	}
+	if inv.kept[body] >= due {
+		w.fail(Cost, "%s has %d messages %s, knows that as many letters are kept, and sends one more", inv.name, due, body)
 	}
 	if why := w.unjustified(inv, w.sent[body], *beside.StringValue); why != "" {
 		w.fail(Undeserved, "%s sends %s to quarantine with the note %s, but %s", inv.name, body, *beside.StringValue, why)

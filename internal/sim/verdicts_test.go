@@ -151,6 +151,13 @@ func TestCheckLetter(t *testing.T) {
 			l := &letter{MessageBody: aws.String("b"), MessageAttributes: map[string]sqstypes.MessageAttributeValue{"trace": textual("t"), "ingot": textual(rightly)}}
 			test.change(l)
 			w.checkLetter(l)
+			if w.failure == nil && *l.MessageBody == "b" {
+				inv.kept = map[string]int{"b": 1}
+				if w.checkLetter(l); test.broken || w.failure == nil || w.failure.Check != Cost {
+					t.Errorf("nothing is wrong with it but that it is sent again: %v", w.failure)
+				}
+				return
+			}
 			if broken := w.failure != nil; broken != test.broken || broken && w.failure.Check != Undeserved {
 				t.Errorf("failure: %v", w.failure)
 			}

@@ -51,6 +51,12 @@ func letters() []Mutant {
 `, ``}},
 		},
 		{
+			Name: "letters-sent-again", What: "a batch of letters is sent again whole when one was refused", Checks: []sim.Check{sim.Cost},
+			Patches: []Patch{{"handler/quarantine.go", `			again = append(again, i)
+`, `			again = batch
+`}},
+		},
+		{
 			Name: "letters-by-position", What: "the answer about letters is read by position, not by id", Checks: []sim.Check{sim.Lost},
 			Patches: []Patch{{"handler/quarantine.go", `	for _, sent := range out.Successful {
 		if i, convErr := strconv.Atoi(aws.ToString(sent.Id)); convErr == nil && i >= 0 && i < len(errs) {
