@@ -94,12 +94,29 @@ func (w *World) copies(phase int) (list []*message) {
 	if phase == 1 || w.plan.Copies == 0 {
 		return nil
 	}
+	from := w.log
+	if closing := w.closing(); len(closing) > 0 && w.chance(0.3) {
+		from = closing
+	}
 	for range w.rng.IntN(w.plan.Copies + 1) {
-		again := *w.log[w.rng.IntN(len(w.log))]
+		again := *from[w.rng.IntN(len(from))]
 		if !again.malformed && w.chance(0.5) {
 			again.body = again.fact.spell(w.rng)
 		}
 		list = append(list, &again)
+	}
+	return list
+}
+
+// closing are the messages whose events may not be stored any more, and are not yet swept.
+func (w *World) closing() (list []*message) {
+	for _, m := range w.log {
+		if m.malformed {
+			continue
+		}
+		if left := m.fact.at().Add(retain).Sub(w.now); left > 0 && left <= early {
+			list = append(list, m)
+		}
 	}
 	return list
 }
@@ -229,6 +246,12 @@ func (w *World) meddle() {
 	}
 	if w.chance(f.Sweep) {
 		w.sweep()
+	}
+	if w.chance(f.Odd) {
+		w.writeOdds()
+	}
+	if w.chance(f.Damage) {
+		w.damage()
 	}
 	for len(w.payloads) > 0 && w.now.Sub(w.payloads[0].at) > relisted {
 		w.payloads = w.payloads[1:]

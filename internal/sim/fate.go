@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 )
@@ -105,36 +104,4 @@ func (w *World) later(api string, call func()) {
 		w.tracef("a late %s is applied", api)
 		w.wrote()
 	})
-}
-
-// throttleStatements refuses some statements of a batch inside a successful answer.
-func (w *World) throttleStatements(in *dynamodb.BatchExecuteStatementInput, call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
-	if w.calm || len(in.Statements) < 2 || !w.chance(w.plan.Faults.Statements) {
-		return call(in)
-	}
-	w.fault(statements, "BatchExecuteStatement")
-	refused := make([]bool, len(in.Statements))
-	rest := &dynamodb.BatchExecuteStatementInput{}
-	for i, s := range in.Statements {
-		if refused[i] = w.chance(0.3); !refused[i] {
-			rest.Statements = append(rest.Statements, s)
-		}
-	}
-	var answers []types.BatchStatementResponse
-	if len(rest.Statements) > 0 {
-		out, err := call(rest)
-		if err != nil {
-			return out, err
-		}
-		answers = out.Responses
-	}
-	all := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(refused))}
-	for i := range refused {
-		if refused[i] {
-			all.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("throttled")}
-		} else {
-			all.Responses[i], answers = answers[0], answers[1:]
-		}
-	}
-	return all, nil
 }

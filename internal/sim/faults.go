@@ -13,6 +13,14 @@ const (
 	slow       = "slow"                 // the answer takes seconds to minutes
 	statements = "statements throttled" // some statements of a batch, inside a successful answer
 
+	statementCodes = "statements failed"     // some statements of a batch, inside a successful answer, with other codes
+	unread         = "keys left unread"      // some keys of a read come back unprocessed
+	cancelledFor   = "transaction cancelled" // with a reason for each item, of which none is a condition
+	lettersFailed  = "letters not taken"     // some letters of a batch, inside a successful answer
+	oddItem        = "odd item"              // a person writes, changes or removes an item that says it is Ingot's and cannot be understood
+	mistyped       = "total mistyped"        // a person makes text of a total's value
+	filled         = "total filled"          // a person fills a total to the largest size of an item
+
 	timedOut  = "timed out"              // an invocation reaches its deadline, and may linger
 	dropped   = "answer dropped"         // an invocation ran, and its mapping takes it for failed
 	again     = "invoked twice"          // the same batch at once again
@@ -38,6 +46,6 @@ const (
 
 // FaultNames lists everything that a world may do to what it tests.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, outage, slow, statements, timedOut, dropped, again, forgotten, bisected,
-		staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, backAgain, withdrawn, swept, asleep}
+	return []string{crashed, refused, conflict, lost, late, never, twice, outage, slow, statements, statementCodes, unread, cancelledFor, lettersFailed, oddItem, mistyped, filled,
+		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, backAgain, withdrawn, swept, asleep}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -109,7 +110,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 	if err != nil {
 		w.fail(Broken, "store: %v", err)
 	}
-	quarantine := handler.SQSIn(env, sender{w}, w.quarantineURL)
+	quarantine := handler.SQSIn(env, sender{w, epoch}, w.quarantineURL)
 	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env,
 		OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}
 	s.streams = &handler.Streams{Plan: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.S3(uploader{w}, bucket), Env: env}
@@ -229,6 +230,9 @@ func (w *World) count(payload []byte) ([]byte, error) {
 	return w.invoke("streams", func(ctx context.Context, s *sandbox) ([]byte, error) {
 		if !s.started {
 			if err := s.store.Start(ctx); err != nil {
+				if strings.Contains(err.Error(), "totals would mean two things") {
+					w.fail(Generation, "a start was refused for no reason: %v", err)
+				}
 				return nil, err
 			}
 			s.started = true

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,14 +13,17 @@ import (
 )
 
 // sender is the quarantine queue as an invocation reaches it: it judges what is sent there.
-type sender struct{ w *World }
+type sender struct {
+	w     *World
+	epoch int64 // of the code that sends
+}
 
 func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	out, err := request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
 		for i := range in.Entries {
 			s.w.checkLetter(&in.Entries[i])
 		}
-		return s.w.refuseLetters(in, s.w.takeLetters)
+		return s.w.failLetters(in, s.send)
 	})
 	if err == nil {
 		s.w.proven(in, out)
@@ -48,43 +50,18 @@ func letterOf(in *sqs.SendMessageBatchInput, id string) *sqstypes.SendMessageBat
 	return nil
 }
 
-func (w *World) takeLetters(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error) {
-	out, err := w.engine.SQS().SendMessageBatch(sent, in)
+// send sends letters, and remembers those that the queue says it has.
+func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error) {
+	out, err := s.w.engine.SQS().SendMessageBatch(sent, in)
 	if err != nil {
 		return nil, err
 	}
 	for _, taken := range out.Successful {
 		if letter := letterOf(in, *taken.Id); letter != nil {
-			w.quarantined[*letter.MessageBody]++
+			s.w.quarantined[*letter.MessageBody]++
+			s.w.letters.take(*letter.MessageBody, s.epoch)
 		}
 	}
-	return out, nil
-}
-
-// refuseLetters refuses some letters of a batch inside a successful answer, which names them in any order.
-func (w *World) refuseLetters(in *sqs.SendMessageBatchInput, send func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error)) (*sqs.SendMessageBatchOutput, error) {
-	if w.calm || len(in.Entries) < 2 || !w.chance(w.plan.Faults.Statements) {
-		return send(in)
-	}
-	w.fault(refused, "letters")
-	rest, out := *in, &sqs.SendMessageBatchOutput{}
-	rest.Entries = nil
-	var failed []sqstypes.BatchResultErrorEntry
-	for _, entry := range in.Entries {
-		if w.chance(0.3) {
-			failed = append(failed, sqstypes.BatchResultErrorEntry{Id: entry.Id, Code: aws.String("ThrottlingException"), Message: aws.String("throttled")})
-		} else {
-			rest.Entries = append(rest.Entries, entry)
-		}
-	}
-	if len(rest.Entries) > 0 {
-		var err error
-		if out, err = send(&rest); err != nil {
-			return nil, err
-		}
-	}
-	out.Failed = append(out.Failed, failed...)
-	slices.Reverse(out.Successful)
 	return out, nil
 }
 
@@ -102,8 +79,8 @@ func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 		w.fail(Broken, "a letter that no invocation sends: %s", body)
 		return
 	}
-	if strings.Contains(body, `"sequenceNumbers":`) {
-		return // about records of the stream
+	if ofStream(body) {
+		return
 	}
 	beside := letter.MessageAttributes["ingot"]
 	if beside.StringValue == nil || !slices.ContainsFunc(inv.messages, func(m events.SQSMessage) bool { return isLetter(letter, &m) }) {

@@ -50,6 +50,8 @@ type slot struct {
 	steps     int // all that there are
 	applied   int // of which so many are counted
 	unmarked  bool
+	damaged   bool    // a person has spoiled it: some changes are refused
+	waiting   []*step // of a damaged one: passed by its marks or receipts, and not yet looked at
 }
 
 // laneSteps are a slot's steps of one lane, in order.
@@ -257,6 +259,10 @@ func (m *model) slot(key string, expires int64) *slot {
 func (s *step) apply() {
 	t := s.slot
 	t.applied++
+	if t.damaged {
+		t.waiting = append(t.waiting, s)
+		return
+	}
 	t.n += s.n
 	t.fp.Add(t.fp, s.fp)
 	t.fpx.Add(t.fpx, s.fpx)

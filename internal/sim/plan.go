@@ -50,8 +50,10 @@ type Plan struct {
 // Faults are chances per request, per invocation and per round of a mapping.
 type Faults struct {
 	Refuse, Lose, Late, Never, Twice, Slow, Statements, Conflict, Crash float64 // of a request
+	Codes, Unread, Cancel, Letters                                      float64 // inside the answer to a request
 	DropAnswer, Duplicate, Forget                                       float64 // of an invocation
 	Stale, Second, Roll, Split, Replay, Sweep, Outage                   float64 // of a round
+	Odd, Damage                                                         float64 // of a round: a person's doing
 }
 
 // NewPlan draws a plan.
@@ -101,6 +103,14 @@ func NewPlan(seed uint64) Plan {
 	}
 	if p.Upgrade > 0 && p.Upgrade+2 <= p.Phases && chance(0.4) {
 		p.Withdrawn = among(p.Upgrade+2, p.Phases)
+	}
+	p.Faults.Codes, p.Faults.Unread, p.Faults.Cancel, p.Faults.Letters = rate(0.1), rate(0.2), rate(0.1), rate(0.2)
+	if chance(0.3) {
+		p.Faults.Odd = rate(0.02)
+	}
+	// A full total is large and slows its world down. Receipts have ways of their own to go on, in fewer worlds.
+	if chance(0.12) || p.Counting == aggregate.Receipts && chance(0.25) {
+		p.Faults.Damage = 0.002 + rate(0.02)
 	}
 	return p
 }

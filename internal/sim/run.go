@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"math/big"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -193,6 +194,10 @@ func (w *World) checkDrained() bool {
 			s.applyAll()
 			w.checkSlot(key)
 		}
+		if s.damaged && w.model.marks {
+			w.checkLeftOut(s)
+			continue
+		}
 		if s.applied != s.steps {
 			w.fail(Uncounted, "%s: %d of %d changes are counted", s.key, s.applied, s.steps)
 			return false
@@ -204,6 +209,7 @@ func (w *World) checkDrained() bool {
 			return false
 		}
 	}
+	w.checkOdd()
 	w.checkTotals()
 	w.checkLive()
 	w.checkCost()
@@ -226,6 +232,8 @@ func (w *World) checkTotals() {
 		w.fail(Broken, "verify: %v", err)
 		return
 	}
+	w.checkReport(report)
+	report.Differences = slices.DeleteFunc(report.Differences, w.spoiledTotal)
 	if !report.OK() {
 		w.fail(Wrong, "verify: %s (and %d more)", report.Differences[0], len(report.Differences)-1)
 		return
@@ -283,6 +291,10 @@ func (w *World) checkLive() {
 		}
 		counted[key].Add(counted[key], s.fp)
 		counted[key].Sub(counted[key], s.fpx)
+	}
+	for _, s := range w.damaged {
+		name, by, window := slotName(s.key)
+		delete(counted, name+"|"+by+"|"+window) // it counts what it took
 	}
 	for _, key := range sortedKeys(counted) {
 		want := live[key]

@@ -53,6 +53,9 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 		most = 2*inv.copies + others
 	case strings.HasPrefix(pk, "A#") && w.model.marks:
 		most = 3 + others
+		if s := w.model.slots[pk+"|"+sk]; s != nil && s.damaged {
+			most += 4 // it is asked what stands in the way, three times in vain, and given a flag
+		}
 		if s.accepted > 1 {
 			w.fail(Cost, "%s writes %s %d times for one batch", inv.name, pk, s.accepted)
 		}

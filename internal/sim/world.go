@@ -59,23 +59,29 @@ type World struct {
 	accepted    map[string]int // writes that were accepted, by table and key
 	eventWrites int            // asked of the events table
 
+	odds    odds
+	letters letters
+	damaged []*slot // totals that a person has spoiled
+
 	model       *model
 	written     []written       // records of the stream, not yet looked at
 	shards      map[string]bool // those that had a record
 	touched     []string
 	newReceipts []string
 
-	calm    bool            // no faults
-	outage  time.Time       // until when next to nothing gets through
-	outOf   map[string]bool // of which requests
-	outWith error           // what they are told
-	asleep  int             // rebuilds that wait for the next burst
-	phase   int
-	idle    int // rounds in which the stream mapping found nothing
-	steps   int
-	stats   Stats
-	trace   *strings.Builder // nil: none
-	failure *Failure
+	calm     bool            // no faults
+	outage   time.Time       // until when next to nothing gets through
+	outOf    map[string]bool // of which requests
+	outWith  error           // what they are told
+	choosy   time.Time       // until when quarantine takes next to none of the letters of a batch
+	worsened int             // times that it was made worse
+	asleep   int             // rebuilds that wait for the next burst
+	phase    int
+	idle     int // rounds in which the stream mapping found nothing
+	steps    int
+	stats    Stats
+	trace    *strings.Builder // nil: none
+	failure  *Failure
 }
 
 // origin is when every world begins.
@@ -83,7 +89,8 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
-		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{}}
+		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
+		odds: odds{live: map[string]bool{}}, letters: newLetters()}
 	w.now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {

@@ -8,7 +8,7 @@ func letters() []Mutant {
 	return []Mutant{
 		{
 			Name: "letters-share-reason", What: "the letters of a batch have the first one's reason", Checks: undeserved,
-			Patches: []Patch{{"handler/ingest.go", `letter(o.Message, o.Refusal)), append(places, i)`, `letter(o.Message, o.Refusal)), append(places, i)
+			Patches: []Patch{{"handler/ingest.go", `letters, places = append(letters, l), append(places, i)`, `letters, places = append(letters, l), append(places, i)
 		if len(letters) > 1 {
 			letters[len(letters)-1].Attributes[Attribute] = letters[0].Attributes[Attribute]
 		}`}},
@@ -20,14 +20,6 @@ func letters() []Mutant {
 		{
 			Name: "letter-without-attributes", What: "a letter leaves the message's attributes behind", Checks: undeserved,
 			Patches: []Patch{{"handler/message.go", `		if name != Attribute {`, `		if name == Attribute {`}},
-		},
-		{
-			Name: "refused-letters-acknowledged", What: "letters refused inside a successful answer count as kept", Checks: []sim.Check{sim.Lost},
-			Patches: []Patch{{"handler/quarantine.go", `		errs[i] = fmt.Errorf("quarantine queue: %s: %s", aws.ToString(failed.Code), aws.ToString(failed.Message))
-`, `		errs[i] = nil
-`}, {"handler/quarantine.go", `		if !failed.SenderFault {
-`, `		if failed.SenderFault {
-`}},
 		},
 		{
 			Name: "unfit-letters-dropped", What: "a letter that quarantine can never take counts as kept", Checks: []sim.Check{sim.Lost},

@@ -1,7 +1,7 @@
 // Mutants shows that the simulation finds wrong designs. Each mutant is ours but for some lines, laid over the
 // source with `go build -overlay`: shipped code has no switches. A mutant must live through worlds without
-// trouble (but for plain mistakes), and then be killed by a check that it is meant for, within its number of worlds. A mutant that does
-// not build, panics or takes too long is not killed, and one that is not killed fails the run.
+// trouble, and then be killed by a check that it is meant for, within its number of worlds; a blunder must be caught
+// without any trouble. What does not build, panics or takes too long is not killed, and what is not killed fails the run.
 package main
 
 import (

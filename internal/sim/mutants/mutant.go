@@ -17,7 +17,7 @@ type Mutant struct {
 	Checks []sim.Check
 	// Seeds is within how many worlds it must be killed; 0 means 500.
 	Seeds int
-	// Plain: it is wrong even where nothing goes wrong, so it need not live through worlds without trouble.
+	// Plain: it is wrong even where nothing goes wrong, and must be caught there.
 	Plain   bool
 	Patches []Patch
 }
@@ -28,7 +28,10 @@ type Patch struct{ File, Old, New string }
 const mostSeeds = 500
 
 func (m *Mutant) seeds() int {
-	if m.Seeds == 0 {
+	switch {
+	case m.Plain:
+		return stillWorlds
+	case m.Seeds == 0:
 		return mostSeeds
 	}
 	return m.Seeds
@@ -42,10 +45,10 @@ func (m *Mutant) names() string {
 	return strings.Join(names, ",")
 }
 
-// all lists every mutant.
+// all lists every mutant, then the blunders.
 func all() []Mutant {
 	var list []Mutant
-	for _, part := range [][]Mutant{marks(), folds(), pruning(), receipts(), ingest(), verdicts(), letters(), items(), lifetimes(), generations(), mappings()} {
+	for _, part := range [][]Mutant{marks(), folds(), pruning(), receipts(), ingest(), verdicts(), letters(), items(), answers(), refusals(), lifetimes(), generations(), mappings(), blunders()} {
 		list = append(list, part...)
 	}
 	return list

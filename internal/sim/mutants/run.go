@@ -54,17 +54,12 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 			}()
 		}
 	}()
-	survivors := 0
 	for i := range list {
-		v := <-verdicts[i]
-		table.row(v)
-		if v.err != nil {
-			survivors++
-		}
+		table.row(<-verdicts[i])
 	}
-	table.end(len(list), survivors)
-	if survivors > 0 {
-		return fmt.Errorf("%d of %d mutants are not killed", survivors, len(list))
+	table.end()
+	if n := table.survivors(); n > 0 {
+		return fmt.Errorf("%d of %d mutants and blunders are not killed", n, len(list))
 	}
 	return nil
 }
@@ -77,7 +72,8 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// try builds a mutant and hunts it: first through worlds without trouble, then through the others.
+// try builds a mutant and hunts it: first through worlds without trouble, then through the others; a blunder
+// through the first alone.
 func try(ctx context.Context, root, dir string, m Mutant) verdict {
 	v := verdict{mutant: m}
 	binary, err := build(ctx, root, dir, &m)
@@ -86,10 +82,13 @@ func try(ctx context.Context, root, dir string, m Mutant) verdict {
 		return v
 	}
 	defer os.Remove(binary)
-	if v.err = still(ctx, binary, &m); v.err != nil {
+	args := []string{"-n", fmt.Sprint(m.seeds()), "-checks", m.names()}
+	if m.Plain {
+		args = append(args, "-fault-free")
+	} else if v.err = still(ctx, binary); v.err != nil {
 		return v
 	}
-	v.Found, err = hunt(ctx, binary, "-n", fmt.Sprint(m.seeds()), "-checks", m.names())
+	v.Found, err = hunt(ctx, binary, args...)
 	switch {
 	case err != nil:
 		v.err = err
@@ -99,11 +98,8 @@ func try(ctx context.Context, root, dir string, m Mutant) verdict {
 	return v
 }
 
-// still sends a mutant through worlds without trouble. One that is wrong even there must say that it is.
-func still(ctx context.Context, binary string, m *Mutant) error {
-	if m.Plain {
-		return nil
-	}
+// still sends a mutant through worlds without trouble, in which it must be right.
+func still(ctx context.Context, binary string) error {
 	found, err := hunt(ctx, binary, "-fault-free", "-n", fmt.Sprint(stillWorlds))
 	if err == nil && found.Check != "" {
 		err = fmt.Errorf("it fails a world without trouble already (seed %d: %s)", found.Seed, found.Detail)

@@ -9,36 +9,58 @@ import (
 
 // table prints a row for each mutant as it comes.
 type table struct {
-	out      io.Writer
-	markdown bool
-	worst    int
-	notes    []string
+	out              io.Writer
+	markdown         bool
+	mutants, killed  int
+	blunders, caught int
+	worst            int // worlds that a mutant took
+	notes            []string
 }
 
 func newTable(out io.Writer, markdown bool) *table {
 	if markdown {
 		fmt.Fprintf(out, "| mutant | what is wrong | killed by | worlds needed | allowed |\n| --- | --- | --- | ---: | ---: |\n")
 	} else {
-		fmt.Fprintf(out, "%-26s %-12s %7s %7s  %s\n", "mutant", "killed by", "worlds", "allowed", "what is wrong")
+		fmt.Fprintf(out, "%-28s %-12s %7s %8s  %s\n", "mutant", "killed by", "worlds", "allowed", "what is wrong")
 	}
 	return &table{out: out, markdown: markdown}
 }
 
 func (t *table) row(v verdict) {
+	t.count(v)
 	m := v.mutant
-	killer, worlds := v.Check, fmt.Sprint(v.Worlds)
+	killer, worlds, allowed := v.Check, fmt.Sprint(v.Worlds), fmt.Sprint(m.seeds())
 	if v.err != nil {
 		killer, worlds = "NOT KILLED", "-"
 		t.notes = append(t.notes, fmt.Sprintf("%s: %v (meant for %s)%s", m.Name, v.err, m.names(), others(v.Others)))
-	} else {
-		t.worst = max(t.worst, v.Worlds)
+	}
+	if m.Plain {
+		allowed += " quiet"
 	}
 	if t.markdown {
-		fmt.Fprintf(t.out, "| %s | %s | %s | %s | %d |\n", m.Name, m.What, killer, worlds, m.seeds())
+		fmt.Fprintf(t.out, "| %s | %s | %s | %s | %s |\n", m.Name, m.What, killer, worlds, allowed)
 	} else {
-		fmt.Fprintf(t.out, "%-26s %-12s %7s %7d  %s\n", m.Name, killer, worlds, m.seeds(), m.What)
+		fmt.Fprintf(t.out, "%-28s %-12s %7s %8s  %s\n", m.Name, killer, worlds, allowed, m.What)
 	}
 }
+
+func (t *table) count(v verdict) {
+	caught := 0
+	if v.err == nil {
+		caught = 1
+	}
+	if v.mutant.Plain {
+		t.blunders, t.caught = t.blunders+1, t.caught+caught
+		return
+	}
+	t.mutants, t.killed = t.mutants+1, t.killed+caught
+	if v.err == nil {
+		t.worst = max(t.worst, v.Worlds)
+	}
+}
+
+// survivors is how many were not killed.
+func (t *table) survivors() int { return t.mutants - t.killed + t.blunders - t.caught }
 
 // others tells which other promises worlds broke on the way, none of which is a kill.
 func others(checks map[string]int) string {
@@ -53,8 +75,11 @@ func others(checks map[string]int) string {
 	return "; other promises broken: " + strings.Join(names, ", ")
 }
 
-func (t *table) end(all, survivors int) {
-	fmt.Fprintf(t.out, "\n%d mutants, %d killed; the last of them within %d worlds.\n", all, all-survivors, t.worst)
+func (t *table) end() {
+	fmt.Fprintf(t.out, "\n%d mutants, %d killed; the last of them within %d worlds.\n", t.mutants, t.killed, t.worst)
+	if t.blunders > 0 {
+		fmt.Fprintf(t.out, "%d blunders, %d caught in worlds without trouble.\n", t.blunders, t.caught)
+	}
 	for _, note := range t.notes {
 		fmt.Fprintln(t.out, note)
 	}

@@ -33,8 +33,8 @@ func verdicts() []Mutant {
 			Patches: []Patch{{"store/put_replace.go", `w.settleWritten(event.Updated)`, `w.settleWritten(event.Inserted)`}},
 		},
 		{
-			Name: "margin-of-a-day", What: "an event is refused thirty hours before it expires", Checks: undeserved, Plain: true,
-			Patches: []Patch{{"store/put.go", `const ExpiryMargin = time.Hour`, `const ExpiryMargin = 30 * time.Hour`}},
+			Name: "margin-of-a-day", What: "an event is refused twenty hours before it expires", Checks: undeserved,
+			Patches: []Patch{{"store/put.go", `const ExpiryMargin = time.Hour`, `const ExpiryMargin = 20 * time.Hour`}},
 		},
 		{
 			Name: "margin-of-minutes", What: "an event is taken until a minute before it expires", Checks: []sim.Check{sim.Expiry},

@@ -1,0 +1,56 @@
+package main
+
+import "github.com/ingot-events/ingot/internal/sim"
+
+// blunders are wrong even where nothing goes wrong. They are no designs that anybody would keep, and so no mutants;
+// they show that the checks look at everything that is stored.
+func blunders() []Mutant {
+	altered, miscounted := []sim.Check{sim.Altered}, []sim.Check{sim.Miscounted}
+	list := []Mutant{
+		{
+			Name: "id-altered", What: "the stored id is the sort key", Checks: altered,
+			Patches: []Patch{{"store/codec.go", `text(item.Type), text(item.ID),`, `text(item.Type), text(item.Key.SK),`}},
+		},
+		{
+			Name: "payload-rewritten", What: "the payload is stored in canonical form, not as it was received", Checks: altered,
+			Patches: []Patch{{"pipeline/plan.go", `Data: e.Data.Text()}`, `Data: string(keys.Canonical(nil, root, nil))}`}},
+		},
+		{
+			Name: "digest-of-bytes", What: "the digest is of the bytes received, whatever they say", Checks: altered,
+			Patches: []Patch{{"pipeline/plan.go", `	item.Digest = keys.Digest(t.name, w.source.Data, t.ignore)
+`, `	item.Digest = sha256.Sum256([]byte(w.source.Data.Raw()))
+`}, {"pipeline/plan.go", `import (
+`, `import (
+	"crypto/sha256"
+`}},
+		},
+		{
+			Name: "number-as-text", What: "a declared attribute that is a number is stored as text", Checks: altered,
+			Patches: []Patch{{"store/codec.go", `	case event.NumberAttribute:
+		return number(a.Text)
+`, `	case event.NumberAttribute:
+		return text(a.Text)
+`}},
+		},
+		{
+			Name: "expires-late", What: "an item expires ten hours after its time", Checks: []sim.Check{sim.Expiry},
+			Patches: []Patch{{"pipeline/plan.go", `roundUp(item.At.Add(t.retain))`, `roundUp(item.At.Add(t.retain + 10*time.Hour))`}},
+		},
+		{
+			Name: "where-ignored", What: "an aggregate counts what its condition leaves out", Checks: miscounted,
+			Patches: []Patch{{"pipeline/contribute.go", `return f.where == nil || f.where.holds(root)`, `return true`}},
+		},
+		{
+			Name: "min-as-max", What: "min keeps the greatest", Checks: miscounted,
+			Patches: []Patch{{"pipeline/value.go", `"min": aggregate.Min`, `"min": aggregate.Max`}},
+		},
+		{
+			Name: "min-as-text", What: "min compares numbers as text", Checks: append(miscounted, sim.Uncounted),
+			Patches: []Patch{{"aggregate/fold.go", `o == Min && b.Number.Cmp(a.Number) > 0`, `o == Min && b.Number.String() > a.Number.String()`}},
+		},
+	}
+	for i := range list {
+		list[i].Plain = true
+	}
+	return list
+}

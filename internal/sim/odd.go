@@ -1,0 +1,203 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// ofStream is whether a letter is about a stream record, and none of a producer's.
+func ofStream(body string) bool { return strings.Contains(body, `"sequenceNumbers":`) }
+
+// letters are what quarantine has taken that no message of a producer is: records that cannot be understood, and
+// updates of aggregate items that are refused for good.
+type letters struct {
+	odd     map[string]int64 // by key and sequence number: the lowest epoch of the code that sent one
+	refused map[string]bool  // by aggregate item and sequence number
+}
+
+func newLetters() letters { return letters{map[string]int64{}, map[string]bool{}} }
+
+// take reads a letter, with the standard library alone.
+func (l letters) take(body string, epoch int64) {
+	var letter struct {
+		PK, SK, Reason  string
+		SequenceNumbers []string
+	}
+	if !ofStream(body) || json.Unmarshal([]byte(body), &letter) != nil {
+		return
+	}
+	for _, seq := range letter.SequenceNumbers {
+		name := letter.PK + "|" + letter.SK + "|" + pad(seq)
+		switch letter.Reason {
+		case "undecodable-record":
+			if had, ok := l.odd[name]; !ok || epoch < had {
+				l.odd[name] = epoch
+			}
+		case "refused-update":
+			l.refused[name] = true
+		}
+	}
+}
+
+// oddKeys is what the keys of odd items begin with.
+const oddKeys = "ODD#"
+
+// odds are the odd items of the events table, and what the stream said of them.
+type odds struct {
+	made    int
+	live    map[string]bool // by PK
+	records []string        // key and sequence number
+}
+
+// writeOdds is a person at work on a few odd items at a time.
+func (w *World) writeOdds() {
+	for range 1 + w.rng.IntN(3) {
+		w.writeOdd()
+	}
+}
+
+// mostWorse is how often that happens in a world: what waits to be told is told again and again.
+const mostWorse = 3
+
+// worse is trouble that comes together, now and then: there is something that cannot be counted, and the queue that
+// should be told of it is out, or the tables.
+func (w *World) worse() {
+	if w.calm || w.worsened == mostWorse || w.now.Before(w.outage) || w.now.Before(w.choosy) || !w.chance(0.3) {
+		return
+	}
+	w.worsened++
+	until := w.now.Add(time.Duration(20+w.rng.IntN(60)) * time.Second)
+	switch w.rng.IntN(3) {
+	case 0:
+		w.outage, w.outOf, w.outWith = until, keepers, throttled
+	case 1:
+		w.outage, w.outOf, w.outWith = until, tablesAPI, throttled
+	case 2:
+		w.choosy = until
+	}
+}
+
+// writeOdd is a person who writes, changes or removes an item that says it is Ingot's and cannot be understood.
+func (w *World) writeOdd() {
+	live := sortedKeys(w.odds.live)
+	pk := ""
+	if len(live) > 0 && w.chance(0.6) {
+		pk = live[w.rng.IntN(len(live))]
+	} else {
+		w.odds.made++
+		pk = fmt.Sprintf("%s%04d", oddKeys, w.odds.made)
+	}
+	w.fault(oddItem, pk)
+	w.eventWrites++
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	var err error
+	if w.odds.live[pk] && w.chance(0.5) {
+		_, err = w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: key})
+	} else {
+		_, err = w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: w.spoiled(key)})
+	}
+	w.must(err)
+	w.observe()
+}
+
+// spoiled is an item with one thing about it that cannot be.
+func (w *World) spoiled(item map[string]types.AttributeValue) map[string]types.AttributeValue {
+	f := fact{Type: "order", ID: "odd", Merchant: merchants[0], Cents: w.rng.Int64N(2000), At: w.now.UTC().Format(time.RFC3339)}
+	item["type"], item["id"] = &types.AttributeValueMemberS{Value: f.Type}, &types.AttributeValueMemberS{Value: f.ID}
+	item["data"] = &types.AttributeValueMemberS{Value: f.spell(w.rng)}
+	item["at"] = &types.AttributeValueMemberS{Value: w.now.UTC().Format("2006-01-02T15:04:05.000000000Z")}
+	item["digest"] = &types.AttributeValueMemberB{Value: make([]byte, 32)}
+	item["epoch"] = &types.AttributeValueMemberN{Value: "1"}
+	if w.chance(0.5) { // time to live removes it
+		item["expiresAt"] = &types.AttributeValueMemberN{Value: fmt.Sprint(w.now.Unix() + w.rng.Int64N(36*3600))}
+	}
+	switch w.rng.IntN(4) {
+	case 0:
+		delete(item, "data")
+	case 1:
+		item["digest"] = &types.AttributeValueMemberS{Value: "not bytes"}
+	case 2:
+		delete(item, "at")
+	case 3:
+		item["data"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{}}
+	}
+	return item
+}
+
+// odd takes a record of an odd item; false: it is of another.
+func (w *World) odd(r streamtypes.Record) bool {
+	pk, _ := r.Dynamodb.Keys["PK"].(*streamtypes.AttributeValueMemberS)
+	if pk == nil || !strings.HasPrefix(pk.Value, oddKeys) {
+		return false
+	}
+	delete(w.odds.live, pk.Value)
+	if r.Dynamodb.NewImage != nil {
+		w.odds.live[pk.Value] = true
+	}
+	w.odds.records = append(w.odds.records, pk.Value+"|-|"+pad(*r.Dynamodb.SequenceNumber))
+	w.tracef("odd record of %s", pk.Value)
+	return true
+}
+
+// checkOdd checks, at rest, that each odd record is in quarantine, and that the heads are flagged which the code
+// knew that sent it there.
+func (w *World) checkOdd() {
+	epoch := int64(0)
+	for _, name := range w.odds.records {
+		by, ok := w.letters.odd[name]
+		if !ok {
+			w.fail(Unkept, "the record %s cannot be understood and is not in quarantine", name)
+			return
+		}
+		epoch = max(epoch, by)
+	}
+	if epoch == 0 {
+		return
+	}
+	for _, def := range pipelineOf(epoch, w.plan.Spread).Definitions() {
+		if !w.flaggedHead(def) {
+			w.fail(Unkept, "a record that cannot be understood is in quarantine, and the head of %s is not flagged", def)
+		}
+	}
+}
+
+func (w *World) flaggedHead(def *aggregate.Definition) bool {
+	key := def.HeadKey()
+	head := w.read(totals, key.PK, key.SK)
+	return head["flag"] != nil
+}
+
+// read is an item as it is.
+func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
+	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true), Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}})
+	if err != nil {
+		w.fail(Broken, "read: %v", err)
+		return nil
+	}
+	return out.Item
+}
+
+// checkReport checks that verify names each odd item, and no other.
+func (w *World) checkReport(r *verify.Report) {
+	told := strings.Join(r.Odd, "\n")
+	for _, pk := range sortedKeys(w.odds.live) {
+		if !strings.Contains(told, pk) {
+			w.fail(Wrong, "verify does not name the odd item %s", pk)
+		}
+	}
+	if len(r.Odd) != len(w.odds.live) {
+		w.fail(Wrong, "verify names %d odd items of %d: %s", len(r.Odd), len(w.odds.live), told)
+	}
+}

@@ -1,0 +1,170 @@
+package sim
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// What follows goes wrong inside an answer: the request as a whole succeeded, or was cancelled for reasons that
+// stand item by item. The SDK retries none of it.
+
+// some reports whether a fault inside an answer happens now.
+func (w *World) some(p float64) bool { return !w.calm && w.chance(p) }
+
+// draw marks some of n places, at least one.
+func (w *World) draw(n int, share float64) []bool {
+	places := make([]bool, n)
+	for i := range places {
+		places[i] = w.chance(share)
+	}
+	places[w.rng.IntN(n)] = true
+	return places
+}
+
+// without is the list but for the marked places.
+func without[T any](list []T, marked []bool) (rest []T) {
+	for i, v := range list {
+		if !marked[i] {
+			rest = append(rest, v)
+		}
+	}
+	return rest
+}
+
+// otherCodes are what a statement of a batch may be told but that it is throttled.
+var otherCodes = []types.BatchStatementErrorCodeEnum{
+	types.BatchStatementErrorCodeEnumInternalServerError, types.BatchStatementErrorCodeEnumInternalServerError,
+	types.BatchStatementErrorCodeEnumProvisionedThroughputExceeded,
+	types.BatchStatementErrorCodeEnumRequestLimitExceeded, types.BatchStatementErrorCodeEnumTransactionConflict,
+}
+
+// failStatements refuses some statements of a batch inside a successful answer. One that is told of an internal
+// error may have been applied all the same.
+func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput, call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	var code types.BatchStatementErrorCodeEnum
+	switch {
+	case len(in.Statements) < 2:
+		return call(in)
+	case w.some(w.plan.Faults.Statements):
+		code = types.BatchStatementErrorCodeEnumThrottlingError
+		w.fault(statements, "BatchExecuteStatement")
+	case w.some(w.plan.Faults.Codes):
+		code = otherCodes[w.rng.IntN(len(otherCodes))]
+		w.fault(statementCodes, string(code))
+	default:
+		return call(in)
+	}
+	told := w.draw(len(in.Statements), 0.3)
+	kept := make([]bool, len(told)) // not applied
+	for i := range told {
+		kept[i] = told[i] && (code != types.BatchStatementErrorCodeEnumInternalServerError || !w.chance(0.3))
+	}
+	var answers []types.BatchStatementResponse
+	if rest := without(in.Statements, kept); len(rest) > 0 {
+		out, err := call(&dynamodb.BatchExecuteStatementInput{Statements: rest})
+		if err != nil {
+			return out, err
+		}
+		answers = out.Responses
+	}
+	all := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(told))}
+	for i := range told {
+		if !kept[i] {
+			all.Responses[i], answers = answers[0], answers[1:]
+		}
+		if told[i] {
+			all.Responses[i] = types.BatchStatementResponse{Error: &types.BatchStatementError{Code: code, Message: aws.String("try again")}}
+		}
+	}
+	return all, nil
+}
+
+// leaveUnread answers a read with part of its keys unprocessed. One key alone would be an error instead.
+func (w *World) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error)) (*dynamodb.BatchGetItemOutput, error) {
+	for table, asked := range in.RequestItems { // of which Ingot sends one
+		if len(asked.Keys) < 2 || !w.some(w.plan.Faults.Unread) {
+			break
+		}
+		w.fault(unread, table)
+		left := w.draw(len(asked.Keys), 0.3)
+		left[w.rng.IntN(len(left))] = false
+		rest, unprocessed := asked, asked
+		rest.Keys, unprocessed.Keys = nil, nil
+		for i, key := range asked.Keys {
+			if left[i] {
+				unprocessed.Keys = append(unprocessed.Keys, key)
+			} else {
+				rest.Keys = append(rest.Keys, key)
+			}
+		}
+		out, err := call(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: rest}})
+		if err == nil && len(unprocessed.Keys) > 0 {
+			out.UnprocessedKeys = map[string]types.KeysAndAttributes{table: unprocessed}
+		}
+		return out, err
+	}
+	return call(in)
+}
+
+// cancelReasons are for what a transaction is cancelled though each of its conditions holds.
+var cancelReasons = []string{"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
+
+// cancel cancels a transaction for reasons that stand item by item. One that is cancelled anyhow, because
+// conditions fail, may have such reasons beside.
+func (w *World) cancel(in *dynamodb.TransactWriteItemsInput, call func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
+	var cancelled *types.TransactionCanceledException
+	if !w.some(w.plan.Faults.Cancel) {
+		out, err := call()
+		if !errors.As(err, &cancelled) || !w.some(w.plan.Faults.Cancel) {
+			return out, err
+		}
+	} else {
+		cancelled = &types.TransactionCanceledException{Message: aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons"),
+			CancellationReasons: make([]types.CancellationReason, len(in.TransactItems))}
+		for i := range cancelled.CancellationReasons {
+			cancelled.CancellationReasons[i].Code = aws.String("None")
+		}
+	}
+	reason := cancelReasons[w.rng.IntN(len(cancelReasons))]
+	w.fault(cancelledFor, reason)
+	for i, drawn := range w.draw(len(in.TransactItems), 0.1) {
+		if r := &cancelled.CancellationReasons[i]; drawn && aws.ToString(r.Code) == "None" {
+			r.Code, r.Message = &reason, aws.String("try again")
+		}
+	}
+	return nil, cancelled
+}
+
+// failLetters answers that some letters of a batch were not taken, and are the queue's own fault.
+func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error)) (*sqs.SendMessageBatchOutput, error) {
+	share := 0.4
+	if !w.calm && w.now.Before(w.choosy) {
+		share = 0.98
+	} else if !w.some(w.plan.Faults.Letters) {
+		return call(in)
+	}
+	w.fault(lettersFailed, "SendMessageBatch")
+	failed := w.draw(len(in.Entries), share)
+	out := &sqs.SendMessageBatchOutput{}
+	if rest := without(in.Entries, failed); len(rest) > 0 {
+		one := *in
+		one.Entries = rest
+		var err error
+		if out, err = call(&one); err != nil {
+			return out, err
+		}
+	}
+	slices.Reverse(out.Successful) // in any order
+	for i, entry := range in.Entries {
+		if failed[i] {
+			out.Failed = append(out.Failed, sqstypes.BatchResultErrorEntry{Id: entry.Id, Code: aws.String("InternalError"), Message: aws.String("try again")})
+		}
+	}
+	return out, nil
+}

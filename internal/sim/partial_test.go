@@ -1,0 +1,152 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// faulty is a world in which one kind of fault always happens.
+func faulty(t *testing.T, seed uint64, set func(*Faults)) *World {
+	p := StillPlan(seed)
+	set(&p.Faults)
+	w := newWorld(p, false)
+	t.Cleanup(w.killAll)
+	return w
+}
+
+func keyed(pk string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+}
+
+// TestFailStatements: what is told of an error is not applied, but for an internal one now and then.
+func TestFailStatements(t *testing.T) {
+	codes, hidden := map[types.BatchStatementErrorCodeEnum]int{}, 0
+	for seed := range uint64(60) {
+		w := faulty(t, seed, func(f *Faults) { f.Codes = 1 })
+		in := &dynamodb.BatchExecuteStatementInput{}
+		for i := range 8 {
+			in.Statements = append(in.Statements, types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "totals" VALUE {'PK': ?, 'SK': ?}`),
+				Parameters: []types.AttributeValue{&types.AttributeValueMemberS{Value: fmt.Sprint(i)}, &types.AttributeValueMemberS{Value: "-"}}})
+		}
+		out, err := w.failStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
+			return w.engine.DynamoDB().BatchExecuteStatement(context.Background(), in)
+		})
+		if err != nil || len(out.Responses) != 8 {
+			t.Fatalf("seed %d: %v %v", seed, out, err)
+		}
+		told := 0
+		for i, answer := range out.Responses {
+			there := len(w.read(totals, fmt.Sprint(i), "-")) > 0
+			switch {
+			case answer.Error == nil && !there:
+				t.Errorf("seed %d: statement %d is answered as done and is not", seed, i)
+			case answer.Error != nil && there && answer.Error.Code != types.BatchStatementErrorCodeEnumInternalServerError:
+				t.Errorf("seed %d: statement %d is told of %s and is done", seed, i, answer.Error.Code)
+			case answer.Error != nil && there:
+				hidden++
+			}
+			if answer.Error != nil {
+				told++
+				codes[answer.Error.Code]++
+			}
+		}
+		if told == 0 {
+			t.Errorf("seed %d: no statement is told of an error", seed)
+		}
+	}
+	if len(codes) != 4 || hidden == 0 {
+		t.Errorf("codes %v, %d applied all the same", codes, hidden)
+	}
+}
+
+// TestLeaveUnread: each key is answered or left unprocessed, and at least one is answered.
+func TestLeaveUnread(t *testing.T) {
+	for seed := range uint64(20) {
+		w := faulty(t, seed, func(f *Faults) { f.Unread = 1 })
+		request := types.KeysAndAttributes{}
+		for i := range 5 {
+			pk := fmt.Sprint(i)
+			_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyed(pk)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Keys = append(request.Keys, keyed(pk))
+		}
+		read := func(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
+			return w.engine.DynamoDB().BatchGetItem(context.Background(), in)
+		}
+		out, err := w.leaveUnread(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}}, read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered, left := len(out.Responses[totals]), len(out.UnprocessedKeys[totals].Keys)
+		if answered+left != 5 || answered == 0 {
+			t.Errorf("seed %d: %d answered, %d left unread", seed, answered, left)
+		}
+		w.calm = true
+		if out, err := w.leaveUnread(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{totals: request}}, read); err != nil || len(out.Responses[totals]) != 5 {
+			t.Errorf("seed %d: calm, and not all are answered: %v", seed, err)
+		}
+	}
+}
+
+// TestCancel: a reason for each item, one of them at least no condition, and nothing applied.
+func TestCancel(t *testing.T) {
+	for seed := range uint64(20) {
+		w := faulty(t, seed, func(f *Faults) { f.Cancel = 1 })
+		in := &dynamodb.TransactWriteItemsInput{}
+		for i := range 4 {
+			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(totals), Item: keyed(fmt.Sprint(i))}})
+		}
+		_, err := w.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) {
+			return w.engine.DynamoDB().TransactWriteItems(context.Background(), in)
+		})
+		var cancelled *types.TransactionCanceledException
+		if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != 4 {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		why := 0
+		for i, reason := range cancelled.CancellationReasons {
+			if *reason.Code != "None" {
+				why++
+			}
+			if len(w.read(totals, fmt.Sprint(i), "-")) > 0 {
+				t.Errorf("seed %d: item %d of a cancelled transaction is there", seed, i)
+			}
+		}
+		if why == 0 {
+			t.Errorf("seed %d: no reason", seed)
+		}
+	}
+}
+
+// TestFailLetters: only what stands under Successful counts as kept.
+func TestFailLetters(t *testing.T) {
+	for seed := range uint64(20) {
+		w := faulty(t, seed, func(f *Faults) { f.Letters = 1 })
+		in := &sqs.SendMessageBatchInput{QueueUrl: &w.quarantineURL}
+		for i := range 5 {
+			in.Entries = append(in.Entries, sqstypes.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)), MessageBody: aws.String(fmt.Sprint("letter ", i))})
+		}
+		out, err := w.failLetters(in, sender{w, 1}.send)
+		if err != nil || len(out.Failed) == 0 || len(out.Failed)+len(out.Successful) != 5 {
+			t.Fatalf("seed %d: %v %v", seed, out, err)
+		}
+		for _, failed := range out.Failed {
+			if failed.SenderFault || w.quarantined["letter "+*failed.Id] > 0 {
+				t.Errorf("seed %d: letter %s failed and counts as kept, or is the sender's fault", seed, *failed.Id)
+			}
+		}
+		if len(w.quarantined) != len(out.Successful) || w.depth(w.quarantineURL) != int64(len(out.Successful)) {
+			t.Errorf("seed %d: %d letters kept of %d", seed, len(w.quarantined), len(out.Successful))
+		}
+	}
+}
