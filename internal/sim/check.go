@@ -205,9 +205,26 @@ func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
 			}
 		}
 	}
+	for name := range item {
+		if !s.has(name) {
+			w.fail(Miscounted, "%s has %s, which nothing gives it", s.key, name)
+		}
+	}
 	if flagged := item["flag"] != nil; flagged != s.flagged {
 		w.fail(Miscounted, "%s: flagged is %v, its marks and receipts say %v", s.key, flagged, s.flagged)
 	}
+}
+
+// has reports whether an aggregate item may have an attribute.
+func (s *slot) has(name string) bool {
+	switch name {
+	case "PK", "SK", "n", "fp", "fpx", "expiresAt", "flag":
+		return true
+	}
+	_, summed := s.values[name]
+	_, greatest := s.max[name]
+	_, least := s.min[name]
+	return summed || greatest || least || strings.HasPrefix(name, "m:")
 }
 
 func number(v types.AttributeValue) *big.Int {

@@ -64,7 +64,11 @@ func (w *World) accept(c *change) {
 	if inv == nil || inv.wrote == nil {
 		return
 	}
-	inv.wrote[write{c.new.fact, map[bool]string{true: "Inserted", false: "Updated"}[c.old == nil]}]++
+	earned := "Updated"
+	if c.old == nil {
+		earned = "Inserted"
+	}
+	inv.wrote[write{c.new.fact, earned}]++
 	if c.new.epoch != inv.epoch {
 		w.fail(Altered, "%s is stamped %d, and %s has epoch %d", c.new.key(), c.new.epoch, inv.name, inv.epoch)
 	}

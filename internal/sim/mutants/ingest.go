@@ -4,7 +4,7 @@ import "github.com/ingot-events/ingot/internal/sim"
 
 // ingest are other ways of storing events and of answering the queue.
 func ingest() []Mutant {
-	lost := []sim.Check{sim.Lost}
+	lost := []sim.Check{sim.Lost, sim.Undeserved} // the verdict comes before the acknowledgement
 	return []Mutant{
 		{
 			Name: "digest-not-compared", What: "the same key is a duplicate, whatever the payload", Checks: lost,

@@ -40,6 +40,16 @@ var promised = map[string]string{
 	"a BatchGet miss read as Duplicate":                "miss-is-duplicate",
 	"a request left running after the answer":          "request-left-running",
 	"a head created without raising the epoch":         "epoch-not-raised",
+	"a Duplicate reported as Conflict":                 "duplicate-as-conflict",
+	"an expiry margin of 30 h":                         "margin-of-a-day",
+	"an expiry margin of a minute":                     "margin-of-minutes",
+	"a stored id altered":                              "id-altered",
+	"expiresAt ten hours late":                         "expires-late",
+	"an index key left out of the put":                 "one-index",
+	"a where ignored":                                  "where-ignored",
+	"min treated as max":                               "min-as-max",
+	"min compared as text":                             "min-as-text",
+	"the archive object holds the wrong body":          "archive-wrong-body",
 }
 
 func TestPromisedMutantsAreThere(t *testing.T) {
