@@ -64,7 +64,7 @@ func (w *World) fill(s *slot) {
 		used += len(attribute) + sizeOf(v)
 	}
 	content := make([]byte, event.MaxItem-used-w.rng.IntN(slack))
-	if w.spoil(s, name, &types.AttributeValueMemberB{Value: content}) {
+	if s.filled = true; w.spoil(s, name, &types.AttributeValueMemberB{Value: content}) {
 		w.fault(filled, fmt.Sprintf("%s with %d bytes", s.key, len(content)))
 	}
 }
@@ -122,7 +122,8 @@ func (w *World) checkDamaged(s *slot) {
 	s.fp, s.fpx, s.waiting = fp, fpx, nil
 }
 
-// checkRefused checks that what a total did not take is in quarantine, and that the total or its head is flagged.
+// checkRefused checks that what a total did not take is in quarantine, and that the total is flagged; of a full one
+// it may be the head.
 func (w *World) checkRefused(s *slot, steps []*step, flagged bool) {
 	for _, step := range steps {
 		if !w.letters.refused[s.key+"|"+step.seq] {
@@ -134,7 +135,7 @@ func (w *World) checkRefused(s *slot, steps []*step, flagged bool) {
 		return
 	}
 	name, _, _ := slotName(s.key)
-	if def, ok := pipelineOf(1, w.plan.Spread).Definition(name); !ok || !w.flaggedHead(def) {
+	if def, ok := pipelineOf(1, w.plan.Spread).Definition(name); !s.filled || !ok || !w.flaggedHead(def) {
 		w.fail(Unkept, "%s did not take change %s, and neither it nor its head is flagged", s.key, steps[0].seq)
 	}
 }

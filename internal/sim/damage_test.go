@@ -40,6 +40,7 @@ func TestCheckDamaged(t *testing.T) {
 		"none is, and all are kept":        {10, []string{"1", "2", "3"}, true, ""},
 		"none is, and one is not kept":     {10, []string{"1", "3"}, true, Unkept},
 		"none is, and nothing says so":     {10, []string{"1", "2", "3"}, false, Unkept},
+		"it is full, and its head says so": {10, []string{"1", "2", "3"}, false, ""},
 		"the last is, the others are kept": {10 + 4, []string{"1", "2"}, true, ""},
 		"the first is alone":               {10 + 1, []string{"1", "2", "3"}, true, Miscounted},
 		"something else":                   {99, []string{"1", "2", "3"}, true, Miscounted},
@@ -58,6 +59,13 @@ func TestCheckDamaged(t *testing.T) {
 			}
 			s := w.model.slot(pk+"|-", 0)
 			s.damaged, s.fp = true, big.NewInt(10)
+			if s.filled = name == "it is full, and its head says so"; s.filled {
+				head := keyed("G#live#1")
+				head["flag"] = &types.AttributeValueMemberS{Value: "refused"}
+				if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(totals), Item: head}); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for i, fp := range []int64{1, 2, 4} {
 				(&step{seq: pad(fmt.Sprint(i + 1)), slot: s, fp: big.NewInt(fp), fpx: new1()}).apply()
 			}

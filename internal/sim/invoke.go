@@ -241,6 +241,7 @@ func (w *World) count(payload []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		w.settledOdd(payload, response, s.plan)
 		return json.Marshal(response)
 	})
 }

@@ -51,6 +51,7 @@ type slot struct {
 	applied   int // of which so many are counted
 	unmarked  bool
 	damaged   bool    // a person has spoiled it: some changes are refused
+	filled    bool    // and it may take not even a flag
 	waiting   []*step // of a damaged one: passed by its marks or receipts, and not yet looked at
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -80,7 +83,7 @@ func (w *World) worse() {
 	until := w.now.Add(time.Duration(20+w.rng.IntN(60)) * time.Second)
 	switch w.rng.IntN(3) {
 	case 0:
-		w.outage, w.outOf, w.outWith = until, keepers, throttled
+		w.outage, w.outOf, w.outWith = until, keepers, []error{throttled, denied, denied}[w.rng.IntN(3)]
 	case 1:
 		w.outage, w.outOf, w.outWith = until, tablesAPI, throttled
 	case 2:
@@ -150,6 +153,38 @@ func (w *World) odd(r streamtypes.Record) bool {
 	return true
 }
 
+// settledOdd checks the odd records of a batch that is answered: those that its mapping will not deliver again must
+// be in quarantine by now.
+func (w *World) settledOdd(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
+	if len(w.odds.records) == 0 || !bytes.Contains(payload, []byte(`"`+oddKeys)) {
+		return
+	}
+	from := ""
+	if failures := answer.BatchItemFailures; len(failures) > 0 {
+		from = pad(failures[0].ItemIdentifier)
+	}
+	for _, name := range w.odds.records {
+		seq := name[strings.LastIndexByte(name, '|')+1:]
+		if from != "" && seq >= from || !bytes.Contains(payload, []byte(`"`+strings.TrimLeft(seq, "0")+`"`)) {
+			continue // it comes again, or is of another batch
+		}
+		if _, kept := w.letters.odd[name]; !kept {
+			w.fail(Unkept, "a batch is done with, and its record %s cannot be understood and is not in quarantine", name)
+			return
+		}
+		w.checkFlags(by)
+	}
+}
+
+// checkFlags checks that the code which has met an odd record has flagged every head that it knows.
+func (w *World) checkFlags(by *pipeline.Pipeline) {
+	for _, def := range by.Definitions() {
+		if !w.flaggedHead(def) {
+			w.fail(Unkept, "a record that cannot be understood is in quarantine, and the head of %s is not flagged", def)
+		}
+	}
+}
+
 // checkOdd checks, at rest, that each odd record is in quarantine, and that the heads are flagged which the code
 // knew that sent it there.
 func (w *World) checkOdd() {
@@ -162,13 +197,8 @@ func (w *World) checkOdd() {
 		}
 		epoch = max(epoch, by)
 	}
-	if epoch == 0 {
-		return
-	}
-	for _, def := range pipelineOf(epoch, w.plan.Spread).Definitions() {
-		if !w.flaggedHead(def) {
-			w.fail(Unkept, "a record that cannot be understood is in quarantine, and the head of %s is not flagged", def)
-		}
+	if epoch > 0 {
+		w.checkFlags(pipelineOf(epoch, w.plan.Spread))
 	}
 }
 

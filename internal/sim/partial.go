@@ -141,16 +141,14 @@ func (w *World) cancel(in *dynamodb.TransactWriteItemsInput, call func() (*dynam
 	return nil, cancelled
 }
 
-// failLetters answers that some letters of a batch were not taken, and are the queue's own fault.
+// failLetters answers that some letters of a batch were not taken, which as a rule is the queue's own fault.
 func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error)) (*sqs.SendMessageBatchOutput, error) {
-	share := 0.4
-	if !w.calm && w.now.Before(w.choosy) {
-		share = 0.98
-	} else if !w.some(w.plan.Faults.Letters) {
+	choosy := !w.calm && w.now.Before(w.choosy) // it blames the sender, who then does not ask again
+	if !choosy && !w.some(w.plan.Faults.Letters) {
 		return call(in)
 	}
 	w.fault(lettersFailed, "SendMessageBatch")
-	failed := w.draw(len(in.Entries), share)
+	failed := w.draw(len(in.Entries), 0.4)
 	out := &sqs.SendMessageBatchOutput{}
 	if rest := without(in.Entries, failed); len(rest) > 0 {
 		one := *in
@@ -163,7 +161,7 @@ func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMe
 	slices.Reverse(out.Successful) // in any order
 	for i, entry := range in.Entries {
 		if failed[i] {
-			out.Failed = append(out.Failed, sqstypes.BatchResultErrorEntry{Id: entry.Id, Code: aws.String("InternalError"), Message: aws.String("try again")})
+			out.Failed = append(out.Failed, sqstypes.BatchResultErrorEntry{Id: entry.Id, SenderFault: choosy, Code: aws.String("InternalError"), Message: aws.String("not now")})
 		}
 	}
 	return out, nil

@@ -73,7 +73,7 @@ type World struct {
 	outage   time.Time       // until when next to nothing gets through
 	outOf    map[string]bool // of which requests
 	outWith  error           // what they are told
-	choosy   time.Time       // until when quarantine takes next to none of the letters of a batch
+	choosy   time.Time       // until when quarantine never takes all letters of a batch, and blames their sender
 	worsened int             // times that it was made worse
 	asleep   int             // rebuilds that wait for the next burst
 	phase    int
