@@ -74,6 +74,12 @@ func refusals() []Mutant {
 		return false,`}},
 		},
 		{
+			Name: "refused-values-again", What: "a refused update's values are sent once more in place of the flag", Checks: unkept,
+			Patches: []Patch{{"store/receipts.go", `	if refusal := g.refusals[u.Key]; refusal != nil {
+		e.flag`, `	if refusal := g.refusals[u.Key]; refusal != nil && len(u.Steps) > 1 {
+		e.flag`}},
+		},
+		{
 			Name: "refusal-spreads", What: "one refused aggregate item takes the values of the others in its transaction with it", Checks: []sim.Check{sim.Miscounted, sim.Unkept},
 			Patches: []Patch{{"store/receipts_refused.go", `	g.refusals[u.Key] = a.err
 `, `	for _, entry := range g.entries {
