@@ -41,7 +41,7 @@ var promised = map[string]string{
 	"a request left running after the answer":          "request-left-running",
 	"a head created without raising the epoch":         "epoch-not-raised",
 	"a Duplicate reported as Conflict":                 "duplicate-as-conflict",
-	"an expiry margin of 30 h":                         "margin-of-a-day",
+	"an expiry margin of 20 h":                         "margin-of-a-day",
 	"an expiry margin of a minute":                     "margin-of-minutes",
 	"a stored id altered":                              "id-altered",
 	"expiresAt ten hours late":                         "expires-late",
@@ -50,6 +50,18 @@ var promised = map[string]string{
 	"min treated as max":                               "min-as-max",
 	"min compared as text":                             "min-as-text",
 	"the archive object holds the wrong body":          "archive-wrong-body",
+	"Failed entries of a letter batch ignored":         "failed-letters-ignored",
+	"UnprocessedKeys read as absent":                   "unread-is-absent",
+	"a transaction conflict read as counted already":   "conflict-is-receipt",
+	"an internal error of a statement taken as done":   "internal-error-is-done",
+	"an odd record dropped without a letter":           "odd-record-dropped",
+	"an odd record that blocks its shard":              "odd-record-blocks",
+	"heads not flagged for an odd record":              "odd-record-unflagged",
+	"a refused update let go without a letter":         "refused-update-dropped",
+	"a refused update that blocks its shard":           "refused-update-blocks",
+	"both functions rolled back in silence":            "rolled-back-unsaid",
+	"an aggregate let go without a new epoch":          "let-go-unseen",
+	"an aggregate put back after a gap":                "goes-on-after-a-gap",
 }
 
 func TestPromisedMutantsAreThere(t *testing.T) {
