@@ -39,7 +39,7 @@ func refusals() []Mutant {
 `, ``}},
 		},
 		{
-			Name: "refused-update-marks-nothing", What: "an update that is refused for good does not move the mark", Checks: unkept,
+			Name: "refused-update-keeps-mark", What: "an update that is refused for good does not move the mark", Checks: unkept,
 			Patches: []Patch{
 				{"store/marks.go", `	e.mark(w.lane, &delta)
 `, `	e.mark(w.lane, &delta)
