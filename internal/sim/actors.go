@@ -198,7 +198,7 @@ func (w *World) pollOnce(s *esm.Stream) bool {
 	if streamed.Idle() {
 		w.sleep(time.Duration(2+w.rng.IntN(10)) * time.Second)
 	} else if streamed.Failed > 0 {
-		w.sleep(time.Duration(w.rng.IntN(3000)) * time.Millisecond)
+		w.sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)
 	} else {
 		w.pause()
 	}

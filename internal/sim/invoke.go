@@ -60,6 +60,10 @@ func (w *World) deployed(function string) bool {
 	return at > 0 && w.phase >= at
 }
 
+// rolledBackFor is how many invocations a roll-back of both functions lasts at the most: sooner or later old code
+// meets what only new code can read, and does nothing but fail.
+const rolledBackFor = 50
+
 // epochOf is the pipeline that a function's next invocation runs. While a newer one is being deployed, both
 // take turns; the streams function gets it first.
 func (w *World) epochOf(function string) int64 {
@@ -71,7 +75,7 @@ func (w *World) epochOf(function string) int64 {
 		return 1
 	case w.phase == at+1 && w.plan.Back && !w.calm && w.chance(0.3):
 		return 1
-	case w.phase == w.plan.Withdrawn && !w.calm && w.chance(0.7):
+	case w.phase == w.plan.Withdrawn && !w.calm && w.stats.Faults[withdrawn] < rolledBackFor:
 		w.fault(withdrawn, function)
 		return 1
 	}

@@ -19,6 +19,9 @@ type sender struct {
 }
 
 func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	if ofStream(*in.Entries[0].MessageBody) {
+		s.w.worse()
+	}
 	out, err := request(s.w, ctx, "SendMessageBatch", false, func() (*sqs.SendMessageBatchOutput, error) {
 		for i := range in.Entries {
 			s.w.checkLetter(&in.Entries[i])

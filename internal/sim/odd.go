@@ -65,7 +65,7 @@ type odds struct {
 
 // writeOdds is a person at work on a few odd items at a time.
 func (w *World) writeOdds() {
-	for range 1 + w.rng.IntN(3) {
+	for range 1 + w.rng.IntN(5) {
 		w.writeOdd()
 	}
 }

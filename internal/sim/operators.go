@@ -30,6 +30,17 @@ func (w *World) rebuild() (complete bool) {
 	return err == nil && len(differences) == 0
 }
 
+// rebuildInPeace lets a rebuild go to its end, or to where its operator falls asleep, and the stream with it: old
+// code that is deployed next finds a generation that says it is complete, and at first nothing that it cannot read.
+func (w *World) rebuildInPeace() bool {
+	before, ended := w.asleep, false
+	w.calm = true
+	defer func() { w.calm = false }()
+	w.spawn("rebuild", nil, func() { w.rebuild(); ended = true })
+	w.run(calmSteps, func() bool { return (ended || w.asleep > before) && w.quiet() })
+	return w.failure == nil
+}
+
 // finishUpgrade runs the rebuild to its end once the old code is gone: it must succeed.
 func (w *World) finishUpgrade() bool {
 	if w.plan.Upgrade == 0 || w.failure != nil {

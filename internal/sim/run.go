@@ -104,6 +104,9 @@ func (w *World) liveBursts() bool {
 			w.now = w.now.Add(time.Duration(70+w.rng.IntN(10)) * time.Hour)
 		}
 		w.sweep()
+		if w.phase+1 == w.plan.Withdrawn && !w.rebuildInPeace() {
+			return false
+		}
 	}
 	return true
 }

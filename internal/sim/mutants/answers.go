@@ -25,7 +25,7 @@ func answers() []Mutant {
 `}},
 		},
 		{
-			Name: "internal-error-is-done", What: "a statement that is told of an internal error counts as done", Checks: []sim.Check{sim.Lost},
+			Name: "internal-error-is-done", What: "a statement that is told of an internal error counts as done", Checks: []sim.Check{sim.Lost, sim.Undeserved},
 			Patches: []Patch{{"store/put_insert.go", `	if e == nil {
 		return answer{}
 `, `	if e == nil || e.Code == types.BatchStatementErrorCodeEnumInternalServerError {

@@ -59,13 +59,6 @@ func verdicts() []Mutant {
 `}},
 		},
 		{
-			Name: "unprocessed-is-missing", What: "a key that a read left unprocessed is absent", Checks: undeserved,
-			Patches: []Patch{{"store/put_read.go", `			delete(byKey, w.item.Key)
-			p.note(w, answer{outcome: throttled, reason: "UnprocessedKeys"})
-`, `			_ = w
-`}},
-		},
-		{
 			Name: "own-as-existing", What: "a conflict shows itself as what is stored", Checks: undeserved,
 			Patches: []Patch{{"handler/ingest.go", `		o.Existing = r.Existing
 `, `		o.Existing = o.Item
