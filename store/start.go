@@ -126,7 +126,7 @@ func (s *Store) compare(t *roster) *changes {
 		}
 	}
 	for _, d := range t.counted {
-		switch own := s.pipeline.Epoch(); {
+		switch {
 		case s.declares(d):
 		case own > t.epoch:
 			c.retired = append(c.retired, d)
