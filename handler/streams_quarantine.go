@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -81,7 +82,7 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	err := b.send(ctx, letters...)
 	if err == nil {
 		b.rep.Quarantined += len(letters)
-		cost, flagErr := b.Store.Flag(ctx, b.Plan.Definitions(), b.created, "a stream record could not be understood and is in quarantine: "+b.odd[0].err.Error())
+		cost, flagErr := b.Store.Flag(ctx, slices.Concat(b.Plan.Definitions(), b.Store.Newer()), b.created, "a stream record could not be understood and is in quarantine: "+b.odd[0].err.Error())
 		b.rep.Cost.Add(cost)
 		err = flagErr
 	}

@@ -21,7 +21,7 @@ func refusals() []Mutant {
 		},
 		{
 			Name: "odd-record-unflagged", What: "a record that cannot be understood leaves no flag on the heads", Checks: unkept,
-			Patches: []Patch{{"handler/streams_quarantine.go", `b.Plan.Definitions(), b.created`, `nil, b.created`}},
+			Patches: []Patch{{"handler/streams_quarantine.go", `slices.Concat(b.Plan.Definitions(), b.Store.Newer()), b.created`, `slices.Concat(b.Plan.Definitions()[:0]), b.created`}},
 		},
 		{
 			Name: "refused-update-dropped", What: "an update that is refused for good leaves no letter", Checks: unkept,
