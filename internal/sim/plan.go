@@ -83,7 +83,7 @@ func NewPlan(seed uint64) Plan {
 	p.Faults = Faults{
 		Refuse: rate(0.08), Lose: rate(0.08), Late: rate(0.05), Never: rate(0.03), Twice: rate(0.06), Slow: rate(0.01), Statements: rate(0.1), Conflict: rate(0.05), Crash: rate(0.02),
 		DropAnswer: rate(0.08), Duplicate: rate(0.08), Forget: rate(0.06),
-		Stale: rate(0.02), Second: rate(0.02), Roll: rate(0.02), Split: rate(0.01), Replay: rate(0.05), Sweep: rate(0.1),
+		Stale: rate(0.015), Second: rate(0.012), Roll: rate(0.02), Split: rate(0.01), Replay: rate(0.03), Sweep: rate(0.08),
 	}
 	p.Bisect, p.Skew, p.ReturnsItem = chance(0.4), chance(0.2), chance(0.5)
 	p.Copies, p.Receives = among(0, 4), 1000
@@ -93,7 +93,7 @@ func NewPlan(seed uint64) Plan {
 			p.Crowded = 0.02 + rate(0.08)
 		}
 	}
-	p.Faults.Outage = rate(0.02)
+	p.Faults.Outage = rate(0.01)
 	if p.FIFO { // only what fails with time left lets a group be overtaken
 		p.Faults.Outage += 0.03
 	}
