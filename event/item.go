@@ -5,6 +5,9 @@ import "time"
 // MaxItem is DynamoDB's limit for one item, attribute names included, in bytes.
 const MaxItem = 400 * 1024
 
+// MaxEpoch is the highest epoch that a pipeline may have, far beyond what raising it by one comes to.
+const MaxEpoch = 1_000_000_000
+
 // Item is what is stored of one event. It is a pure function of the event and the pipeline, apart from
 // Epoch, which says which pipeline wrote it.
 type Item struct {

@@ -48,7 +48,8 @@ func newMapped(t *testing.T, seed uint64, c aggregate.Counting) *mapped {
 	m.world = newWorld(t, counting(c), func(s *setup) {
 		s.env = &store.Env{Now: func() time.Time { return m.now }, Rand: m.r.Float64, Group: func() store.Group { return inline{} },
 			Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-	}).started()
+	})
+	m.started()
 	for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "UpdateItem", "TransactWriteItems", "GetItem", "SendMessageBatch", "PutObject"} {
 		chance := func(p float64) func(any) bool {
 			return func(any) bool { return m.trouble && m.r.Float64() < p }

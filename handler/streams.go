@@ -137,6 +137,9 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	if err := b.decode(e); err != nil {
 		return err
 	}
+	if err := b.Store.Renew(ctx); err != nil {
+		return fmt.Errorf("streams: %w", err)
+	}
 	if e.shard == "" && b.Store.Counting() == aggregate.Marks {
 		return errNoShard
 	}

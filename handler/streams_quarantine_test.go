@@ -28,12 +28,16 @@ func TestOddRecords(t *testing.T) {
 				img["note"] = map[string]any{"S": strings.Repeat("\ufffe", 200_000)} // SQS takes it only escaped
 				delete(img, "digest")
 			},
-			"no data":            func(r map[string]any, img attributes) { delete(img, "data") },
-			"time unreadable":    func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
-			"unknown event name": func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
-			"no images":          func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
-			"name of wrong type": func(r map[string]any, _ attributes) { r["eventName"] = 7 },
-			"no stream":          func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
+			"stamp of no pipeline": func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "1000000001"} },
+			"stamp below nothing":  func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "-5"} },
+			"stamp with a part":    func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "1.5"} },
+			"stamp as text":        func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"S": "3"} },
+			"no data":              func(r map[string]any, img attributes) { delete(img, "data") },
+			"time unreadable":      func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
+			"unknown event name":   func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
+			"no images":            func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
+			"name of wrong type":   func(r map[string]any, _ attributes) { r["eventName"] = 7 },
+			"no stream":            func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
 			"no creation time": func(r map[string]any, _ attributes) {
 				delete(r["dynamodb"].(map[string]any), "ApproximateCreationDateTime")
 			},

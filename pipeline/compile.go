@@ -47,8 +47,8 @@ func compile(spec *Spec, r *report, opts []Option) (*Pipeline, error) {
 
 // file compiles the parts in the order in which they need each other.
 func (c *compiler) file() {
-	if c.spec.Epoch < 1 || c.spec.Epoch > maxEpoch {
-		c.mistake("epoch", fmt.Sprintf("epoch is %d", c.spec.Epoch), "a whole number of at least 1")
+	if c.spec.Epoch < 1 || c.spec.Epoch > event.MaxEpoch {
+		c.mistake("epoch", fmt.Sprintf("epoch is %d", c.spec.Epoch), rangeText(1, event.MaxEpoch))
 		c.broken["epoch"] = true
 	}
 	if c.spec.Type != "" {

@@ -47,7 +47,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 	if len(feeds) == 0 {
 		return
 	}
-	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by)
+	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by, feeds)
 	c.measureDefinition(at, def)
 	c.p.definitions = append(c.p.definitions, def)
 	for t, f := range feeds {
@@ -111,8 +111,15 @@ func (c *compiler) constantBy(p place, name, text string) {
 }
 
 // keyCheck tells the secret of hmac from another, without telling the secret.
-func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template) string {
-	if len(c.p.secret) == 0 || !slices.ContainsFunc(by, (*keys.Template).UsesHMAC) {
+func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feeds map[string]*feed) string {
+	hashed := slices.ContainsFunc(by, (*keys.Template).UsesHMAC)
+	if slices.ContainsFunc(by, func(t *keys.Template) bool { return slices.Contains(t.Derived(), "@id") }) {
+		for name := range feeds {
+			id := c.p.types[name].id
+			hashed = hashed || id != nil && id.UsesHMAC()
+		}
+	}
+	if len(c.p.secret) == 0 || !hashed {
 		return ""
 	}
 	mac := hmac.New(sha256.New, c.p.secret)

@@ -93,7 +93,7 @@ func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect
 
 // limits reads the range that a field's tags allow.
 func limits(f *reflect.StructField) (least, most int64) {
-	least, most = math.MinInt64, maxEpoch
+	least, most = math.MinInt64, unlimited
 	if v, err := strconv.ParseInt(f.Tag.Get("min"), 10, 64); err == nil {
 		least = v
 	}
@@ -103,11 +103,11 @@ func limits(f *reflect.StructField) (least, most int64) {
 	return least, most
 }
 
-// maxEpoch is the largest whole number that every JSON reader keeps exact.
-const maxEpoch = 1<<53 - 1
+// unlimited is the largest whole number that every JSON reader keeps exact.
+const unlimited = 1<<53 - 1
 
 func rangeText(least, most int64) string {
-	if most == maxEpoch {
+	if most == unlimited {
 		return fmt.Sprintf("a whole number of at least %d", least)
 	}
 	return fmt.Sprintf("a whole number from %d to %d", least, most)

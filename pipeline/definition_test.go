@@ -52,20 +52,22 @@ func TestDefinitionTextIsStable(t *testing.T) {
 // The check of the secret is golden: it is stored in heads. It is there where totals are grouped by hashes, and of
 // each generation another.
 func TestKeyCheck(t *testing.T) {
-	spec := func(since int64, by string) Spec {
-		return Spec{Ingot: 1, Epoch: 2, Events: map[string]EventSpec{"order": {ID: "{id}", At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "{id | hmac}"}}}, Type: "order",
+	spec := func(since int64, id, by string) Spec {
+		return Spec{Ingot: 1, Epoch: 2, Events: map[string]EventSpec{"order": {ID: id, At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "{id | hmac}"}}}, Type: "order",
 			Aggregates: map[string]AggregateSpec{"x": {Since: since, By: map[string]string{"who": by}, From: map[string]FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
 	}
 	for _, c := range []struct {
-		since              int64
-		by, secret, expect string
+		since                  int64
+		id, by, secret, expect string
 	}{
-		{1, "{who | hmac}", "secret", hexMAC("secret", "G#x#1")},
-		{2, "{who | hmac}", "secret", hexMAC("secret", "G#x#2")},
-		{1, "{who | hmac}", "other", hexMAC("other", "G#x#1")},
-		{1, "{who}", "secret", ""},
+		{1, "{id}", "{who | hmac}", "secret", hexMAC("secret", "G#x#1")},
+		{2, "{id}", "{who | hmac}", "secret", hexMAC("secret", "G#x#2")},
+		{1, "{id}", "{who | hmac}", "other", hexMAC("other", "G#x#1")},
+		{1, "{id | hmac}", "{@id | first:2}", "secret", hexMAC("secret", "G#x#1")},
+		{1, "{id | hmac}", "{who}", "secret", ""},
+		{1, "{id}", "{@id}", "secret", ""},
 	} {
-		p, err := New(spec(c.since, c.by), Secret([]byte(c.secret)))
+		p, err := New(spec(c.since, c.id, c.by), Secret([]byte(c.secret)))
 		if err != nil {
 			t.Fatal(err)
 		}

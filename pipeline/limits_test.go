@@ -106,7 +106,7 @@ func TestLargestItemTakesTheHighestStamp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if item.Epoch = maxEpoch; item.Size() > event.MaxItem || item.Size() < event.MaxItem-stampRoom {
+	if item.Epoch = event.MaxEpoch; item.Size() > event.MaxItem || item.Size() < event.MaxItem-stampRoom {
 		t.Errorf("%d bytes under the highest epoch", item.Size())
 	}
 	var refusal *event.Refusal

@@ -10,7 +10,7 @@ const Format = 1
 // w: 90d.
 type Spec struct {
 	Ingot      int                      `yaml:"ingot" need:"yes" doc:"Version of the file format: 1."`
-	Epoch      int64                    `yaml:"epoch" need:"yes" min:"1" doc:"Raised by one whenever an aggregate is added, changed or removed; never lowered. Every item is stamped with it."`
+	Epoch      int64                    `yaml:"epoch" need:"yes" min:"1" max:"1000000000" doc:"Raised by one whenever an aggregate is added, changed or removed; never lowered. Every item is stamped with it."`
 	Type       string                   `yaml:"type" doc:"Where a bare payload says its type: a template such as {type}, {@attribute.NAME}, or a constant. An envelope's own type wins."`
 	Events     map[string]EventSpec     `yaml:"events" need:"yes" doc:"Event types by name."`
 	Aggregates map[string]AggregateSpec `yaml:"aggregates" doc:"Live totals by name."`

@@ -97,12 +97,16 @@ func decode(img image) (*event.Item, error) {
 		return nil, nil
 	}
 	item := &event.Item{Key: keyOf(img), Type: typ, ID: textOf(img["id"]), Data: textOf(img["data"]),
-		Epoch: integerOf(img["epoch"]), ExpiresAt: integerOf(img["expiresAt"])}
+		ExpiresAt: integerOf(img["expiresAt"])}
 	digest := bytesOf(img["digest"])
 	if item.Key.PK == "" || item.Data == "" || len(digest) != len(item.Digest) {
 		return nil, fmt.Errorf("item %s has type %q but no usable key, digest or data", item.Key, typ)
 	}
 	item.Digest = event.Digest(digest)
+	var err error
+	if item.Epoch, err = stampOf(img["epoch"]); err != nil {
+		return nil, fmt.Errorf("item %s: %w", item.Key, err)
+	}
 	at, err := keys.ParseTime(textOf(img["at"]))
 	if err != nil {
 		return nil, fmt.Errorf("item %s: at: %w", item.Key, err)
@@ -123,6 +127,19 @@ func decode(img image) (*event.Item, error) {
 	}
 	decodeDeclared(item, img)
 	return item, nil
+}
+
+// stampOf is an item's epoch; 0: it has none. One that no pipeline can have is not taken for a newer pipeline's, for
+// which the stream would wait.
+func stampOf(v types.AttributeValue) (int64, error) {
+	if v == nil {
+		return 0, nil
+	}
+	epoch, err := strconv.ParseInt(numberOf(v), 10, 64)
+	if err != nil || epoch < 0 || epoch > event.MaxEpoch {
+		return 0, fmt.Errorf("epoch is no whole number from 0 to %d", event.MaxEpoch)
+	}
+	return epoch, nil
 }
 
 // decodeDeclared reads index keys and declared attributes, in the order of their names.

@@ -118,7 +118,7 @@ func TestItemsComeBack(t *testing.T) {
 	want := map[event.Key]*event.Item{}
 	var items []*event.Item
 	for range 200 {
-		item := &event.Item{Key: event.Key{PK: text(20), SK: text(20)}, Type: text(5), ID: text(9), Data: text(50), Epoch: r.Int64N(1 << 40),
+		item := &event.Item{Key: event.Key{PK: text(20), SK: text(20)}, Type: text(5), ID: text(9), Data: text(50), Epoch: r.Int64N(event.MaxEpoch + 1),
 			At: time.Unix(r.Int64N(253402300800), r.Int64N(1e9)).UTC()}
 		for i := range item.Digest {
 			item.Digest[i] = byte(r.Uint32())

@@ -56,7 +56,7 @@ func (h *Head) Flags() (list []string) {
 		list = append(list, h.Flag)
 	}
 	if h.Retired > 0 {
-		list = append(list, fmt.Sprintf("taken out of the pipeline at epoch %d: it has counted nothing since", h.Retired))
+		list = append(list, fmt.Sprintf("taken out of the pipeline at epoch %d: that one and newer ones do not count it", h.Retired))
 	}
 	return list
 }

@@ -113,8 +113,11 @@ func (s *Store) ClearBuilding(ctx context.Context, d *aggregate.Definition, behi
 			":behind": integer(behind),
 		},
 	})
-	if classify(err).outcome == failed {
-		return ErrBehind
+	if classify(err).outcome != failed {
+		return err
 	}
-	return err
+	if head, err := s.Head(ctx, d); err != nil || head == nil {
+		return errors.Join(err, fmt.Errorf("aggregate %s has no head: start the streams function with its pipeline first", d))
+	}
+	return ErrBehind
 }

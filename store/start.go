@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -20,15 +21,43 @@ import (
 // of new generations, retires those that are declared no longer and raises the epoch, all in one transaction,
 // and refuses, in words, whatever would make a total mean two things.
 func (s *Store) Start(ctx context.Context) error {
+	doubted := false
 	for round := 1; ; round++ {
 		again, err := s.start(ctx)
+		if refusal := (*Refusal)(nil); errors.As(err, &refusal) && !doubted {
+			doubted = true // a batch is read key by key: another start may have written between two of them
+			continue
+		}
 		if !again {
+			if err == nil {
+				s.looked.Store(s.env.Now().UnixNano())
+			}
 			return err
 		}
 		if !s.backoff(ctx, round) {
 			return fmt.Errorf("start: the aggregates table %s gave no proof that its heads are written: %w", s.aggregates, err)
 		}
 	}
+}
+
+// Refusal is why a start is refused: the table and the pipeline do not agree.
+type Refusal struct{ Mistakes []string }
+
+func (r *Refusal) Error() string {
+	return "start: refused, because totals would mean two things:\n  " + strings.Join(r.Mistakes, "\n  ")
+}
+
+// knownFor is how long what Start has found is taken for what is.
+const knownFor = 5 * time.Minute
+
+// Renew starts again if it is more than five minutes since Start looked. Code that goes on after newer code has
+// started, or comes back after it, must learn what it does not know. A store that has not started is left alone.
+func (s *Store) Renew(ctx context.Context) error {
+	looked := s.looked.Load()
+	if looked == 0 || s.env.Now().Sub(time.Unix(0, looked)) <= knownFor {
+		return nil
+	}
+	return s.Start(ctx)
 }
 
 // Newer lists the generations that the aggregates table counts and this pipeline is too old to know, as Start
@@ -49,7 +78,7 @@ func (s *Store) start(ctx context.Context) (again bool, err error) {
 	}
 	c := s.compare(t)
 	if len(c.mistakes) > 0 {
-		return false, errors.New("start: refused, because totals would mean two things:\n  " + strings.Join(c.mistakes, "\n  "))
+		return false, &Refusal{c.mistakes}
 	}
 	if t.epoch < s.pipeline.Epoch() {
 		return s.raise(ctx, t.epoch, c)
@@ -137,7 +166,7 @@ func (s *Store) compare(t *roster) *changes {
 		}
 	}
 	if n := len(c.fresh) + len(c.retired); n > maxHeads {
-		c.mistake("%d aggregates are new and %d are taken out, and one start can change %d; do it in steps, each with an epoch of its own", len(c.fresh), len(c.retired), maxHeads)
+		c.mistake("%d aggregates are new and %d are taken out, and one start can change %d; first take some out under an epoch of its own, then declare the rest (one that is changed is taken out and new)", len(c.fresh), len(c.retired), maxHeads)
 	}
 	return c
 }

@@ -51,6 +51,7 @@ type Store struct {
 	env         Env
 	seen        observations
 	newer       atomic.Pointer[[]*aggregate.Definition] // found by Start
+	looked      atomic.Int64                            // when Start found it, in unix nanoseconds; 0: never
 }
 
 // New checks the configuration and makes a Store. It sends no request. Under receipts it refuses a pipeline in which

@@ -44,6 +44,8 @@ type Report struct {
 	// Odd are items that say they are Ingot's and cannot be understood, or from which a definition cannot be
 	// computed.
 	Odd []string
+	// missing is the first of them that is not in a generation.
+	missing map[*aggregate.Definition]string
 }
 
 // OK reports whether nothing differs.
@@ -101,7 +103,7 @@ type sum struct {
 // Totals compares all totals of the pipeline's generations with the items. now decides which totals are past
 // their own expiry, and may be gone: they are not compared.
 func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Time) (*Report, error) {
-	r := &Report{Below: map[*aggregate.Definition]int{}}
+	r := &Report{Below: map[*aggregate.Definition]int{}, missing: map[*aggregate.Definition]string{}}
 	wants, err := r.recompute(ctx, p, from)
 	if err != nil {
 		return nil, err
@@ -134,7 +136,7 @@ func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Sourc
 	wants := map[slot]*sum{}
 	for item, err := range from.Items(ctx) {
 		if odd := (*store.OddItem)(nil); errors.As(err, &odd) {
-			r.Odd = append(r.Odd, odd.Error())
+			r.odd(odd.Error(), p.Definitions()...)
 			continue
 		} else if err != nil {
 			return nil, err
@@ -142,7 +144,7 @@ func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Sourc
 		r.Items++
 		contributions := p.Contributions(item)
 		for _, failed := range contributions.Failed {
-			r.Odd = append(r.Odd, fmt.Sprintf("item %s adds nothing to %s: %v", item.Key, failed.Def, failed.Err))
+			r.odd(fmt.Sprintf("item %s adds nothing to %s: %v", item.Key, failed.Def, failed.Err), failed.Def)
 		}
 		for _, def := range contributions.Behind {
 			r.Below[def]++
@@ -153,6 +155,16 @@ func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Sourc
 	}
 	slices.Sort(r.Odd)
 	return wants, nil
+}
+
+// odd notes an item that is in none of some generations.
+func (r *Report) odd(what string, missing ...*aggregate.Definition) {
+	r.Odd = append(r.Odd, what)
+	for _, def := range missing {
+		if r.missing[def] == "" {
+			r.missing[def] = what
+		}
+	}
 }
 
 func add(wants map[slot]*sum, c *aggregate.Contribution) {
@@ -280,9 +292,15 @@ func (r *Report) compareOne(at slot, stored, want *sum) {
 
 // Finish declares a generation complete after a touch pass, if it is: no item is stamped below it, verify
 // finds no difference in it, and behind (its head's, read before the pass began) has not changed meanwhile.
-// It returns the differences that stand in the way; none and no error: the generation is complete. Items from
-// which it cannot be computed do not stand in the way: its head is flagged for them, and Totals names them as Odd.
+// It returns the differences that stand in the way; none and no error: the generation is complete. Items that cannot
+// be understood, or from which it cannot be computed, do not stand in the way: it flags the head for the first of them,
+// and Totals names them as Odd.
 func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
+	own, ok := p.Definition(def.Name)
+	if !ok || own.ID() != def.ID() {
+		return nil, fmt.Errorf("finish %s: the pipeline does not declare it", def)
+	}
+	def = own
 	report, err := Totals(ctx, p, st, now)
 	if err != nil {
 		return nil, err
@@ -293,6 +311,11 @@ func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *agg
 	standing := slices.DeleteFunc(report.Differences, func(d Difference) bool { return d.Def != def })
 	if len(standing) > 0 {
 		return standing, nil
+	}
+	if why := report.missing[def]; why != "" {
+		if _, err := st.Flag(ctx, []*aggregate.Definition{def}, now, "an item is not in it: "+why); err != nil {
+			return nil, fmt.Errorf("finish %s: %w", def, err)
+		}
 	}
 	return nil, st.ClearBuilding(ctx, def, behind)
 }

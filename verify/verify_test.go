@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -337,6 +338,47 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 	if h := w.head(def); !h.Building {
 		t.Error("an image below the generation was met, and the head does not say so")
 	}
+}
+
+// An item that nobody can read keeps no generation from being complete, and its head says that it is missing; another
+// pipeline's definition of that name is not taken for ours.
+func TestFinishWithAnOddItem(t *testing.T) {
+	w := filled(t)
+	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: "ODD"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}, "type": &types.AttributeValueMemberS{Value: "order"}}}); err != nil {
+		t.Fatal(err)
+	}
+	w.streams.Quarantine = keepsAll{}
+	w.drain()
+	spec := orders()
+	spec.Epoch = 2
+	a := spec.Aggregates["by_merchant"]
+	a.Since = 2
+	spec.Aggregates["again"] = a
+	w.deploy(spec)
+	def, _ := w.plan.Definition("again")
+	if touched, err := w.store.Touch(context.Background()); err != nil || touched.Odd != 1 {
+		t.Fatal(touched, err)
+	}
+	w.drain()
+	for _, foreign := range []*aggregate.Definition{{Name: "again", Since: 1}, {Name: "nobody", Since: 2}} {
+		if _, err := finish(w, foreign, 0); err == nil || !strings.Contains(err.Error(), "does not declare it") {
+			t.Errorf("%s: %v", foreign, err)
+		}
+	}
+	same := *def
+	if standing, err := finish(w, &same, w.head(def).Behind); err != nil || len(standing) != 0 {
+		t.Fatalf("%v %v", standing, err)
+	}
+	if h := w.head(def); h.Building || !strings.Contains(h.Flag, "an item is not in it: item ODD") {
+		t.Errorf("%+v", h)
+	}
+}
+
+type keepsAll struct{}
+
+func (keepsAll) Send(_ context.Context, letters []handler.Letter) []error {
+	return make([]error, len(letters))
 }
 
 // Both functions go back to an older version for a while: it counts what it writes, and knows of the newer aggregate

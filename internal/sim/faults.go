@@ -15,6 +15,7 @@ const (
 
 	statementCodes = "statements failed"     // some statements of a batch, inside a successful answer, with other codes
 	unread         = "keys left unread"      // some keys of a read come back unprocessed
+	inParts        = "read in parts"         // of a read of several keys, some are read before what others write, some after
 	cancelledFor   = "transaction cancelled" // with a reason for each item, of which none is a condition
 	lettersFailed  = "letters not taken"     // some letters of a batch, inside a successful answer
 	oddItem        = "odd item"              // a person writes, changes or removes an item that says it is Ingot's and cannot be understood
@@ -46,6 +47,6 @@ const (
 
 // FaultNames lists everything that a world may do to what it tests.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, outage, slow, statements, statementCodes, unread, cancelledFor, lettersFailed, oddItem, mistyped, filled,
+	return []string{crashed, refused, conflict, lost, late, never, twice, outage, slow, statements, statementCodes, unread, inParts, cancelledFor, lettersFailed, oddItem, mistyped, filled,
 		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, backAgain, withdrawn, swept, asleep}
 }

@@ -20,7 +20,6 @@ import (
 type sandbox struct {
 	function string
 	epoch    int64
-	born     int // phase
 	plan     *pipeline.Pipeline
 	store    *store.Store
 	ingest   *handler.Ingest
@@ -82,12 +81,6 @@ func (w *World) epochOf(function string) int64 {
 	return 2
 }
 
-// replaced reports whether a sandbox of old code is gone since its deployment has ended: rolling back starts new ones.
-func (w *World) replaced(s *sandbox) bool {
-	at := w.upgraded(s.function)
-	return s.epoch == 1 && at > 0 && s.born <= at && w.phase > at
-}
-
 // sandboxFor is an idle sandbox, or a new one: a cold start.
 func (w *World) sandboxFor(function string) *sandbox {
 	epoch := w.epochOf(function)
@@ -95,11 +88,11 @@ func (w *World) sandboxFor(function string) *sandbox {
 		w.fault(canary, function)
 	}
 	for _, s := range w.sandboxes {
-		if s.function == function && s.epoch == epoch && !s.busy && !w.replaced(s) && !w.chance(0.1) {
+		if s.function == function && s.epoch == epoch && !s.busy && !w.chance(0.1) {
 			return s
 		}
 	}
-	s := &sandbox{function: function, epoch: epoch, born: w.phase, plan: pipelineOf(epoch, w.plan.Spread)}
+	s := &sandbox{function: function, epoch: epoch, plan: pipelineOf(epoch, w.plan.Spread)}
 	var err error
 	env := w.env()
 	if function == "streams" && w.plan.Skew && w.plan.Counting == aggregate.Marks {

@@ -262,6 +262,8 @@ func (w *World) checkHead() bool {
 		w.fail(Broken, "head: %v", err)
 	case head == nil && w.phase > w.plan.Upgrade+1:
 		w.fail(Generation, "the new generation has no head")
+	case head != nil && !head.Building && len(w.odds.live) > 0 && head.Flag == "":
+		w.fail(Unkept, "the head says complete, an item cannot be understood, and no flag says so")
 	case head != nil && !head.Building:
 		for _, key := range sortedKeys(w.model.keys) {
 			if live := w.model.keys[key].live; live != nil && live.epoch < 2 {

@@ -37,6 +37,20 @@ func generations() []Mutant {
 			Patches: []Patch{{"store/start.go", `head.Retired > 0 && head.Retired <= own`, `head.Retired > own`}},
 		},
 		{
+			Name: "looks-once", What: "a function that goes on after newer code has started never learns of it", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"store/start.go", `looked == 0 || s.env`, `looked >= 0 || s.env`}},
+		},
+		{
+			Name: "torn-read-believed", What: "a start is refused for what it read before and after another start", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"store/start.go", `	doubted := false
+`, `	doubted := true
+`}},
+		},
+		{
+			Name: "complete-unflagged", What: "a generation that lacks an item nobody can read is declared complete without a flag", Checks: []sim.Check{sim.Unkept},
+			Patches: []Patch{{"verify/verify.go", `if why := report.missing[def]; why != "" {`, `if why := report.missing[def]; why == "-" {`}},
+		},
+		{
 			Name: "complete-unseen", What: "a generation is declared complete, whatever has been marked behind since the pass began", Checks: []sim.Check{sim.Generation},
 			Patches: []Patch{{"store/rebuild.go", `"#behind = :behind"`, `"#behind = :behind OR #behind > :behind"`}},
 		},

@@ -161,13 +161,14 @@ func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
 	})
 }
 
-// start is the cold start of a streams function. What it reads and writes is not told of.
+// start is the cold start of a streams function, or its look at what the table counts now. What it reads and writes
+// is not told of.
 func (w *world) start(ctx context.Context, s *sandbox) error {
-	if s.started {
-		return nil
-	}
 	w.running.quiet = true
 	defer func(inv *invocation) { inv.quiet = false }(w.running)
+	if s.started {
+		return s.store.Renew(ctx)
+	}
 	err := s.store.Start(ctx)
 	s.started = err == nil
 	return err
