@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -227,9 +226,7 @@ func (w *World) count(payload []byte) ([]byte, error) {
 	return w.invoke("streams", func(ctx context.Context, s *sandbox) ([]byte, error) {
 		if !s.started {
 			if err := s.store.Start(ctx); err != nil {
-				if strings.Contains(err.Error(), "totals would mean two things") {
-					w.fail(Generation, "a start was refused for no reason: %v", err)
-				}
+				w.checkStart(err)
 				return nil, err
 			}
 			s.started = true

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/ingot-events/ingot/store"
@@ -28,6 +29,23 @@ func (w *World) rebuild() (complete bool) {
 	differences, err := verify.Finish(ctx, plan, s, def, head.Behind, w.now)
 	w.tracef("rebuild: %d differences, %v", len(differences), err)
 	return err == nil && len(differences) == 0
+}
+
+// othersStart is the newer streams function starting in several sandboxes at once, one for each shard.
+func (w *World) othersStart() {
+	for range 3 {
+		w.spawn("starter", nil, func() {
+			ctx, _ := w.deadline(context.Background(), w.now.Add(functionTimeout))
+			w.checkStart(w.storeOf(client{w}, 2, w.env()).Start(ctx))
+		})
+	}
+}
+
+// checkStart checks that a start with a pipeline as it should be is not refused, whatever else befalls it.
+func (w *World) checkStart(err error) {
+	if refusal := (*store.Refusal)(nil); errors.As(err, &refusal) {
+		w.fail(Generation, "a start was refused for no reason: %v", err)
+	}
 }
 
 // rebuildInPeace lets a rebuild go to its end, or to where its operator falls asleep, and the stream with it: old

@@ -78,6 +78,9 @@ func (w *World) liveBursts() bool {
 	w.strangers(strangers)
 	for phase := range w.plan.Phases {
 		w.phase = phase + 1
+		if w.phase == w.plan.Upgrade {
+			w.othersStart()
+		}
 		sending := true
 		w.spawn("producer", nil, func() { w.produce(w.phase); sending = false })
 		w.run(phaseSteps, func() bool { return !sending && w.quiet() })
