@@ -53,8 +53,9 @@ func (w *World) mistype(s *slot) {
 	}
 }
 
-// slack is how many bytes a filled total has left at the most: enough for a flag, or not even for a digit.
-const slack = 400
+// slack is how many bytes a filled total has left at the most: enough for a flag; or little, not even enough for a
+// digit more, as often.
+const slack, little = 400, 40
 
 func (w *World) fill(s *slot) {
 	const name = "attachment"
@@ -63,7 +64,7 @@ func (w *World) fill(s *slot) {
 	for attribute, v := range w.read(totals, pk, sk) {
 		used += len(attribute) + sizeOf(v)
 	}
-	content := make([]byte, event.MaxItem-used-w.rng.IntN(slack))
+	content := make([]byte, event.MaxItem-used-w.rng.IntN([]int{slack, little}[w.rng.IntN(2)]))
 	if s.filled = true; w.spoil(s, name, &types.AttributeValueMemberB{Value: content}) {
 		w.fault(filled, fmt.Sprintf("%s with %d bytes", s.key, len(content)))
 	}
