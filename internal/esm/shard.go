@@ -67,7 +67,7 @@ func (sh *shard) split(n int) {
 }
 
 // changeSize is what the JSON of a small item's change takes, so that it is written into one piece of memory.
-const changeSize = 1024
+const changeSize = 2048
 
 // fill reads ahead until a batch is full, or the shard has nothing more to give now.
 func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {

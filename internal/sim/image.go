@@ -19,23 +19,15 @@ type image struct {
 	epoch     int64
 	expiresAt int64
 	data      string
-	whole     map[string]string // every attribute, by name: its kind and its value
+	whole     map[string]streamtypes.AttributeValue
 }
 
 func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, error) {
 	if img == nil {
 		return nil, nil
 	}
-	out := &image{whole: make(map[string]string, len(img))}
-	for name, v := range img {
-		out.whole[name] = kindAndValue(v)
-	}
-	value := func(name, kind string) string {
-		text, _ := strings.CutPrefix(out.whole[name], kind)
-		return text
-	}
-	out.pk, out.sk, out.data = value("PK", "S:"), value("SK", "S:"), value("data", "S:")
-	out.epoch, out.expiresAt = atoi(value("epoch", "N:")), atoi(value("expiresAt", "N:"))
+	value := func(name string) string { return valueOf(img[name]) }
+	out := &image{whole: img, pk: value("PK"), sk: value("SK"), data: value("data"), epoch: atoi(value("epoch")), expiresAt: atoi(value("expiresAt"))}
 	var known bool
 	if out.fact, known = m.read[out.data]; !known {
 		var err error
@@ -47,37 +39,55 @@ func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, er
 	return out, nil
 }
 
-func kindAndValue(v streamtypes.AttributeValue) string {
+// valueOf is an attribute's text, number, bytes or truth.
+func valueOf(v streamtypes.AttributeValue) string {
 	switch v := v.(type) {
 	case *streamtypes.AttributeValueMemberS:
-		return "S:" + v.Value
+		return v.Value
 	case *streamtypes.AttributeValueMemberN:
-		return "N:" + v.Value
+		return v.Value
 	case *streamtypes.AttributeValueMemberB:
-		return "B:" + base64.StdEncoding.EncodeToString(v.Value)
+		return string(v.Value)
 	case *streamtypes.AttributeValueMemberBOOL:
-		return "BOOL:" + strconv.FormatBool(v.Value)
+		return strconv.FormatBool(v.Value)
 	}
-	return fmt.Sprintf("%T:", v)
+	return ""
 }
 
+func kindOf(v streamtypes.AttributeValue) string {
+	switch v.(type) {
+	case *streamtypes.AttributeValueMemberS:
+		return "S"
+	case *streamtypes.AttributeValueMemberN:
+		return "N"
+	case *streamtypes.AttributeValueMemberB:
+		return "B"
+	case *streamtypes.AttributeValueMemberBOOL:
+		return "BOOL"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// typed is an attribute as it must be.
+type typed struct{ kind, value string }
+
 // stored is what the item of a fact must hold whoever writes it when: all but its payload, stamp and expiry.
-func (f fact) stored() map[string]string {
+func (f fact) stored() map[string]typed {
 	const nanoseconds = "2006-01-02T15:04:05.000000000Z"
 	digest, at := f.digest(), f.at().UTC().Format(nanoseconds)
 	escape := func(s string) string { return strings.ReplaceAll(s, "#", "%23") }
-	all := map[string]string{"PK": "S:" + f.pk(), "SK": "S:" + f.sk(), "type": "S:" + f.Type, "id": "S:" + f.ID, "at": "S:" + at,
-		"digest": "B:" + base64.StdEncoding.EncodeToString(digest[:]), "amount": "N:" + strconv.FormatInt(f.Cents, 10), "present": "BOOL:" + strconv.FormatBool(f.Gift)}
+	all := map[string]typed{"PK": {"S", f.pk()}, "SK": {"S", f.sk()}, "type": {"S", f.Type}, "id": {"S", f.ID}, "at": {"S", at},
+		"digest": {"B", string(digest[:])}, "amount": {"N", strconv.FormatInt(f.Cents, 10)}, "present": {"BOOL", strconv.FormatBool(f.Gift)}}
 	if f.Type == "parcel" {
-		all["revision"] = "N:" + strconv.FormatInt(f.Rev, 10)
-		all["GSI2PK"], all["GSI2SK"] = "S:"+escape(f.Merchant), "S:parcel"
+		all["revision"] = typed{"N", strconv.FormatInt(f.Rev, 10)}
+		all["GSI2PK"], all["GSI2SK"] = typed{"S", escape(f.Merchant)}, typed{"S", "parcel"}
 	}
 	if f.Customer == "" {
 		return all
 	}
-	all["buyer"], all["GSI1PK"], all["GSI1SK"] = "S:"+f.Customer, "S:CUSTOMER#"+escape(f.Customer), "S:"+at
+	all["buyer"], all["GSI1PK"], all["GSI1SK"] = typed{"S", f.Customer}, typed{"S", "CUSTOMER#" + escape(f.Customer)}, typed{"S", at}
 	if f.Type == "order" {
-		all["GSI1SK"] = "S:" + escape(f.Merchant) + "#" + f.ID
+		all["GSI1SK"] = typed{"S", escape(f.Merchant) + "#" + f.ID}
 	}
 	return all
 }
@@ -101,19 +111,26 @@ func (f fact) digest() [sha256.Size]byte {
 
 // object is what the archive must hold of the image once it has expired: canonical JSON in the stream's typed
 // form, under a name made of its key and its digest.
-func (i *image) object() object {
-	key, digest := sha256.Sum256(framed(i.pk, i.sk)), i.digest()
-	body := []byte("{")
+func (i *image) object(digest string) object {
+	key := sha256.Sum256(framed(i.pk, i.sk))
+	body := make([]byte, 0, 1024)
+	body = append(body, '{')
 	for n, name := range sortedKeys(i.whole) {
 		if n > 0 {
 			body = append(body, ',')
 		}
-		kind, text, _ := strings.Cut(i.whole[name], ":")
-		body = append(body, `"`+name+`":{"`+kind+`":`...)
-		if kind != "BOOL" {
-			text = strconv.Quote(text) // as JSON has it: a world's texts are printable ASCII
+		kind, text := kindOf(i.whole[name]), valueOf(i.whole[name])
+		body = append(append(append(append(body, '"'), name...), `":{"`...), kind...)
+		body = append(body, `":`...)
+		switch kind {
+		case "BOOL":
+			body = append(body, text...)
+		case "B":
+			body = strconv.AppendQuote(body, base64.StdEncoding.EncodeToString([]byte(text)))
+		default:
+			body = strconv.AppendQuote(body, text) // as JSON has it: a world's texts are printable ASCII
 		}
-		body = append(append(body, text...), '}')
+		body = append(body, '}')
 	}
-	return object{"expired/" + hex.EncodeToString(key[:]) + "/" + hex.EncodeToString(digest[:]) + ".json", string(append(body, '}'))}
+	return object{"expired/" + hex.EncodeToString(key[:]) + "/" + hex.EncodeToString([]byte(digest)) + ".json", string(append(body, '}'))}
 }

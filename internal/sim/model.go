@@ -62,24 +62,25 @@ type laneSteps struct {
 }
 
 type model struct {
-	spread   int
-	marks    bool
-	arn      string
-	shards   map[string][]*change
-	receipts map[string]*change // by PK of the receipt
-	slots    map[string]*slot   // by PK and SK
-	keys     map[string]*history
-	inserted int
-	expired  int
-	records  int                        // of events, so far
-	read     map[string]fact            // payloads that were read
-	stored   map[fact]map[string]string // what an event's item must hold
-	objects  map[object]bool            // what the archive may hold
+	spread      int
+	marks       bool
+	arn         string
+	shards      map[string][]*change
+	receipts    map[string]*change // by PK of the receipt
+	slots       map[string]*slot   // by PK and SK
+	keys        map[string]*history
+	inserted    int
+	expired     int
+	records     int                       // of events, so far
+	read        map[string]fact           // payloads that were read
+	stored      map[fact]map[string]typed // what an event's item must hold
+	contributed map[stamped][]part
+	objects     map[object]bool // what the archive may hold
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
 	return &model{spread: p.Spread, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
-		read: map[string]fact{}, stored: map[fact]map[string]string{}, objects: map[object]bool{}}
+		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}}
 }
 
 func (m *model) history(key string) *history {

@@ -21,11 +21,27 @@ type part struct {
 	term     int64
 }
 
+// parts is what an image contributes, worked out once for each payload and stamp.
 func (m *model) parts(img *image) []part {
 	if img == nil {
 		return nil
 	}
-	var list []part
+	key := stamped{img.data, img.epoch}
+	list, known := m.contributed[key]
+	if !known {
+		list = m.contribute(img)
+		m.contributed[key] = list
+	}
+	return list
+}
+
+// stamped is what an image's contributions depend on.
+type stamped struct {
+	data  string
+	epoch int64
+}
+
+func (m *model) contribute(img *image) (list []part) {
 	add := func(p part) {
 		if img.epoch >= p.since {
 			p.term = term(img, p)

@@ -67,7 +67,7 @@ func NewPlan(seed uint64) Plan {
 		}
 		return most * rng.Float64()
 	}
-	p := Plan{Seed: seed, Phases: among(5, 8), Messages: among(21, 35), Gap: time.Duration(among(5, 11)) * time.Hour,
+	p := Plan{Seed: seed, Phases: among(5, 8), Messages: among(20, 34), Gap: time.Duration(among(5, 11)) * time.Hour,
 		Spread: among(1, 3), Ingests: among(1, 3), IngestBatch: among(1, 40), StreamBatch: among(1, 30), Window: time.Duration(among(1, 900)) * time.Second,
 		Duplicates: 0.05 + rate(0.2), Conflicts: 0.02 + rate(0.05), Poison: 0.01 + rate(0.03), Late: 0.02 + rate(0.05), Parcels: 0.25,
 		Canary: chance(0.5), People: chance(0.5), Redrive: chance(0.3)}

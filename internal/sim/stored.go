@@ -56,8 +56,18 @@ func (m *model) remember(c *change) {
 		return
 	}
 	m.expired++
-	o := c.old.object()
+	o := c.old.object(m.storedOf(c.old.fact)["digest"].value)
 	h.gone, m.objects[o] = append(h.gone, o), true
+}
+
+// storedOf is what the item of a fact must hold.
+func (m *model) storedOf(f fact) map[string]typed {
+	want := m.stored[f]
+	if want == nil {
+		want = f.stored()
+		m.stored[f] = want
+	}
+	return want
 }
 
 const (
@@ -73,14 +83,10 @@ func (w *World) checkStored(c *change) {
 		w.fail(Altered, "%s holds a payload that nobody sent: %s", key, img.data)
 		return
 	}
-	want := w.model.stored[img.fact]
-	if want == nil {
-		want = img.fact.stored()
-		w.model.stored[img.fact] = want
-	}
+	want := w.model.storedOf(img.fact)
 	for name, text := range want {
-		if img.whole[name] != text {
-			w.fail(Altered, "%s: %s is %q, and its event says %q", key, name, img.whole[name], text)
+		if has := img.whole[name]; valueOf(has) != text.value || kindOf(has) != text.kind {
+			w.fail(Altered, "%s: %s is %s %q, and its event says %s %q", key, name, kindOf(has), valueOf(has), text.kind, text.value)
 		}
 	}
 	if len(img.whole) != len(want)+len([]string{"data", "epoch", "expiresAt"}) {
