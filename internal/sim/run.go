@@ -1,15 +1,8 @@
 package sim
 
 import (
-	"context"
-	"math/big"
-	"slices"
 	"sort"
-	"strings"
 	"time"
-
-	"github.com/ingot-events/ingot/store"
-	"github.com/ingot-events/ingot/verify"
 )
 
 // Stats says what happened in a world.
@@ -189,130 +182,6 @@ func (w *World) expireAll() {
 	w.sweep()
 	if w.settle(nil) && w.checkDrained() {
 		w.checkArchive()
-	}
-}
-
-// checkDrained checks a world at rest.
-func (w *World) checkDrained() bool {
-	for _, key := range sortedKeys(w.model.slots) {
-		s := w.model.slots[key]
-		if s.unmarked {
-			s.applyAll()
-			w.checkSlot(key)
-		}
-		if s.damaged && w.model.marks {
-			w.checkLeftOut(s)
-			continue
-		}
-		if s.applied != s.steps {
-			w.fail(Uncounted, "%s: %d of %d changes are counted", s.key, s.applied, s.steps)
-			return false
-		}
-	}
-	for _, body := range sortedKeys(w.sent) {
-		if why := w.unsettled(w.sent[body]); why != "" {
-			w.fail(Lost, "%s is in no queue any more, and %s", body, why)
-			return false
-		}
-	}
-	w.checkOdd()
-	w.checkTotals()
-	w.checkLive()
-	w.checkCost()
-	return w.failure == nil
-}
-
-// checkTotals lets the verifier that users have judge the tables.
-func (w *World) checkTotals() {
-	plan := pipelineOf(1, w.plan.Spread)
-	if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade {
-		plan = pipelineOf(2, w.plan.Spread)
-	}
-	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: w.env()})
-	if err != nil {
-		w.fail(Broken, "store: %v", err)
-		return
-	}
-	report, err := verify.Totals(context.Background(), plan, s, w.now)
-	if err != nil {
-		w.fail(Broken, "verify: %v", err)
-		return
-	}
-	w.checkReport(report)
-	report.Differences = slices.DeleteFunc(report.Differences, w.spoiledTotal)
-	if !report.OK() {
-		w.fail(Wrong, "verify: %s (and %d more)", report.Differences[0], len(report.Differences)-1)
-		return
-	}
-	w.checkHead()
-}
-
-// checkHead checks, at rest, that a generation which says it is complete has no item below it.
-func (w *World) checkHead() bool {
-	if w.plan.Upgrade == 0 || w.phase <= w.plan.Upgrade {
-		return true
-	}
-	plan := pipelineOf(2, w.plan.Spread)
-	def, _ := plan.Definition("status")
-	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: w.env()})
-	if err != nil {
-		w.fail(Broken, "store: %v", err)
-		return false
-	}
-	head, err := s.Head(context.Background(), def)
-	switch {
-	case err != nil:
-		w.fail(Broken, "head: %v", err)
-	case head == nil && w.phase > w.plan.Upgrade+1:
-		w.fail(Generation, "the new generation has no head")
-	case head != nil && !head.Building && len(w.odds.live) > 0 && head.Flag == "":
-		w.fail(Unkept, "the head says complete, an item cannot be understood, and no flag says so")
-	case head != nil && !head.Building:
-		for _, key := range sortedKeys(w.model.keys) {
-			if live := w.model.keys[key].live; live != nil && live.epoch < 2 {
-				w.fail(Generation, "the head says complete, and %s is stamped %d", key, live.epoch)
-				break
-			}
-		}
-	}
-	return w.failure == nil
-}
-
-// checkLive adds up what is live, and compares it with what is counted: the model against itself.
-func (w *World) checkLive() {
-	live := map[string]*big.Int{}
-	for _, h := range w.model.keys {
-		for _, p := range w.model.parts(h.live) {
-			key := p.name + "|" + strings.ReplaceAll(p.by, "#", "%23") + "|" + p.window
-			if live[key] == nil {
-				live[key] = new1()
-			}
-			live[key].Add(live[key], big.NewInt(p.term))
-		}
-	}
-	counted := map[string]*big.Int{}
-	for _, s := range w.model.slots {
-		name, by, window := slotName(s.key)
-		key := name + "|" + by + "|" + window
-		if counted[key] == nil {
-			counted[key] = new1()
-		}
-		counted[key].Add(counted[key], s.fp)
-		counted[key].Sub(counted[key], s.fpx)
-	}
-	for _, s := range w.damaged {
-		name, by, window := slotName(s.key)
-		delete(counted, name+"|"+by+"|"+window) // it counts what it took
-	}
-	for _, key := range sortedKeys(counted) {
-		want := live[key]
-		if want == nil {
-			want = new1()
-		}
-		if counted[key].Cmp(want) != 0 {
-			w.fail(Wrong, "%s counts %s live, and its items add up to %s", key, counted[key], want)
-			return
-		}
 	}
 }
 

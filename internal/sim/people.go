@@ -1,0 +1,46 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// strangers puts items into the events table that are none of Ingot's.
+func (w *World) strangers(n int) {
+	for i := range n {
+		_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("NOTE#%d", w.rng.IntN(1000))}, "SK": &types.AttributeValueMemberS{Value: fmt.Sprint(i)}}})
+		w.eventWrites++
+		w.must(err)
+	}
+	w.observe()
+}
+
+// person removes an item now and then, as people do.
+func (w *World) person() {
+	var live []string
+	for key, h := range w.model.keys {
+		if h.live != nil {
+			live = append(live, key)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	sort.Strings(live)
+	w.remove(w.model.keys[live[w.rng.IntN(len(live))]].live)
+}
+
+func (w *World) remove(img *image) {
+	w.fault(byPerson, img.key())
+	w.eventWrites++
+	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: img.pk}, "SK": &types.AttributeValueMemberS{Value: img.sk}}})
+	w.must(err)
+	w.observe()
+}

@@ -1,0 +1,202 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/esm"
+)
+
+// pollQueue is one queue mapping at work.
+func (w *World) pollQueue(q *esm.Queue) {
+	for {
+		polled, err := q.Poll(context.Background())
+		if err != nil {
+			w.fail(Broken, "queue mapping: %v", err)
+			return
+		}
+		if polled.Idle() {
+			w.sleep(time.Duration(5+w.rng.IntN(20)) * time.Second)
+		} else {
+			w.pause()
+		}
+	}
+}
+
+// checkpoint is where the stream mapping once stood.
+type checkpoint struct {
+	at    time.Time
+	state esm.Checkpoint
+}
+
+// pollStream is the stream mapping at work, with a poller that fails over to a stale checkpoint now and then.
+func (w *World) pollStream() {
+	for {
+		w.meddle()
+		if !w.pollOnce(w.stream) {
+			return
+		}
+	}
+}
+
+func (w *World) pollOnce(s *esm.Stream) bool {
+	streamed, err := s.Poll(context.Background())
+	if err != nil {
+		w.fail(Broken, "stream mapping: %v", err)
+		return false
+	}
+	if s == w.stream {
+		if streamed.Idle() {
+			w.idle++
+		} else {
+			w.idle = 0
+		}
+	}
+	if streamed.Idle() {
+		w.sleep(time.Duration(2+w.rng.IntN(10)) * time.Second)
+	} else if streamed.Failed > 0 {
+		w.sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)
+	} else {
+		w.pause()
+	}
+	return true
+}
+
+// stale is how old a checkpoint a poller may fail over to, and how long a finished shard may be listed anew.
+const stale = 12 * time.Hour
+const relisted = 48 * time.Hour
+
+func (w *World) meddle() {
+	if w.chance(0.3) {
+		w.checkpoints = append(w.checkpoints, checkpoint{w.now, w.stream.Checkpoint()})
+	}
+	if w.calm {
+		return
+	}
+	f := &w.plan.Faults
+	old := w.checkpoints
+	for len(old) > 0 && w.now.Sub(old[0].at) > stale {
+		old = old[1:]
+	}
+	w.checkpoints = old
+	if len(old) > 0 && w.chance(f.Stale) {
+		w.fault(staleMark, "")
+		w.stream.Restore(old[w.rng.IntN(len(old))].state)
+	}
+	if w.chance(f.Second) {
+		w.fault(second, "")
+		w.secondPoller(old)
+	}
+	if w.chance(f.Outage) {
+		// Long enough that an invocation runs out of time, and must say what it could not prove; or a permission
+		// is missing, and it fails with time left.
+		w.outage, w.outOf = w.now.Add(time.Duration(20+w.rng.IntN(60))*time.Second), []map[string]bool{tablesAPI, keepers}[w.rng.IntN(2)]
+		w.outWith = []error{throttled, denied}[w.rng.IntN(2)]
+	}
+	if w.chance(f.Roll) {
+		w.fault(rolled, "")
+		w.must(w.engine.RollShards(eventsTable))
+		w.observe()
+	}
+	if w.chance(f.Split) {
+		w.split()
+	}
+	if w.chance(f.Sweep) {
+		w.sweep()
+	}
+	if w.chance(f.Odd) {
+		w.writeOdds()
+	}
+	if w.chance(f.Damage) {
+		w.damage()
+	}
+	for len(w.payloads) > 0 && w.now.Sub(w.payloads[0].at) > relisted {
+		w.payloads = w.payloads[1:]
+	}
+	if len(w.payloads) > 0 && w.chance(f.Replay) {
+		payload := w.payloads[w.rng.IntN(len(w.payloads))].payload
+		w.fault(replayed, "")
+		w.spawn("replay", nil, func() { w.count(payload) })
+	}
+}
+
+func (w *World) must(err error) {
+	if err != nil {
+		w.fail(Broken, "%v", err)
+	}
+}
+
+// split divides a random open shard.
+func (w *World) split() {
+	out, err := w.engine.Streams().DescribeStream(context.Background(), &dynamodbstreams.DescribeStreamInput{StreamArn: &w.arn})
+	if err != nil {
+		w.fail(Broken, "describe stream: %v", err)
+		return
+	}
+	var open []string
+	for _, listed := range out.StreamDescription.Shards {
+		if listed.SequenceNumberRange.EndingSequenceNumber == nil {
+			open = append(open, *listed.ShardId)
+		}
+	}
+	if len(open) == 0 || len(open) > 6 {
+		return
+	}
+	if w.engine.SplitShard(eventsTable, open[w.rng.IntN(len(open))]) != nil {
+		return // too narrow to be split
+	}
+	w.fault(splitUp, "")
+	w.observe()
+}
+
+// sweep lets time to live do its work.
+func (w *World) sweep() {
+	if n := w.engine.SweepExpired(); n > 0 {
+		w.fault(swept, fmt.Sprintf("%d items", n))
+		w.observe()
+	}
+}
+
+// secondPoller reads the stream beside the first for a while, from an old checkpoint or from the start.
+func (w *World) secondPoller(old []checkpoint) {
+	marks := w.plan.Counting == aggregate.Marks
+	named := marks && !w.chance(0.2)
+	if marks && !named {
+		w.fault(unnamed, "")
+	}
+	s, err := w.newStream(named)
+	if err != nil {
+		w.fail(Broken, "second mapping: %v", err)
+		return
+	}
+	if len(old) > 0 && named == marks && w.chance(0.7) {
+		s.Restore(old[w.rng.IntN(len(old))].state)
+	}
+	rounds := 1 + w.rng.IntN(15)
+	w.spawn("second", nil, func() {
+		for range rounds {
+			if !w.pollOnce(s) {
+				return
+			}
+		}
+	})
+}
+
+// deliverAgain is a person who feeds a batch that a mapping gave up to the function, until it is taken.
+func (w *World) deliverAgain(payload []byte) {
+	wait := time.Duration(1+w.rng.IntN(120)) * time.Minute
+	w.spawn("destination", nil, func() {
+		w.sleep(wait)
+		for {
+			if answer, err := w.count(payload); err == nil && !strings.Contains(string(answer), "itemIdentifier") {
+				return
+			}
+			w.sleep(time.Minute)
+		}
+	})
+}

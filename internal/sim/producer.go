@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+)
+
+// message is what a producer sent.
+type message struct {
+	body      string
+	fact      fact
+	malformed bool
+	group     string
+	crowded   bool // it has ten attributes
+}
+
+var (
+	merchants = []string{"m1", "m2", "m#3"}
+	customers = []string{"", "c1", "c#2"} // an event without one is in no index of customers
+)
+
+// produce sends one burst: new events, and among them copies, conflicts, poison and events too late.
+func (w *World) produce(phase int) {
+	burst := w.script(phase)
+	if burst == nil {
+		burst = w.burst(phase)
+	}
+	for _, m := range burst {
+		if w.plan.Still {
+			w.sleep(5 * time.Minute)
+		}
+		w.send(m)
+		w.sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
+	}
+}
+
+// burst makes up the messages of a burst.
+func (w *World) burst(phase int) (burst []*message) {
+	id := func() string { return fmt.Sprintf("%d-%d", phase, w.rng.IntN(w.plan.Messages)) }
+	for i := range w.plan.Messages {
+		f := fact{Type: "order", ID: fmt.Sprintf("%d-%d", phase, i), Merchant: merchants[w.rng.IntN(len(merchants))], Cents: w.rng.Int64N(2000) - 200,
+			At: w.now.Add(-time.Duration(w.rng.IntN(20*3600)) * time.Second).Format(time.RFC3339)}
+		f.Customer, f.Gift = customers[w.rng.IntN(len(customers))], w.chance(0.3)
+		if w.chance(w.plan.Parcels) {
+			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.rng.IntN(6)), w.rng.Int64N(8)
+		}
+		if w.chance(w.plan.Late) {
+			f.At = w.now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
+		}
+		m := &message{body: f.spell(w.rng), fact: f}
+		if w.chance(w.plan.Poison) {
+			m = &message{body: fmt.Sprintf(`{"type":"order","id":%q,`, id()), malformed: true}
+		}
+		burst = append(burst, m)
+		m.crowded = w.chance(w.plan.Crowded)
+		if w.chance(w.plan.Conflicts) && !m.malformed {
+			if w.chance(0.5) {
+				f.Cents++
+			} else {
+				f.Gift = !f.Gift // all that its index keys hold stays
+			}
+			burst = append(burst, &message{body: f.spell(w.rng), fact: f, crowded: w.chance(w.plan.Crowded)})
+		}
+	}
+	burst = append(burst, w.copies(phase)...)
+	for n := len(burst); n > 0; n-- {
+		if w.chance(w.plan.Duplicates) {
+			again := *burst[w.rng.IntN(len(burst))]
+			if !again.malformed && w.chance(0.5) {
+				again.body = again.fact.spell(w.rng)
+			}
+			at := w.rng.IntN(len(burst) + 1)
+			burst = append(burst[:at], append([]*message{&again}, burst[at:]...)...)
+		}
+	}
+	return burst
+}
+
+// copies are messages of earlier bursts that a producer sends again, days after: some by then are past their
+// time.
+func (w *World) copies(phase int) (list []*message) {
+	if phase == 1 || w.plan.Copies == 0 {
+		return nil
+	}
+	from := w.log
+	if closing := w.closing(); len(closing) > 0 && w.chance(0.3) {
+		from = closing
+	}
+	for range w.rng.IntN(w.plan.Copies + 1) {
+		again := *from[w.rng.IntN(len(from))]
+		if !again.malformed && w.chance(0.5) {
+			again.body = again.fact.spell(w.rng)
+		}
+		list = append(list, &again)
+	}
+	return list
+}
+
+// closing are the messages whose events may not be stored any more, and are not yet swept.
+func (w *World) closing() (list []*message) {
+	for _, m := range w.log {
+		if m.malformed {
+			continue
+		}
+		if left := m.fact.at().Add(retain).Sub(w.now); left > 0 && left <= early {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (w *World) send(m *message) {
+	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &m.body, MessageAttributes: m.attributes()}
+	w.log = append(w.log, m)
+	w.tracef("sends %s", m.body)
+	if first := w.firstSent[m.fact]; first != nil && !m.malformed && !w.now.Before(m.fact.at().Add(retain)) {
+		w.fault(afterLife, m.body)
+	}
+	if w.plan.FIFO {
+		m.group = "poison"
+		if !m.malformed {
+			m.group = m.fact.key()[len(m.fact.key())-1:]
+		}
+		w.stats.Sent++
+		in.MessageGroupId, in.MessageDeduplicationId = &m.group, aws.String(fmt.Sprint(w.stats.Sent))
+	} else {
+		w.stats.Sent++
+	}
+	if w.sent[m.body] == nil {
+		w.sent[m.body] = m
+		if w.firstSent[m.fact] == nil {
+			w.firstSent[m.fact] = m
+			w.groups[m.group] = append(w.groups[m.group], m)
+		}
+	}
+	if _, err := w.engine.SQS().SendMessage(context.Background(), in); err != nil {
+		w.fail(Broken, "send: %v", err)
+	}
+}
