@@ -24,7 +24,7 @@ func (s *Store) Start(ctx context.Context) error {
 	doubted := false
 	for round := 1; ; round++ {
 		again, err := s.start(ctx)
-		if refusal := (*Refusal)(nil); errors.As(err, &refusal) && !doubted {
+		if mismatch := (*Mismatch)(nil); errors.As(err, &mismatch) && !doubted {
 			doubted = true // a batch is read key by key: another start may have written between two of them
 			continue
 		}
@@ -40,11 +40,11 @@ func (s *Store) Start(ctx context.Context) error {
 	}
 }
 
-// Refusal is why a start is refused: the table and the pipeline do not agree.
-type Refusal struct{ Mistakes []string }
+// Mismatch is why a start is refused: the table and the pipeline do not agree.
+type Mismatch struct{ Mistakes []string }
 
-func (r *Refusal) Error() string {
-	return "start: refused, because totals would mean two things:\n  " + strings.Join(r.Mistakes, "\n  ")
+func (m *Mismatch) Error() string {
+	return "start: refused, because totals would mean two things:\n  " + strings.Join(m.Mistakes, "\n  ")
 }
 
 // knownFor is how long what Start has found is taken for what is.
@@ -78,7 +78,7 @@ func (s *Store) start(ctx context.Context) (again bool, err error) {
 	}
 	c := s.compare(t)
 	if len(c.mistakes) > 0 {
-		return false, &Refusal{c.mistakes}
+		return false, &Mismatch{c.mistakes}
 	}
 	if t.epoch < s.pipeline.Epoch() {
 		return s.raise(ctx, t.epoch, c)

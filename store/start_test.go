@@ -224,8 +224,8 @@ func TestStartDoubtsWhatItReads(t *testing.T) {
 	if err := w.with(added(2, 2), aggregate.Marks).Start(deadline(t)); err != nil {
 		t.Error(err)
 	}
-	var refusal *store.Refusal
-	if err := w.with(added(1, 2), aggregate.Marks).Start(deadline(t)); !errors.As(err, &refusal) || len(refusal.Mistakes) != 2 {
+	var mismatch *store.Mismatch
+	if err := w.with(added(1, 2), aggregate.Marks).Start(deadline(t)); !errors.As(err, &mismatch) || len(mismatch.Mistakes) != 2 {
 		t.Errorf("%v", err)
 	}
 }

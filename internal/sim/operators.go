@@ -43,7 +43,7 @@ func (w *World) othersStart() {
 
 // checkStart checks that a start with a pipeline as it should be is not refused, whatever else befalls it.
 func (w *World) checkStart(err error) {
-	if refusal := (*store.Refusal)(nil); errors.As(err, &refusal) {
+	if mismatch := (*store.Mismatch)(nil); errors.As(err, &mismatch) {
 		w.fail(Generation, "a start was refused for no reason: %v", err)
 	}
 }
