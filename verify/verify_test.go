@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -259,15 +260,21 @@ func TestReadsThatFail(t *testing.T) {
 	}
 }
 
-// A new aggregate on a full table becomes exact through the stream, while writes go on by both versions.
-func TestNewAggregateOnAFullTable(t *testing.T) {
-	w := filled(t)
-	oldPlan, oldStore := w.plan, w.store
+// withAgain is orders in their second epoch, which brings by_merchant once more.
+func withAgain() pipeline.Spec {
 	spec := orders()
 	spec.Epoch = 2
 	a := spec.Aggregates["by_merchant"]
 	a.Since = 2
 	spec.Aggregates["again"] = a
+	return spec
+}
+
+// A new aggregate on a full table becomes exact through the stream, while writes go on by both versions.
+func TestNewAggregateOnAFullTable(t *testing.T) {
+	w := filled(t)
+	oldPlan, oldStore := w.plan, w.store
+	spec := withAgain()
 	w.deploy(spec)
 	def, _ := w.plan.Definition("again")
 	ctx := context.Background()
@@ -350,11 +357,7 @@ func TestFinishWithAnOddItem(t *testing.T) {
 	}
 	w.streams.Quarantine = keepsAll{}
 	w.drain()
-	spec := orders()
-	spec.Epoch = 2
-	a := spec.Aggregates["by_merchant"]
-	a.Since = 2
-	spec.Aggregates["again"] = a
+	spec := withAgain()
 	w.deploy(spec)
 	def, _ := w.plan.Definition("again")
 	if touched, err := w.store.Touch(context.Background()); err != nil || touched.Odd != 1 {
@@ -385,11 +388,7 @@ func (keepsAll) Send(_ context.Context, letters []handler.Letter) []error {
 // only that it is there and misses all that. If somebody cleared its head by hand, verify would see it all the same.
 func TestOldVersionAlone(t *testing.T) {
 	w := filled(t)
-	spec, older := orders(), orders()
-	spec.Epoch = 2
-	a := spec.Aggregates["by_merchant"]
-	a.Since = 2
-	spec.Aggregates["again"] = a
+	spec, older := withAgain(), orders()
 	w.deploy(spec)
 	def, _ := w.plan.Definition("again")
 	if _, err := w.store.Touch(context.Background()); err != nil {

@@ -86,7 +86,7 @@ func sizeOf(v types.AttributeValue) int {
 func (w *World) spoil(s *slot, name string, v types.AttributeValue) bool {
 	pk, sk, _ := strings.Cut(s.key, "|")
 	_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(totals),
-		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		Key:              keyOfItem(pk, sk),
 		UpdateExpression: aws.String("SET #a = :v"), ConditionExpression: aws.String("attribute_exists(PK)"),
 		ExpressionAttributeNames: map[string]string{"#a": name}, ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}})
 	if err != nil {

@@ -92,7 +92,6 @@ func (w *World) sandboxFor(function string) *sandbox {
 		}
 	}
 	s := &sandbox{function: function, epoch: epoch, plan: pipelineOf(epoch, w.plan.Spread)}
-	var err error
 	env := w.env()
 	if function == "streams" && w.plan.Skew && w.plan.Counting == aggregate.Marks {
 		// Nothing that counts by marks may depend on this machine's clock. (Receipts do: they live 96 h by it.)
@@ -102,10 +101,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 			return w.deadline(ctx, at)
 		}
 	}
-	s.store, err = store.New(store.Config{Client: client{w}, Pipeline: s.plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: env})
-	if err != nil {
-		w.fail(Broken, "store: %v", err)
-	}
+	s.store = w.storeOf(client{w}, epoch, env)
 	quarantine := handler.SQSIn(env, sender{w, epoch}, w.quarantineURL)
 	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env,
 		OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}

@@ -103,7 +103,7 @@ func (w *World) writeOdd() {
 	}
 	w.fault(oddItem, pk)
 	w.eventWrites++
-	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	key := keyOfItem(pk, "-")
 	var err error
 	if w.odds.live[pk] && w.chance(0.5) {
 		_, err = w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: key})
@@ -208,10 +208,14 @@ func (w *World) flaggedHead(def *aggregate.Definition) bool {
 	return head["flag"] != nil
 }
 
+// keyOfItem is a key as requests have it.
+func keyOfItem(pk, sk string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}
+}
+
 // read is an item as it is.
 func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
-	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true), Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}})
+	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true), Key: keyOfItem(pk, sk)})
 	if err != nil {
 		w.fail(Broken, "read: %v", err)
 		return nil

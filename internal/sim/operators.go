@@ -79,11 +79,12 @@ func (w *World) finishUpgrade() bool {
 // that. It must be refused: the table has items of that epoch already, which nothing would count, or would let go.
 func (w *World) careless(version int64) {
 	def, _ := pipelineOf(2, w.plan.Spread).Definition("status")
-	if head, err := w.starter(version).Head(context.Background(), def); err != nil || head == nil {
+	s := w.starter(version)
+	if head, err := s.Head(context.Background(), def); err != nil || head == nil {
 		return // epoch 2 has not begun
 	}
 	w.fault(unraised, "")
-	if err := w.starter(version).Start(context.Background()); err == nil {
+	if err := s.Start(context.Background()); err == nil {
 		w.fail(Generation, "a start with other aggregates and an old epoch was not refused")
 	}
 }

@@ -27,14 +27,16 @@ func (w *World) draw(n int, share float64) []bool {
 	return places
 }
 
-// without is the list but for the marked places.
-func without[T any](list []T, marked []bool) (rest []T) {
+// divide takes the marked places out of a list.
+func divide[T any](list []T, marked []bool) (taken, rest []T) {
 	for i, v := range list {
-		if !marked[i] {
+		if marked[i] {
+			taken = append(taken, v)
+		} else {
 			rest = append(rest, v)
 		}
 	}
-	return rest
+	return taken, rest
 }
 
 // otherCodes are what a statement of a batch may be told but that it is throttled.
@@ -66,7 +68,7 @@ func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput, call fun
 		kept[i] = told[i] && (code != types.BatchStatementErrorCodeEnumInternalServerError || !w.chance(0.3))
 	}
 	var answers []types.BatchStatementResponse
-	if rest := without(in.Statements, kept); len(rest) > 0 {
+	if _, rest := divide(in.Statements, kept); len(rest) > 0 {
 		out, err := call(&dynamodb.BatchExecuteStatementInput{Statements: rest})
 		if err != nil {
 			return out, err
@@ -95,14 +97,7 @@ func (w *World) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamodb.
 		left := w.draw(len(asked.Keys), 0.3)
 		left[w.rng.IntN(len(left))] = false
 		rest, unprocessed := asked, asked
-		rest.Keys, unprocessed.Keys = nil, nil
-		for i, key := range asked.Keys {
-			if left[i] {
-				unprocessed.Keys = append(unprocessed.Keys, key)
-			} else {
-				rest.Keys = append(rest.Keys, key)
-			}
-		}
+		unprocessed.Keys, rest.Keys = divide(asked.Keys, left)
 		out, err := call(&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: rest}})
 		if err == nil && len(unprocessed.Keys) > 0 {
 			out.UnprocessedKeys = map[string]types.KeysAndAttributes{table: unprocessed}
@@ -150,7 +145,7 @@ func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMe
 	w.fault(lettersFailed, "SendMessageBatch")
 	failed := w.draw(len(in.Entries), 0.4)
 	out := &sqs.SendMessageBatchOutput{}
-	if rest := without(in.Entries, failed); len(rest) > 0 {
+	if _, rest := divide(in.Entries, failed); len(rest) > 0 {
 		one := *in
 		one.Entries = rest
 		var err error

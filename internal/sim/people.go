@@ -7,14 +7,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // strangers puts items into the events table that are none of Ingot's.
 func (w *World) strangers(n int) {
 	for i := range n {
-		_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("NOTE#%d", w.rng.IntN(1000))}, "SK": &types.AttributeValueMemberS{Value: fmt.Sprint(i)}}})
+		_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: keyOfItem(fmt.Sprintf("NOTE#%d", w.rng.IntN(1000)), fmt.Sprint(i))})
 		w.eventWrites++
 		w.must(err)
 	}
@@ -39,8 +37,7 @@ func (w *World) person() {
 func (w *World) remove(img *image) {
 	w.fault(byPerson, img.key())
 	w.eventWrites++
-	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: img.pk}, "SK": &types.AttributeValueMemberS{Value: img.sk}}})
+	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk)})
 	w.must(err)
 	w.observe()
 }

@@ -35,14 +35,8 @@ func (w *World) readInParts(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetI
 			break
 		}
 		w.fault(inParts, table)
-		first := w.draw(len(asked.Keys), 0.5)
 		now, later := asked, asked
-		now.Keys, later.Keys = nil, without(asked.Keys, first)
-		for i, key := range asked.Keys {
-			if first[i] {
-				now.Keys = append(now.Keys, key)
-			}
-		}
+		now.Keys, later.Keys = divide(asked.Keys, w.draw(len(asked.Keys), 0.5))
 		out, err := w.dynamo.BatchGetItem(sent, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: now}})
 		if err != nil || len(later.Keys) == 0 {
 			return out, err

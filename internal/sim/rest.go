@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -42,16 +41,11 @@ func (w *World) checkDrained() bool {
 
 // checkTotals lets the verifier that users have judge the tables.
 func (w *World) checkTotals() {
-	plan := pipelineOf(1, w.plan.Spread)
+	epoch := int64(1)
 	if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade {
-		plan = pipelineOf(2, w.plan.Spread)
+		epoch = 2
 	}
-	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: w.env()})
-	if err != nil {
-		w.fail(Broken, "store: %v", err)
-		return
-	}
-	report, err := verify.Totals(context.Background(), plan, s, w.now)
+	report, err := verify.Totals(context.Background(), pipelineOf(epoch, w.plan.Spread), w.storeOf(w.engine.DynamoDB(), epoch, w.env()), w.now)
 	if err != nil {
 		w.fail(Broken, "verify: %v", err)
 		return
@@ -70,14 +64,8 @@ func (w *World) checkHead() bool {
 	if w.plan.Upgrade == 0 || w.phase <= w.plan.Upgrade {
 		return true
 	}
-	plan := pipelineOf(2, w.plan.Spread)
-	def, _ := plan.Definition("status")
-	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: w.env()})
-	if err != nil {
-		w.fail(Broken, "store: %v", err)
-		return false
-	}
-	head, err := s.Head(context.Background(), def)
+	def, _ := pipelineOf(2, w.plan.Spread).Definition("status")
+	head, err := w.storeOf(w.engine.DynamoDB(), 2, w.env()).Head(context.Background(), def)
 	switch {
 	case err != nil:
 		w.fail(Broken, "head: %v", err)
