@@ -8,31 +8,52 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// round does one shard's part of a round: at most one invocation.
-func (s *Stream) round(ctx context.Context, sh *shard) (Streamed, error) {
-	var p Streamed
+// prepare reads ahead in a shard, and reports whether there is something to tell the function.
+func (s *Stream) prepare(ctx context.Context, sh *shard, p *Streamed) (due bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return p, err
+		return false, err
 	}
 	trimmed, err := s.fill(ctx, sh)
-	p.Trimmed = trimmed
+	p.Trimmed += trimmed
 	if err != nil {
-		return p, err
+		return false, err
 	}
-	s.discardOld(sh, &p)
-	if s.windowOver(sh) {
-		s.final(ctx, sh, &p)
-		return p, nil
+	s.discardOld(sh, p)
+	sh.finish(p)
+	return len(sh.ahead) > 0 || s.windowOver(sh), nil
+}
+
+// Round is one shard's part of a round: one invocation.
+type Round struct {
+	stream *Stream
+	shard  *shard
+}
+
+// Attempt counts the invocations at the shard's checkpoint, this one included: above 1, the last one failed, and
+// Lambda would wait a little.
+func (r *Round) Attempt() int { return r.shard.attempts + 1 }
+
+// Do invokes the function and moves the shard's checkpoint as it answers. It must be called once. If the mapping
+// went back to another checkpoint since Due, then what the answer moves is no longer looked at.
+func (r *Round) Do(ctx context.Context) Streamed {
+	var p Streamed
+	defer func() { r.shard.busy = false }()
+	if r.stream.windowOver(r.shard) {
+		r.stream.final(ctx, r.shard, &p)
+		return p
 	}
-	if len(sh.ahead) > 0 {
-		s.batch(ctx, sh, &p)
-	}
+	r.stream.batch(ctx, r.shard, &p)
 	// A window that is still open at the end of the shard gets its final invocation in the next round.
+	r.shard.finish(&p)
+	return p
+}
+
+// finish ends a shard that has nothing more to give.
+func (sh *shard) finish(p *Streamed) {
 	if sh.closed && len(sh.ahead) == 0 && sh.at.Window == nil {
 		sh.at.Finished = true
 		p.Finished++
 	}
-	return p, nil
 }
 
 // discardOld gives up records that are older than MaxAge.

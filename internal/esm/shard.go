@@ -14,6 +14,7 @@ import (
 type shard struct {
 	id, parent string
 	at         ShardCheckpoint
+	busy       bool // a Round of it is not done yet
 
 	ahead    []change // read, and after the checkpoint
 	iterator *string  // nil: none yet, or none that is still good

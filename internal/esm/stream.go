@@ -122,23 +122,44 @@ func (p *Streamed) add(q Streamed) {
 // Poll does one round: at most one invocation for each shard that may be read, in the order of their ids. An
 // error is the stream's, never the function's; what the round did beside it stands.
 func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
-	var p Streamed
-	if err := s.discover(ctx, &p); err != nil {
-		return p, err
+	rounds, p, err := s.Due(ctx)
+	done := make([]Streamed, len(rounds))
+	each(len(rounds), s.cfg.Concurrency, func(i int) { done[i] = rounds[i].Do(ctx) })
+	for _, d := range done {
+		p.add(d)
 	}
-	ready := s.ready()
-	rounds := make([]Streamed, len(ready))
-	errs := make([]error, len(ready))
-	each(len(ready), s.cfg.Concurrency, func(i int) { rounds[i], errs[i] = s.round(ctx, ready[i]) })
-	for _, r := range rounds {
-		p.add(r)
-	}
-	err := errors.Join(errs...)
-	// A finished shard may have children, and one that cannot be read may be gone.
-	if p.Finished > 0 || err != nil {
-		s.described = false
+	if p.Finished > 0 {
+		s.described = false // a finished shard may have children
 	}
 	return p, err
+}
+
+// Due reads ahead in every shard that may be read and has no round under way, and returns a Round for each with
+// something to tell the function, in the order of their ids. It is for callers that let shards go on without
+// waiting for each other, as Lambda does; each Round must be done. An error is the stream's.
+func (s *Stream) Due(ctx context.Context) ([]*Round, Streamed, error) {
+	var p Streamed
+	if err := s.discover(ctx, &p); err != nil {
+		return nil, p, err
+	}
+	var rounds []*Round
+	var errs []error
+	for _, sh := range s.ready() {
+		if sh.busy {
+			continue
+		}
+		due, err := s.prepare(ctx, sh, &p)
+		errs = append(errs, err)
+		if due {
+			sh.busy = true
+			rounds = append(rounds, &Round{s, sh})
+		}
+	}
+	err := errors.Join(errs...)
+	if p.Finished > 0 || err != nil { // one that cannot be read may be gone
+		s.described = false
+	}
+	return rounds, p, err
 }
 
 // rediscover is how often the list of shards is read although no shard has ended.

@@ -3,6 +3,7 @@ package esm
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -221,5 +222,75 @@ func TestStreamConfigIsChecked(t *testing.T) {
 		if _, err := NewStream(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", want, err)
 		}
+	}
+}
+
+// TestShardsGoOnAlone: a shard whose round takes long holds up no other, and is not asked twice at once.
+func TestShardsGoOnAlone(t *testing.T) {
+	rig := newStreamRig(t, nil)
+	ctx := context.Background()
+	rig.source.shard("a", "").put(1, 6)
+	rig.source.shard("b", "").put(11, 16)
+	due := func(want ...string) []*Round {
+		t.Helper()
+		rounds, p, err := rig.Due(ctx)
+		if err != nil || !p.Idle() {
+			t.Fatalf("did %+v, %v", p, err)
+		}
+		var got []string
+		for _, r := range rounds {
+			got = append(got, r.shard.id)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("rounds of %q, want %q", got, want)
+		}
+		return rounds
+	}
+	first := due("a", "b")
+	due()
+	if p := first[1].Do(ctx); p != (Streamed{Invocations: 1, Records: 3, Done: 3}) {
+		t.Errorf("did %+v", p)
+	}
+	due("b")[0].Do(ctx)
+	due()
+	rig.want("11-13 14-16")
+	first[0].Do(ctx)
+	rig.want("1-3")
+	due("a")
+}
+
+// TestRoundOutlivesItsCheckpoint: a poller failed over while a round was under way. What that round moves is
+// not looked at; what the function did, it did.
+func TestRoundOutlivesItsCheckpoint(t *testing.T) {
+	rig := newStreamRig(t, nil)
+	ctx := context.Background()
+	rig.source.shard("a", "").put(1, 3)
+	before := rig.Checkpoint()
+	rounds, _, err := rig.Due(ctx)
+	if err != nil || len(rounds) != 1 {
+		t.Fatal(len(rounds), err)
+	}
+	rig.Restore(before)
+	rounds[0].Do(ctx)
+	rig.want("1-3")
+	rig.poll(1)
+	rig.want("1-3")
+}
+
+// TestAttempt: a caller can tell that the last round of a shard failed.
+func TestAttempt(t *testing.T) {
+	rig := newStreamRig(t, nil)
+	ctx := context.Background()
+	rig.source.shard("a", "").put(1, 1)
+	rig.script = []string{failing(1)}
+	for _, want := range []int{1, 2} {
+		rounds, _, err := rig.Due(ctx)
+		if err != nil || len(rounds) != 1 {
+			t.Fatal(len(rounds), err)
+		}
+		if got := rounds[0].Attempt(); got != want {
+			t.Errorf("attempt %d, want %d", got, want)
+		}
+		rounds[0].Do(ctx)
 	}
 }

@@ -32,6 +32,7 @@ const (
 	unnamed   = "mapping without window" // a mapping whose events do not name their shard
 	rolled    = "shards rolled"          // every open shard is continued by a child
 	splitUp   = "shard split"            // one is continued by two
+	beside    = "shards side by side"    // a mapping's function works for one shard while it works for another
 	replayed  = "replay"                 // a finished batch is delivered again
 	redriven  = "redriven"               // dead letters are moved back, under new ids
 	unfit     = "letter refused"         // quarantine cannot take the letter
@@ -48,5 +49,5 @@ const (
 // FaultNames lists everything that a world may do to what it tests.
 func FaultNames() []string {
 	return []string{crashed, refused, conflict, lost, late, never, twice, outage, slow, statements, statementCodes, unread, inParts, cancelledFor, lettersFailed, oddItem, mistyped, filled,
-		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, backAgain, withdrawn, swept, asleep}
+		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, backAgain, withdrawn, swept, asleep}
 }

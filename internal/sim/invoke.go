@@ -38,11 +38,13 @@ type invocation struct {
 	copies   int               // of one event that it may put one by one
 	faults   int               // that it met
 	spent    map[string]*spent // by table and key
-	epoch    int64             // of its pipeline
-	began    int               // after so many records of events
-	messages []events.SQSMessage
-	kept     map[string]int // bodies of letters that it knows to be in quarantine
-	wrote    map[write]int  // writes of events that were accepted, less those it has spoken of
+	// transactions of it that were accepted
+	transactions int
+	epoch        int64 // of its pipeline
+	began        int   // after so many records of events
+	messages     []events.SQSMessage
+	kept         map[string]int // bodies of letters that it knows to be in quarantine
+	wrote        map[write]int  // writes of events that were accepted, less those it has spoken of
 }
 
 // upgraded is the phase in which a function gets the newer pipeline; 0: never.

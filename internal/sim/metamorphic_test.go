@@ -7,6 +7,7 @@ import (
 // TestMetamorphic delivers the same events in many ways: the tables must not tell which.
 func TestMetamorphic(t *testing.T) {
 	const variants = 10
+	tried := dimensions{}
 	for set := range 1 + fewer(4) {
 		events := NewEvents(set, 40, 8)
 		drained, expired, failure := events.Deliver(Plain(set))
@@ -22,6 +23,7 @@ func TestMetamorphic(t *testing.T) {
 		seen := Plan{}
 		for v := range fewer(variants) {
 			p := Variant(set*1000 + v)
+			tried.add(p)
 			d, e, failure := events.Deliver(p)
 			if failure != nil {
 				t.Errorf("events %d, variant %d: %v\n%+v", set, v, failure, p)
@@ -37,6 +39,33 @@ func TestMetamorphic(t *testing.T) {
 				t.Errorf("variant %d is the one before it", v)
 			}
 			seen = p
+		}
+	}
+	if !testing.Short() {
+		tried.check(t)
+	}
+}
+
+// dimensions are the ways in which deliveries of the same events differ, and the values each has taken.
+type dimensions map[string]map[any]bool
+
+func (d dimensions) add(p Plan) {
+	for name, value := range map[string]any{
+		"counting": p.Counting, "spread": p.Spread, "FIFO": p.FIFO, "window": p.Window, "bursts": p.Phases, "bisecting": p.Bisect,
+		"batch of the queue": p.IngestBatch, "batch of the stream": p.StreamBatch, "queue mappings": p.Ingests, "duplicates": p.Duplicates, "order": p.Seed,
+		"a second poller": p.Faults.Second > 0, "shard splits": p.Faults.Split > 0,
+	} {
+		if d[name] == nil {
+			d[name] = map[any]bool{}
+		}
+		d[name][value] = true
+	}
+}
+
+func (d dimensions) check(t *testing.T) {
+	for name, values := range d {
+		if len(values) < 2 {
+			t.Errorf("every delivery had the same %s: %v", name, values)
 		}
 	}
 }

@@ -34,7 +34,13 @@ type checkpoint struct {
 	state esm.Checkpoint
 }
 
-// pollStream is the stream mapping at work, with a poller that fails over to a stale checkpoint now and then.
+// mapping is a stream mapping at work: each of its shards goes on without waiting for the others, as in Lambda.
+type mapping struct {
+	*esm.Stream
+	asked, done int // rounds of a shard
+}
+
+// pollStream is the stream mapping of the world, with a poller that fails over to a stale checkpoint now and then.
 func (w *World) pollStream() {
 	for {
 		w.meddle()
@@ -44,27 +50,45 @@ func (w *World) pollStream() {
 	}
 }
 
-func (w *World) pollOnce(s *esm.Stream) bool {
-	streamed, err := s.Poll(context.Background())
+// pollOnce begins a round of every shard with something to tell, and waits until one is done or a little while.
+func (w *World) pollOnce(m *mapping) bool {
+	rounds, streamed, err := m.Due(context.Background())
 	if err != nil {
 		w.fail(Broken, "stream mapping: %v", err)
 		return false
 	}
-	if s == w.stream {
-		if streamed.Idle() {
-			w.idle++
-		} else {
+	if m == w.stream {
+		w.idle++
+		if len(rounds) > 0 || !streamed.Idle() {
 			w.idle = 0
 		}
 	}
-	if streamed.Idle() {
-		w.sleep(time.Duration(2+w.rng.IntN(10)) * time.Second)
-	} else if streamed.Failed > 0 {
-		w.sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)
-	} else {
-		w.pause()
+	for _, r := range rounds {
+		w.spawn("shard", nil, func() { w.pollShard(m, r) })
 	}
+	if !streamed.Idle() {
+		w.pause() // a shard has ended: it may have children
+		return true
+	}
+	done := m.done
+	w.park(w.now.Add(time.Duration(2+w.rng.IntN(10))*time.Second), func() bool { return m.done > done })
 	return true
+}
+
+// pollShard is one round of a shard.
+func (w *World) pollShard(m *mapping, r *esm.Round) {
+	if r.Attempt() > 1 {
+		w.sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)
+	}
+	if m.asked > m.done {
+		w.fault(beside, "")
+	}
+	m.asked++
+	r.Do(context.Background())
+	m.done++
+	if m == w.stream {
+		w.idle = 0
+	}
 }
 
 // stale is how old a checkpoint a poller may fail over to, and how long a finished shard may be listed anew.

@@ -59,17 +59,29 @@ func (r recorder) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchE
 	return out, err
 }
 
+func (r recorder) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	for _, key := range in.RequestItems[eventsTable].Keys {
+		r.spendRead(text(key["PK"]))
+	}
+	return r.DynamoDB.BatchGetItem(ctx, in)
+}
+
 func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	out, err := r.DynamoDB.TransactWriteItems(ctx, in)
-	if err != nil {
-		return out, err
-	}
+	var receipts []string
 	for _, item := range in.TransactItems {
 		if put := item.Put; put != nil {
 			if pk, _ := put.Item["PK"].(*types.AttributeValueMemberS); pk != nil && strings.HasPrefix(pk.Value, "R#") {
-				r.w.newReceipts = append(r.w.newReceipts, pk.Value)
+				receipts = append(receipts, pk.Value)
 			}
 		}
+	}
+	r.spendReceipts(receipts, err == nil)
+	if err != nil {
+		return out, err
+	}
+	r.w.newReceipts = append(r.w.newReceipts, receipts...)
+	for _, item := range in.TransactItems {
 		if update := item.Update; update != nil {
 			r.w.stats.Updates++
 			r.changed(update.TableName, update.Key)

@@ -2,15 +2,18 @@ package sim
 
 import "testing"
 
-// TestSpend: the bound on writes holds for what the handlers may do, and is broken by one write more.
+// TestSpend: the bounds on writes and reads hold for what the handlers may do, and are broken by one more.
 func TestSpend(t *testing.T) {
 	type write struct {
 		table, pk string
 		accepted  bool
 	}
+	const read = "read" // instead of a table
 	order := func(accepted bool) write { return write{eventsTable, "ORDER#1", accepted} }
 	parcel := func(accepted bool) write { return write{eventsTable, "PARCEL#1", accepted} }
 	total := func(accepted bool) write { return write{totals, "A#daily#1#0#m1", accepted} }
+	looks := write{read, "ORDER#1", false}
+	receipt := func(accepted bool) write { return write{totals, "R#1", accepted} }
 	tests := map[string]struct {
 		inv    invocation
 		writes []write
@@ -25,6 +28,17 @@ func TestSpend(t *testing.T) {
 		"a total whose mark and maximum moved": {invocation{copies: 1}, []write{total(false), total(false), total(true)}, false},
 		"a total written twice":                {invocation{copies: 1}, []write{total(true), total(true)}, true},
 		"a total asked for without end":        {invocation{copies: 1}, []write{total(false), total(false), total(false), total(false)}, true},
+		"a total asked for when written":       {invocation{copies: 1}, []write{total(true), total(false)}, true},
+		"the same after a lost answer":         {invocation{copies: 1, faults: 1}, []write{total(true), total(false)}, false},
+		"a change whose maximum moved":         {invocation{copies: 1}, []write{receipt(false), receipt(false), receipt(true)}, false},
+		"a change asked for when counted":      {invocation{copies: 1}, []write{receipt(true), receipt(false)}, true},
+		"the same when its answer was lost":    {invocation{copies: 1, faults: 1}, []write{receipt(true), receipt(false)}, false},
+		"a change asked for without end":       {invocation{copies: 1}, []write{receipt(false), receipt(false), receipt(false), receipt(false)}, true},
+		"an order met and read":                {invocation{copies: 1}, []write{order(false), looks}, false},
+		"an order read first":                  {invocation{copies: 1}, []write{looks, order(true)}, true},
+		"an order read when stored":            {invocation{copies: 1}, []write{order(true), looks}, true},
+		"an order read twice":                  {invocation{copies: 1}, []write{order(false), looks, looks}, true},
+		"an order read again after a fault":    {invocation{copies: 1, faults: 1}, []write{order(false), looks, looks}, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +48,14 @@ func TestSpend(t *testing.T) {
 			test.inv.spent = map[string]*spent{}
 			w.current = &task{of: &test.inv}
 			for _, one := range test.writes {
-				w.dynamo.spend(one.table, one.pk, "", one.accepted)
+				switch {
+				case one.table == read:
+					w.dynamo.spendRead(one.pk)
+				case one == receipt(one.accepted):
+					w.dynamo.spendReceipts([]string{one.pk}, one.accepted)
+				default:
+					w.dynamo.spend(one.table, one.pk, "", one.accepted)
+				}
 			}
 			if broken := w.failure != nil; broken != test.broken {
 				t.Errorf("broken is %v: %v", broken, w.failure)

@@ -39,7 +39,7 @@ type World struct {
 
 	queueURL, quarantineURL, deadURL string
 	queues                           []*esm.Queue
-	stream                           *esm.Stream
+	stream                           *mapping
 
 	sandboxes   []*sandbox
 	invocations []*invocation
@@ -58,6 +58,8 @@ type World struct {
 	archived    map[object]bool
 	accepted    map[string]int // writes that were accepted, by table and key
 	eventWrites int            // asked of the events table
+	// transactions is how many have counted changes under receipts.
+	transactions int
 
 	odds    odds
 	letters letters
@@ -188,7 +190,7 @@ func (w *World) mapFunctions(ctx context.Context) error {
 func (w *World) clock() time.Time { return w.now }
 
 // newStream is a mapping from the stream to the streams function. Only one with a window names the shard.
-func (w *World) newStream(window bool) (*esm.Stream, error) {
+func (w *World) newStream(window bool) (*mapping, error) {
 	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: w.plan.StreamBatch, ReportBatchItemFailures: true, Bisect: w.plan.Bisect,
 		Function: esm.Function{Handler: w.streams, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}}
 	if window {
@@ -203,7 +205,8 @@ func (w *World) newStream(window bool) (*esm.Stream, error) {
 		}
 	}
 	config.OnDiscard = func(d esm.Discard) { w.deliverAgain(w.gaveUp[d.ShardID]) }
-	return esm.NewStream(config)
+	s, err := esm.NewStream(config)
+	return &mapping{Stream: s}, err
 }
 
 func (w *World) invocationFaults() esm.Faults {

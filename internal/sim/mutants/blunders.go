@@ -5,7 +5,7 @@ import "github.com/ingot-events/ingot/internal/sim"
 // blunders are wrong even where nothing goes wrong. They are no designs that anybody would keep, and so no mutants;
 // they show that the checks look at everything that is stored.
 func blunders() []Mutant {
-	altered, miscounted := []sim.Check{sim.Altered}, []sim.Check{sim.Miscounted}
+	altered, miscounted, cost := []sim.Check{sim.Altered}, []sim.Check{sim.Miscounted}, []sim.Check{sim.Cost}
 	list := []Mutant{
 		{
 			Name: "id-altered", What: "the stored id is the sort key", Checks: altered,
@@ -47,6 +47,26 @@ func blunders() []Mutant {
 		{
 			Name: "min-as-text", What: "min compares numbers as text", Checks: append(miscounted, sim.Uncounted),
 			Patches: []Patch{{"aggregate/fold.go", `o == Min && b.Number.Cmp(a.Number) > 0`, `o == Min && b.Number.String() > a.Number.String()`}},
+		},
+		{
+			Name: "reads-first", What: "what is to be put is looked for before", Checks: cost,
+			Patches: []Patch{{"store/put_insert.go", `	_, err := p.store.client.PutItem(ctx,`, `	p.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+		p.store.events: {Keys: []map[string]types.AttributeValue{keyImage(w.item.Key)}}}})
+	_, err := p.store.client.PutItem(ctx,`}},
+		},
+		{
+			Name: "update-sent-twice", What: "an update of a total is sent a second time, to be sure", Checks: cost,
+			Patches: []Patch{{"store/marks.go", `	answer, img := w.send(ctx, w.request())
+	switch`, `	w.send(ctx, w.request())
+	answer, img := w.send(ctx, w.request())
+	switch`}},
+		},
+		{
+			Name: "receipts-sent-twice", What: "a transaction is sent a second time, to be sure", Checks: cost,
+			Patches: []Patch{{"store/receipts.go", `		answer := classify(err)
+`, `		answer := classify(err)
+		g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+`}},
 		},
 	}
 	for i := range list {
