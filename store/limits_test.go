@@ -171,7 +171,7 @@ func TestTouchOfFullItems(t *testing.T) {
 	}
 	w.fill(items[0], 0)
 	w.fill(items[2], 0)
-	s := w.with(added(101, 101), aggregate.Marks)
+	s := w.started(added(101, 101))
 	touched, err := s.Touch(deadline(t))
 	if touched.Scanned != 4 || touched.Touched != 2 || len(touched.Refused) != 2 {
 		t.Errorf("%+v", touched)
@@ -199,10 +199,11 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 		items = append(items, w.order(fmt.Sprint(i), i))
 	}
 	w.store.Put(deadline(t), items)
+	s := w.started(added(2, 2))
 	for range 150 {
 		w.faults = append(w.faults, fault{api: "UpdateItem", before: errUnforeseen})
 	}
-	touched, err := w.with(added(2, 2), aggregate.Marks).Touch(deadline(t))
+	touched, err := s.Touch(deadline(t))
 	if err == nil || touched.Touched != 0 || len(touched.Refused) != 100 || len(w.faults) != 50 {
 		t.Errorf("%d refused, %d touched, %.200v", len(touched.Refused), touched.Touched, err)
 	}

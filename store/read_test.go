@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -278,7 +279,7 @@ func TestTouch(t *testing.T) {
 	w.store.Put(deadline(t), items)
 	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("FOREIGN"), "SK": textValue("x")})
 	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
-	s := w.with(added(2, 3), aggregate.Marks)
+	s := w.started(added(2, 3))
 	w.faults = []fault{{api: "UpdateItem", before: errThrottled}, {api: "UpdateItem", after: errLost}}
 	touched, err := s.Touch(deadline(t))
 	if err != nil || touched.Scanned != 5 || touched.Odd != 1 || touched.Touched != 4 { // one answer was lost: asked again, it was above already
@@ -299,8 +300,68 @@ func TestTouch(t *testing.T) {
 	if touched, err = w.store.Touch(deadline(t)); err != nil || touched.Touched != 0 {
 		t.Errorf("by a lower epoch: %+v %v", touched, err)
 	}
+	s = w.started(added(2, 4))
 	w.faults = []fault{{api: "UpdateItem", before: &types.ResourceNotFoundException{}}}
-	if _, err := w.with(added(2, 4), aggregate.Marks).Touch(deadline(t)); err == nil {
-		t.Error("no error")
+	if _, err := s.Touch(deadline(t)); err == nil || len(w.faults) > 0 {
+		t.Errorf("%v; %d faults left", err, len(w.faults))
+	}
+}
+
+// A touch pass never raises an epoch: what it stamped above the deployed one would stop every shard. It is refused
+// before it reads or writes one item, for a single consistent read.
+func TestTouchAboveTheTablesEpoch(t *testing.T) {
+	w := newWorld(t)
+	w.store.Put(deadline(t), []*event.Item{w.order("1", 1)})
+	ahead := w.with(added(2, 2), aggregate.Marks)
+	for _, step := range []struct {
+		name, words string
+		before      func()
+		touched     int
+	}{
+		{"fresh tables", "no streams function has started with the aggregates table totals", func() {}, 0},
+		{"the deployed function is older", "the aggregates table totals is at epoch 1 and this pipeline.yaml at 2", func() { w.started(same) }, 0},
+		{"an epoch that cannot be read", "no streams function has started", func() {
+			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"), "epoch": textValue("2")})
+		}, 0},
+		{"it has started", "", func() {
+			put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue("E#"), "SK": textValue("-"), "epoch": &types.AttributeValueMemberN{Value: "1"}})
+			w.started(added(2, 2))
+		}, 1},
+		{"again", "", func() {}, 0},
+		{"a newer one has started", "", func() { w.started(added(2, 7)) }, 0},
+	} {
+		step.before()
+		before := w.engine.Usage()
+		touched, err := ahead.Touch(deadline(t))
+		used := w.engine.Usage().Sub(before).Requests
+		if step.words != "" && (err == nil || !strings.HasPrefix(err.Error(), "touch: refused") || !strings.Contains(err.Error(), step.words) || !strings.Contains(err.Error(), "deploy it with this pipeline.yaml")) ||
+			step.words == "" && err != nil {
+			t.Errorf("%s: %v", step.name, err)
+		}
+		if touched.Touched != step.touched || used["GetItem"] != 1 || (used["Scan"] > 0) != (step.words == "") || used["UpdateItem"] != int64(step.touched) {
+			t.Errorf("%s: %+v with %v", step.name, touched, used)
+		}
+	}
+	if got := show(w.stored("events", event.Key{PK: "ORDER#1", SK: "ORDER"})["epoch"]); got != "N 2" {
+		t.Errorf("stamped %s", got)
+	}
+}
+
+// The epoch is asked for until it is told, and what cannot be told is said at once.
+func TestTouchReadsTheEpoch(t *testing.T) {
+	w := newWorld(t)
+	w.store.Put(deadline(t), []*event.Item{w.order("1", 1)})
+	s := w.started(added(2, 2))
+	w.faults = []fault{{api: "GetItem", before: errThrottled}, {api: "GetItem", after: errLost}}
+	if touched, err := s.Touch(deadline(t)); err != nil || touched.Touched != 1 || len(w.faults) > 0 {
+		t.Errorf("%+v %v", touched, err)
+	}
+	w.faults = []fault{{api: "GetItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	if _, err := s.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "reading the epoch of the aggregates table totals") || len(w.faults) > 0 {
+		t.Error(err)
+	}
+	alone := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events"})
+	if _, err := alone.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "Config.Aggregates") {
+		t.Error(err)
 	}
 }

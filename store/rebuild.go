@@ -29,11 +29,17 @@ const maxRefused = 100
 // whose old image contributes nothing to a newer generation and whose new image contributes all: the stream
 // itself brings old items into new aggregates, under ordinary marks. Stopping and repeating it is harmless.
 //
+// It is refused before it touches anything where no streams function has started with the pipeline's epoch yet: only
+// a start raises the epoch, and the functions of an older one stop at the first item that is stamped above it.
+//
 // An item that the table refuses to stamp does not keep the others from it: the pass goes on, and its error then names
 // each. Until they are shortened or removed, and the pass has run again, no newer generation is complete.
 func (s *Store) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
+	if err := s.mayStamp(ctx); err != nil {
+		return t, fmt.Errorf("touch: %w", err)
+	}
 	for item, err := range s.Items(ctx) {
 		if ctx.Err() != nil {
 			return t, ctx.Err()
@@ -68,6 +74,37 @@ func (s *Store) Touch(ctx context.Context) (Touched, error) {
 		return t, fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten or remove them, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
 	}
 	return t, nil
+}
+
+// mayStamp says why items must not carry this pipeline's epoch yet. It reads the table's epoch once, consistently: an
+// epoch never falls, so what may be stamped now may be stamped to the end of the pass.
+func (s *Store) mayStamp(ctx context.Context) error {
+	if s.aggregates == "" {
+		return errors.New("Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
+	}
+	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(aggregate.EpochKey), ConsistentRead: aws.Bool(true)}
+	for round := 1; ; round++ {
+		out, err := s.client.GetItem(ctx, in)
+		outcome := classify(err).outcome
+		if outcome == done {
+			return s.reached(integerOf(out.Item["epoch"]))
+		}
+		if outcome == refused || outcome == invalid || !s.backoff(ctx, round) {
+			return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, err)
+		}
+	}
+}
+
+// reached says what is amiss where the table's epoch, 0 if it has none, is below the pipeline's.
+func (s *Store) reached(epoch int64) error {
+	switch own := s.pipeline.Epoch(); {
+	case epoch >= own:
+		return nil
+	case epoch == 0:
+		return fmt.Errorf("refused, because no streams function has started with the aggregates table %s, which has no epoch yet; deploy it with this pipeline.yaml, at epoch %d, let it start, then run the touch pass again", s.aggregates, own)
+	default:
+		return fmt.Errorf("refused, because the aggregates table %s is at epoch %d and this pipeline.yaml at %d, and a streams function that is at %d stops at the first item stamped %d; deploy it with this pipeline.yaml, let it start, then run the touch pass again", s.aggregates, epoch, own, epoch, own)
+	}
 }
 
 // touch raises one item's stamp if the item is still there and still below. False: somebody else did, or it

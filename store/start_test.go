@@ -30,6 +30,16 @@ func (w *world) with(alter func(*pipeline.Spec), c aggregate.Counting) *store.St
 		Env: store.Env{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
+// started is with, counting by marks, once a streams function has started.
+func (w *world) started(alter func(*pipeline.Spec)) *store.Store {
+	w.t.Helper()
+	s := w.with(alter, aggregate.Marks)
+	if err := s.Start(deadline(w.t)); err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
 func same(*pipeline.Spec) {}
 
 // added declares one more aggregate, since the given epoch, in a file of that epoch.

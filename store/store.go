@@ -30,7 +30,7 @@ type Config struct {
 	Pipeline *pipeline.Pipeline
 	// Events is the name of the events table. Needed by Put, Items and Touch.
 	Events string
-	// Aggregates is the name of the aggregates table. Needed by all that concerns totals.
+	// Aggregates is the name of the aggregates table. Needed by all that concerns totals, and by Touch.
 	Aggregates string
 	// Counting is how new generations are counted; the zero value is marks.
 	Counting aggregate.Counting
