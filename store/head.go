@@ -50,6 +50,28 @@ func readHead(img image) *Head {
 	return h
 }
 
+// Check refuses a definition that is not the one whose totals the head stands for: whoever reads them with it would take
+// a mistake for missing events, or for damage. The way of counting is not compared; nothing that reads depends on it.
+func (h *Head) Check(d *aggregate.Definition) error {
+	if what := h.differs(d); what != "" {
+		return fmt.Errorf("aggregate %s %s; go back to the pipeline.yaml and the INGOT_PII_KEY that the streams function runs with", d, what)
+	}
+	return nil
+}
+
+// differs says how a definition is not what the head says; empty if it is.
+func (h *Head) differs(d *aggregate.Definition) string {
+	switch {
+	case h.Digest != d.Digest():
+		return "is declared otherwise than the table has it"
+	case h.Spread != d.Spread:
+		return fmt.Sprintf("is spread over %d in the table, not %d", h.Spread, d.Spread)
+	case h.KeyCheck != d.KeyCheck:
+		return "is grouped by hmac with another secret in the table than INGOT_PII_KEY"
+	}
+	return ""
+}
+
 // Flags are the reasons why no total of the generation is proven.
 func (h *Head) Flags() (list []string) {
 	if h.Flag != "" {

@@ -14,7 +14,9 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -266,6 +268,100 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	}
 	if err := w.store.ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil || !strings.Contains(err.Error(), "no head") {
 		t.Error("cleared what has no head")
+	}
+}
+
+// A reader with another secret or definition than the totals are counted with is told so: it would find nothing, or
+// half. One that is older or newer than the deployed function, or has no secret at all and brings the hash, reads.
+func TestTotalOfAnotherPipeline(t *testing.T) {
+	w := newWorld(t)
+	open := func(alter func(*pipeline.Spec), options ...pipeline.Option) (*pipeline.Pipeline, *store.Store) {
+		spec := orders()
+		spec.Aggregates["customer"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant | hmac}"}, From: spec.Aggregates["live"].From}
+		alter(&spec)
+		p, err := pipeline.New(spec, options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: store.Env{Now: func() time.Time { return w.now }}})
+	}
+	one, two := pipeline.Secret([]byte("one")), pipeline.Secret([]byte("two"))
+	newGeneration := func(s *pipeline.Spec) {
+		a := s.Aggregates["customer"]
+		s.Epoch, a.Since, a.Spread = 2, 2, 2
+		s.Aggregates["customer"] = a
+	}
+	plan, deployed := open(same, one)
+	if err := deployed.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	item := w.order("1", 5)
+	b := aggregate.NewBatch(aggregate.Marks, lane)
+	b.Add(w.insert(1, item), nil, plan.Contributions(item).List)
+	if applied := deployed.Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
+		t.Fatal(applied.Err)
+	}
+	hashed, err := plan.By("customer", envelope.Message{Body: item.Data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		alter   func(*pipeline.Spec)
+		options []pipeline.Option
+		words   string
+		found   int
+	}{
+		"the deployed one": {same, []pipeline.Option{one}, "", 1},
+		"no secret":        {same, []pipeline.Option{pipeline.CheckOnly()}, "", 1},
+		"another secret":   {same, []pipeline.Option{two}, "customer since 1 is grouped by hmac with another secret in the table than INGOT_PII_KEY; go back to", 0},
+		"edited": {func(s *pipeline.Spec) {
+			a := s.Aggregates["customer"]
+			a.Spread = 2
+			s.Aggregates["customer"] = a
+		}, []pipeline.Option{one}, "customer since 1 is declared otherwise than the table has it; go back to", 0},
+		"edited and no secret": {func(s *pipeline.Spec) {
+			a := s.Aggregates["customer"]
+			a.OnExpire = "subtract"
+			s.Aggregates["customer"] = a
+		}, []pipeline.Option{pipeline.CheckOnly()}, "declared otherwise", 0},
+		"a generation not deployed yet":                     {newGeneration, []pipeline.Option{one}, "", 0},
+		"a generation not deployed yet, with a secret anew": {newGeneration, []pipeline.Option{two}, "", 0},
+		"another aggregate edited, which is none of its business": {func(s *pipeline.Spec) {
+			a := s.Aggregates["live"]
+			a.Spread = 2
+			s.Aggregates["live"] = a
+		}, []pipeline.Option{one}, "", 1},
+	} {
+		_, reader := open(c.alter, c.options...)
+		before := w.engine.Usage()
+		totals, err := reader.Total(deadline(t), "customer", hashed, epoch, epoch)
+		if (err == nil) != (c.words == "") || err != nil && (!strings.HasPrefix(err.Error(), "total: refused, because aggregate ") || !strings.Contains(err.Error(), c.words)) || len(totals) != c.found {
+			t.Errorf("%s: %d totals, %v", name, len(totals), err)
+		}
+		if used := w.engine.Usage().Sub(before).Requests; used["GetItem"] != 1 || c.words != "" && used["Query"] > 0 {
+			t.Errorf("%s: %v", name, used)
+		}
+	}
+
+	// The next generation is deployed, with another secret: readers of the old one are older, not wrong.
+	next, newest := open(newGeneration, two)
+	if err := newest.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	if totals, err := deployed.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 || len(totals[0].Flags) != 1 {
+		t.Errorf("an older reader: %+v, %v", totals, err)
+	}
+	if err := deployed.Start(deadline(t)); err != nil { // rolled back
+		t.Fatal(err)
+	}
+	if totals, err := deployed.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 {
+		t.Errorf("after going back: %+v, %v", totals, err)
+	}
+	if hashed, err = next.By("customer", envelope.Message{Body: item.Data}); err != nil {
+		t.Fatal(err)
+	}
+	if totals, err := newest.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 0 {
+		t.Errorf("a newer reader after going back: %+v, %v", totals, err)
 	}
 }
 

@@ -175,17 +175,13 @@ func (s *Store) declares(d *aggregate.Definition) bool {
 	return slices.ContainsFunc(s.pipeline.Definitions(), func(own *aggregate.Definition) bool { return own.ID() == d.ID() })
 }
 
-// differs says how a definition is not what its head says; empty if it is.
+// differs says how a definition would not be counted as its head says; empty if it would.
 func (s *Store) differs(d *aggregate.Definition, head *Head) string {
-	switch {
-	case head.Digest != d.Digest():
-		return "is declared otherwise than the table has it"
-	case head.Counting != s.counting.String():
+	if what := head.differs(d); what != "" {
+		return what
+	}
+	if head.Counting != s.counting.String() {
 		return "is counted by " + head.Counting + " in the table, and this function counts by " + s.counting.String()
-	case head.Spread != d.Spread:
-		return fmt.Sprintf("is spread over %d in the table, not %d", head.Spread, d.Spread)
-	case head.KeyCheck != d.KeyCheck:
-		return "is grouped by hmac with another secret in the table than INGOT_PII_KEY"
 	}
 	return ""
 }

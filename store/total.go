@@ -48,6 +48,9 @@ type Total struct {
 // The values of by are as the template's functions leave them, not as the event has them: of {site | lower} the lower
 // case, of {customer_id | hmac} the hash. Any other value reads no totals, without an error. pipeline.Pipeline.By
 // computes them from an event, or from some of its fields.
+//
+// A definition or a secret other than the one that the totals are counted with is refused: it would find other totals
+// or none.
 func (s *Store) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
 	def, ok := s.pipeline.Definition(name)
 	if !ok {
@@ -65,6 +68,9 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 	if err != nil {
 		return nil, fmt.Errorf("total: %w", err)
 	}
+	if err := readable(def, head); err != nil {
+		return nil, fmt.Errorf("total: refused, because %w", err)
+	}
 	buckets := make([][]StoredTotal, def.Spread)
 	errs := make([]error, def.Spread)
 	s.env.Each(def.Spread, max(s.concurrency, 8), func(i int) {
@@ -74,6 +80,19 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 		return nil, fmt.Errorf("total of %s: %w", name, err)
 	}
 	return gather(def, head, slices.Concat(buckets...)), nil
+}
+
+// readable refuses what finds other totals than those that are there. A pipeline without its secret
+// (pipeline.CheckOnly) computes no hashes: who reads with it has them from elsewhere.
+func readable(def *aggregate.Definition, head *Head) error {
+	if head == nil {
+		return nil
+	}
+	if asked := *def; asked.KeyCheck == "" {
+		asked.KeyCheck = head.KeyCheck
+		return head.Check(&asked)
+	}
+	return head.Check(def)
 }
 
 func byValues(def *aggregate.Definition, by map[string]string) ([]string, error) {

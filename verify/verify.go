@@ -101,7 +101,8 @@ type sum struct {
 }
 
 // Totals compares all totals of the pipeline's generations with the items. now decides which totals are past
-// their own expiry, and may be gone: they are not compared.
+// their own expiry, and may be gone: they are not compared. A generation that the pipeline declares otherwise than its
+// head, or groups by another secret, is an error and no difference.
 func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Time) (*Report, error) {
 	r := &Report{Below: map[*aggregate.Definition]int{}, missing: map[*aggregate.Definition]string{}}
 	wants, err := r.recompute(ctx, p, from)
@@ -112,6 +113,7 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 	if err != nil {
 		return nil, err
 	}
+	var mistaken []error
 	for _, def := range p.Definitions() {
 		head, err := from.Head(ctx, def)
 		if err != nil {
@@ -120,12 +122,19 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 		if head == nil {
 			continue
 		}
+		if err := head.Check(def); err != nil {
+			mistaken = append(mistaken, err)
+			continue
+		}
 		for _, flag := range head.Flags() {
 			r.Flagged = append(r.Flagged, def.String()+", all totals: "+flag)
 		}
 		if below := r.Below[def]; below > 0 && !head.Building {
 			r.Differences = append(r.Differences, Difference{def.String() + ", all totals", def, headSays, "complete", fmt.Sprintf("%d items are stamped below it", below)})
 		}
+	}
+	if len(mistaken) > 0 {
+		return nil, fmt.Errorf("verify: refused, because what differs would be no damage:\n%w", errors.Join(mistaken...))
 	}
 	r.compare(wants, has, now)
 	return r, nil

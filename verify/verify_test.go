@@ -423,6 +423,74 @@ func TestOldVersionAlone(t *testing.T) {
 	}
 }
 
+// Another secret or an edited definition is a mistake of who verifies: it is said, and not taken for damage.
+func TestVerifyWithAnotherPipeline(t *testing.T) {
+	deployed, edited := withAgain(), withAgain()
+	a := deployed.Aggregates["again"]
+	a.By = map[string]string{"merchant": "{merchant | hmac}"}
+	deployed.Aggregates["again"] = a
+	hashed := func(spec pipeline.Spec) pipeline.Spec { spec.Aggregates["again"] = a; return spec }
+	hashed(edited)
+	live := edited.Aggregates["live"]
+	live.Spread = 2
+	edited.Aggregates["live"] = live
+	newer := hashed(withAgain())
+	newer.Epoch = 3
+	daily := newer.Aggregates["daily"]
+	daily.Since, daily.Spread = 3, 2
+	newer.Aggregates["daily"] = daily
+
+	w := filled(t)
+	secret := func(text string) pipeline.Option { return pipeline.Secret([]byte(text)) }
+	w.deploy(deployed, secret("one"))
+	def, _ := w.plan.Definition("again")
+	behind := w.head(def).Behind
+	if _, err := w.store.Touch(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.drain()
+	const otherSecret, otherDefinition = "aggregate again since 2 is grouped by hmac with another secret in the table than INGOT_PII_KEY; go back to", "aggregate live since 1 is declared otherwise than the table has it; go back to"
+	for name, c := range map[string]struct {
+		spec   pipeline.Spec
+		option pipeline.Option
+		words  []string
+	}{
+		"another secret":      {deployed, secret("two"), []string{otherSecret}},
+		"no secret":           {deployed, pipeline.CheckOnly(), []string{otherSecret}},
+		"edited":              {edited, secret("one"), []string{otherDefinition}},
+		"both":                {edited, secret("two"), []string{otherSecret, otherDefinition}},
+		"older":               {orders(), secret("two"), nil},
+		"newer, not deployed": {newer, secret("one"), nil},
+	} {
+		p, s := w.open(c.spec, c.option)
+		refused := func(what string, err error) {
+			if (err == nil) != (c.words == nil) || err != nil && !strings.HasPrefix(err.Error(), "verify: refused, because what differs would be no damage:\n") {
+				t.Errorf("%s, %s: %v", name, what, err)
+				return
+			}
+			for _, words := range c.words {
+				if !strings.Contains(err.Error(), words) {
+					t.Errorf("%s, %s: %q is not in %v", name, what, words, err)
+				}
+			}
+		}
+		r, err := verify.Totals(context.Background(), p, s, w.now)
+		if refused("totals", err); err == nil && !r.OK() {
+			t.Errorf("%s: %v", name, r.Differences)
+		}
+		if d, declared := p.Definition("again"); declared && c.words != nil {
+			_, err = verify.Finish(context.Background(), p, s, d, behind, w.now)
+			refused("finish", err)
+		}
+	}
+	if !w.head(def).Building {
+		t.Error("a rebuild with another pipeline was finished")
+	}
+	if standing, err := finish(w, def, w.head(def).Behind); err != nil || len(standing) != 0 || w.head(def).Building {
+		t.Errorf("with the deployed one: %v %v", standing, err)
+	}
+}
+
 func totals(ctx context.Context, w *world) (*verify.Report, error) {
 	return verify.Totals(ctx, w.plan, w.store, w.now)
 }

@@ -93,9 +93,9 @@ func newWorld(t testing.TB) *world {
 }
 
 // open is a store of one version of the file.
-func (w *world) open(spec pipeline.Spec) (*pipeline.Pipeline, *store.Store) {
+func (w *world) open(spec pipeline.Spec, options ...pipeline.Option) (*pipeline.Pipeline, *store.Store) {
 	w.t.Helper()
-	p, err := pipeline.New(spec)
+	p, err := pipeline.New(spec, options...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -107,9 +107,9 @@ func (w *world) open(spec pipeline.Spec) (*pipeline.Pipeline, *store.Store) {
 }
 
 // deploy starts the streams function with a version of the file.
-func (w *world) deploy(spec pipeline.Spec) {
+func (w *world) deploy(spec pipeline.Spec, options ...pipeline.Option) {
 	w.t.Helper()
-	w.plan, w.store = w.open(spec)
+	w.plan, w.store = w.open(spec, options...)
 	if err := w.store.Start(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
