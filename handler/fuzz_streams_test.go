@@ -75,7 +75,7 @@ func FuzzStreams(f *testing.F) {
 }
 
 // wholeBatch are the reasons for which a batch fails as a whole: none of them is the fault of one record.
-var wholeBatch = []string{"is not a stream batch", "names no shard", "in one batch of shard", "in one batch; one function call counts one stream", "deploy the streams function with the newer"}
+var wholeBatch = []string{"is not a stream batch", "names no shard", "in one batch; counting out of order would lose changes", "in one batch; one function call counts one stream", "deploy the streams function with the newer"}
 
 func (w *world) invokeStreams(payload []byte) (string, error) {
 	answer, err := lambda.NewHandler(w.streams.Handle).Invoke(deadline(w.t), payload)

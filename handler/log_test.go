@@ -1,16 +1,19 @@
 package handler_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 )
 
@@ -93,6 +96,69 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 	for text, requests := range log.lines {
 		if slices.ContainsFunc(requests, func(r string) bool { return r != "r-1" }) {
 			t.Errorf("%q is said of the requests %q", text, requests)
+		}
+	}
+}
+
+// A shard that waits is found by its name: in the lines of a batch that is delivered again, in the error of one that
+// fails whole, and in the report. Where the event names none, nothing is made up.
+func TestFailingBatchesNameTheirShard(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Receipts)).started()
+	var log bytes.Buffer
+	w.streams.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	img := w.image(order("1", 5))
+	odd := insert(2, img)
+	odd["eventName"] = "UPSERT"
+	nameless := insert(3, img)
+	delete(nameless["dynamodb"].(map[string]any), "SequenceNumber")
+	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
+	for _, c := range []struct {
+		name   string
+		api    string
+		record map[string]any
+		line   string // what is logged; empty: the error alone says it
+		whole  string // what the error says; empty: there is none
+	}{
+		{"aggregates", "TransactWriteItems", insert(1, img), "aggregates not proven", ""},
+		{"head", "UpdateItem", insert(1, img.with("epoch", "N", "1")), "generation not marked behind", ""},
+		{"archive", "PutObject", removeByTTL(1, img), "expired item not archived", ""},
+		{"quarantine", "SendMessageBatch", odd, "record that cannot be understood not quarantined", ""},
+		{"quarantine of a record without a number", "SendMessageBatch", nameless, "record that cannot be understood not quarantined", "record that cannot be understood not quarantined"},
+		{"stamp", "", insert(1, img.with("epoch", "N", "4")), "", "carries epoch 4"},
+	} {
+		w.faults = []fault{{api: c.api, before: denied, always: true}}
+		for _, e := range []map[string]any{batch(c.record), plain(c.record)} {
+			shard, _ := e["shardId"].(string)
+			log.Reset()
+			response, err := w.streams.Handle(deadline(t), marshal(t, e))
+			if rep := w.counted[len(w.counted)-1]; !rep.Unproven || rep.ShardID != shard || err == nil && len(response.BatchItemFailures) != 1 {
+				t.Errorf("%s of shard %q: %+v, %+v", c.name, shard, response, rep)
+			}
+			named := "streams: "
+			if shard != "" {
+				named += "shard " + shard + ": "
+			}
+			if (err != nil) != (c.whole != "") || err != nil && (!strings.HasPrefix(err.Error(), named) || !strings.Contains(err.Error(), c.whole) || strings.Count(err.Error(), "shard ") != strings.Count(named, "shard ")) {
+				t.Errorf("%s of shard %q: %v", c.name, shard, err)
+			}
+			found := false
+			for line := range strings.Lines(log.String()) {
+				var members map[string]any
+				if err := json.Unmarshal([]byte(line), &members); err != nil {
+					t.Fatal(err)
+				}
+				text, _ := members["msg"].(string)
+				if !strings.HasSuffix(text, "; the batch goes on from there") {
+					continue
+				}
+				found = found || strings.HasPrefix(text, c.line)
+				if got, there := members["shardId"]; there != (shard != "") || there && got != shard {
+					t.Errorf("%s of shard %q: %s", c.name, shard, line)
+				}
+			}
+			if found != (c.line != "") {
+				t.Errorf("%s of shard %q: %s", c.name, shard, log.String())
+			}
 		}
 	}
 }

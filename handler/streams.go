@@ -41,9 +41,10 @@ type Streams struct {
 
 // StreamsReport sums up one batch.
 type StreamsReport struct {
-	Received    int // records
-	Foreign     int // records of items that are not Ingot's
-	Quarantined int // records and updates
+	ShardID     string // the shard that the event names; empty: it names none
+	Received    int    // records
+	Foreign     int    // records of items that are not Ingot's
+	Quarantined int    // records and updates
 	Archived    int
 	Updates     int // aggregate items written
 	Dropped     int // steps found counted already, by mark or receipt
@@ -80,7 +81,7 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 		return response, nil // the end of a window or a shard: all was written when it came
 	}
 	b := &streamBatch{Streams: s, env: s.Env.Real()}
-	b.rep.Received = len(e.records)
+	b.rep.ShardID, b.rep.Received = e.shard, len(e.records)
 	began := b.env.Now()
 	ctx, stop := b.deadline(ctx)
 	defer stop()
@@ -89,7 +90,7 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	}
 	b.report(ctx, began)
 	if b.whole != nil {
-		return response, b.whole
+		return response, fmt.Errorf("streams: %s%w", where(e.shard), b.whole)
 	}
 	if !b.unproven.IsZero() && e.piped {
 		return response, fmt.Errorf("streams: record %s is not proven done with, and a pipe's batch goes back whole: %w", b.unproven, b.why)
@@ -100,7 +101,15 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	return response, nil
 }
 
-var errNoShard = errors.New("streams: the batch names no shard, and counting by marks needs one: " +
+// where says which shard waits: that is what a person looks for first, and no metric has it.
+func where(shard string) string {
+	if shard == "" {
+		return ""
+	}
+	return "shard " + shard + ": "
+}
+
+var errNoShard = errors.New("the batch names no shard, and counting by marks needs one: " +
 	"set TumblingWindowInSeconds on the event source mapping, or count by receipts (INGOT_COUNTING=receipts) in new generations; EventBridge Pipes never name one")
 
 // streamBatch is one call of Handle.
@@ -138,7 +147,7 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 		return err
 	}
 	if err := b.Store.Renew(ctx); err != nil {
-		return fmt.Errorf("streams: %w", err)
+		return err
 	}
 	if e.shard == "" && b.Store.Counting() == aggregate.Marks {
 		return errNoShard
@@ -168,7 +177,7 @@ func (b *streamBatch) decode(e *streamEvent) error {
 		change, err := record.decode(e.shard)
 		if !change.Sequence.IsZero() {
 			if change.Sequence.Compare(last) <= 0 {
-				return fmt.Errorf("streams: record %s comes after %s in one batch of shard %q; counting out of order would lose changes", change.Sequence, last, e.shard)
+				return fmt.Errorf("record %s comes after %s in one batch; counting out of order would lose changes", change.Sequence, last)
 			}
 			last = change.Sequence
 		}
@@ -180,7 +189,7 @@ func (b *streamBatch) decode(e *streamEvent) error {
 			continue
 		}
 		if len(b.changes) > 0 && change.Lane != b.changes[0].Lane {
-			return fmt.Errorf("streams: records of the streams %s and %s in one batch; one function call counts one stream", b.changes[0].Lane.StreamARN, change.Lane.StreamARN)
+			return fmt.Errorf("records of the streams %s and %s in one batch; one function call counts one stream", b.changes[0].Lane.StreamARN, change.Lane.StreamARN)
 		}
 		if change.Old == nil && change.New == nil {
 			b.rep.Foreign++
@@ -231,7 +240,7 @@ func (b *streamBatch) route(shard string) (*aggregate.Batch, *heads, error) {
 		c := &b.changes[i]
 		for _, image := range []*event.Item{c.Old, c.New} {
 			if image != nil && image.Epoch > b.Plan.Epoch() {
-				return nil, nil, fmt.Errorf("streams: item %s carries epoch %d and this function's pipeline.yaml is at %d; deploy the streams function with the newer pipeline.yaml, before the ingest function", c.Key, image.Epoch, b.Plan.Epoch())
+				return nil, nil, fmt.Errorf("item %s carries epoch %d and this function's pipeline.yaml is at %d; deploy the streams function with the newer pipeline.yaml, before the ingest function", c.Key, image.Epoch, b.Plan.Epoch())
 			}
 		}
 		batch.Add(c, b.contributions(c.Old, h, false), b.contributions(c.New, h, true))
@@ -293,13 +302,18 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 // be named in the answer, so for it the whole batch fails.
 func (b *streamBatch) fail(ctx context.Context, at event.Sequence, what string, err error) {
 	if at.IsZero() {
-		b.whole = fmt.Errorf("streams: %s: %w", what, err)
+		b.whole = fmt.Errorf("%s: %w", what, err)
 	} else if b.unproven.IsZero() || at.Compare(b.unproven) < 0 {
 		b.unproven, b.why = at, fmt.Errorf("%s: %w", what, err)
 	}
-	if b.Log != nil {
-		b.Log.LogAttrs(ctx, slog.LevelError, what+"; the batch goes on from there", slog.String("sequence", at.String()), slog.Any("error", err))
+	if b.Log == nil {
+		return
 	}
+	attrs := []slog.Attr{slog.String("sequence", at.String()), slog.Any("error", err)}
+	if b.rep.ShardID != "" {
+		attrs = append(attrs, slog.String("shardId", b.rep.ShardID))
+	}
+	b.Log.LogAttrs(ctx, slog.LevelError, what+"; the batch goes on from there", attrs...)
 }
 
 func (b *streamBatch) report(ctx context.Context, began time.Time) {

@@ -23,7 +23,8 @@ type reporter[R any] struct {
 	text    string
 	meters  []meter[R]
 	measure func(R) batch[R]
-	trouble func(R) bool // part of the batch is delivered again
+	trouble func(R) bool   // part of the batch is delivered again
+	shard   func(R) string // which shard then waits; nil: there are none
 	warm    atomic.Bool
 }
 
@@ -36,7 +37,7 @@ func (p Process) ingestReporter(s settings) *reporter[handler.IngestReport] {
 func (p Process) streamsReporter(s settings) *reporter[handler.StreamsReport] {
 	return &reporter[handler.StreamsReport]{emitter: p.emitter(s, "streams"), log: p.Log, text: "streamed", meters: streamsMeters(),
 		measure: func(r handler.StreamsReport) streamed { return streamed{report: r, cost: r.Cost, took: r.Took} },
-		trouble: func(r handler.StreamsReport) bool { return r.Unproven }}
+		trouble: func(r handler.StreamsReport) bool { return r.Unproven }, shard: func(r handler.StreamsReport) string { return r.ShardID }}
 }
 
 func (p Process) emitter(s settings, role string) *emf.Emitter {
@@ -73,6 +74,9 @@ func (p *reporter[R]) batch(ctx context.Context, r R) {
 	level := slog.LevelInfo
 	if p.trouble(r) {
 		level = slog.LevelWarn
+		if p.shard != nil && p.shard(r) != "" {
+			attrs = append(attrs, slog.String("shardId", p.shard(r)))
+		}
 	}
 	p.log.LogAttrs(ctx, level, p.text, attrs...)
 }

@@ -110,7 +110,7 @@ func TestIngestReport(t *testing.T) {
 }
 
 func TestStreamsReport(t *testing.T) {
-	report := handler.StreamsReport{Received: 9, Foreign: 1, Quarantined: 2, Archived: 3, Updates: 4, Dropped: 5, Behind: 6, Unproven: true,
+	report := handler.StreamsReport{ShardID: "shardId-1", Received: 9, Foreign: 1, Quarantined: 2, Archived: 3, Updates: 4, Dropped: 5, Behind: 6, Unproven: true,
 		Lag: 1500 * time.Millisecond, Took: time.Second, Cost: store.Cost{Requests: 7, WriteUnits: 8}}
 	var out lines
 	out.process().streamsReporter(settings{}).batch(request("r"), report)
@@ -124,8 +124,20 @@ func TestStreamsReport(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
 		}
 	}
-	if log := decode(t, out.log.Bytes()); log["level"] != "WARN" || log["AggregateUpdates"] != 4.0 {
+	if log := decode(t, out.log.Bytes()); log["level"] != "WARN" || log["AggregateUpdates"] != 4.0 || log["shardId"] != "shardId-1" {
 		t.Errorf("log line %v", log)
+	}
+	if got["shardId"] != nil {
+		t.Errorf("shardId %v among the metrics", got["shardId"])
+	}
+	// A batch that is done with, and one that names no shard.
+	report.Unproven = false
+	for _, r := range []handler.StreamsReport{report, {Unproven: true}} {
+		out.log.Reset()
+		out.process().streamsReporter(settings{}).batch(request("r"), r)
+		if _, named := decode(t, out.log.Bytes())["shardId"]; named {
+			t.Errorf("log line %s", out.log.Bytes())
+		}
 	}
 }
 
