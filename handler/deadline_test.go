@@ -1,0 +1,117 @@
+package handler_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// perOrder declares one total for each order, so that a batch is as many requests as it has orders, and none for
+// parcels.
+func perOrder(s *setup) {
+	a := s.spec.Aggregates["live"]
+	a.By = map[string]string{"id": "{id}"}
+	s.spec.Aggregates = map[string]pipeline.AggregateSpec{"live": a}
+}
+
+// slow makes every request of one API take half a second, and returns when the last of them began.
+func (w *world) slow(api string) (last func() time.Time) {
+	var mu sync.Mutex
+	var at time.Time
+	w.faults = []fault{{api: api, always: true, applies: func(any) bool {
+		// The world's lock is held here: let go of it while the service takes its time.
+		w.mu.Unlock()
+		defer w.mu.Lock()
+		mu.Lock()
+		at = time.Now()
+		mu.Unlock()
+		time.Sleep(500 * time.Millisecond)
+		return false
+	}}}
+	return func() time.Time { return at }
+}
+
+// Work on a batch stops before the function's deadline, in whatever part of it the time goes: the answer gets out and
+// names the first record that is not done with, and the batch that begins there is the rest.
+func TestStreamsMargin(t *testing.T) {
+	const records = 600 // of which no timeout here leaves time for all
+	counted := func(w *world, n int) bool {
+		totals, err := w.store.Total(context.Background(), "live", map[string]string{"id": fmt.Sprint(n)}, epoch, epoch)
+		if err != nil || len(totals) > 1 || len(totals) == 1 && totals[0].N != 1 {
+			w.t.Fatalf("record %d: %+v, %v", n, totals, err)
+		}
+		return len(totals) == 1
+	}
+	kept := func(w *world, n int) bool {
+		item, err := w.plan.Plan(envelope.Message{Body: parcel(fmt.Sprint(n), 1)})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		_, err = w.engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("archive"), Key: aws.String(handler.ArchiveName(item))})
+		return err == nil
+	}
+	for part, p := range map[string]struct {
+		api    string
+		record func(w *world, n int) map[string]any
+		done   func(w *world, n int) bool
+	}{
+		"totals":  {"UpdateItem", func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1))) }, counted},
+		"archive": {"PutObject", func(w *world, n int) map[string]any { return removeByTTL(n, w.image(parcel(fmt.Sprint(n), 1))) }, kept},
+	} {
+		for name, c := range map[string]struct{ timeout, margin, left time.Duration }{
+			"default margin":             {30 * time.Second, 0, 3 * time.Second},
+			"own margin":                 {30 * time.Second, 10 * time.Second, 10 * time.Second},
+			"timeout as short as margin": {3 * time.Second, 0, 1500 * time.Millisecond},
+			"timeout below margin":       {1500 * time.Millisecond, 5 * time.Second, 750 * time.Millisecond},
+		} {
+			t.Run(part+", "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					env := store.Env{}
+					w := newWorld(t, perOrder, func(s *setup) { s.env = &env }).started()
+					var list []map[string]any
+					for n := 1; n <= records; n++ {
+						list = append(list, p.record(w, n))
+					}
+					w.streams.Env, w.streams.Margin = env, c.margin
+					last := w.slow(p.api)
+					payload := marshal(t, batch(list...))
+					began := time.Now()
+					ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
+					defer cancel()
+					answer, err := w.streams.Handle(ctx, payload)
+					if err != nil || ctx.Err() != nil {
+						t.Fatalf("answered after %s of %s: %v", time.Since(began), c.timeout, err)
+					}
+					if end := began.Add(c.timeout - c.left); last().After(end) || end.Sub(last()) > 500*time.Millisecond {
+						t.Errorf("the last request began after %s of %s, and %s are to be left", last().Sub(began), c.timeout, c.left)
+					}
+					w.faults = nil
+					first := 1
+					for first <= records && p.done(w, first) {
+						first++
+					}
+					if first == 1 || first > records || len(answer.BatchItemFailures) != 1 || answer.BatchItemFailures[0].ItemIdentifier != sequence(first) {
+						t.Fatalf("%d of %d are done, and the answer is %+v", first-1, records, answer)
+					}
+					w.expect(batch(list[first-1:]...), done)
+					for n := 1; n <= records; n++ {
+						if !p.done(w, n) {
+							t.Fatalf("record %d is left out", n)
+						}
+					}
+				})
+			})
+		}
+	}
+}
