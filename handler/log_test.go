@@ -134,11 +134,8 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 			if rep := w.counted[len(w.counted)-1]; !rep.Unproven || rep.ShardID != shard || err == nil && len(response.BatchItemFailures) != 1 {
 				t.Errorf("%s of shard %q: %+v, %+v", c.name, shard, response, rep)
 			}
-			named := "streams: "
-			if shard != "" {
-				named += "shard " + shard + ": "
-			}
-			if (err != nil) != (c.whole != "") || err != nil && (!strings.HasPrefix(err.Error(), named) || !strings.Contains(err.Error(), c.whole) || strings.Count(err.Error(), "shard ") != strings.Count(named, "shard ")) {
+			if (err != nil) != (c.whole != "") || err != nil && (!strings.HasPrefix(err.Error(), "streams: ") || !strings.Contains(err.Error(), c.whole) ||
+				strings.HasSuffix(err.Error(), " (shard shardId-1)") != (shard != "") || strings.Contains(err.Error(), "(shard") != (shard != "")) {
 				t.Errorf("%s of shard %q: %v", c.name, shard, err)
 			}
 			found := false

@@ -90,7 +90,7 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	}
 	b.report(ctx, began)
 	if b.whole != nil {
-		return response, fmt.Errorf("streams: %s%w", where(e.shard), b.whole)
+		return response, fmt.Errorf("streams: %w%s", b.whole, where(e.shard))
 	}
 	if !b.unproven.IsZero() && e.piped {
 		return response, fmt.Errorf("streams: record %s is not proven done with, and a pipe's batch goes back whole: %w", b.unproven, b.why)
@@ -106,7 +106,7 @@ func where(shard string) string {
 	if shard == "" {
 		return ""
 	}
-	return "shard " + shard + ": "
+	return " (shard " + shard + ")"
 }
 
 var errNoShard = errors.New("the batch names no shard, and counting by marks needs one: " +
