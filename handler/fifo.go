@@ -49,7 +49,7 @@ func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 func (b *ingestBatch) leave(places []int) {
 	for _, i := range places {
 		o := &b.outcomes[i]
-		o.Verdict, o.Failed = event.Retry, true
+		o.Verdict = event.Retry
 		o.Refusal = &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "an earlier message of its group goes back, and order is kept"}
 	}
 }

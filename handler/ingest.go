@@ -41,7 +41,7 @@ type Outcome struct {
 	Item    *event.Item // nil if it could not be planned
 	Verdict event.Verdict
 	Refusal *event.Refusal
-	// Failed: the message is returned to SQS, because its verdict is Retry or its quarantine is not proven.
+	// Failed: the message is returned to SQS, because it is proven neither stored nor kept in quarantine.
 	Failed bool
 	// Existing is the stored item that a Conflict met; nil otherwise.
 	Existing *event.Item
@@ -57,16 +57,20 @@ type IngestReport struct {
 	Took      time.Duration
 }
 
-// Handle is the Lambda handler. It returns an error only for an event that is not from SQS.
+// Handle is the Lambda handler. It returns an error only for an event that is not from SQS, and for a pipeline that
+// is without its secret: such a batch comes back whole.
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
-	b := &ingestBatch{Ingest: in, env: in.Env.Real(), outcomes: make([]Outcome, len(e.Records))}
-	began := b.env.Now()
+	if err := in.Plan.Ready(); err != nil {
+		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
+	}
 	for i := range e.Records {
 		if e.Records[i].MessageId == "" {
 			return events.SQSEventResponse{}, fmt.Errorf("ingest: record %d of the event has no messageId, so it is not from SQS; map this function to a queue", i)
 		}
-		b.outcomes[i] = Outcome{Message: &e.Records[i]}
 	}
+	b := &ingestBatch{Ingest: in, env: in.Env.Real()}
+	began := b.env.Now()
+	b.begin(e.Records)
 	var stop context.CancelFunc
 	b.writing, b.sending, stop = b.deadlines(ctx, in.Margin)
 	defer stop()
@@ -88,6 +92,15 @@ type ingestBatch struct {
 	cost     store.Cost
 	// writing ends first and sending later, both before the function's own deadline.
 	writing, sending context.Context
+}
+
+// begin has every message failed until it is proven stored or kept in quarantine: SQS deletes what the answer does not
+// name.
+func (b *ingestBatch) begin(records []events.SQSMessage) {
+	b.outcomes = make([]Outcome, len(records))
+	for i := range records {
+		b.outcomes[i] = Outcome{Message: &records[i], Failed: true}
+	}
 }
 
 func (b *ingestBatch) deadlines(ctx context.Context, margin time.Duration) (writing, sending context.Context, stop context.CancelFunc) {
@@ -132,7 +145,7 @@ func (b *ingestBatch) standard() {
 	b.quarantine(b.outcomes)
 }
 
-// plan makes the message's item. False: the outcome is settled, it is Poison.
+// plan makes the message's item. False: there is none, and the refusal says whether that can change.
 func (b *ingestBatch) plan(o *Outcome) bool {
 	item, err := b.Plan.Plan(open(o.Message))
 	if err == nil {
@@ -151,7 +164,7 @@ func (o *Outcome) take(r store.Result) {
 	if r.Verdict == event.Conflict {
 		o.Existing = r.Existing
 	}
-	o.Failed = r.Verdict == event.Retry
+	o.Failed = !r.Verdict.Stored()
 }
 
 // quarantine sends what can never be stored to quarantine. What is not proven kept there is a failure: SQS
@@ -164,7 +177,6 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 		if !o.Verdict.Quarantined() {
 			continue
 		}
-		o.Failed = true
 		if b.Quarantine == nil {
 			continue
 		}

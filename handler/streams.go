@@ -63,13 +63,17 @@ type StreamResponse struct {
 }
 
 // Handle is the Lambda handler. An error fails the whole batch; it is returned only for what no record of
-// the batch is to blame for: no shard id where marks need one, records out of order, a stamp from the future.
+// the batch is to blame for: no shard id where marks need one, records out of order, a stamp from the future, a
+// pipeline without its secret.
 //
 // It takes the batches of EventBridge Pipes too (an array of records, no shard id, so receipts alone count them),
 // from a pipe that waits for the answer. Such a batch fails whole where another one's answer would name a record:
 // a pipe knows a record by its eventID and does not say whether it begins again there or sends that one alone.
 func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamResponse, error) {
 	response := StreamResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	if err := s.Plan.Ready(); err != nil {
+		return response, fmt.Errorf("streams: %w", err)
+	}
 	e, err := readStreamEvent(payload)
 	if err != nil {
 		return response, fmt.Errorf("streams: the event is not a stream batch: %w", err)

@@ -39,7 +39,7 @@ func compile(spec *Spec, r *report, opts []Option) (*Pipeline, error) {
 		return nil, c.mistakes.sorted()
 	}
 	c.p.warnings = c.warnings.sorted()
-	if c.p.usesHMAC && len(o.secret) == 0 && !o.checkOnly {
+	if c.p.Ready() != nil && !o.checkOnly {
 		return nil, ErrNoSecret
 	}
 	return c.p, nil

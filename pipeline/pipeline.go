@@ -85,7 +85,7 @@ type options struct {
 func Secret(key []byte) Option { return func(o *options) { o.secret = slices.Clone(key) } }
 
 // CheckOnly compiles a declaration that uses hmac without its secret: to check and to compare it. Such a
-// Pipeline must not plan events.
+// Pipeline must not plan events, and is not Ready.
 func CheckOnly() Option { return func(o *options) { o.checkOnly = true } }
 
 // ErrNoSecret is returned where a template uses hmac and the secret is empty: keys made with an empty
@@ -150,6 +150,15 @@ func (p *Pipeline) Indexes() []string { return slices.Clone(p.indexes) }
 
 // UsesHMAC reports whether any template needs the secret.
 func (p *Pipeline) UsesHMAC() bool { return p.usesHMAC }
+
+// Ready is ErrNoSecret where p was compiled under CheckOnly and lacks the secret that its templates need; nil where p
+// can plan events and count them.
+func (p *Pipeline) Ready() error {
+	if p.usesHMAC && len(p.secret) == 0 {
+		return ErrNoSecret
+	}
+	return nil
+}
 
 // MaxRetain is the longest that any event type keeps its items; 0 if one keeps them for ever.
 func (p *Pipeline) MaxRetain() time.Duration {

@@ -459,4 +459,10 @@ func TestWithoutTheSecretNothingIsPlanned(t *testing.T) {
 	if !errors.As(err, &r) || r.Verdict != event.Retry {
 		t.Errorf("%v", err)
 	}
+	if err := p.Ready(); !errors.Is(err, ErrNoSecret) {
+		t.Errorf("ready: %v", err)
+	}
+	if p, err = Load(os.DirFS("testdata"), "orders.yaml", Secret([]byte("secret"))); err != nil || p.Ready() != nil {
+		t.Errorf("with the secret: %v", err)
+	}
 }

@@ -52,7 +52,11 @@ func ingest() []Mutant {
 		{
 			Name: "conflict-acknowledged", What: "a conflict is not quarantined", Checks: lost,
 			Patches: []Patch{{"handler/ingest.go", `		if !o.Verdict.Quarantined() {
-`, `		if !o.Verdict.Quarantined() || o.Verdict == event.Conflict {
+`, `		if o.Verdict == event.Conflict {
+			o.Failed = false
+			continue
+		}
+		if !o.Verdict.Quarantined() {
 `}},
 		},
 		{

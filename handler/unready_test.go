@@ -1,0 +1,95 @@
+package handler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// unready is a pipeline that uses hmac and lacks its secret, and what it would plan for.
+func unready(t *testing.T) (*pipeline.Pipeline, *store.Store) {
+	t.Helper()
+	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}", Events: map[string]pipeline.EventSpec{
+		"keyed": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "K#{id | hmac}", SK: "-"}, Retain: 90 * 24 * time.Hour},
+		"plain": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "P#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour},
+	}}, pipeline.CheckOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.New(store.Config{Client: nowhere{embedded.New(embedded.Config{}).DynamoDB()}, Pipeline: p, Events: "events"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, s
+}
+
+// nowhere takes every put and keeps none.
+type nowhere struct{ store.Client }
+
+func (nowhere) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return &dynamodb.PutItemOutput{}, nil
+}
+
+// SQS deletes every message that the answer does not name. What planning itself asks for again is named, and stops
+// its group.
+func TestPlannedRetryGoesBack(t *testing.T) {
+	p, s := unready(t)
+	for name, c := range map[string]struct {
+		settle func(*ingestBatch)
+		types  []string
+		want   string
+	}{
+		"standard":        {(*ingestBatch).standard, []string{"plain", "keyed", "plain"}, "Inserted Retry! Inserted"},
+		"fifo":            {(*ingestBatch).fifo, []string{"plain", "keyed", "plain"}, "Inserted Retry! Retry!"},
+		"fifo, it alone":  {(*ingestBatch).fifo, []string{"keyed"}, "Retry!"},
+		"nothing settled": {func(*ingestBatch) {}, []string{"plain"}, "None!"},
+	} {
+		ctx := context.Background()
+		b := &ingestBatch{Ingest: &Ingest{Plan: p, Store: s}, env: store.Env{}.Real(), writing: ctx, sending: ctx}
+		b.begin(make([]events.SQSMessage, len(c.types)))
+		for i, typ := range c.types {
+			*b.outcomes[i].Message = events.SQSMessage{MessageId: fmt.Sprint(i), Body: fmt.Sprintf(`{"type":%q,"id":"%d","at":%q}`, typ, i, time.Now().Format(time.RFC3339))}
+		}
+		c.settle(b)
+		var got []string
+		for _, o := range b.outcomes {
+			text := o.Verdict.String()
+			if o.Failed {
+				text += "!"
+			}
+			if o.Failed == o.Verdict.Stored() || o.Verdict == event.Retry && o.Refusal == nil {
+				t.Errorf("%s: %+v", name, o)
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Both functions refuse a pipeline that is there to be checked only, in words, before they touch anything.
+func TestRefusesAPipelineWithoutItsSecret(t *testing.T) {
+	p, s := unready(t)
+	e := events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: `{"type":"plain","id":"1","at":"2099-03-01T10:00:00Z"}`}}}
+	_, err := (&Ingest{Plan: p, Store: s}).Handle(context.Background(), e)
+	if !errors.Is(err, pipeline.ErrNoSecret) || !strings.HasPrefix(err.Error(), "ingest: ") {
+		t.Errorf("ingest: %v", err)
+	}
+	_, err = (&Streams{Plan: p, Store: s}).Handle(context.Background(), json.RawMessage(`{"Records":[]}`))
+	if !errors.Is(err, pipeline.ErrNoSecret) || !strings.HasPrefix(err.Error(), "streams: ") {
+		t.Errorf("streams: %v", err)
+	}
+}
