@@ -36,6 +36,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	for _, n := range slices.Sorted(maps.Keys(s.Attributes)) {
 		t.attributes = append(t.attributes, c.attribute(at.in("attributes").in(n), n, s.Attributes[n]))
 	}
+	c.measureStatement(at.in("attributes"), t)
 	if s.Retain != 0 && s.Retain < day {
 		c.mistake(at.in("retain"), "retain is less than 1d", "at least 1d")
 	}

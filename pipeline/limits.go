@@ -20,6 +20,13 @@ const (
 	// maxMemberName bounds the names of values and by members, in bytes: each is an attribute's name, or stands in
 	// the definition.
 	maxMemberName = 255
+	// maxStatement is how many characters one PartiQL statement may have. Events are put by INSERT statements, which
+	// name every attribute of the item; one that is longer refuses those of up to 24 other events with it.
+	maxStatement = 8192
+	// statementFrame and statementName are what the store's statement takes beside the names: around all of them,
+	// for the longest name that a table can have, and around each.
+	statementFrame = len(`INSERT INTO "" VALUE {}`) + 255
+	statementName  = len(`'': ?, `)
 	// stampRoom is what an item leaves free of DynamoDB's 400 KB, in bytes: a touch pass raises its epoch, which can
 	// take 7 bytes more, and an update may have to be smaller by some 20 bytes than a put.
 	stampRoom = 32
@@ -46,6 +53,26 @@ func (c *compiler) measureDefinition(at place, def *aggregate.Definition) {
 	if n := len(def.Text); n > maxDefinition {
 		c.mistake(at, fmt.Sprintf("the definition of %s takes %d bytes, and all definitions must fit one transaction of 4 MB", def.Name, n),
 			fmt.Sprintf("at most %d bytes of templates, conditions and values", maxDefinition))
+	}
+}
+
+// measureStatement bounds the names of attributes by the statement that puts an item with all of them.
+func (c *compiler) measureStatement(at place, t *eventType) {
+	var names []string
+	names = append(names, reservedAttributes...)
+	for _, i := range t.indexes {
+		names = append(names, i.name+"PK", i.name+"SK")
+	}
+	for _, a := range t.attributes {
+		names = append(names, a.name)
+	}
+	n := statementFrame - len(", ")
+	for _, name := range names {
+		n += statementName + len(name)
+	}
+	if n > maxStatement {
+		c.mistake(at, fmt.Sprintf("the names of the %d attributes of %s make an INSERT statement of up to %d characters, and DynamoDB takes %d", len(t.attributes), t.name, n, maxStatement),
+			fmt.Sprintf("fewer or shorter names, which take %d characters less (each one takes %d more than its own),", n-maxStatement, statementName))
 	}
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sort"
 	"strings"
 	"testing"
@@ -32,6 +33,15 @@ func TestLimitsOfAFile(t *testing.T) {
 	}
 	long := strings.Repeat("p", 700)
 	named := func(n int) string { return strings.Replace(base, "orders: count", strings.Repeat("o", n)+": count", 1) }
+	// A type with one index has room for 7,765: 30 names of 251 characters take 7,740, and the last one the rest.
+	wide := func(last int) string {
+		var list []string
+		for i := range 30 {
+			list = append(list, fmt.Sprintf("%s%02d: total", strings.Repeat("w", 249), i))
+		}
+		list = append(list, strings.Repeat("w", last)+": total")
+		return strings.Replace(base, "status: status", strings.Join(list, ", "), 1)
+	}
 	for _, c := range []struct{ name, text, want string }{
 		{"99 aggregates", manyAggregates(99), ""},
 		{"100 aggregates", manyAggregates(100), "p.yaml:21:3: there are 100 aggregates, and the streams function begins with one transaction over all of them, of at most 100 items; write at most 99, and the others over another pair of tables, instead"},
@@ -40,6 +50,8 @@ func TestLimitsOfAFile(t *testing.T) {
 		{"a definition of 28 KB", values(40, long), ""},
 		{"a definition of 35 KB", values(50, long), "p.yaml:22:5: the definition of daily takes 35"},
 		{"a name of 255 bytes", named(255), ""},
+		{"names that fill a statement", wide(18), ""},
+		{"names that overfill a statement", wide(19), "p.yaml:11:17: the names of the 31 attributes of placed make an INSERT statement of up to 8193 characters, and DynamoDB takes 8192; write fewer or shorter names, which take 1 characters less (each one takes 7 more than its own), instead"},
 		{"a name of 256 bytes", named(256), "p.yaml:26:43: the name has 256 bytes; write at most 255 instead"},
 	} {
 		_, err := loadText(c.text)
@@ -52,6 +64,18 @@ func TestLimitsOfAFile(t *testing.T) {
 		case !errors.As(err, &ms) || len(ms) != 1 || !strings.HasPrefix(err.Error(), c.want):
 			t.Errorf("%s:\n got %.300v\nwant %s", c.name, err, c.want)
 		}
+	}
+}
+
+// The room that the documents name for attributes is what a type without indexes has.
+func TestDocumentedRoomForAttributes(t *testing.T) {
+	room := maxStatement - statementFrame + len(", ")
+	for _, name := range reservedAttributes {
+		room -= statementName + len(name)
+	}
+	text, err := os.ReadFile("../docs/pipeline.md")
+	if want := fmt.Sprintf("| %d,%03d characters together", room/1000, room%1000); err != nil || !strings.Contains(string(text), want) {
+		t.Errorf("docs/pipeline.md does not say %q: %v", want, err)
 	}
 }
 

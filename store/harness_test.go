@@ -271,6 +271,16 @@ func (w *world) total(name string, by map[string]string) store.Total {
 	return totals[0]
 }
 
+// eventFrom is an event that says its source, as an envelope does.
+func (w *world) eventFrom(source, body string) event.Event {
+	w.t.Helper()
+	doc, err := event.ParseDocument(body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return event.Event{Data: doc, Source: source}
+}
+
 func envelopeOf(body string) envelope.Message { return envelope.Message{Body: body} }
 
 // leaveUnprocessed makes of an answer one that has read nothing.

@@ -208,3 +208,52 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 		t.Errorf("%d refused, %d touched, %.200v", len(touched.Refused), touched.Touched, err)
 	}
 }
+
+// wideEvent declares an event type whose items have every attribute that an item can have of its own, and declared
+// ones that fill an INSERT statement to the last character; over makes it that many more.
+func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *store.Config) {
+	return func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		e := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "WIDE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
+			Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "{id}", SK: "{@source}"}}, Attributes: map[string]string{strings.Repeat("x", 18+over): "id"}}
+		for i := range 30 {
+			e.Attributes[fmt.Sprintf("%s%02d", strings.Repeat("w", 249), i)] = "id"
+		}
+		s.Events["wide"] = e
+	}
+}
+
+// The pipeline's bound on names is the service's on statements, for the longest name that a table can have.
+func TestWidestItemFitsAStatement(t *testing.T) {
+	longest, statements := 0, 0
+	w := newWorld(t, wideEvent(0), func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+		next := c.Intercept
+		c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+			if batch, ok := in.(*dynamodb.BatchExecuteStatementInput); ok {
+				for _, s := range batch.Statements {
+					statements++
+					longest = max(longest, len(*s.Statement)-len("events")+255)
+				}
+			}
+			return next(ctx, api, in, call)
+		}
+	})
+	var items []*event.Item
+	for i := range 8 {
+		item, err := w.plan.PlanEvent(w.eventFrom("here", fmt.Sprintf(`{"type":"wide","id":"%d","rev":1,"at":"2099-03-01T10:00:00Z"}`, i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	if results, _ := w.store.Put(deadline(t), items); verdicts(results) != strings.TrimSpace(strings.Repeat("Inserted ", 8)) {
+		t.Errorf("%s: %v", verdicts(results), results[0].Refusal)
+	}
+	if statements != 8 || longest != 8192 {
+		t.Errorf("%d statements, the longest of %d characters; the bound is for 8192", statements, longest)
+	}
+	spec := orders()
+	wideEvent(1)(nil, &spec, nil)
+	if _, err := pipeline.New(spec); err == nil || !strings.Contains(err.Error(), "8193 characters") {
+		t.Errorf("one character more: %v", err)
+	}
+}

@@ -82,6 +82,7 @@ type write struct {
 	last   answer        // why it is not settled
 	units  float64
 	sent   int
+	alone  bool // a request of several was refused as it is; it may not be this one's fault
 }
 
 // fold makes one write of each key: a request must not name a key twice, or the service refuses it whole.

@@ -22,24 +22,26 @@ const (
 	few = 3
 )
 
-// insertRequests splits new items over requests: single puts when they are few, batches of statements when
-// they are many.
+// insertRequests splits new items over requests: single puts when they are few or are to go alone, batches of
+// statements when they are many.
 func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 	var requests []func()
-	if len(inserts) <= few {
-		for _, w := range inserts {
+	var many []*write
+	for _, w := range inserts {
+		if w.alone || len(inserts) <= few {
 			requests = append(requests, func() { p.insertOne(ctx, w) })
+			continue
 		}
-		return requests
+		many = append(many, w)
 	}
-	for len(inserts) > 0 {
+	for len(many) > 0 {
 		n, bytes := 0, 0
-		for n < len(inserts) && n < maxStatements && (n == 0 || bytes < maxStatementBytes) {
-			bytes += len(inserts[n].item.Data)
+		for n < len(many) && n < maxStatements && (n == 0 || bytes < maxStatementBytes) {
+			bytes += len(many[n].item.Data)
 			n++
 		}
-		chunk := inserts[:n]
-		inserts = inserts[n:]
+		chunk := many[:n]
+		many = many[n:]
 		requests = append(requests, func() { p.insertMany(ctx, chunk) })
 	}
 	return requests
@@ -78,9 +80,14 @@ func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	if err == nil && len(out.Responses) != len(chunk) {
 		err = errors.New("the service answered for another number of statements than were sent")
 	}
+	whole := classify(err)
+	if whole.outcome == invalid {
+		apart(chunk, whole)
+		return
+	}
 	for i, w := range chunk {
-		if err != nil {
-			p.inserted(w, classify(err))
+		if whole.outcome != done {
+			p.inserted(w, whole)
 			continue
 		}
 		refusal := out.Responses[i].Error
@@ -88,6 +95,15 @@ func (p *put) insertMany(ctx context.Context, chunk []*write) {
 		if refusal != nil && len(refusal.Item) > 0 && w.state == reading {
 			p.meet(w, refusal.Item)
 		}
+	}
+}
+
+// apart has every write of a request that the service refuses as it is put alone in the next round: it names none of
+// them, and the others must not come back with the one that is wrong at every delivery. That is at most one request
+// more for each, since what is refused alone is settled. Callers hold mu.
+func apart(chunk []*write, a answer) {
+	for _, w := range chunk {
+		w.alone, w.last = true, a
 	}
 }
 

@@ -196,6 +196,58 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 	}
 }
 
+// A request that is refused as it is, for one of its statements, costs the other events one request each: they are
+// stored, and only the one that is wrong comes back.
+func TestRefusedRequestOfMany(t *testing.T) {
+	wide := func(i *event.Item) {
+		for n := range 40 {
+			i.Attributes = append(i.Attributes, event.Attribute{Name: fmt.Sprintf("%s%02d", strings.Repeat("w", 250), n), Kind: event.BoolAttribute, Text: "true"})
+		}
+	}
+	wrong := func(i *event.Item) {
+		i.Attributes = []event.Attribute{{Name: "n", Kind: event.NumberAttribute, Text: "one"}}
+	}
+	for name, c := range map[string]struct {
+		n        int
+		spoil    func(*event.Item)
+		all      bool
+		want     event.Verdict // of what is spoiled
+		requests int
+	}{
+		"a statement that is too long":   {25, wide, false, event.Inserted, 1 + 25},
+		"a number that is none":          {25, wrong, false, event.Retry, 1 + 25},
+		"every one of them":              {25, wrong, true, event.Retry, 1 + 25},
+		"another request stays as it is": {50, wrong, false, event.Retry, 2 + 25},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			var items []*event.Item
+			for i := range c.n {
+				items = append(items, w.order(fmt.Sprint(i), i))
+				if i == 7 || c.all {
+					c.spoil(items[i])
+				}
+			}
+			results, cost := w.store.Put(deadline(t), items)
+			for i, r := range results {
+				want := event.Inserted
+				if i == 7 || c.all {
+					want = c.want
+				}
+				if r.Verdict != want || (want == event.Inserted) != (len(w.stored("events", items[i].Key)) > 0) {
+					t.Errorf("item %d: %s, want %s: %v", i, r.Verdict, want, r.Refusal)
+				}
+				if want == event.Retry && r.Refusal.Reason != event.Refused {
+					t.Errorf("item %d: %v", i, r.Refusal)
+				}
+			}
+			if cost.Requests != c.requests || cost.Retries != 25 || w.slept != 0 {
+				t.Errorf("%d requests with %d sent again and %d waits, want %d, 25 and none", cost.Requests, cost.Retries, w.slept, c.requests)
+			}
+		})
+	}
+}
+
 // What is not proven by the deadline is Retry, with the reason.
 func TestNothingProven(t *testing.T) {
 	for name, c := range map[string]struct {
