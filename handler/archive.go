@@ -5,8 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -59,19 +62,35 @@ func ArchiveName(item *event.Item) string {
 // stand still with it, although they can be counted without it.
 const archiveTries = 3
 
+var errNotBegun = errors.New("not begun: another object of the batch was refused, or half of the invocation's time was up")
+
 // archive keeps the old image of every item that time to live removed. What a person removes is not kept.
+//
+// It has half of the time that is left, and begins no object after the first that fails: the totals have the other
+// half, and the answer names the first removal that is not kept. So each delivery counts all of its changes and gets
+// as far as the archive does, however slow that is, and the next one goes on from there.
 func (b *streamBatch) archive(ctx context.Context) {
 	if b.Archive == nil {
 		return
 	}
+	archiving, stop := b.half(ctx)
+	defer stop()
 	var expired []*event.Change
 	for i := range b.changes {
 		if c := &b.changes[i]; c.Kind == event.Remove && c.ByTTL && c.Old != nil {
 			expired = append(expired, c)
 		}
 	}
-	errs := make([]error, len(expired))
-	b.env.Each(len(expired), 8, func(i int) { errs[i] = b.keep(ctx, expired[i]) })
+	errs := slices.Repeat([]error{errNotBegun}, len(expired))
+	var failed atomic.Bool
+	b.env.Each(len(expired), 8, func(i int) {
+		if failed.Load() || archiving.Err() != nil {
+			return
+		}
+		if errs[i] = b.keep(archiving, expired[i]); errs[i] != nil {
+			failed.Store(true)
+		}
+	})
 	for i, err := range errs {
 		if err != nil {
 			b.fail(ctx, expired[i].Sequence, "expired item not archived", err)
@@ -79,6 +98,16 @@ func (b *streamBatch) archive(ctx context.Context) {
 		}
 		b.rep.Archived++
 	}
+}
+
+// half is ctx with half of its time.
+func (b *streamBatch) half(ctx context.Context) (context.Context, context.CancelFunc) {
+	at, bounded := ctx.Deadline()
+	if !bounded {
+		return ctx, func() {}
+	}
+	now := b.env.Now()
+	return b.env.Deadline(ctx, now.Add(at.Sub(now)/2))
 }
 
 // keep puts one object. A bucket that is not there, or may not be used, is asked once.

@@ -1,14 +1,22 @@
 package handler_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/store"
 )
 
 // What time to live removes is archived: the same name and the same bytes however it comes; what a person
@@ -70,15 +78,132 @@ func TestArchiveFails(t *testing.T) {
 	}
 }
 
-// A bucket that may not be used is asked once for each object; one that stutters, three times.
+// A bucket that may not be used is asked once for an object; one that stutters, three times.
 func TestArchiveDenied(t *testing.T) {
-	for code, want := range map[string]int{"AccessDenied": 2, "NoSuchBucket": 2, "SlowDown": 6} {
+	for code, want := range map[string]int{"AccessDenied": 1, "NoSuchBucket": 1, "SlowDown": 3} {
 		w := newWorld(t).started()
-		a, b := w.image(order("1", 5)), w.image(order("2", 7))
 		w.faults = []fault{{api: "PutObject", before: &smithy.GenericAPIError{Code: code}, always: true}}
-		w.expect(batch(removeByTTL(1, a), removeByTTL(2, b)), from(1))
+		w.expect(batch(removeByTTL(1, w.image(order("1", 5)))), from(1))
 		if n := w.calls["PutObject"]; n != want {
-			t.Errorf("%s: %d requests for two objects, want %d", code, n, want)
+			t.Errorf("%s: %d requests for an object, want %d", code, n, want)
 		}
 	}
+}
+
+// archive is an archive as slow as it likes to be.
+type archive func(ctx context.Context, began int) error
+
+type slowArchive struct {
+	put   archive
+	mu    sync.Mutex
+	began int
+	kept  map[string]bool
+}
+
+func (a *slowArchive) Put(ctx context.Context, name, _ string) error {
+	a.mu.Lock()
+	a.began++
+	n := a.began
+	a.mu.Unlock()
+	if err := a.put(ctx, n); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.kept[name] = true
+	return nil
+}
+
+// takes is an archive that has an object after so long, if it is let.
+func takes(d time.Duration) archive {
+	return func(ctx context.Context, _ int) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// A slow archive, one that fails and one that hangs leave the totals their time: what is delivered is counted, the
+// answer names the first removal that is not kept, and repeated deliveries get through a batch whose archiving takes
+// longer than one of them.
+func TestSlowArchive(t *testing.T) {
+	const removals = 40
+	for name, c := range map[string]struct {
+		put     archive
+		answers []int // the records that the answers name; 0: none
+		most    int   // objects begun in the first delivery
+	}{
+		"fast":                       {takes(time.Millisecond), []int{0}, removals},
+		"as slow as it may be":       {takes(2 * time.Second), []int{0}, removals},
+		"slower than one invocation": {takes(5 * time.Second), []int{18, 34, 0}, 24},
+		"hangs":                      {takes(time.Hour), []int{2, 2}, 8},
+		"fails":                      {func(context.Context, int) error { return errLost }, []int{2, 2}, 8 * 3},
+		"fails in the middle": {func(_ context.Context, began int) error {
+			if began > 10 && began <= 10+8 { // the archive recovers
+				return &smithy.GenericAPIError{Code: "AccessDenied"}
+			}
+			return nil
+		}, nil, 10 + 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, func(s *setup) { s.env = &store.Env{} }).started()
+				records := []map[string]any{insert(1, w.image(order("new", 5)))}
+				for i := range removals {
+					records = append(records, removeByTTL(2+i, w.image(order(fmt.Sprint(i), 1))))
+				}
+				slow := &slowArchive{put: c.put, kept: map[string]bool{}}
+				w.streams.Archive = slow
+				for delivery := 0; len(records) > 0 && (c.answers == nil && delivery < 10 || delivery < len(c.answers)); delivery++ {
+					began := time.Now()
+					named := w.named(t, 30*time.Second, records)
+					if took := time.Since(began); took >= 27*time.Second {
+						t.Errorf("delivery %d took %s", delivery+1, took)
+					}
+					if delivery == 0 && slow.began > c.most {
+						t.Errorf("%d objects begun, want at most %d", slow.began, c.most)
+					}
+					if c.answers != nil && named != c.answers[delivery] {
+						t.Fatalf("delivery %d: the answer names record %d, want %d", delivery+1, named, c.answers[delivery])
+					}
+					// All of it is counted, however little is archived.
+					w.sums(t, "totals", "1", "5")
+					w.sums(t, "live", fmt.Sprint(1-removals), fmt.Sprint(5-removals))
+					records = records[:0:0]
+					for i := named - 2; named > 0 && i < removals; i++ {
+						records = append(records, removeByTTL(2+i, w.image(order(fmt.Sprint(i), 1))))
+					}
+				}
+				if through := len(records) == 0; through != (len(slow.kept) == removals) || !through && c.answers == nil {
+					t.Errorf("%d objects kept of %d, and %d records left", len(slow.kept), removals, len(records))
+				}
+			})
+		})
+	}
+}
+
+// named delivers the records with so much time, and is the number of the record that the answer names; 0: none.
+func (w *world) named(t *testing.T, timeout time.Duration, records []map[string]any) int {
+	t.Helper()
+	payload, err := json.Marshal(batch(records...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	answer, err := w.streams.Handle(ctx, payload)
+	if err != nil || ctx.Err() != nil {
+		t.Fatal(err, ctx.Err())
+	}
+	if len(answer.BatchItemFailures) == 0 {
+		return 0
+	}
+	n, err := strconv.Atoi(answer.BatchItemFailures[0].ItemIdentifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -53,7 +53,7 @@ func httpClient() *awshttp.BuildableClient {
 }
 
 // once: the SDK sends each request a single time. Store and quarantine ask again themselves, until the
-// deadline and under the same condition. A second layer below them would hide throttles from their metrics
+// deadline and under the same condition; the archive asks a few times, of half of the time. A second layer below them would hide throttles from their metrics
 // and from the store's concurrency, and wait up to a second where they wait 25 ms.
 const once = 1
 
@@ -70,6 +70,7 @@ func (b *backend) quarantine(url string) handler.Quarantine {
 func (b *backend) archive(bucket string) handler.Archive {
 	return handler.S3(lateUploader{sync.OnceValue(func() *s3.Client {
 		return s3.NewFromConfig(b.config, func(o *s3.Options) {
+			o.RetryMaxAttempts = once
 			// An emulator's host name does not resolve with a bucket in front of it.
 			o.UsePathStyle = b.config.BaseEndpoint != nil
 		})

@@ -109,6 +109,17 @@ func TestArchiveReachesItsBucket(t *testing.T) {
 	}
 }
 
+// The archive asks again itself, within its half of an invocation's time.
+func TestArchiveIsAskedOnce(t *testing.T) {
+	r := newRecorder(t, http.StatusServiceUnavailable, "")
+	if err := connected(t).archive("archive").Put(context.Background(), "expired/a.json", "{}"); err == nil {
+		t.Error("no error from an endpoint that fails")
+	}
+	if n := len(r.seen()); n != 1 {
+		t.Errorf("%d requests for one call", n)
+	}
+}
+
 func TestNoRequestOutlivesItsTime(t *testing.T) {
 	if got := httpClient().GetTimeout(); got != requestTime || got <= 0 {
 		t.Errorf("a request may take %v", got)

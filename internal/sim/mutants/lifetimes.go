@@ -23,12 +23,14 @@ func lifetimes() []Mutant {
 		},
 		{
 			Name: "archive-not-awaited", What: "the answer does not wait for the archive", Checks: []sim.Check{sim.Afterwards, sim.Unarchived},
-			Patches: []Patch{{"handler/archive.go", `	b.env.Each(len(expired), 8, func(i int) { errs[i] = b.keep(ctx, expired[i]) })
-`, `	group := b.env.Group()
-	for _, c := range expired {
+			Patches: []Patch{{"handler/archive.go", `	b.env.Each(len(expired), 8, func(i int) {
+		if failed`, `	group := b.env.Group()
+	for i, c := range expired {
+		errs[i] = nil
 		group.Go(func() { b.keep(ctx, c) })
 	}
-`}},
+	b.env.Each(0, 8, func(i int) {
+		if failed`}},
 		},
 		{
 			Name: "archive-unproven", What: "an object that the archive did not take is let go", Checks: []sim.Check{sim.Unarchived},
