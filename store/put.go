@@ -78,7 +78,7 @@ type write struct {
 	taken  bool          // the service has said that the key is taken, so absence is no proof
 	known  *stored       // what is proven stored under the key, once settled
 	wrote  event.Verdict // Inserted or Updated if this call wrote it
-	absent bool          // answered and absent, and too late to put
+	absent time.Time     // when it was answered and absent, and item too late to put; zero: never
 	last   answer        // why it is not settled
 	units  float64
 	sent   int
@@ -86,8 +86,10 @@ type write struct {
 }
 
 // fold makes one write of each key: a request must not name a key twice, or the service refuses it whole.
-// insert: the first in event order; latest: the highest revision, ties the first.
+// insert: the first in event order; latest: the highest revision, ties the first; either way of those that may still
+// be written, if there are any. Copies have one digest and yet not one expiry where the envelope says their time.
 func (p *put) fold() {
+	now := p.store.env.Now()
 	byKey := make(map[event.Key]*write, len(p.items))
 	for i, item := range p.items {
 		w := byKey[item.Key]
@@ -97,10 +99,18 @@ func (p *put) fold() {
 			p.writes = append(p.writes, w)
 		}
 		w.copies = append(w.copies, i)
-		if item.Revision != nil && w.item.Revision != nil && item.Revision.Cmp(*w.item.Revision) > 0 {
+		if instead(item, w.item, now) {
 			w.item = item
 		}
 	}
+}
+
+// instead reports whether item is written in place of an earlier one with its key.
+func instead(item, of *event.Item, now time.Time) bool {
+	if late, wasLate := tooLate(item, now), tooLate(of, now); late != wasLate {
+		return wasLate
+	}
+	return item.Revision != nil && of.Revision != nil && item.Revision.Cmp(*of.Revision) > 0
 }
 
 func (p *put) pending() []*write {
@@ -178,6 +188,7 @@ func (w *write) settleWritten(v event.Verdict) {
 
 // judgeAll gives every item its result.
 func (p *put) judgeAll() {
+	now := p.store.env.Now()
 	for _, w := range p.writes {
 		first := true
 		for _, i := range w.copies {
@@ -187,10 +198,9 @@ func (p *put) judgeAll() {
 				p.results[i] = p.unproven(w, item)
 			case first && w.wrote != 0 && item == w.item:
 				p.results[i] = Result{Verdict: w.wrote}
-			case w.known.older(item) && item.Digest != w.item.Digest:
-				// Of copies the newest was tried, in vain; that says nothing of this one.
-				p.results[i] = Result{Verdict: event.Retry, Refusal: &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Key: item.Key,
-					Detail: "another copy in the same batch was tried in its place and could not be written; it is delivered again"}}
+			case w.known.older(item) && !tooLate(item, now):
+				// Another copy was tried, in vain; that says nothing of this one.
+				p.results[i] = Result{Verdict: event.Retry, Refusal: inPlaceOf(item)}
 			default:
 				p.results[i] = p.store.judge(w.known, item)
 			}
@@ -201,13 +211,21 @@ func (p *put) judgeAll() {
 	}
 }
 
-// unproven is the result of an item whose key nothing is known of. A copy is judged by the write that was
-// tried only where it is that write to the letter.
+// inPlaceOf says that item was not tried, but another with its key.
+func inPlaceOf(item *event.Item) *event.Refusal {
+	return &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Key: item.Key,
+		Detail: "another copy in the same batch was tried in its place and could not be written; it is delivered again"}
+}
+
+// unproven is the result of an item under whose key nothing is proven stored. That another copy was too late, or was
+// refused for what it is, is no verdict on this one: each is judged by its own expiry, digest and size.
 func (p *put) unproven(w *write, item *event.Item) Result {
 	same := item.Digest == w.item.Digest
 	var r *event.Refusal
 	switch {
-	case w.absent && same:
+	case !w.absent.IsZero() && !tooLate(item, w.absent):
+		r = inPlaceOf(item)
+	case !w.absent.IsZero():
 		r = &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
 			Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is taken until an hour before that"}
 	case w.last.outcome == invalid && same && item.Size() > event.MaxItem:

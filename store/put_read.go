@@ -71,7 +71,7 @@ func (p *put) missed(w *write) {
 		w.state = abandoned
 		return
 	}
-	w.state, w.absent = settled, true
+	w.state, w.absent = settled, p.store.env.Now()
 }
 
 // meet takes the stored item that holds the key. Callers hold mu.

@@ -36,7 +36,7 @@ func ingest() []Mutant {
 				{"store/put_read.go", `		w.state = abandoned
 `, `		w.settleWritten(event.Duplicate)
 `},
-				{"store/put_read.go", `	w.state, w.absent = settled, true
+				{"store/put_read.go", `	w.state, w.absent = settled, p.store.env.Now()
 `, `	w.settleWritten(event.Duplicate)
 `},
 			},

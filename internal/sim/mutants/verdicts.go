@@ -47,7 +47,7 @@ func verdicts() []Mutant {
 		},
 		{
 			Name: "lowest-copy-tried", What: "of a batch's revisions of a key the lowest is tried first", Checks: undeserved,
-			Patches: []Patch{{"store/put.go", `item.Revision.Cmp(*w.item.Revision) > 0 {`, `item.Revision.Cmp(*w.item.Revision) < 0 {`}},
+			Patches: []Patch{{"store/put.go", `item.Revision.Cmp(*of.Revision) > 0`, `item.Revision.Cmp(*of.Revision) < 0`}},
 		},
 		{
 			Name: "unknown-is-read", What: "a put without an answer is asked about, and what is absent has expired", Checks: undeserved,
@@ -76,7 +76,7 @@ func verdicts() []Mutant {
 			Name: "swept-is-expired", What: "what a put met and a read does not find has expired", Checks: undeserved,
 			Patches: []Patch{{"store/put_read.go", `		w.state = abandoned
 		return
-`, `		w.state, w.absent = settled, true
+`, `		w.state, w.absent = settled, p.store.env.Now()
 		return
 `}},
 		},
