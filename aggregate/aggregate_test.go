@@ -100,6 +100,12 @@ func TestKeys(t *testing.T) {
 	if got, want := daily.Expiry(start), instant(t, "2018-02-02T00:00:00Z").Add(400*24*time.Hour).Unix(); got != want {
 		t.Errorf("expiry %d, want window end and retain, %d", got, want)
 	}
+	// Both as long as a pipeline may declare: together longer than a time.Duration can be.
+	const years = 200 * 365 * 24 * time.Hour
+	long := &aggregate.Definition{Name: "long", Since: 1, Window: years, Retain: years}
+	if got, want := long.Expiry(start), start+400*365*24*60*60; got != want {
+		t.Errorf("expiry %d of a total of centuries, want %d", got, want)
+	}
 }
 
 // The stored forms that other programs compute: written here a second time, from the design page's words.

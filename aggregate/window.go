@@ -60,5 +60,6 @@ func (d *Definition) Expiry(start int64) int64 {
 	if d.Retain == 0 || start == NoWindow {
 		return 0
 	}
-	return start + int64((d.Window+d.Retain)/time.Second)
+	// Each in seconds: together they can be longer than a time.Duration's 292 years.
+	return start + int64(d.Window/time.Second) + int64(d.Retain/time.Second)
 }

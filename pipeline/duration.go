@@ -33,7 +33,8 @@ func parseDuration(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is not a duration", text)
 }
 
-// maxDuration keeps sums of durations inside time.Duration's 292 years.
+// maxDuration keeps a declared duration, and one with some days more, inside time.Duration's 292 years; two of them
+// can be longer.
 const maxDuration = 200 * 365 * day
 
 // formatDuration writes d in the largest unit that divides it.
