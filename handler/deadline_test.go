@@ -63,17 +63,18 @@ func TestStreamsMargin(t *testing.T) {
 	}
 	for part, p := range map[string]struct {
 		api    string
+		share  time.Duration // of the time that is not left: one half, one third, ...
 		record func(w *world, n int) map[string]any
 		done   func(w *world, n int) bool
 	}{
-		"totals":  {"UpdateItem", func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1))) }, counted},
-		"archive": {"PutObject", func(w *world, n int) map[string]any { return removeByTTL(n, w.image(parcel(fmt.Sprint(n), 1))) }, kept},
+		"totals":  {"UpdateItem", 1, func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1))) }, counted},
+		"archive": {"PutObject", 2, func(w *world, n int) map[string]any { return removeByTTL(n, w.image(parcel(fmt.Sprint(n), 1))) }, kept},
 	} {
 		for name, c := range map[string]struct{ timeout, margin, left time.Duration }{
 			"default margin":             {30 * time.Second, 0, 3 * time.Second},
 			"own margin":                 {30 * time.Second, 10 * time.Second, 10 * time.Second},
 			"timeout as short as margin": {3 * time.Second, 0, 1500 * time.Millisecond},
-			"timeout below margin":       {1500 * time.Millisecond, 5 * time.Second, 750 * time.Millisecond},
+			"timeout below margin":       {4 * time.Second, 5 * time.Second, 2 * time.Second},
 		} {
 			t.Run(part+", "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -93,8 +94,8 @@ func TestStreamsMargin(t *testing.T) {
 					if err != nil || ctx.Err() != nil {
 						t.Fatalf("answered after %s of %s: %v", time.Since(began), c.timeout, err)
 					}
-					if end := began.Add(c.timeout - c.left); last().After(end) || end.Sub(last()) > 500*time.Millisecond {
-						t.Errorf("the last request began after %s of %s, and %s are to be left", last().Sub(began), c.timeout, c.left)
+					if end := began.Add((c.timeout - c.left) / p.share); last().After(end) || end.Sub(last()) > 500*time.Millisecond {
+						t.Errorf("the last request began after %s, and %s of %s are its part", last().Sub(began), end.Sub(began), c.timeout)
 					}
 					w.faults = nil
 					first := 1

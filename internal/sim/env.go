@@ -8,12 +8,17 @@ import (
 )
 
 // env is the world as store and handler see it.
-func (w *World) env() store.Env {
+func (w *World) env() store.Env { return w.envOff(0) }
+
+// envOff is the world as a machine sees it whose clock is off by skew.
+func (w *World) envOff(skew time.Duration) store.Env {
 	return store.Env{
-		Now:      func() time.Time { return w.now },
-		Rand:     func() float64 { return w.rng.Float64() },
-		Group:    func() store.Group { return &group{w: w} },
-		Deadline: w.deadline,
+		Now:   func() time.Time { return w.now.Add(skew) },
+		Rand:  func() float64 { return w.rng.Float64() },
+		Group: func() store.Group { return &group{w: w} },
+		Deadline: func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
+			return w.deadline(ctx, at, skew), func() {}
+		},
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			w.sleep(d)
 			return ctx.Err()
@@ -42,24 +47,26 @@ func (g *group) Wait() {
 	}
 }
 
-// until is a context that ends by the world's clock. Nothing here waits on Done; everything asks Err.
+// until is a context that ends by a clock that is off by skew from the world's. Nothing here waits on Done;
+// everything asks Err.
 type until struct {
 	context.Context
-	w  *World
-	at time.Time
+	w    *World
+	at   time.Time
+	skew time.Duration
 }
 
-func (w *World) deadline(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
+func (w *World) deadline(ctx context.Context, at time.Time, skew time.Duration) context.Context {
 	if outer, ok := ctx.Deadline(); ok && outer.Before(at) {
 		at = outer
 	}
-	return &until{ctx, w, at}, func() {}
+	return &until{ctx, w, at, skew}
 }
 
 func (u *until) Deadline() (time.Time, bool) { return u.at, true }
 
 func (u *until) Err() error {
-	if !u.w.now.Before(u.at) {
+	if !u.w.now.Add(u.skew).Before(u.at) {
 		return context.DeadlineExceeded
 	}
 	return u.Context.Err()

@@ -19,6 +19,7 @@ import (
 type sandbox struct {
 	function string
 	epoch    int64
+	skew     time.Duration // of its clock
 	plan     *pipeline.Pipeline
 	store    *store.Store
 	ingest   *handler.Ingest
@@ -94,15 +95,11 @@ func (w *World) sandboxFor(function string) *sandbox {
 		}
 	}
 	s := &sandbox{function: function, epoch: epoch, plan: pipelineOf(epoch, w.plan.Spread)}
-	env := w.env()
 	if function == "streams" && w.plan.Skew && w.plan.Counting == aggregate.Marks {
 		// Nothing that counts by marks may depend on this machine's clock. (Receipts do: they live 96 h by it.)
-		skew := time.Duration(w.rng.IntN(200)-100) * time.Hour
-		env.Now = func() time.Time { return w.now.Add(skew) }
-		env.Deadline = func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
-			return w.deadline(ctx, at)
-		}
+		s.skew = time.Duration(w.rng.IntN(200)-100) * time.Hour
 	}
+	env := w.envOff(s.skew)
 	s.store = w.storeOf(client{w}, epoch, env)
 	quarantine := handler.SQSIn(env, sender{w, epoch}, w.quarantineURL)
 	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env,
@@ -126,7 +123,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{},
 		epoch: s.epoch, began: w.model.records, wrote: map[write]int{}, kept: map[string]int{}}
 	w.invocations = append(w.invocations, inv)
-	ctx, _ := w.deadline(context.Background(), inv.deadline)
+	ctx := w.deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)
 	w.spawn(inv.name, inv, func() {
 		inv.answer, inv.err = run(ctx, s)
 		inv.answered = true

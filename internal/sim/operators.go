@@ -14,7 +14,7 @@ func (w *World) rebuild() (complete bool) {
 	plan := pipelineOf(2, w.plan.Spread)
 	def, _ := plan.Definition("status")
 	s := w.storeOf(operator{client{w}}, 2, w.env())
-	ctx, _ := w.deadline(context.Background(), w.now.Add(48*time.Hour))
+	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
 	head, err := s.Head(ctx, def)
 	if err != nil || head == nil {
 		return false
@@ -35,7 +35,7 @@ func (w *World) rebuild() (complete bool) {
 func (w *World) othersStart() {
 	for range 3 {
 		w.spawn("starter", nil, func() {
-			ctx, _ := w.deadline(context.Background(), w.now.Add(functionTimeout))
+			ctx := w.deadline(context.Background(), w.now.Add(functionTimeout), 0)
 			w.checkStart(w.storeOf(client{w}, 2, w.env()).Start(ctx))
 		})
 	}
