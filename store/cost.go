@@ -3,7 +3,13 @@ package store
 import "github.com/ingot-events/ingot/event"
 
 // Cost is what calls asked of DynamoDB. Units are counted by the service's published rules from item sizes,
-// not taken from answers: the service reports none for requests that fail whole.
+// not taken from answers: the service reports none for requests that fail whole. They are a lower bound where something
+// cannot be known: whether a request without an answer was charged, what a statement cost that was refused for what it
+// is, what a receipt's transaction met. And where it is not asked for: an aggregate item that grew since it was last
+// seen, and an item that was read to be judged. Of that its id, index keys, meta and declared attributes are not read.
+// They are taken to be as large as those of the event that met it, and in the same places of the indexes, so that a
+// newer revision which moves it lacks the place that it left; of a Duplicate it is so, unless the pipeline has changed.
+// Indexes are taken to project all attributes, as those of template.yaml do.
 type Cost struct {
 	Requests   int
 	WriteUnits float64
@@ -35,7 +41,30 @@ func (c *Cost) throttle(reason string, n int) {
 // read counts reading an item of size bytes: a consistent read takes a unit per started 4 KB.
 func (c *Cost) read(size int) { c.ReadUnits += float64(max(1, (size+4095)/4096)) }
 
-// putUnits is what storing an item costs: its started kilobytes on the table and on each index it is in.
-func putUnits(item *event.Item) float64 {
+// insertUnits is what storing a new item costs: its started kilobytes on the table and on each index it is in.
+func insertUnits(item *event.Item) float64 {
 	return float64(event.WriteUnits(item.Size()) * (1 + len(item.Indexes)))
+}
+
+// replaceUnits is what putting item over what is stored costs: on the table the larger of both; on an index the larger
+// of both where the item keeps its place, both where it moves, and the one that is there where it comes or goes.
+func replaceUnits(old *stored, item *event.Item) float64 {
+	was, is := event.WriteUnits(old.size), event.WriteUnits(item.Size())
+	places := make(map[string]event.Key, len(item.Indexes))
+	for _, index := range old.places(item) {
+		places[index.Name] = index.Key
+	}
+	units := max(was, is)
+	for _, index := range item.Indexes {
+		switch place, there := places[index.Name]; {
+		case !there:
+			units += is
+		case place == index.Key:
+			units += max(was, is)
+		default:
+			units += was + is
+		}
+		delete(places, index.Name)
+	}
+	return float64(units + was*len(places))
 }

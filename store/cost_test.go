@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
 // Own accounts are held to what the engine meters.
@@ -88,5 +92,143 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 	a := w.apply(w.batch(aggregate.Receipts, 3, w.order("3", 8)))
 	if used := w.engine.Usage().Sub(before).WriteUnits(); used != 2*(1+2+1+1) || a.Cost.WriteUnits != used {
 		t.Errorf("%v write units, and own accounts say %v", used, a.Cost.WriteUnits)
+	}
+}
+
+// crates are replaced, grow, and wander over an index.
+func crates(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	s.Events["crate"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CRATE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
+		Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "DEPOT#{depot}", SK: "{@id}"}}}
+}
+
+// crate is a crate's item in a depot, with a note of so many bytes; no depot: it is in no index.
+func (w *world) crate(id string, rev int, depot string, note int) *event.Item {
+	members := []string{`"type":"crate"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`, fmt.Sprintf(`"note":%q`, strings.Repeat("n", note))}
+	if depot != "" {
+		members = append(members, fmt.Sprintf(`"depot":%q`, depot))
+	}
+	return w.item(members...)
+}
+
+// Replacements on an index, images of other sizes, and refusals by larger ones: by single puts, and by statements with
+// and without the stored item in their refusal.
+func TestCostsOfSizesAndIndexes(t *testing.T) {
+	far := strings.Repeat("d", 1500) // in the payload and in the index key, which is not among what judging reads
+	for _, many := range []bool{false, true} {
+		for _, returns := range []bool{false, true} {
+			t.Run(fmt.Sprintf("many=%v image=%v", many, returns), func(t *testing.T) {
+				w := newWorld(t, crates, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = returns })
+				for n, c := range []struct {
+					name          string
+					item          *event.Item
+					writes, reads float64 // of the item; reads where no image comes back
+					unseen        float64 // what own accounts lack where no image comes back: the place in the index that it left
+				}{
+					{"into an index", w.crate("1", 1, "a", 0), 1 + 1, 0, 0},
+					{"in its place", w.crate("1", 2, "a", 0), 1 + 1 + 1, 1, 0}, // the refused insert, the table, the index
+					{"moved", w.crate("1", 3, "b", 0), 1 + 1 + 2, 1, 1},
+					{"out of the index", w.crate("1", 4, "", 0), 1 + 1 + 1, 1, 1},
+					{"and in again", w.crate("1", 5, "b", 0), 1 + 1 + 1, 1, 0},
+					{"grown", w.crate("1", 6, "b", 3000), 4 + 4 + 4, 1, 0},
+					{"shrunk", w.crate("1", 7, "b", 0), 4 + 4 + 4, 1, 0},
+					{"grown and moved", w.crate("1", 8, "c", 3000), 4 + 4 + (1 + 4), 1, 1},
+					{"stale, smaller", w.crate("1", 2, "a", 0), 4, 1, 0},
+					{"conflict, smaller", w.crate("1", 8, "c", 10), 4, 1, 0},
+					{"conflict, larger", w.crate("1", 8, "c", 5000), 6, 1, 0},
+					{"shrunk and moved", w.crate("1", 9, "d", 0), 4 + 4 + (4 + 1), 1, 1},
+					{"far away", w.crate("2", 1, far, 1300), 5 + 5, 0, 0},
+					{"and again", w.crate("2", 1, far, 1300), 5, 2, 0}, // 3 KB of it are read for judging, and 5 charged
+					{"an order of 3 KB", w.order("1", 1, `"note":"`+strings.Repeat("n", 3000)+`"`), 4, 0, 0},
+					{"another, smaller", w.order("1", 2), 4, 1, 0},
+				} {
+					items := []*event.Item{c.item}
+					writes, reads, unseen := c.writes, 0.0, 0.0
+					if many {
+						for i := range 9 {
+							items, writes = append(items, w.order(fmt.Sprint("filler-", n, "-", i), i)), writes+1
+						}
+					}
+					if many && !returns {
+						reads, unseen = c.reads, c.unseen
+					}
+					before := w.engine.Usage()
+					results, cost := w.store.Put(deadline(t), items)
+					used := w.engine.Usage().Sub(before)
+					units := 0.0
+					for _, r := range results {
+						units += r.Units
+					}
+					if used.WriteUnits() != writes || used.ReadUnits() != reads {
+						t.Errorf("%s: %v write and %v read units, want %v and %v", c.name, used.WriteUnits(), used.ReadUnits(), writes, reads)
+					}
+					if int64(cost.Requests) != used.TotalRequests() || cost.WriteUnits != used.WriteUnits()-unseen || cost.ReadUnits != used.ReadUnits() || units != cost.WriteUnits {
+						t.Errorf("%s: own accounts say %+v and %v units of the items, the engine %v, %v and %v units", c.name, cost, units, used.Requests, used.WriteUnits(), used.ReadUnits())
+					}
+				}
+			})
+		}
+	}
+}
+
+// A replacement that loses its race pays for the item that won, where that is the larger one.
+func TestCostOfALostRace(t *testing.T) {
+	for _, note := range []int{0, 3000} {
+		var w *world
+		raced := embedded.Usage{}
+		w = newWorld(t, crates, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+			done := false
+			next := c.Intercept
+			c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+				if put, ok := in.(*dynamodb.PutItemInput); ok && !done && strings.Contains(aws.ToString(put.ConditionExpression), ":seen") {
+					done = true
+					before := w.engine.Usage()
+					w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: store.Env{Now: func() time.Time { return w.now }}}).
+						Put(deadline(t), []*event.Item{w.crate("1", 2, "b", note)})
+					raced = w.engine.Usage().Sub(before)
+				}
+				return next(ctx, api, in, call)
+			}
+		})
+		if results, _ := w.store.Put(deadline(t), []*event.Item{w.crate("1", 1, "a", 0)}); verdicts(results) != "Inserted" {
+			t.Fatal(verdicts(results))
+		}
+		before := w.engine.Usage()
+		results, cost := w.store.Put(deadline(t), []*event.Item{w.crate("1", 3, "c", 1000)})
+		used := w.engine.Usage().Sub(before)
+		if verdicts(results) != "Updated" || cost.WriteUnits != used.WriteUnits()-raced.WriteUnits() || raced.WriteUnits() == 0 {
+			t.Errorf("note of %d: %s, own accounts say %v write units, the engine %v less the other writer's %v", note, verdicts(results), cost.WriteUnits, used.WriteUnits(), raced.WriteUnits())
+		}
+	}
+}
+
+// An update of a head is charged for all of it, its definition too; one of a head that is gone, a unit.
+func TestCostOfHeads(t *testing.T) {
+	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		values := map[string]string{}
+		for i := range 40 {
+			values[fmt.Sprintf("v%d", i)] = "sum " + strings.Repeat("p", 200)
+		}
+		s.Aggregates["wide"] = pipeline.AggregateSpec{Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: values}}}
+	})
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	def := func(name string) *aggregate.Definition { d, _ := w.plan.Definition(name); return d }
+	gone := *def("live")
+	gone.Since = 7
+	defs := []*aggregate.Definition{def("wide"), def("live"), &gone}
+	for name, update := range map[string]func() (store.Cost, error){
+		"behind": func() (store.Cost, error) { return w.store.MarkBehind(deadline(t), defs) },
+		"flag": func() (store.Cost, error) {
+			return w.store.Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
+		},
+		"flagged again": func() (store.Cost, error) { return w.store.Flag(deadline(t), defs, epoch, "another") },
+	} {
+		before := w.engine.Usage()
+		cost, err := update()
+		used := w.engine.Usage().Sub(before)
+		if err != nil || cost.WriteUnits != used.WriteUnits() || cost.WriteUnits < 9+1+1 || cost.Requests != 3 {
+			t.Errorf("%s: own accounts say %+v, the engine %v write units: %v", name, cost, used.WriteUnits(), err)
+		}
 	}
 }

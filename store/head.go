@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 )
 
 // Head is what the aggregates table says of one generation.
@@ -111,12 +112,17 @@ func (s *Store) updateHeads(ctx context.Context, defs []*aggregate.Definition, i
 	for _, d := range defs {
 		one := *in
 		one.TableName, one.Key, one.ConditionExpression = &s.aggregates, keyImage(d.HeadKey()), aws.String("attribute_exists(PK)")
+		one.ReturnValues = types.ReturnValueAllNew // for its size: the definition alone may have 32 KB
 		for round := 1; ; round++ {
-			_, err := s.client.UpdateItem(ctx, &one)
+			out, err := s.client.UpdateItem(ctx, &one)
 			cost.Requests++
 			a := classify(err)
-			if a.outcome == done || a.outcome == failed {
-				cost.WriteUnits++
+			if a.outcome == done {
+				cost.WriteUnits += float64(event.WriteUnits(imageSize(out.Attributes)))
+				break
+			}
+			if a.outcome == failed {
+				cost.WriteUnits++ // there is no head
 				break
 			}
 			cost.Retries++

@@ -17,6 +17,29 @@ type stored struct {
 	item      *event.Item   // where it was read and is Ingot's
 	foreign   bool          // no type, digest or data: not an item of Ingot's
 	today     *event.Digest // its digest under today's rules, once computed
+	size      int           // of all of it, in bytes; see wholeSize
+	img       image         // all of it, where that is known
+}
+
+// wholeSize is the size of a stored item of which only what judging needs was read: the rest of it is taken to be as
+// large as that of the item which met it.
+func (s *stored) wholeSize(read image, own *event.Item) int {
+	if s.foreign {
+		return imageSize(read)
+	}
+	whole := *own
+	whole.Type, whole.Digest, whole.Revision, whole.ExpiresAt, whole.Data = s.typ, s.digest, s.revision, s.expiresAt, s.data
+	return whole.Size()
+}
+
+// places are the indexes that the stored item is in, as far as that is known: those of the item that met it otherwise.
+func (s *stored) places(own *event.Item) []event.IndexKey {
+	if s.img == nil {
+		return own.Indexes
+	}
+	var seen event.Item
+	decodeDeclared(&seen, s.img)
+	return seen.Indexes
 }
 
 // readStored understands as much of an image as judging needs.

@@ -83,6 +83,8 @@ type write struct {
 	units  float64
 	sent   int
 	alone  bool // a request of several was refused as it is; it may not be this one's fault
+	// attempted is the size of an item whose refusal did not bring the stored one, in bytes; 0: there is none.
+	attempted int
 }
 
 // fold makes one write of each key: a request must not name a key twice, or the service refuses it whole.

@@ -59,11 +59,16 @@ func (p *put) insertOne(ctx context.Context, w *write) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
-	p.inserted(w, classify(err))
+	p.inserted(w, classify(err), refusedBy(err))
+}
+
+// refusedBy is the stored item that a failed condition brought back; nil: it brought none.
+func refusedBy(err error) image {
 	var condition *types.ConditionalCheckFailedException
 	if errors.As(err, &condition) {
-		p.meet(w, condition.Item)
+		return condition.Item
 	}
+	return nil
 }
 
 // insertMany inserts up to 25 items in one request. Its answer says what became of each: a refusal of one
@@ -87,14 +92,15 @@ func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	}
 	for i, w := range chunk {
 		if whole.outcome != done {
-			p.inserted(w, whole)
+			p.inserted(w, whole, nil)
 			continue
 		}
 		refusal := out.Responses[i].Error
-		p.inserted(w, classifyStatement(refusal))
-		if refusal != nil && len(refusal.Item) > 0 && w.state == reading {
-			p.meet(w, refusal.Item)
+		var img image
+		if refusal != nil {
+			img = refusal.Item
 		}
+		p.inserted(w, classifyStatement(refusal), img)
 	}
 }
 
@@ -107,18 +113,34 @@ func apart(chunk []*write, a answer) {
 	}
 }
 
-// inserted takes the answer to an insert. Callers hold mu.
-func (p *put) inserted(w *write, a answer) {
+// inserted takes the answer to an insert, with the item that stands in its way if it brought that. Callers hold mu.
+func (p *put) inserted(w *write, a answer, img image) {
 	switch a.outcome {
 	case done:
 		w.settleWritten(event.Inserted)
-		p.charge(w, putUnits(w.item))
+		p.charge(w, insertUnits(w.item))
 	case failed:
-		// A failed condition is charged for the larger of stored and attempted item, on the table alone.
 		w.state, w.taken, w.last = reading, true, a
-		p.charge(w, float64(event.WriteUnits(w.item.Size())))
+		p.chargeRefusal(w, w.item.Size(), img)
+		p.meet(w, img, true)
 	default:
 		p.note(w, a)
+	}
+}
+
+// chargeRefusal counts a failed condition, which is charged for the larger of attempted and stored item, on the table
+// alone. Where the stored one did not come with the refusal, settleRefusal counts what it has more, once it is read.
+func (p *put) chargeRefusal(w *write, attempted int, img image) {
+	if len(img) == 0 {
+		w.attempted = attempted
+	}
+	p.charge(w, float64(event.WriteUnits(max(attempted, imageSize(img)))))
+}
+
+func (p *put) settleRefusal(w *write) {
+	if w.attempted > 0 {
+		p.charge(w, float64(event.WriteUnits(max(w.attempted, w.known.size))-event.WriteUnits(w.attempted)))
+		w.attempted = 0
 	}
 }
 

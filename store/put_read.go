@@ -45,8 +45,9 @@ func (p *put) read(ctx context.Context, chunk []*write) {
 			continue
 		}
 		delete(byKey, w.item.Key)
-		p.cost.read(imageSize(img))
-		p.meet(w, img)
+		p.meet(w, img, false)
+		p.cost.read(w.known.size)
+		p.settleRefusal(w)
 	}
 	for _, key := range out.UnprocessedKeys[p.store.events].Keys {
 		if w := byKey[keyOf(key)]; w != nil {
@@ -74,12 +75,17 @@ func (p *put) missed(w *write) {
 	w.state, w.absent = settled, p.store.env.Now()
 }
 
-// meet takes the stored item that holds the key. Callers hold mu.
-func (p *put) meet(w *write, img image) {
+// meet takes the stored item that holds the key, whole or what of it judging needs. Callers hold mu.
+func (p *put) meet(w *write, img image, whole bool) {
 	if len(img) == 0 {
 		return // the service gave no image; the write goes on reading
 	}
 	w.known, w.state = readStored(img), settled
+	if whole {
+		w.known.size, w.known.img = imageSize(img), img
+	} else {
+		w.known.size = w.known.wholeSize(img, w.item)
+	}
 	late := tooLate(w.item, p.store.env.Now())
 	if w.known.older(w.item) && !late {
 		w.state = replacing

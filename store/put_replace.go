@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -39,15 +38,13 @@ func (p *put) replace(ctx context.Context, w *write) {
 	switch a.outcome {
 	case done:
 		w.settleWritten(event.Updated)
-		p.charge(w, putUnits(&item))
+		p.charge(w, replaceUnits(seen, &item))
 	case failed:
-		p.charge(w, float64(event.WriteUnits(item.Size())))
 		w.known, w.last = nil, a
 		w.state, w.taken = reading, true
-		var condition *types.ConditionalCheckFailedException
-		if errors.As(err, &condition) {
-			p.meet(w, condition.Item)
-		}
+		img := refusedBy(err)
+		p.chargeRefusal(w, item.Size(), img)
+		p.meet(w, img, true)
 	default:
 		p.note(w, a)
 	}
