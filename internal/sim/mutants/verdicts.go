@@ -56,7 +56,7 @@ func verdicts() []Mutant {
 `, `	case unknown, contended:
 		p.troubled = true
 		w.state = reading
-`}},
+`}, {"store/put.go", `!w.absent.IsZero() && !tooLate(item, w.absent)`, `false`}},
 		},
 		{
 			Name: "own-as-existing", What: "a conflict shows itself as what is stored", Checks: undeserved,
@@ -78,7 +78,7 @@ func verdicts() []Mutant {
 		return
 `, `		w.state, w.absent = settled, p.store.env.Now()
 		return
-`}},
+`}, {"store/put.go", `!w.absent.IsZero() && !tooLate(item, w.absent)`, `false`}},
 		},
 	}
 }
