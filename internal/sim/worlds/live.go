@@ -20,8 +20,12 @@ func (o options) planOf(seed uint64) sim.Plan {
 	return sim.NewPlan(seed)
 }
 
+// judged is how many worlds it takes before a survey says whether they were too kind.
+const judged = 500
+
 // live lives worlds, o.workers at a time, each wholly on one of them, until there are enough or one fails. It
-// returns the failed world of the lowest seed.
+// returns the failed world of the lowest seed. When the minutes are over and there are too few worlds to judge it
+// goes on: a slow machine takes longer, and does not prove less.
 func live(ctx context.Context, o options, survey *sim.Survey) (failed *sim.Result) {
 	var mu sync.Mutex
 	next, end := o.from, o.from+uint64(o.worlds)
@@ -31,7 +35,7 @@ func live(ctx context.Context, o options, survey *sim.Survey) (failed *sim.Resul
 		defer mu.Unlock()
 		enough := next == end
 		if o.minutes > 0 {
-			enough = time.Now().After(until)
+			enough = time.Now().After(until) && (o.faultFree || next-o.from >= judged)
 		}
 		if enough || failed != nil || ctx.Err() != nil {
 			return 0, false
@@ -43,7 +47,7 @@ func live(ctx context.Context, o options, survey *sim.Survey) (failed *sim.Resul
 	for range o.workers {
 		all.Go(func() {
 			for seed, more := take(); more; seed, more = take() {
-				r := sim.Live(o.planOf(seed), false)
+				r := o.life(o.planOf(seed), false)
 				mu.Lock()
 				survey.Add(r)
 				if r.Failure != nil && (failed == nil || r.Plan.Seed < failed.Plan.Seed) {
@@ -68,7 +72,7 @@ func one(o options, out, talk io.Writer) int {
 			return 2
 		}
 	}
-	r := sim.Live(plan, o.trace)
+	r := o.life(plan, o.trace)
 	if o.machine {
 		if r.Failure != nil {
 			return report(out, &r)
@@ -108,8 +112,8 @@ const (
 func explain(o options, failed sim.Result, out io.Writer) int {
 	seed := failed.Plan.Seed
 	fmt.Fprintf(out, "seed %d: %v\n", seed, failed.Failure)
-	small := sim.Shrink(failed.Plan, failed.Failure.Check, shrinkTries, func(p sim.Plan) sim.Result { return sim.Live(p, false) })
-	told := sim.Live(small, true)
+	small := sim.Shrink(failed.Plan, failed.Failure.Check, shrinkTries, func(p sim.Plan) sim.Result { return o.life(p, false) })
+	told := o.life(small, true)
 	overlay := sim.Overlay(o.planOf(seed), small)
 	fmt.Fprintf(out, "shrunk to %d phases of %d messages: %v\n", small.Phases, small.Messages, told.Failure)
 	lines := strings.Split(strings.TrimRight(told.Trace, "\n"), "\n")

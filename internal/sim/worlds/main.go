@@ -21,13 +21,13 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], sim.Live, os.Stdout, os.Stderr))
 }
 
 const usage = `usage: go run ./internal/sim/worlds [flags]
 
   -n 2000        how many worlds
-  -minutes 0     instead of a number: as many as fit
+  -minutes 0     instead of a number: as many as fit, and at least 500
   -from 0        the first seed
   -fresh         begin at a random seed, and print it
   -seed N        live this one world alone
@@ -42,8 +42,9 @@ exit code: 0 every promise kept, 1 one was broken or the worlds proved too littl
 // memory is how many bytes the command takes before it collects garbage.
 const memory = 512 << 20
 
-// options are the flags.
+// options are the flags, and what lives a plan: sim.Live, except in tests.
 type options struct {
+	life               func(plan sim.Plan, trace bool) sim.Result
 	worlds             int
 	minutes            float64
 	from               uint64
@@ -85,8 +86,9 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-func run(ctx context.Context, args []string, out, talk io.Writer) int {
+func run(ctx context.Context, args []string, life func(sim.Plan, bool) sim.Result, out, talk io.Writer) int {
 	o, err := parse(args)
+	o.life = life
 	if err != nil {
 		if !errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(talk, "worlds:", err)

@@ -14,7 +14,7 @@ import (
 func worlds(t *testing.T, args ...string) (code int, out, talk string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = run(context.Background(), args, &o, &e)
+	code = run(context.Background(), args, sim.Live, &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -83,7 +83,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	var out bytes.Buffer
-	if code := run(ctx, []string{"-n", "5"}, &out, io.Discard); code != 1 || !strings.Contains(out.String(), "stopped early") {
+	if code := run(ctx, []string{"-n", "5"}, sim.Live, &out, io.Discard); code != 1 || !strings.Contains(out.String(), "stopped early") {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 }

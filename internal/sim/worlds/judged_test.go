@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/sim"
+)
+
+// Under this number a survey judges nothing, and from it on it does.
+func TestJudgedIsWhatASurveyNeeds(t *testing.T) {
+	survey := sim.NewSurvey()
+	for range judged - 1 {
+		survey.Add(sim.Result{})
+	}
+	if short := survey.Shortfalls(); len(short) > 0 {
+		t.Errorf("%d worlds are judged: %q", survey.Worlds, short)
+	}
+	survey.Add(sim.Result{})
+	if len(survey.Shortfalls()) == 0 {
+		t.Errorf("%d worlds in which nothing happened are not too little", survey.Worlds)
+	}
+}
+
+// When the time is over before there are enough worlds to judge, it goes on until there are, and judges them.
+func TestTimeIsNoExcuse(t *testing.T) {
+	var lived atomic.Int64
+	kind := func(p sim.Plan, _ bool) sim.Result {
+		lived.Add(1)
+		return sim.Result{Plan: p}
+	}
+	var out bytes.Buffer
+	code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001"}, kind, &out, &out)
+	if code != 1 || lived.Load() != judged || !strings.Contains(out.String(), "too little: the fault") {
+		t.Errorf("exit %d after %d worlds: %s", code, lived.Load(), out.String())
+	}
+	lived.Store(0)
+	if code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001", "-fault-free"}, kind, &out, &out); code != 0 || lived.Load() >= judged {
+		t.Errorf("exit %d after %d quiet worlds, which nothing judges", code, lived.Load())
+	}
+}
