@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/sim"
 	"github.com/ingot-events/ingot/internal/sim/mutants/hunt/found"
 )
 
@@ -26,6 +29,12 @@ type verdict struct {
 	err error // why it is not killed
 }
 
+// runner hunts the mutants of a module.
+type runner struct {
+	root, dir string        // the module's, and one for what is built
+	patience  time.Duration // with one hunt
+}
+
 // run hunts the mutants, prints the table, and fails unless all are killed.
 func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 	root, err := moduleRoot(ctx)
@@ -37,7 +46,11 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	table := newTable(os.Stdout, markdown)
+	return runner{root, dir, huntTime}.all(ctx, list, beside, newTable(os.Stdout, markdown), os.Stderr)
+}
+
+// all hunts the mutants, beside of them at a time, and says on talk what became of each as soon as it is known.
+func (r runner) all(ctx context.Context, list []Mutant, beside int, table *table, talk io.Writer) error {
 	verdicts := make([]chan verdict, len(list))
 	for i := range list {
 		verdicts[i] = make(chan verdict, 1)
@@ -47,10 +60,10 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 		for i, m := range list {
 			slots <- struct{}{}
 			go func() {
-				v := try(ctx, root, filepath.Join(dir, m.Name), m)
-				fmt.Fprintf(os.Stderr, "%s: %s in %d worlds\n", m.Name, v.Check, v.Worlds)
-				verdicts[i] <- v
+				v := r.try(ctx, m)
+				fmt.Fprintf(talk, "%s: %s in %d worlds\n", m.Name, v.Check, v.Worlds)
 				<-slots
+				verdicts[i] <- v
 			}()
 		}
 	}()
@@ -74,9 +87,9 @@ func moduleRoot(ctx context.Context) (string, error) {
 
 // try builds a mutant and hunts it: first through worlds without trouble, then through the others; a blunder
 // through the first alone.
-func try(ctx context.Context, root, dir string, m Mutant) verdict {
+func (r runner) try(ctx context.Context, m Mutant) verdict {
 	v := verdict{mutant: m}
-	binary, err := build(ctx, root, dir, &m)
+	binary, err := r.build(ctx, &m)
 	if err != nil {
 		v.err = err
 		return v
@@ -85,22 +98,24 @@ func try(ctx context.Context, root, dir string, m Mutant) verdict {
 	args := []string{"-n", fmt.Sprint(m.seeds()), "-checks", m.names()}
 	if m.Plain {
 		args = append(args, "-fault-free")
-	} else if v.err = still(ctx, binary); v.err != nil {
+	} else if v.err = r.still(ctx, binary); v.err != nil {
 		return v
 	}
-	v.Found, err = hunt(ctx, binary, args...)
+	v.Found, err = r.hunt(ctx, binary, args...)
 	switch {
 	case err != nil:
 		v.err = err
 	case v.Check == "":
 		v.err = fmt.Errorf("it survives %d worlds", v.Worlds)
+	case !slices.Contains(m.Checks, sim.Check(v.Check)):
+		v.err = fmt.Errorf("the hunter names %s, which it was not sent for", v.Check)
 	}
 	return v
 }
 
 // still sends a mutant through worlds without trouble, in which it must be right.
-func still(ctx context.Context, binary string) error {
-	found, err := hunt(ctx, binary, "-fault-free", "-n", fmt.Sprint(stillWorlds))
+func (r runner) still(ctx context.Context, binary string) error {
+	found, err := r.hunt(ctx, binary, "-fault-free", "-n", fmt.Sprint(stillWorlds))
 	if err == nil && found.Check != "" {
 		err = fmt.Errorf("it fails a world without trouble already (seed %d: %s)", found.Seed, found.Detail)
 	}
@@ -108,8 +123,9 @@ func still(ctx context.Context, binary string) error {
 }
 
 // build makes the hunter with the mutant's files laid over ours.
-func build(ctx context.Context, root, dir string, m *Mutant) (string, error) {
-	files, err := m.files(root)
+func (r runner) build(ctx context.Context, m *Mutant) (string, error) {
+	dir := filepath.Join(r.dir, m.Name)
+	files, err := m.files(r.root)
 	if err != nil {
 		return "", err
 	}
@@ -122,7 +138,7 @@ func build(ctx context.Context, root, dir string, m *Mutant) (string, error) {
 		if err := os.WriteFile(laid, []byte(text), 0o600); err != nil {
 			return "", err
 		}
-		replace[filepath.Join(root, filepath.FromSlash(path))] = laid
+		replace[filepath.Join(r.root, filepath.FromSlash(path))] = laid
 	}
 	overlay, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "hunt")
 	text, err := json.Marshal(map[string]any{"Replace": replace})
@@ -135,15 +151,15 @@ func build(ctx context.Context, root, dir string, m *Mutant) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, buildTime)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "go", "build", "-p", "2", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./internal/sim/mutants/hunt")
-	cmd.Dir = root
+	cmd.Dir = r.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("it does not build, which is no kill: %w\n%s", err, out)
 	}
 	return binary, nil
 }
 
-func hunt(ctx context.Context, binary string, args ...string) (f found.Found, err error) {
-	ctx, stop := context.WithTimeout(ctx, huntTime)
+func (r runner) hunt(ctx context.Context, binary string, args ...string) (f found.Found, err error) {
+	ctx, stop := context.WithTimeout(ctx, r.patience)
 	defer stop()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env = append(os.Environ(), "GOGC=400")
@@ -151,7 +167,7 @@ func hunt(ctx context.Context, binary string, args ...string) (f found.Found, er
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
-		return f, fmt.Errorf("it takes longer than %v, which is no kill", huntTime)
+		return f, fmt.Errorf("it takes longer than %v, which is no kill", r.patience)
 	}
 	if err != nil {
 		text := problem.String()

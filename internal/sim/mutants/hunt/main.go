@@ -23,10 +23,10 @@ func main() {
 	if *checks != "" {
 		named = strings.Split(*checks, ",")
 	}
-	json.NewEncoder(os.Stdout).Encode(hunt(*from, *n, *still, named))
+	json.NewEncoder(os.Stdout).Encode(hunt(sim.Live, *from, *n, *still, named))
 }
 
-func hunt(from uint64, n int, still bool, checks []string) found.Found {
+func hunt(live func(sim.Plan, bool) sim.Result, from uint64, n int, still bool, checks []string) found.Found {
 	f := found.Found{Others: map[string]int{}}
 	for seed := from; f.Worlds < n; seed++ {
 		plan := sim.NewPlan(seed)
@@ -34,7 +34,7 @@ func hunt(from uint64, n int, still bool, checks []string) found.Found {
 			plan = sim.StillPlan(seed)
 		}
 		f.Worlds++
-		r := sim.Live(plan, false)
+		r := live(plan, false)
 		if r.Failure == nil {
 			continue
 		}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/sim"
+	"github.com/ingot-events/ingot/internal/sim/mutants/hunt/found"
+)
+
+// A broken promise is a kill if it is one of those looked for, or if none is named; the others are noted.
+func TestHunt(t *testing.T) {
+	breaks := map[uint64]sim.Check{12: sim.Cost, 13: sim.Cost, 15: sim.Lost, 17: sim.Twice}
+	live := func(p sim.Plan, _ bool) sim.Result {
+		r := sim.Result{Plan: p}
+		if check := breaks[p.Seed]; check != "" {
+			r.Failure = &sim.Failure{Check: check, Detail: "of a world"}
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		from   uint64
+		n      int
+		checks []string
+		want   found.Found
+	}{
+		"any":                {10, 10, nil, found.Found{Worlds: 3, Check: "cost", Seed: 12, Detail: "cost at step 0: of a world"}},
+		"the first of two":   {10, 10, []string{"twice", "lost"}, found.Found{Worlds: 6, Check: "lost", Seed: 15, Detail: "lost at step 0: of a world", Others: map[string]int{"cost": 2}}},
+		"others alone":       {10, 7, []string{"twice"}, found.Found{Worlds: 7, Others: map[string]int{"cost": 2, "lost": 1}}},
+		"in the last world":  {10, 8, []string{"twice"}, found.Found{Worlds: 8, Check: "twice", Seed: 17, Detail: "twice at step 0: of a world", Others: map[string]int{"cost": 2, "lost": 1}}},
+		"nothing goes wrong": {20, 4, nil, found.Found{Worlds: 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := hunt(live, c.from, c.n, false, c.checks)
+			if got.Worlds != c.want.Worlds || got.Check != c.want.Check || got.Seed != c.want.Seed || got.Detail != c.want.Detail || !maps.Equal(got.Others, c.want.Others) {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+// Quiet worlds are hunted in if they are asked for, and only then.
+func TestHuntInQuietWorlds(t *testing.T) {
+	for _, still := range []bool{false, true} {
+		hunt(func(p sim.Plan, _ bool) sim.Result {
+			if p.Still != still {
+				t.Errorf("asked for quiet worlds: %v; given one: %v", still, p.Still)
+			}
+			return sim.Result{Plan: p}
+		}, 0, 3, still, nil)
+	}
+}
