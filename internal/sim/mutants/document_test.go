@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/sim"
+)
+
+const again = "print it again with: make mutants MUTANTFLAGS=-markdown"
+
+var totals = regexp.MustCompile(`"(\d+) mutants, (\d+) killed; the last of them within (\d+) worlds"; "(\d+) blunders, (\d+) caught`)
+
+// The table in docs/correctness.md is of these mutants, in this order, each with what is wrong about it and killed
+// by a check that it is meant for; and the sentence before it adds it up.
+func TestDocumentHasAllMutants(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/correctness.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, found := strings.Cut(string(text), "<!-- mutants -->\n")
+	if !found {
+		t.Fatal("docs/correctness.md has no table marked mutants")
+	}
+	list, worst, plain := all(), 0, 0
+	rows := documented(after)
+	for i := range max(len(list), len(rows)) {
+		switch {
+		case i >= len(list):
+			t.Fatalf("the table's row %d, %s, is of no mutant; %s", i+1, rows[i][0], again)
+		case i >= len(rows):
+			t.Fatalf("the table ends before %s; %s", list[i].Name, again)
+		}
+		m, row := list[i], rows[i]
+		allowed := fmt.Sprint(m.seeds())
+		if m.Plain {
+			allowed, plain = allowed+" quiet", plain+1
+		}
+		if len(row) != 5 || row[0] != m.Name || row[1] != m.What || row[4] != allowed {
+			t.Fatalf("row %d is %q, not of %q, %q, within %s; %s", i+1, row, m.Name, m.What, allowed, again)
+		}
+		if !slices.Contains(m.Checks, sim.Check(row[2])) {
+			t.Errorf("%s is killed by %q, which it is not meant for; %s", m.Name, row[2], again)
+		}
+		worlds, err := strconv.Atoi(row[3])
+		if err != nil || worlds < 1 || worlds > m.seeds() {
+			t.Errorf("%s takes %q worlds of %d; %s", m.Name, row[3], m.seeds(), again)
+		}
+		if !m.Plain {
+			worst = max(worst, worlds)
+		}
+	}
+	mutants := len(list) - plain
+	want := fmt.Sprint([]int{mutants, mutants, worst, plain, plain})
+	m := totals.FindStringSubmatch(before[max(0, len(before)-400):])
+	if m == nil || fmt.Sprint(m[1:]) != want {
+		t.Errorf("the sentence before the table says %q, and the table adds up to %s", m, want)
+	}
+}
+
+// documented are the rows of the table that the text begins with, without its head.
+func documented(text string) (rows [][]string) {
+	for n, line := range strings.Split(text, "\n") {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		if n < 2 {
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
