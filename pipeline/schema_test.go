@@ -133,14 +133,21 @@ func schemaViolations(t *testing.T, text string) []string {
 	return violations(t, "file", schema, doc)
 }
 
-func TestTheDesignsExampleIsValid(t *testing.T) {
-	text, err := os.ReadFile("testdata/orders.yaml")
-	if err != nil {
-		t.Fatal(err)
+// Every pipeline that the project ships or tests with is valid by the schema that editors read.
+func TestOurPipelinesAreValid(t *testing.T) {
+	texts := map[string]string{"base of these tests": base}
+	for _, name := range []string{"testdata/orders.yaml", "testdata/plain.yaml", "../pipeline.yaml", "../ingottest/testdata/pipeline.yaml",
+		"../internal/demo/data/earthquakes.yaml", "../internal/bench/orders.yaml", "../integration/crash/testdata/pipeline.yaml",
+		"../internal/sim/testdata/shop.yaml", "../internal/sim/testdata/shop-2.yaml", "../internal/sim/testdata/shop-3.yaml", "../internal/sim/testdata/shop-4.yaml"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
 	}
-	for _, text := range []string{string(text), base} {
+	for name, text := range texts {
 		if v := schemaViolations(t, text); len(v) > 0 {
-			t.Errorf("%s", strings.Join(v, "\n"))
+			t.Errorf("%s:\n%s", name, strings.Join(v, "\n"))
 		}
 	}
 }
