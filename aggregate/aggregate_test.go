@@ -108,6 +108,30 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// The bucket is golden: an item's changes must go to one bucket for as long as its totals stand. Python computed
+// them, from the first 8 bytes of the hash as a number:
+//
+//	part = lambda s: struct.pack(">I", len(s.encode())) + s.encode()
+//	int.from_bytes(hashlib.sha256(part(pk) + part(sk)).digest()[:8], "big") % spread
+func TestItemBucket(t *testing.T) {
+	for _, c := range []struct {
+		key          event.Key
+		spread, want int
+	}{
+		{event.Key{PK: "ORDER#1", SK: "ORDER"}, 7, 6},
+		{event.Key{PK: "ORDER#1", SK: "ORDER"}, 100, 92},
+		{event.Key{PK: "ORDER#1O", SK: "RDER"}, 7, 2}, // the same bytes but for the lengths
+		{event.Key{PK: "ORDER#1O", SK: "RDER"}, 100, 71},
+		{event.Key{PK: "M#größe#日本", SK: "-"}, 16, 0}, // lengths count bytes
+		{event.Key{PK: "M#größe#日本", SK: "-"}, 100, 80},
+		{event.Key{PK: "ORDER#1", SK: "ORDER"}, 1, 0},
+	} {
+		if got := aggregate.ItemBucket(c.key, c.spread); got != c.want {
+			t.Errorf("%s goes to bucket %d of %d, want %d", c.key, got, c.spread, c.want)
+		}
+	}
+}
+
 // The stored forms that other programs compute: written here a second time, from the design page's words.
 func TestStoredForms(t *testing.T) {
 	lane := event.Lane{StreamARN: "arn:aws:dynamodb:eu-central-1:1:table/events/stream/2026", ShardID: "shardId-00000001573689847184-864758bb"}
