@@ -65,7 +65,7 @@ func TestBadInput(t *testing.T) {
 		"no time":                 {`{"type":"order","id":"1","cents":1}`, event.Poison, event.MissingField},
 		"no such day":             {`{"type":"order","id":"1","cents":1,"at":"2099-02-30T00:00:00Z"}`, event.Poison, event.BadTime},
 		"time without zone":       {`{"type":"order","id":"1","cents":1,"at":"2099-02-20T00:00:00"}`, event.Poison, event.BadTime},
-		"number as time":          {`{"type":"order","id":"1","cents":1,"at":4077163613}`, event.Poison, ""},
+		"number as time":          {`{"type":"order","id":"1","cents":1,"at":4077163613}`, event.Poison, event.BadTime},
 		"before 1970":             {`{"type":"order","id":"1","cents":1,"at":"1969-12-31T23:59:59Z"}`, event.Poison, event.BadTime},
 		"year 10000":              {`{"type":"order","id":"1","cents":1,"at":"10000-01-01T00:00:00Z"}`, event.Poison, event.BadTime},
 		"1970":                    {`{"type":"order","id":"70","cents":1,"at":"1970-01-01T00:00:00Z"}`, event.Expired, event.PastExpiry},
@@ -84,7 +84,7 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("answer %s", answer)
 			}
 			o := w.outcomes[1]
-			if o.Verdict != c.verdict || (c.reason != "" && (o.Refusal == nil || o.Refusal.Reason != c.reason)) {
+			if o.Verdict != c.verdict || (c.reason == "") != (o.Refusal == nil) || o.Refusal != nil && o.Refusal.Reason != c.reason {
 				t.Errorf("%s (%v), want %s (%s)", o.Verdict, o.Refusal, c.verdict, c.reason)
 			}
 			if w.outcomes[0].Verdict != event.Inserted || w.outcomes[2].Verdict != event.Inserted {
