@@ -203,7 +203,7 @@ func TestRemoveThroughAnotherLane(t *testing.T) {
 	}
 }
 
-// A late subtraction recreates a swept total as one that is born expired.
+// A late subtraction recreates a swept total as one that is born expired: it is written, and nobody is shown it.
 func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 5)
@@ -212,6 +212,24 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
 	if err != nil || len(totals) != 0 {
 		t.Errorf("a total past its time is shown: %v %v", totals, err)
+	}
+	written := 0
+	for _, c := range w.plan.Contributions(item).List {
+		if c.Def.Name != "daily" {
+			continue
+		}
+		written++
+		img := w.stored("totals", c.Def.Key(aggregate.LaneIDOf(lane).Bucket(c.Def.Spread), c.By, c.Window))
+		if show(img["n"]) != "N -1" || show(img["revenue"]) != "N -5" {
+			t.Errorf("n %s and revenue %s lie there, want -1 and -5", show(img["n"]), show(img["revenue"]))
+		}
+		end := time.Date(2099, 3, 2, 0, 0, 0, 0, time.UTC).Add(100 * 24 * time.Hour) // the window's, and then retain
+		if got := show(img["expiresAt"]); got != fmt.Sprint("N ", end.Unix()) || !end.Before(w.now) {
+			t.Errorf("it expires at %s, want %d, which is past", got, end.Unix())
+		}
+	}
+	if written != 1 {
+		t.Errorf("%d totals of the day", written)
 	}
 }
 
