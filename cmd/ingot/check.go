@@ -22,11 +22,11 @@ variables INGOT_TABLE and INGOT_AGGREGATES_TABLE and what is mapped to them; the
 by what the functions refer to. What only a deployment can know is a warning, and never guessed.
 
 With --was it compares with the file that is deployed now: what would make redelivered messages
-other items, and what needs a new epoch; and what to drain first. (Another INGOT_PII_KEY does that
-too, and no file shows it.)
+other items, and which aggregates must begin anew; and what to drain first. (Another INGOT_PII_KEY
+makes other items too, and no file shows it.)
 
 The table of aggregates says what one update costs when all partitions of the events table touch
-one total: a mark for each of a partition's 18 shards of 72 hours.
+one total, which then remembers where it stands in each of a partition's 18 shards of 72 hours.
 
 Exit codes: 0 clean (there may be warnings), 3 mistakes or changes, 2 a file cannot be read.
 

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const explainHelp = `Says what becomes of an event and why: envelope, type, id, time, key, digest and the text it is made
-of, index keys, expiry, the item with its size and write units, each aggregate it moves and what that
+const explainHelp = `Says what becomes of an event and why: envelope, type, id, time, key, the payload's hash and the text
+it is made of, index keys, expiry, the item with its size and write units, each aggregate it moves and what that
 costs; or precisely why it would be quarantined. No request is sent: whether its key is taken already
 it cannot know.
 

@@ -108,13 +108,42 @@ func TestREADMEGetsByWithSixWords(t *testing.T) {
 	}
 }
 
+var subcommand = regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`)
+
+// values are words of the design that a user types: the ways to count are named so in a flag and in the template.
+var values = strings.NewReplacer("how totals are counted: marks or receipts (default \"marks\")", "", "--counting receipts", "", "Counting=receipts", "")
+
+// testHelpWords: the help of the tool and of each of its commands gets by with the six words, but for what a user
+// types and for the members of the JSON, which have the names that they have.
 func testHelpWords(t *testing.T, binary string) {
-	out, err := exec.Command(binary, "--help").CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
+	help := func(args ...string) string {
+		out, err := exec.Command(binary, append(args, "--help")...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("ingot %v --help: %v", args, err)
+		}
+		return string(out)
 	}
-	if word := inside.FindString(string(out)); word != "" {
-		t.Errorf("ingot --help uses %q", word)
+	_, after, _ := strings.Cut(help(), "Available Commands:\n")
+	commands := []string{""}
+	for _, m := range subcommand.FindAllStringSubmatch(after, -1) {
+		commands = append(commands, m[1])
+	}
+	for _, ours := range []string{"demo", "check", "explain"} {
+		if !slices.Contains(commands, ours) {
+			t.Errorf("ingot --help does not list %s: %q", ours, commands)
+		}
+	}
+	for _, command := range commands {
+		prose := help(strings.Fields(command)...)
+		if before, members, listed := strings.Cut(prose, "With --output json, one object"); listed {
+			_, rest, _ := strings.Cut(members, "\nUsage:")
+			prose = before + rest
+		}
+		for line := range strings.Lines(values.Replace(prose)) {
+			if word := inside.FindString(line); word != "" {
+				t.Errorf("ingot %s --help uses %q: %s", command, word, line)
+			}
+		}
 	}
 }
 
