@@ -1,0 +1,147 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Of copies under one key the newest revision that may still be written is tried. Where that one cannot be, nothing is known of the
+// others: they come back, and are stored then.
+func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
+	at := func(w *world, typ string, rev int, at string) *event.Item {
+		return w.item(fmt.Sprintf(`"type":%q`, typ), `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":%q`, at))
+	}
+	for name, c := range map[string]struct {
+		typ, at string // of revision 7
+		want    string
+	}{
+		"too late":     {"parcel", "2098-11-01T10:00:00Z", "Updated Expired"},
+		"another type": {"box", "2099-03-01T10:00:00Z", "Retry Conflict"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) { s.Events["box"] = s.Events["parcel"] })
+			good := at(w, "parcel", 5, "2099-03-01T11:00:00Z")
+			w.store.Put(deadline(t), []*event.Item{at(w, "parcel", 3, "2099-03-01T10:00:00Z")})
+			results, _ := w.store.Put(deadline(t), []*event.Item{good, at(w, c.typ, 7, c.at)})
+			if got := verdicts(results); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			alone := map[string]string{"Retry Conflict": "Updated", "Updated Expired": "Duplicate"}[c.want]
+			if results, _ := w.store.Put(deadline(t), []*event.Item{good}); verdicts(results) != alone {
+				t.Errorf("alone: %s", verdicts(results))
+			}
+		})
+	}
+}
+
+// withoutTime are event types whose time comes from the envelope, so that copies of one payload expire at times of
+// their own.
+func withoutTime(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	s.Events["seen"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "SEEN#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour}
+	s.Events["place"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "PLACE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number"}
+}
+
+// at is the item of a payload that came at its time.
+func (w *world) at(when time.Time, body string) *event.Item {
+	w.t.Helper()
+	e := w.eventFrom("here", body)
+	e.At = when
+	item, err := w.plan.PlanEvent(e)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return item
+}
+
+// Copies with one digest and different expiries: what may still be written is, the first of that; no copy is Expired
+// for the time of another.
+func TestCopiesOfDifferentAge(t *testing.T) {
+	const a, b = `{"type":"seen","id":"1","x":1}`, `{"type":"seen","id":"1","x":2}`
+	const five, seven = `{"type":"place","id":"1","rev":5}`, `{"type":"place","id":"1","rev":7}`
+	late, soon, fresh := epoch.Add(-91*24*time.Hour), epoch.Add(-24*time.Hour), epoch
+	type copies []struct {
+		at   time.Time
+		body string
+	}
+	for name, c := range map[string]struct {
+		stored string // under latest
+		copies copies
+		want   string
+		expiry time.Time // of what is stored then; zero: nothing is
+	}{
+		"late, fresh":                     {"", copies{{late, a}, {fresh, a}}, "Duplicate Inserted", fresh},
+		"fresh, late":                     {"", copies{{fresh, a}, {late, a}}, "Inserted Duplicate", fresh},
+		"the first expiry is stored":      {"", copies{{soon, a}, {fresh, a}}, "Inserted Duplicate", soon},
+		"whichever it is":                 {"", copies{{fresh, a}, {soon, a}}, "Inserted Duplicate", fresh},
+		"the first after a late one":      {"", copies{{late, a}, {soon, a}, {fresh, a}}, "Duplicate Inserted Duplicate", soon},
+		"late, fresh and other":           {"", copies{{late, a}, {fresh, b}}, "Conflict Inserted", fresh},
+		"late both":                       {"", copies{{late, a}, {late.Add(time.Second), a}}, "Expired Expired", time.Time{}},
+		"late both and different":         {"", copies{{late, a}, {late, b}}, "Expired Expired", time.Time{}},
+		"latest: late, fresh":             {five, copies{{late, seven}, {fresh, seven}}, "Duplicate Updated", fresh},
+		"latest: fresh, late":             {five, copies{{fresh, seven}, {late, seven}}, "Updated Duplicate", fresh},
+		"latest: late and newer":          {"", copies{{fresh, five}, {late, seven}}, "Inserted Expired", fresh},
+		"latest: late and older":          {"", copies{{late, five}, {fresh, seven}}, "Stale Inserted", fresh},
+		"latest: late, newer than stored": {five, copies{{late, seven}, {late, seven}}, "Expired Expired", soon},
+	} {
+		for _, many := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, many=%v", name, many), func(t *testing.T) {
+				w := newWorld(t, withoutTime)
+				if c.stored != "" {
+					w.store.Put(deadline(t), []*event.Item{w.at(soon, c.stored)})
+				}
+				var items []*event.Item
+				for _, one := range c.copies {
+					items = append(items, w.at(one.at, one.body))
+				}
+				for i := 0; many && i < 10; i++ {
+					items = append(items, w.order(fmt.Sprint(i), i))
+				}
+				results, _ := w.store.Put(deadline(t), items)
+				if got := verdicts(results[:len(c.copies)]); got != c.want {
+					t.Errorf("%s, want %s", got, c.want)
+				}
+				expiry, _ := w.stored("events", items[0].Key)["expiresAt"].(*types.AttributeValueMemberN)
+				if (expiry == nil) != c.expiry.IsZero() || expiry != nil && expiry.Value != fmt.Sprint(c.expiry.Add(90*24*time.Hour).Unix()) {
+					t.Errorf("stored with expiry %v, want that of %s", expiry, c.expiry)
+				}
+			})
+		}
+	}
+}
+
+// The copy that is tried gets too late between two tries: that is no word on the other.
+func TestClockPassesOneCopy(t *testing.T) {
+	for name, c := range map[string]struct{ stored, body, alone string }{
+		"insert": {"", `{"type":"seen","id":"1"}`, "Inserted"},
+		"latest": {`{"type":"place","id":"1","rev":5}`, `{"type":"place","id":"1","rev":7}`, "Updated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w *world
+			w = newWorld(t, withoutTime, func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) {
+				c.Env.Sleep = func(context.Context, time.Duration) error { w.now = w.now.Add(time.Hour); return nil }
+			})
+			if c.stored != "" {
+				w.store.Put(deadline(t), []*event.Item{w.at(epoch, c.stored)})
+			}
+			w.faults = []fault{{api: "PutItem", before: errLost}}
+			first, second := w.at(epoch.Add(-90*24*time.Hour+90*time.Minute), c.body), w.at(epoch, c.body)
+			results, _ := w.store.Put(deadline(t), []*event.Item{first, second})
+			if got := verdicts(results); got != "Expired Retry" || !strings.Contains(results[1].Refusal.Detail, "another copy in the same batch was tried in its place") {
+				t.Errorf("%s: %v", got, results[1].Refusal)
+			}
+			if results, _ := w.store.Put(deadline(t), []*event.Item{second}); verdicts(results) != c.alone {
+				t.Errorf("alone: %s", verdicts(results))
+			}
+		})
+	}
+}
