@@ -45,7 +45,7 @@ func blunders() []Mutant {
 			Patches: []Patch{{"pipeline/value.go", `"min": aggregate.Min`, `"min": aggregate.Max`}},
 		},
 		{
-			Name: "min-as-text", What: "min compares numbers as text", Checks: append(miscounted, sim.Uncounted),
+			Name: "min-as-text", What: "min compares numbers as text", Checks: []sim.Check{sim.Miscounted, sim.Uncounted, sim.Cost},
 			Patches: []Patch{{"aggregate/fold.go", `o == Min && b.Number.Cmp(a.Number) > 0`, `o == Min && b.Number.String() > a.Number.String()`}},
 		},
 		{

@@ -5,6 +5,7 @@ import "github.com/ingot-events/ingot/internal/sim"
 // refusals are other ways to go on from what can never be counted.
 func refusals() []Mutant {
 	unkept, stuck := []sim.Check{sim.Unkept}, []sim.Check{sim.Stuck}
+	endless := []sim.Check{sim.Stuck, sim.Cost} // one invocation may ask too often before the world can be seen to stand still
 	return []Mutant{
 		{
 			Name: "odd-record-dropped", What: "a record that cannot be understood leaves no letter", Checks: unkept,
@@ -63,7 +64,7 @@ func refusals() []Mutant {
 `, ``}},
 		},
 		{
-			Name: "full-item-in-transaction", What: "an aggregate item that takes no flag stays in its transaction", Checks: stuck,
+			Name: "full-item-in-transaction", What: "an aggregate item that takes no flag stays in its transaction", Checks: endless,
 			Patches: []Patch{{"store/receipts.go", `!slices.Contains(touched, u) && !g.full[u.Key]`, `!slices.Contains(touched, u)`}},
 		},
 		{
@@ -90,7 +91,7 @@ func refusals() []Mutant {
 `}},
 		},
 		{
-			Name: "condition-tried-for-ever", What: "a condition that can never hold is tried until time runs out", Checks: stuck,
+			Name: "condition-tried-for-ever", What: "a condition that can never hold is tried until time runs out", Checks: endless,
 			Patches: []Patch{{"store/receipts.go", `return g.stuck[u.Key] >= maxStuck`, `return g.stuck[u.Key] < 0`}},
 		},
 		{
