@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test race lint bench cold build deploy fuzz sim mutants
+.PHONY: help demo test race lint bench cold build deployable deploy fuzz sim mutants
 
 T ?= 30s
 CONFIG = default
@@ -32,14 +32,21 @@ cold: ## cold start and size of the built functions
 
 # SAM's Go builder hands the environment on to go build. Static, because the function's image may have another libc.
 build: export CGO_ENABLED = 0
-# LOCAL=1 builds in-process tables into them, for sam local invoke with nothing else running; such a build refuses to be deployed.
+# LOCAL=1 builds in-process tables into them, for sam local invoke with nothing else running, on this machine's own
+# processor; such a build refuses to start in Lambda.
 build: export GOFLAGS = -tags=lambda.norpc$(if $(LOCAL),$(comma)ingotlocal) -trimpath -ldflags=-s
 build: export SAM_CLI_TELEMETRY = 0
-build: ## build both functions with the SAM CLI (SAMFLAGS: more arguments)
-	bin=$$(scripts/sam.sh) && "$$bin/sam" build $(SAMFLAGS)
+build: own = --parameter-overrides Architecture=$(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
+build: ## build both functions with the SAM CLI (CONFIG=prod; SAMFLAGS: more arguments)
+	bin=$$(scripts/sam.sh) && "$$bin/sam" build --config-env $(CONFIG) $(if $(LOCAL),$(own)) $(SAMFLAGS)
 
-deploy: build ## build, show what would change in the AWS account of your credentials, and deploy it (CONFIG=prod)
-	bin=$$(scripts/sam.sh) && SAM_CLI_TELEMETRY=0 "$$bin/sam" deploy --config-env $(CONFIG)
+# On a command line they would hold for the build or for the deployment alone, and take the place of all in the file.
+deployable:
+	@if [ -n "$(strip $(LOCAL) $(findstring parameter-overrides,$(SAMFLAGS) $(DEPLOYFLAGS)))" ]; then \
+	  echo "deploy: parameters of the template, Architecture too, stand in samconfig.toml, which build and deploy both read; leave out LOCAL and --parameter-overrides" >&2; exit 2; fi
+
+deploy: deployable build ## build, show what would change in the AWS account of your credentials, and deploy it (CONFIG=prod; DEPLOYFLAGS)
+	bin=$$(scripts/sam.sh) && SAM_CLI_TELEMETRY=0 "$$bin/sam" deploy --config-env $(CONFIG) $(DEPLOYFLAGS)
 
 sim: ## live seeded worlds over the real handlers, check every step, say what went wrong in them (SIMFLAGS: more)
 	go run ./internal/sim/worlds $(SIMFLAGS)
