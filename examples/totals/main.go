@@ -1,0 +1,167 @@
+// Command totals verifies, rebuilds and reads the totals of a deployed stack.
+//
+// It is an example of what the library does there, whole and short enough to copy. It takes the pipeline.yaml of the
+// directory that it runs in, which must be the one deployed; the tables from INGOT_TABLE and INGOT_AGGREGATES_TABLE;
+// and the secret of hmac from INGOT_PII_KEY. docs/operating.md says where these come from.
+//
+//	totals verify                               compare every total with the items
+//	totals touch NAME                           begin to bring older items into an aggregate; says how to go on
+//	totals finish NAME BEHIND                   declare it complete, if it is
+//	totals read NAME FIELDS [FROM TO]           FIELDS: JSON of the fields that its by uses, {} for none;
+//	                                            FROM, TO: days as 2026-03-01, for an aggregate with windows
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "totals:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	plan, err := pipeline.Load(os.DirFS("."), "pipeline.yaml", pipeline.Secret([]byte(os.Getenv("INGOT_PII_KEY"))))
+	if err != nil {
+		return err
+	}
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return err
+	}
+	st, err := store.New(store.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: plan,
+		Events: os.Getenv("INGOT_TABLE"), Aggregates: os.Getenv("INGOT_AGGREGATES_TABLE")})
+	if err != nil {
+		return err
+	}
+	return tables{plan, st, os.Stdout}.command(ctx, args)
+}
+
+// tables are the two tables of a stack.
+type tables struct {
+	plan  *pipeline.Pipeline
+	store *store.Store
+	out   io.Writer
+}
+
+func (t tables) command(ctx context.Context, args []string) error {
+	args = append(args, "", "", "", "", "") // so that each may be asked for
+	switch name := args[1]; args[0] {
+	case "verify":
+		return t.verify(ctx)
+	case "touch":
+		return t.touch(ctx, name)
+	case "finish":
+		behind, err := strconv.ParseInt(args[2], 10, 64)
+		if err != nil {
+			return errors.New("finish NAME BEHIND: BEHIND is the number that touch has printed")
+		}
+		return t.finish(ctx, name, behind)
+	case "read":
+		return t.read(ctx, name, args[2], args[3], args[4])
+	}
+	return errors.New("say verify, touch NAME, finish NAME BEHIND, or read NAME FIELDS [FROM TO]")
+}
+
+func (t tables) verify(ctx context.Context) error {
+	report, err := verify.Totals(ctx, t.plan, t.store, time.Now())
+	if err != nil {
+		return err
+	}
+	for _, d := range report.Differences {
+		fmt.Fprintln(t.out, d)
+	}
+	for _, flagged := range report.Flagged {
+		fmt.Fprintln(t.out, "flagged:", flagged)
+	}
+	fmt.Fprintf(t.out, "%d items, %d totals, %d of them in part: %d differences\n", report.Items, report.Totals, report.Partly, len(report.Differences))
+	if !report.OK() {
+		return errors.New("totals differ")
+	}
+	return nil
+}
+
+// touch stamps the older items, one after another, and the stream brings them in. It may be stopped and run again.
+func (t tables) touch(ctx context.Context, name string) error {
+	def, ok := t.plan.Definition(name)
+	if !ok {
+		return fmt.Errorf("no aggregate %s in pipeline.yaml", name)
+	}
+	head, err := t.store.Head(ctx, def)
+	if err != nil {
+		return err
+	}
+	if head == nil {
+		return fmt.Errorf("%s has no head: has the streams function of this pipeline.yaml started?", def)
+	}
+	touched, err := t.store.Touch(ctx)
+	fmt.Fprintf(t.out, "touched %d of %d items\n", touched.Touched, touched.Scanned)
+	if err == nil {
+		fmt.Fprintf(t.out, "when the stream has brought them: totals finish %s %d\n", name, head.Behind)
+	}
+	return err
+}
+
+func (t tables) finish(ctx context.Context, name string, behind int64) error {
+	def, ok := t.plan.Definition(name)
+	if !ok {
+		return fmt.Errorf("no aggregate %s in pipeline.yaml", name)
+	}
+	differences, err := verify.Finish(ctx, t.plan, t.store, def, behind, time.Now())
+	for _, d := range differences {
+		fmt.Fprintln(t.out, d)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(differences) > 0:
+		return fmt.Errorf("%s is not complete yet", def)
+	}
+	fmt.Fprintf(t.out, "%s is complete\n", def)
+	return nil
+}
+
+func (t tables) read(ctx context.Context, name, fields, first, last string) error {
+	by, err := t.plan.By(name, envelope.Message{Body: fields})
+	if err != nil {
+		return err
+	}
+	var from, to time.Time
+	if first != "" {
+		if from, err = time.Parse(time.DateOnly, first); err != nil {
+			return err
+		}
+		if to, err = time.Parse(time.DateOnly, last); err != nil {
+			return err
+		}
+	}
+	totals, err := t.store.Total(ctx, name, by, from, to)
+	for _, total := range totals {
+		if !total.Window.IsZero() {
+			fmt.Fprint(t.out, total.Window.Format(time.RFC3339), " ")
+		}
+		for _, value := range slices.Sorted(maps.Keys(total.Values)) {
+			fmt.Fprint(t.out, value, "=", total.Values[value], " ")
+		}
+		fmt.Fprintln(t.out, "building:", total.Building)
+	}
+	return err
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+const spec = `ingot: 1
+epoch: EPOCH
+type: "{type}"
+events:
+  visit:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "VISIT#{id}", sk: "-"}
+aggregates:
+  daily: {since: 1, by: {site: "{site | lower}"}, window: 1d, from: {visit: {values: {visits: count, paid: sum cents}}}}
+`
+
+const more = "  all: {since: 2, from: {visit: {values: {visits: count}}}}\n"
+
+// world is a stack in this process.
+type world struct {
+	tables
+	t      *testing.T
+	engine *embedded.Engine
+	stream *esm.Stream
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, engine: embedded.New(embedded.Config{})}
+	arn, err := stack.EventsTable(t.Context(), w.engine, "events", nil)
+	w.must(err)
+	w.must(stack.AggregatesTable(t.Context(), w.engine, "totals"))
+	w.deploy(strings.Replace(spec, "EPOCH", "1", 1))
+	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: arn, Window: time.Minute, ReportBatchItemFailures: true,
+		Function: esm.Function{Handler: w.count, Timeout: time.Minute}})
+	w.must(err)
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) deploy(text string) {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	w.must(os.WriteFile(dir+"/pipeline.yaml", []byte(text), 0o644))
+	var err error
+	w.plan, err = pipeline.Load(os.DirFS(dir), "pipeline.yaml")
+	w.must(err)
+	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	w.must(err)
+	w.must(w.store.Start(w.t.Context()))
+}
+
+// count is the streams function.
+func (w *world) count(ctx context.Context, payload []byte) ([]byte, error) {
+	response, err := (&handler.Streams{Plan: w.plan, Store: w.store}).Handle(ctx, payload)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(response)
+}
+
+func (w *world) visit(id int) {
+	w.t.Helper()
+	item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"visit","id":%d,"at":"2099-03-01T10:00:00Z","site":"North","cents":250}`, id)})
+	w.must(err)
+	if results, _ := w.store.Put(w.t.Context(), []*event.Item{item}); results[0].Verdict != event.Inserted {
+		w.t.Fatalf("%+v", results[0])
+	}
+}
+
+func (w *world) drain() {
+	w.t.Helper()
+	for {
+		polled, err := w.stream.Poll(w.t.Context())
+		w.must(err)
+		if polled.Records == 0 {
+			return
+		}
+	}
+}
+
+// says runs a command line, and compares what it prints and its error, which follows as a last line.
+func (w *world) says(line, want string) {
+	w.t.Helper()
+	var out bytes.Buffer
+	w.out = &out
+	if err := w.command(w.t.Context(), strings.Fields(line)); err != nil {
+		fmt.Fprintf(&out, "error: %v\n", err)
+	}
+	if out.String() != want {
+		w.t.Errorf("totals %s prints\n%swant\n%s", line, out.String(), want)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	w := newWorld(t)
+	w.visit(1)
+	w.visit(2)
+	w.drain()
+	w.says("verify", "2 items, 1 totals, 0 of them in part: 0 differences\n")
+	w.says(`read daily {"site":"NORTH"} 2099-03-01 2099-03-02`, "2099-03-01T00:00:00Z paid=500 visits=2 building: false\n")
+
+	w.deploy(strings.Replace(spec, "EPOCH", "2", 1) + more)
+	w.visit(3)
+	w.drain()
+	w.says("read all {}", "visits=1 building: true\n")
+	w.says("finish all 0", "error: finish all since 2: 2 items are still stamped below it; run the touch pass again\n")
+	w.says("touch all", "touched 2 of 3 items\nwhen the stream has brought them: totals finish all 0\n")
+	w.says("finish all 0", "all since 2: fp is "+w.live(1)+", and its items add up to "+w.live(3)+"\nall since 2: n is 1, and its items add up to 3\n"+
+		"all since 2: visits is 1, and its items add up to 3\nerror: all since 2 is not complete yet\n")
+	w.drain()
+	w.says("finish all 0", "all since 2 is complete\n")
+	w.says("read all {}", "visits=3 building: false\n")
+
+	w.visit(4)
+	w.says("touch nobody", "error: no aggregate nobody in pipeline.yaml\n")
+	w.says("finish nobody 0", "error: no aggregate nobody in pipeline.yaml\n")
+	w.says("finish all", "error: finish NAME BEHIND: BEHIND is the number that touch has printed\n")
+	w.says("read daily {}", "error: Poison (missing-field): aggregate daily, by site: field site is missing\n")
+	w.says("", "error: say verify, touch NAME, finish NAME BEHIND, or read NAME FIELDS [FROM TO]\n")
+}
+
+// live is the fingerprint of the total of all, as it was stored when it had counted the last of so many visits, or of
+// all of them.
+func (w *world) live(visits int) string {
+	w.t.Helper()
+	sum := event.Decimal{}
+	def, _ := w.plan.Definition("all")
+	for item, err := range w.store.Items(w.t.Context()) {
+		w.must(err)
+		if visits == 1 && item.Key.PK != "VISIT#3" {
+			continue
+		}
+		for _, c := range w.plan.Contributions(item).List {
+			if c.Def == def {
+				sum = sum.Add(event.DecimalOf(c.Term))
+			}
+		}
+	}
+	return sum.String()
+}
+
+// The settings of a deployed stack are read before anything is asked.
+func TestRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "pipeline.yaml") {
+		t.Errorf("without a pipeline: %v", err)
+	}
+	if err := os.WriteFile("pipeline.yaml", []byte(strings.Replace(spec, "EPOCH", "1", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_REGION", "eu-central-1")
+	t.Setenv("INGOT_TABLE", "events")
+	t.Setenv("INGOT_AGGREGATES_TABLE", "totals")
+	if err := run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "say verify") {
+		t.Errorf("without a command: %v", err)
+	}
+}
