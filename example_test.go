@@ -145,7 +145,9 @@ func Example_rebuild() {
 	// 4 building: false
 }
 
-// rebuild brings items from before an aggregate into it. Run it with the permissions to scan and update both tables.
+// rebuild brings items from before an aggregate into it. It needs Scan and UpdateItem on the events table, and GetItem,
+// Scan and UpdateItem on the aggregates table. drained waits until the stream has brought what was touched; nothing may
+// write from then on.
 func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name string, drained func() error) error {
 	def, ok := p.Definition(name)
 	if !ok {
@@ -158,7 +160,7 @@ func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name st
 	if _, err := st.Touch(ctx); err != nil {
 		return err
 	}
-	if err := drained(); err != nil { // wait until the streams function's IteratorAge is back to seconds
+	if err := drained(); err != nil { // docs/operating.md says how to pause, and how to see that the stream is drained
 		return err
 	}
 	differences, err := verify.Finish(ctx, p, st, def, head.Behind, time.Now())

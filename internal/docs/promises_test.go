@@ -126,18 +126,14 @@ func newKeptWorld(t *testing.T) *keptWorld {
 	w.engine = embedded.New(embedded.Config{Now: w.clock.Now, RollAfter: -1})
 	resources, err := stack.New(t.Context(), w.engine, stack.Config{})
 	w.must(err)
-	w.plan, err = pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order",
-		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "{id}", SK: "-"}, Retain: 7 * 24 * time.Hour}},
-		Aggregates: map[string]pipeline.AggregateSpec{"all": {Since: 1,
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}})
+	w.plan, err = pipeline.New(keptSpec())
 	w.must(err)
 	env := w.clock.Env(func() float64 { return 0 })
 	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: env})
 	w.must(err)
 	w.must(w.store.Start(t.Context()))
-	streams := &handler.Streams{Plan: w.plan, Store: w.store, Env: env}
 	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
-		response, err := streams.Handle(ctx, payload)
+		response, err := (&handler.Streams{Plan: w.plan, Store: w.store, Env: env}).Handle(ctx, payload)
 		if err != nil {
 			return nil, err
 		}
@@ -147,6 +143,13 @@ func newKeptWorld(t *testing.T) *keptWorld {
 		ReportBatchItemFailures: true, Function: esm.Function{Handler: handle, Timeout: time.Minute, Now: w.clock.Now, Deadline: w.clock.Deadline}})
 	w.must(err)
 	return w
+}
+
+func keptSpec() pipeline.Spec {
+	return pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order",
+		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "{id}", SK: "-"}, Retain: 7 * 24 * time.Hour}},
+		Aggregates: map[string]pipeline.AggregateSpec{"all": {Since: 1,
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
 }
 
 func (w *keptWorld) must(err error) {
