@@ -29,6 +29,7 @@ var layers = []string{
 	".", "internal/emf", "internal/function", "cmd/ingest", "cmd/streams",
 	// The tool.
 	"internal/estimate", "internal/check/template", "internal/check", "internal/explain", "cmd/ingot",
+	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benches, and what checks the repository itself.
 	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
 	"internal/runtimeapi/cold", "internal/runtimeapi/cold/reference", "internal/bench",
