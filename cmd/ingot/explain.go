@@ -26,12 +26,14 @@ EVENT is a file, or - for standard input, that holds one of
   a message body, as its producer sends it; its message attributes with --attribute
   what Lambda sends for a queue: {"Records": […]}
   what aws sqs receive-message prints: {"Messages": […]}
-Several messages are explained as one batch.
+Several messages are explained as one batch. Of one from quarantine it says first why it is there, as its
+attribute ingot has it, and then what would become of it if it were sent again.
 
 Keyed hashes are made with INGOT_PII_KEY. If it is not set and the pipeline uses hmac, a stand-in takes
 its place, and the output says so.
 
-Exit codes: 0 stored, or there is no message in it, 3 at least one message would be quarantined, 2 a file cannot be used.
+Exit codes: 0 stored, or there is no message in it, 3 at least one message would be quarantined or is from there,
+2 a file cannot be used.
 
 ` + explainJSON
 
@@ -39,8 +41,9 @@ Exit codes: 0 stored, or there is no message in it, 3 at least one message would
 const explainJSON = `With --output json, one object; what is not known or does not apply is absent:
   standInKey              true: keyed hashes are made with a stand-in key
   counting, partitions    that the estimates suppose
-  messages[]              messageId, verdict, reason, detail, envelope, type, id, at, key, digest, digestText,
-                          revision, attributes, indexes, expiresAt, retain, item, aggregates
+  messages[]              messageId, quarantined, verdict, reason, detail, envelope, type, id, at, key, digest,
+                          digestText, revision, attributes, indexes, expiresAt, retain, item, aggregates
+    quarantined           verdict, reason, detail, pk, sk
     key                   pk, sk
     indexes[]             name, pk, sk; or name, missing
     item                  bytes, writeUnits, eachUnits

@@ -36,6 +36,7 @@ func TestExplainExitCodes(t *testing.T) {
 		{"expired", "", []string{"events/ingest-expired.json"}, exitDifference, "Expired (past-expiry): quarantined", ""},
 		{"in its time", "", []string{"events/ingest-expired.json", "--now", "2020-03-15T00:00:00Z"}, exitFine, "Inserted", ""},
 		{"one of many", "", []string{"events/ingest-poison-among-good.json"}, exitDifference, "message 3 of 3", ""},
+		{"from quarantine", order, []string{"-", "--attribute", `ingot={"verdict":"Conflict","reason":"digest-differs","detail":"they differ"}`}, exitDifference, "quarantined  Conflict (digest-differs)\nbecause      they differ\n", ""},
 		{"an empty queue", "", []string{"-"}, exitFine, "There is no message in it.\n", ""},
 		{"no messages", `{"Messages":[]}`, []string{"-"}, exitFine, "There is no message in it.\n", ""},
 		{"attributes of nothing", "\n", []string{"-", "--attribute", "a=b"}, exitFine, "There is no message in it.\n", ""},

@@ -42,8 +42,13 @@ func (e *Explainer) Explain(list []Message) *Report {
 
 // message explains one message alone; the item is nil if it would not be put.
 func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
-	x := Explanation{MessageID: m.ID, Verdict: event.Inserted.String()}
-	opened, err := envelope.Open(m.Message)
+	message, note := withoutNote(m.Message)
+	x := Explanation{MessageID: m.ID, Verdict: event.Inserted.String(), Quarantined: note}
+	if x.Quarantined != nil && x.Quarantined.ofStream() {
+		x.Verdict, x.Reason, x.Detail = x.Quarantined.Verdict, x.Quarantined.Reason, ofStreamDetail
+		return x, nil
+	}
+	opened, err := envelope.Open(message)
 	if err != nil {
 		x.refuse(err)
 		return x, nil

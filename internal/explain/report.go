@@ -11,7 +11,11 @@ type Report struct {
 // Explanation is what becomes of one message, if nothing is stored yet but what the messages before it in the
 // same file put there.
 type Explanation struct {
-	MessageID  string            `json:"messageId,omitempty"` // of the queue
+	MessageID string `json:"messageId,omitempty"` // of the queue
+	// Quarantined is why it is in quarantine already. The rest is what would become of it if it were sent again; of a
+	// letter of the streams function there is nothing of the kind, and verdict and reason are those of the note.
+	Quarantined *Note `json:"quarantined,omitempty"`
+
 	Verdict    string            `json:"verdict"`
 	Reason     string            `json:"reason,omitempty"` // of what is not stored
 	Detail     string            `json:"detail,omitempty"`
@@ -74,10 +78,10 @@ type Add struct {
 	Amount string `json:"amount"`
 }
 
-// Quarantined says that at least one message would be quarantined.
+// Quarantined says that at least one message would be quarantined, or is.
 func (r *Report) Quarantined() bool {
 	for i := range r.Messages {
-		if r.Messages[i].Reason != "" {
+		if r.Messages[i].Reason != "" || r.Messages[i].Quarantined != nil {
 			return true
 		}
 	}

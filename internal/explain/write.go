@@ -65,8 +65,12 @@ func shown(s string) string {
 
 func (r *Report) message(b *strings.Builder, x *Explanation) {
 	t := table{tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)}
-	t.row("verdict", x.sentence())
-	if x.Detail != "" {
+	if x.Quarantined == nil {
+		t.row("verdict", x.sentence())
+	} else {
+		x.Quarantined.row(t, x)
+	}
+	if x.Detail != "" && (x.Quarantined == nil || x.Detail != x.Quarantined.Detail) {
 		t.row("because", x.Detail)
 	}
 	for _, line := range [][2]string{{"envelope", x.Envelope}, {"type", x.Type}, {"id", x.ID}, {"time", x.At}, {"revision", x.Revision}} {
@@ -96,6 +100,26 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	}
 	t.w.Flush() // to a strings.Builder, which takes everything
 	r.aggregates(b, x)
+}
+
+// row says why a letter is in quarantine, and what would become of it now.
+func (n *Note) row(t table, x *Explanation) {
+	t.row("quarantined", fmt.Sprintf("%s (%s)", n.Verdict, n.Reason))
+	if n.Detail != "" {
+		t.row("because", n.Detail)
+	}
+	if n.PK != "" && (x.Key == nil || *x.Key != Key{n.PK, n.SK}) {
+		t.row("key then", n.PK)
+		t.row("", n.SK)
+	}
+	switch {
+	case n.ofStream():
+		t.row("sent again", "never")
+	case n.Verdict == "Conflict" && x.Reason == "":
+		t.row("sent again", "a Conflict, as long as its key holds something else")
+	default:
+		t.row("sent again", x.sentence())
+	}
 }
 
 // sentence is the verdict in words.

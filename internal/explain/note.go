@@ -1,0 +1,47 @@
+package explain
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+)
+
+// Note is what quarantine has written beside a message, in its attribute ingot.
+type Note struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Detail  string `json:"detail,omitempty"`
+	PK      string `json:"pk,omitempty"`
+	SK      string `json:"sk,omitempty"`
+}
+
+// withoutNote is a message as it was before quarantine, and quarantine's note. What a producer has put into an attribute
+// of that name stays where it is, and the note is nil: the rule is the ingest function's own.
+func withoutNote(m envelope.Message) (envelope.Message, *Note) {
+	text := m.Attributes[handler.Attribute]
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	n := &Note{}
+	if d.Decode(n) != nil || d.InputOffset() != int64(len(text)) || n.Reason == "" {
+		return m, nil
+	}
+	switch n.Verdict {
+	case event.Conflict.String(), event.Expired.String(), event.Poison.String():
+		m.Attributes = maps.Clone(m.Attributes)
+		delete(m.Attributes, handler.Attribute)
+		return m, n
+	}
+	return m, nil
+}
+
+// ofStream says that the letter is the streams function's: a record or an update, and no message of a producer.
+func (n *Note) ofStream() bool {
+	return n.Reason == "undecodable-record" || n.Reason == "refused-update"
+}
+
+// ofStreamDetail says why nothing more can be said of such a letter.
+const ofStreamDetail = "it is from the streams function: about a stored item, and not a message that could be sent"
