@@ -11,7 +11,7 @@ import (
 )
 
 // elsewhere are commands that are not this repository's.
-var elsewhere = []string{"aws", "cd", "docker", "export", "git", "sam"}
+var elsewhere = []string{"aws", "cd", "docker", "export", "git", "jq", "sam"}
 
 // testCommands: every command in a document that belongs to this repository exists, with its flags.
 func testCommands(t *testing.T, binary string) {
@@ -23,7 +23,7 @@ func testCommands(t *testing.T, binary string) {
 			}
 			for n, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
 				line, _, _ = strings.Cut(line, "  #")
-				for _, command := range strings.FieldsFunc(line, func(r rune) bool { return r == '|' || r == '&' }) {
+				for _, command := range commandsOf(line) {
 					if what := checkCommand(t, binary, strings.Fields(command)); what != "" {
 						t.Errorf("%s:%d: %s: %s", name, b.line+n, strings.TrimSpace(command), what)
 					}
@@ -35,6 +35,20 @@ func testCommands(t *testing.T, binary string) {
 	if found < 20 {
 		t.Errorf("only %d commands found", found)
 	}
+}
+
+// commandsOf are the commands that a line pipes together or runs in turn.
+func commandsOf(line string) []string {
+	var quote rune
+	return strings.FieldsFunc(line, func(r rune) bool {
+		switch {
+		case r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		}
+		return quote == 0 && (r == '|' || r == '&')
+	})
 }
 
 // checkCommand says what is wrong with a command line; empty: nothing.

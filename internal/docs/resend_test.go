@@ -1,0 +1,66 @@
+package docs
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// quarantined is what aws sqs receive-message prints of a message in quarantine.
+const quarantined = `{"Messages": [{"MessageId": "m", "ReceiptHandle": "AQEB/x+y=", "MD5OfBody": "d", "Body": "{\"a\": \"1|2\"}\n",
+	"MessageAttributes": {"ingot": {"StringValue": "{}", "DataType": "String"}, "trace": {"StringValue": "t", "DataType": "String"}, "raw": {"BinaryValue": "AAE=", "DataType": "Binary"}}}]}`
+
+// The recipe that sends a message again makes of it what its producer sent, and finds the handle to delete it by.
+func TestResendRecipe(t *testing.T) {
+	recipe := ""
+	for _, b := range blocksOf(t, operatingPage, "sh") {
+		if strings.Contains(b.text, "jq ") {
+			recipe += b.text
+		}
+	}
+	if strings.Count(recipe, "jq ") != 2 || strings.Index(recipe, "delete-message") < strings.Index(recipe, "send-message --cli-input-json file://again.json") {
+		t.Fatalf("the recipe should make again.json, send it, and then delete what was received:\n%s", recipe)
+	}
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Log("jq is not on PATH: the recipe is not run")
+		return
+	}
+	dir := t.TempDir()
+	file := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file("printed.json", quarantined)
+	file("aws", "#!/bin/sh\nif [ \"$2\" = receive-message ]; then cat printed.json; else echo \"$@\" >> sent; fi\n")
+	file("ingot", "#!/bin/sh\n")
+	cmd := exec.Command("bash", "-euc", recipe)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "QUEUE_URL=https://queue", "QUARANTINE_URL=https://quarantine")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "again.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(`{"QueueUrl": "https://queue", "MessageBody": "{\"a\": \"1|2\"}\n",
+		"MessageAttributes": {"trace": {"StringValue": "t", "DataType": "String"}, "raw": {"BinaryValue": "AAE=", "DataType": "Binary"}}}`), &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("it would send %s", text)
+	}
+	sent, err := os.ReadFile(filepath.Join(dir, "sent"))
+	if want := "sqs send-message --cli-input-json file://again.json\nsqs delete-message --queue-url https://quarantine --receipt-handle AQEB/x+y=\n"; err != nil || string(sent) != want {
+		t.Errorf("it sends %s, %v", sent, err)
+	}
+}
