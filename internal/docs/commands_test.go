@@ -67,7 +67,7 @@ func checkCommand(t *testing.T, binary string, words []string) string {
 	case words[0] == "go":
 		return checkGo(t, words[1:])
 	case words[0] == "make":
-		return checkMake(t, words[1:])
+		return checkMake(t, strings.Fields(quotedText.ReplaceAllString(strings.Join(words[1:], " "), "")))
 	case strings.Contains(words[0], "/"):
 		return mustExist(words[0])
 	case !slices.Contains(elsewhere, words[0]):
@@ -75,6 +75,8 @@ func checkCommand(t *testing.T, binary string, words []string) string {
 	}
 	return ""
 }
+
+var quotedText = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 
 var assignment = regexp.MustCompile(`^[A-Z_]+=`)
 
