@@ -67,6 +67,25 @@ func TestMetricTables(t *testing.T) {
 	}
 }
 
+var ownMetric = regexp.MustCompile(`Namespace: Ingot, MetricName: (\w+), Dimensions: \[(.*?)\]`)
+
+// What alarms watch of Ingot's own metrics, the ingest function writes, under these dimensions.
+func TestAlarmsOnOwnMetrics(t *testing.T) {
+	written := map[string]bool{}
+	for _, m := range function.IngestMetrics() {
+		written[m.Name] = true
+	}
+	watched := ownMetric.FindAllStringSubmatch(read(t, "template.yaml"), -1)
+	for _, m := range watched {
+		if want := "{Name: service, Value: ingot}, {Name: function, Value: !Ref IngestFunction}"; !written[m[1]] || m[2] != want {
+			t.Errorf("an alarm watches %s of %s: no such metric", m[1], m[2])
+		}
+	}
+	if len(watched) != 2 {
+		t.Errorf("%d metrics of our own are watched, want Inserted and Updated", len(watched))
+	}
+}
+
 var variable = regexp.MustCompile(`"(INGOT_[A-Z_]+)"`)
 
 // Every variable that the functions read is documented, and no other.
