@@ -23,8 +23,16 @@ func (c *checker) ingestMapping() {
 	for _, m := range list {
 		c.responses(m, "queue-responses", "without it every failed message is deleted as done")
 		c.noFilter(m, "queue-filter", "SQS mappings delete what a filter does not let through")
+		queue := c.queueOf(m)
+		if queue != nil && c.fifo(queue) {
+			c.fifoMapping(m)
+			c.queue(queue, 0)
+			continue
+		}
 		window := c.batching(m)
-		c.queue(m, window)
+		if queue != nil {
+			c.queue(queue, window)
+		}
 	}
 }
 
@@ -42,10 +50,11 @@ func (c *checker) batching(m *mapping) (window int) {
 	return window
 }
 
-func (c *checker) queue(m *mapping, window int) {
+// queueOf is the queue that a mapping reads; nil if that cannot be told, which has been reported then.
+func (c *checker) queueOf(m *mapping) *template.Resource {
 	if m.source == nil {
 		c.mistake("queue-source", m.Position, "the mapping names no queue", "Queue: !GetAtt IngestQueue.Arn")
-		return
+		return nil
 	}
 	var queue *template.Resource
 	if m.source.Kind == template.Reference {
@@ -53,8 +62,12 @@ func (c *checker) queue(m *mapping, window int) {
 	}
 	if queue == nil || queue.Type != "AWS::SQS::Queue" {
 		c.warn("queue-source", m.source.Position, "cannot tell whether the queue's visibility timeout and dead-letter queue are as they must be: it is not a queue of this template", "")
-		return
+		return nil
 	}
+	return queue
+}
+
+func (c *checker) queue(queue *template.Resource, window int) {
 	c.visibility(queue, window)
 	c.redrive(queue)
 }
@@ -90,14 +103,16 @@ func (c *checker) redrive(queue *template.Resource) {
 	if ok && receives < leastReceives {
 		c.mistake("redrive", where(n, policy.Position), fmt.Sprintf("maxReceiveCount is %d: receives are counted even when Lambda is throttled and no code ran, so healthy messages would be given up", receives), "maxReceiveCount: 10")
 	}
-	c.deadLetters(queue, c.t.Get(policy, "deadLetterTargetArn"))
+	target := c.t.Get(policy, "deadLetterTargetArn")
+	c.sameKind(queue, target)
+	c.deadLetters(queue, target)
 }
 
 // deadLetters: in a standard queue's dead-letter queue the clock runs from the first send, so a message that was
 // given up late would be deleted at once. (A FIFO queue begins anew.)
 func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
 	const whether = "the dead-letter queue keeps messages for longer than the queue"
-	if n := c.t.Property(queue, "FifoQueue"); n != nil && n.Text == "true" {
+	if c.fifo(queue) {
 		return
 	}
 	if target == nil || target.Kind != template.Reference {

@@ -252,6 +252,60 @@ func TestSeveralFindings(t *testing.T) {
 	}
 }
 
+const (
+	queueRetention = "      MessageRetentionPeriod: 345600 # 4 days\n"
+	fifoQueue      = queueRetention + "      FifoQueue: true\n"
+	deadQueue      = "Properties: {MessageRetentionPeriod: 1209600, SqsManagedSseEnabled: true} # 14 days"
+	fifoDead       = "Properties: {MessageRetentionPeriod: 1209600, SqsManagedSseEnabled: true, FifoQueue: true} # 14 days"
+	batching       = "            BatchSize: 1000\n            MaximumBatchingWindowInSeconds: 1 # required above a batch of 10\n"
+)
+
+// asFIFO is what docs/operating.md says to change for a FIFO queue.
+var asFIFO = [][2]string{{queueRetention, fifoQueue}, {deadQueue, fifoDead}, {batching, "            BatchSize: 10\n"}}
+
+// A FIFO queue is a change in three places. Each that is forgotten, or made alone, has a finding.
+func TestFIFO(t *testing.T) {
+	if r := run(t, own{template: asFIFO}.input(t)); len(r.Findings) != 0 {
+		t.Errorf("%v", r.Findings)
+	}
+	for _, c := range []struct {
+		name   string
+		change [][2]string
+		want   []string
+	}{
+		{"FifoQueue alone", asFIFO[:1], []string{
+			"DeadLetterQueue|IngestQueue is a FIFO queue and its dead-letter queue DeadLetterQueue is not: SQS refuses that; write FifoQueue: true instead",
+			"1000|a batch of 1000: Lambda takes at most 10 from a FIFO queue; write BatchSize: 10 instead",
+			"1 #|a batching window of 1 s: Lambda has none for FIFO queues; take MaximumBatchingWindowInSeconds out"}},
+		{"the batch is forgotten", [][2]string{asFIFO[0], asFIFO[1], {batching, "            BatchSize: 11\n"}}, []string{
+			"11|a batch of 11: Lambda takes at most 10 from a FIFO queue; write BatchSize: 10 instead"}},
+		{"no size and no window", [][2]string{asFIFO[0], asFIFO[1], {batching, ""}}, nil},
+		{"the dead-letter queue alone", asFIFO[1:2], []string{
+			"DeadLetterQueue|DeadLetterQueue is a FIFO queue, and IngestQueue, whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out"}},
+		{"a name without .fifo", [][2]string{{queueRetention, fifoQueue + "      QueueName: orders\n"}, asFIFO[1], asFIFO[2]}, []string{
+			"orders|IngestQueue is a FIFO queue, and its name does not end in .fifo: SQS refuses that; write QueueName: orders.fifo instead"}},
+		{"a name with .fifo", [][2]string{{queueRetention, fifoQueue + "      QueueName: orders.fifo\n"}, asFIFO[1], asFIFO[2]}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := own{template: c.change}.input(t)
+			var got []string
+			for _, f := range run(t, in).Findings {
+				line := strings.Split(string(in.Template.Text), "\n")[f.Line-1][f.Column-1:]
+				got = append(got, line+"|"+strings.SplitN(f.String(), ": ", 2)[1])
+			}
+			if len(got) != len(c.want) {
+				t.Fatalf("%d findings, want %d: %v", len(got), len(c.want), got)
+			}
+			for i, want := range c.want {
+				at, says, _ := strings.Cut(want, "|")
+				if line, what, _ := strings.Cut(got[i], "|"); !strings.HasPrefix(line, at) || what != says {
+					t.Errorf("got  %s\nwant %s", got[i], want)
+				}
+			}
+		})
+	}
+}
+
 // Receipts need neither order nor shard id.
 func TestReceiptsNeedNoWindow(t *testing.T) {
 	o := own{parameters: map[string]string{"Counting": "receipts"}, template: [][2]string{{anyStream, anyStream + pad + "ParallelizationFactor: 10\n"}}}

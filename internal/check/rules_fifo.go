@@ -1,0 +1,48 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/check/template"
+)
+
+// fifoBatch is the largest batch that Lambda takes from a FIFO queue.
+const fifoBatch = 10
+
+// fifo says that a queue is declared as a FIFO queue. What only a deployment knows counts as a standard queue.
+func (c *checker) fifo(queue *template.Resource) bool { return c.says(queue, "FifoQueue", "true") }
+
+// fifoMapping: a FIFO queue's mapping has small batches and no batching window; Lambda refuses anything else.
+func (c *checker) fifoMapping(m *mapping) {
+	n := c.t.Get(m.props, "BatchSize")
+	if size, ok := c.number("fifo", n, fifoBatch, "BatchSize is at most 10, as for every FIFO queue"); ok && size > fifoBatch {
+		c.mistake("fifo", n.Position, fmt.Sprintf("a batch of %d: Lambda takes at most %d from a FIFO queue", size, fifoBatch), fmt.Sprintf("BatchSize: %d", fifoBatch))
+	}
+	n = c.t.Get(m.props, "MaximumBatchingWindowInSeconds")
+	if window, ok := c.number("fifo", n, 0, "there is no batching window, as for every FIFO queue"); ok && window > 0 {
+		c.mistake("fifo", n.Position, fmt.Sprintf("a batching window of %d s: Lambda has none for FIFO queues; take MaximumBatchingWindowInSeconds out", window), "")
+	}
+}
+
+// sameKind: SQS refuses a dead-letter queue of the other kind, and a FIFO queue whose name does not say so.
+func (c *checker) sameKind(queue *template.Resource, target *template.Node) {
+	queues := []*template.Resource{queue}
+	if target != nil && target.Kind == template.Reference {
+		if dead := c.t.Resource(target.Name); dead != nil {
+			queues = append(queues, dead)
+			switch {
+			case c.fifo(queue) && !c.fifo(dead):
+				c.mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that", "FifoQueue: true")
+			case !c.fifo(queue) && c.fifo(dead):
+				c.mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")
+			}
+		}
+	}
+	for _, q := range queues {
+		name := c.t.Property(q, "QueueName")
+		if name != nil && name.Kind == template.Scalar && c.fifo(q) && !strings.HasSuffix(name.Text, ".fifo") {
+			c.mistake("fifo", name.Position, q.Name+" is a FIFO queue, and its name does not end in .fifo: SQS refuses that", "QueueName: "+name.Text+".fifo")
+		}
+	}
+}
