@@ -25,6 +25,9 @@ const (
 	GenerationChange ChangeKind = "generation"
 	// EpochChange: the epoch is lower than before, or too low for what was added.
 	EpochChange ChangeKind = "epoch"
+	// IndexChange: items that are stored keep the index key they have. Nothing is refused or lost by it, but who
+	// reads the index finds them under the old key only.
+	IndexChange ChangeKind = "index"
 )
 
 // ChangeReport is one change between two versions of a file that touches what is stored or under way.
@@ -67,8 +70,9 @@ var identityAdvice = map[string]string{
 	"retain":   "drain the queues before deploying: an item stored under the old retain can expire while its message is still delivered again under the new one",
 }
 
-// Changes lists what has changed from old to new that touches identity or generations, and what to do
-// first: identity by type, then aggregates by name. If it is empty, new can simply be deployed.
+// Changes lists what has changed from old to new that touches identity, generations or stored index keys, and what to do
+// first: identity by type, then aggregates by name, then indexes by type. If there is nothing but indexes, new can simply
+// be deployed.
 func Changes(old, new *Pipeline) []ChangeReport {
 	var list []ChangeReport
 	if a, b := canonicalTemplate(old.typ), canonicalTemplate(new.typ); a != b && a != "" {
@@ -80,7 +84,37 @@ func Changes(old, new *Pipeline) []ChangeReport {
 	if new.epoch < old.epoch {
 		list = append(list, ChangeReport{EpochChange, "epoch", "", fmt.Sprint(old.epoch), fmt.Sprint(new.epoch), "an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
 	}
-	return append(list, generationChanges(old, new)...)
+	list = append(list, generationChanges(old, new)...)
+	for _, name := range old.names {
+		list = append(list, indexChanges(name, old.types[name], new.types[name])...)
+	}
+	return list
+}
+
+const indexKeys = "items that are stored keep the key they have, until a newer revision replaces them or they expire: read both till then"
+
+// indexChanges reports keys of indexes that a type is in before and after. One that is added or taken out is told by
+// the index itself, which lacks the older items or the newer ones.
+func indexChanges(name string, was, is *eventType) []ChangeReport {
+	if is == nil {
+		return nil
+	}
+	var list []ChangeReport
+	for _, i := range was.indexes {
+		n := slices.IndexFunc(is.indexes, func(other index) bool { return other.name == i.name })
+		if n < 0 {
+			continue
+		}
+		for _, part := range []struct {
+			member  string
+			was, is *keys.Template
+		}{{"pk", i.pk, is.indexes[n].pk}, {"sk", i.sk, is.indexes[n].sk}} {
+			if a, b := canonicalTemplate(part.was), canonicalTemplate(part.is); a != b {
+				list = append(list, ChangeReport{IndexChange, "events." + name, "indexes." + i.name + "." + part.member, a, b, indexKeys})
+			}
+		}
+	}
+	return list
 }
 
 func identityChanges(name string, was, is *eventType) []ChangeReport {

@@ -17,7 +17,7 @@ func TestChanges(t *testing.T) {
 		{"another unit", "retain: 400d", "retain: 9600h", nil},
 		{"spaces in a template", `{@at | day}`, `{@at|day}`, nil},
 		{"spaces in an id", `id: "{parcel}"`, `id: "{ parcel }"`, nil},
-		{"an index", `{@at | day}`, `{@at | hour}`, nil},
+		{"an index", `{@at | day}`, `{@at | hour}`, []string{"events.placed: indexes.GSI1.pk was "}},
 		{"an attribute", "{status: status}", "{status: state}", nil},
 		{"the order of ignore", "[trace]", "[trace, trace]", nil},
 		{"parentheses in where", "where: total > 0", "where: (total > 0.0)", nil},

@@ -167,7 +167,11 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places) error {
 	for _, c := range pipeline.Changes(old, p) {
 		pos := at.of(c.Subject, c.Member)
 		what := strings.TrimPrefix(c.String(), "; ")
-		r.Findings = append(r.Findings, Finding{Change, "change-" + string(c.Kind), at.file, pos.Line, pos.Column, what, ""})
+		severity := Change
+		if c.Kind == pipeline.IndexChange {
+			severity = Warning // it can be deployed: who reads the index must know of it
+		}
+		r.Findings = append(r.Findings, Finding{severity, "change-" + string(c.Kind), at.file, pos.Line, pos.Column, what, ""})
 	}
 	return nil
 }
