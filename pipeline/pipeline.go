@@ -90,7 +90,7 @@ func CheckOnly() Option { return func(o *options) { o.checkOnly = true } }
 
 // ErrNoSecret is returned where a template uses hmac and the secret is empty: keys made with an empty
 // secret could be guessed back to the personal data in them.
-var ErrNoSecret = errors.New("the pipeline uses hmac and its secret is empty: set INGOT_PII_KEY, the same for both functions, verify and rebuild")
+var ErrNoSecret = errors.New("the pipeline uses hmac and its secret is empty: set INGOT_PII_KEY, the same for both functions and for every program that reads or rebuilds totals")
 
 // Load reads and compiles the named file. The error is Mistakes, an *fs.PathError or ErrNoSecret.
 func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {

@@ -12,8 +12,6 @@ const (
 	exitFailed      = 1   // could not be done
 	exitUsage       = 2   // the command line, or a file it names, is wrong
 	exitDifference  = 3   // done, and a difference or a finding came out
-	exitCredentials = 4   // AWS refused the credentials, or there were none
-	exitRefused     = 5   // refused without --yes
 	exitInterrupted = 130 // stopped by a signal
 )
 

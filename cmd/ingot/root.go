@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,8 +66,8 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Events from a queue into a table exactly once, with live totals that add up",
 		Long: `ingot runs, checks and explains an Ingot pipeline.
 
-Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials,
-5 refused without --yes, 130 interrupted.`,
+Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 130 interrupted.`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		// Cobra's own default, which it applies only to the words it looks up itself.
@@ -86,6 +87,15 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials,
 	})
 	root.AddCommand(commands(a)...)
 	return root
+}
+
+// version is what the go command has noted in the program: a release, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
 }
 
 // noSuchCommand refuses whatever is left after the root command: with a near

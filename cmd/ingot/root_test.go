@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +59,24 @@ func TestUsage(t *testing.T) {
 		if !strings.Contains(o.stdout, "Usage:") || o.stderr != "" {
 			t.Errorf("ingot %s prints %q and says %q", strings.Join(args, " "), o.stdout, o.stderr)
 		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	o := tool(t, "--version")
+	if o.says(t, exitFine); !strings.HasPrefix(o.stdout, "ingot version ") || o.stderr != "" {
+		t.Errorf("it prints %q and says %q", o.stdout, o.stderr)
+	}
+}
+
+// Help names the exit codes that commands return, and no other.
+func TestHelpNamesTheExitCodes(t *testing.T) {
+	text := tool(t, "--help").stdout
+	_, text, _ = strings.Cut(text, "Exit codes: ")
+	text, _, _ = strings.Cut(text, ".")
+	want := []string{fmt.Sprint(exitFine), fmt.Sprint(exitFailed), fmt.Sprint(exitUsage), fmt.Sprint(exitDifference), fmt.Sprint(exitInterrupted)}
+	if got := regexp.MustCompile(`\d+`).FindAllString(text, -1); !slices.Equal(got, want) {
+		t.Errorf("help names %v, want %v", got, want)
 	}
 }
 
