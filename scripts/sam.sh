@@ -7,7 +7,7 @@ venv=$here/../.cache/sam-$sam-$cfn_lint
 
 mkdir -p "$here/../.cache"
 exec 7>"$here/../.cache/sam.lock"
-flock 7
+if command -v flock >/dev/null; then flock 7; fi # macOS has none: there, run no two first builds at once
 if [ ! -e "$venv/complete" ]; then
   uv=$("$here/uv.sh" 7>&-)
   rm -rf "$venv"

@@ -7,7 +7,7 @@ venv=$here/../.cache/uv-$version
 
 mkdir -p "$here/../.cache"
 exec 8>"$here/../.cache/uv.lock"
-flock 8
+if command -v flock >/dev/null; then flock 8; fi # macOS has none: there, run no two first builds at once
 if [ ! -x "$venv/bin/uv" ]; then
   python3 -c 'import venv, ensurepip' 2>/dev/null || "$here/debian-install.sh" ca-certificates python3 python3-venv >&2 8>&-
   rm -rf "$venv"
