@@ -154,6 +154,9 @@ func (t tables) read(ctx context.Context, name, fields, first, last string) erro
 		}
 	}
 	totals, err := t.store.Total(ctx, name, by, from, to)
+	if err == nil && len(totals) == 0 {
+		fmt.Fprintln(t.out, "nothing is counted there")
+	}
 	for _, total := range totals {
 		if !total.Window.IsZero() {
 			fmt.Fprint(t.out, total.Window.Format(time.RFC3339), " ")

@@ -124,6 +124,8 @@ func TestCommands(t *testing.T) {
 	w.says("verify", "2 items, 1 totals, 0 of them in part: 0 differences\n")
 	w.says(`read daily {"site":"NORTH"} 2099-03-01 2099-03-02`, "2099-03-01T00:00:00Z paid=500 visits=2 building: false\n")
 
+	w.says(`read daily {"site":"south"} 2099-03-01 2099-03-02`, "nothing is counted there\n")
+
 	w.deploy(strings.Replace(spec, "EPOCH", "2", 1) + more)
 	w.visit(3)
 	w.drain()

@@ -18,7 +18,7 @@ const quarantined = `{"Messages": [{"MessageId": "m", "ReceiptHandle": "AQEB/x+y
 func TestResendRecipe(t *testing.T) {
 	recipe := ""
 	for _, b := range blocksOf(t, operatingPage, "sh") {
-		if strings.Contains(b.text, "jq ") {
+		if strings.Contains(b.text, "> again.json") {
 			recipe += b.text
 		}
 	}

@@ -1,11 +1,21 @@
 package docs
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // A shell can read every block of commands.
@@ -61,5 +71,43 @@ func TestNamesOfAStack(t *testing.T) {
 	}
 	if len(known) < 10 {
 		t.Errorf("only %v are set", known)
+	}
+}
+
+// The event that a new stack is tried with is stored and counted where the commands look for it.
+func TestTryingAStack(t *testing.T) {
+	commands := ""
+	for _, b := range blocksOf(t, operatingPage, "sh") {
+		if strings.Contains(b.text, "events/ingest-one.json > order.json") {
+			commands = b.text
+		}
+	}
+	var batch events.SQSEvent
+	if err := json.Unmarshal([]byte(read(t, "events/ingest-one.json")), &batch); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := pipeline.Load(os.DirFS(root), "pipeline.yaml", pipeline.Secret([]byte("key")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	item, err := plan.Plan(envelope.Message{Body: batch.Records[0].Body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf(`--key '{"PK": {"S": %q}, "SK": {"S": %q}}'`, item.Key.PK, item.Key.SK); !strings.Contains(commands, want) {
+		t.Errorf("the item is found by %s", want)
+	}
+	read := regexp.MustCompile(`totals read (\w+) '(.+)' ([-0-9]+) ([-0-9]+)`).FindStringSubmatch(commands)
+	if read == nil {
+		t.Fatal("no command reads a total")
+	}
+	by, err := plan.By(read[1], envelope.Message{Body: read[2]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := item.At.UTC()
+	if whole, err := plan.By(read[1], envelope.Message{Body: batch.Records[0].Body}); err != nil || !maps.Equal(by, whole) ||
+		read[3] != day.Format(time.DateOnly) || read[4] != day.AddDate(0, 0, 1).Format(time.DateOnly) {
+		t.Errorf("the event is counted by %v at %s, %v; the command reads %v", whole, day, err, read[1:])
 	}
 }
