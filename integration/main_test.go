@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/ingot-events/ingot/integration/endpoint"
 )
 
@@ -24,17 +26,30 @@ var shared struct {
 	dynoxide *endpoint.Endpoint // once a test has asked for it
 }
 
-func TestMain(m *testing.M) {
-	interrupted := make(chan os.Signal, 1)
+// No test leaves a goroutine behind: what speaks to an endpoint ends with it.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(closing{m}) }
+
+// closing runs the tests and then ends the endpoints that they have opened, whether or not they are interrupted.
+type closing struct{ tests *testing.M }
+
+func (c closing) Run() int {
+	interrupted, over := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-interrupted
-		closeShared()
-		os.Exit(130)
-	}()
-	code := m.Run()
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-interrupted:
+			closeShared()
+			os.Exit(130)
+		case <-over:
+		}
+	})
+	code := c.tests.Run()
 	closeShared()
-	os.Exit(code)
+	signal.Stop(interrupted)
+	close(over)
+	watching.Wait()
+	return code
 }
 
 func closeShared() {

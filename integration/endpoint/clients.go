@@ -25,9 +25,8 @@ type Clients struct {
 	SQS      *sqs.Client
 	S3       *s3.Client
 
-	mu    sync.Mutex
-	sent  map[string]int
-	httpc *awshttp.BuildableClient
+	mu   sync.Mutex
+	sent map[string]int
 }
 
 // Region is the one that the clients name; emulators take any.
@@ -36,8 +35,8 @@ const Region = "us-east-1"
 // Clients makes clients that count what they send. An SQS client sends to the endpoint whatever host a queue's
 // URL names: LocalStack puts its own name and port there, which are not those that its port is published as.
 func (e *Endpoint) Clients() *Clients {
-	c := &Clients{sent: map[string]int{}, httpc: awshttp.NewBuildableClient().WithTimeout(time.Minute)}
-	config := aws.Config{Region: Region, BaseEndpoint: &e.URL, HTTPClient: c.httpc,
+	c := &Clients{sent: map[string]int{}}
+	config := aws.Config{Region: Region, BaseEndpoint: &e.URL, HTTPClient: &http.Client{Transport: e.transport(), Timeout: time.Minute},
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 		APIOptions:  []func(*middleware.Stack) error{c.count}}
 	c.DynamoDB, c.Streams = dynamodb.NewFromConfig(config), dynamodbstreams.NewFromConfig(config)
@@ -48,6 +47,15 @@ func (e *Endpoint) Clients() *Clients {
 		c.S3 = s3.NewFromConfig(config, func(o *s3.Options) { o.UsePathStyle = true })
 	}
 	return c
+}
+
+// transport is one with the SDK's settings, whose connections Close ends: the SDK would keep them for itself.
+func (e *Endpoint) transport() *http.Transport {
+	t := awshttp.NewBuildableClient().GetTransport()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.transports = append(e.transports, t)
+	return t
 }
 
 // count notes every attempt that goes out, the SDK's own retries included.
@@ -99,6 +107,7 @@ func (e *Endpoint) health(ctx context.Context) (services map[string]string, ok b
 	if err != nil {
 		return nil, false
 	}
+	request.Close = true // nothing else is asked in this way, and a kept connection would outlive the tests
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, false

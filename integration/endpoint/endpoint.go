@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -31,10 +33,18 @@ type Endpoint struct {
 	S3   bool   // it has buckets
 
 	stop func(context.Context) error
+
+	mu         sync.Mutex
+	transports []*http.Transport // of all clients
 }
 
-// Close ends what Open started; an endpoint that was running already stays.
+// Close ends what Open started, and the clients' connections; an endpoint that was running already stays.
 func (e *Endpoint) Close(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, t := range e.transports {
+		t.CloseIdleConnections()
+	}
 	if e.stop == nil {
 		return nil
 	}

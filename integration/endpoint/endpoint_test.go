@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // The library that talks to Docker remembers the engine it found first, so each case is a process of its own:
@@ -20,7 +22,7 @@ const silence = 300 * time.Millisecond
 
 func TestMain(m *testing.M) {
 	if os.Getenv("ENDPOINT_TEST_OPEN") == "" {
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m) // and exits: what asks an engine ends with its answer, or its silence
 	}
 	e, err := open(context.Background(), os.Getenv, silence)
 	var missing *Missing
