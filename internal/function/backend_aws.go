@@ -57,6 +57,9 @@ func httpClient() *awshttp.BuildableClient {
 // and from the store's concurrency, and wait up to a second where they wait 25 ms.
 const once = 1
 
+// env is the real world.
+func (b *backend) env() store.Env { return store.Env{} }
+
 func (b *backend) tables() store.Client {
 	return dynamodb.NewFromConfig(b.config, func(o *dynamodb.Options) { o.RetryMaxAttempts = once })
 }

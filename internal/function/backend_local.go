@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -25,6 +26,22 @@ import (
 type backend struct {
 	engine *embedded.Engine
 	queue  string // URL that the engine gave the quarantine queue
+	now    func() time.Time
+}
+
+// aheadVariable moves the clock of a local build, such as 8760h: CI sends the sample events to one a year ahead. What
+// is deployed does not know it.
+const aheadVariable = "INGOT_TEST_CLOCK_AHEAD"
+
+func clock(ahead string) (func() time.Time, error) {
+	if ahead == "" {
+		return time.Now, nil
+	}
+	d, err := time.ParseDuration(ahead)
+	if err != nil {
+		return nil, fmt.Errorf("%s is %q: write a duration such as 8760h", aheadVariable, ahead)
+	}
+	return func() time.Time { return time.Now().Add(d) }, nil
 }
 
 // connect makes tables, queue and bucket afresh. An endpoint in the environment plays no part.
@@ -36,7 +53,11 @@ func connect(ctx context.Context, log *slog.Logger, s settings, plan *pipeline.P
 		return nil, errors.New("local build: what it takes ends with its process, so it runs under sam local alone (AWS_SAM_LOCAL is not true); build without the tag ingotlocal to deploy it")
 	}
 	log.WarnContext(ctx, "local build: tables, quarantine queue and archive are in this process and end with it; no AWS service or endpoint is used")
-	b := &backend{engine: embedded.New(embedded.Config{Region: os.Getenv("AWS_REGION")})}
+	now, err := clock(os.Getenv(aheadVariable))
+	if err != nil {
+		return nil, fmt.Errorf("local build: %w", err)
+	}
+	b := &backend{engine: embedded.New(embedded.Config{Region: os.Getenv("AWS_REGION"), Now: now}), now: now}
 	if err := b.make(ctx, s, plan); err != nil {
 		return nil, fmt.Errorf("local build: %w", err)
 	}
@@ -68,6 +89,8 @@ func (b *backend) make(ctx context.Context, s settings, plan *pipeline.Pipeline)
 	}
 	return nil
 }
+
+func (b *backend) env() store.Env { return store.Env{Now: b.now} }
 
 func (b *backend) tables() store.Client { return b.engine.DynamoDB() }
 

@@ -108,6 +108,7 @@ func (s *sandbox) lines(member string) []map[string]any {
 func TestBuiltBinaries(t *testing.T) {
 	binaries := buildLocal(t)
 	t.Run("samples", func(t *testing.T) { testSamples(t, binaries) })
+	t.Run("ahead", func(t *testing.T) { testAhead(t, binaries["ingest"]) })
 	for name, binary := range binaries {
 		t.Run("wrong environment/"+name, func(t *testing.T) {
 			refuses(t, binary, map[string]string{"INGOT_COUNTING": "mark"}, `INGOT_COUNTING is "mark"`, "TABLE is not set")
@@ -129,11 +130,7 @@ func testSamples(t *testing.T, binaries map[string]string) {
 		}
 		for _, counting := range ways {
 			t.Run(s.File+"/"+counting, func(t *testing.T) {
-				box := start(t, binaries[s.Function], map[string]string{
-					"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "aggregates", "INGOT_ARCHIVE_BUCKET": "archive", "INGOT_COUNTING": counting,
-					"INGOT_QUARANTINE_URL": "http://host.docker.internal:4566/000000000000/quarantine", "INGOT_PII_KEY": key,
-					"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_SAM_LOCAL": "true",
-				})
+				box := start(t, binaries[s.Function], environment(key, counting, os.Getenv("INGOT_TEST_CLOCK_AHEAD")))
 				for _, file := range append(slices.Clone(s.After), s.File) {
 					answer, err := box.Invoke(t.Context(), read(t, file), 0)
 					if file == s.File {
@@ -150,6 +147,28 @@ func testSamples(t *testing.T, binaries map[string]string) {
 			})
 		}
 	}
+}
+
+func environment(key, counting, ahead string) map[string]string {
+	return map[string]string{
+		"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "aggregates", "INGOT_ARCHIVE_BUCKET": "archive", "INGOT_COUNTING": counting,
+		"INGOT_QUARANTINE_URL": "http://host.docker.internal:4566/000000000000/quarantine", "INGOT_PII_KEY": key,
+		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_SAM_LOCAL": "true", "INGOT_TEST_CLOCK_AHEAD": ahead,
+	}
+}
+
+// testAhead: a local build's clock can be moved, or a year ahead would find nothing.
+func testAhead(t *testing.T, binary string) {
+	_, key := samples(t)
+	box := start(t, binary, environment(key, "marks", "876000h")) // a hundred years, and all samples are past their time
+	if _, err := box.Invoke(t.Context(), read(t, "ingest-one.json"), 0); err != nil {
+		t.Fatal(err)
+	}
+	box.Close()
+	if metrics := box.lines("_aws"); len(metrics) != 1 || metrics[0]["Expired"] != 1.0 {
+		t.Errorf("it printed:\n%s", box.output.Bytes())
+	}
+	refuses(t, binary, environment(key, "marks", "a year"), `INGOT_TEST_CLOCK_AHEAD is "a year"`, "write a duration such as 8760h")
 }
 
 func read(t *testing.T, file string) []byte {

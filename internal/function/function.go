@@ -44,11 +44,11 @@ func (p Process) Ingest(ctx context.Context) (IngestHandler, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Events: s.events})
+	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Events: s.events, Env: b.env()})
 	if err != nil {
 		return nil, err
 	}
-	in := &handler.Ingest{Plan: plan, Store: st, OnBatch: p.ingestReporter(s).batch, Log: p.Log}
+	in := &handler.Ingest{Plan: plan, Store: st, Env: b.env(), OnBatch: p.ingestReporter(s).batch, Log: p.Log}
 	if s.quarantine != "" {
 		in.Quarantine = b.quarantine(s.quarantine)
 	}
@@ -70,7 +70,7 @@ func (p Process) Streams(ctx context.Context) (StreamsHandler, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Aggregates: s.aggregates, Counting: s.counting})
+	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Aggregates: s.aggregates, Counting: s.counting, Env: b.env()})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (p Process) Streams(ctx context.Context) (StreamsHandler, error) {
 	if err := st.Start(starting); err != nil {
 		return nil, err
 	}
-	h := &handler.Streams{Plan: plan, Store: st, OnBatch: p.streamsReporter(s).batch, Log: p.Log}
+	h := &handler.Streams{Plan: plan, Store: st, Env: b.env(), OnBatch: p.streamsReporter(s).batch, Log: p.Log}
 	if s.quarantine != "" {
 		h.Quarantine = b.quarantine(s.quarantine)
 	}
