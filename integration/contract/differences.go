@@ -22,14 +22,6 @@ const (
 	enabled     = `the service answers "TimeToLive is already enabled": https://github.com/aws/aws-cdk/pull/13720, https://github.com/dynamoose/dynamoose/pull/754`
 )
 
-// What counts in a transaction's 4 MB. The service's rule does not say whether it is the items as updates leave them;
-// the engine takes the stricter reading.
-const (
-	updatedToo    = "items that its updates change count in a transaction's 4 MB as they are then"
-	putsOnly      = "only what the request itself holds counts"
-	aggregateSize = `"The aggregate size of the items in the transaction cannot exceed 4 MB": ` + reference + "API_TransactWriteItems.html"
-)
-
 // Differences are all that are known. A run on a backend fails when one of them is no longer true.
 var Differences = []Difference{
 	{"sums keep trailing zeros", "localstack", "0.3 and ADD -0.3 are 0", "they are 0.0: DynamoDB Local adds with Java's BigDecimal",
@@ -50,7 +42,6 @@ var Differences = []Difference{
 		"two underlying writes of every item: " + guide + "transaction-apis.html"},
 	{"capacity of reading what is not there", "localstack", "one unit in BatchGetItem, as in GetItem", "nothing in BatchGetItem",
 		"each item of a BatchGetItem is a GetItem, and one that does not exist consumes a unit: " + guide + "read-write-operations.html"},
-	{"a transaction that updates large items", "localstack", updatedToo, putsOnly, aggregateSize},
 	{"time to live twice", "localstack", "enabling what is enabled is refused", "it succeeds", enabled},
 	{"whose fault a refused letter is", "localstack", "SenderFault is true for InvalidMessageContents", "it is false",
 		"whether the error happened due to the caller: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_BatchResultErrorEntry.html"},
@@ -60,12 +51,11 @@ var Differences = []Difference{
 	{"a statement that is too long", "dynoxide", "a request with a statement of over 8,192 characters is refused", "it is carried out",
 		`Statement, "Maximum length of 8192": ` + reference + "API_BatchStatementRequest.html"},
 	{"an expression of a transaction that is none", "dynoxide", "the request is refused with ValidationException", "the transaction is cancelled with reason ValidationError at that item",
-		"the reasons to cancel do not name it, DynamoDB Local refuses it: " + reference + "API_TransactionCanceledException.html"},
+		"asserted on the service, refused before any action runs, whichever carries it: " + conformance + "tier3/validation-ordering/transactions.test.ts"},
 	{"keys of a query", "dynoxide", "a key that is empty or of another type is refused", "it is one that nothing is stored under",
 		`the service answers "cannot contain an empty string value. Key: PK": https://github.com/getmoto/moto/issues/7062, and DynamoDB Local refuses both`},
 	{"an item that is almost full", "dynoxide", "an update may fill it to 400 KB", "each action of the update counts for 19 bytes more",
 		`asserted on the service, where these count beside what is written and not beside what is there: ` + conformance + "tier3/limits/itemSizeBySurface.test.ts"},
-	{"a transaction that updates large items", "dynoxide", updatedToo, putsOnly, aggregateSize},
 	{"time to live twice", "dynoxide", "enabling what is enabled is refused", "it succeeds", enabled},
 	{"a put that changes nothing", "dynoxide", "it leaves no record in the stream", "it leaves a MODIFY with two equal images",
 		`"does not write a stream record for that operation": ` + guide + "Streams.html"},

@@ -124,8 +124,9 @@ func (tx *transaction) add(in types.TransactWriteItem) error {
 			return invalid("Transaction request cannot include multiple operations on one item")
 		}
 	}
+	// What counts is what the request brings, not what its updates make of stored items.
 	if tx.size += sizeOf(m.put); tx.size > maxTransactSize {
-		return tooLarge()
+		return invalid("Transaction request size exceeded the maximum of 4 MB")
 	}
 	tx.steps = append(tx.steps, &step{m: m})
 	return nil
@@ -213,23 +214,8 @@ func (tx *transaction) plan() error {
 	if cancelled {
 		return tx.cancel()
 	}
-	return tx.fit()
-}
-
-// fit refuses what takes more than 4 MB with what the updates make of stored items. An item that is only checked or
-// removed counts as it is.
-func (tx *transaction) fit() error {
-	size := 0
-	for _, s := range tx.steps {
-		size += max(sizeOf(s.new), sizeOf(s.old))
-	}
-	if size > maxTransactSize {
-		return tooLarge()
-	}
 	return nil
 }
-
-func tooLarge() error { return invalid("Transaction request size exceeded the maximum of 4 MB") }
 
 func (tx *transaction) cancel() error {
 	reasons := make([]types.CancellationReason, len(tx.steps))
