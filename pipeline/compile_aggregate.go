@@ -71,6 +71,8 @@ func (c *compiler) window(at place, s AggregateSpec) {
 	if s.Retain < 0 || s.Retain%time.Second != 0 {
 		c.mistake(at.in("retain"), "retain is "+s.Retain.String(), "whole seconds")
 	}
+	c.bounded(at.in("window"), s.Window)
+	c.bounded(at.in("retain"), s.Retain)
 	if s.Retain > 0 && s.Window == 0 && !c.isBroken(at.in("window")) {
 		c.mistake(at.in("retain"), "retain needs window: a total without a window has no end to count from", "window: 1d beside it")
 	}

@@ -40,6 +40,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	if s.Retain != 0 && s.Retain < day {
 		c.mistake(at.in("retain"), "retain is less than 1d", "at least 1d")
 	}
+	c.bounded(at.in("retain"), s.Retain)
 	if s.Mode != "" && s.Mode != "insert" && s.Mode != "latest" {
 		c.mistake(at.in("mode"), fmt.Sprintf("unknown mode %s", s.Mode), suggest(s.Mode, []string{"insert", "latest"}))
 	} else {

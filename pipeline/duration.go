@@ -37,6 +37,13 @@ func parseDuration(text string) (time.Duration, error) {
 // can be longer.
 const maxDuration = 200 * 365 * day
 
+// bounded holds durations that are declared in Go to what those of a file are held to.
+func (c *compiler) bounded(at place, d time.Duration) {
+	if d > maxDuration {
+		c.mistake(at, "a duration of "+formatDuration(d)+" is longer than 200 years", "at most "+formatDuration(maxDuration))
+	}
+}
+
 // formatDuration writes d in the largest unit that divides it.
 func formatDuration(d time.Duration) string {
 	for _, u := range durationUnits {

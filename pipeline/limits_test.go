@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
@@ -136,5 +137,27 @@ func TestLargestItemTakesTheHighestStamp(t *testing.T) {
 	var refusal *event.Refusal
 	if _, err := plan(most + 1); !errors.As(err, &refusal) || refusal.Reason != event.ItemTooLarge || !strings.Contains(refusal.Detail, "DynamoDB stores 409600, of which 32 are left for its epoch to grow") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Durations declared in Go are held to what those of a file are, or their sums would wrap around.
+func TestDurationsInGo(t *testing.T) {
+	spec := func(retain, window, keep time.Duration) Spec {
+		return Spec{Ingot: 1, Epoch: 1, Type: "order", Events: map[string]EventSpec{"order": {ID: "{id}", At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "O"}, Retain: retain}},
+			Aggregates: map[string]AggregateSpec{"x": {Since: 1, Window: window, Retain: keep, From: map[string]FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
+	}
+	years := 365 * day
+	if _, err := New(spec(100*years, 200*years, 200*years)); err != nil {
+		t.Errorf("200 years: %v", err)
+	}
+	for name, s := range map[string]Spec{
+		"events.order.retain": spec(201*years, day, 0),
+		"aggregates.x.window": spec(day, 201*years, 0),
+		"aggregates.x.retain": spec(day, day, 290*years),
+	} {
+		_, err := New(s)
+		if err == nil || !strings.Contains(err.Error(), name+": a duration of ") || !strings.Contains(err.Error(), "is longer than 200 years; write at most 73000d instead") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
