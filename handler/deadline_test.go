@@ -63,7 +63,7 @@ func TestStreamsMargin(t *testing.T) {
 	}
 	for part, p := range map[string]struct {
 		api    string
-		share  time.Duration // of the time that is not left: one half, one third, ...
+		share  time.Duration // what the time that is not to be left is divided by
 		record func(w *world, n int) map[string]any
 		done   func(w *world, n int) bool
 	}{

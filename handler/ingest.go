@@ -170,14 +170,14 @@ func (o *Outcome) take(r store.Result) {
 // quarantine sends what can never be stored to quarantine. What is not proven kept there is a failure: SQS
 // goes on to hold the original.
 func (b *ingestBatch) quarantine(outcomes []Outcome) {
+	if b.Quarantine == nil {
+		return
+	}
 	var letters []Letter
 	var places []int
 	for i := range outcomes {
 		o := &outcomes[i]
 		if !o.Verdict.Quarantined() {
-			continue
-		}
-		if b.Quarantine == nil {
 			continue
 		}
 		l, err := letter(o.Message, o.Refusal)

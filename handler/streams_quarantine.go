@@ -27,9 +27,11 @@ type recordLetter struct {
 	Record    json.RawMessage `json:"record,omitempty"` // the record itself, if it fits
 }
 
+// Reasons of what the streams function sends to quarantine: a stream record that cannot be understood, and an update of
+// a total that the table refuses for good.
 const (
-	undecodableRecord event.Reason = "undecodable-record"
-	refusedUpdate     event.Reason = "refused-update"
+	UndecodableRecord event.Reason = "undecodable-record"
+	RefusedUpdate     event.Reason = "refused-update"
 )
 
 // noteRoom is what a letter's body leaves for the note beside it: keys of 3 KB and a detail of 1 KB, each
@@ -77,7 +79,7 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	for _, odd := range b.odd {
 		c := odd.change
 		letters = append(letters, &recordLetter{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN, ShardID: c.Lane.ShardID,
-			Sequences: []string{c.Sequence.String()}, Reason: string(undecodableRecord), Detail: odd.err.Error(), Record: odd.raw})
+			Sequences: []string{c.Sequence.String()}, Reason: string(UndecodableRecord), Detail: odd.err.Error(), Record: odd.raw})
 	}
 	err := b.send(ctx, letters...)
 	if err == nil {
@@ -104,7 +106,7 @@ func (b *streamBatch) firstOdd() event.Sequence {
 
 // refused keeps an update that the table will never take.
 func (b *streamBatch) refused(ctx context.Context, u *aggregate.Update, cause error) error {
-	l := &recordLetter{Reason: string(refusedUpdate), Detail: cause.Error(), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK}
+	l := &recordLetter{Reason: string(RefusedUpdate), Detail: cause.Error(), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK}
 	if len(b.changes) > 0 {
 		l.StreamARN, l.ShardID = b.changes[0].Lane.StreamARN, b.changes[0].Lane.ShardID
 	}

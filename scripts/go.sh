@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prints the folder of a go command that can build this repository: the one on PATH, which since 1.21 fetches a newer
-# one by itself where it has to; else one fetched with the old go of a Debian package, as a module that go verifies.
+# Prints the folder of a go command that can build this repository: the one on PATH if it is 1.21 or later, which with
+# GOTOOLCHAIN=auto fetches a newer one by itself; else one fetched, as a module that go verifies, by the older one on PATH
+# or, where there is none, of a Debian package.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 wanted=1.26.8 # of the line that go.mod names
@@ -28,7 +29,7 @@ fi
 case $(uname -m) in
   x86_64) arch=amd64 ;;
   aarch64) arch=arm64 ;;
-  *) fail "the go on PATH is too old" ;;
+  *) fail "there is no Go to fetch for this processor" ;;
 esac
 # Outside of any module. Writable, because a module brings its programs without the right to be run, and each inner
 # go.mod under another name: what a newer go would put right itself.

@@ -73,7 +73,7 @@ const (
 // write is the one write of a key, for all items of the call that have this key.
 type write struct {
 	item   *event.Item
-	copies []int // places in the call's items; the first that has item's digest is item itself
+	copies []int // places in the call's items; one of them is item's
 	state  state
 	taken  bool          // the service has said that the key is taken, so absence is no proof
 	known  *stored       // what is proven stored under the key, once settled

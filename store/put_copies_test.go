@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Of copies under one key the newest revision that may still be written is tried. Where that one cannot be, nothing is known of the
-// others: they come back, and are stored then.
+// Of copies under one key the newest revision that may still be written is tried. Where that one cannot be,
+// nothing is known of the others: they come back, and are stored then.
 func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 	at := func(w *world, typ string, rev int, at string) *event.Item {
 		return w.item(fmt.Sprintf(`"type":%q`, typ), `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":%q`, at))

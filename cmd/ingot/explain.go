@@ -43,7 +43,8 @@ const explainJSON = `With --output json, one object; what is not known or does n
   counting, partitions    that the estimates suppose
   messages[]              messageId, quarantined, verdict, reason, detail, envelope, type, id, at, key, digest,
                           digestText, revision, attributes, indexes, expiresAt, retain, item, aggregates
-    quarantined           verdict, reason, detail, pk, sk
+    quarantined           of a message from there, why: verdict, reason, detail, pk, sk; the verdict beside it
+                          is what it would get if its key were free
     key                   pk, sk
     indexes[]             name, pk, sk; or name, missing
     item                  bytes, writeUnits, eachUnits

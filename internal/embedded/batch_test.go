@@ -201,7 +201,7 @@ func TestTransactionRefusals(t *testing.T) {
 	expectInvalid(t, err, "clientRequestToken")
 }
 
-// A transaction brings at most 4 MB of items; those that it updates count as little as its request says of them.
+// A transaction puts at most 4 MB of items; those that it updates do not count.
 func TestTransactionOfLargeItems(t *testing.T) {
 	w := newWorld(t)
 	var puts, adds []types.TransactWriteItem

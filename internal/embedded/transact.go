@@ -124,7 +124,7 @@ func (tx *transaction) add(in types.TransactWriteItem) error {
 			return invalid("Transaction request cannot include multiple operations on one item")
 		}
 	}
-	// What counts is what the request brings, not what its updates make of stored items.
+	// What counts is the items that the request puts, not what its updates make of stored ones.
 	if tx.size += sizeOf(m.put); tx.size > maxTransactSize {
 		return invalid("Transaction request size exceeded the maximum of 4 MB")
 	}

@@ -51,7 +51,7 @@ func (r *Round) Do(ctx context.Context) Streamed {
 // finish ends a shard that has nothing more to give.
 func (sh *shard) finish(p *Streamed) {
 	if sh.closed && len(sh.ahead) == 0 && sh.at.Window == nil {
-		sh.at.Finished = true
+		sh.at.Finished, sh.ended = true, true
 		p.Finished++
 	}
 }

@@ -15,6 +15,7 @@ type shard struct {
 	id, parent string
 	at         ShardCheckpoint
 	busy       bool // a Round of it is not done yet
+	ended      bool // it has finished since the list of shards was read
 
 	ahead    []change // read, and after the checkpoint
 	iterator *string  // nil: none yet, or none that is still good

@@ -28,7 +28,7 @@ type StreamConfig struct {
 	Function Function
 	// BatchSize is how many records one invocation gets at most; 0 means 100; at most 10,000.
 	BatchSize int
-	// Concurrency is how many shards are worked on at once; 0 means 1, which starts no goroutine.
+	// Concurrency is how many shards' invocations Poll runs at once; 0 means 1, which starts no goroutine.
 	Concurrency int
 	// Window is the length of the tumbling window: whole seconds, at most 15 minutes. 0: none. Only with a
 	// window does an event name its shard.
@@ -128,17 +128,20 @@ func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
 	for _, d := range done {
 		p.add(d)
 	}
-	if p.Finished > 0 {
-		s.described = false // a finished shard may have children
-	}
 	return p, err
 }
 
 // Due reads ahead in every shard that may be read and has no round under way, and returns a Round for each with
 // something to tell the function, in the order of their ids. It is for callers that let shards go on without
-// waiting for each other, as Lambda does; each Round must be done. An error is the stream's.
+// waiting for each other, as Lambda does; each Round must be done. Rounds may be done side by side, but not while Due,
+// Checkpoint or Restore runs in another goroutine. An error is the stream's.
 func (s *Stream) Due(ctx context.Context) ([]*Round, Streamed, error) {
 	var p Streamed
+	for _, sh := range s.shards {
+		if sh.ended {
+			sh.ended, s.described = false, false // it may have children
+		}
+	}
 	if err := s.discover(ctx, &p); err != nil {
 		return nil, p, err
 	}
@@ -156,8 +159,8 @@ func (s *Stream) Due(ctx context.Context) ([]*Round, Streamed, error) {
 		}
 	}
 	err := errors.Join(errs...)
-	if p.Finished > 0 || err != nil { // one that cannot be read may be gone
-		s.described = false
+	if err != nil {
+		s.described = false // a shard that cannot be read may be gone
 	}
 	return rounds, p, err
 }

@@ -294,3 +294,29 @@ func TestAttempt(t *testing.T) {
 		rounds[0].Do(ctx)
 	}
 }
+
+// TestChildrenOfARound: a shard that a round brings to its end makes way for its children at once, whatever other
+// shards are still at.
+func TestChildrenOfARound(t *testing.T) {
+	rig := newStreamRig(t, nil)
+	ctx := context.Background()
+	parent := rig.source.shard("a", "")
+	parent.put(1, 1)
+	parent.closed = true
+	rig.source.shard("o", "").put(100, 100)
+	for range 2 {
+		rounds, _, err := rig.Due(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rounds {
+			if r.shard.id != "o" { // which is slow
+				r.Do(ctx)
+			}
+		}
+		if rig.source.shards["p"] == nil {
+			rig.source.shard("p", "a").put(2, 2)
+		}
+	}
+	rig.want("1 2")
+}

@@ -40,7 +40,7 @@ func withoutNote(m envelope.Message) (envelope.Message, *Note) {
 
 // ofStream says that the letter is the streams function's: a record or an update, and no message of a producer.
 func (n *Note) ofStream() bool {
-	return n.Reason == "undecodable-record" || n.Reason == "refused-update"
+	return n.Reason == string(handler.UndecodableRecord) || n.Reason == string(handler.RefusedUpdate)
 }
 
 // ofStreamDetail says why nothing more can be said of such a letter.

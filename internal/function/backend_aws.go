@@ -53,8 +53,9 @@ func httpClient() *awshttp.BuildableClient {
 }
 
 // once: the SDK sends each request a single time. Store and quarantine ask again themselves, until the
-// deadline and under the same condition; the archive asks a few times, of half of the time. A second layer below them would hide throttles from their metrics
-// and from the store's concurrency, and wait up to a second where they wait 25 ms.
+// deadline and under the same condition, and the archive a few times in its half of the invocation. A second
+// layer below them would hide throttles from their metrics and from the store's concurrency, and wait up to a
+// second where they wait 25 ms.
 const once = 1
 
 // env is the real world.

@@ -37,7 +37,8 @@ type checkpoint struct {
 // mapping is a stream mapping at work: each of its shards goes on without waiting for the others, as in Lambda.
 type mapping struct {
 	*esm.Stream
-	asked, done int // rounds of a shard
+	begun, done int // rounds of a shard
+	working     int // invocations
 }
 
 // pollStream is the stream mapping of the world, with a poller that fails over to a stale checkpoint now and then.
@@ -57,14 +58,15 @@ func (w *World) pollOnce(m *mapping) bool {
 		w.fail(Broken, "stream mapping: %v", err)
 		return false
 	}
+	for _, r := range rounds {
+		m.begun++
+		w.spawn("shard", nil, func() { w.pollShard(m, r) })
+	}
 	if m == w.stream {
 		w.idle++
-		if len(rounds) > 0 || !streamed.Idle() {
+		if !streamed.Idle() || m.begun > m.done {
 			w.idle = 0
 		}
-	}
-	for _, r := range rounds {
-		w.spawn("shard", nil, func() { w.pollShard(m, r) })
 	}
 	if !streamed.Idle() {
 		w.pause() // a shard has ended: it may have children
@@ -80,15 +82,13 @@ func (w *World) pollShard(m *mapping, r *esm.Round) {
 	if r.Attempt() > 1 {
 		w.sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)
 	}
-	if m.asked > m.done {
+	if m.working > 0 {
 		w.fault(beside, "")
 	}
-	m.asked++
+	m.working++
 	r.Do(context.Background())
+	m.working--
 	m.done++
-	if m == w.stream {
-		w.idle = 0
-	}
 }
 
 // stale is how old a checkpoint a poller may fail over to, and how long a finished shard may be listed anew.

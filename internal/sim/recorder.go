@@ -76,7 +76,9 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 			}
 		}
 	}
-	r.spendReceipts(receipts, err == nil)
+	if len(receipts) > 0 { // else it is a start's
+		r.spendReceipts(receipts, err == nil)
+	}
 	if err != nil {
 		return out, err
 	}
