@@ -45,8 +45,8 @@ func letter(m *events.SQSMessage, r *event.Refusal) (Letter, error) {
 	return l, nil
 }
 
-// noted is the note's JSON.
-type noted struct {
+// Note is what quarantine writes beside a letter, as JSON in the attribute Attribute.
+type Note struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`
 	Detail  string `json:"detail"`
@@ -59,13 +59,18 @@ func isNote(a events.SQSMessageAttribute) bool {
 	if a.DataType != "String" || a.StringValue == nil {
 		return false
 	}
-	var n noted
-	d := json.NewDecoder(strings.NewReader(*a.StringValue))
+	_, is := ReadNote(*a.StringValue)
+	return is
+}
+
+// ReadNote reads an attribute's text; false: it is not a note, but something that a producer gave the same name.
+func ReadNote(text string) (n Note, is bool) {
+	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
-	if d.Decode(&n) != nil || d.InputOffset() != int64(len(*a.StringValue)) {
-		return false
+	if d.Decode(&n) != nil || d.InputOffset() != int64(len(text)) {
+		return Note{}, false
 	}
-	return n.Reason != "" && (n.Verdict == event.Conflict.String() || n.Verdict == event.Expired.String() || n.Verdict == event.Poison.String())
+	return n, n.Reason != "" && (n.Verdict == event.Conflict.String() || n.Verdict == event.Expired.String() || n.Verdict == event.Poison.String())
 }
 
 // maxDetail bounds the detail in a note: it may quote the payload.
@@ -77,7 +82,7 @@ func note(r *event.Refusal) types.MessageAttributeValue {
 	if len(detail) > maxDetail {
 		detail = strings.ToValidUTF8(detail[:maxDetail], "") + "…"
 	}
-	value, _ := json.Marshal(noted{r.Verdict.String(), string(r.Reason), detail, r.Key.PK, r.Key.SK})
+	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), detail, r.Key.PK, r.Key.SK})
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 

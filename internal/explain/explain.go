@@ -44,8 +44,8 @@ func (e *Explainer) Explain(list []Message) *Report {
 func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	message, note := withoutNote(m.Message)
 	x := Explanation{MessageID: m.ID, Verdict: event.Inserted.String(), Quarantined: note}
-	if x.Quarantined != nil && x.Quarantined.ofStream() {
-		x.Verdict, x.Reason, x.Detail = x.Quarantined.Verdict, x.Quarantined.Reason, ofStreamDetail
+	if note != nil && note.ofStream() {
+		x.Verdict, x.Reason, x.Detail = note.Verdict, note.Reason, ofStreamDetail
 		return x, nil
 	}
 	opened, err := envelope.Open(message)

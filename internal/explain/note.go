@@ -1,12 +1,9 @@
 package explain
 
 import (
-	"encoding/json"
 	"maps"
-	"strings"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
 
@@ -22,20 +19,13 @@ type Note struct {
 // withoutNote is a message as it was before quarantine, and quarantine's note. What a producer has put into an attribute
 // of that name stays where it is, and the note is nil: the rule is the ingest function's own.
 func withoutNote(m envelope.Message) (envelope.Message, *Note) {
-	text := m.Attributes[handler.Attribute]
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	n := &Note{}
-	if d.Decode(n) != nil || d.InputOffset() != int64(len(text)) || n.Reason == "" {
+	n, is := handler.ReadNote(m.Attributes[handler.Attribute])
+	if !is {
 		return m, nil
 	}
-	switch n.Verdict {
-	case event.Conflict.String(), event.Expired.String(), event.Poison.String():
-		m.Attributes = maps.Clone(m.Attributes)
-		delete(m.Attributes, handler.Attribute)
-		return m, n
-	}
-	return m, nil
+	m.Attributes = maps.Clone(m.Attributes)
+	delete(m.Attributes, handler.Attribute)
+	return m, (*Note)(&n)
 }
 
 // ofStream says that the letter is the streams function's: a record or an update, and no message of a producer.
