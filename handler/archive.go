@@ -73,7 +73,7 @@ func (b *streamBatch) archive(ctx context.Context) {
 	if b.Archive == nil {
 		return
 	}
-	archiving, stop := b.half(ctx)
+	archiving, stop := b.short(ctx, func(left time.Duration) time.Duration { return left / 2 })
 	defer stop()
 	var expired []*event.Change
 	for i := range b.changes {
@@ -98,16 +98,6 @@ func (b *streamBatch) archive(ctx context.Context) {
 		}
 		b.rep.Archived++
 	}
-}
-
-// half is ctx with half of its time.
-func (b *streamBatch) half(ctx context.Context) (context.Context, context.CancelFunc) {
-	at, bounded := ctx.Deadline()
-	if !bounded {
-		return ctx, func() {}
-	}
-	now := b.env.Now()
-	return b.env.Deadline(ctx, now.Add(at.Sub(now)/2))
 }
 
 // keep puts one object. A bucket that is not there, or may not be used, is asked once.

@@ -137,11 +137,16 @@ type oddRecord struct {
 }
 
 func (b *streamBatch) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return b.short(ctx, func(left time.Duration) time.Duration { return marginOf(b.Margin, left) })
+}
+
+// short is ctx with a margin kept of the time that is left.
+func (b *streamBatch) short(ctx context.Context, margin func(left time.Duration) time.Duration) (context.Context, context.CancelFunc) {
 	at, bounded := ctx.Deadline()
 	if !bounded {
 		return ctx, func() {}
 	}
-	return b.env.Deadline(ctx, at.Add(-marginOf(b.Margin, at.Sub(b.env.Now()))))
+	return b.env.Deadline(ctx, at.Add(-margin(at.Sub(b.env.Now()))))
 }
 
 // run settles the batch. Whatever is settled before something fails may be repeated: archive objects have
