@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,18 +150,7 @@ func TestIngestDeadline(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				env := store.Env{}
 				w := newWorld(t, func(s *setup) { s.env = &env })
-				var last time.Time
-				var mu sync.Mutex
-				w.faults = []fault{{api: "BatchExecuteStatement", always: true, applies: func(in any) bool {
-					// The world's lock is held here: let go of it while the service takes its time.
-					w.mu.Unlock()
-					defer w.mu.Lock()
-					mu.Lock()
-					last = time.Now()
-					mu.Unlock()
-					time.Sleep(500 * time.Millisecond)
-					return false
-				}}}
+				last := w.slow("BatchExecuteStatement")
 				w.ingest.Margin = c.margin
 				w.ingest.Env = env
 				var bodies []string
@@ -177,7 +165,7 @@ func TestIngestDeadline(t *testing.T) {
 				if err != nil || ctx.Err() != nil {
 					t.Fatalf("answered after %s of %s: %v", took, c.timeout, err)
 				}
-				if last.After(began.Add(took)) {
+				if last().After(began.Add(took)) {
 					t.Error("a request started after the answer")
 				}
 				stored, retried := len(w.items()), len(answer.BatchItemFailures)
