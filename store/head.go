@@ -126,7 +126,7 @@ func (s *Store) updateHeads(ctx context.Context, defs []*aggregate.Definition, i
 				break
 			}
 			cost.Retries++
-			if a.outcome == refused || a.outcome == invalid || !s.backoff(ctx, round) {
+			if !s.askAgain(ctx, a, round) {
 				return cost, fmt.Errorf("head of aggregate %s: %w", d, err)
 			}
 		}

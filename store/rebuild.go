@@ -85,11 +85,11 @@ func (s *Store) mayStamp(ctx context.Context) error {
 	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(aggregate.EpochKey), ConsistentRead: aws.Bool(true)}
 	for round := 1; ; round++ {
 		out, err := s.client.GetItem(ctx, in)
-		outcome := classify(err).outcome
-		if outcome == done {
+		a := classify(err)
+		if a.outcome == done {
 			return s.reached(integerOf(out.Item["epoch"]))
 		}
-		if outcome == refused || outcome == invalid || !s.backoff(ctx, round) {
+		if !s.askAgain(ctx, a, round) {
 			return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, err)
 		}
 	}
@@ -125,10 +125,8 @@ func (s *Store) touch(ctx context.Context, key event.Key) (bool, error) {
 			return true, nil
 		case failed:
 			return false, nil
-		case refused, invalid:
-			return false, err
 		}
-		if !s.backoff(ctx, round) {
+		if !s.askAgain(ctx, a, round) {
 			return false, err
 		}
 	}

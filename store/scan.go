@@ -66,7 +66,7 @@ func (s *Store) scan(ctx context.Context, table string) iter.Seq2[image, error] 
 			out, err := s.client.Scan(ctx, in)
 			if err != nil {
 				round++
-				if a := classify(err); a.outcome != refused && a.outcome != invalid && s.backoff(ctx, round) {
+				if s.askAgain(ctx, classify(err), round) {
 					continue
 				}
 				yield(nil, fmt.Errorf("scan of table %s: %w", table, err))
