@@ -50,6 +50,14 @@ func (c *checker) warn(rule string, at template.Position, what, instead string) 
 	c.findings = append(c.findings, Finding{Warning, rule, c.file, at.Line, at.Column, what, instead})
 }
 
+// referred is the resource of this template that n refers to; nil if it refers to none.
+func (c *checker) referred(n *template.Node) *template.Resource {
+	if n == nil || n.Kind != template.Reference {
+		return nil
+	}
+	return c.t.Resource(n.Name)
+}
+
 // cannotTell says that only a deployment knows what a rule would judge.
 func (c *checker) cannotTell(rule string, n *template.Node, whether string) {
 	why := n.Why

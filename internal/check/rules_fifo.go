@@ -28,15 +28,13 @@ func (c *checker) fifoMapping(m *mapping) {
 // sameKind: SQS refuses a dead-letter queue of the other kind, and a FIFO queue whose name does not say so.
 func (c *checker) sameKind(queue *template.Resource, target *template.Node) {
 	queues := []*template.Resource{queue}
-	if target != nil && target.Kind == template.Reference {
-		if dead := c.t.Resource(target.Name); dead != nil {
-			queues = append(queues, dead)
-			switch {
-			case c.fifo(queue) && !c.fifo(dead):
-				c.mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that", "FifoQueue: true")
-			case !c.fifo(queue) && c.fifo(dead):
-				c.mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")
-			}
+	if dead := c.referred(target); dead != nil {
+		queues = append(queues, dead)
+		switch {
+		case c.fifo(queue) && !c.fifo(dead):
+			c.mistake("fifo", dead.Position, queue.Name+" is a FIFO queue and its dead-letter queue "+dead.Name+" is not: SQS refuses that", "FifoQueue: true")
+		case !c.fifo(queue) && c.fifo(dead):
+			c.mistake("fifo", dead.Position, dead.Name+" is a FIFO queue, and "+queue.Name+", whose dead-letter queue it is, is not: SQS refuses that; take FifoQueue out", "")
 		}
 	}
 	for _, q := range queues {

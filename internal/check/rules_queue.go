@@ -23,13 +23,12 @@ func (c *checker) ingestMapping() {
 	for _, m := range list {
 		c.responses(m, "queue-responses", "without it every failed message is deleted as done")
 		c.noFilter(m, "queue-filter", "SQS mappings delete what a filter does not let through")
-		queue := c.queueOf(m)
+		queue, window := c.queueOf(m), 0
 		if queue != nil && c.fifo(queue) {
 			c.fifoMapping(m)
-			c.queue(queue, 0)
-			continue
+		} else {
+			window = c.batching(m)
 		}
-		window := c.batching(m)
 		if queue != nil {
 			c.queue(queue, window)
 		}
@@ -56,10 +55,7 @@ func (c *checker) queueOf(m *mapping) *template.Resource {
 		c.mistake("queue-source", m.Position, "the mapping names no queue", "Queue: !GetAtt IngestQueue.Arn")
 		return nil
 	}
-	var queue *template.Resource
-	if m.source.Kind == template.Reference {
-		queue = c.t.Resource(m.source.Name)
-	}
+	queue := c.referred(m.source)
 	if queue == nil || queue.Type != "AWS::SQS::Queue" {
 		c.warn("queue-source", m.source.Position, "cannot tell whether the queue's visibility timeout and dead-letter queue are as they must be: it is not a queue of this template", "")
 		return nil
@@ -115,14 +111,11 @@ func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
 	if c.fifo(queue) {
 		return
 	}
-	if target == nil || target.Kind != template.Reference {
-		if target != nil {
+	dead := c.referred(target)
+	if dead == nil {
+		if target != nil && target.Kind != template.Reference {
 			c.cannotTell("dead-letters", target, whether)
 		}
-		return
-	}
-	dead := c.t.Resource(target.Name)
-	if dead == nil {
 		return
 	}
 	kept, ok := c.number("dead-letters", c.t.Property(queue, "MessageRetentionPeriod"), defaultRetention, whether)
