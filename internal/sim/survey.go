@@ -60,13 +60,13 @@ func count(into map[string]*Tally, from map[string]int) {
 // rareWorlds is the share of worlds in which everything that can happen must have happened, one in so many.
 const rareWorlds = 100
 
-// fewWorlds is how many worlds it takes before shares and medians mean anything.
-const fewWorlds = 500
+// FewWorlds is how many worlds it takes before shares and medians mean anything.
+const FewWorlds = 500
 
 // Shortfalls names what the worlds lacked: a fault or a verdict that under one world in a hundred met, and a
 // median world that is too small to prove much. Under 500 worlds nothing is judged.
 func (s *Survey) Shortfalls() (list []string) {
-	if s.Worlds < fewWorlds {
+	if s.Worlds < FewWorlds {
 		return nil
 	}
 	for _, kind := range []struct {

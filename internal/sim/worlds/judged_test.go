@@ -11,9 +11,9 @@ import (
 )
 
 // Under this number a survey judges nothing, and from it on it does.
-func TestJudgedIsWhatASurveyNeeds(t *testing.T) {
+func TestFewWorldsAreNotJudged(t *testing.T) {
 	survey := sim.NewSurvey()
-	for range judged - 1 {
+	for range sim.FewWorlds - 1 {
 		survey.Add(sim.Result{})
 	}
 	if short := survey.Shortfalls(); len(short) > 0 {
@@ -34,11 +34,11 @@ func TestTimeIsNoExcuse(t *testing.T) {
 	}
 	var out bytes.Buffer
 	code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001"}, kind, &out, &out)
-	if code != 1 || lived.Load() != judged || !strings.Contains(out.String(), "too little: the fault") {
+	if code != 1 || lived.Load() != sim.FewWorlds || !strings.Contains(out.String(), "too little: the fault") {
 		t.Errorf("exit %d after %d worlds: %s", code, lived.Load(), out.String())
 	}
 	lived.Store(0)
-	if code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001", "-fault-free"}, kind, &out, &out); code != 0 || lived.Load() >= judged {
+	if code := run(context.Background(), []string{"-fresh", "-minutes", "0.0000001", "-fault-free"}, kind, &out, &out); code != 0 || lived.Load() >= sim.FewWorlds {
 		t.Errorf("exit %d after %d quiet worlds, which nothing judges", code, lived.Load())
 	}
 }

@@ -20,9 +20,6 @@ func (o options) planOf(seed uint64) sim.Plan {
 	return sim.NewPlan(seed)
 }
 
-// judged is how many worlds it takes before a survey says whether they were too kind.
-const judged = 500
-
 // live lives worlds, o.workers at a time, each wholly on one of them, until there are enough or one fails. It
 // returns the failed world of the lowest seed. When the minutes are over and there are too few worlds to judge it
 // goes on: a slow machine takes longer, and does not prove less.
@@ -35,7 +32,7 @@ func live(ctx context.Context, o options, survey *sim.Survey) (failed *sim.Resul
 		defer mu.Unlock()
 		enough := next == end
 		if o.minutes > 0 {
-			enough = time.Now().After(until) && (o.faultFree || next-o.from >= judged)
+			enough = time.Now().After(until) && (o.faultFree || next-o.from >= sim.FewWorlds)
 		}
 		if enough || failed != nil || ctx.Err() != nil {
 			return 0, false
