@@ -98,7 +98,7 @@ func (r recorder) spendRead(pk string) {
 	s.reads++
 	tooLate := 0
 	for _, sqs := range inv.messages {
-		if m := w.sent[sqs.Body]; m != nil && strings.ToUpper(m.fact.Type)+"#"+m.fact.ID == pk && !w.now.Before(m.fact.at().Add(retain-early)) {
+		if m := w.sent[sqs.Body]; m != nil && m.fact.pk() == pk && !w.now.Before(m.fact.at().Add(retain-early)) {
 			tooLate++
 		}
 	}
