@@ -25,6 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -99,11 +100,19 @@ func (t tables) verify(ctx context.Context) error {
 	return nil
 }
 
-// touch stamps the older items, one after another, and the stream brings them in. It may be stopped and run again.
-func (t tables) touch(ctx context.Context, name string) error {
+func (t tables) definition(name string) (*aggregate.Definition, error) {
 	def, ok := t.plan.Definition(name)
 	if !ok {
-		return fmt.Errorf("no aggregate %s in pipeline.yaml", name)
+		return nil, fmt.Errorf("no aggregate %s in pipeline.yaml", name)
+	}
+	return def, nil
+}
+
+// touch stamps the older items, one after another, and the stream brings them in. It may be stopped and run again.
+func (t tables) touch(ctx context.Context, name string) error {
+	def, err := t.definition(name)
+	if err != nil {
+		return err
 	}
 	head, err := t.store.Head(ctx, def)
 	if err != nil {
@@ -121,9 +130,9 @@ func (t tables) touch(ctx context.Context, name string) error {
 }
 
 func (t tables) finish(ctx context.Context, name string, behind int64) error {
-	def, ok := t.plan.Definition(name)
-	if !ok {
-		return fmt.Errorf("no aggregate %s in pipeline.yaml", name)
+	def, err := t.definition(name)
+	if err != nil {
+		return err
 	}
 	differences, err := verify.Finish(ctx, t.plan, t.store, def, behind, time.Now())
 	for _, d := range differences {
