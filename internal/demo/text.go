@@ -26,10 +26,13 @@ func (s *Summary) Text(w io.Writer, totals int) error {
 		fmt.Fprintf(&b, "\nEXPIRY  the clock jumps to %s: time to live sweeps %s, %s in the archive\n", e.Clock, count(e.Swept, "item"), count(e.Archived, "object"))
 		checkRows(&b, e.Checks)
 	}
-	if s.Same {
-		b.WriteString("\nEvery event is stored once and counted once.\n")
-	} else {
+	switch {
+	case !s.Same:
 		b.WriteString("\nWhat is stored differs from what was sent: see the differences above.\n")
+	case len(s.Totals) == 0:
+		b.WriteString("\nEvery event is stored once; there are no totals.\n")
+	default:
+		b.WriteString("\nEvery event is stored once and counted once.\n")
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -91,8 +94,17 @@ func (s *Summary) verdictText(b *bytes.Buffer) {
 	fmt.Fprintf(b, "  The stream brought %s, expiry included, %s of them again; %s found counted already and dropped.\n", count(c.Received, "change"), comma(c.Repeated), count(c.Dropped, "step"))
 }
 
+const midnight = "T00:00:00Z"
+
 func (s *Summary) totalText(b *bytes.Buffer, most int) {
+	if len(s.Totals) == 0 {
+		return
+	}
 	b.WriteString("\nTOTALS  and what plain ADDs would have made of the same deliveries\n")
+	hours := map[string]bool{} // the aggregates with windows that start at other times than midnight
+	for _, total := range s.Totals {
+		hours[total.Aggregate] = hours[total.Aggregate] || total.Window != "" && !strings.HasSuffix(total.Window, midnight)
+	}
 	t := newTable(2, 3, 4)
 	name, shown, hidden := "", 0, 0
 	for _, total := range s.Totals {
@@ -105,7 +117,7 @@ func (s *Summary) totalText(b *bytes.Buffer, most int) {
 			continue
 		}
 		shown++
-		label := total.label()
+		label := total.label(hours[name])
 		for _, v := range total.Values {
 			t.row("  "+label, v.Name, grouped(v.Stored), grouped(v.PerMessage), grouped(v.PerChange))
 			label = ""
@@ -117,7 +129,7 @@ func (s *Summary) totalText(b *bytes.Buffer, most int) {
 	}
 }
 
-func (t *Total) label() string {
+func (t *Total) label(hours bool) string {
 	var parts []string
 	for _, by := range t.By {
 		text := by.Text
@@ -126,8 +138,11 @@ func (t *Total) label() string {
 		}
 		parts = append(parts, text)
 	}
-	if t.Window != "" {
-		parts = append(parts, strings.TrimSuffix(t.Window, "T00:00:00Z"))
+	switch {
+	case t.Window != "" && hours:
+		parts = append(parts, t.Window)
+	case t.Window != "":
+		parts = append(parts, strings.TrimSuffix(t.Window, midnight))
 	}
 	return strings.Join(parts, " ")
 }

@@ -26,7 +26,7 @@ func sample() *Summary {
 		Totals: []Total{
 			{Aggregate: "daily", By: []ByValue{{"currency", "EUR"}, {"customer", "7f6e5ada23097f6e5ada2309"}}, Window: "2024-03-04T00:00:00Z",
 				Values: []TotalValue{{"orders", "44", "67", "54"}, {"revenue", "-1234567.89", "1234567", "-0.5"}}},
-			{Aggregate: "daily", By: []ByValue{{"currency", "USD"}, {"customer", "x"}}, Window: "2024-03-04T12:00:00Z", Values: []TotalValue{{"orders", "1", "1", "1"}}},
+			{Aggregate: "daily", By: []ByValue{{"currency", "USD"}, {"customer", "x"}}, Window: "2024-03-05T00:00:00Z", Values: []TotalValue{{"orders", "1", "1", "1"}}},
 			{Aggregate: "everything", By: []ByValue{}, Values: []TotalValue{{"orders", "1", "100000000000000000000", "1e40"}}},
 		},
 		Cost:   Cost{Counted: "counted by the embedded engine by DynamoDB's rules", Events: TableCost{0.1, 1.234, 0}, Totals: TableCost{0.456, 0.5, 0.01}},
@@ -51,6 +51,34 @@ func TestText(t *testing.T) {
 	}
 	if got.String() != string(want) {
 		t.Errorf("got\n%s\nwant\n%s\n(go test ./internal/demo -run TestText -update writes it anew)", got.String(), want)
+	}
+}
+
+// A window is named by its day alone only where no window of its aggregate starts at another time.
+func TestWindowLabels(t *testing.T) {
+	total := func(name, window string) Total {
+		return Total{Aggregate: name, Window: window, Values: []TotalValue{{"orders", "1", "1", "1"}}}
+	}
+	s := Summary{Same: true, Totals: []Total{total("daily", "2024-03-04T00:00:00Z"), total("daily", "2024-03-05T00:00:00Z"),
+		total("hourly", "2024-03-04T00:00:00Z"), total("hourly", "2024-03-04T01:00:00Z")}}
+	var text bytes.Buffer
+	if err := s.Text(&text, -1); err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range []string{"2024-03-04", "2024-03-05", "2024-03-04T00:00:00Z", "2024-03-04T01:00:00Z"} {
+		if strings.Count(text.String(), "  "+label+" ") != 1 {
+			t.Errorf("no label %s in\n%s", label, &text)
+		}
+	}
+}
+
+func TestTextWithoutTotals(t *testing.T) {
+	var text bytes.Buffer
+	if err := (&Summary{Same: true}).Text(&text, 3); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), "TOTALS") || !strings.HasSuffix(text.String(), "\nEvery event is stored once; there are no totals.\n") {
+		t.Errorf("%s", &text)
 	}
 }
 
