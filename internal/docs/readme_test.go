@@ -36,6 +36,19 @@ func TestTool(t *testing.T) {
 	t.Run("six words", func(t *testing.T) { testHelpWords(t, binary) })
 }
 
+// The Go that the README asks for is the one that go.mod does.
+func TestGoVersion(t *testing.T) {
+	var version string
+	for line := range strings.Lines(read(t, "go.mod")) {
+		if rest, is := strings.CutPrefix(line, "go "); is {
+			version = strings.TrimSpace(rest)
+		}
+	}
+	if want := "This needs Go (" + version + " or newer)"; !strings.Contains(read(t, "README.md"), want) {
+		t.Errorf("README.md does not say %q", want)
+	}
+}
+
 // testDemoExcerpt holds the README's session to what the demo prints: its lines in order, gaps marked by ….
 func testDemoExcerpt(t *testing.T, binary string) {
 	cmd := exec.Command(binary, "demo")
