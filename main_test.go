@@ -1,10 +1,29 @@
 package ingot_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
 // No example leaves a goroutine behind: its worlds run the real handlers.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(inShop{m}) }
+
+// inShop runs the examples where pipeline.yaml is the sample shop's: the one beside them may be a user's own.
+type inShop struct{ *testing.M }
+
+func (s inShop) Run() int {
+	text, err := os.ReadFile("internal/demo/data/orders.yaml")
+	check(err)
+	dir, err := os.MkdirTemp("", "shop")
+	check(err)
+	defer os.RemoveAll(dir)
+	check(os.WriteFile(filepath.Join(dir, "pipeline.yaml"), text, 0o644))
+	root, err := os.Getwd()
+	check(err)
+	check(os.Chdir(dir))
+	defer os.Chdir(root) // a working directory cannot be removed everywhere
+	return s.M.Run()
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -35,6 +36,7 @@ func localKey() string {
 
 func load(t *testing.T) *pipeline.Pipeline {
 	t.Helper()
+	sampleshop.PipelineAtRoot(t, "..")
 	p, err := pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(localKey())))
 	if err != nil {
 		t.Fatal(err)

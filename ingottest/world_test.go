@@ -137,8 +137,8 @@ func TestEveryFaultIsTried(t *testing.T) {
 	}
 }
 
-func TestRootPipeline(t *testing.T) {
-	p, err := pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte("a test's")))
+func TestSampleShop(t *testing.T) {
+	p, err := pipeline.Load(os.DirFS("../internal/demo/data"), "orders.yaml", pipeline.Secret([]byte("a test's")))
 	if err != nil {
 		t.Fatal(err)
 	}

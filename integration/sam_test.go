@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/runtimeapi"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 // TestSAM sends the files of events/ to the built functions through sam local invoke, as events/README.md says to.
@@ -18,6 +19,7 @@ import (
 // compares more. localstack: what is deployed, against tables, queue and bucket of its own for each file, and then what
 // became of those is compared as well.
 func TestSAM(t *testing.T) {
+	sampleshop.PipelineAtRoot(t, "..")
 	cli := findSAM(t)
 	all := readSamples(t)
 	t.Run("local", func(t *testing.T) {

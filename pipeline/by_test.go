@@ -118,7 +118,7 @@ func FuzzBy(f *testing.F) {
 
 // The values that a total is read by, where functions make them.
 func ExamplePipeline_By() {
-	p, err := pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte("from INGOT_PII_KEY")))
+	p, err := pipeline.Load(os.DirFS("../internal/demo/data"), "orders.yaml", pipeline.Secret([]byte("from INGOT_PII_KEY")))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatIsSaidOfAnItem(t *testing.T) {
-	p, err := Load(os.DirFS(".."), "pipeline.yaml", Secret([]byte("secret")))
+	p, err := Load(os.DirFS("../internal/demo/data"), "orders.yaml", Secret([]byte("secret")))
 	if err != nil {
 		t.Fatal(err)
 	}

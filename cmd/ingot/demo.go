@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/demo"
 	"github.com/ingot-events/ingot/pipeline"
@@ -129,7 +128,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags) error {
 		files, name = demo.Bundled(), demo.EarthquakesPipeline
 	case f.data == "orders":
 		c.Data = demo.Orders(f.seed)
-		files, name, secret = ingot.Files(), ingot.PipelineName, demo.OrdersSecret
+		files, name, secret = demo.Bundled(), demo.OrdersPipeline, demo.OrdersSecret
 	default:
 		return usage(fmt.Errorf("--data %q: write earthquakes or orders, or give a file of your own with --input", f.data))
 	}

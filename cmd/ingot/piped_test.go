@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -28,10 +29,24 @@ func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string
 	return ran{code, out.String(), errs.String()}
 }
 
-// atRoot makes the root of the repository the working directory, where the examples of help are meant to run.
+// atRoot makes a directory the working directory that is as the root of the repository, where the examples of help are
+// meant to run, was before a user put a pipeline.yaml and a template.yaml there.
 func atRoot(t *testing.T) {
 	t.Helper()
-	t.Chdir("../..")
+	root := t.TempDir()
+	for name, from := range map[string]string{"pipeline.yaml": "../../internal/demo/data/orders.yaml", "template.yaml": "../../internal/check/testdata/template.yaml"} {
+		text, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(root, name), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(root, "events"), os.DirFS("../../events")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(root)
 }
 
 // examples are the command lines of a command's help.

@@ -11,7 +11,7 @@ import (
 
 var checkOnly = pipeline.CheckOnly()
 
-// Each rule is broken alone in the repository's own template; anchor is where the finding must stand, at the bar.
+// Each rule is broken alone in the sample's template; anchor is where the finding must stand, at the bar.
 type broken struct {
 	name   string
 	change [][2]string

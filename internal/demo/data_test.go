@@ -54,7 +54,7 @@ func TestBundledData(t *testing.T) {
 	}
 }
 
-// TestOrderFacts: every invented fact is an event of the root pipeline, each is another, and each says that
+// TestOrderFacts: every invented fact is an event of its pipeline, each is another, and each says that
 // it is invented.
 func TestOrderFacts(t *testing.T) {
 	c := orders(t, 5, aggregate.Marks)

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -56,7 +55,7 @@ func firstDays(t testing.TB, counting aggregate.Counting) Config {
 
 func orders(t testing.TB, seed uint64, counting aggregate.Counting) Config {
 	t.Helper()
-	p, err := pipeline.Load(ingot.Files(), ingot.PipelineName, pipeline.Secret([]byte(OrdersSecret)))
+	p, err := pipeline.Load(Bundled(), OrdersPipeline, pipeline.Secret([]byte(OrdersSecret)))
 	if err != nil {
 		t.Fatal(err)
 	}

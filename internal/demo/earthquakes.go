@@ -17,13 +17,16 @@ import (
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
 
-//go:embed data/earthquakes.ndjson.gz data/earthquakes.yaml
+//go:embed data/earthquakes.ndjson.gz data/earthquakes.yaml data/orders.yaml
 var bundled embed.FS
 
-// EarthquakesPipeline is the name of the bundled pipeline in Bundled.
-const EarthquakesPipeline = "earthquakes.yaml"
+// Names of the bundled pipelines in Bundled.
+const (
+	EarthquakesPipeline = "earthquakes.yaml"
+	OrdersPipeline      = "orders.yaml"
+)
 
-// Bundled holds the bundled pipeline.
+// Bundled holds the bundled pipelines.
 func Bundled() fs.FS {
 	sub, err := fs.Sub(bundled, "data")
 	if err != nil {

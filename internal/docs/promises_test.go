@@ -42,7 +42,7 @@ var retention = regexp.MustCompile(`(?s)\n  (\w+Queue):.*?MessageRetentionPeriod
 // What SQS deletes by itself is said where the promise is made, with the days that the template sets.
 func TestRetentionIsSaid(t *testing.T) {
 	days := map[string]int{}
-	for _, m := range retention.FindAllStringSubmatch(read(t, "template.yaml"), -1) {
+	for _, m := range retention.FindAllStringSubmatch(read(t, sampleTemplate), -1) {
 		seconds, err := strconv.Atoi(m[2])
 		if err != nil {
 			t.Fatal(err)

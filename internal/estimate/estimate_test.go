@@ -22,7 +22,7 @@ import (
 
 var now = time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC)
 
-// world is the engine with an aggregates table, and the repository's own pipeline.
+// world is the engine with an aggregates table, and the sample shop's pipeline.
 type world struct {
 	t      *testing.T
 	engine *embedded.Engine
@@ -33,7 +33,7 @@ type world struct {
 
 func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	t.Helper()
-	plan, err := pipeline.Load(os.DirFS("../.."), "pipeline.yaml", pipeline.Secret([]byte("secret")))
+	plan, err := pipeline.Load(os.DirFS("../demo/data"), "orders.yaml", pipeline.Secret([]byte("secret")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
 	t.Helper()
-	p, err := pipeline.Load(os.DirFS("../.."), "pipeline.yaml", pipeline.Secret([]byte(StandIn)))
+	p, err := pipeline.Load(os.DirFS("../demo/data"), "orders.yaml", pipeline.Secret([]byte(StandIn)))
 	if err != nil {
 		t.Fatal(err)
 	}

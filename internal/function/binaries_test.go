@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/runtimeapi"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 // sample is one entry of events/expected.json: a file to send, and what it must come to.
@@ -39,6 +40,7 @@ type sample struct {
 
 func samples(t *testing.T) (list []sample, key string) {
 	t.Helper()
+	sampleshop.PipelineAtRoot(t, "../..")
 	text, err := os.ReadFile("../../events/expected.json")
 	if err != nil {
 		t.Fatal(err)

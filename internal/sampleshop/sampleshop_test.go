@@ -1,0 +1,42 @@
+package sampleshop
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// In CI a skip is a failure, so here the files at the root and their copies stay the same.
+func TestPipeline(t *testing.T) { PipelineAtRoot(t, "../..") }
+func TestTemplate(t *testing.T) { TemplateAtRoot(t, "../..") }
+
+func TestOwnFilesSkip(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"pipeline.yaml": "ingot: 1\n", "internal/demo/data/orders.yaml": "ingot: 1 # the shop\n",
+		"template.yaml": "a: 1\n", "internal/check/testdata/template.yaml": "a: 1\n",
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := &skipped{TB: t}
+	PipelineAtRoot(own, root)
+	equal := &skipped{TB: t}
+	TemplateAtRoot(equal, root)
+	if !own.yes || equal.yes {
+		t.Errorf("another pipeline skips: %v; the same template skips: %v", own.yes, equal.yes)
+	}
+}
+
+// skipped notes a skip and goes on.
+type skipped struct {
+	testing.TB
+	yes bool
+}
+
+func (s *skipped) Skip(...any) { s.yes = true }
