@@ -30,12 +30,16 @@ func TestLargestBatchFitsSmallestFunction(t *testing.T) {
 	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
 		t.Fatal(err)
 	}
+	shop, err := filepath.Abs("../demo/data/orders.yaml") // whose orders they are, whatever is built in
+	if err != nil {
+		t.Fatal(err)
+	}
 	table := httptest.NewServer(http.HandlerFunc(yes))
 	t.Cleanup(table.Close)
 	const megabytes = 256
 	var output bytes.Buffer
 	p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: megabytes, Stdout: &output, Stderr: &output, Env: map[string]string{
-		"INGOT_TABLE": "events", "INGOT_PII_KEY": "k", "AWS_ENDPOINT_URL": table.URL,
+		"INGOT_TABLE": "events", "INGOT_PII_KEY": "k", "INGOT_PIPELINE": shop, "AWS_ENDPOINT_URL": table.URL,
 	}})
 	if err != nil {
 		t.Fatal(err)
