@@ -55,7 +55,7 @@ func (c *compiler) file() {
 		c.typeTemplate()
 	}
 	if len(c.spec.Events) == 0 {
-		c.mistake("events", "no event type is declared", "")
+		c.mistake("events", "no event type is declared", "events: {order.placed: "+anEvent+"}")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Events)) {
 		c.p.names = append(c.p.names, name)
@@ -89,14 +89,19 @@ func (c *compiler) typeTemplate() {
 
 // typeInstead is what to write for a constant that is no event type: most likely a field without its braces.
 func (c *compiler) typeInstead(text string) string {
-	names := slices.Sorted(maps.Keys(c.spec.Events))
+	names := c.goodNames()
 	if best := nearest(text, names); best != "" {
 		return best
 	}
 	if _, err := event.ParsePath(text); err == nil && !strings.ContainsAny(text, ".[") {
 		return `"{` + text + `}"`
 	}
-	return suggest(text, names)
+	return cmp.Or(suggest(text, names), "the name of an event type")
+}
+
+// goodNames are the event types that can be called so: another is a mistake itself, and no advice. Sorted.
+func (c *compiler) goodNames() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.spec.Events)), func(name string) bool { return badTypeName(name) != "" })
 }
 
 // finish works out what depends on everything that an event type feeds.
@@ -140,7 +145,7 @@ func (t *eventType) templates() iter.Seq[*keys.Template] {
 // ("attribute." stands for all of them). It is nil if there is a mistake.
 func (c *compiler) template(p place, text string, derived ...string) *keys.Template {
 	if text == "" {
-		c.mistake(p, nameOf(p)+" is empty", "")
+		c.mistake(p, nameOf(p)+" is empty", `a template, or a constant such as "ORDER"`)
 		return nil
 	}
 	t, err := keys.ParseTemplate(text)
@@ -153,7 +158,7 @@ func (c *compiler) template(p place, text string, derived ...string) *keys.Templ
 		if !slices.ContainsFunc(derived, func(allowed string) bool {
 			return d == "@"+allowed || strings.HasSuffix(allowed, ".") && strings.HasPrefix(d, "@"+allowed)
 		}) {
-			c.mistakeAt(p, text, strings.Index(text, d), fmt.Sprintf("%s cannot use %s", nameOf(p), d), "")
+			c.mistakeAt(p, text, strings.Index(text, d), fmt.Sprintf("%s cannot use %s", nameOf(p), d), "a field of the payload, such as {order_id},")
 			ok = false
 		}
 	}
@@ -170,17 +175,22 @@ func (c *compiler) template(p place, text string, derived ...string) *keys.Templ
 func (c *compiler) badTemplate(p place, text string, err error) {
 	var bad *keys.TemplateError
 	if errors.As(err, &bad) {
-		c.mistakeAt(p, text, bad.Offset, bad.What, bad.Instead)
+		c.mistakeAt(p, text, bad.Offset, bad.What, cmp.Or(bad.Instead, "a template such as "+aTemplate))
 		return
 	}
-	c.mistake(p, err.Error(), "")
+	c.mistake(p, err.Error(), "a template such as "+aTemplate)
 }
+
+const (
+	aTemplate = `"ORDER#{order_id}"`
+	aPath     = "a path such as customer.city or items[0].sku"
+)
 
 // path compiles the path at p. ok is false if there is a mistake.
 func (c *compiler) path(p place, text string) (path event.Path, ok bool) {
 	path, err := event.ParsePath(text)
 	if err != nil {
-		c.mistake(p, err.Error(), "")
+		c.mistake(p, err.Error(), aPath)
 	}
 	return path, err == nil
 }

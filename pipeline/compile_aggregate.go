@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -105,7 +106,7 @@ func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]
 
 // constantBy warns of a grouping by nothing, most likely by a field without its braces.
 func (c *compiler) constantBy(p place, name, text string) {
-	instead := ""
+	instead := `a template such as "{merchant_id}"`
 	if _, err := event.ParsePath(text); err == nil {
 		instead = `"{` + text + `}"`
 	}
@@ -143,7 +144,7 @@ func (c *compiler) memberName(p place, name string) {
 // from compiles what each event type adds. The result lacks event types that do not exist.
 func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by []*keys.Template) map[string]*feed {
 	if len(s.From) == 0 {
-		c.mistake(at, "from names no event type", "from: {"+firstOr(c.p.names, "TYPE")+": {values: {n_events: count}}}")
+		c.mistake(at, "from names no event type", "from: {"+firstOr(c.goodNames(), "TYPE")+": {values: {n_events: count}}}")
 		return nil
 	}
 	def.Values = c.values(at, s.From)
@@ -152,9 +153,7 @@ func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by
 	for _, name := range slices.Sorted(maps.Keys(s.From)) {
 		t, ok := c.p.types[name]
 		if !ok {
-			if !c.isBroken("events") {
-				c.misnamed(at.in(name), "there is no event type "+name, suggest(name, c.p.names))
-			}
+			c.noType(at.in(name), name)
 			continue
 		}
 		feeds[name] = c.feed(at.in(name), def, t, s.From[name], by)
@@ -165,6 +164,18 @@ func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by
 		}
 	}
 	return feeds
+}
+
+// noType reports the name of an event type that is not declared. Where one is that nearly has this name, and cannot
+// have its own, that one is to be renamed, as has been said, and nothing is wrong here.
+func (c *compiler) noType(p place, name string) {
+	if c.isBroken("events") {
+		return
+	}
+	if meant := nearest(name, c.p.names); meant != "" && badTypeName(meant) != "" && badTypeName(name) == "" {
+		return
+	}
+	c.misnamed(p, "there is no event type "+name, cmp.Or(suggest(name, c.goodNames()), "the name of an event type"))
 }
 
 func firstOr(names []string, otherwise string) string {

@@ -15,11 +15,11 @@ import (
 func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	at := place("events").in(name)
 	if what := badTypeName(name); what != "" {
-		c.misnamed(at, what, "")
+		c.misnamed(at, what, `letters, digits, . and - alone, at most 256, such as "order.placed",`)
 	}
 	t := &eventType{name: name, retain: s.Retain, latest: s.Mode == "latest"}
 	if s.Schema != nil {
-		c.misnamed(at.in("schema"), "schema is not yet built", "")
+		c.misnamed(at.in("schema"), "schema is not yet built", "the type without it")
 	}
 	if s.At != "" {
 		t.at = c.timeTemplate(at.in("at"), s.At)

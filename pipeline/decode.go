@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -11,18 +12,20 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/ingot-events/ingot/internal/syntax"
 )
 
 // decode reads the text of a file into a Spec and notes where everything stands. It reports what is not
 // YAML, unknown and repeated names, missing members and values of the wrong kind; it goes on after each.
 func decode(text []byte, r *report) Spec {
 	var spec Spec
+	text = syntax.Text(text)
 	file, err := parseYAML(text)
 	if err != nil {
-		r.mistakes = append(r.mistakes, syntaxMistake(r.file, err))
+		r.mistakes = append(r.mistakes, syntaxMistake(r.file, text, err))
 		r.broken[""] = true
 		return spec
 	}
@@ -37,7 +40,7 @@ func decode(text []byte, r *report) Spec {
 		}
 		if body != nil {
 			r.values["---"] = positionOf(doc.Body)
-			r.mistake("---", "a second YAML document begins here, and a pipeline is one document", "")
+			r.mistake("---", "a second YAML document begins here, and a pipeline is one document", "one document, without this --- and what follows it,")
 			break
 		}
 		body = doc.Body
@@ -107,7 +110,6 @@ func parseYAML(text []byte) (file *ast.File, err error) {
 			err = fmt.Errorf("the parser gave up: %v", r)
 		}
 	}()
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark, which the parser takes for text
 	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
 }
 
@@ -138,28 +140,10 @@ func deepest(text []byte) (most int) {
 	return most
 }
 
-// syntaxMistake carries over the position that the YAML parser gives.
-func syntaxMistake(file string, err error) Mistake {
-	m := Mistake{File: file, Line: 1, Column: 1, What: "not YAML: " + err.Error()}
-	var positioned yaml.Error
-	if errors.As(err, &positioned) && positioned.GetToken() != nil {
-		pos := positioned.GetToken().Position
-		m.Line, m.Column, m.What = pos.Line, max(1, pos.Column), "not YAML: "+positioned.GetMessage()
-		m.Instead = syntaxHint(positioned.GetMessage())
-	}
-	return m
-}
-
-// syntaxHint is what to write where a template stands without quotes, or a tab; the parser's own words help little
-// there.
-func syntaxHint(message string) string {
-	switch {
-	case strings.Contains(message, "must be specified") || strings.Contains(message, "reserved character"):
-		return `what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}"`
-	case strings.Contains(message, `'	'`):
-		return "spaces"
-	}
-	return ""
+// syntaxMistake says where the text is not YAML, and what to write.
+func syntaxMistake(file string, text []byte, err error) Mistake {
+	f := syntax.Of(text, err)
+	return Mistake{File: file, Line: f.Line, Column: f.Column, What: f.What, Instead: f.Instead}
 }
 
 func positionOf(n ast.Node) position {
@@ -189,7 +173,7 @@ func (d *decoder) value(p place, n ast.Node, into reflect.Value, tags *reflect.S
 		if into.Kind() == reflect.Map { // "aggregates:" with nothing below it
 			return
 		}
-		d.breaks(p, nameOf(p)+" has no value", "")
+		d.breaks(p, nameOf(p)+" has no value", "its value after a colon and a blank, or leave "+nameOf(p)+" out,")
 		return
 	}
 	switch {
@@ -257,13 +241,13 @@ func (d *decoder) pairs(p place, n ast.Node, instead string) []pair {
 		key, ok := v.Key.(ast.ScalarNode)
 		if _, null := v.Key.(*ast.NullNode); !ok || null {
 			d.values[p.in("?")] = positionOf(v.Key)
-			d.mistake(p.in("?"), "a name must be plain text", "")
+			d.mistake(p.in("?"), "a name must be plain text", "a name of letters, digits and _")
 			continue
 		}
 		name, at := key.GetToken().Value, positionOf(v.Key)
 		if earlier, repeated := first[name]; repeated {
 			d.values[p.in("?")] = at
-			d.mistake(p.in("?"), fmt.Sprintf("%s is already declared in line %d", name, earlier.line), "")
+			d.mistake(p.in("?"), fmt.Sprintf("%s is already declared in line %d", name, earlier.line), "one of the two")
 			continue
 		}
 		first[name] = at
@@ -304,7 +288,7 @@ func (d *decoder) members(p place, n ast.Node, into reflect.Value) {
 		case meant[names[i]]: // it is there under a wrong name, which has been said
 			d.broken[p.in(names[i])] = true
 		case f.Tag.Get("need") == "yes":
-			d.breaks(p.in(names[i]), fmt.Sprintf("%s is missing in %s", names[i], nameOf(p)), "")
+			d.breaks(p.in(names[i]), fmt.Sprintf("%s is missing in %s", names[i], nameOf(p)), absent(f))
 		}
 	}
 }
@@ -335,11 +319,37 @@ func example(t reflect.Type) string {
 	if t == reflect.TypeFor[FromSpec]() {
 		return "{values: {orders: count}}"
 	}
-	if t == reflect.TypeFor[Spec]() {
+	switch t {
+	case reflect.TypeFor[Spec]():
 		return wholeFile
+	case reflect.TypeFor[EventSpec]():
+		return anEvent
+	case reflect.TypeFor[AggregateSpec]():
+		return "{since: 1, from: {order.placed: {values: {orders: count}}}}"
 	}
 	return ""
 }
+
+// absent is what to write for a member that must be there.
+func absent(f reflect.StructField) string {
+	shape := f.Tag.Get("like")
+	switch f.Name {
+	case "Ingot":
+		shape = strconv.Itoa(Format)
+	case "Epoch":
+		shape = "1"
+	case "Since":
+		shape = "and the epoch that introduces this definition, 1 in a first file,"
+	case "PK":
+		shape = `"ORDER#{order_id}"`
+	case "SK":
+		shape = `"ORDER"`
+	}
+	return f.Tag.Get("yaml") + ": " + cmp.Or(shape, example(f.Type))
+}
+
+// anEvent is the least that an event type may be.
+const anEvent = `{id: "{order_id}", at: "{placed_at}", key: {pk: "ORDER#{order_id}", sk: "ORDER"}}`
 
 // wholeFile is what every file has at least.
 const wholeFile = "ingot: 1, epoch: 1 and events:"

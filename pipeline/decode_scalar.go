@@ -29,14 +29,14 @@ func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
 	case *ast.MappingNode: // YAML takes {a} without quotes for a mapping
 		d.wrongKind(p, n, "text", `it in quotes, as in "{order_id}"`)
 	default:
-		d.wrongKind(p, n, "text", "")
+		d.wrongKind(p, n, "text", "one text in quotes")
 	}
 }
 
 // setText refuses empty text: it would mean the same as a member that is not there.
 func (d *decoder) setText(p place, text string, into reflect.Value) {
 	if text == "" {
-		instead := ""
+		instead := "text, or leave " + nameOf(p) + " out,"
 		if name := nameOf(p); name == "pk" || name == "sk" {
 			instead = `a template, or a constant such as "ORDER"`
 		}
@@ -76,12 +76,12 @@ func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect
 		return
 	}
 	if !ok {
-		d.wrongKind(p, n, "a whole number", "")
+		d.wrongKind(p, n, "a whole number", wholeNumber(n, least, most))
 		return
 	}
 	v, err := strconv.ParseInt(node.Token.Value, 10, 64)
 	if err != nil {
-		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain whole number", nameOf(p), node.Token.Value), "")
+		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain whole number", nameOf(p), node.Token.Value), rangeText(least, most))
 		return
 	}
 	if v < least || v > most {
@@ -89,6 +89,16 @@ func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect
 		return
 	}
 	into.SetInt(v)
+}
+
+// wholeNumber is what to write for a number: the same without its quotes, if it is one.
+func wholeNumber(n ast.Node, least, most int64) string {
+	if s, ok := n.(*ast.StringNode); ok {
+		if v, err := strconv.ParseInt(s.Value, 10, 64); err == nil && v >= least && v <= most {
+			return strconv.FormatInt(v, 10) + " without quotes"
+		}
+	}
+	return rangeText(least, most)
 }
 
 // limits reads the range that a field's tags allow.

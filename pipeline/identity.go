@@ -138,7 +138,7 @@ func (c *compiler) keyBeyondID(at place, t *eventType) {
 		if t.latest {
 			c.mistake(at.in("key"), fmt.Sprintf("key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing", v), "a key of what id uses")
 		} else {
-			c.warn(at.in("key"), fmt.Sprintf("key uses %s, which id does not: a corrected event would make a second item", v), "")
+			c.warn(at.in("key"), fmt.Sprintf("key uses %s, which id does not: a corrected event would make a second item", v), "a key of what id uses, if that is not meant,")
 		}
 	}
 }

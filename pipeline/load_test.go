@@ -80,6 +80,7 @@ func TestTwentyMistakesAtOnce(t *testing.T) {
 	if len(ms) < 20 {
 		t.Errorf("%d mistakes found", len(ms))
 	}
+	saysWhatToWrite(t, "mistakes.yaml", ms)
 	golden(t, "testdata/mistakes.txt", ms.Error()+"\n")
 }
 
@@ -168,7 +169,7 @@ func TestFirstMistakes(t *testing.T) {
 		head + "\tkey: {pk: 'A#{@id}', sk: '-'}\n":                          `p.yaml:5:1: not YAML: found character '	' that cannot start any token; write spaces instead`,
 		head + "    key: {pk: 'A#{@id}', sk: ''}\n":                         `p.yaml:5:30: sk is empty; write a template, or a constant such as "ORDER" instead`,
 		strings.Replace(head, "epoch: 1", "epoch: 99999999999999999999", 1): `p.yaml:2:8: epoch is too large; write a whole number from 1 to 1000000000 instead`,
-		strings.Replace(head, "epoch: 1", "epoch: '1'", 1):                  `p.yaml:2:8: epoch is text, not a whole number`,
+		strings.Replace(head, "epoch: 1", "epoch: '1'", 1):                  `p.yaml:2:8: epoch is text, not a whole number; write 1 without quotes instead`,
 		"hello":                             `p.yaml:1:1: the file is text, not a mapping; write ingot: 1, epoch: 1 and events: instead`,
 		"\xff\xfei\x00n\x00g\x00o\x00t\x00": `p.yaml:1:1: not YAML: the file is UTF-16; save it as UTF-8`,
 		"ingot: 1 # caf\xe9\n":              `p.yaml:1:1: not YAML: the file is not UTF-8; save it as UTF-8`,
@@ -199,6 +200,10 @@ func TestLineEndsAndByteOrderMark(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	mustLoad(t, "\ufeff"+base)
+	_, err = loadText(strings.ReplaceAll("# a comment\n"+strings.Replace(base, "{parcel}", "{parcel", 1), "\n", "\r\n"))
+	if err == nil || !strings.HasPrefix(err.Error(), "p.yaml:16:10: ") {
+		t.Errorf("below a comment: %v", err)
+	}
 }
 
 func TestEveryCheck(t *testing.T) {
@@ -214,7 +219,7 @@ func TestEveryCheck(t *testing.T) {
 		{"unknown name far from all", "    retain: 90d", "    zzzzzzz: 90d", `unknown name zzzzzzz; write one of at, attributes, id, ignore, indexes, key, mode, retain, revision, schema instead`},
 		{"repeated name", "epoch: 2", "epoch: 2\nepoch: 3", `p.yaml:3:1: epoch is already declared in line 2`},
 		{"repeated event", "  moved:", "  placed:", `p.yaml:14:3: placed is already declared in line 5`},
-		{"not yaml", "epoch: 2", "epoch: [2", `p.yaml:3:1: not YAML: `},
+		{"not yaml", "epoch: 2", "epoch: [2", `p.yaml:2:8: not YAML: the bracket that opens here is not closed; write ] where it ends instead`},
 		{"anchor", "epoch: 2", "epoch: &e 2", `p.yaml:2:8: anchors, aliases and tags are not read; write the value itself instead`},
 		{"empty value", `type: "{type}"`, "type:", `type has no value`},
 		{"list for text", `    id: "{parcel}"`, `    id: ["{parcel}"]`, `p.yaml:15:9: id is a list, not text`},
@@ -338,6 +343,63 @@ func TestEveryCheck(t *testing.T) {
 				t.Errorf("%s: no position: %+v", c.name, m)
 			}
 		}
+		saysWhatToWrite(t, c.name, ms)
+	}
+}
+
+// Each mistake says what to write, in Instead or, where a file as a whole cannot be read, in its own words.
+func saysWhatToWrite(t *testing.T, name string, list []Mistake) {
+	t.Helper()
+	for _, m := range list {
+		if m.Instead == "" && !strings.Contains(m.What, "; save it as UTF-8") && !strings.Contains(m.What, ", and at most ") {
+			t.Errorf("%s: nothing says what to write: %s", name, m)
+		}
+	}
+}
+
+// What a member or a name needs is said in the words that can be written.
+func TestWhatToWrite(t *testing.T) {
+	for _, c := range []struct{ name, old, new, want string }{
+		{"no version", "ingot: 1\n", "", `ingot is missing in the file; write ingot: 1 instead`},
+		{"no epoch", "epoch: 2\n", "", `epoch is missing in the file; write epoch: 1 instead`},
+		{"no key", `    key: {pk: "PARCEL#{parcel}", sk: "-"}` + "\n", "", `p.yaml:14:3: key is missing in moved; write key: {pk: "…", sk: "…"} instead`},
+		{"no sk", `, sk: "-"}`, `}`, `sk is missing in key; write sk: "ORDER" instead`},
+		{"no since", "    since: 2\n", "", `since is missing in daily; write since: and the epoch that introduces this definition, 1 in a first file, instead`},
+		{"no from", "    from:\n      moved: {values: {parcels: count, weight: sum weight}}\n", "", `from is missing in live; write from: {order.placed: {values: {orders: count}}} instead`},
+		{"text for a number", "epoch: 2", `epoch: "2"`, `epoch is text, not a whole number; write 2 without quotes instead`},
+		{"a word for a number", "epoch: 2", `epoch: two`, `epoch is text, not a whole number; write a whole number from 1 to 1000000000 instead`},
+		{"half a number", "epoch: 2", `epoch: 2.5`, `epoch is a number, not a whole number; write a whole number from 1 to 1000000000 instead`},
+		{"repeated", "epoch: 2", "epoch: 2\nepoch: 3", `epoch is already declared in line 2; write one of the two instead`},
+		{"second document", "aggregates:", "---\naggregates:", `a second YAML document begins here, and a pipeline is one document; write one document, without this --- and what follows it, instead`},
+		{"a list of events", base[strings.Index(base, "events:"):strings.Index(base, "aggregates:")], "events: []\n", `p.yaml:3:9: events is a list, not a mapping; write {order.placed: {id: "{order_id}", at: "{placed_at}", key: {pk: "ORDER#{order_id}", sk: "ORDER"}}} instead`},
+		{"no events", base[strings.Index(base, "events:"):strings.Index(base, "aggregates:")], "events: {}\n", `no event type is declared; write events: {order.placed: {id: "{order_id}", at: "{placed_at}", key: {pk: "ORDER#{order_id}", sk: "ORDER"}}} instead`},
+		{"a cut condition", "where: total > 0", `where: total >`, `found the end where the condition needs a number, quoted text, true or false; write a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent') instead`},
+		{"an odd operator", "where: total > 0", "where: total >> 0", `>> is not an operator; write one of = != < <= > >= instead`},
+		{"a text for an event type", base[strings.Index(base, "  moved:"):strings.Index(base, "aggregates:")], "  moved: x\n", `moved is text, not a mapping; write {id: "{order_id}"`},
+	} {
+		text := strings.Replace(base, c.old, c.new, 1)
+		if c.name == "a list of events" { // without what precedes it in line 3
+			text = strings.Replace(text, "type: \"{type}\"\n", "", 1)
+		}
+		if _, err := loadText(text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
+		}
+	}
+}
+
+// A name that no event type can have is no advice, and what follows from it is not said again.
+func TestNoIllegalNameIsSuggested(t *testing.T) {
+	text := strings.Replace(base, "  placed:\n", "  pla#ced:\n", 1)
+	if _, err := loadText(text); err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "p.yaml:5:3: the name of an event type cannot contain #, % or control characters; write letters, digits, . and - alone, at most 256, such as \"order.placed\", instead") {
+		t.Errorf("%v", err)
+	}
+	far := strings.Replace(text, "      placed: {where", "      orders: {where", 1)
+	if _, err := loadText(far); err == nil || !strings.HasSuffix(err.Error(), "there is no event type orders; write moved instead") {
+		t.Errorf("%v", err)
+	}
+	constant := strings.Replace(text, `type: "{type}"`, "type: place", 1)
+	if _, err := loadText(constant); err == nil || strings.Contains(err.Error(), "write pla#ced") {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -446,6 +508,7 @@ func TestEveryWarning(t *testing.T) {
 		if len(w) != 1 || !strings.Contains(w[0].String(), c.want) {
 			t.Errorf("%s: %v", c.name, w)
 		}
+		saysWhatToWrite(t, c.name, w)
 	}
 }
 

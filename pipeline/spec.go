@@ -12,8 +12,8 @@ type Spec struct {
 	Ingot      int                      `yaml:"ingot" need:"yes" doc:"Version of the file format: 1."`
 	Epoch      int64                    `yaml:"epoch" need:"yes" min:"1" max:"1000000000" doc:"Raised by one whenever an aggregate is added, changed or removed; never lowered. Every item is stamped with it."`
 	Type       string                   `yaml:"type" doc:"Where a bare payload says its type: a template such as {type}, {@attribute.NAME}, or a constant. An envelope's own type wins."`
-	Events     map[string]EventSpec     `yaml:"events" need:"yes" doc:"Event types by name."`
-	Aggregates map[string]AggregateSpec `yaml:"aggregates" doc:"Live totals by name."`
+	Events     map[string]EventSpec     `yaml:"events" like:"{order.placed: {id: \"{order_id}\", at: \"{placed_at}\", key: {pk: \"ORDER#{order_id}\", sk: \"ORDER\"}}}" need:"yes" doc:"Event types by name."`
+	Aggregates map[string]AggregateSpec `yaml:"aggregates" like:"{orders: {since: 1, from: {order.placed: {values: {orders: count}}}}}" doc:"Live totals by name."`
 }
 
 // EventSpec declares one event type.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -104,7 +105,7 @@ func lexOperator(s string, i int) (whereToken, int, error) {
 	case "=", "!=", "<", "<=", ">", ">=":
 		return whereToken{opToken, op, i}, end, nil
 	default:
-		return whereToken{}, 0, &whereError{Offset: i, What: op + " is not an operator", Instead: foreign[op]}
+		return whereToken{}, 0, &whereError{Offset: i, What: op + " is not an operator", Instead: cmp.Or(foreign[op], "one of = != < <= > >=")}
 	}
 }
 
@@ -124,7 +125,7 @@ func lexText(s string, i int) (whereToken, int, error) {
 		}
 		b.WriteByte(s[j])
 	}
-	return whereToken{}, 0, &whereError{Offset: i, What: "the text that begins here has no closing quote"}
+	return whereToken{}, 0, &whereError{Offset: i, What: "the text that begins here has no closing quote", Instead: "a closing quote where it ends"}
 }
 
 // endOfWord is where the word at i ends: at white space or a sign outside of brackets. Inside brackets,

@@ -25,7 +25,7 @@ const (
 // The error is a *whereError.
 func parseWhere(text string) (condition, error) {
 	if len(text) > maxWhereLength {
-		return nil, &whereError{What: "the condition is longer than 4,096 bytes"}
+		return nil, &whereError{What: "the condition is longer than 4,096 bytes", Instead: "at most 4,096"}
 	}
 	tokens, err := lexWhere(text)
 	if err != nil {
@@ -37,7 +37,7 @@ func parseWhere(text string) (condition, error) {
 		return nil, err
 	}
 	if t := p.peek(); t.kind != endToken {
-		return nil, p.unexpected(t, "and, or, or the end")
+		return nil, p.unexpected(t, "and, or, or the end", "and or or between two conditions, or leave it out,")
 	}
 	return c, nil
 }
@@ -66,8 +66,11 @@ func (p *whereParser) word(w string) bool {
 	return false
 }
 
-func (p *whereParser) unexpected(t whereToken, want string) error {
-	e := &whereError{Offset: t.offset, What: "found " + t.String() + " where the condition needs " + want}
+// aComparison is what a part of a condition may look like.
+const aComparison = "a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent')"
+
+func (p *whereParser) unexpected(t whereToken, want, instead string) error {
+	e := &whereError{Offset: t.offset, What: "found " + t.String() + " where the condition needs " + want, Instead: instead}
 	if lower := strings.ToLower(t.text); t.kind == wordToken && lower != t.text && slices.Contains(reservedWords, lower) {
 		e.Instead = lower
 	}
@@ -107,7 +110,7 @@ func (p *whereParser) list(depth int, between string, part func(int) (condition,
 func (p *whereParser) negation(depth int) (condition, error) {
 	t := p.peek()
 	if depth > maxWhereDepth {
-		return nil, &whereError{Offset: t.offset, What: "more than 64 levels of parentheses and not"}
+		return nil, &whereError{Offset: t.offset, What: "more than 64 levels of parentheses and not", Instead: "at most 64"}
 	}
 	if p.word("not") {
 		c, err := p.negation(depth + 1)
@@ -125,7 +128,7 @@ func (p *whereParser) negation(depth int) (condition, error) {
 		return nil, err
 	}
 	if end := p.take(); end.kind != closeToken {
-		return nil, p.unexpected(end, "and, or, or a closing parenthesis")
+		return nil, p.unexpected(end, "and, or, or a closing parenthesis", "a closing parenthesis after what stands in it")
 	}
 	return c, nil
 }
@@ -145,7 +148,7 @@ func (p *whereParser) comparison() (condition, error) {
 	}
 	op := p.take()
 	if op.kind != opToken {
-		return nil, p.unexpected(op, "an operator (= != < <= > >=) or in")
+		return nil, p.unexpected(op, "an operator (= != < <= > >=) or in", aComparison)
 	}
 	at := p.peek()
 	l, err := p.literal()
@@ -161,18 +164,18 @@ func (p *whereParser) comparison() (condition, error) {
 func (p *whereParser) path() (event.Path, error) {
 	t := p.take()
 	if t.kind != wordToken || slices.Contains(reservedWords, t.text) {
-		return event.Path{}, p.unexpected(t, "the path of a field")
+		return event.Path{}, p.unexpected(t, "the path of a field", aComparison)
 	}
 	path, err := event.ParsePath(t.text)
 	if err != nil {
-		return event.Path{}, &whereError{Offset: t.offset, What: err.Error()}
+		return event.Path{}, &whereError{Offset: t.offset, What: err.Error(), Instead: aPath}
 	}
 	return path, nil
 }
 
 func (p *whereParser) set() ([]literal, error) {
 	if t := p.take(); t.kind != openToken {
-		return nil, p.unexpected(t, "an opening parenthesis")
+		return nil, p.unexpected(t, "an opening parenthesis", aComparison)
 	}
 	var set []literal
 	for {
@@ -186,7 +189,7 @@ func (p *whereParser) set() ([]literal, error) {
 		case closeToken:
 			return set, nil
 		default:
-			return nil, p.unexpected(t, "a comma or a closing parenthesis")
+			return nil, p.unexpected(t, "a comma or a closing parenthesis", aComparison)
 		}
 	}
 }
@@ -199,7 +202,7 @@ func (p *whereParser) literal() (literal, error) {
 	case t.kind == numberToken:
 		n, err := event.ParseDecimal(t.text)
 		if err != nil {
-			return literal{}, &whereError{Offset: t.offset, What: t.text + " is not a number"}
+			return literal{}, &whereError{Offset: t.offset, What: t.text + " is not a number", Instead: "a number such as 12.5, or text in quotes"}
 		}
 		return literal{kind: event.Number, number: n}, nil
 	case t.kind == wordToken && (t.text == "true" || t.text == "false"):
@@ -207,5 +210,5 @@ func (p *whereParser) literal() (literal, error) {
 	case t.kind == wordToken && !slices.Contains(reservedWords, t.text):
 		return literal{}, &whereError{Offset: t.offset, What: t.text + " stands where a value should: fields are compared with numbers and quoted text only", Instead: "'" + t.text + "'"}
 	}
-	return literal{}, p.unexpected(t, "a number, quoted text, true or false")
+	return literal{}, p.unexpected(t, "a number, quoted text, true or false", aComparison)
 }

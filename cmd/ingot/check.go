@@ -28,7 +28,8 @@ makes other items too, and no file shows it.)
 The table of aggregates says what one update costs when all partitions of the events table touch
 one total, which then remembers where it stands in each of a partition's 18 shards of 72 hours.
 
-Exit codes: 0 clean (there may be warnings), 3 mistakes or changes, 2 a file cannot be read.
+Exit codes: 0 clean (there may be warnings), 3 mistakes or changes, also of a file that is empty or no YAML,
+2 the command line is wrong, or a file it names is not there or cannot be read.
 
 ` + checkJSON
 
@@ -57,7 +58,12 @@ func newCheck(a *app) *cobra.Command {
   ingot check --was pipeline.yaml --partitions 16
   ingot check --output json`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.check(o, cmd.Flags().Changed("template")) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := namesFiles(cmd, "pipeline", "template", "was"); err != nil {
+				return err
+			}
+			return a.check(o, cmd.Flags().Changed("template"))
+		},
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to check")
 	cmd.Flags().StringVar(&o.template, "template", "template.yaml", "the SAM template to check against it")
@@ -65,6 +71,16 @@ func newCheck(a *app) *cobra.Command {
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 1000")
 	return cmd
+}
+
+// namesFiles refuses options that are given and name no file.
+func namesFiles(cmd *cobra.Command, options ...string) error {
+	for _, option := range options {
+		if f := cmd.Flags().Lookup(option); f.Changed && f.Value.String() == "" {
+			return usage(fmt.Errorf("--%s is empty; name a file, or leave the option out", option))
+		}
+	}
+	return nil
 }
 
 // noArguments refuses what is left over, with what was probably meant.
@@ -124,18 +140,18 @@ func (o checkOptions) input(named bool) (check.Input, error) {
 		return in, err
 	}
 	in.Pipeline = check.File{Name: o.pipeline, Text: text}
-	if in.Template, err = optionalFile(o.template, named); err == nil {
-		in.Was, err = optionalFile(o.was, true)
+	if in.Template, err = optionalFile(o.template, named, "name the template with --template FILE"); err == nil {
+		in.Was, err = optionalFile(o.was, true, "name the file that is deployed now with --was FILE")
 	}
 	return in, err
 }
 
 // optionalFile is nil for no name, and for a file that need not be there and is not.
-func optionalFile(name string, needed bool) (*check.File, error) {
+func optionalFile(name string, needed bool, next string) (*check.File, error) {
 	if name == "" {
 		return nil, nil
 	}
-	text, err := readFile(name, "name a file that can be read")
+	text, err := readFile(name, next)
 	if errors.Is(err, fs.ErrNotExist) && !needed {
 		return nil, nil
 	}

@@ -42,6 +42,11 @@ func TestCheckExitCodes(t *testing.T) {
 	unclear := altered(t, "template.yaml", "VisibilityTimeout: 420", "VisibilityTimeout: !ImportValue v")
 	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
 	garbled := altered(t, "pipeline.yaml", "ingot: 1 ", "ingot: [1 ")
+	twice := altered(t, "pipeline.yaml", "epoch: 1 ", "epoch: 1\nepoch: 1\nretian: 1 ")
+	empty := filepath.Join(t.TempDir(), "empty.yaml")
+	if err := os.WriteFile(empty, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	was := altered(t, "pipeline.yaml", `sk: "ORDER"`, `sk: "ORDR"`)
 	for _, c := range []struct {
 		name        string
@@ -53,9 +58,18 @@ func TestCheckExitCodes(t *testing.T) {
 		{"a warning alone", []string{"--template", unclear}, exitFine, "1 warning\n", ""},
 		{"a mistake in the template", []string{"--template", broken}, exitDifference, "; write DependsOn: StreamsFunction instead\n", ""},
 		{"a mistake in the pipeline", []string{"--pipeline", mistaken}, exitDifference, "1 mistake\n", ""},
-		{"not YAML", []string{"--pipeline", garbled}, exitUsage, "", "not YAML"},
+		{"not YAML", []string{"--pipeline", garbled}, exitDifference, ":7:8: not YAML: the bracket that opens here is not closed; write ] where it ends instead\n", ""},
+		{"an empty pipeline", []string{"--pipeline", empty}, exitDifference, ":1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead\n", ""},
+		{"an empty template", []string{"--template", empty}, exitDifference, ":1:1: the file is empty; write a SAM template instead\n", ""},
+		{"an empty deployed file", []string{"--was", empty}, exitDifference, ":1:1: nothing was compared: ", ""},
+		{"a name twice", []string{"--pipeline", twice}, exitDifference, "2 mistakes\n", ""},
+		{"a folder", []string{"--pipeline", "."}, exitUsage, "", ".: is a directory; name the pipeline with --pipeline FILE"},
+		{"no name of a pipeline", []string{"--pipeline", ""}, exitUsage, "", "--pipeline is empty; name a file, or leave the option out"},
+		{"no name of a template", []string{"--template", ""}, exitUsage, "", "--template is empty; name a file, or leave the option out"},
+		{"no name of an earlier file", []string{"--was", ""}, exitUsage, "", "--was is empty; name a file, or leave the option out"},
+		{"no such earlier file", []string{"--was", "none.yaml"}, exitUsage, "", "none.yaml: no such file or directory; name the file that is deployed now with --was FILE"},
 		{"a change", []string{"--was", was}, exitDifference, "events.order.placed: key.sk was ORDR and is ORDER; drain the queue", ""},
-		{"no such template", []string{"--template", "none.yaml"}, exitUsage, "", "none.yaml: no such file or directory"},
+		{"no such template", []string{"--template", "none.yaml"}, exitUsage, "", "none.yaml: no such file or directory; name the template with --template FILE"},
 		{"no such pipeline", []string{"--pipeline", "none.yaml"}, exitUsage, "", "; name the pipeline with --pipeline FILE"},
 		{"no such parameter", []string{"--parameter", "Countin=marks"}, exitUsage, "", "no parameter Countin; it has Counting, "},
 		{"half a parameter", []string{"--parameter", "Counting"}, exitUsage, "", "write NAME=VALUE"},
@@ -90,6 +104,12 @@ func TestCheckJSON(t *testing.T) {
 	var report check.Report
 	if err := json.Unmarshal([]byte(r.out), &report); err != nil || r.code != exitDifference {
 		t.Fatalf("exit %d, %v\n%s%s", r.code, err, r.out, r.errors)
+	}
+	garbled := altered(t, "pipeline.yaml", "ingot: 1 ", "ingot: [1 ")
+	var unread check.Report
+	if r := piped(t, "", "check", "--pipeline", garbled, "--output", "json"); r.code != exitDifference || json.Unmarshal([]byte(r.out), &unread) != nil ||
+		len(unread.Findings) != 1 || unread.Findings[0].Line != 7 || unread.Findings[0].Instead == "" || unread.Types == nil {
+		t.Errorf("not YAML: exit %d\n%s%s", r.code, r.out, r.errors)
 	}
 	if len(report.Findings) != 1 || report.Findings[0].Rule != "redrive" || report.Findings[0].Severity != check.Mistake || len(report.Totals) != 4 {
 		t.Errorf("%+v", report)

@@ -69,12 +69,17 @@ func newExplain(a *app) *cobra.Command {
   ingot explain events/ingest-many.json --counting receipts --output json
   ingot explain events/ingest-expired.json --now 2020-03-01T00:00:00Z`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) != 1 || args[0] == "" {
 				return usage(fmt.Errorf("name one event file, or - for standard input; see %s --help", cmd.CommandPath()))
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.explain(o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := namesFiles(cmd, "pipeline"); err != nil {
+				return err
+			}
+			return a.explain(o, args[0])
+		},
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline that explains it")
 	cmd.Flags().StringArrayVar(&o.attributes, "attribute", nil, "a message attribute as NAME=VALUE; repeatable")

@@ -2,7 +2,6 @@ package check
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
@@ -51,45 +50,33 @@ func (r *Report) Clean() bool {
 	return true
 }
 
-// Unreadable says that a file is no YAML, or no template, or cannot be compared with: nothing was checked.
-type Unreadable struct {
-	File         string
-	Line, Column int // 0: unknown
-	What         string
-}
-
-// Error is "file:line:column: what".
-func (e *Unreadable) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.What
-	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.What)
-}
-
-// Run checks in. The error is an *Unreadable or a *template.ParameterError.
+// Run checks in. A file that is no YAML, or no template, has that for a finding. The error is a
+// *template.ParameterError.
 func Run(in Input) (*Report, error) {
-	tree, err := template.Read(in.Pipeline.Text)
-	if err != nil {
-		return nil, in.Pipeline.unreadable(err)
-	}
 	r := &Report{Types: []string{}, Findings: []Finding{}, Totals: []Total{}, Partitions: max(1, in.Partitions)}
 	p := r.pipeline(in.Pipeline)
+	at := places{file: in.Pipeline.Name}
+	at.root, _ = template.Read(in.Pipeline.Text) // of a file with mistakes, which are found by now, no place is asked for
 	files := []string{in.Pipeline.Name}
 	counting, known := aggregate.Marks, false
 	if in.Template != nil {
 		files = append(files, in.Template.Name)
 		t, err := template.Open(in.Template.Text, in.Parameters)
-		if err != nil {
-			return nil, unreadable(in.Template.Name, err)
+		var syntax *template.SyntaxError
+		switch {
+		case errors.As(err, &syntax):
+			r.Findings = append(r.Findings, Finding{Mistake, "template", in.Template.Name, syntax.Line, syntax.Column, syntax.What, syntax.Instead})
+		case err != nil:
+			return nil, err
+		default:
+			c := newChecker(in.Template.Name, t, p, at)
+			counting, known = c.all()
+			r.Findings = append(r.Findings, c.findings...)
 		}
-		c := newChecker(in.Template.Name, t, p, places{in.Pipeline.Name, tree})
-		counting, known = c.all()
-		r.Findings = append(r.Findings, c.findings...)
 	}
 	if in.Was != nil {
-		if err := r.changes(*in.Was, p, places{in.Pipeline.Name, tree}); err != nil {
-			return nil, err
-		}
+		files = append(files, in.Was.Name)
+		r.changes(*in.Was, p, at)
 	}
 	if known {
 		r.Counting = counting.String()
@@ -101,49 +88,31 @@ func Run(in Input) (*Report, error) {
 	return r, nil
 }
 
-// unreadable says in the pipeline's own words why the file cannot be read, and in those of the YAML reader if it could.
-func (f File) unreadable(err error) error {
-	var mistakes pipeline.Mistakes
-	if _, failed := f.Load(pipeline.CheckOnly()); errors.As(failed, &mistakes) {
-		first := mistakes[0]
-		what := pipeline.Mistake{What: first.What, Instead: first.Instead}.String()
-		return &Unreadable{f.Name, first.Line, first.Column, what + more(mistakes)}
-	}
-	return unreadable(f.Name, err)
-}
-
-// more counts the mistakes that are not shown beside the first.
-func more(mistakes pipeline.Mistakes) string {
-	if len(mistakes) == 1 {
-		return ""
-	}
-	return " (and " + count(len(mistakes)-1, "more mistake") + ")"
-}
-
-func unreadable(file string, err error) error {
-	var syntax *template.SyntaxError
-	if errors.As(err, &syntax) {
-		return &Unreadable{file, syntax.Line, syntax.Column, syntax.What}
-	}
-	return err
-}
-
 // pipeline compiles the pipeline and takes over its mistakes and warnings; nil if it has mistakes.
 func (r *Report) pipeline(f File) *pipeline.Pipeline {
-	p, err := f.Load(pipeline.CheckOnly())
-	var mistakes pipeline.Mistakes
-	if errors.As(err, &mistakes) {
-		for _, m := range mistakes {
-			r.Findings = append(r.Findings, fromPipeline(Mistake, m))
-		}
-		return nil
-	}
-	if err != nil { // not to be expected of a file that has been read
-		r.Findings = append(r.Findings, Finding{Mistake, "pipeline", f.Name, 1, 1, err.Error(), ""})
+	p := r.load(f)
+	if p == nil {
 		return nil
 	}
 	for _, w := range p.Warnings() {
 		r.Findings = append(r.Findings, fromPipeline(Warning, w))
+	}
+	return p
+}
+
+// load compiles a file and takes over its mistakes; nil if it has any.
+func (r *Report) load(f File) *pipeline.Pipeline {
+	p, err := f.Load(pipeline.CheckOnly())
+	var mistakes pipeline.Mistakes
+	switch {
+	case errors.As(err, &mistakes):
+		for _, m := range mistakes {
+			r.Findings = append(r.Findings, fromPipeline(Mistake, m))
+		}
+		return nil
+	case err != nil: // not to be expected of a file that has been read
+		r.Findings = append(r.Findings, Finding{Mistake, "pipeline", f.Name, 1, 1, err.Error(), ""})
+		return nil
 	}
 	return p
 }
@@ -153,16 +122,14 @@ func fromPipeline(severity Severity, m pipeline.Mistake) Finding {
 }
 
 // changes compares with an earlier file.
-func (r *Report) changes(was File, p *pipeline.Pipeline, at places) error {
-	old, err := was.Load(pipeline.CheckOnly())
-	var mistakes pipeline.Mistakes
+func (r *Report) changes(was File, p *pipeline.Pipeline, at places) {
+	old := r.load(was)
 	switch {
-	case errors.As(err, &mistakes):
-		return &Unreadable{was.Name, mistakes[0].Line, mistakes[0].Column, mistakes[0].What + more(mistakes) + "; --was needs the file that is deployed now, which had none"}
-	case err != nil:
-		return &Unreadable{File: was.Name, What: err.Error()}
+	case old == nil:
+		r.Findings = append(r.Findings, Finding{Mistake, "was", was.Name, 1, 1, "nothing was compared: the file that is deployed now has no mistakes, and this one has", "the name of that file after --was"})
+		return
 	case p == nil:
-		return nil // its mistakes come first
+		return // its mistakes come first
 	}
 	for _, c := range pipeline.Changes(old, p) {
 		pos := at.of(c.Subject, c.Member)
@@ -173,7 +140,6 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places) error {
 		}
 		r.Findings = append(r.Findings, Finding{severity, "change-" + string(c.Kind), at.file, pos.Line, pos.Column, what, ""})
 	}
-	return nil
 }
 
 // oneFile is a file system of one file, whatever it is called: fs.FS itself refuses ../ and absolute names.

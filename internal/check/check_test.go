@@ -119,30 +119,57 @@ func TestMistakesOfBothFilesAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeRead(t *testing.T) {
+// A file that has been read and is wrong has findings, whatever it is: no YAML, no UTF-8, empty, no template.
+func TestWrongFilesAreFindings(t *testing.T) {
 	good := own{}.input(t)
 	for _, c := range []struct {
 		name   string
 		change func(*Input)
-		want   string
+		want   []string
 	}{
-		{"pipeline", func(in *Input) { in.Pipeline.Text = []byte("a: [1") }, "pipeline.yaml:1:4: not YAML: "},
-		{"nothing", func(in *Input) { in.Pipeline.Text = []byte("# later\n") }, "pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"},
-		{"without quotes", func(in *Input) { in.Pipeline.Text = []byte("type: {a: @b}") }, "pipeline.yaml:1:11: not YAML: '@' is a reserved character; write what holds a brace"},
-		{"a name twice", func(in *Input) { in.Pipeline.Text = []byte("ingot: 1\nepoch: 1\nevents: {}\ningot: 1\n") }, "pipeline.yaml:3:9: no event type is declared (and 1 more mistake)"},
-		{"UTF-16", func(in *Input) { in.Pipeline.Text = []byte("\xff\xfea\x00") }, "pipeline.yaml:1:1: not YAML: the file is UTF-16; save it as UTF-8"},
-		{"template of bytes", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: \xff")} }, "t.yaml:1:1: not YAML: the file is not UTF-8; save it as UTF-8"},
-		{"template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1\nb: {")} }, "t.yaml:2:4: not YAML: "},
-		{"no template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1")} }, "t.yaml:1:1: it has no Resources"},
-		{"was", func(in *Input) { in.Was = &File{"old.yaml", []byte("ingot: 1\nepoch: 0\nevnts: {}\n")} }, "old.yaml:2:8: epoch is 0 (and 1 more mistake); --was needs"},
-		{"parameter", func(in *Input) { in.Parameters = map[string]string{"X": "1"} }, "the template has no parameter X; it has Counting, "},
+		{"pipeline", func(in *Input) { in.Pipeline.Text = []byte("a: [1") }, []string{"pipeline.yaml:1:4: not YAML: the bracket that opens here is not closed; write ] where it ends instead"}},
+		{"nothing", func(in *Input) { in.Pipeline.Text = nil }, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
+		{"a comment", func(in *Input) { in.Pipeline.Text = []byte("# later\n") }, []string{"pipeline.yaml:1:1: the file declares nothing; write ingot: 1, epoch: 1 and events: instead"}},
+		{"without quotes", func(in *Input) { in.Pipeline.Text = []byte("type: {a: @b}") }, []string{"pipeline.yaml:1:11: not YAML: '@' is a reserved character; write what holds a brace"}},
+		{"a name twice", func(in *Input) {
+			in.Pipeline.Text = []byte("ingot: 1\nepoch: 1\nepoch: 2\nevents: {a: {retian: 1d, key: {pk: '{@id}', sk: '-'}}}\n")
+		},
+			[]string{"pipeline.yaml:3:1: epoch is already declared in line 2; write one of the two instead", "pipeline.yaml:4:14: unknown name retian; write retain instead"}},
+		{"UTF-16", func(in *Input) { in.Pipeline.Text = []byte("\xff\xfea\x00") }, []string{"pipeline.yaml:1:1: not YAML: the file is UTF-16; save it as UTF-8"}},
+		{"template of bytes", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: \xff")} }, []string{"t.yaml:1:1: not YAML: the file is not UTF-8; save it as UTF-8"}},
+		{"template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1\nb: {")} }, []string{"t.yaml:2:4: not YAML: the brace that opens here is not closed; write } where it ends instead"}},
+		{"a resource twice", func(in *Input) { in.Template = &File{"t.yaml", []byte("Resources:\n  A: 1\n  A: 2\n")} }, []string{"t.yaml:3:3: not YAML: A is already declared in line 2; write one of the two instead"}},
+		{"no template", func(in *Input) { in.Template = &File{"t.yaml", []byte("a: 1")} }, []string{"t.yaml:1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables"}},
+		{"was", func(in *Input) { in.Was = &File{"old.yaml", []byte("ingot: 1\nepoch: 0\nevnts: {}\n")} },
+			[]string{"old.yaml:1:1: nothing was compared: the file that is deployed now has no mistakes, and this one has; write the name of that file after --was instead",
+				"old.yaml:2:8: epoch is 0; write a whole number from 1 to 1000000000 instead", "old.yaml:3:1: unknown name evnts; write events instead"}},
+		{"all of them", func(in *Input) {
+			in.Pipeline.Text, in.Template, in.Was = []byte("a: ["), &File{"t.yaml", []byte("")}, &File{"old.yaml", []byte("")}
+		},
+			[]string{"pipeline.yaml:1:4: not YAML: ", "t.yaml:1:1: the file is empty; write a SAM template instead", "old.yaml:1:1: nothing was compared", "old.yaml:1:1: the file declares nothing"}},
 	} {
 		in := good
 		c.change(&in)
-		_, err := Run(in)
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s…", c.name, err, c.want)
+		r := run(t, in)
+		if len(r.Findings) < len(c.want) || r.Clean() {
+			t.Errorf("%s: %v", c.name, r.Findings)
+			continue
 		}
+		for i, want := range c.want {
+			if f := r.Findings[i]; !strings.HasPrefix(f.String(), want) || f.Severity != Mistake {
+				t.Errorf("%s: %s, want %s…", c.name, f, want)
+			}
+		}
+		if c.name != "a name twice" && len(r.Findings) != len(c.want) && !strings.HasPrefix(c.name, "template") {
+			t.Errorf("%s: more than is wrong: %v", c.name, r.Findings)
+		}
+	}
+}
+
+func TestNoSuchParameter(t *testing.T) {
+	in := own{parameters: map[string]string{"X": "1"}}.input(t)
+	if _, err := Run(in); err == nil || !strings.HasPrefix(err.Error(), "the template has no parameter X; it has Counting, ") {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -246,6 +273,10 @@ func TestWritten(t *testing.T) {
 	}
 	if !strings.HasPrefix(text.String(), "template.yaml:"+place(t, string(in.Template.Text), "|IngestFunction:")+": IngestFunction does not wait for StreamsFunction") ||
 		!strings.HasSuffix(text.String(), "\npipeline.yaml and template.yaml: 1 mistake\n") {
+		t.Errorf("%s", &text)
+	}
+	if lines := strings.Split(text.String(), "\n"); len(lines) < 6 || strings.Join(strings.Fields(lines[3]), " ") != "name since spread new full marks bytes advice" ||
+		!strings.HasSuffix(lines[5], "  spread: 4 brings full to 1") || strings.Index(lines[3], "advice") != strings.Index(lines[5], "spread: 4") {
 		t.Errorf("%s", &text)
 	}
 	if err := r.WriteJSON(&object); err != nil {

@@ -82,7 +82,7 @@ func (c *checker) number(rule string, n *template.Node, absent int, whether stri
 	}
 	value, err := strconv.Atoi(strings.TrimSpace(n.Text))
 	if err != nil {
-		c.mistake(rule, n.Position, fmt.Sprintf("%q is not a whole number", n.Text), "")
+		c.mistake(rule, n.Position, fmt.Sprintf("%q is not a whole number", n.Text), "a whole number")
 		return 0, false
 	}
 	return value, true

@@ -178,7 +178,7 @@ func (c *checker) indexes(table *template.Resource) {
 // index is one index of the table.
 func (c *checker) index(table *template.Resource, name, schema *template.Node) {
 	if !slices.Contains(c.p.Indexes(), name.Text) {
-		c.warn("index-unused", name.Position, fmt.Sprintf("no event type of %s is in index %s: nothing would ever be in it", c.declared.file, name.Text), "")
+		c.warn("index-unused", name.Position, fmt.Sprintf("no event type of %s is in index %s: nothing would ever be in it; take out the index, its attributes %[2]sPK and %[2]sSK and its alarm, or give an event type indexes: {%[2]s: {pk: …, sk: …}}", c.declared.file, name.Text), "")
 		return
 	}
 	hash, sort, ok := c.schema(schema)

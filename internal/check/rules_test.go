@@ -31,7 +31,7 @@ var streamRules = []broken{
 	{"window 0", [][2]string{{"!If [Marks, 900, !Ref AWS::NoValue]", "0"}}, "TumblingWindowInSeconds: |0",
 		"the mapping of the stream has no tumbling window: only with one does Lambda say the shard id, which marks need; write TumblingWindowInSeconds: 900 instead"},
 	{"window too long", [][2]string{{"[Marks, 900,", "[Marks, 901,"}}, "TumblingWindowInSeconds: !If [Marks, |901", "a tumbling window of 901 s: Lambda takes 1 to 900; write TumblingWindowInSeconds: 900 instead"},
-	{"window of text", [][2]string{{"[Marks, 900,", "[Marks, long,"}}, "[Marks, |long", `"long" is not a whole number`},
+	{"window of text", [][2]string{{"[Marks, 900,", "[Marks, long,"}}, "[Marks, |long", `"long" is not a whole number; write a whole number instead`},
 	{"window unknown", [][2]string{{"!If [Marks, 900, !Ref AWS::NoValue]", "!ImportValue window"}}, "TumblingWindowInSeconds: |!ImportValue",
 		"warning: cannot tell whether the mapping has a tumbling window, which marks need: Fn::ImportValue is only worked out while deploying"},
 	{"start", [][2]string{{"StartingPosition: TRIM_HORIZON", "StartingPosition: LATEST"}}, "StartingPosition: |LATEST",

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -39,13 +40,17 @@ func (r *Report) writeTotals(b *strings.Builder) {
 	if r.Counting == "receipts" {
 		what += ", beside 2 for the receipt of each change"
 	}
-	fmt.Fprintf(b, "aggregates (%s; full: touched by all %s for 72 hours)\n", what, count(r.Partitions, "partition"))
+	fmt.Fprintf(b, "aggregates (%s; full: touched by all %s for 72 hours, with these marks and about these bytes)\n", what, count(r.Partitions, "partition"))
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "  name\tsince\tspread\tnew\tfull\tmarks\tbytes about\t")
+	heading := ""
+	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 }) {
+		heading = "advice"
+	}
+	fmt.Fprintf(t, "  name\tsince\tspread\tnew\tfull\tmarks\tbytes\t%s\n", heading)
 	for _, total := range r.Totals {
 		advice := ""
 		if total.SpreadForOne > 0 {
-			advice = fmt.Sprintf("spread: %d would bring it to 1", total.SpreadForOne)
+			advice = fmt.Sprintf("spread: %d brings full to 1", total.SpreadForOne)
 		}
 		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units, total.Marks, total.Bytes, advice)
 	}

@@ -1,26 +1,33 @@
 package template
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/ingot-events/ingot/internal/syntax"
 )
 
 // SyntaxError says that a file is not the YAML (or JSON) of a template.
 type SyntaxError struct {
 	Position
-	What string
+	What    string
+	Instead string // what to write
 }
 
-// Error reads "12:3: not YAML: …".
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.What) }
+// Error reads "12:3: not YAML: …; write … instead".
+func (e *SyntaxError) Error() string {
+	text := fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.What)
+	if e.Instead != "" {
+		text += "; write " + e.Instead + " instead"
+	}
+	return text
+}
 
 // maxFile is the longest template that is read, in bytes: CloudFormation takes 1 MB. maxNesting is how deep its
 // brackets may nest: the YAML parser's time and memory grow with the square of the nesting.
@@ -31,9 +38,10 @@ const (
 
 // Read parses the text of one YAML document. The error is a *SyntaxError.
 func Read(text []byte) (*Node, error) {
+	text = syntax.Text(text)
 	file, err := parse(text)
 	if err != nil {
-		return nil, syntaxError(err)
+		return nil, syntaxError(text, err)
 	}
 	r := reader{lines: strings.Split(string(text), "\n"), anchors: map[string]*Node{}}
 	var body ast.Node
@@ -42,12 +50,12 @@ func Read(text []byte) (*Node, error) {
 			continue
 		}
 		if body != nil {
-			return nil, &SyntaxError{r.position(doc.Body), "a second YAML document begins here; keep one"}
+			return nil, &SyntaxError{r.position(doc.Body), "a second YAML document begins here", "one document, without this --- and what follows it,"}
 		}
 		body = doc.Body
 	}
 	if body == nil {
-		return nil, &SyntaxError{Position{1, 1}, "the file is empty"}
+		return nil, &SyntaxError{Position{1, 1}, "the file is empty", "a SAM template"}
 	}
 	return r.node(body), nil
 }
@@ -68,7 +76,7 @@ func parse(text []byte) (file *ast.File, err error) {
 			err = fmt.Errorf("the parser gave up: %v", r)
 		}
 	}()
-	return parser.ParseBytes(bytes.TrimPrefix(text, []byte("\ufeff")), 0)
+	return parser.ParseBytes(text, 0)
 }
 
 // deepest is how deep brackets nest in a text, those in strings and comments counted too: no less than the
@@ -87,13 +95,9 @@ func deepest(text []byte) (most int) {
 	return most
 }
 
-func syntaxError(err error) *SyntaxError {
-	var positioned yaml.Error
-	if errors.As(err, &positioned) && positioned.GetToken() != nil {
-		at := positioned.GetToken().Position
-		return &SyntaxError{Position{at.Line, max(1, at.Column)}, "not YAML: " + positioned.GetMessage()}
-	}
-	return &SyntaxError{Position{1, 1}, "not YAML: " + err.Error()}
+func syntaxError(text []byte, err error) *SyntaxError {
+	f := syntax.Of(text, err)
+	return &SyntaxError{Position{f.Line, f.Column}, f.What, f.Instead}
 }
 
 // reader turns the parser's tree into Nodes: aliases are followed, short and long forms of functions are one.

@@ -163,11 +163,11 @@ func TestResourcesGlobalsAndOrder(t *testing.T) {
 
 func TestBadTemplates(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "1:1: the file is empty"},
-		{"no resources", "A: 1\n", "1:1: it has no Resources: not a SAM or CloudFormation template"},
-		{"text", "just text\n", "1:1: it has no Resources: not a SAM or CloudFormation template"},
+		{"empty", "", "1:1: the file is empty; write a SAM template instead"},
+		{"no resources", "A: 1\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, queues and functions, or name the template with --template, instead"},
+		{"text", "just text\n", "1:1: it has no Resources: not a SAM or CloudFormation template; write Resources: with the tables, queues and functions, or name the template with --template, instead"},
 		{"brackets too deep", strings.Repeat("[", 200_000), "1:1: not YAML: brackets nest 200000 deep, and at most 1000 are read"},
-		{"two documents", "A: 1\n---\nB: 1\n", "3:1: a second YAML document begins here; keep one"},
+		{"two documents", "A: 1\n---\nB: 1\n", "3:1: a second YAML document begins here; write one document, without this --- and what follows it, instead"},
 	} {
 		_, err := Open([]byte(c.text), nil)
 		var syntax *SyntaxError

@@ -1,0 +1,67 @@
+package syntax
+
+import "strings"
+
+// lines is a text by lines, in characters, as positions count them.
+type lines [][]rune
+
+func newLines(text string) lines {
+	var l lines
+	for _, line := range strings.Split(text, "\n") {
+		l = append(l, []rune(line))
+	}
+	return l
+}
+
+// line is one of them, from 1; empty beyond the end.
+func (l lines) line(n int) []rune {
+	if n < 1 || n > len(l) {
+		return nil
+	}
+	return l[n-1]
+}
+
+// from is what stands in a line from a column on.
+func (l lines) from(line, column int) string {
+	text := l.line(line)
+	if column < 1 || column > len(text) {
+		return ""
+	}
+	return string(text[column-1:])
+}
+
+// begins says that nothing but blanks stands in the line before the column.
+func (l lines) begins(line, column int) bool {
+	text := l.line(line)
+	return column >= 1 && column <= len(text) && strings.TrimSpace(string(text[:column-1])) == ""
+}
+
+// next is the first line below n that holds more than blanks and a comment; 0 if there is none.
+func (l lines) next(n int) int {
+	for n++; n <= len(l); n++ {
+		if text := strings.TrimSpace(string(l.line(n))); text != "" && text[0] != '#' {
+			return n
+		}
+	}
+	return 0
+}
+
+// closing finds the quote that ends the quoted text which begins at a position. ok is false if there is none.
+func (l lines) closing(line, column int) (endLine, endColumn int, ok bool) {
+	quote := l.line(line)[column-1]
+	for column++; line <= len(l); line, column = line+1, 1 {
+		text := l.line(line)
+		for ; column <= len(text); column++ {
+			switch c := text[column-1]; {
+			case quote == '"' && c == '\\':
+				column++
+			case c != quote:
+			case quote == '\'' && column < len(text) && text[column] == quote:
+				column++ // two single quotes are one of the text
+			default:
+				return line, column, true
+			}
+		}
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,258 @@
+package syntax
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/token"
+)
+
+// quote: a text in quotes that never ends; or that ends at a quote which was meant to begin another, as is plain from
+// what follows that one.
+func (r *reader) quote() bool {
+	for _, tk := range r.tokens {
+		p := tk.Position
+		if after(p, r.at.Position) {
+			return false
+		}
+		first := r.text.from(p.Line, p.Column)
+		if tk.Type == token.StringType || tk.Type == token.CommentType || !strings.HasPrefix(first, `"`) && !strings.HasPrefix(first, "'") {
+			continue
+		}
+		line, column, closed := r.text.closing(p.Line, p.Column)
+		if !closed {
+			return r.say(p, "the quote that opens here is not closed", "a closing quote where the text ends")
+		}
+		if spills(r.text.from(line, column+1), line > p.Line) {
+			return r.say(p, fmt.Sprintf("the quote that opens here is closed by the one in %d:%d, and more follows that one", line, column), "each text with a quote at either end")
+		}
+	}
+	return false
+}
+
+// spills says that rest, which stands in the line after a text in quotes, cannot stand there.
+func spills(rest string, severalLines bool) bool {
+	trimmed := strings.TrimLeft(rest, " \t")
+	if trimmed == "" || strings.ContainsRune(",]}:", rune(trimmed[0])) || trimmed[0] == '#' && trimmed != rest {
+		return false
+	}
+	return severalLines || trimmed == rest
+}
+
+// after says that a stands behind b.
+func after(a, b *token.Position) bool {
+	return a.Line > b.Line || a.Line == b.Line && a.Column > b.Column
+}
+
+var closers = map[token.Type]token.Type{token.MappingStartType: token.MappingEndType, token.SequenceStartType: token.SequenceEndType}
+
+var brackets = map[token.Type]struct{ name, closer string }{
+	token.MappingStartType: {"brace", "}"}, token.SequenceStartType: {"bracket", "]"},
+}
+
+// bracket: one that is not closed, or closed by the other kind; or a comma is missing in it.
+func (r *reader) bracket() bool {
+	if !r.is("must be specified", "not found", "end token") {
+		return false
+	}
+	open, wrong := r.around()
+	if open == nil {
+		return false
+	}
+	b := brackets[open.Type]
+	switch {
+	case wrong != nil:
+		return r.say(wrong.Position, fmt.Sprintf("%s stands here, and the %s that opens in %d:%d is not closed", wrong.Value, b.name, open.Position.Line, open.Position.Column), b.closer)
+	case r.swallowed(open, b.closer):
+		return r.say(open.Position, fmt.Sprintf("the %s that opens here is not closed: from the # on, the rest of its line is a comment", b.name), "what holds a # in quotes")
+	case !r.closed(open):
+		return r.say(open.Position, fmt.Sprintf("the %s that opens here is not closed", b.name), b.closer+" where it ends")
+	case r.separate():
+		return r.say(nil, "no comma stands before "+r.at.Value, "a comma before it")
+	}
+	return false
+}
+
+// around is the innermost bracket that is open where the parser stopped, and the closer of the other kind that stands
+// before that place, if there is one.
+func (r *reader) around() (open, wrong *token.Token) {
+	var stack []*token.Token
+	for _, tk := range r.tokens {
+		here := tk.Position.Line == r.at.Position.Line && tk.Position.Column == r.at.Position.Column
+		if after(tk.Position, r.at.Position) || here && r.is("must be specified") {
+			break
+		}
+		switch {
+		case closers[tk.Type] != 0:
+			stack = append(stack, tk)
+		case tk.Type != token.MappingEndType && tk.Type != token.SequenceEndType:
+		case len(stack) == 0:
+		case closers[stack[len(stack)-1].Type] != tk.Type:
+			return stack[len(stack)-1], tk
+		default:
+			stack = stack[:len(stack)-1]
+		}
+	}
+	if len(stack) == 0 {
+		return nil, nil
+	}
+	return stack[len(stack)-1], nil
+}
+
+// closed says that the bracket has its closer somewhere in the file.
+func (r *reader) closed(open *token.Token) bool {
+	depth := 0
+	for _, tk := range r.tokens[slices.Index(r.tokens, open):] {
+		switch tk.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			depth++
+		case token.MappingEndType, token.SequenceEndType:
+			if depth--; depth == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// swallowed says that a comment in the bracket's line holds its closer.
+func (r *reader) swallowed(open *token.Token, closer string) bool {
+	return !r.closed(open) && slices.ContainsFunc(r.tokens, func(tk *token.Token) bool {
+		return tk.Type == token.CommentType && tk.Position.Line == open.Position.Line && after(tk.Position, open.Position) && strings.Contains(tk.Value, closer)
+	})
+}
+
+// separate says that the parser stopped at a text of its own, behind one in quotes or behind a bracket.
+func (r *reader) separate() bool {
+	before := r.at.Prev
+	if before == nil || closers[r.at.Type] != 0 {
+		return false
+	}
+	switch before.Type {
+	case token.DoubleQuoteType, token.SingleQuoteType, token.MappingEndType, token.SequenceEndType:
+		return true
+	}
+	return false
+}
+
+var alreadyDefined = regexp.MustCompile(`^mapping key "(.*)" already defined at \[(\d+):\d+\]$`)
+
+// repeated: a name that the same mapping has above.
+func (r *reader) repeated() bool {
+	m := alreadyDefined.FindStringSubmatch(r.message)
+	return m != nil && r.say(nil, m[1]+" is already declared in line "+m[2], "one of the two")
+}
+
+// closer: a brace or bracket that nothing opens.
+func (r *reader) closer() bool {
+	first := r.text.from(r.fault.Line, r.fault.Column)
+	if !r.is("not allowed in this context", "character corresponding to") || !strings.HasPrefix(first, "}") && !strings.HasPrefix(first, "]") {
+		return false
+	}
+	return r.say(nil, "the "+first[:1]+" here closes nothing", "the line without it")
+}
+
+var (
+	noBlank = regexp.MustCompile(`^([A-Za-z_][\w.-]*):([^\s:/].*)$`)
+	isName  = regexp.MustCompile(`^"?[\w.-]+"?$`)
+)
+
+// colon: a line without one, or without the blank after it.
+func (r *reader) colon() bool {
+	if !r.is("unexpected key name", "non-map value") || !r.text.begins(r.fault.Line, r.fault.Column) || r.at.Type == token.SequenceEntryType {
+		return false
+	}
+	line, _, _ := strings.Cut(r.text.from(r.fault.Line, r.fault.Column), " #")
+	line = strings.TrimSpace(line)
+	if m := noBlank.FindStringSubmatch(line); m != nil {
+		return r.say(nil, "no blank stands after the colon of "+m[1], m[1]+": "+m[2])
+	}
+	if strings.Contains(line, ": ") || strings.HasSuffix(line, ":") {
+		return false
+	}
+	if isName.MatchString(line) {
+		return r.say(nil, "no colon stands after "+line, line+":")
+	}
+	return r.say(nil, "no name with a colon stands in this line", "a name, a colon, a blank and the value")
+}
+
+// entry: an entry of a list where names stand.
+func (r *reader) entry() bool {
+	if !r.is("non-map value") || r.at.Type != token.SequenceEntryType {
+		return false
+	}
+	return r.say(nil, "an entry of a list stands among names", "it without the dash, or below a name of its own,")
+}
+
+// twoValues: a second colon in the line, or a value and names below it.
+func (r *reader) twoValues() bool {
+	if !r.is("mapping value is not allowed") {
+		return false
+	}
+	rest := r.text.from(r.fault.Line, r.fault.Column)
+	rest, _, _ = strings.Cut(rest, " #")
+	if strings.Contains(rest, ": ") || strings.HasSuffix(strings.TrimSpace(rest), ":") {
+		return r.say(nil, "a second colon stands in this line", "text that holds a colon and a blank in quotes")
+	}
+	below := r.text.next(r.fault.Line)
+	if below == 0 || r.text.begins(r.fault.Line, r.fault.Column) {
+		return false
+	}
+	return r.say(nil, fmt.Sprintf("a value stands here, and names follow below it in line %d", below), "one of the two")
+}
+
+// indentation: a line that begins in a column where none of its names can.
+func (r *reader) indentation() bool {
+	column := r.fault.Column
+	if !r.is("value is not allowed in this context") || r.is("pre-defined") || !r.text.begins(r.fault.Line, column) {
+		return false
+	}
+	levels := r.levels()
+	if len(levels) == 0 || slices.Contains(levels, column) {
+		return false
+	}
+	return r.say(nil, fmt.Sprintf("this line begins in column %d, and no line that it could belong with does", column), "it in column "+either(levels)+", like the lines beside it,")
+}
+
+// levels are the columns in which the names and lists begin that are open above the line where the parser stopped.
+func (r *reader) levels() []int {
+	var levels []int
+	depth, line := 0, 0
+	var before token.Type
+	for _, tk := range r.tokens {
+		if tk.Position.Line >= r.fault.Line {
+			break
+		}
+		if tk.Type == token.CommentType {
+			continue
+		}
+		if begins := tk.Position.Line > line && r.text.begins(tk.Position.Line, tk.Position.Column); depth == 0 && (begins || before == token.SequenceEntryType) {
+			levels = slices.DeleteFunc(levels, func(c int) bool { return c >= tk.Position.Column })
+			levels = append(levels, tk.Position.Column)
+		}
+		switch tk.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			depth++
+		case token.MappingEndType, token.SequenceEndType:
+			depth--
+		}
+		line, before = tk.Position.Line, tk.Type
+	}
+	return levels
+}
+
+// either reads "1, 3 or 5".
+func either(numbers []int) string {
+	text := strconv.Itoa(numbers[0])
+	for i, n := range numbers[1:] {
+		between := ", "
+		if i == len(numbers)-2 {
+			between = " or "
+		}
+		text += between + strconv.Itoa(n)
+	}
+	return text
+}

@@ -1,0 +1,142 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml/parser"
+)
+
+const file = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  reading:
+    id: "{sensor}#{@at | time}"
+    at: "{taken_at}"
+    key: {pk: "SENSOR#{sensor}", sk: "{@at | time}"}
+    retain: 30d # for a month
+aggregates:
+  hourly:
+    since: 1
+    by: {sensor: "{sensor}"}
+    window: 1h
+    from:
+      reading: {values: {readings: count, warmest: max celsius}}
+    retain: 60d
+`
+
+// parse takes a panic of the parser for text that is right: nothing is asked of Of then.
+func parse(text string) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = nil
+		}
+	}()
+	_, err = parser.ParseBytes([]byte(text), 0)
+	return err
+}
+
+func explained(text string) (string, bool) {
+	text = string(Text([]byte(text)))
+	err := parse(text)
+	if err == nil {
+		return "", false
+	}
+	f := Of([]byte(text), err)
+	return fmt.Sprintf("%d:%d: %s; write %s instead", f.Line, f.Column, f.What, f.Instead), true
+}
+
+const (
+	quotes  = `write what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}" instead`
+	atEnds  = "write each text with a quote at either end instead"
+	columns = ", like the lines beside it, instead"
+)
+
+// The slips of a first file, each one change in a right one.
+var slips = []struct{ name, old, new, want string }{
+	{"no brace at the end", "celsius}}", "celsius}", "16:16: not YAML: the brace that opens here is not closed; write } where it ends instead"},
+	{"no brace, of one", `time}"}`, `time}"`, "8:10: not YAML: the brace that opens here is not closed; write } where it ends instead"},
+	{"no bracket", "30d", "[a, b", "9:13: not YAML: the bracket that opens here is not closed; write ] where it ends instead"},
+	{"no bracket at the end of the file", "60d", "[[a]", "17:13: not YAML: the bracket that opens here is not closed; write ] where it ends instead"},
+	{"a bracket in a brace", "{values: {readings: count,", "{values: [{readings: count,", ""},
+	{"a brace too many", "celsius}}", "celsius}}}", "16:65: not YAML: the } here closes nothing; write the line without it instead"},
+	{"a comment takes the brace", `"SENSOR#{sensor}"`, `SENSOR #{sensor}`, "8:10: not YAML: the brace that opens here is not closed: from the # on, the rest of its line is a comment; write what holds a # in quotes instead"},
+	{"a brace without quotes", `"SENSOR#{sensor}"`, `SENSOR#{sensor}`, "8:22: not YAML: ',' or '}' must be specified; " + quotes},
+	{"an at sign without quotes", `"{@at | time}"}`, `{@at | time}}`, "8:39: not YAML: '@' is a reserved character; " + quotes},
+	{"no comma", `", sk`, `" sk`, "8:33: not YAML: no comma stands before sk; write a comma before it instead"},
+	{"no closing quote", `| time}"` + "\n", "| time}\n", "6:9: not YAML: the quote that opens here is closed by the one in 7:9, and more follows that one; " + atEnds},
+	{"no closing quote in a brace", `{sensor}", sk`, `{sensor}, sk`, "8:15: not YAML: the quote that opens here is closed by the one in 8:37, and more follows that one; " + atEnds},
+	{"no closing quote before a brace", `time}"}`, `time}}`, "8:38: not YAML: the quote that opens here is closed by the one in 13:18, and more follows that one; " + atEnds},
+	{"no opening quote in a brace", `{pk: "`, `{pk: `, "8:30: not YAML: the quote that opens here is closed by the one in 8:37, and more follows that one; " + atEnds},
+	{"never closed", `id: "`, `id: '`, "6:9: not YAML: the quote that opens here is not closed; write a closing quote where the text ends instead"},
+	{"a column too few", "    retain: 30d", "   retain: 30d", "9:4: not YAML: this line begins in column 4, and no line that it could belong with does; write it in column 1, 3 or 5" + columns},
+	{"a column too many", "    retain: 30d", "     retain: 30d", "9:6: not YAML: this line begins in column 6, and no line that it could belong with does; write it in column 1, 3 or 5" + columns},
+	{"a column too few at the end", "    retain: 60d", "   retain: 60d", "17:4: not YAML: this line begins in column 4, and no line that it could belong with does; write it in column 1, 3, 5 or 7" + columns},
+	{"a tab", "    retain: 30d", "\tretain: 30d", "9:1: not YAML: found character '\t' that cannot start any token; write spaces instead"},
+	{"no blank in the first line", "ingot: 1", "ingot:1", "1:1: not YAML: no blank stands after the colon of ingot; write ingot: 1 instead"},
+	{"no blank", "retain: 30d", "retain:30d", "9:5: not YAML: no blank stands after the colon of retain; write retain: 30d instead"},
+	{"no colon", "events:", "events", "4:1: not YAML: no colon stands after events; write events: instead"},
+	{"no colon before a value", "epoch: 1", "epoch 1", "2:1: not YAML: no name with a colon stands in this line; write a name, a colon, a blank and the value instead"},
+	{"two colons", "id: ", "id: x: ", "6:9: not YAML: a second colon stands in this line; write text that holds a colon and a blank in quotes instead"},
+	{"a value and names", "    from:\n", "    from: reading\n", "15:11: not YAML: a value stands here, and names follow below it in line 16; write one of the two instead"},
+	{"a dash", "    retain: 30d", "    - retain: 30d", "9:5: not YAML: an entry of a list stands among names; write it without the dash, or below a name of its own, instead"},
+	{"a name twice", "    window: 1h", "    since: 1h", "14:5: not YAML: since is already declared in line 12; write one of the two instead"},
+	{"an escape", `"{taken_at}"`, `"\d"`, `7:11: not YAML: found unknown escape character 'd'; write \\ for a backslash, or the text in single quotes instead`},
+	{"a greater-than sign", "30d", ">x", `9:13: not YAML: invalid header option: "x"; write what begins with > or | in quotes instead`},
+}
+
+func TestSlips(t *testing.T) {
+	for _, c := range slips {
+		if !strings.Contains(file, c.old) {
+			t.Fatalf("%s: the file has no %q", c.name, c.old)
+		}
+		for ends, text := range map[string]string{"\n": file, "\r\n": strings.ReplaceAll(file, "\n", "\r\n")} {
+			change := strings.NewReplacer("\n", ends)
+			got, failed := explained(strings.Replace(text, change.Replace(c.old), change.Replace(c.new), 1))
+			if !failed || c.want != "" && got != c.want {
+				t.Errorf("%s (lines end in %q):\n got %s\nwant %s", c.name, ends, got, c.want)
+			}
+		}
+	}
+}
+
+// A slip above hides none below it: what is named is the first.
+func TestTheFirstSlipIsNamed(t *testing.T) {
+	text := strings.Replace(strings.Replace(file, `time}"}`, `time}"`, 1), "celsius}}", "celsius}", 1)
+	if got, _ := explained(text); !strings.HasPrefix(got, "8:10: not YAML: the brace that opens here is not closed") {
+		t.Error(got)
+	}
+}
+
+// Quotes and brackets in comments, in texts and in blocks are none.
+func TestWhatIsNoQuote(t *testing.T) {
+	for _, before := range []string{"# it's {\n", "a: it's\n", "a: \"{ [ '\"\n", "a: '{ it''s'\n", "a: |\n  \"{ it's\n", "a: \"two\n  lines\"\n", "a: {b: \"x\\\" }\"}\n", "a: [\n  'x', # it's\n  \"y\"]\n"} {
+		got, failed := explained(before + "b: 1\n c: 2\n")
+		if !failed || strings.Contains(got, "quote") || strings.Contains(got, "brace") {
+			t.Errorf("%q: %s", before, got)
+		}
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	for _, c := range slips {
+		f.Add(strings.Replace(file, c.old, c.new, 1))
+	}
+	f.Add("a: \"\\")
+	f.Add("- - 'x\n}")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1000 { // the parser is slow on nonsense
+			return
+		}
+		text = string(Text([]byte(text)))
+		err := parse(text)
+		if err == nil {
+			return
+		}
+		if fault := Of([]byte(text), err); fault.Line < 1 || fault.Column < 1 || !strings.HasPrefix(fault.What, "not YAML: ") || fault.Instead == "" && fault.Line > 1 {
+			t.Fatalf("%+v", fault)
+		}
+	})
+}
