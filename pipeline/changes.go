@@ -28,6 +28,8 @@ const (
 	// IndexChange: items that are stored keep the index key they have. Nothing is refused or lost by it, but who
 	// reads the index finds them under the old key only.
 	IndexChange ChangeKind = "index"
+	// LifetimeChange: items that are stored live on after the totals that count them.
+	LifetimeChange ChangeKind = "lifetime"
 )
 
 // ChangeReport is one change between two versions of a file that touches what is stored or under way.
@@ -40,11 +42,14 @@ type ChangeReport struct {
 	Do      string // what to do before deploying it, or that nothing need be done
 }
 
-// String is "events.order.placed: key.sk was X and is Y; drain …".
+// String is "events.order.placed: key.sk was X and is Y; drain …". What is as it was only "is Y".
 func (c ChangeReport) String() string {
 	name := c.Subject
 	if c.Member != "" {
 		name += ": " + c.Member
+	}
+	if c.Old == c.New {
+		return fmt.Sprintf("%s is %s; %s", name, c.New, c.Do)
 	}
 	return fmt.Sprintf("%s was %s and is %s; %s", name, orNothing(c.Old), orNothing(c.New), c.Do)
 }
@@ -71,7 +76,7 @@ var identityAdvice = map[string]string{
 }
 
 // Changes lists what has changed from old to new that touches identity, generations or stored index keys, and what to do
-// first: identity by type, then aggregates by name, then indexes by type. If there is nothing but indexes, new can simply
+// first: identity by type, then aggregates by name, then their lifetimes, then indexes by type. If there is nothing but indexes, new can simply
 // be deployed.
 func Changes(old, new *Pipeline) []ChangeReport {
 	var list []ChangeReport
@@ -85,6 +90,7 @@ func Changes(old, new *Pipeline) []ChangeReport {
 		list = append(list, ChangeReport{EpochChange, "epoch", "", fmt.Sprint(old.epoch), fmt.Sprint(new.epoch), "an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
 	}
 	list = append(list, generationChanges(old, new)...)
+	list = append(list, lifetimeChanges(old, new)...)
 	for _, name := range old.names {
 		list = append(list, indexChanges(name, old.types[name], new.types[name])...)
 	}

@@ -95,6 +95,48 @@ func TestChangesOfIgnoreUnderADigest(t *testing.T) {
 	}
 }
 
+// Items keep the expiry they were stored with; totals that go before them are named.
+func TestChangesOfLifetimes(t *testing.T) {
+	const file = "ingot: 1\nepoch: 2\ntype: \"{type}\"\nevents:\n  reading: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}EVENTS}\n  other: {id: '{n}', at: '{t}', key: {pk: 'O#{n}', sk: '-'}, retain: 5d}\n" +
+		"aggregates:\n  hourly: {since: SINCE, window: 1h, from: {reading: {values: {n_all: count}}, other: {values: {n_all: count}}}TOTALS}\n"
+	text := func(events, totals, since string) string {
+		return strings.NewReplacer("EVENTS", events, "TOTALS", totals, "SINCE", since).Replace(file)
+	}
+	const gone = ": their totals would be gone before they are, and a touch pass would count them into expired totals; write "
+	for _, c := range []struct {
+		name, was, is string
+		want          string // "": no such report
+	}{
+		{"shortened under a shorter total", text(", retain: 90d", "", "1"), text(", retain: 30d", ", retain: 60d", "2"),
+			"aggregates.hourly: retain was not there and is 60d; events of reading that are stored keep the expiry they have and live for 90d" + gone + "retain: at least 97d"},
+		{"shortened under a total as short as before", text(", retain: 90d", ", retain: 97d", "1"), text(", retain: 30d", ", retain: 97d", "1"), ""},
+		{"one hour too short", text(", retain: 90d", ", retain: 97d", "1"), text(", retain: 30d", ", retain: 2327h", "2"),
+			"aggregates.hourly: retain was 97d and is 2327h; events of reading that are stored keep the expiry they have and live for 90d" + gone + "retain: at least 97d"},
+		{"just long enough", text(", retain: 90d", ", retain: 400d", "1"), text(", retain: 30d", ", retain: 97d", "2"), ""},
+		{"introduced", text("", "", "1"), text(", retain: 30d", ", retain: 4000d", "2"),
+			"aggregates.hourly: retain was not there and is 4000d; events of reading that are stored keep the expiry they have and never expire" + gone + "no retain until they are gone or have been given an expiry"},
+		{"introduced, and totals for ever", text("", "", "1"), text(", retain: 30d", "", "1"), ""},
+		{"lengthened", text(", retain: 30d", ", retain: 60d", "1"), text(", retain: 40d", ", retain: 60d", "1"), ""},
+		{"for ever from now on", text(", retain: 30d", ", retain: 60d", "1"), text("", "", "2"), ""},
+		{"a new type", strings.Replace(strings.Replace(text(", retain: 90d", "", "1"), "reading: {id", "raeding: {id", 1), "reading: {v", "raeding: {v", 1), text(", retain: 30d", ", retain: 60d", "2"), ""},
+	} {
+		var got []string
+		for _, r := range Changes(mustLoad(t, c.was), mustLoad(t, c.is)) {
+			if r.Kind == LifetimeChange {
+				got = append(got, r.String())
+			}
+		}
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || got[0] != c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+		}
+	}
+	// The same totals under an older definition of the aggregate: what is as it was is not said to have changed.
+	same := ChangeReport{Kind: LifetimeChange, Subject: "aggregates.a", Member: "retain", Old: "60d", New: "60d", Do: "do"}
+	if same.String() != "aggregates.a: retain is 60d; do" {
+		t.Error(same)
+	}
+}
+
 // What was given up or quarantined is somebody's event: no advice throws it away.
 func TestNoAdvicePurges(t *testing.T) {
 	for _, advice := range append(slices.Collect(maps.Values(identityAdvice)), drainFirst, ignoreMore, ignoreLess, raiseEpoch) {

@@ -22,8 +22,8 @@ variables INGOT_TABLE and INGOT_AGGREGATES_TABLE and what is mapped to them; the
 by what the functions refer to. What only a deployment can know is a warning, and never guessed.
 
 With --was it compares with the file that is deployed now: what would make redelivered messages
-other items, and which aggregates must begin anew; and what to drain first. (Another INGOT_PII_KEY
-makes other items too, and no file shows it.)
+other items, which aggregates must begin anew, and whose totals would expire before events that are
+stored; and what to drain first. (Another INGOT_PII_KEY makes other items too, and no file shows it.)
 
 The table of aggregates says what one update costs when all partitions of the events table touch
 one total, which then remembers where it stands in each of a partition's 18 shards of 72 hours.

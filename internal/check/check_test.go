@@ -216,6 +216,23 @@ func TestWas(t *testing.T) {
 	}
 }
 
+// Totals that would expire before items that are stored must be seen to, at the retain that is to be written.
+func TestWasOfALifetime(t *testing.T) {
+	in := own{pipeline: [][2]string{{"retain: 400d", "retain: 97d"}, {"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
+	in.Was = &File{"old.yaml", []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{{"    retain: 90d                                 # the item", "    retain: 100d # the item"}}))}
+	r := run(t, in)
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|retain: 97d`) + ": aggregates.merchant_daily: retain was 400d and is 97d; events of order.placed that are stored keep the expiry they have and live for 100d"
+	var found []Finding
+	for _, f := range r.Findings {
+		if f.Rule == "change-lifetime" {
+			found = append(found, f)
+		}
+	}
+	if len(found) != 1 || found[0].Severity != Change || !strings.HasPrefix(found[0].String(), want) || !strings.HasSuffix(found[0].String(), "; write retain: at least 107d") {
+		t.Errorf("got  %v\nwant %s…", r.Findings, want)
+	}
+}
+
 // Another key in an index can be deployed, and is named all the same.
 func TestWasOfAnIndex(t *testing.T) {
 	in := own{}.input(t)
