@@ -30,7 +30,7 @@ Several messages are explained as one batch. Of one from quarantine it says firs
 attribute ingot has it, and then what would become of it if it were sent again.
 
 Keyed hashes are made with INGOT_PII_KEY. If it is not set and the pipeline uses hmac, a stand-in takes
-its place, and the output says so.
+its place, and beside a hash the output says so.
 
 Exit codes: 0 stored, or there is no message in it, 3 at least one message would be quarantined or is from there,
 2 a file cannot be used.
@@ -39,10 +39,11 @@ Exit codes: 0 stored, or there is no message in it, 3 at least one message would
 
 // explainJSON documents --output json; a test holds it to explain.Report.
 const explainJSON = `With --output json, one object; what is not known or does not apply is absent:
-  standInKey              true: keyed hashes are made with a stand-in key
+  standInKey              true: a keyed hash is in it, made with a stand-in key
   counting, partitions    that the estimates suppose
-  messages[]              messageId, quarantined, verdict, reason, detail, envelope, type, id, at, key, digest,
-                          digestText, revision, attributes, indexes, expiresAt, retain, item, aggregates
+  messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
+                          at, key, digest, digestText, revision, attributes, indexes, expiresAt, retain, item,
+                          aggregates; line and column are where the file is not JSON
     quarantined           of a message from there, why: verdict, reason, detail, pk, sk; the verdict beside it
                           is what it would get if its key were free
     key                   pk, sk

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,7 +30,7 @@ type Explainer struct {
 
 // Explain explains the messages of one file, as if they came in one batch onto empty tables.
 func (e *Explainer) Explain(list []Message) *Report {
-	r := &Report{StandInKey: e.StandInKey, Counting: e.Counting.String(), Partitions: e.Partitions, Messages: []Explanation{}}
+	r := &Report{Counting: e.Counting.String(), Partitions: e.Partitions, Messages: []Explanation{}}
 	items := make([]*event.Item, len(list))
 	for i := range list {
 		var x Explanation
@@ -37,6 +38,7 @@ func (e *Explainer) Explain(list []Message) *Report {
 		r.Messages = append(r.Messages, x)
 	}
 	judge(r.Messages, items)
+	r.StandInKey = e.StandInKey && slices.ContainsFunc(r.Messages, func(x Explanation) bool { return x.shows(e.Pipeline) })
 	return r
 }
 
@@ -51,6 +53,7 @@ func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	opened, err := envelope.Open(message)
 	if err != nil {
 		x.refuse(err)
+		x.place(m)
 		return x, nil
 	}
 	x.Envelope, x.Type, x.ID = opened.Kind.String(), opened.Type, opened.ID
@@ -60,6 +63,7 @@ func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	item, err := e.Pipeline.PlanEvent(opened.Event)
 	if err != nil {
 		x.refuse(err)
+		x.Type = cmp.Or(e.Pipeline.TypeOf(opened.Event), x.Type)
 		return x, nil
 	}
 	e.item(&x, item)

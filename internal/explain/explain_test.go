@@ -206,10 +206,85 @@ func TestMessages(t *testing.T) {
 		"\ufeff{}":                                         errMark,
 		"\xff\xfe{\x00}\x00":                               errUTF16,
 		"\xfe\xff\x00{\x00}":                               errUTF16,
+		"{\"city\":\"K\xf6ln\"}":                           errUTF8,
 	} {
 		if list, _, err := Messages(text); err != want || list != nil {
 			t.Errorf("%q: %v and %d messages, want %v", text, err, len(list), want)
 		}
+	}
+}
+
+// The place of broken JSON is that of the file, in lines and columns; of a body in a batch the file shows none.
+func TestWhereAFileIsNotJSON(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	for _, c := range []struct {
+		text         string
+		line, column int
+		advice       string
+	}{
+		{"{\n  \"city\": \"Köln\" \"x\": 1\n}\n", 2, 18, ""},
+		{"{\r\n\"a\": 1,\r\n}\r\n", 3, 1, ""},
+		{"{\"a\": 1\n", 1, 8, ""},
+		{"not JSON", 1, 1, ""},
+		{"{\"id\": 1}\n{\"id\": 2}\n", 2, 1, oneEvent},
+		{"{\"id\": 1} [2]", 1, 11, oneEvent},
+		{"{\"id\": 1}}", 1, 10, ""},
+		{"{\"id\": 1, \"id\": 2}", 1, 11, ""},
+		{`{"Records":[{"eventSource":"aws:sqs","messageId":"m","body":"{\n1"}]}`, 0, 0, ""},
+		{`{"type":"order.placed"}`, 0, 0, ""},
+	} {
+		list, _, err := Messages(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := e.Explain(list)
+		x := r.Messages[0]
+		if x.Line != c.line || x.Column != c.column || x.Advice != c.advice || x.Verdict != "Poison" {
+			t.Errorf("%q: line %d, column %d, %q: %s", c.text, x.Line, x.Column, x.Advice, x.Detail)
+		}
+		var b strings.Builder
+		if err := r.WriteText(&b); err != nil || strings.Contains(b.String(), " of the file") != (c.line > 0) || strings.Contains(b.String(), "demo --input") != (c.advice != "") {
+			t.Errorf("%q:\n%s", c.text, &b)
+		}
+	}
+}
+
+// What is refused after its type is known says its type, in text and in JSON.
+func TestRefusalsNameTheType(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	for body, want := range map[string]string{
+		`{"type":"order.paid","merchant_id":"m","order_id":"o","paid_at":"2099-03-14T09:00:00Z"}`:                                  "order.paid",
+		`{"specversion":"1.0","id":"1","source":"s","type":"order.paid","time":"2099-03-14T09:00:00Z","data":{"merchant_id":"m"}}`: "order.paid",
+		`{"specversion":"1.0","id":"1","source":"s","type":"order.lost","time":"2099-03-14T09:00:00Z","data":{"merchant_id":"m"}}`: "order.lost", // the envelope's own
+		`{"type":"order.lost"}`: "", // the detail names it
+		`{"merchant_id":"m"}`:   "",
+	} {
+		x := e.Explain([]Message{{Message: envelope.Message{Body: body}}})
+		if got := x.Messages[0]; got.Type != want || got.Verdict != "Poison" {
+			t.Errorf("%s: type %q, %s (%s)", body, got.Type, got.Verdict, got.Detail)
+		}
+	}
+}
+
+// The stand-in is told of where a hash is shown: in an index, a key or a total, and not for what is refused before.
+func TestTheStandInIsNamedOnlyBesideAHash(t *testing.T) {
+	e := explainer(t, aggregate.Marks)
+	for sample, want := range map[string]bool{
+		"ingest-one.json": true, "ingest-many.json": true, "ingest-expired.json": true, "ingest-empty.json": false, "ingest-not-json.json": false,
+		"ingest-unknown-type.json": false, "ingest-wrong-type.json": false, "ingest-poison-among-good.json": true,
+	} {
+		if got := e.Explain(messagesOf(t, sample)).StandInKey; got != want {
+			t.Errorf("%s: %v", sample, got)
+		}
+	}
+	// A type without hmac beside others that use it.
+	paid := `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"status":"captured","paid_at":"2099-03-14T09:00:00Z"}`
+	if r := e.Explain([]Message{{Message: envelope.Message{Body: paid}}}); r.StandInKey || r.Messages[0].Verdict != "Inserted" {
+		t.Errorf("%+v", r)
+	}
+	e.StandInKey = false
+	if e.Explain(messagesOf(t, "ingest-one.json")).StandInKey {
+		t.Error("a key of one's own is called a stand-in")
 	}
 }
 

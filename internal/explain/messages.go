@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
@@ -14,6 +15,7 @@ import (
 type Message struct {
 	ID string // the queue's message id; empty for a bare body
 	envelope.Message
+	bare bool // the body is the whole file
 }
 
 // ErrStream is returned for what Lambda sends for a table's stream.
@@ -22,6 +24,7 @@ var ErrStream = errors.New("this is a batch of a table's stream; give the event 
 // Errors of files that are nearly what Messages reads. Taken for a payload they would be explained, to no one's use.
 var (
 	errUTF16    = errors.New("this is UTF-16, and messages are UTF-8; save it as UTF-8")
+	errUTF8     = errors.New("this is not UTF-8, and messages are; save it as UTF-8")
 	errMark     = errors.New("this begins with a byte order mark, as some editors write; save it without one, since a message with one is Poison")
 	errRecords  = errors.New(`its Records look like a queue's, but not each has eventSource "aws:sqs" and a text body; give what Lambda sends, or the body alone`)
 	errMessages = errors.New("its Messages look like a queue's, but not each has a text Body and a ReceiptHandle; give what aws sqs receive-message prints, or the body alone")
@@ -37,6 +40,8 @@ func Messages(text string) (list []Message, batch bool, err error) {
 		return nil, false, errUTF16
 	case strings.HasPrefix(text, "\ufeff"):
 		return nil, false, errMark
+	case !utf8.ValidString(text):
+		return nil, false, errUTF8
 	}
 	if doc, err := event.ParseDocument(text); err == nil {
 		root := doc.Root()
@@ -59,7 +64,7 @@ func Messages(text string) (list []Message, batch bool, err error) {
 	if body == "" {
 		return nil, true, nil
 	}
-	return []Message{{Message: envelope.Message{Body: body}}}, false, nil
+	return []Message{{Message: envelope.Message{Body: body}, bare: true}}, false, nil
 }
 
 func isStreamBatch(records event.Node) bool {
@@ -146,7 +151,7 @@ func decodeReceived(text string) ([]Message, bool, error) {
 func messages(records []record) []Message {
 	list := make([]Message, 0, len(records))
 	for _, r := range records {
-		list = append(list, Message{r.MessageID, envelope.Message{Body: r.Body, Attributes: texts(r.MessageAttributes)}})
+		list = append(list, Message{ID: r.MessageID, Message: envelope.Message{Body: r.Body, Attributes: texts(r.MessageAttributes)}})
 	}
 	return list
 }

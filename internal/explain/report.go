@@ -2,7 +2,7 @@ package explain
 
 // Report is what becomes of every message of a file.
 type Report struct {
-	StandInKey bool          `json:"standInKey"` // keyed hashes are made with a stand-in for INGOT_PII_KEY
+	StandInKey bool          `json:"standInKey"` // a keyed hash is in it, made with a stand-in for INGOT_PII_KEY
 	Counting   string        `json:"counting"`   // marks or receipts
 	Partitions int           `json:"partitions"` // that the estimates suppose
 	Messages   []Explanation `json:"messages"`
@@ -19,6 +19,9 @@ type Explanation struct {
 	Verdict    string            `json:"verdict"`
 	Reason     string            `json:"reason,omitempty"` // of what is not stored
 	Detail     string            `json:"detail,omitempty"`
+	Line       int               `json:"line,omitempty"` // where the file is not JSON, from 1; absent for a body inside a batch
+	Column     int               `json:"column,omitempty"`
+	Advice     string            `json:"advice,omitempty"`
 	Envelope   string            `json:"envelope,omitempty"` // what was recognised
 	Type       string            `json:"type,omitempty"`
 	ID         string            `json:"id,omitempty"`

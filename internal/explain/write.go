@@ -73,6 +73,12 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	if x.Detail != "" && (x.Quarantined == nil || x.Detail != x.Quarantined.Detail) {
 		t.row("because", x.Detail)
 	}
+	if x.Line > 0 {
+		t.row("there", fmt.Sprintf("line %d, column %d of the file", x.Line, x.Column))
+	}
+	if x.Advice != "" {
+		t.row("advice", x.Advice)
+	}
 	for _, line := range [][2]string{{"envelope", x.Envelope}, {"type", x.Type}, {"id", x.ID}, {"time", x.At}, {"revision", x.Revision}} {
 		if line[1] != "" {
 			t.row(line[0], line[1])

@@ -1,0 +1,31 @@
+package explain
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// place says where in the file a body is not JSON, if the body is the file: the detail counts bytes, as quarantine's
+// note does, and an editor lines and columns. Of a body inside a batch it says nothing: its lines are not the file's.
+func (x *Explanation) place(m *Message) {
+	var syntax *event.SyntaxError
+	if _, err := event.ParseDocument(m.Body); !m.bare || !errors.As(err, &syntax) || syntax.Offset > len(m.Body) {
+		return
+	}
+	x.Line, x.Column = lineAndColumn(m.Body, syntax.Offset)
+	if _, err := event.ParseDocument(m.Body[:syntax.Offset]); err == nil && strings.IndexByte("{[", (m.Body + " ")[syntax.Offset]) >= 0 {
+		x.Advice = oneEvent
+	}
+}
+
+// oneEvent is for a file of several events.
+const oneEvent = "a second JSON value begins there, and explain takes one event a file; ingot demo --input takes a file with one event a line"
+
+// lineAndColumn is the place of a byte, from 1, columns in characters.
+func lineAndColumn(text string, offset int) (line, column int) {
+	before := text[:offset]
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+}
