@@ -241,6 +241,9 @@ func (r *reader) levels() []int {
 		}
 		line, before = tk.Position.Line, tk.Type
 	}
+	if depth != 0 { // the columns inside a bracket mean nothing
+		return nil
+	}
 	return levels
 }
 
