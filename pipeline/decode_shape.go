@@ -1,0 +1,70 @@
+package pipeline
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// suggest is the closest of names, or all of them.
+func suggest(word string, names []string) string {
+	if best := nearest(word, names); best != "" {
+		return best
+	}
+	sorted := slices.Sorted(slices.Values(names))
+	if len(sorted) > 12 {
+		sorted = append(sorted[:12], "…")
+	}
+	switch len(sorted) {
+	case 0:
+		return ""
+	case 1:
+		return sorted[0]
+	}
+	return "one of " + strings.Join(sorted, ", ")
+}
+
+// example shows the shape of a struct in the file.
+func example(t reflect.Type) string {
+	if t == reflect.TypeFor[KeySpec]() {
+		return `{pk: "…", sk: "…"}`
+	}
+	if t == reflect.TypeFor[FromSpec]() {
+		return "{values: {orders: count}}"
+	}
+	switch t {
+	case reflect.TypeFor[Spec]():
+		return wholeFile
+	case reflect.TypeFor[EventSpec]():
+		return anEvent
+	case reflect.TypeFor[AggregateSpec]():
+		return "{since: 1, from: {order.placed: {values: {orders: count}}}}"
+	}
+	return ""
+}
+
+// absent is what to write for a member that must be there.
+func absent(f reflect.StructField) string {
+	shape := f.Tag.Get("like")
+	switch f.Name {
+	case "Ingot":
+		shape = strconv.Itoa(Format)
+	case "Epoch":
+		shape = "1"
+	case "Since":
+		shape = "and the epoch that introduces this definition, 1 in a first file,"
+	case "PK":
+		shape = `"ORDER#{order_id}"`
+	case "SK":
+		shape = `"ORDER"`
+	}
+	return f.Tag.Get("yaml") + ": " + cmp.Or(shape, example(f.Type))
+}
+
+// anEvent is the least that an event type may be.
+const anEvent = `{id: "{order_id}", at: "{placed_at}", key: {pk: "ORDER#{order_id}", sk: "ORDER"}}`
+
+// wholeFile is what every file has at least.
+const wholeFile = "ingot: 1, epoch: 1 and events:"
