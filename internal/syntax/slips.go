@@ -204,11 +204,16 @@ func (r *reader) twoValues() bool {
 	return r.say(nil, fmt.Sprintf("a value stands here, and names follow below it in line %d", below), "one of the two")
 }
 
+var named = regexp.MustCompile(`^[A-Za-z_][\w.-]*:(\s|$)`)
+
 // indentation: a line that begins in a column where none of its names can.
 func (r *reader) indentation() bool {
 	column := r.fault.Column
-	if !r.is("value is not allowed in this context") || r.is("pre-defined") || !r.text.begins(r.fault.Line, column) {
+	if !r.is("value is not allowed in this context") || !r.text.begins(r.fault.Line, column) {
 		return false
+	}
+	if r.is("pre-defined") && !named.MatchString(r.text.from(r.fault.Line, column)) {
+		return false // more of the text above, not a line that was to stand for itself
 	}
 	levels := r.levels()
 	if len(levels) == 0 || slices.Contains(levels, column) {

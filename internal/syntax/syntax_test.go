@@ -73,6 +73,8 @@ var slips = []struct{ name, old, new, want string }{
 	{"never closed", `id: "`, `id: '`, "6:9: not YAML: the quote that opens here is not closed; write a closing quote where the text ends instead"},
 	{"a column too few", "    retain: 30d", "   retain: 30d", "9:4: not YAML: this line begins in column 4, and no line that it could belong with does; write it in column 1, 3 or 5" + columns},
 	{"a column too many", "    retain: 30d", "     retain: 30d", "9:6: not YAML: this line begins in column 6, and no line that it could belong with does; write it in column 1, 3 or 5" + columns},
+	{"a column too many below quotes", "    at: ", "     at: ", "7:6: not YAML: this line begins in column 6, and no line that it could belong with does; write it in column 1, 3 or 5" + columns},
+	{"a line of text below quotes", "    retain: 30d # for a month", "    retain: \"30d\"\n      and more", "10:7: not YAML: value is not allowed in this context. map key-value is pre-defined; write one value after the colon, the whole of it in quotes, instead"},
 	{"a column too few at the end", "    retain: 60d", "   retain: 60d", "17:4: not YAML: this line begins in column 4, and no line that it could belong with does; write it in column 1, 3, 5 or 7" + columns},
 	{"a tab", "    retain: 30d", "\tretain: 30d", "9:1: not YAML: found character '\t' that cannot start any token; write spaces instead"},
 	{"no blank in the first line", "ingot: 1", "ingot:1", "1:1: not YAML: no blank stands after the colon of ingot; write ingot: 1 instead"},
