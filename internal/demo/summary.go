@@ -71,6 +71,7 @@ type Total struct {
 	By        []ByValue    `json:"by"`
 	Window    string       `json:"window"` // its start, RFC 3339; empty: no windows
 	Values    []TotalValue `json:"values"`
+	days      bool         // windows are whole days
 }
 
 // ByValue is one part of what a total is by.

@@ -26,6 +26,9 @@ func members(t *testing.T, of reflect.Type, at string) []string {
 	}
 	var list []string
 	for i := range of.NumField() {
+		if !of.Field(i).IsExported() {
+			continue
+		}
 		name := of.Field(i).Tag.Get("json")
 		if !regexp.MustCompile(`^[a-z][A-Za-z]*$`).MatchString(name) {
 			t.Errorf("%s.%s has the JSON name %q", of, of.Field(i).Name, name)

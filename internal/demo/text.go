@@ -94,17 +94,11 @@ func (s *Summary) verdictText(b *bytes.Buffer) {
 	fmt.Fprintf(b, "  The stream brought %s, expiry included, %s of them again; %s found counted already and dropped.\n", count(c.Received, "change"), comma(c.Repeated), count(c.Dropped, "step"))
 }
 
-const midnight = "T00:00:00Z"
-
 func (s *Summary) totalText(b *bytes.Buffer, most int) {
 	if len(s.Totals) == 0 {
 		return
 	}
 	b.WriteString("\nTOTALS  and what plain ADDs would have made of the same deliveries\n")
-	hours := map[string]bool{} // the aggregates with windows that start at other times than midnight
-	for _, total := range s.Totals {
-		hours[total.Aggregate] = hours[total.Aggregate] || total.Window != "" && !strings.HasSuffix(total.Window, midnight)
-	}
 	t := newTable(2, 3, 4)
 	name, shown, hidden := "", 0, 0
 	for _, total := range s.Totals {
@@ -117,7 +111,7 @@ func (s *Summary) totalText(b *bytes.Buffer, most int) {
 			continue
 		}
 		shown++
-		label := total.label(hours[name])
+		label := total.label()
 		for _, v := range total.Values {
 			t.row("  "+label, v.Name, grouped(v.Stored), grouped(v.PerMessage), grouped(v.PerChange))
 			label = ""
@@ -129,7 +123,7 @@ func (s *Summary) totalText(b *bytes.Buffer, most int) {
 	}
 }
 
-func (t *Total) label(hours bool) string {
+func (t *Total) label() string {
 	var parts []string
 	for _, by := range t.By {
 		text := by.Text
@@ -139,10 +133,10 @@ func (t *Total) label(hours bool) string {
 		parts = append(parts, text)
 	}
 	switch {
-	case t.Window != "" && hours:
-		parts = append(parts, t.Window)
+	case t.days:
+		parts = append(parts, strings.TrimSuffix(t.Window, "T00:00:00Z"))
 	case t.Window != "":
-		parts = append(parts, strings.TrimSuffix(t.Window, midnight))
+		parts = append(parts, t.Window)
 	}
 	return strings.Join(parts, " ")
 }

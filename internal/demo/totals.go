@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -59,7 +60,7 @@ func (w *world) list(totals map[slot]*stored) []Total {
 		t := totals[at]
 		total := Total{Aggregate: at.name, By: []ByValue{}, Values: []TotalValue{}}
 		if at.window != aggregate.NoWindow {
-			total.Window = aggregate.WindowText(at.window)
+			total.Window, total.days = aggregate.WindowText(at.window), t.def.Window%(24*time.Hour) == 0
 		}
 		for i, text := range strings.Split(at.by, "#") {
 			if i < len(t.def.By) {
