@@ -1,15 +1,12 @@
 package pipeline
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -21,10 +18,9 @@ import (
 // YAML, unknown and repeated names, missing members and values of the wrong kind; it goes on after each.
 func decode(text []byte, r *report) Spec {
 	var spec Spec
-	text = syntax.Text(text)
-	file, err := parseYAML(text)
-	if err != nil {
-		r.mistakes = append(r.mistakes, syntaxMistake(r.file, text, err))
+	file, fault := syntax.Parse(syntax.Text(text), parser.AllowDuplicateMapKey())
+	if fault != nil {
+		r.mistakes = append(r.mistakes, Mistake{File: r.file, Line: fault.Line, Column: fault.Column, What: fault.What, Instead: fault.Instead})
 		r.broken[""] = true
 		return spec
 	}
@@ -84,65 +80,6 @@ func mapping(n ast.Node) (members []*ast.MappingValueNode, ok bool) {
 		return []*ast.MappingValueNode{n}, true
 	}
 	return nil, false
-}
-
-// maxFile is the longest text that is read, in bytes, and maxDepth how deep its brackets may nest: the YAML
-// parser's time and memory grow with the square of the nesting.
-const (
-	maxFile  = 1 << 20
-	maxDepth = 1000
-)
-
-// parseYAML parses text. A panic of the parser, which this package does not own, is an error like another.
-func parseYAML(text []byte) (file *ast.File, err error) {
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)
-	}
-	if err := encoded(text); err != nil {
-		return nil, err
-	}
-	if n := deepest(text); n > maxDepth {
-		return nil, fmt.Errorf("brackets nest %d deep, and at most %d are read", n, maxDepth)
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the parser gave up: %v", r)
-		}
-	}()
-	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
-}
-
-// encoded refuses what is no text, or not in UTF-8: a parser makes one odd word of it.
-func encoded(text []byte) error {
-	switch {
-	case bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")):
-		return errors.New("the file is UTF-16; save it as UTF-8")
-	case !utf8.Valid(text):
-		return errors.New("the file is not UTF-8; save it as UTF-8")
-	}
-	return nil
-}
-
-// deepest is how deep brackets nest in a text, those in strings and comments counted too: no less than the
-// lists and mappings that a parser will find.
-func deepest(text []byte) (most int) {
-	depth := 0
-	for _, c := range text {
-		switch c {
-		case '[', '{':
-			depth++
-			most = max(most, depth)
-		case ']', '}':
-			depth = max(0, depth-1)
-		}
-	}
-	return most
-}
-
-// syntaxMistake says where the text is not YAML, and what to write.
-func syntaxMistake(file string, text []byte, err error) Mistake {
-	f := syntax.Of(text, err)
-	return Mistake{File: file, Line: f.Line, Column: f.Column, What: f.What, Instead: f.Instead}
 }
 
 func positionOf(n ast.Node) position {

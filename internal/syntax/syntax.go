@@ -1,4 +1,4 @@
-// Package syntax says, for whoever wrote a file, what is wrong with text that a YAML parser refuses: where, and what to
+// Package syntax parses YAML, and says, for whoever wrote a file, what is wrong with text that is none: where, and what to
 // write. The parser's own words name its grammar, and often the place where it noticed, not the slip.
 package syntax
 
@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -25,12 +27,21 @@ func Text(text []byte) []byte {
 	return bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 }
 
-// Of explains the error that the parser has given for text, which is as Text makes it. What it says of a slip holds whatever was meant: it names a
-// quote or a bracket only if its other end is not there, and a column only if no other is possible.
-func Of(text []byte, err error) Fault {
+// Parse parses text, which is as Text makes it. The fault is nil, or says why there is no tree. What it says of a slip
+// holds whatever was meant: it names a quote or a bracket only if its other end is not there, and a column only if no
+// other is possible.
+func Parse(text []byte, options ...parser.Option) (*ast.File, *Fault) {
+	file, err := parse(text, options)
+	if err != nil {
+		return nil, faultOf(text, err)
+	}
+	return file, nil
+}
+
+func faultOf(text []byte, err error) *Fault {
 	var positioned yaml.Error
 	if !errors.As(err, &positioned) || positioned.GetToken() == nil {
-		return Fault{1, 1, "not YAML: " + err.Error(), ""}
+		return &Fault{1, 1, "not YAML: " + err.Error(), ""}
 	}
 	tk := positioned.GetToken()
 	r := reader{
@@ -42,11 +53,11 @@ func Of(text []byte, err error) Fault {
 	} {
 		if slip(&r) {
 			r.fault.What = "not YAML: " + r.fault.What
-			return r.fault
+			return &r.fault
 		}
 	}
 	r.fault.What, r.fault.Instead = "not YAML: "+r.message, advice(r.message)
-	return r.fault
+	return &r.fault
 }
 
 // tokens are what the parser reads, as far as it could; a panic of the lexer, which is not ours, gives none.

@@ -1,13 +1,10 @@
 package template
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/ingot-events/ingot/internal/syntax"
@@ -29,19 +26,12 @@ func (e *SyntaxError) Error() string {
 	return text
 }
 
-// maxFile is the longest template that is read, in bytes: CloudFormation takes 1 MB. maxNesting is how deep its
-// brackets may nest: the YAML parser's time and memory grow with the square of the nesting.
-const (
-	maxFile    = 1 << 20
-	maxNesting = 1000
-)
-
 // Read parses the text of one YAML document. The error is a *SyntaxError.
 func Read(text []byte) (*Node, error) {
 	text = syntax.Text(text)
-	file, err := parse(text)
-	if err != nil {
-		return nil, syntaxError(text, err)
+	file, fault := syntax.Parse(text)
+	if fault != nil {
+		return nil, &SyntaxError{Position{fault.Line, fault.Column}, fault.What, fault.Instead}
 	}
 	r := reader{lines: strings.Split(string(text), "\n"), anchors: map[string]*Node{}}
 	var body ast.Node
@@ -58,46 +48,6 @@ func Read(text []byte) (*Node, error) {
 		return nil, &SyntaxError{Position{1, 1}, "the file is empty", "a SAM template"}
 	}
 	return r.node(body), nil
-}
-
-// parse takes a panic of the parser, which is not ours, for an error like another.
-func parse(text []byte) (file *ast.File, err error) {
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)
-	}
-	if !utf8.Valid(text) {
-		return nil, errors.New("the file is not UTF-8; save it as UTF-8")
-	}
-	if n := deepest(text); n > maxNesting {
-		return nil, fmt.Errorf("brackets nest %d deep, and at most %d are read", n, maxNesting)
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the parser gave up: %v", r)
-		}
-	}()
-	return parser.ParseBytes(text, 0)
-}
-
-// deepest is how deep brackets nest in a text, those in strings and comments counted too: no less than the
-// lists and mappings that a parser will find.
-func deepest(text []byte) (most int) {
-	depth := 0
-	for _, c := range text {
-		switch c {
-		case '[', '{':
-			depth++
-			most = max(most, depth)
-		case ']', '}':
-			depth = max(0, depth-1)
-		}
-	}
-	return most
-}
-
-func syntaxError(text []byte, err error) *SyntaxError {
-	f := syntax.Of(text, err)
-	return &SyntaxError{Position{f.Line, f.Column}, f.What, f.Instead}
 }
 
 // reader turns the parser's tree into Nodes: aliases are followed, short and long forms of functions are one.
