@@ -75,9 +75,9 @@ var identityAdvice = map[string]string{
 	"retain":   "drain the queues before deploying: an item stored under the old retain can expire while its message is still delivered again under the new one",
 }
 
-// Changes lists what has changed from old to new that touches identity, generations or stored index keys, and what to do
-// first: identity by type, then aggregates by name, then their lifetimes, then indexes by type. If there is nothing but indexes, new can simply
-// be deployed.
+// Changes lists what has changed from old to new that touches identity, generations, lifetimes or stored index keys,
+// and what to do first: identity by type, then aggregates by name, then their lifetimes, then indexes by type. If there
+// is nothing but indexes, new can simply be deployed.
 func Changes(old, new *Pipeline) []ChangeReport {
 	var list []ChangeReport
 	if a, b := canonicalTemplate(old.typ), canonicalTemplate(new.typ); a != b && a != "" {

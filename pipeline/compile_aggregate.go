@@ -115,12 +115,9 @@ func (c *compiler) constantBy(p place, name, text string) {
 
 // keyCheck tells the secret of hmac from another, without telling the secret.
 func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feeds map[string]*feed) string {
-	hashed := slices.ContainsFunc(by, (*keys.Template).UsesHMAC)
-	if slices.ContainsFunc(by, func(t *keys.Template) bool { return slices.Contains(t.Derived(), "@id") }) {
-		for name := range feeds {
-			id := c.p.types[name].id
-			hashed = hashed || id != nil && id.UsesHMAC()
-		}
+	hashed := false
+	for name := range feeds {
+		hashed = hashed || slices.ContainsFunc(by, c.p.types[name].hashes)
 	}
 	if len(c.p.secret) == 0 || !hashed {
 		return ""
@@ -270,7 +267,7 @@ func (c *compiler) lifetimes(at place, def *aggregate.Definition, t *eventType) 
 		return
 	}
 	p := place("aggregates").in(def.Name).in("retain")
-	switch least := t.retain + 7*day; {
+	switch least := outliving(t.retain); {
 	case t.retain == 0:
 		c.mistake(p, fmt.Sprintf("the totals expire and events of %s never do: a late change would begin an expired total anew", t.name), "a retain for "+t.name+" too,")
 	case def.Retain < least:

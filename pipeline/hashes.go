@@ -9,11 +9,7 @@ import (
 
 // TypeOf is the event type that PlanEvent finds for e; empty if it finds none.
 func (p *Pipeline) TypeOf(e event.Event) string {
-	root := e.Data.Root()
-	if root.Kind() != event.Object {
-		return ""
-	}
-	t, refusal := p.typeOf(newWork(keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret}))
+	_, t, refusal := p.begin(&e)
 	if refusal != nil {
 		return ""
 	}
@@ -44,7 +40,11 @@ func (p *Pipeline) Hashes(eventType, part string) bool {
 			templates = f.by
 		}
 	}
-	return slices.ContainsFunc(templates, func(tpl *keys.Template) bool {
-		return tpl != nil && (tpl.UsesHMAC() || t.id != nil && t.id.UsesHMAC() && slices.Contains(tpl.Derived(), "@id"))
-	})
+	return slices.ContainsFunc(templates, t.hashes)
+}
+
+// hashes reports whether hmac makes a part of what the template gives for an event of this type: by itself, or by the
+// id that it shows.
+func (t *eventType) hashes(tpl *keys.Template) bool {
+	return tpl != nil && (tpl.UsesHMAC() || t.id != nil && t.id.UsesHMAC() && slices.Contains(tpl.Derived(), "@id"))
 }

@@ -33,12 +33,7 @@ func (p *Pipeline) PlanEvent(e event.Event) (*event.Item, error) {
 }
 
 func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
-	root := e.Data.Root()
-	if root.Kind() != event.Object {
-		return nil, event.Poisoned(event.NotAnObject, "the payload is "+strings.ToLower(root.Kind().String())+", not an object")
-	}
-	w := newWork(keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret})
-	t, refusal := p.typeOf(w)
+	w, t, refusal := p.begin(e)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -54,6 +49,17 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 		return nil, refusal
 	}
 	return item, nil
+}
+
+// begin finds e's type.
+func (p *Pipeline) begin(e *event.Event) (*work, *eventType, *event.Refusal) {
+	root := e.Data.Root()
+	if root.Kind() != event.Object {
+		return nil, nil, event.Poisoned(event.NotAnObject, "the payload is "+strings.ToLower(root.Kind().String())+", not an object")
+	}
+	w := newWork(keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret})
+	t, refusal := p.typeOf(w)
+	return w, t, refusal
 }
 
 // fill works out the item's parts in the order in which templates need them: the time, the digest, the id,
