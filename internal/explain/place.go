@@ -12,11 +12,15 @@ import (
 // note does, and an editor lines and columns. Of a body inside a batch it says nothing: its lines are not the file's.
 func (x *Explanation) place(m *Message) {
 	var syntax *event.SyntaxError
-	if _, err := event.ParseDocument(m.Body); !m.bare || !errors.As(err, &syntax) || syntax.Offset > len(m.Body) {
+	if !m.bare {
+		return
+	}
+	if _, err := event.ParseDocument(m.Body); !errors.As(err, &syntax) || syntax.Offset > len(m.Body) {
 		return
 	}
 	x.Line, x.Column = lineAndColumn(m.Body, syntax.Offset)
-	if _, err := event.ParseDocument(m.Body[:syntax.Offset]); err == nil && strings.IndexByte("{[", (m.Body + " ")[syntax.Offset]) >= 0 {
+	before, rest := m.Body[:syntax.Offset], m.Body[syntax.Offset:]
+	if _, err := event.ParseDocument(before); err == nil && (strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "[")) {
 		x.Advice = oneEvent
 	}
 }
