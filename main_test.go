@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 // No example leaves a goroutine behind: its worlds run the real handlers.
@@ -15,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(inShop{m}) }
 type inShop struct{ *testing.M }
 
 func (s inShop) Run() int {
-	text, err := os.ReadFile("internal/demo/data/orders.yaml")
+	text, err := os.ReadFile(sampleshop.Pipeline)
 	check(err)
 	dir, err := os.MkdirTemp("", "shop")
 	check(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -39,7 +40,7 @@ func TestRolesAllowWhatIsCalled(t *testing.T) {
 			for _, faults := range faultsOfEachKind() {
 				w := newWorld(t, counting(c), func(u *setup) {
 					u.load = func() (*pipeline.Pipeline, error) {
-						return pipeline.Load(os.DirFS("../internal/demo/data"), "orders.yaml", pipeline.Secret([]byte(all.Key)))
+						return pipeline.Load(os.DirFS(".."), sampleshop.Pipeline, pipeline.Secret([]byte(all.Key)))
 					}
 				})
 				w.seen = func(api string, input any) {
@@ -142,7 +143,7 @@ func actions(t *testing.T, api string, input any) (list []string) {
 // allowedTo lists a role's actions, each with what it is allowed on.
 func allowedTo(t *testing.T, role string) (list []string) {
 	t.Helper()
-	text, err := os.ReadFile("../internal/check/testdata/template.yaml")
+	text, err := os.ReadFile("../" + sampleshop.Template)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/testclock"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -78,7 +79,7 @@ func TestSamples(t *testing.T) {
 				w := newWorld(t, counting(c), func(u *setup) {
 					u.now = time.Now().Add(testclock.Ahead(t))
 					u.load = func() (*pipeline.Pipeline, error) {
-						return pipeline.Load(os.DirFS("../internal/demo/data"), "orders.yaml", pipeline.Secret([]byte(all.Key)))
+						return pipeline.Load(os.DirFS(".."), sampleshop.Pipeline, pipeline.Secret([]byte(all.Key)))
 					}
 				}).started()
 				for _, before := range s.After {

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -138,7 +139,7 @@ func TestEveryFaultIsTried(t *testing.T) {
 }
 
 func TestSampleShop(t *testing.T) {
-	p, err := pipeline.Load(os.DirFS("../internal/demo/data"), "orders.yaml", pipeline.Secret([]byte("a test's")))
+	p, err := pipeline.Load(os.DirFS(".."), sampleshop.Pipeline, pipeline.Secret([]byte("a test's")))
 	if err != nil {
 		t.Fatal(err)
 	}

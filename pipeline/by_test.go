@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -118,7 +119,7 @@ func FuzzBy(f *testing.F) {
 
 // The values that a total is read by, where functions make them.
 func ExamplePipeline_By() {
-	p, err := pipeline.Load(os.DirFS("../internal/demo/data"), "orders.yaml", pipeline.Secret([]byte("from INGOT_PII_KEY")))
+	p, err := pipeline.Load(os.DirFS(".."), sampleshop.Pipeline, pipeline.Secret([]byte("from INGOT_PII_KEY")))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -7,11 +7,12 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/keys"
 )
 
 func TestWhatIsSaidOfAnItem(t *testing.T) {
-	p, err := Load(os.DirFS("../internal/demo/data"), "orders.yaml", Secret([]byte("secret")))
+	p, err := Load(os.DirFS(".."), sampleshop.Pipeline, Secret([]byte("secret")))
 	if err != nil {
 		t.Fatal(err)
 	}

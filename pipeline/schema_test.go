@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 const committedSchema = "../pipeline.schema.json"
@@ -136,7 +138,7 @@ func schemaViolations(t *testing.T, text string) []string {
 // Every pipeline that the project ships or tests with is valid by the schema that editors read.
 func TestOurPipelinesAreValid(t *testing.T) {
 	texts := map[string]string{"base of these tests": base}
-	for _, name := range []string{"testdata/orders.yaml", "testdata/plain.yaml", "../internal/demo/data/orders.yaml", "../ingottest/testdata/pipeline.yaml",
+	for _, name := range []string{"testdata/orders.yaml", "testdata/plain.yaml", "../" + sampleshop.Pipeline, "../ingottest/testdata/pipeline.yaml",
 		"../internal/demo/data/earthquakes.yaml", "../internal/bench/orders.yaml", "../integration/crash/testdata/pipeline.yaml",
 		"../internal/sim/testdata/shop.yaml", "../internal/sim/testdata/shop-2.yaml", "../internal/sim/testdata/shop-3.yaml", "../internal/sim/testdata/shop-4.yaml"} {
 		text, err := os.ReadFile(name)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 // ran is what one run of the tool left behind.
@@ -34,7 +36,7 @@ func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string
 func atRoot(t *testing.T) {
 	t.Helper()
 	root := t.TempDir()
-	for name, from := range map[string]string{"pipeline.yaml": "../../internal/demo/data/orders.yaml", "template.yaml": "../../internal/check/testdata/template.yaml"} {
+	for name, from := range map[string]string{"pipeline.yaml": "../../" + sampleshop.Pipeline, "template.yaml": "../../" + sampleshop.Template} {
 		text, err := os.ReadFile(from)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(root, name), text, 0o644)

@@ -10,15 +10,16 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 // samples are the sample's files. Those at the root may be a user's own.
-var samples = map[string]string{"pipeline.yaml": "../demo/data/orders.yaml", "template.yaml": "testdata/template.yaml"}
+var samples = map[string]string{"pipeline.yaml": sampleshop.Pipeline, "template.yaml": sampleshop.Template}
 
 // read reads one of the sample's files by the name it has at the root.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(samples[name])
+	text, err := os.ReadFile("../../" + samples[name])
 	if err != nil {
 		t.Fatal(err)
 	}

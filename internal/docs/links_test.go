@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -47,7 +49,7 @@ func TestSlug(t *testing.T) {
 var mentioned = regexp.MustCompile(`docs/[a-z]+\.md`)
 
 func TestMentionedDocumentsExist(t *testing.T) {
-	for _, name := range []string{sampleTemplate, samplePipeline, "events/README.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"} {
+	for _, name := range []string{sampleshop.Template, sampleshop.Pipeline, "events/README.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"} {
 		for _, doc := range mentioned.FindAllString(read(t, name), -1) {
 			if _, err := os.Stat(filepath.Join(root, doc)); err != nil {
 				t.Errorf("%s names %s, which is not there", name, doc)

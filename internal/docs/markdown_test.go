@@ -15,12 +15,6 @@ import (
 // root is the repository's root, seen from here.
 const root = "../.."
 
-// The documents speak of the sample's files; at the root a user's own may stand in their place.
-const (
-	samplePipeline = "internal/demo/data/orders.yaml"
-	sampleTemplate = "internal/check/testdata/template.yaml"
-)
-
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/function"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 const operatingPage = "docs/operating.md"
@@ -26,8 +27,8 @@ func TestEveryAlarmHasItsSection(t *testing.T) {
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	parts := strings.Split(section, "\n### ")[1:]
-	alarms := alarm.FindAllStringSubmatch(read(t, sampleTemplate), -1)
-	if n := strings.Count(read(t, sampleTemplate), "Type: AWS::CloudWatch::Alarm"); n != len(alarms) || n == 0 {
+	alarms := alarm.FindAllStringSubmatch(read(t, sampleshop.Template), -1)
+	if n := strings.Count(read(t, sampleshop.Template), "Type: AWS::CloudWatch::Alarm"); n != len(alarms) || n == 0 {
 		t.Fatalf("%d alarms, of which %d name their section", n, len(alarms))
 	}
 	// The alarms of the indexes say the same and share a section.
@@ -75,7 +76,7 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 	for _, m := range function.IngestMetrics() {
 		written[m.Name] = true
 	}
-	watched := ownMetric.FindAllStringSubmatch(read(t, sampleTemplate), -1)
+	watched := ownMetric.FindAllStringSubmatch(read(t, sampleshop.Template), -1)
 	for _, m := range watched {
 		if want := "{Name: service, Value: ingot}, {Name: function, Value: !Ref IngestFunction}"; !written[m[1]] || m[2] != want {
 			t.Errorf("an alarm watches %s of %s: no such metric", m[1], m[2])
@@ -161,7 +162,7 @@ var (
 
 // CloudWatch counts an index's throttles under the index alone: every index that the template declares has an alarm.
 func TestEveryIndexHasAnAlarm(t *testing.T) {
-	template := read(t, sampleTemplate)
+	template := read(t, sampleshop.Template)
 	names := func(pattern *regexp.Regexp) (list []string) {
 		for _, m := range pattern.FindAllStringSubmatch(template, -1) {
 			list = append(list, m[1])

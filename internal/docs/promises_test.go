@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -42,7 +43,7 @@ var retention = regexp.MustCompile(`(?s)\n  (\w+Queue):.*?MessageRetentionPeriod
 // What SQS deletes by itself is said where the promise is made, with the days that the template sets.
 func TestRetentionIsSaid(t *testing.T) {
 	days := map[string]int{}
-	for _, m := range retention.FindAllStringSubmatch(read(t, sampleTemplate), -1) {
+	for _, m := range retention.FindAllStringSubmatch(read(t, sampleshop.Template), -1) {
 		seconds, err := strconv.Atoi(m[2])
 		if err != nil {
 			t.Fatal(err)

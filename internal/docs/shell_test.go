@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -47,7 +48,7 @@ var (
 // Every variable that a command of the operating guide uses is set further up, and every output that one is set from
 // is one of the template's.
 func TestNamesOfAStack(t *testing.T) {
-	_, outputs, found := strings.Cut(read(t, sampleTemplate), "\nOutputs:\n")
+	_, outputs, found := strings.Cut(read(t, sampleshop.Template), "\nOutputs:\n")
 	if !found {
 		t.Fatal("the template has no outputs")
 	}
@@ -86,7 +87,7 @@ func TestTryingAStack(t *testing.T) {
 	if err := json.Unmarshal([]byte(read(t, "events/ingest-one.json")), &batch); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := pipeline.Load(os.DirFS(root), samplePipeline, pipeline.Secret([]byte("key")))
+	plan, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("key")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -33,7 +34,7 @@ type world struct {
 
 func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	t.Helper()
-	plan, err := pipeline.Load(os.DirFS("../demo/data"), "orders.yaml", pipeline.Secret([]byte("secret")))
+	plan, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte("secret")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/testclock"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -22,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
 	t.Helper()
-	p, err := pipeline.Load(os.DirFS("../demo/data"), "orders.yaml", pipeline.Secret([]byte(StandIn)))
+	p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(StandIn)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/internal/runtimeapi"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 // The largest batch that Lambda can send, 10,000 messages in 6 MB, must fit the smallest function that template.yaml
@@ -30,7 +31,7 @@ func TestLargestBatchFitsSmallestFunction(t *testing.T) {
 	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
 		t.Fatal(err)
 	}
-	shop, err := filepath.Abs("../demo/data/orders.yaml") // whose orders they are, whatever is built in
+	shop, err := filepath.Abs("../../" + sampleshop.Pipeline) // whose orders they are, whatever is built in
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,17 @@ import (
 	"testing"
 )
 
+// The copies of the sample's files, seen from the root.
+const (
+	Pipeline = "internal/demo/data/orders.yaml"
+	Template = "internal/check/testdata/template.yaml"
+)
+
 // PipelineAtRoot skips a test of the messages in events/ unless the pipeline.yaml under root is the one they are for.
 func PipelineAtRoot(t testing.TB, root string) {
 	t.Helper()
-	if !same(t, root, "pipeline.yaml", "internal/demo/data/orders.yaml") {
-		t.Skip("pipeline.yaml is no longer the sample shop's (internal/demo/data/orders.yaml), which these messages are for: " +
+	if !same(t, root, "pipeline.yaml", Pipeline) {
+		t.Skip("pipeline.yaml is no longer the sample shop's (" + Pipeline + "), which these messages are for: " +
 			"write messages of your own into events/, beside these; a change of the shop itself belongs into both files")
 	}
 }
@@ -21,8 +27,8 @@ func PipelineAtRoot(t testing.TB, root string) {
 // TemplateAtRoot skips a test unless the template.yaml under root is the one that the tests read and alter.
 func TemplateAtRoot(t testing.TB, root string) {
 	t.Helper()
-	if !same(t, root, "template.yaml", "internal/check/testdata/template.yaml") {
-		t.Skip("template.yaml is no longer the sample's (internal/check/testdata/template.yaml), which the tests are about: " +
+	if !same(t, root, "template.yaml", Template) {
+		t.Skip("template.yaml is no longer the sample's (" + Template + "), which the tests are about: " +
 			"`ingot check` judges your own; a change of the sample itself belongs into both files")
 	}
 }

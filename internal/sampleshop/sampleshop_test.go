@@ -13,8 +13,8 @@ func TestTemplate(t *testing.T) { TemplateAtRoot(t, "../..") }
 func TestOwnFilesSkip(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
-		"pipeline.yaml": "ingot: 1\n", "internal/demo/data/orders.yaml": "ingot: 1 # the shop\n",
-		"template.yaml": "a: 1\n", "internal/check/testdata/template.yaml": "a: 1\n",
+		"pipeline.yaml": "ingot: 1\n", Pipeline: "ingot: 1 # the shop\n",
+		"template.yaml": "a: 1\n", Template: "a: 1\n",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
