@@ -13,7 +13,7 @@ func blunders() []Mutant {
 		},
 		{
 			Name: "payload-rewritten", What: "the payload is stored in canonical form, not as it was received", Checks: altered,
-			Patches: []Patch{{"pipeline/plan.go", `Data: e.Data.Text()}`, `Data: string(keys.Canonical(nil, root, nil))}`}},
+			Patches: []Patch{{"pipeline/plan.go", `Data: e.Data.Text()}`, `Data: string(keys.Canonical(nil, e.Data.Root(), nil))}`}},
 		},
 		{
 			Name: "digest-of-bytes", What: "the digest is of the bytes received, whatever they say", Checks: altered,
