@@ -1,12 +1,12 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test race lint bench cold build deployable deploy fuzz sim mutants
+.PHONY: help demo test race lint bench bench-large cold build deployable deploy fuzz sim mutants
 
 T ?= 30s
 CONFIG = default
 comma := ,
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 8
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 demo: ## run the whole pipeline in one process on a week of earthquakes
 	go run ./cmd/ingot demo
@@ -25,6 +25,10 @@ lint: ## gofmt, vet, staticcheck, govulncheck, and the template's checks
 bench: ## speed and memory beside what they are compared with (BENCHFLAGS=-check fails where a target is missed)
 	go run ./internal/bench -emulator "$$(scripts/dynoxide.sh)" $(BENCHFLAGS)
 	go test -run '^$$' -bench . ./...
+
+# With BENCHFLAGS=-events=336776 of another size.
+bench-large: ## what an event costs, and what memory holds, with a million events (minutes; BENCHFLAGS=-check)
+	go run ./internal/bench -only large $(BENCHFLAGS)
 
 cold: ## cold start and size of the built functions
 	go run ./internal/runtimeapi/cold -max-ratio 2

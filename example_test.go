@@ -2,7 +2,6 @@ package ingot_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"os"
@@ -48,6 +47,26 @@ func Example_put() {
 	// Poison (missing-field): at: field placed_at is missing
 }
 
+// An event is erased for good: its key is barred, and a redelivery brings nothing back.
+func Example_erase() {
+	ctx := context.Background()
+	w := newWorld(ctx, "m1", 1250)
+	st := w.store
+	for item, err := range st.Items(ctx) {
+		check(err)
+
+		erased, err := st.Erase(ctx, item.Key)
+		check(err)
+		fmt.Println(erased) // true: the event was stored, and is gone
+
+		results, _ := st.Put(ctx, []*event.Item{item})
+		fmt.Println(results[0].Verdict, results[0].Refusal.Reason)
+	}
+	// Output:
+	// true
+	// Duplicate barred
+}
+
 // The ingest function as a Lambda of your own, with a hook.
 func Example_lambda() {
 	ctx := context.Background()
@@ -55,7 +74,7 @@ func Example_lambda() {
 	check(err)
 	cfg, err := config.LoadDefaultConfig(ctx)
 	check(err)
-	st, err := store.New(store.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: p, Events: "events"})
+	st, err := store.New(store.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: p, Events: "events", Aggregates: "totals"})
 	check(err)
 
 	in := &handler.Ingest{Plan: p, Store: st, Quarantine: handler.SQS(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))}
@@ -153,9 +172,9 @@ func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name st
 	if !ok {
 		return fmt.Errorf("no aggregate %s", name)
 	}
-	head, err := st.Head(ctx, def)
-	if err != nil || head == nil {
-		return errors.Join(err, errors.New("no head: has the streams function started?"))
+	behind, err := st.BeginPass(ctx, def)
+	if err != nil {
+		return err
 	}
 	if _, err := st.Touch(ctx); err != nil {
 		return err
@@ -163,7 +182,7 @@ func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name st
 	if err := drained(); err != nil { // docs/operating.md says how to pause, and how to see that the stream is drained
 		return err
 	}
-	differences, err := verify.Finish(ctx, p, st, def, head.Behind, time.Now())
+	differences, err := verify.Finish(ctx, p, st, def, behind, time.Now())
 	for _, d := range differences {
 		fmt.Println(d)
 	}

@@ -221,7 +221,7 @@ func (w *world) change() (*event.Change, *aggregate.Contribution, *aggregate.Con
 			w.live[key] = old
 		}
 	default:
-		c.Kind, c.ByTTL = event.Remove, w.rng.IntN(2) == 0
+		c.Kind, c.Expired = event.Remove, w.rng.IntN(2) == 0
 		delete(w.live, key)
 	}
 	return c, old, w.live[key]
@@ -263,7 +263,7 @@ func TestFoldsAddUp(t *testing.T) {
 		var pending []delivery
 		for range 60 {
 			c, old, new := w.change()
-			if c.ByTTL {
+			if c.Expired {
 				key := daily.Key(aggregate.LaneIDOf(lane).Bucket(4), old.By, old.Window)
 				closedTerms[key] = closedTerms[key].Add(event.DecimalOf(old.Term))
 				closedN[key]++
@@ -319,7 +319,7 @@ func TestSubtractionFlagsExtremes(t *testing.T) {
 		flag   bool
 	}{
 		{event.Change{Kind: event.Remove}, nil, true},
-		{event.Change{Kind: event.Remove, ByTTL: true}, nil, false},
+		{event.Change{Kind: event.Remove, Expired: true}, nil, false},
 		{event.Change{Kind: event.Modify}, w.contribution(key), true},
 	} {
 		c.change.Key, c.change.Sequence = key, sequence(t, "800000000003126276362")
@@ -330,7 +330,7 @@ func TestSubtractionFlagsExtremes(t *testing.T) {
 			flagged = flagged || u.Fold().Flag != ""
 		}
 		if flagged != c.flag {
-			t.Errorf("%s by TTL %v: flagged %v, want %v", c.change.Kind, c.change.ByTTL, flagged, c.flag)
+			t.Errorf("%s expired %v: flagged %v, want %v", c.change.Kind, c.change.Expired, flagged, c.flag)
 		}
 	}
 }

@@ -13,7 +13,7 @@ type Step struct {
 	Created  time.Time
 	Plus     *Contribution // what the new image contributes; nil if nothing
 	Minus    *Contribution // what the old image contributed; nil if nothing
-	// Closes: the item was removed by TTL under Keep. Minus's values, n and fp stand; its term moves into
+	// Closes: the item has expired under Keep. Minus's values, n and fp stand; its term moves into
 	// the expired part fpx.
 	Closes bool
 }

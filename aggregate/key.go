@@ -39,8 +39,19 @@ func ParseID(id string) (*Definition, bool) {
 // HeadKey is where the generation's head lives.
 func (d *Definition) HeadKey() event.Key { return event.Key{PK: "G#" + d.ID(), SK: "-"} }
 
+// PassShards is how many small items each generation has that say whether its head has to be told of what is behind.
+const PassShards = 8
+
+// PassKey is where one of them lives; shard is below PassShards.
+func (d *Definition) PassKey(shard int) event.Key {
+	return event.Key{PK: "B#" + d.ID() + "#" + strconv.Itoa(shard), SK: "-"}
+}
+
 // EpochKey is where the highest epoch that a streams handler has started with is kept, and its generations.
 var EpochKey = event.Key{PK: "E#", SK: "-"}
+
+// SecretKey is where the check value of the secret of hmac is kept, under which the keys of events were made.
+var SecretKey = event.Key{PK: "K#", SK: "-"}
 
 // Address is an aggregate item's key taken apart.
 type Address struct {

@@ -83,6 +83,12 @@ const PruneAfter = 72 * time.Hour
 // batch: a stream's time, never the clock of the machine that runs us.
 func (m Mark) Prunable(first time.Time) bool { return first.Sub(m.Created()) > PruneAfter }
 
+// GivenUpKey is where an operator says that one stream record is to be given up: X#, the lane, # and the sequence
+// number as the stream writes it.
+func GivenUpKey(lane event.Lane, sequence event.Sequence) event.Key {
+	return event.Key{PK: "X#" + LaneIDOf(lane).String() + "#" + sequence.String(), SK: "-"}
+}
+
 // ReceiptKey is where the receipt of one change lives: R# and the hex SHA-256 of stream ARN, PK, SK and
 // sequence number, each preceded by its 4-byte length.
 func ReceiptKey(streamARN string, key event.Key, sequence event.Sequence) event.Key {

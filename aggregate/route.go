@@ -48,7 +48,7 @@ func (b *Batch) Add(c *event.Change, old, new []Contribution) {
 	matched := make([]bool, len(new))
 	for i := range old {
 		step := Step{Sequence: c.Sequence, Created: c.Created, Minus: &old[i]}
-		step.Closes = c.ByTTL && old[i].Def.OnExpire == Keep
+		step.Closes = c.Expired && old[i].Def.OnExpire == Keep
 		if j := match(&old[i], new, matched); j >= 0 {
 			matched[j] = true
 			if old[i].Same(&new[j]) {

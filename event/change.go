@@ -28,8 +28,11 @@ func (k ChangeKind) String() string {
 // Change is one stream record, understood. The table put it into the stream exactly once; Lambda delivers
 // it at least once.
 type Change struct {
-	Kind     ChangeKind
-	ByTTL    bool // a Remove by the service's time to live, not by a person
+	Kind ChangeKind
+	// Expired reports whether a Remove took away an item whose time was over: the expiresAt of Old is at or before
+	// Created. Who removed the item does not matter. In a replica of a global table, the stream does not say that
+	// time to live did it, and an event that is past its time is never stored again, whoever removes it.
+	Expired  bool
 	Lane     Lane
 	Sequence Sequence
 	Created  time.Time // whole seconds, as the stream gives it; UTC
@@ -37,8 +40,11 @@ type Change struct {
 	// Old and New are the images: Old is nil for an Insert, New for a Remove. An image that is not an
 	// item of Ingot's (it has no type) is nil too.
 	Old, New *Item
-	// OldImage is the whole old image of a removal by TTL, as canonical JSON of the stream's typed values:
-	// what is archived. Empty for every other change.
+	// Stamp is the highest epoch that one of its images carries; 0 means that none does. It is known of images that
+	// cannot be understood, too.
+	Stamp int64
+	// OldImage is the whole old image of an item that has expired, as canonical JSON of the stream's typed values. It
+	// is what is archived. It is empty for every other change.
 	OldImage string
 }
 

@@ -284,3 +284,17 @@ func TestDecimalAllocations(t *testing.T) {
 		t.Errorf("parsing and adding made %v allocations", got)
 	}
 }
+
+func TestRat(t *testing.T) {
+	for text, want := range map[string]string{"0": "0", "-12.50": "-25/2", "1e3": "1000", "0.001": "1/1000"} {
+		d, err := ParseDecimal(text)
+		if err != nil || d.Rat().RatString() != want {
+			t.Errorf("%s: %v, %v", text, d.Rat(), err)
+		}
+	}
+	for _, text := range []string{"1e999999999999", "1e-999999999999", "123456789012345678901234567890123456789"} {
+		if d, err := ParseDecimal(text); err != nil || d.Rat() != nil {
+			t.Errorf("%s: %v, %v", text, d.Rat(), err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"math/big"
 	"strconv"
 )
 
@@ -54,4 +55,15 @@ func insertPoint(dst []byte, at int) []byte {
 	copy(dst[at+1:], dst[at:])
 	dst[at] = '.'
 	return dst
+}
+
+// Rat is the number as a [big.Rat], exactly, for arithmetic that a Decimal does not have, such as an average.
+// It is nil for a number that is not [Decimal.Storable], which could take any amount of memory; whatever a
+// total holds is storable.
+func (d Decimal) Rat() *big.Rat {
+	if !d.Storable() {
+		return nil
+	}
+	r, _ := new(big.Rat).SetString(d.String()) // String writes a number that SetString reads
+	return r
 }

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -44,6 +46,17 @@ func (k Key) Compare(other Key) int {
 		return c
 	}
 	return strings.Compare(k.SK, other.SK)
+}
+
+// Hash is the lower-case hex SHA-256 of PK and SK, each preceded by its length in four bytes, big-endian. It names the
+// archive objects of an item, and stands for a key that a log must not show.
+func (k Key) Hash() string {
+	h := sha256.New()
+	for _, part := range [...]string{k.PK, k.SK} {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
+		h.Write([]byte(part))
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Digest is the SHA-256 of an event's type and canonical payload. Two events with one key and different

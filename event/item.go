@@ -21,7 +21,10 @@ type Item struct {
 	// ExpiresAt is epoch seconds, rounded up; 0: the item never expires.
 	ExpiresAt int64
 	// Revision orders the versions of a key under mode latest (a time is unix nanoseconds); nil under insert.
-	Revision   *Decimal
+	Revision *Decimal
+	// Ties orders versions whose Revision is equal, by its bytes: the further values of a revision that is a list, each as
+	// [Decimal.AppendOrdered] has it or BelowOrdered where it is missing, with commas between. Empty: it is no list.
+	Ties       string
 	Meta       map[string]string // the @-values besides id, at, type, digest that a template uses: "source", "attribute.NAME"
 	Attributes []Attribute       // declared top-level attributes, by name
 	Data       string            // the payload's JSON text as received
@@ -31,6 +34,15 @@ type Item struct {
 // the service may take days to remove it.
 func (i *Item) Expired(now time.Time) bool {
 	return i.ExpiresAt != 0 && now.Unix() >= i.ExpiresAt
+}
+
+// Newer reports whether i is a later version than other, which has the same key. Items without a revision are not.
+func (i *Item) Newer(other *Item) bool {
+	if i.Revision == nil || other.Revision == nil {
+		return false
+	}
+	order := i.Revision.Cmp(*other.Revision)
+	return order > 0 || order == 0 && i.Ties > other.Ties
 }
 
 // IndexKey is the item's key in one secondary index, stored as attributes <Name>PK and <Name>SK.

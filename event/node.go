@@ -75,12 +75,19 @@ func (n Node) Len() int {
 	return n.node().count()
 }
 
-// Member is the value of an object's member; Absent if it has none of that name or is no object.
+// Member is the value of an object's member. It is Absent if the object has no member of that name, and
+// if n is not an object.
 func (n Node) Member(name string) Node {
-	for key, value := range n.Members() {
-		if key == name {
-			return value
+	if n.Kind() != Object {
+		return Node{}
+	}
+	for at, left := n.at+1, n.Len(); left > 0; left-- {
+		key := &n.doc.tape[at]
+		// The length rules out most names that have no escapes.
+		if (key.escaped() || int(key.end-key.start)-len(`""`) == len(name)) && decoded(n.doc.src, key) == name {
+			return Node{n.doc, at + 1}
 		}
+		at = n.doc.tape[at+1].next
 	}
 	return Node{}
 }

@@ -203,18 +203,7 @@ func (p *parser) found() string {
 }
 
 // short keeps a message readable where a producer's text is not.
-func short(s string) string {
-	const limit = 60
-	if len(s) <= limit {
-		return s
-	}
-	for i := range s {
-		if i > limit {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+func short(s string) string { return Shorten(s, 60) }
 
 func invalidUTF8(s string) int {
 	for i, r := range s {

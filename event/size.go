@@ -19,6 +19,9 @@ func (i *Item) Size() int {
 	if i.Revision != nil {
 		size += len("revision") + NumberSize(i.Revision.String())
 	}
+	if i.Ties != "" {
+		size += len("i:revision") + len(i.Ties)
+	}
 	if len(i.Meta) > 0 {
 		size += len("meta") + 3
 		for name, value := range i.Meta {

@@ -9,7 +9,7 @@ const (
 	Inserted Verdict = iota + 1
 	// Updated: mode latest; a newer revision replaced the stored one.
 	Updated
-	// Duplicate: the same key with the same digest is proven stored.
+	// Duplicate: the same key with the same digest is proven stored, or the key is barred.
 	Duplicate
 	// Stale: mode latest; the stored revision was read and is newer.
 	Stale
@@ -52,8 +52,9 @@ func (v Verdict) Quarantined() bool {
 type Refusal struct {
 	Verdict Verdict
 	Reason  Reason
-	Detail  string
-	Key     Key // where known; for people
+	Detail  string // for the person who reads it. Unless Verdict is Retry it may quote the event, and must not be logged
+	Key     Key    // where known; for people
+	Type    string // the event type, where the refusal has a Key
 }
 
 // Error reads "Poison (missing-field): id: field order_id is missing".
@@ -85,8 +86,10 @@ const (
 	DigestDiffers    Reason = "digest-differs"    // Conflict: another payload under the same key
 	KeyTaken         Reason = "key-taken"         // Conflict: an item that is not Ingot's under the same key
 	PastExpiry       Reason = "past-expiry"       // Expired
+	Barred           Reason = "barred"            // Duplicate: a person erased the event, and its key is barred
 	Throttled        Reason = "throttled"         // Retry: the table or an index refused for capacity
 	Unproven         Reason = "unproven"          // Retry: no answer, or a stored digest that could not be read
 	Unattempted      Reason = "unattempted"       // Retry: not begun before the deadline, or behind a failed one of its FIFO group
+	NewerStamp       Reason = "newer-stamp"       // Retry: what is stored has a form and an epoch that this version does not know
 	Refused          Reason = "refused"           // Retry: the service refused the request (permissions, missing table)
 )

@@ -87,7 +87,7 @@ func TestRecords(t *testing.T) {
 				t.Errorf("%s: record %d does not ascend", s.file, i)
 			}
 			last = change.Sequence
-			if change.Kind != r.kind || change.ByTTL != r.ttl || change.Lane.Ordered() != (s.shard != "") {
+			if change.Kind != r.kind || change.Expired != r.ttl || change.Lane.Ordered() != (s.shard != "") {
 				t.Errorf("%s: record %d is read as %+v", s.file, i, change)
 			}
 			if r.outcome == quarantined {
@@ -178,7 +178,7 @@ func foldNaively(state map[string]*naive, p *pipeline.Pipeline, c *event.Change)
 			return
 		}
 		for _, part := range p.Contributions(item).List {
-			if c.ByTTL && part.Def.OnExpire == aggregate.Keep {
+			if c.Expired && part.Def.OnExpire == aggregate.Keep {
 				continue
 			}
 			name := totalName(part.Def.Name, part.By, part.Window)

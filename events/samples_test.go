@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"github.com/ingot-events/ingot/event"
 )
@@ -53,7 +54,8 @@ type record struct {
 	kind     event.ChangeKind
 	sequence string
 	old, new *picture
-	ttl      bool
+	ttl      bool          // the service says that time to live made it
+	later    time.Duration // than the batch's first record
 	outcome  outcome
 }
 

@@ -108,7 +108,7 @@ func shardID(seed string) string {
 func (s *streamSample) record(t *testing.T, p *pipeline.Pipeline, i int, created time.Time) streamRecord {
 	r := &s.records[i]
 	id := sha256.Sum256(fmt.Append(nil, shardID(s.shard), r.sequence))
-	c := streamChange{Created: created.Unix(), Sequence: r.sequence, View: "NEW_AND_OLD_IMAGES"}
+	c := streamChange{Created: created.Add(r.later).Unix(), Sequence: r.sequence, View: "NEW_AND_OLD_IMAGES"}
 	for _, side := range []struct {
 		from *picture
 		to   *image

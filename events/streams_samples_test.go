@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/event"
 )
@@ -15,6 +16,7 @@ const (
 // The three items that streams-insert.json brings in and that later files change or remove.
 var (
 	expiring = order{"m-201", "o-1", "c-201", "p-201", 2, 4998, "2099-03-15T09:00:00Z"}
+	old      = order{"m-216", "o-1", "c-216", "p-216", 1, 100, "2099-03-15T09:10:00Z"} // which expires 70 minutes after it is stored
 	mistaken = order{"m-203", "o-1", "c-203", "p-203", 5, 7500, "2099-03-15T09:00:02Z"}
 	parcel   = shipped("m-202", "o-1", "shp-1", "in_transit", "2099-03-15T09:00:01Z", "2099-03-15T09:00:01Z")
 	arrived  = shipped("m-202", "o-1", "shp-1", "delivered", "2099-03-15T09:00:01Z", "2099-03-16T14:20:00Z")
@@ -47,7 +49,7 @@ func storySamples() []streamSample {
 		{file: "streams-modify.json", about: "The parcel has arrived: a newer revision", answer: "counted: it leaves one total and joins another", after: []string{"streams-insert.json"}, shard: "b", created: "2099-03-16T14:20:02Z",
 			records: []record{{kind: event.Modify, sequence: "4400000000012345678904", old: &picture{body: parcel}, new: &picture{body: arrived}, outcome: counted}},
 			totals:  []total{parcels("m-202", "in_transit", 0, "0"), parcels("m-202", "delivered", 1, "1")}},
-		{file: "streams-ttl-removal.json", about: "Time to live removes an order (userIdentity is the service's)", answer: "subtracted where onExpire says so, kept where it says keep; archived", after: []string{"streams-insert.json"}, shard: "c", created: "2099-06-13T21:14:40Z",
+		{file: "streams-ttl-removal.json", about: "Time to live removes an order, whose time is over", answer: "subtracted where onExpire says so, kept where it says keep; archived", after: []string{"streams-insert.json"}, shard: "c", created: "2099-06-13T21:14:40Z",
 			records: []record{{kind: event.Remove, sequence: "4500000000012345678905", old: &picture{body: expiring.body()}, ttl: true, outcome: counted}},
 			totals: []total{
 				daily("m-201", sunday, 1, values{"orders": "1", "ordered": "4998", "largest": "4998"}),
@@ -70,10 +72,10 @@ func storySamples() []streamSample {
 		{file: "streams-no-shard.json", about: "A batch from a mapping without window, hence without shardId", answer: "marks: the whole batch fails with that explanation, nothing is written; receipts: counted", created: "2099-03-15T11:00:00Z", refused: []string{marks},
 			records: []record{{kind: event.Insert, sequence: "4700000000012345678907", new: &picture{body: order{"m-205", "o-1", "c-205", "p-205", 1, 100, "2099-03-15T10:59:59Z"}.body()}, outcome: counted}},
 			totals:  []total{daily("m-205", sunday, 1, values{"orders": "1", "ordered": "100", "largest": "100"}), product("p-205", 1, values{"orders": "1", "units": "1"}), recent("c-205", 1, values{"orders": "1", "spent": "100"})}},
-		{file: "streams-pipe.json", about: "A batch from EventBridge Pipes: an array of records, and no shardId", answer: "as streams-no-shard.json; what is not proven would fail the whole batch", created: "2099-03-15T11:30:00Z", refused: []string{marks}, piped: true,
+		{file: "streams-pipe.json", about: "A batch from EventBridge Pipes: an array of records, and no shardId", answer: "as streams-no-shard.json; what is not proven would fail the whole batch", created: "2099-06-13T08:00:00Z", refused: []string{marks}, piped: true,
 			records: []record{
-				{kind: event.Insert, sequence: "4800000000012345678908", new: &picture{body: order{"m-216", "o-1", "c-216", "p-216", 1, 100, "2099-03-15T11:29:59Z"}.body()}, outcome: counted},
-				{kind: event.Remove, sequence: "4800000000012345678909", old: &picture{body: order{"m-216", "o-1", "c-216", "p-216", 1, 100, "2099-03-15T11:29:59Z"}.body()}, ttl: true, outcome: counted},
+				{kind: event.Insert, sequence: "4800000000012345678908", new: &picture{body: old.body()}, outcome: counted},
+				{kind: event.Remove, sequence: "4800000000012345678909", old: &picture{body: old.body()}, ttl: true, later: 71 * time.Minute, outcome: counted},
 			},
 			totals:   []total{daily("m-216", sunday, 1, values{"orders": "1", "ordered": "100", "largest": "100"}), product("p-216", 1, values{"orders": "1", "units": "1"}), recent("c-216", 0, values{"orders": "0", "spent": "0"})},
 			archived: []event.Key{{PK: "ORDER#m-216#o-1", SK: "ORDER"}}},

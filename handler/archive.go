@@ -2,9 +2,6 @@ package handler
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,20 +38,14 @@ type s3Archive struct {
 func (a *s3Archive) Put(ctx context.Context, name, body string) error {
 	_, err := a.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &a.bucket, Key: &name, Body: strings.NewReader(body), ContentType: aws.String("application/json")})
 	if err != nil {
-		return fmt.Errorf("archive s3://%s/%s: %w", a.bucket, name, err)
+		return fmt.Errorf("archive s3://%s/%s: %w", a.bucket, name, store.Quiet(err))
 	}
 	return nil
 }
 
-// ArchiveName is the name of an expired item's object: the hex SHA-256 of PK and SK (each preceded by its
-// 4-byte length), and the item's digest.
+// ArchiveName is the name of an expired item's object: the hash of its key and its digest.
 func ArchiveName(item *event.Item) string {
-	text := binary.BigEndian.AppendUint32(nil, uint32(len(item.Key.PK)))
-	text = append(text, item.Key.PK...)
-	text = binary.BigEndian.AppendUint32(text, uint32(len(item.Key.SK)))
-	text = append(text, item.Key.SK...)
-	sum := sha256.Sum256(text)
-	return "expired/" + hex.EncodeToString(sum[:]) + "/" + item.Digest.String() + ".json"
+	return "expired/" + item.Key.Hash() + "/" + item.Digest.String() + ".json"
 }
 
 // archiveTries is how often an object is put within one batch; the batch itself is repeated after that. Unlike the
@@ -64,7 +55,8 @@ const archiveTries = 3
 
 var errNotBegun = errors.New("not begun: another object of the batch was refused, or half of the invocation's time was up")
 
-// archive keeps the old image of every item that time to live removed. What a person removes is not kept.
+// archive keeps the old image of every item that was removed after its time was over. What a person removes before
+// that is not kept.
 //
 // It has half of the time that is left, and begins no object after the first that fails: the totals have the other
 // half, and the answer names the first removal that is not kept. So each delivery counts all of its changes and gets
@@ -77,7 +69,7 @@ func (b *streamBatch) archive(ctx context.Context) {
 	defer stop()
 	var expired []*event.Change
 	for i := range b.changes {
-		if c := &b.changes[i]; c.Kind == event.Remove && c.ByTTL && c.Old != nil {
+		if c := &b.changes[i]; c.Expired {
 			expired = append(expired, c)
 		}
 	}

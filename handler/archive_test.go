@@ -26,7 +26,7 @@ func TestArchive(t *testing.T) {
 		w := newWorld(t, counting(c)).started()
 		a, b, p := w.image(order("1", 5)), w.image(order("2", 7)), w.image(order("3", 9))
 		w.expect(batch(insert(1, a), insert(2, b), insert(3, p)), done)
-		e := batch(removeByTTL(4, a), removeByTTL(5, b.with("tags", "SS", []string{"z", "a"})), record(6, event.Remove, p, nil))
+		e := batch(expiry(4, a), expiry(5, b.with("tags", "SS", []string{"z", "a"})), record(6, event.Remove, p, nil))
 		w.expect(e, done)
 		objects := w.archived()
 		if len(objects) != 2 || w.counted[1].Archived != 2 {
@@ -72,12 +72,12 @@ func TestArchiveFails(t *testing.T) {
 	a, b := w.image(order("1", 5)), w.image(order("2", 7))
 	w.expect(batch(insert(1, a), insert(2, b)), done)
 	w.faults = []fault{{api: "PutObject", before: errLost}}
-	w.expect(batch(removeByTTL(3, a)), done) // once is asked again
+	w.expect(batch(expiry(3, a)), done) // once is asked again
 	w.faults = []fault{{api: "PutObject", before: errLost, always: true}}
-	w.expect(batch(insert(4, w.image(order("3", 1))), removeByTTL(5, b)), from(5))
+	w.expect(batch(insert(4, w.image(order("3", 1))), expiry(5, b)), from(5))
 	w.sums(t, "live", "1", "1") // counted already; the redelivery is dropped by its mark
 	w.faults = nil
-	w.expect(batch(removeByTTL(5, b)), done)
+	w.expect(batch(expiry(5, b)), done)
 	w.sums(t, "live", "1", "1")
 	if len(w.archived()) != 2 {
 		t.Errorf("%d objects", len(w.archived()))
@@ -89,7 +89,7 @@ func TestArchiveDenied(t *testing.T) {
 	for code, want := range map[string]int{"AccessDenied": 1, "NoSuchBucket": 1, "SlowDown": 3} {
 		w := newWorld(t).started()
 		w.faults = []fault{{api: "PutObject", before: &smithy.GenericAPIError{Code: code}, always: true}}
-		w.expect(batch(removeByTTL(1, w.image(order("1", 5)))), from(1))
+		w.expect(batch(expiry(1, w.image(order("1", 5)))), from(1))
 		if n := w.calls["PutObject"]; n != want {
 			t.Errorf("%s: %d requests for an object, want %d", code, n, want)
 		}
@@ -159,7 +159,7 @@ func TestSlowArchive(t *testing.T) {
 				w := newWorld(t, func(s *setup) { s.env = &store.Env{} }).started()
 				records := []map[string]any{insert(1, w.image(order("new", 5)))}
 				for i := range removals {
-					records = append(records, removeByTTL(2+i, w.image(order(fmt.Sprint(i), 1))))
+					records = append(records, expiry(2+i, w.image(order(fmt.Sprint(i), 1))))
 				}
 				slow := &slowArchive{put: c.put, kept: map[string]bool{}}
 				w.streams.Archive = slow
@@ -180,7 +180,7 @@ func TestSlowArchive(t *testing.T) {
 					w.sums(t, "live", fmt.Sprint(1-removals), fmt.Sprint(5-removals))
 					records = records[:0:0]
 					for i := named - 2; named > 0 && i < removals; i++ {
-						records = append(records, removeByTTL(2+i, w.image(order(fmt.Sprint(i), 1))))
+						records = append(records, expiry(2+i, w.image(order(fmt.Sprint(i), 1))))
 					}
 				}
 				if through := len(records) == 0; through != (len(slow.kept) == removals) || !through && c.answers == nil {

@@ -45,7 +45,6 @@ func (w *world) slow(api string) (last func() time.Time) {
 // Work on a batch stops before the function's deadline, in whatever part of it the time goes: the answer gets out and
 // names the first record that is not done with, and the batch that begins there is the rest.
 func TestStreamsMargin(t *testing.T) {
-	const records = 600 // of which no timeout here leaves time for all
 	counted := func(w *world, n int) bool {
 		totals, err := w.store.Total(context.Background(), "live", map[string]string{"id": fmt.Sprint(n)}, epoch, epoch)
 		if err != nil || len(totals) > 1 || len(totals) == 1 && totals[0].N != 1 {
@@ -62,13 +61,16 @@ func TestStreamsMargin(t *testing.T) {
 		return err == nil
 	}
 	for part, p := range map[string]struct {
-		api    string
-		share  time.Duration // what the time that is not to be left is divided by
-		record func(w *world, n int) map[string]any
-		done   func(w *world, n int) bool
+		api     string
+		records int           // no timeout here leaves time for all of them
+		share   time.Duration // what the time that is not to be left is divided by
+		store   store.Config
+		record  func(w *world, n int) map[string]any
+		done    func(w *world, n int) bool
 	}{
-		"totals":  {"UpdateItem", 1, func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1))) }, counted},
-		"archive": {"PutObject", 2, func(w *world, n int) map[string]any { return removeByTTL(n, w.image(parcel(fmt.Sprint(n), 1))) }, kept},
+		"totals":               {"UpdateItem", 1000, 1, store.Config{OneByOne: -1}, func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1))) }, counted},
+		"totals by statements": {"BatchExecuteStatement", 2000, 1, store.Config{Concurrency: 1}, func(w *world, n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1))) }, counted},
+		"archive":              {"PutObject", 600, 2, store.Config{}, func(w *world, n int) map[string]any { return expiry(n, w.image(parcel(fmt.Sprint(n), 1))) }, kept},
 	} {
 		for name, c := range map[string]struct{ timeout, margin, left time.Duration }{
 			"default margin":             {30 * time.Second, 0, 3 * time.Second},
@@ -79,9 +81,9 @@ func TestStreamsMargin(t *testing.T) {
 			t.Run(part+", "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					env := store.Env{}
-					w := newWorld(t, perOrder, func(s *setup) { s.env = &env }).started()
+					w := newWorld(t, perOrder, func(s *setup) { s.env, s.store = &env, p.store }).started()
 					var list []map[string]any
-					for n := 1; n <= records; n++ {
+					for n := 1; n <= p.records; n++ {
 						list = append(list, p.record(w, n))
 					}
 					w.streams.Env, w.streams.Margin = env, c.margin
@@ -99,14 +101,14 @@ func TestStreamsMargin(t *testing.T) {
 					}
 					w.faults = nil
 					first := 1
-					for first <= records && p.done(w, first) {
+					for first <= p.records && p.done(w, first) {
 						first++
 					}
-					if first == 1 || first > records || len(answer.BatchItemFailures) != 1 || answer.BatchItemFailures[0].ItemIdentifier != sequence(first) {
-						t.Fatalf("%d of %d are done, and the answer is %+v", first-1, records, answer)
+					if first == 1 || first > p.records || len(answer.BatchItemFailures) != 1 || answer.BatchItemFailures[0].ItemIdentifier != sequence(first) {
+						t.Fatalf("%d of %d are done, and the answer is %+v", first-1, p.records, answer)
 					}
 					w.expect(batch(list[first-1:]...), done)
-					for n := 1; n <= records; n++ {
+					for n := 1; n <= p.records; n++ {
 						if !p.done(w, n) {
 							t.Fatalf("record %d is left out", n)
 						}

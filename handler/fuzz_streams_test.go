@@ -30,7 +30,7 @@ func FuzzStreams(f *testing.F) {
 	w := newWorld(f)
 	one, two := w.image(order("1", 5)), w.image(order("2", 7))
 	for _, e := range []any{
-		batch(), plain(), batch(insert(1, one), record(2, event.Modify, one, one.with("epoch", "N", "9")), removeByTTL(3, two)),
+		batch(), plain(), batch(insert(1, one), record(2, event.Modify, one, one.with("epoch", "N", "9")), expiry(3, two)),
 		batch(insert(1, one), insert(2, one.with("digest", "S", "x")), insert(3, two.with("tags", "SS", []string{"a"})), record(4, event.Remove, two, nil)),
 	} {
 		payload, err := json.Marshal(e)

@@ -87,6 +87,7 @@ type setup struct {
 	counting aggregate.Counting
 	env      *store.Env
 	now      time.Time
+	store    store.Config // what is set beside the world's own
 }
 
 func newWorld(t testing.TB, options ...func(*setup)) *world {
@@ -96,7 +97,7 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 		o(&s)
 	}
 	w := &world{t: t, now: s.now, calls: map[string]int{}}
-	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept})
+	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept, Behind: embedded.Oldest})
 	var err error
 	if s.load == nil {
 		s.load = func() (*pipeline.Pipeline, error) { return pipeline.New(s.spec, s.options...) }
@@ -110,7 +111,8 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	if s.env != nil {
 		env = *s.env
 	}
-	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: s.counting, Env: env})
+	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: s.counting, Env: env,
+		OneByOne: s.store.OneByOne, Concurrency: s.store.Concurrency})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ type Outcome struct {
 	Refusal *event.Refusal
 	// Failed: the message is returned to SQS, because it is proven neither stored nor kept in quarantine.
 	Failed bool
-	// Existing is the stored item that a Conflict met; nil otherwise.
+	// Existing is the stored item that a Conflict met, without its payload: see store.Result. It is nil otherwise.
 	Existing *event.Item
 }
 
@@ -57,8 +57,8 @@ type IngestReport struct {
 	Took      time.Duration
 }
 
-// Handle is the Lambda handler. It returns an error only for an event that is not from SQS, and for a pipeline that
-// is without its secret: such a batch comes back whole.
+// Handle is the Lambda handler. It returns an error only for an event that is not from SQS, and where the secret of
+// hmac is missing, is not the one that the tables were filled with, or cannot be checked: such a batch comes back whole.
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	if err := in.Plan.Ready(); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
@@ -68,12 +68,15 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 			return events.SQSEventResponse{}, fmt.Errorf("ingest: record %d of the event has no messageId, so it is not from SQS; map this function to a queue", i)
 		}
 	}
-	b := &ingestBatch{Ingest: in, env: in.Env.Real()}
+	b := &ingestBatch{Ingest: in, env: in.Env.Real(), quarantineLog: quarantineLog{log: in.Log}}
 	began := b.env.Now()
 	b.begin(e.Records)
 	var stop context.CancelFunc
 	b.writing, b.sending, stop = b.deadlines(ctx, in.Margin)
 	defer stop()
+	if err := in.Store.CheckSecret(b.writing); err != nil {
+		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
+	}
 	if len(e.Records) > 0 && strings.HasSuffix(e.Records[0].EventSourceARN, ".fifo") {
 		b.fifo()
 	} else {
@@ -92,6 +95,7 @@ type ingestBatch struct {
 	cost     store.Cost
 	// writing ends first and sending later, both before the function's own deadline.
 	writing, sending context.Context
+	quarantineLog    quarantineLog
 }
 
 // begin has every message failed until it is proven stored or kept in quarantine: SQS deletes what the answer does not
@@ -199,7 +203,7 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 }
 
 func (b *ingestBatch) unkept(o *Outcome, err error) {
-	b.logf(slog.LevelError, "quarantine failed; the message stays in its queue", o, slog.String("error", err.Error()))
+	b.logQuarantine(slog.LevelError, "quarantine failed; the message stays in its queue", o, slog.String("error", err.Error()))
 }
 
 // failures is the answer: each id that is not done with once, in event order.
@@ -229,29 +233,42 @@ func (b *ingestBatch) report(ctx context.Context, began time.Time) {
 		}
 		switch {
 		case o.Verdict.Quarantined() && !o.Failed:
-			b.logf(slog.LevelWarn, "quarantined", o)
+			b.logQuarantine(slog.LevelWarn, "quarantined", o)
 		case o.Verdict.Quarantined() && b.Quarantine == nil:
-			b.logf(slog.LevelWarn, "no quarantine queue is configured; the message goes back, and in the end to the dead-letter queue", o)
+			b.logQuarantine(slog.LevelWarn, "no quarantine queue is configured; the message goes back, and in the end to the dead-letter queue", o)
 		case o.Verdict == event.Retry && r.Verdicts[event.Retry] == 1: // the others of a batch have the same cause as a rule
-			b.logf(slog.LevelWarn, "delivered again; the first of its batch", o)
+			b.logRetry("delivered again; the first of its batch", o)
 		}
 		if b.OnResult != nil {
 			b.OnResult(ctx, *o)
 		}
 	}
+	b.quarantineLog.end(b.sending)
 	r.Took = b.env.Now().Sub(began)
 	if b.OnBatch != nil {
 		b.OnBatch(ctx, r)
 	}
 }
 
-// logf writes one line about one message: never its payload, which may be personal.
-func (b *ingestBatch) logf(level slog.Level, text string, o *Outcome, more ...slog.Attr) {
-	if b.Log == nil {
-		return
+// logQuarantine writes one line about a message that can never be stored.
+func (b *ingestBatch) logQuarantine(level slog.Level, text string, o *Outcome, more ...slog.Attr) {
+	b.quarantineLog.line(b.sending, level, text, append(b.attrs(o), more...)...)
+}
+
+// logRetry writes one line about a message that goes back. Nothing keeps its detail but this line, and it is about
+// the service and the time that is left, never about the event.
+func (b *ingestBatch) logRetry(text string, o *Outcome) {
+	if b.Log != nil {
+		b.Log.LogAttrs(b.sending, slog.LevelWarn, text, append(b.attrs(o), slog.String("detail", o.Refusal.Detail))...)
 	}
-	attrs := append([]slog.Attr{slog.String("messageId", o.Message.MessageId), slog.String("verdict", o.Verdict.String()),
-		slog.String("reason", string(o.Refusal.Reason)), slog.String("detail", o.Refusal.Detail),
-		slog.String("pk", o.Refusal.Key.PK), slog.String("sk", o.Refusal.Key.SK)}, more...)
-	b.Log.LogAttrs(b.sending, level, text, attrs...)
+}
+
+// attrs is what a log may hold of a message.
+func (b *ingestBatch) attrs(o *Outcome) []slog.Attr {
+	eventType := o.Refusal.Type
+	if o.Item != nil {
+		eventType = o.Item.Type
+	}
+	return append([]slog.Attr{slog.String("messageId", o.Message.MessageId), slog.String("verdict", o.Verdict.String()),
+		slog.String("reason", string(o.Refusal.Reason))}, keyAttrs(o.Refusal.Key, b.Plan.HidesKeys(eventType))...)
 }

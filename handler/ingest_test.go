@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -182,6 +183,76 @@ func TestIngestDeadline(t *testing.T) {
 	}
 }
 
+// Writing stops early enough for quarantine, and quarantine for the answer: what can never be stored is kept although
+// the table takes all the time there is, and what is not kept by then is in the answer, which gets out.
+func TestQuarantineHasTime(t *testing.T) {
+	for name, slow := range map[string]time.Duration{"a quick queue": 100 * time.Millisecond, "a slow queue": 700 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				env := store.Env{}
+				w := newWorld(t, func(s *setup) { s.env = &env })
+				w.ingest.Env = env
+				w.slow("BatchExecuteStatement")
+				bodies := make([]string, 0, 10_030)
+				for i := range 10_030 {
+					if i%334 == 0 {
+						bodies = append(bodies, "x")
+						continue
+					}
+					bodies = append(bodies, order(fmt.Sprint(i), 1))
+				}
+				q := &sending{next: w.ingest.Quarantine, took: slow}
+				w.ingest.Quarantine = q
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+				defer cancel()
+				answer, err := w.ingest.Handle(ctx, messages(bodies...))
+				if err != nil || ctx.Err() != nil {
+					t.Fatalf("answered after %s: %v", time.Since(began), err)
+				}
+				if q.began < 27*time.Second || q.began > 28*time.Second || q.until != 29*time.Second {
+					t.Errorf("quarantine began after %s and had until %s, want the 2 seconds before the last one", q.began, q.until)
+				}
+				kept := 0
+				for _, o := range w.outcomes {
+					if o.Verdict == event.Poison && !o.Failed {
+						kept++
+					}
+				}
+				if want := 31; (slow < time.Second/2) != (kept == want) {
+					t.Errorf("%d of %d kept", kept, want)
+				}
+				if len(answer.BatchItemFailures) == 0 {
+					t.Error("the table was to take all the time")
+				}
+			})
+		})
+	}
+}
+
+// sending is a quarantine that keeps one letter at a time and takes its time for it.
+type sending struct {
+	next         handler.Quarantine
+	took         time.Duration
+	began, until time.Duration
+}
+
+func (s *sending) Send(ctx context.Context, letters []handler.Letter) []error {
+	at, _ := ctx.Deadline()
+	outer := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // where a bubble's clock begins
+	s.began, s.until = time.Since(outer), at.Sub(outer)
+	errs := make([]error, len(letters))
+	for i := range letters {
+		if i%10 == 0 && ctx.Err() == nil {
+			time.Sleep(s.took)
+		}
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = s.next.Send(ctx, letters[i:i+1])[0]
+		}
+	}
+	return errs
+}
+
 // A FIFO queue is one by its ARN.
 func TestFIFO(t *testing.T) {
 	group := func(e *events.SQSEvent, groups string) {
@@ -243,6 +314,32 @@ func TestFIFO(t *testing.T) {
 				t.Errorf("quarantine %v: %s, want %s", quarantine, got, want)
 			}
 		}
+	})
+	t.Run("a hot key stops its group alone, and soon", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			env := store.Env{}
+			w := newWorld(t, func(s *setup) { s.env = &env })
+			w.ingest.Env = env
+			hot := refuse("a2")
+			hot.before = &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded")}}}
+			w.faults = []fault{hot}
+			e := e()
+			e.Records[0].EventSourceARN += ".fifo"
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			answer, err := w.ingest.Handle(ctx, e)
+			if took := time.Since(began); err != nil || took > 6*time.Second {
+				t.Errorf("answered after %s: %v", took, err)
+			}
+			var back []string
+			for _, f := range answer.BatchItemFailures {
+				back = append(back, f.ItemIdentifier)
+			}
+			if got := strings.Join(back, " ") + ": " + w.verdicts(); got != "m2 m4 m6: Inserted Inserted Retry Inserted Retry Poison Retry" {
+				t.Error(got)
+			}
+		})
 	})
 	t.Run("inside a group in order", func(t *testing.T) {
 		w := newWorld(t)

@@ -79,7 +79,7 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 	refuse("SendMessageBatch")
 	streams(batch(odd))
 	refuse("PutObject")
-	streams(batch(removeByTTL(3, a)))
+	streams(batch(expiry(3, a)))
 	refuse("UpdateItem")
 	streams(batch(insert(4, behind)))
 	w.streams.OnChange = func(context.Context, event.Change) error { return errors.New("no") }
@@ -87,7 +87,7 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 
 	for _, text := range []string{"quarantined", "quarantine failed; the message stays in its queue", "delivered again; the first of its batch",
 		"no quarantine queue is configured; the message goes back, and in the end to the dead-letter queue",
-		"record that cannot be understood not quarantined; the batch goes on from there", "expired item not archived; the batch goes on from there",
+		"record not quarantined; the batch goes on from there", "expired item not archived; the batch goes on from there",
 		"generation not marked behind; the batch goes on from there", "aggregates not proven; the batch goes on from there", "OnChange failed; the batch goes on from there"} {
 		if len(log.lines[text]) == 0 {
 			t.Errorf("no line says %q", text)
@@ -121,9 +121,9 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 	}{
 		{"aggregates", "TransactWriteItems", insert(1, img), "aggregates not proven", ""},
 		{"head", "UpdateItem", insert(1, img.with("epoch", "N", "1")), "generation not marked behind", ""},
-		{"archive", "PutObject", removeByTTL(1, img), "expired item not archived", ""},
-		{"quarantine", "SendMessageBatch", odd, "record that cannot be understood not quarantined", ""},
-		{"quarantine of a record without a number", "SendMessageBatch", nameless, "record that cannot be understood not quarantined", "record that cannot be understood not quarantined"},
+		{"archive", "PutObject", expiry(1, img), "expired item not archived", ""},
+		{"quarantine", "SendMessageBatch", odd, "record not quarantined", ""},
+		{"quarantine of a record without a number", "SendMessageBatch", nameless, "record not quarantined", "record not quarantined"},
 		{"stamp", "", insert(1, img.with("epoch", "N", "4")), "", "carries epoch 4"},
 	} {
 		w.faults = []fault{{api: c.api, before: denied, always: true}}

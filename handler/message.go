@@ -78,11 +78,7 @@ const maxDetail = 1024
 
 // note is Ingot's attribute.
 func note(r *event.Refusal) types.MessageAttributeValue {
-	detail := r.Detail
-	if len(detail) > maxDetail {
-		detail = strings.ToValidUTF8(detail[:maxDetail], "") + "…"
-	}
-	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), detail, r.Key.PK, r.Key.SK})
+	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), event.Shorten(r.Detail, maxDetail), r.Key.PK, r.Key.SK})
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 

@@ -24,7 +24,7 @@ func TestPipe(t *testing.T) {
 	w.expect(pipe(), pipeDone)
 	w.expect(pipe(insert(1, one), insert(2, two)), pipeDone)
 	w.expect(pipe(insert(1, one), insert(2, two)), pipeDone) // again
-	w.expect(pipe(removeByTTL(3, two)), pipeDone)
+	w.expect(pipe(expiry(3, two)), pipeDone)
 	w.sums(t, "live", "1", "5")
 	if got := len(w.archived()); got != 1 {
 		t.Errorf("%d objects archived", got)

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/store"
 )
@@ -72,8 +72,7 @@ func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
 			errs[i] = context.DeadlineExceeded // until proven
 		}
 	}
-	_, bounded := ctx.Deadline()
-	for round := 1; len(todo) > 0 && ctx.Err() == nil && (bounded || round <= maxRounds); round++ {
+	for round := 1; len(todo) > 0 && ctx.Err() == nil; round++ {
 		var again []int
 		for len(todo) > 0 {
 			batch := q.take(letters, todo)
@@ -81,8 +80,7 @@ func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
 			again = append(again, q.sendBatch(ctx, letters, batch, errs)...)
 		}
 		todo = again
-		wait := min(50*time.Millisecond<<min(round, 6), 2*time.Second)
-		if len(todo) > 0 && q.env.Sleep(ctx, time.Duration(q.env.Rand()*float64(wait))) != nil {
+		if len(todo) > 0 && !q.env.Wait(ctx, round) {
 			break
 		}
 	}
@@ -111,7 +109,7 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 	out, err := q.client.SendMessageBatch(ctx, in)
 	if err != nil {
 		for _, i := range batch {
-			errs[i] = fmt.Errorf("quarantine queue: %w", err)
+			errs[i] = fmt.Errorf("quarantine queue: %w", store.Quiet(err))
 		}
 		if store.Denied(err) {
 			return nil
@@ -123,7 +121,7 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 		if convErr != nil || i < 0 || i >= len(errs) {
 			continue
 		}
-		errs[i] = fmt.Errorf("quarantine queue: %s: %s", aws.ToString(failed.Code), aws.ToString(failed.Message))
+		errs[i] = fmt.Errorf("quarantine queue: %w", store.Quiet(&smithy.GenericAPIError{Code: aws.ToString(failed.Code), Message: aws.ToString(failed.Message)}))
 		if !failed.SenderFault {
 			again = append(again, i)
 		}
@@ -135,9 +133,6 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 	}
 	return again
 }
-
-// maxRounds bounds the tries of a caller without a deadline.
-const maxRounds = 20
 
 // fit says why a letter can never be sent, or nil.
 func (l *Letter) fit() error {

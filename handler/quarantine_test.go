@@ -107,6 +107,23 @@ func TestUnfitLetters(t *testing.T) {
 	if w.batches[0].Failed != 2 {
 		t.Errorf("%+v", w.batches[0])
 	}
+	// A caller's own letters are held to the same bounds, to the attribute and the byte.
+	direct := newWorld(t).ingest.Quarantine
+	for n, fits := range map[int]bool{10: true, 11: false} {
+		l := handler.Letter{Body: "x", Attributes: map[string]sqstypes.MessageAttributeValue{}}
+		for a := range n {
+			l.Attributes[fmt.Sprint("a", a)] = sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String("v")}
+		}
+		if err := direct.Send(deadline(t), []handler.Letter{l})[0]; (err == nil) != fits || !fits && !errors.Is(err, handler.ErrUnfit) {
+			t.Errorf("%d attributes: %v", n, err)
+		}
+	}
+	for n, fits := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {
+		l := handler.Letter{Body: strings.Repeat("x", n)}
+		if err := direct.Send(deadline(t), []handler.Letter{l})[0]; (err == nil) != fits || !fits && !errors.Is(err, handler.ErrUnfit) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
 	// With room for the note a body of nearly 1 MiB goes.
 	big := "x" + strings.Repeat("y", 1<<20-2000)
 	if got := w.receive(messages(big, "small", big)); got != failures() {

@@ -3,6 +3,7 @@ package handler
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -58,7 +59,7 @@ func readStreamEvent(payload []byte) (*streamEvent, error) {
 		ShardID string            `json:"shardId"`
 	}
 	if err := json.Unmarshal(payload, &e); err != nil {
-		return nil, err
+		return nil, quietJSON(err)
 	}
 	odd := &streamEvent{shard: e.ShardID, windowed: e.Window != nil, records: make([]streamRecord, len(e.Records))}
 	for i, text := range e.Records {
@@ -104,7 +105,7 @@ func readPipe(doc event.Document, strict bool, payload []byte) (*streamEvent, er
 func (e *streamEvent) readOdd(payload []byte) error {
 	var texts []json.RawMessage
 	if err := json.Unmarshal(payload, &texts); err != nil {
-		return err
+		return quietJSON(err)
 	}
 	for i, text := range texts {
 		var record struct {
@@ -117,6 +118,19 @@ func (e *streamEvent) readOdd(payload []byte) error {
 		e.records = append(e.records, streamRecord{text: text})
 	}
 	return nil
+}
+
+// quietJSON is the error of encoding/json without what it quotes of the text.
+func quietJSON(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is not valid JSON near byte %d", syntax.Offset)
+	case errors.As(err, &kind):
+		return fmt.Errorf("it has another JSON type than a stream batch near byte %d", kind.Offset)
+	}
+	return errors.New("a part of it cannot be read") // such as a time in its window
 }
 
 func notPiped(i int) error {

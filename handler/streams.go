@@ -28,7 +28,8 @@ type Streams struct {
 	// Archive keeps what time to live removes. Nil: it is gone.
 	Archive Archive
 	// OnChange is called for each change in order, at least once, before anything is counted. An error stops
-	// the batch there; that change and all after it are delivered again.
+	// the batch there; that change and all after it are delivered again. The error is logged as it is, so it must
+	// not quote the event.
 	OnChange func(context.Context, event.Change) error
 	// OnBatch is told the sums of each batch before the answer, of one that fails whole too.
 	OnBatch func(context.Context, StreamsReport)
@@ -44,10 +45,12 @@ type StreamsReport struct {
 	ShardID     string // the shard that the event names; empty: it names none
 	Received    int    // records
 	Foreign     int    // records of items that are not Ingot's
+	Inserted    int    // new items among the records that the batch is done with; see the metric ItemsInserted
 	Quarantined int    // records and updates
 	Archived    int
 	Updates     int // aggregate items written
 	Dropped     int // steps found counted already, by mark or receipt
+	Large       int // aggregate items that come close to what an item may take
 	Behind      int // images stamped below a generation of their type
 	Unproven    bool
 	Lag         time.Duration // since the oldest record was created
@@ -84,7 +87,7 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	if len(e.records) == 0 {
 		return response, nil // the end of a window or a shard: all was written when it came
 	}
-	b := &streamBatch{Streams: s, env: s.Env.Real()}
+	b := &streamBatch{Streams: s, env: s.Env.Real(), quarantineLog: quarantineLog{log: s.Log}}
 	b.rep.ShardID, b.rep.Received = e.shard, len(e.records)
 	began := b.env.Now()
 	ctx, stop := b.deadline(ctx)
@@ -122,17 +125,21 @@ type streamBatch struct {
 	env      store.Env
 	changes  []event.Change
 	odd      []oddRecord
+	ahead    []oddRecord    // those with an image that a newer pipeline has stamped
 	created  time.Time      // of the first record, by the stream
 	unproven event.Sequence // the lowest that is not proven; zero: all is
 	why      error          // why that one is not
 	whole    error          // something without a sequence number is not proven: the whole batch goes back
 	rep      StreamsReport
+	// quarantineLog writes the lines about quarantine.
+	quarantineLog quarantineLog
 }
 
-// oddRecord is a record that cannot be understood.
+// oddRecord is a record that goes to quarantine: it cannot be understood, or an operator has given it up.
 type oddRecord struct {
 	change event.Change // what could be read of it
 	raw    json.RawMessage
+	reason event.Reason
 	err    error
 }
 
@@ -161,17 +168,17 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	if e.shard == "" && b.Store.Counting() == aggregate.Marks {
 		return errNoShard
 	}
-	b.hook(ctx)
-	counted, heads, err := b.route(e.shard)
-	if err != nil {
+	if err := b.giveUp(ctx); err != nil {
 		return err
 	}
+	b.hook(ctx)
+	counted, heads := b.route(e.shard)
 	b.archive(ctx)
 	b.quarantineOdd(ctx)
 	b.mark(ctx, heads)
 	applied := b.Store.Apply(ctx, counted, b.refused)
 	b.rep.Cost.Add(applied.Cost)
-	b.rep.Updates, b.rep.Dropped = applied.Updates, applied.Dropped
+	b.rep.Updates, b.rep.Dropped, b.rep.Large = applied.Updates, applied.Dropped, applied.Large
 	b.rep.Quarantined += applied.Refused
 	if !applied.Unproven.IsZero() {
 		b.fail(ctx, applied.Unproven, "aggregates not proven", applied.Err)
@@ -193,8 +200,12 @@ func (b *streamBatch) decode(e *streamEvent) error {
 		if b.created.IsZero() {
 			b.created = change.Created
 		}
+		if change.Stamp > b.Plan.Epoch() {
+			b.ahead = append(b.ahead, oddRecord{change, record.raw(), GivenUp, err})
+			continue
+		}
 		if err != nil {
-			b.odd = append(b.odd, oddRecord{change, record.raw(), err})
+			b.odd = append(b.odd, oddRecord{change, record.raw(), UndecodableRecord, err})
 			continue
 		}
 		if len(b.changes) > 0 && change.Lane != b.changes[0].Lane {
@@ -207,6 +218,45 @@ func (b *streamBatch) decode(e *streamEvent) error {
 		b.changes = append(b.changes, change)
 	}
 	return nil
+}
+
+// giveUp fails the batch for the first record that a newer pipeline has stamped: old code must not skip what it does
+// not know, however little of it it can read. Only where an operator has given that record up is it an odd one like
+// others.
+func (b *streamBatch) giveUp(ctx context.Context) error {
+	if len(b.ahead) == 0 {
+		return nil
+	}
+	for _, r := range b.ahead {
+		c := &r.change
+		if c.Sequence.IsZero() {
+			return fmt.Errorf("a record without a sequence number carries epoch %d and this function's pipeline.yaml is at %d", c.Stamp, b.Plan.Epoch())
+		}
+		given, cost, err := b.Store.GivenUp(ctx, c.Lane, c.Sequence)
+		b.rep.Cost.Add(cost)
+		if err != nil {
+			return fmt.Errorf("record %s carries epoch %d; whether it is given up could not be read: %w", c.Sequence, c.Stamp, err)
+		}
+		why := fmt.Errorf("an item (%s) carries epoch %d and this function's pipeline.yaml is at %d", keyText(c.Key, b.Plan.HidesKeys(typeOf(c))), c.Stamp, b.Plan.Epoch())
+		if !given {
+			return fmt.Errorf("%w; deploy the streams function with the newer pipeline.yaml, before the ingest function. If no pipeline.yaml has that epoch, "+
+				"give record %s up with PK %s in the aggregates table, as the operating guide says under \"A stamp of no pipeline\"", why, c.Sequence, aggregate.GivenUpKey(c.Lane, c.Sequence).PK)
+		}
+		r.err = why
+		b.odd = append(b.odd, r)
+	}
+	slices.SortFunc(b.odd, func(a, b oddRecord) int { return a.change.Sequence.Compare(b.change.Sequence) })
+	return nil
+}
+
+// typeOf is the event type of a change, as far as it is known.
+func typeOf(c *event.Change) string {
+	for _, image := range []*event.Item{c.New, c.Old} {
+		if image != nil {
+			return image.Type
+		}
+	}
+	return ""
 }
 
 // hook tells the user's own code of each change; where it fails, the batch ends.
@@ -233,28 +283,22 @@ func (b *streamBatch) hook(ctx context.Context) {
 // heads is what the batch has to say about whole generations.
 type heads struct {
 	behind []*aggregate.Definition
-	failed map[*aggregate.Definition]error
-	order  []*aggregate.Definition // of failed
+	failed map[*aggregate.Definition]string // the first item of which each could not be computed
+	order  []*aggregate.Definition          // of failed
 }
 
-// route plans what the changes add. A change from a pipeline newer than this one fails the batch: old code
-// must not skip what it does not know.
-func (b *streamBatch) route(shard string) (*aggregate.Batch, *heads, error) {
+// route plans what the changes add.
+func (b *streamBatch) route(shard string) (*aggregate.Batch, *heads) {
 	lane := event.Lane{ShardID: shard}
 	if len(b.changes) > 0 {
 		lane = b.changes[0].Lane
 	}
-	batch, h := aggregate.NewBatch(b.Store.Counting(), lane), &heads{failed: map[*aggregate.Definition]error{}}
+	batch, h := aggregate.NewBatch(b.Store.Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
 	for i := range b.changes {
 		c := &b.changes[i]
-		for _, image := range []*event.Item{c.Old, c.New} {
-			if image != nil && image.Epoch > b.Plan.Epoch() {
-				return nil, nil, fmt.Errorf("item %s carries epoch %d and this function's pipeline.yaml is at %d; deploy the streams function with the newer pipeline.yaml, before the ingest function", c.Key, image.Epoch, b.Plan.Epoch())
-			}
-		}
 		batch.Add(c, b.contributions(c.Old, h, false), b.contributions(c.New, h, true))
 	}
-	return batch, h, nil
+	return batch, h
 }
 
 func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []aggregate.Contribution {
@@ -263,8 +307,8 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 	}
 	c := b.Plan.Contributions(item)
 	for _, f := range c.Failed {
-		if h.failed[f.Def] == nil {
-			h.failed[f.Def] = fmt.Errorf("item %s: %w", item.Key, f.Err)
+		if h.failed[f.Def] == "" {
+			h.failed[f.Def] = b.uncomputable(item, f.Err)
 			h.order = append(h.order, f.Def)
 		}
 	}
@@ -276,6 +320,16 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 		}
 	}
 	return c.List
+}
+
+// uncomputable names an item from which a definition cannot be computed, and the reason. The detail is left out, since
+// it may quote the payload.
+func (b *streamBatch) uncomputable(item *event.Item, err error) string {
+	text := keyText(item.Key, b.Plan.HidesKeys(item.Type))
+	if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
+		text += " (" + string(refusal.Reason) + ")"
+	}
+	return text
 }
 
 func (h *heads) add(def *aggregate.Definition) {
@@ -299,7 +353,7 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 		b.fail(ctx, first, "generation not marked behind", err)
 	}
 	for _, def := range h.order {
-		cost, err := b.Store.Flag(ctx, []*aggregate.Definition{def}, b.created, "an item adds nothing because it cannot be computed: "+h.failed[def].Error())
+		cost, err := b.Store.Flag(ctx, []*aggregate.Definition{def}, b.created, "an item adds nothing because it cannot be computed: item "+h.failed[def])
 		b.rep.Cost.Add(cost)
 		if err != nil {
 			b.fail(ctx, first, "head not flagged", err)
@@ -325,11 +379,27 @@ func (b *streamBatch) fail(ctx context.Context, at event.Sequence, what string, 
 	b.Log.LogAttrs(ctx, slog.LevelError, what+"; the batch goes on from there", attrs...)
 }
 
+// inserted counts the new items among the records that are not delivered again.
+func (b *streamBatch) inserted() (n int) {
+	if b.whole != nil {
+		return 0
+	}
+	for i := range b.changes {
+		c := &b.changes[i]
+		if c.Kind == event.Insert && c.New != nil && (b.unproven.IsZero() || c.Sequence.Compare(b.unproven) < 0) {
+			n++
+		}
+	}
+	return n
+}
+
 func (b *streamBatch) report(ctx context.Context, began time.Time) {
 	if !b.created.IsZero() {
 		b.rep.Lag = max(0, began.Sub(b.created))
 	}
 	b.rep.Unproven = b.whole != nil || !b.unproven.IsZero()
+	b.rep.Inserted = b.inserted()
+	b.quarantineLog.end(ctx)
 	b.rep.Took = b.env.Now().Sub(began)
 	if b.OnBatch != nil {
 		b.OnBatch(ctx, b.rep)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
 )
 
 // recordLetter is the body of a stream record's letter: enough to find the item and the record again.
@@ -25,12 +26,14 @@ type recordLetter struct {
 	Detail    string          `json:"detail"`
 	Aggregate string          `json:"aggregate,omitempty"`
 	Record    json.RawMessage `json:"record,omitempty"` // the record itself, if it fits
+	hidden    bool            // the log shows its key as a hash
 }
 
-// Reasons of what the streams function sends to quarantine: a stream record that cannot be understood, and an update of
-// a total that the table refuses for good.
+// Reasons of what the streams function sends to quarantine: a stream record that cannot be understood, one of a later
+// epoch that an operator has given up, and an update of a total that the table refuses for good.
 const (
 	UndecodableRecord event.Reason = "undecodable-record"
+	GivenUp           event.Reason = "given-up"
 	RefusedUpdate     event.Reason = "refused-update"
 )
 
@@ -60,16 +63,19 @@ func (b *streamBatch) send(ctx context.Context, letters ...*recordLetter) error 
 	sendable := make([]Letter, len(letters))
 	for i, l := range letters {
 		sendable[i] = l.letter()
-		if b.Log != nil {
-			b.Log.WarnContext(ctx, "quarantined", slog.String("reason", l.Reason), slog.String("detail", l.Detail), slog.String("pk", l.PK),
-				slog.String("sk", l.SK), slog.String("shardId", l.ShardID), slog.Any("sequenceNumbers", l.Sequences))
+	}
+	errs := b.Quarantine.Send(ctx, sendable)
+	for i, l := range letters {
+		if errs[i] == nil {
+			b.quarantineLog.line(ctx, slog.LevelWarn, "quarantined", append(keyAttrs(event.Key{PK: l.PK, SK: l.SK}, l.hidden),
+				slog.String("reason", l.Reason), slog.String("shardId", l.ShardID), slog.Any("sequenceNumbers", l.Sequences))...)
 		}
 	}
-	return errors.Join(b.Quarantine.Send(ctx, sendable)...)
+	return errors.Join(errs...)
 }
 
-// quarantineOdd keeps the records that cannot be understood and flags every generation, because which ones
-// they would have touched cannot be known. The batch never fails for them: a shard that waits for one bad
+// quarantineOdd keeps the records that cannot be understood, or are given up, and flags every generation, because which
+// ones they would have touched cannot be known. The batch never fails for them: a shard that waits for one bad
 // record loses the others after a day.
 func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	if len(b.odd) == 0 {
@@ -79,18 +85,30 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	for _, odd := range b.odd {
 		c := odd.change
 		letters = append(letters, &recordLetter{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN, ShardID: c.Lane.ShardID,
-			Sequences: []string{c.Sequence.String()}, Reason: string(UndecodableRecord), Detail: odd.err.Error(), Record: odd.raw})
+			Sequences: []string{c.Sequence.String()}, Reason: string(odd.reason), Detail: odd.err.Error(), Record: odd.raw,
+			hidden: b.Plan.HidesKeys("")}) // the type of such a record cannot be relied on
 	}
 	err := b.send(ctx, letters...)
 	if err == nil {
 		b.rep.Quarantined += len(letters)
-		cost, flagErr := b.Store.Flag(ctx, slices.Concat(b.Plan.Definitions(), b.Store.Newer()), b.created, "a stream record could not be understood and is in quarantine: "+b.odd[0].err.Error())
+		cost, flagErr := b.Store.Flag(ctx, slices.Concat(b.Plan.Definitions(), b.Store.Newer()), b.created, b.odd[0].flag())
 		b.rep.Cost.Add(cost)
 		err = flagErr
 	}
 	if err != nil {
-		b.fail(ctx, b.firstOdd(), "record that cannot be understood not quarantined", err)
+		b.fail(ctx, b.firstOdd(), "record not quarantined", err)
 	}
+}
+
+// flag is the reason that stands in the heads' flags. What is odd about the record stands in its note.
+func (o *oddRecord) flag() string {
+	switch {
+	case o.change.Sequence.IsZero():
+		return "a stream record without a sequence number could not be understood and is in quarantine"
+	case o.reason == GivenUp:
+		return "a stream record was given up and is in quarantine: " + o.change.Sequence.String()
+	}
+	return "a stream record could not be understood and is in quarantine: " + o.change.Sequence.String()
 }
 
 // firstOdd is the sequence to go on from when an odd record could not be kept: the lowest, which is none at
@@ -106,7 +124,7 @@ func (b *streamBatch) firstOdd() event.Sequence {
 
 // refused keeps an update that the table will never take.
 func (b *streamBatch) refused(ctx context.Context, u *aggregate.Update, cause error) error {
-	l := &recordLetter{Reason: string(RefusedUpdate), Detail: cause.Error(), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK}
+	l := &recordLetter{Reason: string(RefusedUpdate), Detail: store.Detail(cause), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK, hidden: b.Plan.HidesTotals(u.Def.Name)}
 	if len(b.changes) > 0 {
 		l.StreamARN, l.ShardID = b.changes[0].Lane.StreamARN, b.changes[0].Lane.ShardID
 	}
@@ -114,7 +132,7 @@ func (b *streamBatch) refused(ctx context.Context, u *aggregate.Update, cause er
 		l.Sequences = append(l.Sequences, s.Sequence.String())
 	}
 	if err := b.send(ctx, l); err != nil {
-		return fmt.Errorf("update of %s: %w", u.Key, err)
+		return fmt.Errorf("update of aggregate %s: %w", u.Def, err)
 	}
 	return nil
 }

@@ -15,36 +15,39 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
+// oddities are what makes a record one that cannot be understood.
+var oddities = map[string]func(r map[string]any, img attributes){
+	"unknown attribute type": func(r map[string]any, img attributes) { img["odd"] = map[string]any{"Z": 1} },
+	"two types":              func(r map[string]any, img attributes) { img["odd"] = map[string]any{"S": "a", "N": "1"} },
+	"attribute no object":    func(r map[string]any, img attributes) { img["odd"] = nil },
+	"no digest":              func(r map[string]any, img attributes) { delete(img, "digest") },
+	"digest not base64":      func(r map[string]any, img attributes) { img["digest"] = map[string]any{"B": "***"} },
+	"twice as long in a letter": func(_ map[string]any, img attributes) {
+		img["note"] = map[string]any{"S": strings.Repeat("\ufffe", 200_000)} // SQS takes it only escaped
+		delete(img, "digest")
+	},
+	"stamp of no pipeline": func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "1000000001"} },
+	"stamp below nothing":  func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "-5"} },
+	"stamp with a part":    func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "1.5"} },
+	"stamp as text":        func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"S": "3"} },
+	"no data":              func(r map[string]any, img attributes) { delete(img, "data") },
+	"time unreadable":      func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
+	"unknown event name":   func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
+	"no images":            func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
+	"name of wrong type":   func(r map[string]any, _ attributes) { r["eventName"] = 7 },
+	"no stream":            func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
+	"no creation time": func(r map[string]any, _ attributes) {
+		delete(r["dynamodb"].(map[string]any), "ApproximateCreationDateTime")
+	},
+	"creation time beyond reason": func(r map[string]any, _ attributes) {
+		r["dynamodb"].(map[string]any)["ApproximateCreationDateTime"] = 1e300
+	},
+}
+
 // A record that cannot be understood goes to quarantine and flags every head; the batch goes on.
 func TestOddRecords(t *testing.T) {
 	for _, c := range bothWays {
-		for name, alter := range map[string]func(r map[string]any, img attributes){
-			"unknown attribute type": func(r map[string]any, img attributes) { img["odd"] = map[string]any{"Z": 1} },
-			"two types":              func(r map[string]any, img attributes) { img["odd"] = map[string]any{"S": "a", "N": "1"} },
-			"attribute no object":    func(r map[string]any, img attributes) { img["odd"] = nil },
-			"no digest":              func(r map[string]any, img attributes) { delete(img, "digest") },
-			"digest not base64":      func(r map[string]any, img attributes) { img["digest"] = map[string]any{"B": "***"} },
-			"twice as long in a letter": func(_ map[string]any, img attributes) {
-				img["note"] = map[string]any{"S": strings.Repeat("\ufffe", 200_000)} // SQS takes it only escaped
-				delete(img, "digest")
-			},
-			"stamp of no pipeline": func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "1000000001"} },
-			"stamp below nothing":  func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "-5"} },
-			"stamp with a part":    func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "1.5"} },
-			"stamp as text":        func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"S": "3"} },
-			"no data":              func(r map[string]any, img attributes) { delete(img, "data") },
-			"time unreadable":      func(r map[string]any, img attributes) { img["at"] = map[string]any{"S": "yesterday"} },
-			"unknown event name":   func(r map[string]any, _ attributes) { r["eventName"] = "UPSERT" },
-			"no images":            func(r map[string]any, _ attributes) { delete(r["dynamodb"].(map[string]any), "NewImage") },
-			"name of wrong type":   func(r map[string]any, _ attributes) { r["eventName"] = 7 },
-			"no stream":            func(r map[string]any, _ attributes) { delete(r, "eventSourceARN") },
-			"no creation time": func(r map[string]any, _ attributes) {
-				delete(r["dynamodb"].(map[string]any), "ApproximateCreationDateTime")
-			},
-			"creation time beyond reason": func(r map[string]any, _ attributes) {
-				r["dynamodb"].(map[string]any)["ApproximateCreationDateTime"] = 1e300
-			},
-		} {
+		for name, alter := range oddities {
 			t.Run(c.String()+" "+name, func(t *testing.T) {
 				w := newWorld(t, counting(c)).started()
 				odd := insert(2, w.image(order("2", 50)))

@@ -1,7 +1,7 @@
 // Package ingottest runs a whole deployment in the test's own process: the queue, both functions, both tables,
 // the stream, time to live, quarantine and archive. It tests your pipeline.yaml, and your hooks, under what
 // really happens to them: messages and changes that come twice and late, functions that are killed between a
-// write and its answer, requests that are throttled or whose answer is lost.
+// write and its answer, requests that are throttled or whose answer is lost, reads that are stale.
 //
 //	func TestOrders(t *testing.T) {
 //		w := ingottest.New(t, ingottest.Config{Pipeline: p})

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/embedded"
 )
 
 // Function is one of the two functions.
@@ -44,6 +46,13 @@ func (w *World) LoseAnswer(f Function, request int) { w.plant(f, loseAnswer, req
 // Throttle refuses one of a function's requests for capacity. request is as for Crash.
 func (w *World) Throttle(f Function, request int) { w.plant(f, throttle, request) }
 
+// StaleRead answers one of a function's requests with the tables as they were some moments ago, as DynamoDB may
+// answer a read that is not consistent, and every read of an index: without the writes of the last 5 seconds, 64 of a
+// table at most. The clock stands still while a function runs, so that is mostly all that it has written. What Ingot
+// itself reads is consistent; the fault is for what your hooks read through DynamoDB. A request that is no such read
+// is carried out as usual. request is as for Crash.
+func (w *World) StaleRead(f Function, request int) { w.plant(f, staleRead, request) }
+
 func (w *World) plant(f Function, k faultKind, request int) {
 	w.t.Helper()
 	if f != Ingest && f != Streams || request < 1 {
@@ -58,6 +67,7 @@ const (
 	crash      faultKind = "Crash"
 	loseAnswer faultKind = "LoseAnswer"
 	throttle   faultKind = "Throttle"
+	staleRead  faultKind = "StaleRead"
 )
 
 // fault is to happen once.
@@ -73,6 +83,20 @@ type faults struct {
 	running Function // none: whoever asks is not a function
 	sent    [Streams + 1]int
 	planned []fault
+	stale   bool               // the request under way is to be answered from before
+	mayBe   [Streams + 1][]int // which requests could be, counted from the beginning
+}
+
+// behind is how many of the latest writes the answer to a read lacks.
+func (f *faults) behind(r embedded.Read) int {
+	if f.running == none || r.Consistent || r.Writes == 0 {
+		return 0
+	}
+	f.mayBe[f.running] = append(f.mayBe[f.running], f.sent[f.running])
+	if f.stale {
+		return r.Writes
+	}
+	return 0
 }
 
 func (f *faults) intercept(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
@@ -84,7 +108,9 @@ func (f *faults) intercept(_ context.Context, api string, _ any, call func() (an
 	if kind == throttle {
 		return nil, throttled(api)
 	}
+	f.stale = kind == staleRead
 	out, err := call()
+	f.stale = false
 	switch kind {
 	case crash:
 		panic(killed{})

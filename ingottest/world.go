@@ -102,7 +102,7 @@ func New(t TB, c Config) *World {
 		w.config.BatchSize = defaultBatch
 	}
 	w.clock = stack.NewClock(start)
-	w.engine = embedded.New(embedded.Config{Now: w.clock.Now, Seed: c.Seed, RollAfter: -1, Intercept: w.faults.intercept})
+	w.engine = embedded.New(embedded.Config{Now: w.clock.Now, Seed: c.Seed, RollAfter: -1, Intercept: w.faults.intercept, Behind: w.faults.behind})
 	var err error
 	if w.stack, err = stack.New(w.ctx, w.engine, stack.Config{Indexes: c.Pipeline.Indexes(), FIFO: c.FIFO}); err != nil {
 		t.Fatalf("ingottest: %v", err)
@@ -170,6 +170,17 @@ func (w *World) mapFunctions() {
 
 // Store reads and writes the tables, apart from the functions and without their faults.
 func (w *World) Store() *store.Store { return w.reader }
+
+// The names of the two tables.
+const (
+	EventsTable     = stack.Events
+	AggregatesTable = stack.Aggregates
+)
+
+// DynamoDB is the client of the two tables, for hooks and programs of yours that send requests of their own. What a
+// hook sends counts as a request of its function, and meets the faults that are asked for. A read outside of the
+// functions is always current.
+func (w *World) DynamoDB() store.Client { return w.engine.DynamoDB() }
 
 // Now is where the clock stands.
 func (w *World) Now() time.Time { return w.clock.Now() }

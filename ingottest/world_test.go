@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
 const day = 24 * time.Hour
@@ -136,6 +138,77 @@ func TestEveryFaultIsTried(t *testing.T) {
 	if runs != 1+3*(1+3) || crashes != 2 {
 		t.Errorf("%d runs, %d of them told the hook twice", runs, crashes)
 	}
+}
+
+// TestStaleRead: what a hook reads may be from before, unless it asks for a consistent read; EveryFault tries it.
+func TestStaleRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		read func(context.Context, store.Client, event.Key) (int, error)
+		want string // what the hook finds in each run of EveryFault: without a fault, then those with a stale read
+	}{
+		"get": {func(ctx context.Context, db store.Client, k event.Key) (int, error) {
+			out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(k)})
+			if err != nil {
+				return 0, err
+			}
+			return len(out.Item), nil
+		}, "found, stale: missing"},
+		"consistent get": {func(ctx context.Context, db store.Client, k event.Key) (int, error) {
+			out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(k), ConsistentRead: aws.Bool(true)})
+			if err != nil {
+				return 0, err
+			}
+			return len(out.Item), nil
+		}, "found"},
+		"index": {func(ctx context.Context, db store.Client, k event.Key) (int, error) {
+			out, err := db.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(EventsTable), IndexName: aws.String("GSI1"), KeyConditionExpression: aws.String("GSI1PK = :pk"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "CUSTOMER#a"}}})
+			if err != nil {
+				return 0, err
+			}
+			return len(out.Items), nil
+		}, "found, stale: missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec()
+			placed := s.Events["order.placed"]
+			placed.Indexes = map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}
+			s.Events["order.placed"] = placed
+			var w *World
+			var found []string
+			c := Config{Pipeline: compile(t, s), OnChange: func(ctx context.Context, c event.Change) error {
+				n, err := tt.read(ctx, w.DynamoDB(), c.Key)
+				if err != nil {
+					return err
+				}
+				found = append(found, map[bool]string{true: "found", false: "missing"}[n > 0])
+				return nil
+			}}
+			var runs []string
+			EveryFault(t, c, func(t *testing.T, world *World) {
+				w, found = world, nil
+				w.Send(order("a", "2026-03-01T10:00:00Z", 100))
+				w.Drain()
+				switch fault := path.Base(t.Name()); {
+				case fault == "no_fault":
+					runs = append(runs, found...)
+				case strings.HasPrefix(fault, "StaleRead"):
+					runs = append(runs, "stale: "+strings.Join(found, " "))
+				}
+				out, err := w.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(EventsTable), Key: key(event.Key{PK: "ORDER#a", SK: "ORDER"})})
+				if err != nil || len(out.Item) == 0 {
+					t.Errorf("a read outside of the functions misses the item: %v", err)
+				}
+			})
+			if got := strings.Join(runs, ", "); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func key(k event.Key) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
 }
 
 func TestSampleShop(t *testing.T) {

@@ -113,7 +113,7 @@ func (s *samServices) world(t *testing.T, key, counting string) *samWorld {
 	}
 	text, err := json.Marshal(map[string]any{"Parameters": map[string]string{
 		"INGOT_TABLE": events, "INGOT_AGGREGATES_TABLE": aggregates, "INGOT_QUARANTINE_URL": w.queue, "INGOT_ARCHIVE_BUCKET": bucket,
-		"INGOT_COUNTING": counting, "INGOT_PII_KEY": key, "AWS_ENDPOINT_URL": s.url}})
+		"INGOT_COUNTING": counting, "INGOT_PII_KEY": key, "INGOT_ENDPOINT_URL": s.url}})
 	if err != nil {
 		t.Fatal(err)
 	}

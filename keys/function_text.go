@@ -60,14 +60,37 @@ func hash(dst []byte, from, digits int, _ *Source) ([]byte, error) {
 	return dst, nil
 }
 
-func keyedHash(dst []byte, from, _ int, s *Source) ([]byte, error) {
+func keyedHash(dst []byte, from, _ int, s *Source) ([]byte, error) { return hashWith(dst, from, s, "") }
+
+// labelledHash is keyedHash with a key of the label's own.
+func labelledHash(label string) func(dst []byte, from, arg int, s *Source) ([]byte, error) {
+	return func(dst []byte, from, _ int, s *Source) ([]byte, error) { return hashWith(dst, from, s, label) }
+}
+
+func hashWith(dst []byte, from int, s *Source, label string) ([]byte, error) {
 	if len(s.Secret) == 0 {
 		// Never a key without the secret: anyone could recompute it from a list of e-mail addresses.
 		return dst, &event.Refusal{Verdict: event.Retry, Reason: event.Refused, Detail: "there is no secret; set INGOT_PII_KEY"}
 	}
-	mac := hmac.New(sha256.New, s.Secret)
+	key := s.Secret
+	if label != "" {
+		// The secret is the message and the label the key (HKDF-Extract, RFC 5869). The other way round, the derived key
+		// would be what plain hmac stores of a field that holds the label's text.
+		derive := hmac.New(sha256.New, []byte("ingot hmac:"+label))
+		derive.Write(s.Secret)
+		key = derive.Sum(nil)
+	}
+	mac := hmac.New(sha256.New, key)
 	mac.Write(dst[from:])
 	return hex.AppendEncode(dst[:from], mac.Sum(nil)), nil
+}
+
+// SecretCheck tells a secret of hmac from another without telling it: the first 16 hex digits of the HMAC-SHA-256 of
+// name, which is the partition key of the item that holds the check value.
+func SecretCheck(secret []byte, name string) string {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(name))
+	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
 func first(dst []byte, from, points int, _ *Source) ([]byte, error) {

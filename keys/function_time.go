@@ -6,14 +6,15 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// formatAs makes the function that writes an RFC 3339 time by layout, in UTC.
-func formatAs(layout string) func([]byte, int, int, *Source) ([]byte, error) {
+// formatAs makes the function that writes an RFC 3339 time in UTC down to the last part that example
+// shows. Every such text is the beginning of FormatTime's.
+func formatAs(example string) func([]byte, int, int, *Source) ([]byte, error) {
 	return func(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 		t, err := parseTime(dst[from:])
 		if err != nil {
 			return dst, badTime(err)
 		}
-		return t.AppendFormat(dst[:from], layout), nil
+		return AppendTime(dst[:from], t)[:from+len(example)], nil
 	}
 }
 

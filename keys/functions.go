@@ -10,7 +10,7 @@ import (
 // Function describes one function of the template language, for documents, completion and checks.
 type Function struct {
 	Name string
-	Arg  string // what its argument is; empty: it takes none. "N?" may be left out
+	Arg  string // what its argument is, a number N or a LABEL; empty: it takes none. "N?" may be left out
 	Does string
 	// Lossy: different inputs can come out alike. For sha256 it depends: whole it is lossless, cut it is not.
 	Lossy bool
@@ -28,6 +28,14 @@ type step struct {
 	do      func(dst []byte, from, arg int, s *Source) ([]byte, error)
 }
 
+// maxLabel is the most bytes that the label of hmac may have.
+const maxLabel = 64
+
+// isLabel reports whether text may be the label of hmac: letters, digits, '_' and '-'.
+func isLabel(text string) bool {
+	return text != "" && len(text) <= maxLabel && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+}
+
 func (f *step) run(dst []byte, from int, s *Source) ([]byte, error) { return f.do(dst, from, f.arg, s) }
 
 // Functions lists the functions of the template language. Each makes text from the text before it.
@@ -37,7 +45,7 @@ func (f *step) run(dst []byte, from int, s *Source) ([]byte, error) { return f.d
 func Functions() []Function {
 	timely := []string{"trim", "time"}
 	return []Function{
-		{Name: "time", Does: "an RFC 3339 time as 2006-01-02T15:04:05.000000000Z: text order is time order", Follows: timely, run: formatAs(timeText)},
+		{Name: "time", Does: "an RFC 3339 time as 2006-01-02T15:04:05.000000000Z: text order is time order", Follows: timely, run: formatAs("2006-01-02T15:04:05.000000000Z")},
 		{Name: "minute", Does: "the UTC minute of an RFC 3339 time: 2006-01-02T15:04", Lossy: true, Follows: timely, run: formatAs("2006-01-02T15:04")},
 		{Name: "hour", Does: "its UTC hour: 2006-01-02T15", Lossy: true, Follows: timely, run: formatAs("2006-01-02T15")},
 		{Name: "day", Does: "its UTC day: 2006-01-02", Lossy: true, Follows: timely, run: formatAs("2006-01-02")},
@@ -48,7 +56,7 @@ func Functions() []Function {
 		{Name: "pad", Arg: "N", Does: "a non-negative integer, zeros put before it up to N digits: text order is number order", Follows: []string{"trim", "unix", "unixms", "shard"}, least: 1, most: 38, run: pad},
 		{Name: "rev", Does: "each digit d of a time or padded number becomes 9-d: the order turns around", Follows: []string{"time", "pad"}, run: rev},
 		{Name: "shard", Arg: "N", Does: "one of 0 to N-1: the first 8 bytes of the SHA-256, big-endian, mod N", Lossy: true, least: 1, most: 10_000, run: shard},
-		{Name: "hmac", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment: for personal data", run: keyedHash},
+		{Name: "hmac", Arg: "LABEL?", Does: "HMAC-SHA-256 in lower-case hex, keyed with the secret of the environment, or with a key of LABEL's own that is derived from it: for personal data", run: keyedHash},
 		{Name: "sha256", Arg: "N?", Does: "SHA-256 in lower-case hex; with N only its first N digits, which is lossy", least: 1, most: 63, run: hash},
 		{Name: "first", Arg: "N", Does: "the first N code points", Lossy: true, least: 1, most: 1024, run: first},
 		{Name: "trim", Does: "without ASCII white space at either end", Lossy: true, run: trim},
@@ -95,7 +103,11 @@ func (p *Part) addFunc(call string, offset int) error {
 	}
 	p.Funcs = append(p.Funcs, Func{Name: name, Arg: arg})
 	p.Lossy = p.Lossy || f.Lossy || name == "sha256" && hasArg
-	p.apply = append(p.apply, step{written: call, arg: n, do: f.run})
+	do := f.run
+	if name == "hmac" && hasArg {
+		do = labelledHash(arg)
+	}
+	p.apply = append(p.apply, step{written: call, arg: n, do: do})
 	return nil
 }
 
@@ -108,6 +120,11 @@ func (f *Function) argument(arg string, hasArg bool) (n int, what string) {
 		return 0, f.Name + " needs an argument"
 	case !hasArg:
 		return 0, ""
+	case f.Arg == "LABEL?":
+		if !isLabel(arg) {
+			return 0, fmt.Sprintf("%s is not a label of %s, which has 1 to %d letters, digits, '_' or '-'", quote(arg), f.Name, maxLabel)
+		}
+		return 0, ""
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < f.least || n > f.most || strconv.Itoa(n) != arg {
@@ -118,8 +135,11 @@ func (f *Function) argument(arg string, hasArg bool) (n int, what string) {
 
 // example is a call that is right.
 func (f *Function) example() string {
-	if f.Arg == "" {
+	switch f.Arg {
+	case "":
 		return f.Name
+	case "LABEL?":
+		return f.Name + ":email"
 	}
 	return f.Name + ":8"
 }

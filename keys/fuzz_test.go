@@ -155,7 +155,7 @@ func FuzzParseTime(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := ParseTime(FormatTime(at)); err != nil || !again.Equal(at) || len(FormatTime(at)) != len(timeText) {
+		if again, err := ParseTime(FormatTime(at)); err != nil || !again.Equal(at) || len(FormatTime(at)) != len("2006-01-02T15:04:05.000000000Z") {
 			t.Fatalf("%q, written %q, is read back as %v, %v", s, FormatTime(at), again, err)
 		}
 	})

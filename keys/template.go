@@ -83,6 +83,13 @@ func (t *Template) UsesHMAC() bool {
 	})
 }
 
+// UsesLabel reports whether the template needs a key that is derived from the secret: hmac:LABEL.
+func (t *Template) UsesLabel() bool {
+	return slices.ContainsFunc(t.parts, func(p Part) bool {
+		return slices.ContainsFunc(p.Funcs, func(f Func) bool { return f.Name == "hmac" && f.Arg != "" })
+	})
+}
+
 // CheckSeparated says whether two neighbouring variables could run into each other: between them must stand
 // text that contains '#', which no escaped value does. Without that, {a}{b} makes one key of (x, yz) and
 // (xy, z). The error is a *TemplateError.

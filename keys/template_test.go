@@ -120,7 +120,7 @@ func TestCheckSeparated(t *testing.T) {
 }
 
 func TestExpandExplainsItself(t *testing.T) {
-	s := &Source{Data: root(t, `{"n":1,"nil":null,"empty":"","blank":" ","list":[],"obj":{},"when":"yesterday","wide":12345,"email":"a@b","long":"`+strings.Repeat("x", 1000)+`"}`)}
+	s := &Source{Data: root(t, `{"n":1,"nil":null,"empty":"","blank":" ","list":[],"obj":{},"when":"yesterday","wide":12345,"email":"a@b","long":"`+strings.Repeat("x", 1000)+`","runes":"x`+strings.Repeat("日", 30)+`"}`)}
 	for text, want := range map[string]string{
 		"{x.y}":               "field x.y is missing",
 		"{nil}":               "field nil is null",
@@ -134,7 +134,8 @@ func TestExpandExplainsItself(t *testing.T) {
 		"{obj | hmac}":        "Poison (wrong-type): field obj is an object, which no text can be made of",
 		"{when | day}":        `Poison (bad-time): field when | day: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
 		"{when | unix}":       `Poison (bad-time): field when | unix: "yesterday" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
-		"{long | day}":        `Poison (bad-time): field long | day: "` + strings.Repeat("x", 60) + `"… is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+		"{runes | day}":       `Poison (bad-time): field runes | day: "x` + strings.Repeat("日", 19) + `…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
+		"{long | day}":        `Poison (bad-time): field long | day: "` + strings.Repeat("x", 60) + `…" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z`,
 		"{wide | pad:4}":      `Poison (number-range): field wide | pad:4: "12345" has more than 4 digits`,
 		"{email | pad:4}":     `Poison (wrong-type): field email | pad:4: "a@b" is not a non-negative integer without needless zeros`,
 		"{email | hmac}":      "Retry (refused): field email | hmac: there is no secret; set INGOT_PII_KEY",

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,11 @@ type vectorFile struct {
 		Time     string `json:"time"`
 		vectorFailure
 	} `json:"instants"`
+	Checks []struct {
+		Secret string `json:"secret"`
+		Name   string `json:"name"`
+		Check  string `json:"check"`
+	} `json:"checks"`
 	Pairs []vectorPair `json:"pairs"`
 }
 
@@ -228,6 +234,53 @@ func TestVectorsOfKeys(t *testing.T) {
 	for _, c := range v.Instants {
 		at, err := must(t, c.Template).Time(s)
 		c.judge(t, c.Template, FormatTime(at), c.Time, err)
+	}
+}
+
+func TestVectorsOfChecks(t *testing.T) {
+	v := readVectors(t)
+	for _, c := range v.Checks {
+		if got := SecretCheck([]byte(c.Secret), c.Name); got != c.Check {
+			t.Errorf("%s of %s: %s, want %s", c.Name, c.Secret, got, c.Check)
+		}
+	}
+	if len(v.Checks) < 2 {
+		t.Errorf("%d check values", len(v.Checks))
+	}
+}
+
+// What plain hmac stores of a field never is the key that a label derives, whatever the field holds: else who reads
+// the table could compute the hashes of that label.
+func TestLabelsHaveKeysOfTheirOwn(t *testing.T) {
+	secret := []byte("a secret of sixteen bytes")
+	expand := func(template, value string) string {
+		text, err := must(t, template).Expand(&Source{ID: value, Secret: secret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	seen := map[string]string{}
+	for _, template := range []string{"{@id | hmac}", "{@id | hmac:a}", "{@id | hmac:b}", "{@id | hmac:A}"} {
+		for _, value := range []string{"a", "hmac:a", "ingot hmac:a", string(secret)} {
+			text := expand(template, value)
+			if other, twice := seen[text]; twice {
+				t.Errorf("%s of %q is %s too", template, value, other)
+			}
+			seen[text] = template + " of " + value
+			key, err := hex.DecodeString(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := must(t, "{@id | hmac}").Expand(&Source{ID: "x", Secret: key}); err != nil || again == expand("{@id | hmac:a}", "x") {
+				t.Errorf("%s of %q is the key of the label a: %v", template, value, err)
+			}
+		}
+	}
+	for _, bad := range []string{"", " ", "a b", "a:b", "é", strings.Repeat("x", 65)} {
+		if _, err := ParseTemplate("{@id | hmac:" + bad + "}"); err == nil || !strings.Contains(err.Error(), "hmac:email") {
+			t.Errorf("the label %q: %v", bad, err)
+		}
 	}
 }
 

@@ -42,6 +42,21 @@ func (p *Pipeline) By(aggregate string, m envelope.Message) (map[string]string, 
 	return by, nil
 }
 
+// CheckBy says which of these values of by the aggregate's template never makes, so that a read with it would
+// find nothing. Values are as [Pipeline.By] computes them. It returns nil if all of them may be there.
+func (p *Pipeline) CheckBy(aggregate string, by map[string]string) error {
+	f, ok := p.feedOf(aggregate)
+	if !ok {
+		return fmt.Errorf("by: the pipeline has no aggregate %q", aggregate)
+	}
+	for i, name := range f.def.By {
+		if err := f.by[i].CheckMade(by[name]); err != nil {
+			return fmt.Errorf("%s: %w; Pipeline.By computes it from an event", name, err)
+		}
+	}
+	return nil
+}
+
 // feedOf is one of the aggregate's feeds; its by is the same in all of them.
 func (p *Pipeline) feedOf(aggregate string) (*feed, bool) {
 	for _, name := range p.names {

@@ -142,3 +142,19 @@ func quoted(s string) string {
 	}
 	return string(text)
 }
+
+// A value as the event has it, where the template hashes it or makes it small, is an error and not an empty answer.
+func TestCheckBy(t *testing.T) {
+	p := byPipeline(t, map[string]string{"site": "{site | lower}"})
+	if err := p.CheckBy("sites", map[string]string{"site": "north"}); err != nil {
+		t.Error(err)
+	}
+	for by, says := range map[string]string{"North": "site: \"North\" is not what {site | lower} makes, which is in lower case; Pipeline.By computes it"} {
+		if err := p.CheckBy("sites", map[string]string{"site": by}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", by, err)
+		}
+	}
+	if err := p.CheckBy("site", nil); err == nil {
+		t.Error("an aggregate that is not there")
+	}
+}

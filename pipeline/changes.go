@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -28,6 +29,9 @@ const (
 	// IndexChange: items that are stored keep the index key they have. Nothing is refused or lost by it, but who
 	// reads the index finds them under the old key only.
 	IndexChange ChangeKind = "index"
+	// RebuildChange: an aggregate begins anew and counts what is stored from now on. The events that are stored
+	// already must be brought in after the deployment, or it lacks them.
+	RebuildChange ChangeKind = "rebuild"
 	// LifetimeChange: items that are stored live on after the totals that count them.
 	LifetimeChange ChangeKind = "lifetime"
 )
@@ -65,26 +69,28 @@ const (
 	drainFirst = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
 	ignoreMore = "nothing need be drained: digests of what is stored are computed anew under today's ignore, and what is in quarantine as a conflict for such a path can be sent again"
 	ignoreLess = "drain the queue and redrive its dead-letter queue before deploying: an event sent again that differs in such a path alone would be a conflict afterwards"
+	rebuild    = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in the operating guide): until then it counts newer ones alone, and reads say that it is building"
+	tiesMore   = "nothing need be drained and no epoch raised: ties with what is stored are broken by what its payload says. While functions of before run beside new ones, such an event is still a Conflict; from quarantine it can be sent again"
+	tiesLess   = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions are equal but for such a field would be Conflicts afterwards, or be ordered otherwise"
 	raiseEpoch = "raise epoch and give the aggregate that epoch as its since"
 )
 
 // identityAdvice is what each identity member breaks, where draining is not the whole of it.
 var identityAdvice = map[string]string{
-	"mode":     drainFirst + "; items stored so far have no revision",
-	"revision": drainFirst + "; stored revisions are compared with new ones as they are",
-	"retain":   "drain the queues before deploying: an item stored under the old retain can expire while its message is still delivered again under the new one",
+	"mode": drainFirst + "; items stored so far have no revision",
 }
 
 // Changes lists what has changed from old to new that touches identity, generations, lifetimes or stored index keys,
 // and what to do first: identity by type, then aggregates by name, then their lifetimes, then indexes by type. If there
-// is nothing but indexes, new can simply be deployed.
-func Changes(old, new *Pipeline) []ChangeReport {
+// is nothing but indexes and aggregates to rebuild, new can simply be deployed. Deployment is taken to be after now: what an event type's `was`
+// says holds for the events of until then.
+func Changes(old, new *Pipeline, now time.Time) []ChangeReport {
 	var list []ChangeReport
-	if a, b := canonicalTemplate(old.typ), canonicalTemplate(new.typ); a != b && a != "" {
-		list = append(list, ChangeReport{IdentityChange, "type", "", a, b, drainFirst})
+	if a, b := canonicalTemplates(old.typ), canonicalTemplates(new.typ); !slices.Equal(a, b[:min(len(a), len(b))]) {
+		list = append(list, ChangeReport{IdentityChange, "type", "", listText(a), listText(b), drainFirst})
 	}
 	for _, name := range old.names {
-		list = append(list, identityChanges(name, old.types[name], new.types[name])...)
+		list = append(list, identityChanges(name, old.types[name], new.types[name], now)...)
 	}
 	if new.epoch < old.epoch {
 		list = append(list, ChangeReport{EpochChange, "epoch", "", fmt.Sprint(old.epoch), fmt.Sprint(new.epoch), "an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
@@ -123,21 +129,43 @@ func indexChanges(name string, was, is *eventType) []ChangeReport {
 	return list
 }
 
-func identityChanges(name string, was, is *eventType) []ChangeReport {
+func identityChanges(name string, was, is *eventType, now time.Time) []ChangeReport {
 	subject := "events." + name
 	if is == nil {
 		return []ChangeReport{{IdentityChange, subject, "", "declared", "", "drain the queues before deploying: its messages would be quarantined, and its items would no longer be counted"}}
 	}
 	var list []ChangeReport
-	for _, member := range []string{"id", "at", "key.pk", "key.sk", "mode", "revision", "retain"} {
+	for _, member := range []string{"id", "at", "key.pk", "key.sk", "mode"} {
 		if a, b := was.identity[member], is.identity[member]; a != b {
 			list = append(list, ChangeReport{IdentityChange, subject, member, a, b, cmp.Or(identityAdvice[member], drainFirst)})
 		}
 	}
+	if do := revisionAdvice(was, is); do != "" {
+		list = append(list, ChangeReport{IdentityChange, subject, "revision", was.identity["revision"], is.identity["revision"], do})
+	}
+	list = append(list, retainChanges(subject, was, is, now)...)
 	if do := ignoreAdvice(was, is); do != "" {
 		list = append(list, ChangeReport{IdentityChange, subject, "ignore", was.identity["ignore"], is.identity["ignore"], do})
 	}
 	return list
+}
+
+// revisionAdvice is what a change of revision asks for; empty if it is the same.
+func revisionAdvice(was, is *eventType) string {
+	same := func(a, b revision) bool { return a.time == b.time && a.path.Equal(b.path) }
+	kept := 0
+	for kept < min(len(was.revision), len(is.revision)) && same(was.revision[kept], is.revision[kept]) {
+		kept++
+	}
+	switch {
+	case kept == len(was.revision) && kept == len(is.revision):
+		return ""
+	case kept == 0:
+		return drainFirst + "; stored revisions are compared with new ones as they are"
+	case kept == len(was.revision):
+		return tiesMore
+	}
+	return tiesLess
 }
 
 // ignoreAdvice is what a change of ignore asks for; empty if the same is ignored.
@@ -184,6 +212,8 @@ func generationChanges(old, new *Pipeline) []ChangeReport {
 		case def.Since <= old.epoch:
 			list = append(list, ChangeReport{EpochChange, subject, "since", sinceText(was), sinceText(def),
 				fmt.Sprintf("write epoch: %d and since: %d: items of the epochs before were not counted by it", old.epoch+1, old.epoch+1)})
+		default:
+			list = append(list, ChangeReport{RebuildChange, subject, "since", sinceText(was), sinceText(def), rebuild})
 		}
 	}
 	for _, was := range old.definitions {

@@ -26,9 +26,6 @@ func lifetimeChanges(old, new *Pipeline) []ChangeReport {
 	return list
 }
 
-// shorter compares lifetimes, of which 0 is for ever.
-func shorter(a, b time.Duration) bool { return a != 0 && (b == 0 || a < b) }
-
 // outliving is how long totals must live that count items which live so long.
 func outliving(retain time.Duration) time.Duration {
 	if retain == 0 {

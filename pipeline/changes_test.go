@@ -5,7 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
+
+// deployed is when the tests' changes are checked, just before they are deployed.
+var deployed = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
 func TestChanges(t *testing.T) {
 	for _, c := range []struct {
@@ -25,7 +29,7 @@ func TestChanges(t *testing.T) {
 		{"id", `id: "{parcel}"`, `id: "P{parcel}"`, []string{"events.moved: id was {parcel} and is P{parcel}; drain"}},
 		{"at", `at: "{moved_at}"`, `at: "{moved_at | unix}"`, []string{"events.moved: at was {moved_at} and is {moved_at|unix}; drain"}},
 		{"key", `sk: "-"`, `sk: "{parcel}"`, []string{"events.moved: key.sk was - and is {parcel}; drain"}},
-		{"retain", "retain: 90d", "retain: 91d", []string{"events.placed: retain was 90d and is 91d; drain the queues"}},
+		{"retain", "retain: 90d", "retain: 91d", []string{"events.placed: retain was 90d and is 91d; write was: [{retain: 90d, before: 2026-03-03T00:00:00Z}] in this event type: without it "}},
 		{"no retain", "revision: moved_at time", "revision: moved_at time\n    retain: 1d", []string{"events.moved: retain was not there and is 1d"}},
 		{"revision", "moved_at time", "moved_no number", []string{"events.moved: revision was moved_at time and is moved_no number"}},
 		{"ignore more", "[trace]", "[trace, sent]", []string{"events.placed: ignore was trace and is sent, trace; nothing need be drained"}},
@@ -44,7 +48,8 @@ func TestChanges(t *testing.T) {
 		{"an aggregate gone with a new epoch", base, strings.Replace(base[:strings.Index(base, "  live:")], "epoch: 2", "epoch: 3", 1), []string{"aggregates.live was declared and is not there; nothing need be done first: "}},
 		{"an aggregate without a new epoch", "  live:", "  later:\n    since: 2\n    from:\n      moved: {values: {parcels: count}}\n    onExpire: subtract\n  live:",
 			[]string{"aggregates.later: since was not there and is 2; write epoch: 3 and since: 3"}},
-		{"an aggregate with a new epoch", "  live:\n    since: 1", "  live:\n    since: 3", nil},
+		{"an aggregate with a new epoch", "  live:\n    since: 1", "  live:\n    since: 3",
+			[]string{"aggregates.live: since was 1 and is 3; after deploying it, bring in the events that are stored"}},
 		{"an event type gone", "  placed:\n", "  placed2:\n", []string{"events.placed was declared and is not there; drain", "aggregates.daily: from.placed.values.largest was", "aggregates.daily: from.placed.values.orders was", "aggregates.daily: from.placed.values.revenue was", "aggregates.daily: from.placed.where was", "aggregates.daily: from.placed2", "", "", ""}},
 	} {
 		old := mustLoad(t, base)
@@ -59,7 +64,7 @@ func TestChanges(t *testing.T) {
 		if c.name == "an event type gone" {
 			text = strings.Replace(text, "placed: {where", "placed2: {where", 1)
 		}
-		reports := Changes(old, mustLoad(t, text))
+		reports := Changes(old, mustLoad(t, text), deployed)
 		if len(reports) != len(c.want) {
 			t.Errorf("%s: %v", c.name, reports)
 			continue
@@ -75,7 +80,7 @@ func TestChanges(t *testing.T) {
 func TestChangesOfMode(t *testing.T) {
 	was := mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}}}\n")
 	is := mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}, mode: latest, revision: r number}}\n")
-	reports := Changes(was, is)
+	reports := Changes(was, is, deployed)
 	if len(reports) != 2 || reports[0].Member != "mode" || reports[0].Kind != IdentityChange || reports[1].Member != "revision" {
 		t.Errorf("%v", reports)
 	}
@@ -88,7 +93,7 @@ func TestChangesOfIgnoreUnderADigest(t *testing.T) {
 		"events: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '{@digest}'}, ignore: [x]}}\n",
 	} {
 		file = "ingot: 1\nepoch: 1\ntype: a\n" + file
-		reports := Changes(mustLoad(t, file), mustLoad(t, strings.Replace(file, "[x]", "[x, y]", 1)))
+		reports := Changes(mustLoad(t, file), mustLoad(t, strings.Replace(file, "[x]", "[x, y]", 1)), deployed)
 		if len(reports) != 1 || reports[0].Member != "ignore" || reports[0].Do != drainFirst {
 			t.Errorf("%v", reports)
 		}
@@ -121,7 +126,7 @@ func TestChangesOfLifetimes(t *testing.T) {
 		{"a new type", strings.Replace(strings.Replace(text(", retain: 90d", "", "1"), "reading: {id", "raeding: {id", 1), "reading: {v", "raeding: {v", 1), text(", retain: 30d", ", retain: 60d", "2"), ""},
 	} {
 		var got []string
-		for _, r := range Changes(mustLoad(t, c.was), mustLoad(t, c.is)) {
+		for _, r := range Changes(mustLoad(t, c.was), mustLoad(t, c.is), deployed) {
 			if r.Kind == LifetimeChange {
 				got = append(got, r.String())
 			}
@@ -139,7 +144,7 @@ func TestChangesOfLifetimes(t *testing.T) {
 
 // What was given up or quarantined is somebody's event: no advice throws it away.
 func TestNoAdvicePurges(t *testing.T) {
-	for _, advice := range append(slices.Collect(maps.Values(identityAdvice)), drainFirst, ignoreMore, ignoreLess, raiseEpoch) {
+	for _, advice := range append(slices.Collect(maps.Values(identityAdvice)), retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, ignoreMore, ignoreLess, raiseEpoch) {
 		if strings.Contains(advice, "purge") {
 			t.Error(advice)
 		}

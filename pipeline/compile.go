@@ -38,9 +38,12 @@ func compile(spec *Spec, r *report, opts []Option) (*Pipeline, error) {
 	if len(c.mistakes) > 0 {
 		return nil, c.mistakes.sorted()
 	}
-	c.p.warnings = c.warnings.sorted()
+	c.p.warnings = c.settled().sorted()
 	if c.p.Ready() != nil && !o.checkOnly {
 		return nil, ErrNoSecret
+	}
+	if n := len(c.p.secret); n > 0 && n < MinSecret && c.p.usesLabel {
+		return nil, ErrShortSecret
 	}
 	return c.p, nil
 }
@@ -52,7 +55,7 @@ func (c *compiler) file() {
 		c.broken["epoch"] = true
 	}
 	if c.spec.Type != "" {
-		c.typeTemplate()
+		c.typeTemplates()
 	}
 	if len(c.spec.Events) == 0 {
 		c.mistake("events", "no event type is declared", "events: {order.placed: "+anEvent+"}")
@@ -74,16 +77,46 @@ func (c *compiler) file() {
 	})
 }
 
-// typeTemplate compiles `type`. A constant must be one of the event types.
-func (c *compiler) typeTemplate() {
-	t := c.template("type", c.spec.Type, "attribute.")
-	if t == nil {
+// typeTemplates compiles `type`. Its text is compared with the names of the event types and is no key, so its variables
+// need nothing between them.
+func (c *compiler) typeTemplates() {
+	for p, text := range c.entries("type", c.spec.Type) {
+		t, ok := c.parseTemplate(p, text, "attribute.")
+		if !ok {
+			continue
+		}
+		c.makesAType(p, t)
+		c.canWin(p, t)
+		c.p.typ = append(c.p.typ, t)
+		c.p.usesHMAC, c.p.usesLabel = c.p.usesHMAC || t.UsesHMAC(), c.p.usesLabel || t.UsesLabel()
+	}
+}
+
+// canWin refuses an entry of `type` that never decides, because one before it needs no field that this one does not.
+func (c *compiler) canWin(p place, t *keys.Template) {
+	_, own := lossless(t)
+	for i, earlier := range c.p.typ {
+		_, needed := lossless(earlier)
+		if slices.ContainsFunc(slices.Collect(maps.Keys(needed)), func(v string) bool { return !own[v] }) {
+			continue
+		}
+		instead := fmt.Sprintf("it before type[%d]", i)
+		if len(needed) == len(own) {
+			instead = "one of the two"
+		}
+		c.mistake(p, fmt.Sprintf("%s never decides: type[%d] is tried before it and needs no other field", nameOf(p), i), instead)
 		return
 	}
-	c.p.typ = t
-	c.p.usesHMAC = t.UsesHMAC()
-	if _, ok := c.spec.Events[t.Text()]; t.Constant() && !ok && !c.isBroken("events") {
-		c.mistake("type", "there is no event type "+t.Text(), c.typeInstead(t.Text()))
+}
+
+// makesAType refuses a template that makes none of the event types' names.
+func (c *compiler) makesAType(p place, t *keys.Template) {
+	switch _, ok := c.spec.Events[t.Text()]; {
+	case ok || c.isBroken("events"):
+	case t.Constant():
+		c.mistake(p, "there is no event type "+t.Text(), c.typeInstead(t.Text()))
+	case len(c.spec.Events) > 0 && !slices.ContainsFunc(c.goodNames(), func(name string) bool { return canMake(t, name) }):
+		c.mistake(p, "type can be none of the event types that are declared, whatever an event says", c.typesInstead())
 	}
 }
 
@@ -99,6 +132,22 @@ func (c *compiler) typeInstead(text string) string {
 	return cmp.Or(suggest(text, names), "the name of an event type")
 }
 
+// typesInstead is what to write for a template that makes no event type's name.
+func (c *compiler) typesInstead() string {
+	return `a field that holds ` + cmp.Or(oneOrMore(c.goodNames()), "the name of an event type") + `, such as "{type}",`
+}
+
+// oneOrMore lists names for people: a, b or c.
+func oneOrMore(names []string) string {
+	if len(names) > 3 {
+		names = append(slices.Clone(names[:3]), "another")
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
 // goodNames are the event types that can be called so: another is a mistake itself, and no advice. Sorted.
 func (c *compiler) goodNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.spec.Events)), func(name string) bool { return badTypeName(name) != "" })
@@ -108,7 +157,7 @@ func (c *compiler) goodNames() []string {
 func (c *compiler) finish(t *eventType) {
 	meta := map[string]metaName{}
 	for tpl := range t.templates() {
-		c.p.usesHMAC = c.p.usesHMAC || tpl.UsesHMAC()
+		c.p.usesHMAC, c.p.usesLabel = c.p.usesHMAC || tpl.UsesHMAC(), c.p.usesLabel || tpl.UsesLabel()
 		for _, d := range tpl.Derived() {
 			switch name, isAttribute := strings.CutPrefix(d, "@attribute."); {
 			case isAttribute:
@@ -142,18 +191,35 @@ func (t *eventType) templates() iter.Seq[*keys.Template] {
 }
 
 // template compiles the template at p, which may use the payload's fields and the derived values named
-// ("attribute." stands for all of them). It is nil if there is a mistake.
+// ("attribute." stands for all of them), and whose variables are kept apart. It is nil if there is a mistake.
 func (c *compiler) template(p place, text string, derived ...string) *keys.Template {
+	t, ok := c.parseTemplate(p, text, derived...)
+	if t == nil {
+		return nil
+	}
+	if err := t.CheckSeparated(); err != nil {
+		c.badTemplate(p, text, err)
+		return nil
+	}
+	if !ok {
+		return nil
+	}
+	return t
+}
+
+// parseTemplate is template for a text whose variables may follow each other. What can be parsed and is not ok has a
+// mistake that is reported.
+func (c *compiler) parseTemplate(p place, text string, derived ...string) (t *keys.Template, ok bool) {
 	if text == "" {
 		c.mistake(p, nameOf(p)+" is empty", `a template, or a constant such as "ORDER"`)
-		return nil
+		return nil, false
 	}
 	t, err := keys.ParseTemplate(text)
 	if err != nil {
 		c.badTemplate(p, text, err)
-		return nil
+		return nil, false
 	}
-	ok := true
+	ok = c.foreignParts(p, t)
 	for _, d := range t.Derived() {
 		if !slices.ContainsFunc(derived, func(allowed string) bool {
 			return d == "@"+allowed || strings.HasSuffix(allowed, ".") && strings.HasPrefix(d, "@"+allowed)
@@ -162,14 +228,7 @@ func (c *compiler) template(p place, text string, derived ...string) *keys.Templ
 			ok = false
 		}
 	}
-	if err := t.CheckSeparated(); err != nil {
-		c.badTemplate(p, text, err)
-		ok = false
-	}
-	if !ok {
-		return nil
-	}
-	return t
+	return t, ok
 }
 
 func (c *compiler) badTemplate(p place, text string, err error) {
@@ -188,9 +247,10 @@ const (
 
 // path compiles the path at p. ok is false if there is a mistake.
 func (c *compiler) path(p place, text string) (path event.Path, ok bool) {
-	path, err := event.ParsePath(text)
+	path, err := parsePath(text)
 	if err != nil {
-		c.mistake(p, err.Error(), aPath)
+		what, instead := pathProblem(err)
+		c.mistake(p, what, instead)
 	}
 	return path, err == nil
 }

@@ -2,15 +2,13 @@ package pipeline
 
 import (
 	"cmp"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -48,6 +46,8 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 	if len(feeds) == 0 {
 		return
 	}
+	c.byOfAnID(at.in("by"), by, feeds)
+	c.manyWindows(at.in("window"), def, feeds)
 	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by, feeds)
 	c.measureDefinition(at, def)
 	c.p.definitions = append(c.p.definitions, def)
@@ -122,9 +122,7 @@ func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feed
 	if len(c.p.secret) == 0 || !hashed {
 		return ""
 	}
-	mac := hmac.New(sha256.New, c.p.secret)
-	mac.Write([]byte("G#" + def.ID()))
-	return hex.EncodeToString(mac.Sum(nil)[:8])
+	return keys.SecretCheck(c.p.secret, def.HeadKey().PK)
 }
 
 func (c *compiler) memberName(p place, name string) {
@@ -172,6 +170,10 @@ func (c *compiler) noType(p place, name string) {
 	if meant := nearest(name, c.p.names); meant != "" && badTypeName(meant) != "" && badTypeName(name) == "" {
 		return
 	}
+	if strings.Contains(name, "*") {
+		c.misnamed(p, fmt.Sprintf("there is no event type %s, and * stands for nothing else", name), "each event type by its whole name, such as "+firstOr(c.goodNames(), "TYPE")+",")
+		return
+	}
 	c.misnamed(p, "there is no event type "+name, cmp.Or(suggest(name, c.goodNames()), "the name of an event type"))
 }
 
@@ -194,7 +196,7 @@ func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value 
 			c.memberName(p.in(name), name)
 			v, bad := parseValue(from[t].Values[name])
 			if bad != nil {
-				c.mistakeAt(p.in(name), from[t].Values[name], bad.offset, bad.what, bad.instead)
+				c.badValue(p.in(name), from[t].Values[name], bad)
 				continue
 			}
 			if op, ok := known[name]; ok && op != v.op {
@@ -221,6 +223,7 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 			c.mistakeAt(at.in("where"), s.Where, bad.Offset, bad.What, bad.Instead)
 		} else {
 			f.where = where
+			c.filledIn(at.in("where"), s.Where)
 			c.usesIgnored(at.in("where"), s.Where, t, slices.Collect(where.paths()))
 		}
 	}
@@ -238,9 +241,46 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 		if compiled.op != aggregate.Count {
 			c.usesIgnored(p, text, t, []event.Path{compiled.path})
 		}
+		c.comparedAsText(at.in("where"), s.Where, f.where, compiled)
+		c.ownWhere(p, text, t, compiled)
 		c.extreme(p, def, t, compiled)
 	}
 	return f
+}
+
+// ownWhere checks the condition of one value, as that of the event type is checked.
+func (c *compiler) ownWhere(p place, text string, t *eventType, v value) {
+	if v.where == nil {
+		return
+	}
+	at, where := c.placeOfWhere(p, text)
+	c.filledIn(at, where)
+	c.usesIgnored(at, where, t, slices.Collect(v.where.paths()))
+	c.comparedAsText(at, where, v.where, v)
+}
+
+// placeOfWhere is where a value's own condition stands, and its text: a member of its own, or the end of the value's.
+func (c *compiler) placeOfWhere(p place, text string) (place, string) {
+	_, where, _ := cutWhere(text)
+	own := p.in("where")
+	if _, member := c.report.values[own]; !member {
+		pos := c.position(p)
+		pos.inset += utf8.RuneCountInString(text) - utf8.RuneCountInString(where)
+		c.report.values[own] = pos
+	}
+	return own, where
+}
+
+// badValue reports what is wrong with a value: in its condition, if that is a member of its own.
+func (c *compiler) badValue(p place, text string, bad *valueError) {
+	own := p.in("where")
+	if _, where, has := cutWhere(text); has && bad.offset >= len(text)-len(where) {
+		if _, member := c.report.values[own]; member {
+			c.mistakeAt(own, where, bad.offset-(len(text)-len(where)), bad.what, bad.instead)
+			return
+		}
+	}
+	c.mistakeAt(p, text, bad.offset, bad.what, bad.instead)
 }
 
 // extreme refuses min and max where values are taken out again as a matter of course: what the largest was

@@ -30,28 +30,40 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	all := []string{"id", "at", "type", "source", "digest", "attribute."}
 	t.pk = c.template(at.in("key").in("pk"), s.Key.PK, all...)
 	t.sk = c.template(at.in("key").in("sk"), s.Key.SK, all...)
+	c.ofTheEvent(at.in("at"), t.at, `a time that the event itself tells, such as "{placed_at}",`)
+	for _, part := range []struct {
+		place place
+		tpl   *keys.Template
+	}{{at.in("id"), t.id}, {at.in("key").in("pk"), t.pk}, {at.in("key").in("sk"), t.sk}} {
+		c.ofTheEvent(part.place, part.tpl, `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
+	}
 	for _, n := range slices.Sorted(maps.Keys(s.Indexes)) {
 		t.indexes = append(t.indexes, c.index(at.in("indexes").in(n), n, s.Indexes[n], all))
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Attributes)) {
 		t.attributes = append(t.attributes, c.attribute(at.in("attributes").in(n), n, s.Attributes[n]))
 	}
-	c.measureStatement(at.in("attributes"), t)
 	if s.Retain != 0 && s.Retain < day {
 		c.mistake(at.in("retain"), "retain is less than 1d", "at least 1d")
 	}
 	c.bounded(at.in("retain"), s.Retain)
-	if s.Mode != "" && s.Mode != "insert" && s.Mode != "latest" {
-		c.mistake(at.in("mode"), fmt.Sprintf("unknown mode %s", s.Mode), suggest(s.Mode, []string{"insert", "latest"}))
-	} else {
-		c.revision(at, t, s)
-	}
+	c.was(at.in("was"), t, s.Was)
 	for i, text := range s.Ignore {
 		if path, ok := c.path(at.in("ignore").in(fmt.Sprint(i)), text); ok {
 			t.ignore = append(t.ignore, path)
 		}
 	}
+	if s.Mode != "" && s.Mode != "insert" && s.Mode != "latest" {
+		c.mistake(at.in("mode"), fmt.Sprintf("unknown mode %s", s.Mode), suggest(s.Mode, []string{"insert", "latest"}))
+	} else {
+		c.revision(at, t, s)
+	}
+	c.measureStatement(at.in("attributes"), t)
 	c.identity(at, t)
+	c.onePartition(at, t)
+	if strings.Contains(name, "*") {
+		c.warnNamed(at, fmt.Sprintf("%s is one event type of just this name: * stands for nothing else", name), "each event type by its whole name")
+	}
 	return t
 }
 
@@ -63,6 +75,8 @@ func badTypeName(name string) string {
 		return "the name of an event type is empty"
 	case len(name) > 256:
 		return "the name of an event type is longer than 256 bytes"
+	case strings.Contains(name, "${"):
+		return "the name of an event type cannot contain ${, since nothing is filled in there"
 	case strings.ContainsAny(name, "#%") || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "the name of an event type cannot contain #, % or control characters"
 	}
@@ -70,7 +84,7 @@ func badTypeName(name string) string {
 }
 
 func (c *compiler) index(at place, name string, s KeySpec, derived []string) index {
-	if !isIndexName(name) {
+	if !event.IsIndex(name) {
 		c.misnamed(at, name+" is not an index", "GSI1 to GSI20")
 	} else if !slices.Contains(c.p.indexes, name) {
 		c.p.indexes = append(c.p.indexes, name)
@@ -78,38 +92,15 @@ func (c *compiler) index(at place, name string, s KeySpec, derived []string) ind
 	return index{name, c.template(at.in("pk"), s.PK, derived...), c.template(at.in("sk"), s.SK, derived...)}
 }
 
-func isIndexName(name string) bool {
-	for i := 1; i <= 20; i++ {
-		if name == fmt.Sprintf("GSI%d", i) {
-			return true
-		}
-	}
-	return false
-}
-
 func (c *compiler) attribute(at place, name, text string) attribute {
 	switch {
-	case isReservedAttribute(name):
+	case event.IsOwnAttribute(name):
 		c.misnamed(at, "the attribute "+name+" is Ingot's own", "another name")
 	case !isAttributeName(name):
 		c.misnamed(at, fmt.Sprintf("%q is not an attribute name", name), "letters, digits and _, a letter or _ first")
 	}
 	path, _ := c.path(at, text)
 	return attribute{name, path}
-}
-
-// reservedAttributes are what an event item has of its own, index keys aside.
-var reservedAttributes = []string{"PK", "SK", "type", "id", "at", "digest", "epoch", "expiresAt", "revision", "meta", "data"}
-
-func isReservedAttribute(name string) bool {
-	if slices.Contains(reservedAttributes, name) {
-		return true
-	}
-	base, cut := strings.CutSuffix(name, "PK")
-	if !cut {
-		base, cut = strings.CutSuffix(name, "SK")
-	}
-	return cut && isIndexName(base)
 }
 
 func isAttributeName(name string) bool {
@@ -123,7 +114,7 @@ func isAttributeName(name string) bool {
 	return name != "" && len(name) <= 255
 }
 
-// revision compiles "updated_at time" or "seq number".
+// revision compiles "updated_at time" or "seq number", or a list of such.
 func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 	p := at.in("revision")
 	const forms = "a path and its type, such as updated_at time or seq number,"
@@ -139,14 +130,20 @@ func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 		c.mistake(at.in("mode"), "mode latest needs a revision: what makes one version newer than another", "revision: and "+forms+" beside it")
 		return
 	}
-	i := strings.LastIndexByte(s.Revision, ' ')
-	kind := s.Revision[i+1:]
-	if i < 0 || kind != "time" && kind != "number" {
-		c.mistake(p, fmt.Sprintf("%q does not say its type", s.Revision), forms)
-		return
+	for p, text := range c.entries(p, s.Revision) {
+		i := strings.LastIndexByte(text, ' ')
+		kind := text[i+1:]
+		if i < 0 || kind != "time" && kind != "number" {
+			c.mistake(p, fmt.Sprintf("%q does not say its type", text), forms)
+			continue
+		}
+		path, _ := c.path(p, strings.TrimSpace(text[:i]))
+		if slices.ContainsFunc(t.revision, func(r revision) bool { return r.path.Equal(path) }) {
+			c.mistake(p, fmt.Sprintf("%s breaks no ties: %s stands before it", nameOf(p), path), "another field")
+		}
+		c.usesIgnored(p, text, t, []event.Path{path})
+		t.revision = append(t.revision, revision{path: path, time: kind == "time"})
 	}
-	path, _ := c.path(p, strings.TrimSpace(s.Revision[:i]))
-	t.revision = revision{path: path, time: kind == "time"}
 }
 
 // usesIgnored reports every path at p that the digest leaves out: what differs between retries of one

@@ -130,16 +130,25 @@ func (w *work) amounts(f *feed, values []aggregate.Amount) *event.Refusal {
 // Redigest computes the digest of a stored payload under today's ignore, for judging whether another
 // digest under the same key is another payload.
 func (p *Pipeline) Redigest(typ, data string) (event.Digest, error) {
+	t, doc, err := p.payload(typ, data)
+	if err != nil {
+		return event.Digest{}, err
+	}
+	return keys.Digest(typ, doc.Root(), t.ignore), nil
+}
+
+// payload reads a stored payload of an event type.
+func (p *Pipeline) payload(typ, data string) (*eventType, event.Document, error) {
 	t, ok := p.types[typ]
 	if !ok {
-		return event.Digest{}, p.unknownType(typ)
+		return nil, event.Document{}, p.unknownType(typ)
 	}
 	doc, err := event.ParseDocument(data)
 	if err != nil {
-		return event.Digest{}, event.Poisoned(event.Undecodable, "data: "+err.Error())
+		return nil, doc, event.Poisoned(event.Undecodable, "data: "+err.Error())
 	}
 	if doc.Root().Kind() != event.Object {
-		return event.Digest{}, event.Poisoned(event.NotAnObject, "data is not an object")
+		return nil, doc, event.Poisoned(event.NotAnObject, "data is not an object")
 	}
-	return keys.Digest(typ, doc.Root(), t.ignore), nil
+	return t, doc, nil
 }

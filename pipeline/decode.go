@@ -96,7 +96,10 @@ func positionOf(n ast.Node) position {
 // decoder fills Go values from YAML nodes by the struct tags of Spec.
 type decoder struct{ *report }
 
-var durationType = reflect.TypeFor[time.Duration]()
+var (
+	durationType = reflect.TypeFor[time.Duration]()
+	timeType     = reflect.TypeFor[time.Time]()
+)
 
 // value decodes n into into. Tags are those of the field that holds it; nil for members of a map or list.
 func (d *decoder) value(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {
@@ -115,12 +118,16 @@ func (d *decoder) value(p place, n ast.Node, into reflect.Value, tags *reflect.S
 	switch {
 	case into.Type() == durationType:
 		d.duration(p, n, into)
+	case into.Type() == timeType:
+		d.time(p, n, into)
 	case into.Kind() == reflect.Struct:
 		d.members(p, n, into)
 	case into.Kind() == reflect.Map:
 		d.entries(p, n, into, tags)
 	case into.Kind() == reflect.Slice:
 		d.list(p, n, into)
+	case into.Kind() == reflect.String && tags != nil && tags.Tag.Get("list") == "yes":
+		d.textOrList(p, n, into)
 	case into.Kind() == reflect.String:
 		d.text(p, n, into)
 	case into.CanInt():
@@ -134,7 +141,11 @@ func nameOf(p place) string {
 	if p == "" {
 		return "the file"
 	}
-	return string(p[strings.LastIndex(string(p), placeSeparator)+1:])
+	last := string(p[strings.LastIndex(string(p), placeSeparator)+1:])
+	if up, ok := p.parent(); ok && up != "" && strings.Trim(last, "0123456789") == "" { // an entry of a list
+		return nameOf(up) + "[" + last + "]"
+	}
+	return last
 }
 
 // breaks reports a mistake at p and keeps what would follow from it quiet.
@@ -234,7 +245,11 @@ func (d *decoder) entries(p place, n ast.Node, into reflect.Value, tags *reflect
 	into.Set(reflect.MakeMap(into.Type()))
 	for _, m := range d.pairs(p, n, tags.Tag.Get("like")) {
 		v := reflect.New(into.Type().Elem()).Elem()
-		d.value(p.in(m.name), m.value, v, nil)
+		if _, ok := mapping(m.value); ok && tags.Tag.Get("entry") == "value" {
+			d.valueMapping(p.in(m.name), m.value, v)
+		} else {
+			d.value(p.in(m.name), m.value, v, nil)
+		}
 		into.SetMapIndex(reflect.ValueOf(m.name), v)
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/ingot-events/ingot/keys"
 )
 
 // text decodes a string. Numbers and booleans must be quoted: YAML would change their spelling.
@@ -31,6 +33,27 @@ func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
 	default:
 		d.wrongKind(p, n, "text", "one text in quotes")
 	}
+}
+
+// textOrList decodes one text, or a list of texts as one text with a line for each.
+func (d *decoder) textOrList(p place, n ast.Node, into reflect.Value) {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok {
+		d.text(p, n, into)
+		return
+	}
+	if len(seq.Values) == 0 {
+		d.breaks(p, nameOf(p)+" is an empty list", "a text, or a list with one in it,")
+	}
+	lines := make([]string, len(seq.Values))
+	for i, v := range seq.Values {
+		at := p.in(strconv.Itoa(i))
+		d.value(at, v, reflect.ValueOf(&lines[i]).Elem(), nil)
+		if strings.Contains(lines[i], "\n") {
+			d.breaks(at, nameOf(at)+" has several lines", "one line")
+		}
+	}
+	into.SetString(strings.Join(lines, "\n"))
 }
 
 // setText refuses empty text: it would mean the same as a member that is not there.
@@ -66,6 +89,23 @@ func (d *decoder) duration(p place, n ast.Node, into reflect.Value) {
 		return
 	}
 	into.SetInt(int64(v))
+}
+
+// aTime is how a time is written.
+const aTime = "2026-03-01T00:00:00Z"
+
+func (d *decoder) time(p place, n ast.Node, into reflect.Value) {
+	s, ok := n.(*ast.StringNode)
+	if !ok {
+		d.wrongKind(p, n, "a time", "a time as in "+aTime)
+		return
+	}
+	at, err := keys.ParseTime(s.Value)
+	if err != nil {
+		d.breaks(p, err.Error(), "a time as in "+aTime)
+		return
+	}
+	into.Set(reflect.ValueOf(at))
 }
 
 func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {

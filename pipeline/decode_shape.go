@@ -34,6 +34,9 @@ func example(t reflect.Type) string {
 	if t == reflect.TypeFor[FromSpec]() {
 		return "{values: {orders: count}}"
 	}
+	if t == reflect.TypeFor[WasSpec]() {
+		return "{retain: 30d, before: " + aTime + "}"
+	}
 	switch t {
 	case reflect.TypeFor[Spec]():
 		return wholeFile
@@ -55,6 +58,10 @@ func absent(f reflect.StructField) string {
 		shape = "1"
 	case "Since":
 		shape = "and the epoch that introduces this definition, 1 in a first file,"
+	case "Retain": // of what was before: elsewhere it may be left out
+		shape = "30d"
+	case "Before":
+		shape = aTime
 	case "PK":
 		shape = `"ORDER#{order_id}"`
 	case "SK":

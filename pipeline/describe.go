@@ -3,6 +3,8 @@ package pipeline
 import (
 	"encoding/json"
 	"errors"
+	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/keys"
@@ -48,13 +50,32 @@ func (p *Pipeline) DigestText(item *event.Item) (string, error) {
 	return string(keys.DigestText(nil, t.name, doc.Root(), t.ignore)), nil
 }
 
-// Retain is how long an event type keeps its items, as the file writes it; empty: for ever.
-func (p *Pipeline) Retain(typ string) string {
-	t, ok := p.types[typ]
-	if !ok || t.retain == 0 {
+// Revision is what orders the versions of item's key, for people: each value of the list, "missing" where it is; empty
+// under insert. A time is in nanoseconds since 1970.
+func (p *Pipeline) Revision(item *event.Item) string {
+	t, doc, err := p.payload(item.Type, item.Data)
+	if err != nil || item.Revision == nil {
 		return ""
 	}
-	return formatDuration(t.retain)
+	values := []string{item.Revision.String()}
+	w := newWork(keys.Source{Data: doc.Root()})
+	for _, r := range t.revision[min(1, len(t.revision)):] {
+		value := "missing"
+		if d, ok, _ := w.rank(r); ok {
+			value = d.String()
+		}
+		values = append(values, value)
+	}
+	return strings.Join(values, ", ")
+}
+
+// Retain is how long an event type keeps the item of an event of time at, as the file writes it; empty: for ever.
+func (p *Pipeline) Retain(typ string, at time.Time) string {
+	t, ok := p.types[typ]
+	if !ok || t.retainAt(at) == 0 {
+		return ""
+	}
+	return formatDuration(t.retainAt(at))
 }
 
 // Condition is the `where` that events of a type must meet to count in an aggregate, in canonical spelling;

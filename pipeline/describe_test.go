@@ -31,14 +31,14 @@ func TestWhatIsSaidOfAnItem(t *testing.T) {
 	if keys.Digest(item.Type, doc.Root(), p.types[item.Type].ignore) != item.Digest {
 		t.Error("the item's digest is not of that text")
 	}
-	if got := p.Retain("order.paid"); got != "90d" {
+	if got := p.Retain("order.paid", item.At); got != "90d" {
 		t.Errorf("retain %q", got)
 	}
 	if got := p.Condition("order.paid", "merchant_daily"); got != `status = "captured"` {
 		t.Errorf("condition %q", got)
 	}
 	item.Type = "none"
-	if _, err := p.DigestText(item); err == nil || p.Absences(item) != nil || p.Retain("none") != "" || p.Condition("none", "merchant_daily") != "" || p.Condition("order.paid", "none") != "" {
+	if _, err := p.DigestText(item); err == nil || p.Absences(item) != nil || p.Retain("none", item.At) != "" || p.Condition("none", "merchant_daily") != "" || p.Condition("order.paid", "none") != "" {
 		t.Error("something is said of what the pipeline does not declare")
 	}
 }

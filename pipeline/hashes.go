@@ -3,6 +3,7 @@ package pipeline
 import (
 	"slices"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -41,6 +42,42 @@ func (p *Pipeline) Hashes(eventType, part string) bool {
 		}
 	}
 	return slices.ContainsFunc(templates, t.hashes)
+}
+
+// HidesKeys reports whether hmac is used anywhere in an event type's declaration. Its keys then appear in logs as
+// hashes only. Of a type that is not known, such as "", it reports whether any type uses hmac.
+func (p *Pipeline) HidesKeys(eventType string) bool {
+	t, ok := p.types[eventType]
+	if !ok {
+		return p.usesHMAC
+	}
+	for tpl := range t.templates() {
+		if tpl.UsesHMAC() {
+			return true
+		}
+	}
+	return false
+}
+
+// SecretCheck is a value of 16 hex digits that tells the secret of hmac from another, without telling the secret. It
+// is empty where hmac makes no part of any event's key or key in an index: such keys are the same under any secret.
+// (What totals are grouped by has a check value of its own in each definition.)
+func (p *Pipeline) SecretCheck() string {
+	if len(p.secret) == 0 || !slices.ContainsFunc(p.names, p.hashesKeys) {
+		return ""
+	}
+	return keys.SecretCheck(p.secret, aggregate.SecretKey.PK)
+}
+
+func (p *Pipeline) hashesKeys(eventType string) bool {
+	return p.Hashes(eventType, "key") ||
+		slices.ContainsFunc(p.types[eventType].indexes, func(i index) bool { return p.Hashes(eventType, i.name) })
+}
+
+// HidesTotals reports whether the keys of an aggregate's totals appear as hashes only: some event type that feeds it
+// hides its own.
+func (p *Pipeline) HidesTotals(aggregate string) bool {
+	return slices.ContainsFunc(p.Feeds(aggregate), p.HidesKeys)
 }
 
 // hashes reports whether hmac makes a part of what the template gives for an event of this type: by itself, or by the

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -17,15 +16,15 @@ func (c *compiler) identity(at place, t *eventType) {
 	t.identity = map[string]string{
 		"id": canonicalTemplate(t.id), "at": canonicalTemplate(t.at),
 		"key.pk": canonicalTemplate(t.pk), "key.sk": canonicalTemplate(t.sk),
-		"mode": "insert", "retain": "", "revision": "", "ignore": "",
+		"mode": "insert", "revision": "", "ignore": "",
 	}
 	if t.latest {
 		t.identity["mode"] = "latest"
-		t.identity["revision"] = t.revision.String()
-		c.usesIgnored(at.in("revision"), s.Revision, t, []event.Path{t.revision.path})
-	}
-	if t.retain != 0 {
-		t.identity["retain"] = formatDuration(t.retain)
+		texts := make([]string, len(t.revision))
+		for i, r := range t.revision {
+			texts[i] = r.String()
+		}
+		t.identity["revision"] = listText(texts)
 	}
 	ignored := make([]string, len(t.ignore))
 	for i, path := range t.ignore {
@@ -166,22 +165,6 @@ func (t *eventType) leaves(variables []string) map[string]bool {
 		}
 	}
 	return set
-}
-
-// sharedKeys warns where items of two event types can have one key. That may be meant: then the first to
-// come wins and the other is a conflict.
-func (c *compiler) sharedKeys() {
-	for i, a := range c.p.names {
-		for _, b := range c.p.names[i+1:] {
-			one, two := c.p.types[a], c.p.types[b]
-			if one.pk == nil || one.sk == nil || two.pk == nil || two.sk == nil {
-				continue
-			}
-			if mayEqual(one.pk, two.pk) && mayEqual(one.sk, two.sk) {
-				c.warn(place("events").in(b).in("key"), fmt.Sprintf("events of %s and %s can have one key: the later would be a conflict", a, b), "keys that begin with different words, if that is not meant,")
-			}
-		}
-	}
 }
 
 // mayEqual reports whether two templates can make the same text. Interpolated text never contains #, so

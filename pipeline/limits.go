@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 )
 
 // Limits of a file that follow from DynamoDB's limits of one request. What is within them is never refused later.
@@ -59,7 +60,10 @@ func (c *compiler) measureDefinition(at place, def *aggregate.Definition) {
 // measureStatement bounds the names of attributes by the statement that puts an item with all of them.
 func (c *compiler) measureStatement(at place, t *eventType) {
 	var names []string
-	names = append(names, reservedAttributes...)
+	names = append(names, event.OwnAttributes...)
+	if len(t.revision) > 1 {
+		names = append(names, "i:revision")
+	}
 	for _, i := range t.indexes {
 		names = append(names, i.name+"PK", i.name+"SK")
 	}
@@ -95,6 +99,17 @@ func (p *Pipeline) FitsReceipts() error {
 		}
 	}
 	return nil
+}
+
+// MostUpdates is the most totals that one change can touch, and the event type of such a change; none of both if there
+// are no aggregates.
+func (p *Pipeline) MostUpdates() (typ string, totals int) {
+	for _, name := range p.names {
+		if n := p.types[name].touches(); n > totals {
+			typ, totals = name, n
+		}
+	}
+	return typ, totals
 }
 
 // touches is the most totals that one change of an item of the type can touch, what a person does by hand apart.

@@ -71,7 +71,7 @@ func TestLimitsOfAFile(t *testing.T) {
 // The room that the documents name for attributes is what a type without indexes has.
 func TestDocumentedRoomForAttributes(t *testing.T) {
 	room := maxStatement - statementFrame + len(", ")
-	for _, name := range reservedAttributes {
+	for _, name := range event.OwnAttributes {
 		room -= statementName + len(name)
 	}
 	text, err := os.ReadFile("../docs/pipeline.md")

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -16,12 +17,13 @@ import (
 // Pipeline is a declaration, checked and compiled.
 type Pipeline struct {
 	epoch       int64
-	typ         *keys.Template // nil: only an envelope says the type
+	typ         []*keys.Template // the first whose fields are there; none: only an envelope says the type
 	types       map[string]*eventType
 	names       []string                // of types, in byte order
 	definitions []*aggregate.Definition // by name
 	indexes     []string                // in the order GSI1 … GSI20
 	usesHMAC    bool
+	usesLabel   bool // hmac:LABEL
 	secret      []byte
 	warnings    Mistakes
 }
@@ -34,8 +36,9 @@ type eventType struct {
 	indexes    []index // by name, in byte order
 	attributes []attribute
 	retain     time.Duration // 0: never expires
+	was        []WasSpec     // shorter ones of before, by time
 	latest     bool
-	revision   revision
+	revision   []revision // under latest; those after the first break ties
 	ignore     []event.Path
 	meta       []metaName
 	feeds      []feed // by aggregate name
@@ -92,7 +95,14 @@ func CheckOnly() Option { return func(o *options) { o.checkOnly = true } }
 // secret could be guessed back to the personal data in them.
 var ErrNoSecret = errors.New("the pipeline uses hmac and its secret is empty: set INGOT_PII_KEY, the same for both functions and for every program that reads or rebuilds totals")
 
-// Load reads and compiles the named file. The error is Mistakes, an *fs.PathError or ErrNoSecret.
+// MinSecret is how many bytes a secret of hmac needs so that keys may be derived from it by labels. A shorter one is
+// weak for plain hmac too, and only allowed there because keys that are stored cannot be made anew.
+const MinSecret = 16
+
+// ErrShortSecret is returned where a template uses hmac:LABEL and the secret is shorter than MinSecret.
+var ErrShortSecret = fmt.Errorf("the pipeline uses hmac with a label and its secret has less than %d bytes, which could be guessed: set INGOT_PII_KEY to a longer one, such as the 64 characters that template.yaml generates", MinSecret)
+
+// Load reads and compiles the named file. The error is Mistakes, an *fs.PathError, ErrNoSecret or ErrShortSecret.
 func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -103,7 +113,7 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	return compile(&spec, r, opts)
 }
 
-// New compiles a declaration made in Go. The error is Mistakes or ErrNoSecret.
+// New compiles a declaration made in Go. The error is Mistakes, ErrNoSecret or ErrShortSecret.
 func New(spec Spec, opts ...Option) (*Pipeline, error) {
 	return compile(&spec, newReport(""), opts)
 }

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"iter"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -49,7 +51,13 @@ type report struct {
 	values   map[place]position
 	broken   map[place]bool // already reported: what follows from it is not said again
 	mistakes Mistakes
-	warnings Mistakes
+	warnings []warning
+}
+
+// warning is a Mistake that is allowed, with the place that it is about.
+type warning struct {
+	Mistake
+	place place
 }
 
 func newReport(file string) *report {
@@ -89,7 +97,16 @@ func (r *report) misnamed(p place, what, instead string) {
 
 // warn reports what is allowed and probably not meant.
 func (r *report) warn(p place, what, instead string) {
-	r.warnings = append(r.warnings, r.at(p, r.position(p), what, instead))
+	r.warnings = append(r.warnings, warning{r.at(p, r.position(p), what, instead), p})
+}
+
+// warnNamed is warn about the name of the member at p.
+func (r *report) warnNamed(p place, what, instead string) {
+	pos, ok := r.keys[p]
+	if !ok {
+		pos = r.position(p)
+	}
+	r.warnings = append(r.warnings, warning{r.at(p, pos, what, instead), p})
 }
 
 func (r *report) at(p place, pos position, what, instead string) Mistake {
@@ -112,6 +129,23 @@ func (r *report) position(p place) position {
 		p = up
 		if pos, ok := r.keys[p]; ok { // a missing member: the name of what should contain it
 			return pos
+		}
+	}
+}
+
+// entries are the texts of a member that may be a list, each with its place.
+func (r *report) entries(p place, text string) iter.Seq2[place, string] {
+	return func(yield func(place, string) bool) {
+		i := 0
+		for line := range strings.SplitSeq(text, "\n") {
+			at := p.in(strconv.Itoa(i))
+			if _, listed := r.values[at]; !listed && !strings.Contains(text, "\n") {
+				at = p // one text, which is not a list
+			}
+			if !yield(at, line) {
+				return
+			}
+			i++
 		}
 	}
 }

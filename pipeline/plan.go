@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,13 +40,13 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	}
 	item := &event.Item{Type: t.name, Epoch: p.epoch, Data: e.Data.Text()}
 	if refusal := w.fill(t, e, item); refusal != nil {
-		refusal.Key = item.Key
+		refusal.Key, refusal.Type = item.Key, t.name
 		return nil, refusal
 	}
 	item.Meta = t.metaOf(e)
 	if size := item.Size(); size > event.MaxItem-stampRoom {
 		refusal := event.Poisoned(event.ItemTooLarge, fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow", size, event.MaxItem, stampRoom))
-		refusal.Key = item.Key
+		refusal.Key, refusal.Type = item.Key, t.name
 		return nil, refusal
 	}
 	return item, nil
@@ -87,12 +88,12 @@ func (w *work) fill(t *eventType, e *event.Event, item *event.Item) *event.Refus
 func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
 	t, ok := p.types[w.source.Type]
 	if w.source.Type == "" {
-		if p.typ == nil {
+		if len(p.typ) == 0 {
 			return nil, event.Poisoned(event.MissingField, "type: the message has no envelope that says its type, and the pipeline declares no type:")
 		}
-		name, err := p.typ.Append(w.text[:0], &w.source)
-		if err != nil {
-			return nil, refuse("type", err)
+		name, refusal := p.typeText(w)
+		if refusal != nil {
+			return nil, refusal
 		}
 		if t, ok = p.types[string(name)]; !ok {
 			return nil, p.unknownType(string(name))
@@ -105,11 +106,25 @@ func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
 	return t, nil
 }
 
-func (p *Pipeline) unknownType(name string) *event.Refusal {
-	shown := name
-	if len(shown) > 100 {
-		shown = shown[:100] + "…"
+// typeText is what the first template of `type` makes whose fields are all there.
+func (p *Pipeline) typeText(w *work) ([]byte, *event.Refusal) {
+	var missing []string
+	for _, t := range p.typ {
+		name, err := t.Append(w.text[:0], &w.source)
+		switch {
+		case err == nil:
+			return name, nil
+		case !isMissing(err):
+			return nil, refuse("type", err)
+		case !slices.Contains(missing, err.Error()):
+			missing = append(missing, err.Error())
+		}
 	}
+	return nil, event.Poisoned(event.MissingField, "type: "+strings.Join(missing, ", and "))
+}
+
+func (p *Pipeline) unknownType(name string) *event.Refusal {
+	shown := event.Shorten(name, 100)
 	detail := fmt.Sprintf("there is no event type %q in the pipeline; ", shown)
 	if best := nearest(shown, p.names); best != "" {
 		detail += "the nearest is " + best
@@ -168,8 +183,8 @@ func (w *work) time(t *eventType, e *event.Event, item *event.Item) *event.Refus
 	if y := item.At.Year(); y < 1970 || y > 9999 {
 		return event.Poisoned(event.BadTime, fmt.Sprintf("at: the year %d is outside of 1970 to 9999", y))
 	}
-	if t.retain > 0 {
-		item.ExpiresAt = roundUp(item.At.Add(t.retain))
+	if retain := t.retainAt(item.At); retain > 0 {
+		item.ExpiresAt = roundUp(item.At.Add(retain))
 	}
 	w.source.At, w.source.HasAt = item.At, true
 	return nil

@@ -35,39 +35,86 @@ func (w *work) attributes(t *eventType, item *event.Item) *event.Refusal {
 	return nil
 }
 
-// revision reads what orders the versions of a key under mode latest.
+// revision reads what orders the versions of a key under mode latest. The first value must be there; of the others, one
+// that is missing ranks below all that are there.
 func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
 	if !t.latest {
 		return nil
 	}
-	n := w.source.Data.At(t.revision.path)
+	d, ok, refusal := w.rank(t.revision[0])
+	switch {
+	case refusal != nil:
+		return refusal
+	case !ok:
+		return event.Poisoned(event.MissingField, "revision: field "+t.revision[0].path.String()+" is missing")
+	}
+	item.Revision = &d
+	item.Ties, refusal = w.ties(t)
+	return refusal
+}
+
+// ties are the further values of a revision, as [event.Item] has them.
+func (w *work) ties(t *eventType) (string, *event.Refusal) {
+	if len(t.revision) < 2 {
+		return "", nil
+	}
+	var text []byte
+	for i, r := range t.revision[1:] {
+		d, ok, refusal := w.rank(r)
+		if refusal != nil {
+			return "", refusal
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		if ok {
+			text = d.AppendOrdered(text)
+		} else {
+			text = append(text, event.BelowOrdered...)
+		}
+	}
+	return string(text), nil
+}
+
+// rank is one value of a revision as a number; not ok: it is missing or null.
+func (w *work) rank(r revision) (d event.Decimal, ok bool, refusal *event.Refusal) {
+	n := w.source.Data.At(r.path)
 	want := event.Number
-	if t.revision.time {
+	if r.time {
 		want = event.String
 	}
 	switch n.Kind() {
 	case want:
 	case event.Absent, event.Null:
-		return event.Poisoned(event.MissingField, "revision: field "+t.revision.path.String()+" is missing")
+		return d, false, nil
 	default:
-		return event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", t.revision.path, strings.ToLower(n.Kind().String()), t.revision))
+		return d, false, event.Poisoned(event.WrongType, fmt.Sprintf("revision: field %s is %s, and the pipeline declares %s", r.path, strings.ToLower(n.Kind().String()), r))
 	}
-	if t.revision.time {
+	if r.time {
 		at, err := keys.ParseTime(n.Text())
 		if err != nil {
-			return event.Poisoned(event.BadTime, "revision: "+err.Error())
+			return d, false, event.Poisoned(event.BadTime, "revision: "+err.Error())
 		}
-		d := nanoseconds(at)
-		item.Revision = &d
-		return nil
+		return nanoseconds(at), true, nil
 	}
-	d, refusal := storable(n, t.revision.path)
-	if refusal != nil {
+	if d, refusal = storable(n, r.path); refusal != nil {
 		refusal.Detail = "revision: " + refusal.Detail
-		return refusal
 	}
-	item.Revision = &d
-	return nil
+	return d, refusal == nil, refusal
+}
+
+// Ties are what a stored payload of an event type says where revisions are equal, under today's rules; empty where the
+// type's revision is no list. See [event.Item].
+func (p *Pipeline) Ties(typ, data string) (string, error) {
+	t, doc, err := p.payload(typ, data)
+	if err != nil {
+		return "", err
+	}
+	ties, refusal := newWork(keys.Source{Data: doc.Root()}).ties(t)
+	if refusal != nil {
+		return "", refusal
+	}
+	return ties, nil
 }
 
 // storable is the number n of the field at path, if DynamoDB can store it.

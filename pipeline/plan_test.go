@@ -466,3 +466,11 @@ func TestWithoutTheSecretNothingIsPlanned(t *testing.T) {
 		t.Errorf("with the secret: %v", err)
 	}
 }
+
+// A type that nobody declared is quoted, and not cut inside a rune.
+func TestUnknownTypeIsCutAtARune(t *testing.T) {
+	_, err := orders(t).Plan(envelope.Message{Body: `{"type":"xx` + strings.Repeat("日", 50) + `"}`})
+	if want := `"xx` + strings.Repeat("日", 32) + `…"`; !strings.Contains(refusal(t, err).Detail, want) {
+		t.Errorf("got %v, want %s in it", err, want)
+	}
+}

@@ -15,9 +15,11 @@ type schemaNode struct {
 	Title       string                 `json:"title,omitempty"`
 	Description string                 `json:"description,omitempty"`
 	Not         *schemaNode            `json:"not,omitempty"`
+	AnyOf       []*schemaNode          `json:"anyOf,omitempty"`
 	Type        string                 `json:"type,omitempty"`
-	Const       int                    `json:"const,omitempty"`
+	Const       any                    `json:"const,omitempty"`
 	Enum        []string               `json:"enum,omitempty"`
+	Format      string                 `json:"format,omitempty"`
 	Pattern     string                 `json:"pattern,omitempty"`
 	Minimum     int64                  `json:"minimum,omitempty"`
 	Maximum     int64                  `json:"maximum,omitempty"`
@@ -29,6 +31,7 @@ type schemaNode struct {
 	// Others is false, or the schema of members that Properties does not name.
 	Others any         `json:"additionalProperties,omitempty"`
 	Items  *schemaNode `json:"items,omitempty"`
+	Least  int         `json:"minItems,omitempty"`
 }
 
 // Schema is the JSON Schema (draft-07) of pipeline.yaml for editors, generated from Spec. It checks names
@@ -51,6 +54,8 @@ func schemaOf(t reflect.Type) *schemaNode {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
 		return &schemaNode{Type: "string", Pattern: "^0*[1-9][0-9]*[smhdw]$"}
+	case t == reflect.TypeFor[time.Time]():
+		return &schemaNode{Type: "string", Format: "date-time"}
 	case t.Kind() == reflect.Struct:
 		return schemaOfStruct(t)
 	case t.Kind() == reflect.Map:
@@ -70,6 +75,12 @@ func schemaOfStruct(t reflect.Type) *schemaNode {
 	for _, f := range reflect.VisibleFields(t) {
 		name := f.Tag.Get("yaml")
 		member := schemaOf(f.Type)
+		if f.Tag.Get("entry") == "value" {
+			member.Others = schemaOfValue()
+		}
+		if f.Tag.Get("list") == "yes" {
+			member = &schemaNode{AnyOf: []*schemaNode{member, {Type: "array", Items: member, Least: 1}}}
+		}
 		member.Description = f.Tag.Get("doc")
 		if values := f.Tag.Get("enum"); values != "" {
 			member.Enum, member.MinLength = strings.Split(values, ","), 0
@@ -88,6 +99,17 @@ func schemaOfStruct(t reflect.Type) *schemaNode {
 		s.Properties[name] = member
 	}
 	return s
+}
+
+// schemaOfValue is the schema of one value: an expression, or a mapping that says the same.
+func schemaOfValue() *schemaNode {
+	text := schemaOf(reflect.TypeFor[string]())
+	members := map[string]*schemaNode{}
+	for _, name := range valueMembers {
+		members[name] = text
+	}
+	members["count"] = &schemaNode{Const: true}
+	return &schemaNode{AnyOf: []*schemaNode{text, {Type: "object", Properties: members, Others: false}}}
 }
 
 // number reads a limit out of a tag; 0 where there is none.

@@ -27,7 +27,22 @@ func violations(t *testing.T, at string, schema map[string]any, v any) []string 
 	fail := func(format string, args ...any) { list = append(list, at+": "+fmt.Sprintf(format, args...)) }
 	for keyword, want := range schema {
 		switch keyword {
-		case "$schema", "title", "description":
+		case "$schema", "title", "description", "format":
+		case "anyOf":
+			var why []string
+			for _, one := range want.([]any) {
+				bad := violations(t, at, one.(map[string]any), v)
+				if len(bad) == 0 {
+					why = nil
+					break
+				}
+				why = append(why, bad...)
+			}
+			list = append(list, why...)
+		case "minItems":
+			if l, ok := v.([]any); ok && float64(len(l)) < want.(float64) {
+				fail("is empty")
+			}
 		case "not":
 			if len(want.(map[string]any)) == 0 {
 				fail("nothing is allowed here")

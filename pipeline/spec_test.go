@@ -42,7 +42,7 @@ func TestNewIsLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := mustLoad(t, base)
-	if c := Changes(a, b); len(c) > 0 {
+	if c := Changes(a, b, deployed); len(c) > 0 {
 		t.Errorf("%v", c)
 	}
 	const body = `{"type":"placed","shop":"s","order":1,"placed_at":"2099-01-01T00:00:00Z","total":5}`

@@ -31,3 +31,51 @@ func canonicalTemplate(t *keys.Template) string {
 	}
 	return b.String()
 }
+
+func canonicalTemplates(list []*keys.Template) []string {
+	texts := make([]string, len(list))
+	for i, t := range list {
+		texts[i] = canonicalTemplate(t)
+	}
+	return texts
+}
+
+// listText is a text, or several as the file may list them.
+func listText(texts []string) string {
+	if len(texts) < 2 {
+		return strings.Join(texts, "")
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// canMake reports whether t can make the text name, which contains no # and no %. Each variable stands for one sign or
+// more.
+func canMake(t *keys.Template, name string) bool {
+	ends := map[int]bool{0: true} // how much of name the parts so far can make
+	for _, part := range t.Parts() {
+		next := map[int]bool{}
+		for from := range ends {
+			if !part.IsVariable() {
+				if strings.HasPrefix(name[from:], part.Literal) {
+					next[from+len(part.Literal)] = true
+				}
+				continue
+			}
+			for to := from; to < len(name) && keepsCase(part, name[to:to+1]); to++ {
+				next[to+1] = true
+			}
+		}
+		ends = next
+	}
+	return ends[len(name)]
+}
+
+// keepsCase reports whether text can come out of a variable's functions: not a capital letter out of lower.
+func keepsCase(p keys.Part, text string) bool {
+	for _, f := range p.Funcs {
+		if f.Name == "lower" && text != strings.ToLower(text) || f.Name == "upper" && text != strings.ToUpper(text) {
+			return false
+		}
+	}
+	return true
+}

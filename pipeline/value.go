@@ -15,6 +15,9 @@ type value struct {
 	op       aggregate.Op
 	path     event.Path // not for count
 	negative bool       // sum alone
+	length   bool       // how many elements the array at path has, not the number at path
+	optional bool       // where the field is missing or null the event supplies nothing
+	where    condition  // the event supplies nothing unless it holds; nil: always
 }
 
 var ops = map[string]aggregate.Op{
@@ -29,84 +32,187 @@ type valueError struct {
 
 const valueForms = "count, sum PATH, sum -PATH, min PATH or max PATH"
 
-// parseValue reads count, sum PATH, sum -PATH, min PATH or max PATH.
+// parseValue reads an expression: count, sum PATH, sum -PATH, min PATH or max PATH. In place of a PATH may stand PATH? or
+// length PATH. At the end may stand where and a condition.
 func parseValue(text string) (value, *valueError) {
+	text = strings.TrimRight(text, " \n")
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	op, ok := ops[word]
 	if !ok {
-		if best := nearest(strings.ToLower(word), []string{"count", "sum", "min", "max"}); best != "" {
-			return value{}, &valueError{what: word + " is not a way to compute a value", instead: strings.TrimSpace(best + " " + rest)}
-		}
-		return value{}, &valueError{what: fmt.Sprintf("%q is not a way to compute a value", text), instead: valueForms}
+		return value{}, notAValue(text, word, strings.TrimSpace(rest))
 	}
 	v := value{set: true, op: op}
-	rest = strings.TrimSpace(rest)
+	operand, where, has := cutWhere(text)
+	if has {
+		var bad *valueError
+		if v.where, bad = whereOf(text, where); bad != nil {
+			return value{}, bad
+		}
+	}
 	if op == aggregate.Count {
-		if rest != "" {
-			return value{}, &valueError{offset: strings.Index(text, rest), what: "count counts events and reads no field", instead: "count"}
+		if operand != "" {
+			return value{}, &valueError{offset: strings.Index(text, operand), what: "count counts events and reads no field", instead: "count"}
 		}
 		return v, nil
 	}
-	if after, ok := strings.CutPrefix(rest, "-"); ok {
-		if op != aggregate.Sum {
-			return value{}, &valueError{offset: strings.Index(text, rest), what: "only sum can be negated", instead: word + " " + after}
+	return v, v.read(text, word, operand)
+}
+
+// whereOf compiles the condition at the end of a value.
+func whereOf(text, where string) (condition, *valueError) {
+	compiled, err := parseWhere(where)
+	if bad, ok := err.(*whereError); ok {
+		return nil, &valueError{offset: len(text) - len(where) + bad.Offset, what: bad.What, instead: bad.Instead}
+	}
+	return compiled, nil
+}
+
+// cutWhere takes an expression apart: what stands after its first word, and its own condition, which begins after the
+// word where. A field may be called where, too: then nothing stands before it.
+func cutWhere(text string) (operand, where string, has bool) {
+	trimmed := strings.TrimLeft(text, " ")
+	word, _, _ := strings.Cut(trimmed, " ")
+	begin, quoted := len(text)-len(trimmed)+len(word), false
+	for i := begin; i < len(text); i++ {
+		switch before, rest := strings.TrimLeft(strings.TrimSpace(text[begin:i]), "- "), text[i:]; {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case !quoted && strings.HasPrefix(rest, " where ") && before != "length" && (before != "" || word == "count"):
+			return strings.TrimSpace(text[begin:i]), strings.TrimLeft(rest[len(" where"):], " "), true
 		}
-		v.negative, rest = true, strings.TrimSpace(after)
 	}
-	if rest == "" {
-		return value{}, &valueError{what: word + " needs a field", instead: word + " PATH"}
+	return strings.TrimSpace(text[begin:]), "", false
+}
+
+// read compiles what a value reads, the operand of the word op in text.
+func (v *value) read(text, op, operand string) *valueError {
+	if after, ok := strings.CutPrefix(operand, "-"); ok {
+		if v.op != aggregate.Sum {
+			return &valueError{offset: strings.Index(text, operand), what: "only sum can be negated", instead: op + " " + after}
+		}
+		v.negative, operand = true, strings.TrimSpace(after)
 	}
-	path, err := event.ParsePath(rest)
+	if after, ok := strings.CutPrefix(operand, "length "); ok {
+		v.length, operand = true, strings.TrimSpace(after)
+	}
+	name := strings.TrimSuffix(operand, "?")
+	v.optional = name != operand
+	if name == "" {
+		return &valueError{what: op + " needs a field", instead: op + " PATH"}
+	}
+	path, err := parsePath(name)
 	if err != nil {
-		return value{}, &valueError{offset: strings.LastIndex(text, rest), what: err.Error(), instead: valueForms}
+		what, instead := pathProblem(err)
+		if instead == aPath {
+			instead = valueForms
+		} else {
+			instead = strings.Replace(text, name, instead, 1)
+		}
+		return &valueError{offset: strings.LastIndex(text, name), what: what, instead: instead}
 	}
 	v.path = path
-	return v, nil
+	return nil
+}
+
+// notAValue says what to write for a text that begins with no operation.
+func notAValue(text, word, rest string) *valueError {
+	if average := strings.ToLower(word); average == "avg" || average == "average" || average == "mean" {
+		return averageError(rest)
+	}
+	if best := nearest(strings.ToLower(word), []string{"count", "sum", "min", "max"}); best != "" {
+		return &valueError{what: word + " is not a way to compute a value", instead: strings.TrimSpace(best + " " + rest)}
+	}
+	return &valueError{what: fmt.Sprintf("%q is not a way to compute a value", text), instead: valueForms}
+}
+
+// averageError says how to get an average: two of them cannot be added up, but what they are made of can.
+func averageError(path string) *valueError {
+	if _, err := parsePath(path); err != nil {
+		path = "PATH"
+	}
+	return &valueError{what: "an average is not kept, since two averages make no third", instead: "sum " + path + ", with a count in a value of its own, and divide when you read,"}
 }
 
 // String is the expression in its one canonical spelling.
 func (v value) String() string {
-	switch {
-	case v.op == aggregate.Count:
-		return "count"
-	case v.negative:
-		return "sum -" + v.path.String()
+	text := v.op.String()
+	if v.op != aggregate.Count {
+		text += " " + v.operand()
 	}
-	return v.op.String() + " " + v.path.String()
+	if v.where != nil {
+		text += " where " + canonicalWhere(v.where)
+	}
+	return text
+}
+
+// operand is what the value reads.
+func (v value) operand() string {
+	text := v.path.String()
+	if v.length {
+		text = "length " + text
+	}
+	if v.negative {
+		text = "-" + text
+	}
+	if v.optional {
+		text += "?"
+	}
+	return text
 }
 
 // amount computes the value for one payload. A sum takes at most 10^18 with at most 9 decimals, so that ten
 // billion of them fit DynamoDB's 38 digits; min and max take whatever DynamoDB can store.
 func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
-	if !v.set {
+	if !v.set || v.where != nil && !v.where.holds(root) {
 		return aggregate.Amount{}, nil
 	}
 	if v.op == aggregate.Count {
 		return aggregate.Amount{Set: true, Number: event.DecimalOf(1)}, nil
 	}
 	n := root.At(v.path)
-	switch n.Kind() {
-	case event.Absent, event.Null:
-		return aggregate.Amount{}, event.Poisoned(event.MissingField, "field "+v.path.String()+" is missing")
-	case event.Number:
+	switch kind := n.Kind(); {
+	case kind != event.Absent && kind != event.Null:
+	case v.optional:
+		return aggregate.Amount{}, nil
 	default:
-		return aggregate.Amount{}, event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, not a number", v.path, strings.ToLower(n.Kind().String())))
+		return aggregate.Amount{}, event.Poisoned(event.MissingField, "field "+v.path.String()+" is missing")
+	}
+	d, refusal := v.number(n)
+	if refusal != nil {
+		return aggregate.Amount{}, refusal
+	}
+	if v.negative {
+		d = d.Neg()
+	}
+	return aggregate.Amount{Set: true, Number: d}, nil
+}
+
+// number is what the value takes out of the field, which is there.
+func (v value) number(n event.Node) (event.Decimal, *event.Refusal) {
+	want, kind := "a number", event.Number
+	if v.length {
+		want, kind = "an array", event.Array
+	}
+	if n.Kind() != kind {
+		return event.Decimal{}, event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, not %s", v.path, strings.ToLower(n.Kind().String()), want))
+	}
+	if v.length {
+		return event.DecimalOf(int64(n.Len())), nil
 	}
 	d, err := n.Decimal()
 	if err != nil {
-		return aggregate.Amount{}, event.Poisoned(event.NumberOutOfRange, fmt.Sprintf("field %s: %v", v.path, err))
+		return d, event.Poisoned(event.NumberOutOfRange, fmt.Sprintf("field %s: %v", v.path, err))
 	}
 	bound := d.Unstorable()
 	if v.op == aggregate.Sum {
 		bound = d.Unsummable()
 	}
 	if bound != "" {
-		return aggregate.Amount{}, event.Poisoned(event.NumberOutOfRange, "field "+v.path.String()+" "+bound)
+		return d, event.Poisoned(event.NumberOutOfRange, "field "+v.path.String()+" "+bound)
 	}
-	if v.negative {
-		d = d.Neg()
-	}
-	return aggregate.Amount{Set: true, Number: d}, nil
+	return d, nil
 }
 
 // reservedValues are names that the total's own attributes have.

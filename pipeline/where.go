@@ -46,6 +46,7 @@ type literal struct {
 	kind   event.Kind // Number, String or Bool
 	text   string     // of a String; "true" or "false"
 	number event.Decimal
+	offset int // where it stands in the condition's text, in bytes
 }
 
 // operator is one of = != < <= > >=.

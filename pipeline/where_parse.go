@@ -166,9 +166,10 @@ func (p *whereParser) path() (event.Path, error) {
 	if t.kind != wordToken || slices.Contains(reservedWords, t.text) {
 		return event.Path{}, p.unexpected(t, "the path of a field", aComparison)
 	}
-	path, err := event.ParsePath(t.text)
+	path, err := parsePath(t.text)
 	if err != nil {
-		return event.Path{}, &whereError{Offset: t.offset, What: err.Error(), Instead: aPath}
+		what, instead := pathProblem(err)
+		return event.Path{}, &whereError{Offset: t.offset, What: what, Instead: instead}
 	}
 	return path, nil
 }
@@ -198,15 +199,15 @@ func (p *whereParser) literal() (literal, error) {
 	t := p.take()
 	switch {
 	case t.kind == textToken:
-		return literal{kind: event.String, text: t.text}, nil
+		return literal{kind: event.String, text: t.text, offset: t.offset}, nil
 	case t.kind == numberToken:
 		n, err := event.ParseDecimal(t.text)
 		if err != nil {
 			return literal{}, &whereError{Offset: t.offset, What: t.text + " is not a number", Instead: "a number such as 12.5, or text in quotes"}
 		}
-		return literal{kind: event.Number, number: n}, nil
+		return literal{kind: event.Number, number: n, offset: t.offset}, nil
 	case t.kind == wordToken && (t.text == "true" || t.text == "false"):
-		return literal{kind: event.Bool, text: t.text}, nil
+		return literal{kind: event.Bool, text: t.text, offset: t.offset}, nil
 	case t.kind == wordToken && !slices.Contains(reservedWords, t.text):
 		return literal{}, &whereError{Offset: t.offset, What: t.text + " stands where a value should: fields are compared with numbers and quoted text only", Instead: "'" + t.text + "'"}
 	}

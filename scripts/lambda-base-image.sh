@@ -4,6 +4,7 @@
 # The SAM CLI builds its runtime emulator on top of it and asks for the name with the architecture at its end, so both are there.
 set -euo pipefail
 image=public.ecr.aws/lambda/provided:al2023
+digest=sha256:26136a72871f0d0f9948a98a4568010b3aa210cd7bcb7dd6b51b606fe743b79a # of the image in the registry
 case $(uname -m) in
   aarch64 | arm64) tagged=$image-arm64 ;;
   *) tagged=$image-x86_64 ;;
@@ -13,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 "$here/docker-engine.sh"
 present() { docker image inspect "$1" >/dev/null 2>&1; }
 present "$image" && present "$tagged" && exit 0
-if present "$image" || "$here/pull-image.sh" "$image"; then
+if present "$image" || "$here/pull-image.sh" "$image" "$digest"; then
   docker tag "$image" "$tagged"
   exit 0
 fi

@@ -4,13 +4,14 @@
 # 4.14.0 is the last release that starts without an account token. The assembled image runs LocalStack's own unmodified
 # code on a Debian root. It has no Lambda executor; Ingot's tests ask LocalStack for DynamoDB, Streams, SQS and S3 only.
 set -euo pipefail
-version=4.14.0 released=2026-03-05 dynamodb_local=2.6.1
+version=4.14.0 dynamodb_local=2.6.1
+digest=sha256:3ebc37595918b8accb852f8048fef2aff047d465167edd655528065b07bc364a # of the image in the registry
 image=localstack/localstack:$version
 here=$(cd "$(dirname "$0")" && pwd)
 
 "$here/docker-engine.sh"
 docker image inspect "$image" >/dev/null 2>&1 && exit 0
-"$here/pull-image.sh" "$image" && exit 0
+"$here/pull-image.sh" "$image" "$digest" && exit 0
 
 packages=()
 command -v mmdebstrap >/dev/null || packages+=(mmdebstrap)
@@ -28,11 +29,10 @@ debian_root() { # Debian 13 for its Python 3.13, which this release needs, and i
     --aptopt='Acquire::Retries "3"' --dpkgopt=path-exclude=/usr/share/{doc,locale}/* trixie "$work/root"
 }
 
-localstack() { # with its dependencies as of its release day: newer ones break it
+localstack() { # pins/localstack.txt has its dependencies as of its release day, 2026-03-05: newer ones break it
   local uv
   uv=$("$here/uv.sh")
-  "$uv" pip install -q --target "$overlay/opt/localstack" --python-version 3.13 --exclude-newer "$released" \
-    "localstack-core[runtime]==$version"
+  "$uv" pip install -q --target "$overlay/opt/localstack" --python-version 3.13 --require-hashes -r "$here/pins/localstack.txt"
 }
 
 dynamodb() { # DynamoDB Local, laid out as LocalStack's own installer leaves it, so that it downloads nothing at start
@@ -48,6 +48,10 @@ dynamodb() { # DynamoDB Local, laid out as LocalStack's own installer leaves it,
 </project>
 POM
   mvn -q -B -f "$work/pom.xml" dependency:copy-dependencies -DoutputDirectory="$home/DynamoDBLocal_lib"
+  if ! diff <(cd "$home/DynamoDBLocal_lib" && sha256sum -- *) "$here/pins/dynamodb-local.txt" >&2; then
+    echo "localstack-image: what Maven fetched is not what pins/dynamodb-local.txt has; nothing of it was run" >&2
+    return 1
+  fi
 
   # LocalStack starts DynamoDBLocal.jar with a loader jar as agent. The real jars go on the class path through the manifest;
   # the agent has nothing to do.

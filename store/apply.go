@@ -22,6 +22,7 @@ type Applied struct {
 	Updates  int   // aggregate items written
 	Dropped  int   // steps found counted already
 	Refused  int   // updates the table will never take; quarantined and flagged
+	Large    int   // aggregate items of LargeTotal and more; they say so
 	Cost     Cost
 }
 
@@ -36,8 +37,8 @@ func (s *Store) Apply(ctx context.Context, b *aggregate.Batch, quarantine Quaran
 	if b.Counting() == aggregate.Receipts {
 		a.receipts(ctx, b)
 	} else {
-		updates := b.Updates()
-		s.env.Each(len(updates), s.concurrency, func(i int) { a.marked(b.Lane(), updates[i]).run(ctx) })
+		a.marks(ctx, b)
+		a.warn(ctx)
 	}
 	return a.Applied
 }
@@ -46,7 +47,8 @@ func (s *Store) Apply(ctx context.Context, b *aggregate.Batch, quarantine Quaran
 type apply struct {
 	store      *Store
 	quarantine Quarantine
-	mu         sync.Mutex // guards Applied
+	mu         sync.Mutex      // guards what follows
+	large      []*markedUpdate // whose items are large and do not say so yet
 	Applied
 }
 
@@ -71,7 +73,7 @@ func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, a
 // quarantined hands a refused update to quarantine; only then may its mark move. False: it is unproven.
 func (a *apply) quarantined(ctx context.Context, u *aggregate.Update, cause error) bool {
 	if err := a.quarantine(ctx, u, cause); err != nil {
-		a.unproven(u.Steps[0].Sequence, fmt.Errorf("aggregate %s was refused (%w) and could not be quarantined: %w", u.Key, cause, err))
+		a.unproven(u.Steps[0].Sequence, fmt.Errorf("an update of aggregate %s was refused (%w) and could not be quarantined: %w", u.Def, cause, err))
 		return false
 	}
 	return true
@@ -106,7 +108,11 @@ func (a *apply) dropped(n int) {
 	a.Dropped += n
 }
 
+// retried counts an answer after which the same is asked again.
 func (a *apply) retried(answer answer) {
+	if answer.hopeless() {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.Cost.Retries++

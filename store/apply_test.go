@@ -131,10 +131,10 @@ func TestZombieWritesLate(t *testing.T) {
 }
 
 // change makes the change of an item by a person or by time to live.
-func (w *world) change(sequence int64, kind event.ChangeKind, byTTL bool, old, new *event.Item) *aggregate.Batch {
+func (w *world) change(sequence int64, kind event.ChangeKind, expired bool, old, new *event.Item) *aggregate.Batch {
 	w.t.Helper()
 	c := w.insert(sequence, old)
-	c.Kind, c.ByTTL, c.Old, c.New = kind, byTTL, old, new
+	c.Kind, c.Expired, c.Old, c.New = kind, expired, old, new
 	var before, after []aggregate.Contribution
 	if old != nil {
 		before = w.plan.Contributions(old).List

@@ -63,6 +63,9 @@ func encode(item *event.Item) image {
 	if item.Revision != nil {
 		img["revision"] = number(item.Revision.String())
 	}
+	if item.Ties != "" {
+		img["i:revision"] = text(item.Ties)
+	}
 	if len(item.Meta) > 0 {
 		meta := make(image, len(item.Meta))
 		for name, value := range item.Meta {
@@ -85,9 +88,6 @@ func attributeValue(a event.Attribute) types.AttributeValue {
 	}
 	return text(a.Text)
 }
-
-// reserved are the attributes of an event's item that are not declared ones.
-var reserved = []string{"PK", "SK", "at", "data", "digest", "epoch", "expiresAt", "id", "meta", "revision", "type"}
 
 // decode reads a stored item. An image without Ingot's type is not ours: nil and no error. An error means
 // that it says it is ours but cannot be understood.
@@ -119,6 +119,7 @@ func decode(img image) (*event.Item, error) {
 		}
 		item.Revision = &revision
 	}
+	item.Ties = textOf(img["i:revision"])
 	if meta, ok := img["meta"].(*types.AttributeValueMemberM); ok {
 		item.Meta = make(map[string]string, len(meta.Value))
 		for name, v := range meta.Value {
@@ -145,12 +146,12 @@ func stampOf(v types.AttributeValue) (int64, error) {
 // decodeDeclared reads index keys and declared attributes, in the order of their names.
 func decodeDeclared(item *event.Item, img image) {
 	for name, v := range img {
-		if index, ok := strings.CutSuffix(name, "PK"); ok && strings.HasPrefix(name, "GSI") {
+		if index, ok := strings.CutSuffix(name, "PK"); ok && event.IsIndex(index) {
 			key := event.Key{PK: textOf(v), SK: textOf(img[index+"SK"])}
 			item.Indexes = append(item.Indexes, event.IndexKey{Name: index, Key: key})
 			continue
 		}
-		if strings.HasPrefix(name, "GSI") || slices.Contains(reserved, name) {
+		if event.IsOwnAttribute(name) {
 			continue
 		}
 		switch v := v.(type) {

@@ -3,12 +3,18 @@ package store
 import "github.com/ingot-events/ingot/event"
 
 // Cost is what calls asked of DynamoDB. Units are counted by the service's published rules from item sizes,
-// not taken from answers: the service reports none for requests that fail whole. They are a lower bound where something
-// cannot be known: whether a request without an answer was charged, what a statement cost that was refused for what it
-// is, what a receipt's transaction met. And where it is not asked for: an aggregate item that grew since it was last
-// seen, and an item that was read to be judged. Of that its id, index keys, meta and declared attributes are not read.
-// They are taken to be as large as those of the event that met it, and in the same places of the indexes, so that a
-// newer revision which moves it lacks the place that it left; of a Duplicate it is so, unless the pipeline has changed.
+// not taken from answers: the service reports none for requests that fail whole. (A replacement is the exception: its
+// price depends on an item that is not read whole, so the service is asked.)
+//
+// They are a lower bound where something cannot be known: whether a request without an answer was charged, what a
+// statement cost that was refused for what it is, what a receipt's transaction met, and an aggregate item that grew
+// since it was last seen.
+//
+// They are a guess for an item that was read to be judged. Its id, index keys, meta and declared attributes are not
+// read, and its payload only if it has another digest than the event that met it. What is not read is taken to be as
+// large as the event's own. For a Duplicate that is so, unless the pipeline or the spelling has changed; for another
+// revision it may not be.
+//
 // Indexes are taken to project all attributes, as those of template.yaml do.
 type Cost struct {
 	Requests   int
@@ -38,8 +44,20 @@ func (c *Cost) throttle(reason string, n int) {
 	c.Throttles[reason] += n
 }
 
-// read counts reading an item of size bytes: a consistent read takes a unit per started 4 KB.
-func (c *Cost) read(size int) { c.ReadUnits += float64(max(1, (size+4095)/4096)) }
+// read counts reading an item of size bytes.
+func (c *Cost) read(size int) { c.ReadUnits += readUnits(size) }
+
+// readUnits is what a consistent read of size bytes costs: a unit per started 4 KB.
+func readUnits(size int) float64 { return float64(max(1, (size+4095)/4096)) }
+
+// look counts reading an item of size bytes, consistently or for half the price.
+func (c *Cost) look(size int, consistent bool) {
+	if consistent {
+		c.read(size)
+		return
+	}
+	c.ReadUnits += float64(max(1, (size+4095)/4096)) / 2
+}
 
 // insertUnits is what storing a new item costs: its started kilobytes on the table and on each index it is in.
 func insertUnits(item *event.Item) float64 {

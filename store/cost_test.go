@@ -110,8 +110,8 @@ func (w *world) crate(id string, rev int, depot string, note int) *event.Item {
 	return w.item(members...)
 }
 
-// Replacements on an index, images of other sizes, and refusals by larger ones: by single puts, and by statements with
-// and without the stored item in their refusal.
+// Replacements on an index, images of other sizes, and refusals by larger ones: by single puts, and by statements,
+// whose refusals bring no item even from a table that would give it.
 func TestCostsOfSizesAndIndexes(t *testing.T) {
 	far := strings.Repeat("d", 1500) // in the payload and in the index key, which is not among what judging reads
 	for _, many := range []bool{false, true} {
@@ -122,24 +122,24 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 					name          string
 					item          *event.Item
 					writes, reads float64 // of the item; reads where no image comes back
-					unseen        float64 // what own accounts lack where no image comes back: the place in the index that it left
+					unseen        float64 // what own accounts lack there of a refused insert: the size of an item whose payload is not read
 				}{
 					{"into an index", w.crate("1", 1, "a", 0), 1 + 1, 0, 0},
 					{"in its place", w.crate("1", 2, "a", 0), 1 + 1 + 1, 1, 0}, // the refused insert, the table, the index
-					{"moved", w.crate("1", 3, "b", 0), 1 + 1 + 2, 1, 1},
-					{"out of the index", w.crate("1", 4, "", 0), 1 + 1 + 1, 1, 1},
+					{"moved", w.crate("1", 3, "b", 0), 1 + 1 + 2, 1, 0},
+					{"out of the index", w.crate("1", 4, "", 0), 1 + 1 + 1, 1, 0},
 					{"and in again", w.crate("1", 5, "b", 0), 1 + 1 + 1, 1, 0},
 					{"grown", w.crate("1", 6, "b", 3000), 4 + 4 + 4, 1, 0},
-					{"shrunk", w.crate("1", 7, "b", 0), 4 + 4 + 4, 1, 0},
-					{"grown and moved", w.crate("1", 8, "c", 3000), 4 + 4 + (1 + 4), 1, 1},
-					{"stale, smaller", w.crate("1", 2, "a", 0), 4, 1, 0},
-					{"conflict, smaller", w.crate("1", 8, "c", 10), 4, 1, 0},
-					{"conflict, larger", w.crate("1", 8, "c", 5000), 6, 1, 0},
-					{"shrunk and moved", w.crate("1", 9, "d", 0), 4 + 4 + (4 + 1), 1, 1},
+					{"shrunk", w.crate("1", 7, "b", 0), 4 + 4 + 4, 1, 3},
+					{"grown and moved", w.crate("1", 8, "c", 3000), 4 + 4 + (1 + 4), 1, 0},
+					{"stale, smaller", w.crate("1", 2, "a", 0), 4, 1, 3},
+					{"conflict, smaller", w.crate("1", 8, "c", 10), 4, 2, 0},
+					{"conflict, larger", w.crate("1", 8, "c", 5000), 6, 2, 0},
+					{"shrunk and moved", w.crate("1", 9, "d", 0), 4 + 4 + (4 + 1), 1, 3},
 					{"far away", w.crate("2", 1, far, 1300), 5 + 5, 0, 0},
-					{"and again", w.crate("2", 1, far, 1300), 5, 2, 0}, // 3 KB of it are read for judging, and 5 charged
+					{"and again", w.crate("2", 1, far, 1300), 5, 2, 0}, // less than 1 KB of it is read for judging, and 5 charged
 					{"an order of 3 KB", w.order("1", 1, `"note":"`+strings.Repeat("n", 3000)+`"`), 4, 0, 0},
-					{"another, smaller", w.order("1", 2), 4, 1, 0},
+					{"another, smaller", w.order("1", 2), 4, 2, 0},
 				} {
 					items := []*event.Item{c.item}
 					writes, reads, unseen := c.writes, 0.0, 0.0
@@ -148,7 +148,7 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 							items, writes = append(items, w.order(fmt.Sprint("filler-", n, "-", i), i)), writes+1
 						}
 					}
-					if many && !returns {
+					if many {
 						reads, unseen = c.reads, c.unseen
 					}
 					before := w.engine.Usage()
@@ -217,17 +217,25 @@ func TestCostOfHeads(t *testing.T) {
 	gone := *def("live")
 	gone.Since = 7
 	defs := []*aggregate.Definition{def("wide"), def("live"), &gone}
-	for name, update := range map[string]func() (store.Cost, error){
-		"behind": func() (store.Cost, error) { return w.store.MarkBehind(deadline(t), defs) },
-		"flag": func() (store.Cost, error) {
+	behind := func() (store.Cost, error) { return w.sandbox(0).MarkBehind(deadline(t), defs) }
+	for _, c := range []struct {
+		name     string
+		update   func() (store.Cost, error)
+		requests int
+		least    float64 // write units
+	}{
+		{"behind", behind, 1 + 3 + 2, 9 + 1 + 1 + 2},
+		{"behind again", behind, 1 + 1, 1}, // of the head that is gone
+		{"flag", func() (store.Cost, error) {
 			return w.store.Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
-		},
-		"flagged again": func() (store.Cost, error) { return w.store.Flag(deadline(t), defs, epoch, "another") },
+		}, 3, 9 + 1 + 1},
+		{"flagged again", func() (store.Cost, error) { return w.store.Flag(deadline(t), defs, epoch, "another") }, 3, 9 + 1 + 1},
 	} {
+		name := c.name
 		before := w.engine.Usage()
-		cost, err := update()
+		cost, err := c.update()
 		used := w.engine.Usage().Sub(before)
-		if err != nil || cost.WriteUnits != used.WriteUnits() || cost.WriteUnits < 9+1+1 || cost.Requests != 3 {
+		if err != nil || cost.WriteUnits != used.WriteUnits() || cost.ReadUnits != used.ReadUnits() || cost.WriteUnits < c.least || cost.Requests != c.requests {
 			t.Errorf("%s: own accounts say %+v, the engine %v write units: %v", name, cost, used.WriteUnits(), err)
 		}
 	}

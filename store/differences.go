@@ -21,7 +21,7 @@ const (
 // Empty: nothing can be said.
 func (s *Store) differences(known *stored, item *event.Item) string {
 	if known.typ != item.Type {
-		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", cut(known.typ), cut(item.Type))
+		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", event.Shorten(known.typ, maxShownName), event.Shorten(item.Type, maxShownName))
 	}
 	a, b := s.canonical(known.typ, known.data), s.canonical(item.Type, item.Data)
 	if a.Kind() != event.Object || b.Kind() != event.Object {
@@ -117,12 +117,5 @@ func shownName(name string) string {
 	if plain {
 		return name
 	}
-	return strconv.Quote(cut(name))
-}
-
-func cut(name string) string {
-	if len(name) <= maxShownName {
-		return name
-	}
-	return strings.ToValidUTF8(name[:maxShownName], "") + "…"
+	return strconv.Quote(event.Shorten(name, maxShownName))
 }

@@ -59,7 +59,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Each calls do for every index below n, at most limit at a time, and returns when all have returned.
+// Each calls do for every index below n, at most limit at a time (one, if limit is less than that), and returns
+// when all have returned.
 func (e Env) Each(n, limit int, do func(i int)) {
 	if n == 1 {
 		do(0)
@@ -74,7 +75,7 @@ func (e Env) Each(n, limit int, do func(i int)) {
 		return next - 1
 	}
 	group := e.Group()
-	for range min(n, limit) {
+	for range min(n, max(1, limit)) {
 		group.Go(func() {
 			for i := take(); i < n; i = take() {
 				do(i)

@@ -28,15 +28,19 @@ const (
 // answer is an outcome with what people and metrics need to know about it.
 type answer struct {
 	outcome outcome
-	reason  string // throttled: why and where
-	err     error
+	reason  string // throttled: why and where; see hotKey
+	err     error  // quiet: its text may stand in a log
 }
+
+// hopeless reports whether asking again cannot help.
+func (a answer) hopeless() bool { return a.outcome == refused || a.outcome == invalid }
 
 // classify judges the error of a whole request. What it does not know is unknown, the only safe guess.
 func classify(err error) answer {
 	if err == nil {
 		return answer{}
 	}
+	err = Quiet(err)
 	var (
 		condition *types.ConditionalCheckFailedException
 		cancel    *types.TransactionCanceledException
@@ -93,6 +97,9 @@ func codeOutcome(code string) outcome {
 	return unknown
 }
 
+// hotKey reports whether the service refused for capacity because of one key, which more capacity does not mend.
+func (a answer) hotKey() bool { return strings.Contains(a.reason, "KeyRange") }
+
 // throttlingReason names the first reason the service gives, as "TableWriteKeyRangeThroughputExceeded of
 // arn:…". KeyRange is one hot key, which only spreading mends; the others are capacity.
 func throttlingReason(reasons []types.ThrottlingReason) string {
@@ -112,11 +119,13 @@ func (a answer) retry() *event.Refusal {
 	r := &event.Refusal{Verdict: event.Retry, Reason: event.Unproven, Detail: "the table gave no answer that proves the event stored; it is delivered again"}
 	switch a.outcome {
 	case throttled:
-		r.Reason, r.Detail = event.Throttled, "the table refused for capacity until time ran out: "+a.reason
+		r.Reason, r.Detail = event.Throttled, "the table refused it for capacity, again and again: "+a.reason+"; it is delivered again"
 	case refused, invalid:
 		r.Reason, r.Detail = event.Refused, fmt.Sprintf("the table refused the request: %v; check the table's name, its key schema (PK, SK) and the function's permissions", a.err)
 	default:
-		if a.err != nil {
+		if ahead := (*aheadError)(nil); errors.As(a.err, &ahead) {
+			r.Reason, r.Detail = event.NewerStamp, ahead.Error()
+		} else if a.err != nil {
 			r.Detail = fmt.Sprintf("the table gave no answer that proves the event stored: %v; it is delivered again", a.err)
 		}
 	}

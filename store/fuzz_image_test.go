@@ -36,7 +36,8 @@ func FuzzImage(f *testing.F) {
 		if h := readHead(img); h.Building && reflect.TypeOf(img["building"]) != reflect.TypeFor[*types.AttributeValueMemberBOOL]() {
 			t.Errorf("building is read from a %T", img["building"])
 		}
-		for name := range observe(def, img).marks {
+		for _, m := range observe(def, img, "").marks {
+			name := m.name
 			if _, isBytes := img[name].(*types.AttributeValueMemberB); !isBytes || !strings.HasPrefix(name, aggregate.MarkPrefix) {
 				t.Errorf("a mark is read from %s, a %T", name, img[name])
 			}
@@ -50,7 +51,7 @@ func FuzzImage(f *testing.F) {
 func checkEventItem(t *testing.T, img image) {
 	t.Helper()
 	item, err := decode(img)
-	known := readStored(img)
+	known := readWhole(img)
 	switch {
 	case err != nil && item != nil, err == nil && (item == nil) != (textOf(img["type"]) == ""):
 		t.Fatalf("item %+v, error %v", item, err)

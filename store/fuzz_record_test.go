@@ -44,7 +44,7 @@ func FuzzRecord(f *testing.F) {
 
 func checkChange(t *testing.T, c event.Change, shard string) {
 	t.Helper()
-	if c.Sequence.IsZero() || c.Lane.StreamARN == "" || c.Lane.ShardID != shard || c.ByTTL && c.Kind != event.Remove || c.ByTTL != (c.OldImage != "") {
+	if c.Sequence.IsZero() || c.Lane.StreamARN == "" || c.Lane.ShardID != shard || c.Expired && c.Kind != event.Remove || c.Expired != (c.OldImage != "") {
 		t.Fatalf("half a change: %+v", c)
 	}
 	if mark := aggregate.MarkAt(c.Sequence, c.Created); !mark.Created().Equal(c.Created) || !mark.Covers(c.Sequence) {

@@ -59,6 +59,7 @@ type world struct {
 	rng    *rand.Rand
 	slept  int
 	faults []fault
+	onCall func(api string, input any) error // before every call, one at a time; an error refuses it. nil: nobody looks
 }
 
 // fault happens to the next call of an API.
@@ -67,6 +68,7 @@ type fault struct {
 	before error // refuse: the call is not made
 	after  error // lose the answer: the call is made
 	edit   func(output any)
+	run    func() // happens just before the call
 }
 
 type option func(*embedded.Config, *pipeline.Spec, *store.Config)
@@ -74,7 +76,7 @@ type option func(*embedded.Config, *pipeline.Spec, *store.Config)
 func newWorld(t testing.TB, options ...option) *world {
 	t.Helper()
 	w := &world{t: t, now: epoch, rng: rand.New(rand.NewPCG(7, 7))}
-	config := embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept}
+	config := embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept, Behind: embedded.Oldest}
 	spec := orders()
 	c := store.Config{Events: "events", Aggregates: "totals", Env: store.Env{
 		Now: func() time.Time { return w.now },
@@ -147,7 +149,7 @@ func (w *world) createTables() {
 }
 
 // intercept applies the first fault that waits for this call.
-func (w *world) intercept(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
+func (w *world) intercept(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
 	w.mu.Lock()
 	var f fault
 	for i, waiting := range w.faults {
@@ -157,6 +159,14 @@ func (w *world) intercept(_ context.Context, api string, _ any, call func() (any
 		}
 	}
 	w.mu.Unlock()
+	if f.run != nil {
+		f.run()
+	}
+	if w.onCall != nil {
+		if err := w.onCall(api, in); err != nil {
+			return nil, err
+		}
+	}
 	if f.before != nil {
 		return nil, f.before
 	}

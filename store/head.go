@@ -21,8 +21,10 @@ type Head struct {
 	Spread     int
 	// Building: items older than the generation may not be counted in it yet; rebuild brings them in.
 	Building bool
-	// Behind counts the batches that held an image stamped below the generation.
+	// Behind moves when an image stamped below the generation comes in, at least once in each pass. See BeginPass.
 	Behind int64
+	// Pass is the number of the touch pass that has begun last; 0: none has.
+	Pass int64
 	// Retired is the epoch whose pipeline no longer declared the generation: it has counted nothing of what that and
 	// newer pipelines saw. 0: it counts.
 	Retired int64
@@ -44,7 +46,7 @@ func headImage(d *aggregate.Definition, counting aggregate.Counting, building bo
 
 func readHead(img image) *Head {
 	h := &Head{Definition: textOf(img["definition"]), Digest: textOf(img["digest"]), Counting: textOf(img["counting"]),
-		Spread: int(integerOf(img["spread"])), Behind: integerOf(img["behind"]), Retired: integerOf(img["retired"]), KeyCheck: textOf(img["keyCheck"]), Flag: textOf(img["flag"])}
+		Spread: int(integerOf(img["spread"])), Behind: integerOf(img["behind"]), Pass: integerOf(img["pass"]), Retired: integerOf(img["retired"]), KeyCheck: textOf(img["keyCheck"]), Flag: textOf(img["flag"])}
 	if b, ok := img["building"].(*types.AttributeValueMemberBOOL); ok {
 		h.Building = b.Value
 	}
@@ -84,16 +86,6 @@ func (h *Head) Flags() (list []string) {
 	return list
 }
 
-// MarkBehind records on the heads that a batch held an image stamped below the generation: the generation
-// is building until rebuild has touched that item.
-func (s *Store) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
-	return s.updateHeads(ctx, defs, &dynamodb.UpdateItemInput{
-		UpdateExpression:          aws.String("ADD #behind :one SET #building = :true"),
-		ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building"},
-		ExpressionAttributeValues: image{":one": integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}},
-	})
-}
-
 // Flag says on the heads of generations that something about them cannot be proven any more: an image that
 // could not be understood, a definition that could not be computed. The first reason stands.
 func (s *Store) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
@@ -113,35 +105,48 @@ func (s *Store) updateHeads(ctx context.Context, defs []*aggregate.Definition, i
 		one := *in
 		one.TableName, one.Key, one.ConditionExpression = &s.aggregates, keyImage(d.HeadKey()), aws.String("attribute_exists(PK)")
 		one.ReturnValues = types.ReturnValueAllNew // for its size: the definition alone may have 32 KB
-		for round := 1; ; round++ {
-			out, err := s.client.UpdateItem(ctx, &one)
-			cost.Requests++
-			a := classify(err)
-			if a.outcome == done {
-				cost.WriteUnits += float64(event.WriteUnits(imageSize(out.Attributes)))
-				break
-			}
-			if a.outcome == failed {
-				cost.WriteUnits++ // there is no head
-				break
-			}
-			cost.Retries++
-			if !s.askAgain(ctx, a, round) {
-				return cost, fmt.Errorf("head of aggregate %s: %w", d, err)
-			}
+		var out *dynamodb.UpdateItemOutput
+		sent := 0
+		err := s.ask(ctx, func() (err error) {
+			sent++
+			out, err = s.client.UpdateItem(ctx, &one)
+			return err
+		})
+		cost.Requests += sent
+		cost.Retries += max(0, sent-1)
+		switch classify(err).outcome {
+		case done:
+			cost.WriteUnits += float64(event.WriteUnits(imageSize(out.Attributes)))
+		case failed:
+			cost.WriteUnits++ // there is no head
+		default:
+			return cost, fmt.Errorf("head of aggregate %s: %w", d, Quiet(err))
 		}
 	}
 	return cost, nil
 }
 
+// get reads one item of the aggregates table, consistently; it is empty if there is none.
+func (s *Store) get(ctx context.Context, key event.Key) (img image, err error) {
+	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
+	err = s.ask(ctx, func() error {
+		out, err := s.client.GetItem(ctx, in)
+		if err == nil {
+			img = out.Item
+		}
+		return err
+	})
+	return img, err
+}
+
 // Head reads one generation's head, consistently; nil if there is none.
 func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
-	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(d.HeadKey()), ConsistentRead: aws.Bool(true)})
+	img, err := s.get(ctx, d.HeadKey())
 	if err != nil {
 		return nil, fmt.Errorf("head of aggregate %s: %w", d, err)
 	}
-	if len(out.Item) == 0 {
+	if len(img) == 0 {
 		return nil, nil
 	}
-	return readHead(out.Item), nil
+	return readHead(img), nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
@@ -9,66 +10,149 @@ import (
 
 // stored is what is proven to lie under a key.
 type stored struct {
+	key       event.Key
 	typ       string
 	digest    event.Digest
 	revision  *event.Decimal
+	tied      string  // what stands beside the revision, to break ties
+	ties      *string // the same under today's rules, once computed
 	expiresAt int64
-	data      string
-	item      *event.Item   // where it was read and is Ingot's
-	foreign   bool          // no type, digest or data: not an item of Ingot's
-	today     *event.Digest // its digest under today's rules, once computed
-	size      int           // of all of it, in bytes; see wholeSize
-	img       image         // all of it, where that is known
+	payload   bool             // data was read
+	data      string           // let go once the item is to be replaced
+	foreign   bool             // no type, digest or data that can be read: not an item of this version's
+	barred    bool             // an erased event's key
+	odd       bool             // it says it is Ingot's, and a part of it cannot be read
+	stamp     int64            // its epoch
+	own       bool             // it is this call's own write
+	today     *event.Digest    // its digest under today's rules, once computed
+	size      int              // of all of it, in bytes; see wholeSize
+	whole     bool             // all of it was read
+	indexes   []event.IndexKey // the indexes it is in, if whole
 }
 
-// wholeSize is the size of a stored item of which only what judging needs was read: the rest of it is taken to be as
+// wholeSize is the size of a stored item of which only a part was read: the rest of it is taken to be as
 // large as that of the item which met it.
 func (s *stored) wholeSize(read image, own *event.Item) int {
 	if s.foreign {
 		return imageSize(read)
 	}
 	whole := *own
-	whole.Type, whole.Digest, whole.Revision, whole.ExpiresAt, whole.Data = s.typ, s.digest, s.revision, s.expiresAt, s.data
+	whole.Type, whole.Digest, whole.Revision, whole.Ties, whole.ExpiresAt = s.typ, s.digest, s.revision, s.tied, s.expiresAt
+	if s.payload {
+		whole.Data = s.data
+	}
 	return whole.Size()
 }
 
 // places are the indexes that the stored item is in, as far as that is known: those of the item that met it otherwise.
 func (s *stored) places(own *event.Item) []event.IndexKey {
-	if s.img == nil {
+	if !s.whole {
 		return own.Indexes
 	}
-	var seen event.Item
-	decodeDeclared(&seen, s.img)
-	return seen.Indexes
+	return s.indexes
 }
 
-// readStored understands as much of an image as judging needs.
-func readStored(img image) *stored {
-	s := &stored{typ: textOf(img["type"]), data: textOf(img["data"]), expiresAt: integerOf(img["expiresAt"])}
-	digest := bytesOf(img["digest"])
-	if s.typ == "" || s.data == "" || len(digest) != len(s.digest) {
-		s.foreign = true
-		return s
-	}
-	s.digest = event.Digest(digest)
-	if revision, err := event.ParseDecimal(numberOf(img["revision"])); err == nil {
-		s.revision = &revision
-	}
-	s.item = &event.Item{Key: keyOf(img), Type: s.typ, Digest: s.digest, Revision: s.revision, ExpiresAt: s.expiresAt, Data: s.data}
+// readWhole understands as much of a whole item as judging and counting need.
+func readWhole(img image) *stored {
+	s := readPart(img, true)
+	s.whole, s.size = true, imageSize(img)
+	var seen event.Item
+	decodeDeclared(&seen, img)
+	s.indexes = seen.Indexes
 	return s
 }
 
-// older reports whether item is a newer revision of what is stored.
-func (s *stored) older(item *event.Item) bool {
-	return !s.foreign && s.typ == item.Type && s.revision != nil && item.Revision != nil && s.revision.Cmp(*item.Revision) < 0
+// readPart understands as much of an image as judging needs. payload says whether its data was asked for.
+func readPart(img image, payload bool) *stored {
+	s := &stored{key: keyOf(img), typ: textOf(img["type"]), expiresAt: integerOf(img["expiresAt"]), payload: payload}
+	digest := bytesOf(img["digest"])
+	s.stamp, _ = stampOf(img["epoch"])
+	if payload {
+		s.data = textOf(img["data"])
+	}
+	if s.typ == "" || len(digest) != len(s.digest) || payload && s.data == "" {
+		s.foreign, s.odd, s.barred = true, s.typ != "", barred(img)
+		return s
+	}
+	s.digest, s.tied = event.Digest(digest), textOf(img["i:revision"])
+	if revision, err := event.ParseDecimal(numberOf(img["revision"])); err == nil {
+		s.revision = &revision
+	} else {
+		s.odd = img["revision"] != nil
+	}
+	return s
 }
 
-// judge compares one item with what is proven stored under its key. The stored epoch is never compared.
+// existing is what a result tells of the stored item: all that was read but its payload. It is nil for what is not
+// Ingot's, and for what this very call has written.
+func (s *stored) existing() *event.Item {
+	if s.foreign || s.own {
+		return nil
+	}
+	return &event.Item{Key: s.key, Type: s.typ, Digest: s.digest, Revision: s.revision, Ties: s.tied, ExpiresAt: s.expiresAt}
+}
+
+// unlike reports whether only the payload can tell if item is a copy of what is stored: its digest is another, and
+// neither type nor revision says more.
+func (s *stored) unlike(item *event.Item) bool {
+	if s.foreign || s.typ != item.Type || s.digest == item.Digest {
+		return false
+	}
+	return item.Revision == nil || s.revision != nil && s.revision.Cmp(*item.Revision) == 0
+}
+
+// older reports whether item is a newer revision of what is stored, as far as that has been read.
+func (s *Store) older(known *stored, item *event.Item) bool {
+	return !known.foreign && known.typ == item.Type && known.revision != nil && item.Revision != nil && s.order(known, item) < 0
+}
+
+// order compares the stored revision with that of item: below 0 if item is newer. Both have one. Ties are broken by what
+// the stored payload says under today's rules, whatever stands beside its revision: an older function wrote nothing there,
+// or other fields. Until the payload is read they are not broken; see unlike.
+func (s *Store) order(known *stored, item *event.Item) int {
+	if order := known.revision.Cmp(*item.Revision); order != 0 || item.Ties == "" {
+		return order
+	}
+	if known.ties == nil && !known.payload {
+		return 0
+	}
+	if known.ties == nil {
+		ties, err := s.pipeline.Ties(known.typ, known.data)
+		if err != nil {
+			ties = known.tied
+		}
+		known.ties = &ties
+	}
+	return strings.Compare(*known.ties, item.Ties)
+}
+
+// ahead is why nothing can be said of what is stored: it has a form that this version cannot read, and the stamp of a
+// newer one. It is nil otherwise.
+func (s *stored) ahead(epoch int64) error {
+	if !s.odd || s.stamp <= epoch {
+		return nil
+	}
+	return &aheadError{s.stamp, epoch}
+}
+
+type aheadError struct{ stamp, epoch int64 }
+
+func (a *aheadError) Error() string {
+	return fmt.Sprintf("the item stored under this key carries epoch %d and has a form that this function, at epoch %d, cannot read; deploy the ingest function with the newer pipeline.yaml", a.stamp, a.epoch)
+}
+
+// judge compares one item with what is proven stored under its key. The stored epoch is never compared: where it
+// decides, because the item cannot be read, nothing is judged.
 func (s *Store) judge(known *stored, item *event.Item) Result {
-	r := Result{Existing: known.item}
+	r := Result{Existing: known.existing()}
 	conflict := func(reason event.Reason, format string, args ...any) Result {
 		r.Verdict = event.Conflict
 		r.Refusal = &event.Refusal{Verdict: event.Conflict, Reason: reason, Detail: fmt.Sprintf(format, args...), Key: item.Key}
+		return r
+	}
+	if known.barred {
+		r.Verdict = event.Duplicate
+		r.Refusal = &event.Refusal{Verdict: event.Duplicate, Reason: event.Barred, Key: item.Key, Detail: "the event was erased, and its key is barred"}
 		return r
 	}
 	if known.foreign {
@@ -78,10 +162,10 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 		switch {
 		case known.revision == nil || known.typ != item.Type:
 			return conflict(event.KeyTaken, "the key is taken by an item of type %s without a revision to compare", known.typ)
-		case known.revision.Cmp(*item.Revision) > 0:
+		case s.order(known, item) > 0:
 			r.Verdict = event.Stale
 			return r
-		case known.revision.Cmp(*item.Revision) < 0:
+		case s.order(known, item) < 0:
 			// Newer than what is stored and yet not written: only an event past its time ends here.
 			r.Verdict = event.Expired
 			r.Refusal = &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry, Key: item.Key,
@@ -99,6 +183,9 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 // today is the digest of the stored payload under today's ignore list: a path that is ignored since the item
 // was written must not make its redelivery a conflict.
 func (s *Store) today(known *stored) event.Digest {
+	if !known.payload {
+		return known.digest
+	}
 	if known.today == nil {
 		digest, err := s.pipeline.Redigest(known.typ, known.data)
 		if err != nil {

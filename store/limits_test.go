@@ -97,7 +97,7 @@ func TestLongestExpressions(t *testing.T) {
 					b := aggregate.NewBatch(way, l)
 					fresh, gone, swept := w.order(fmt.Sprint(shard, sequence), int(sequence)), w.order(fmt.Sprint("gone", shard), 1), w.order(fmt.Sprint("swept", shard), 1)
 					for i, c := range []*event.Change{
-						{Kind: event.Insert, New: fresh}, {Kind: event.Remove, Old: gone}, {Kind: event.Remove, ByTTL: true, Old: swept},
+						{Kind: event.Insert, New: fresh}, {Kind: event.Remove, Old: gone}, {Kind: event.Remove, Expired: true, Old: swept},
 					} {
 						c.Lane, c.Sequence, c.Created = l, w.sequence(sequence+int64(i)), w.now
 						var before, after []aggregate.Contribution

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -37,79 +36,71 @@ func (a *apply) marked(lane aggregate.LaneID, u *aggregate.Update) *markedUpdate
 }
 
 func (w *markedUpdate) run(ctx context.Context) {
-	for round := 1; ; {
-		if ctx.Err() != nil {
-			w.giveUp(ctx.Err())
-			return
-		}
+	err := w.store.retry(ctx, func() (answer, next) {
 		answer, next := w.try(ctx)
-		switch next {
-		case ended:
-			return
-		case anotherRequest:
-			continue
+		if next == later {
+			w.retried(answer)
 		}
-		if answer.outcome == refused {
-			w.giveUp(answer.err)
-			return
-		}
-		w.retried(answer)
-		if !w.store.backoff(ctx, round) {
-			w.giveUp(answer.err)
-			return
-		}
-		round++
+		return answer, next
+	})
+	if err != nil {
+		w.giveUp(err)
 	}
 }
 
-// next is what a try leaves to do.
-type next uint8
-
-const (
-	ended          next = iota // nothing: it is proven, or it is told why not
-	anotherRequest             // at once, since what stood in the way of this one does not stand in the way of the next
-	sameRequest                // after a wait, or never if it is refused
-)
-
-// try sends the update once.
+// try sends the update once, as an UpdateItem. It has ended when the update is proven, or it is told why not.
 func (w *markedUpdate) try(ctx context.Context) (answer, next) {
-	answer, img := w.send(ctx, w.request())
+	e := w.edit()
+	answer, img := w.send(ctx, e)
 	switch answer.outcome {
 	case done:
-		w.written(img)
+		w.written(e, img)
 		return answer, ended
 	case failed:
-		return w.afterFailed(ctx, img)
+		img, read := w.imageOf(ctx, w.update.Key, img)
+		if read.outcome != done {
+			return read, later
+		}
+		return read, w.afterFailed(ctx, img)
 	case invalid:
 		return answer, w.afterInvalid(ctx, answer.err)
 	}
-	return answer, sameRequest
+	return answer, later
 }
 
-// afterFailed looks at the item that stood in the way: it drops what its mark covers, and corrects what the next
-// request guesses of its extremes.
-func (w *markedUpdate) afterFailed(ctx context.Context, img image) (answer, next) {
-	img, read := w.imageOf(ctx, w.update.Key, img)
-	if read.outcome != done {
-		return read, sameRequest
-	}
-	created := w.update.Steps[0].Created
-	counted := w.dropCounted(img)
-	now := observe(w.update.Def, img)
-	if w.stuck++; counted > 0 || w.prune || !now.sameExtremes(w.seen) {
-		w.stuck = 0
-	}
-	w.seen, w.prune = now, false
-	w.seen.at = created
-	w.store.seen.put(w.update.Key, w.seen)
-	if len(w.update.Steps) == 0 {
-		return read, ended
-	}
-	if w.stuck < maxStuck {
-		return read, anotherRequest
+// afterFailed goes on from the item that stood in the way. Where that explains nothing, again and again, the condition
+// can never hold.
+func (w *markedUpdate) afterFailed(ctx context.Context, img image) next {
+	switch {
+	case w.learn(img):
+		return ended
+	case w.stuck < maxStuck:
+		return again
 	}
 	w.stuck = 0
-	return read, w.afterInvalid(ctx, errStuck)
+	return w.afterInvalid(ctx, errStuck)
+}
+
+// learn looks at the item that stood in the way: it drops what its mark covers, and corrects what the next request
+// guesses. It reports whether nothing is left to write.
+func (w *markedUpdate) learn(img image) bool {
+	counted, before := w.look(img)
+	if w.stuck++; counted > 0 || w.prune || !w.seen.sameForm(before) {
+		w.stuck = 0
+	}
+	w.prune = false
+	return len(w.update.Steps) == 0
+}
+
+// look takes an image of the item, drops what its mark covers, and returns how many steps those were and what was
+// seen before. An image may be stale: a mark that it shows was there, and what that covers was counted.
+func (w *markedUpdate) look(img image) (counted int, before *observation) {
+	before, created := w.seen, w.update.Steps[0].Created
+	counted = w.dropCounted(img)
+	w.seen = observe(w.update.Def, img, w.lane.MarkAttribute())
+	w.seen.at = created
+	w.store.seen.put(w.update.Key, w.seen)
+	return counted, before
 }
 
 // dropCounted lets go of the steps that the lane's mark covers, and says how many those were.
@@ -142,15 +133,15 @@ func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) next {
 	if !w.quarantined(ctx, w.update, cause) {
 		return ended
 	}
-	return anotherRequest
+	return again
 }
 
 func (w *markedUpdate) giveUp(err error) { w.unproven(w.update.Steps[0].Sequence, err) }
 
-// request is the one write of an aggregate item under marks: values, n, fingerprint and mark together. If the
-// table has refused the values for good, only flag and mark.
-func (w *markedUpdate) request() *dynamodb.UpdateItemInput {
-	u, delta, e := w.update, w.update.Fold(), newExpression()
+// edit is the one write of an aggregate item under marks: values, n, fingerprint and mark together. If the table has
+// refused the values for good, only flag and mark.
+func (w *markedUpdate) edit() *edit {
+	u, delta, e := w.update, w.update.Fold(), &edit{}
 	if w.refusal == nil {
 		e.fold(u.Def, &delta, w.seen)
 	} else {
@@ -161,34 +152,32 @@ func (w *markedUpdate) request() *dynamodb.UpdateItemInput {
 	if w.prune {
 		e.prune(w.seen, w.lane.MarkAttribute(), u.Steps[0].Created)
 	}
-	returns := types.ReturnValueAllNew
-	if w.seen.fresh(w.lane, u.Steps[0].Created) && len(e.remove) == 0 {
-		returns = types.ReturnValueNone
-	}
-	return &dynamodb.UpdateItemInput{
-		TableName:                           &w.store.aggregates,
-		Key:                                 keyImage(u.Key),
-		UpdateExpression:                    aws.String(e.update()),
-		ConditionExpression:                 aws.String(e.condition()),
-		ExpressionAttributeNames:            e.names,
-		ExpressionAttributeValues:           e.values,
-		ReturnValues:                        returns,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}
+	return e
 }
 
 // send makes one update and returns the item as it is now: after it, if that was asked for, or as it stood in
 // its way.
-func (w *markedUpdate) send(ctx context.Context, in *dynamodb.UpdateItemInput) (answer, image) {
-	out, err := w.store.client.UpdateItem(ctx, in)
+func (w *markedUpdate) send(ctx context.Context, e *edit) (answer, image) {
+	x, returns := e.expression(), types.ReturnValueAllNew
+	if w.seen.fresh(w.lane, w.update.Steps[0].Created) && len(e.removes) == 0 {
+		returns = types.ReturnValueNone
+	}
+	out, err := w.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                           &w.store.aggregates,
+		Key:                                 keyImage(w.update.Key),
+		UpdateExpression:                    &x.update,
+		ConditionExpression:                 x.condition,
+		ExpressionAttributeNames:            x.names,
+		ExpressionAttributeValues:           x.values,
+		ReturnValues:                        returns,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
 	answer := classify(err)
-	var img image
-	var condition *types.ConditionalCheckFailedException
+	img := refusedBy(err)
 	if err == nil {
 		img = out.Attributes
-	} else if errors.As(err, &condition) {
-		img = condition.Item
 	}
+	w.store.pace.learn(answer)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.Cost.Requests++
@@ -198,24 +187,26 @@ func (w *markedUpdate) send(ctx context.Context, in *dynamodb.UpdateItemInput) (
 	return answer, img
 }
 
-// written remembers what the item looks like now. Without an image its size is the last one seen, which is
-// what it is counted by: an item grows by a mark in hours.
-func (w *markedUpdate) written(img image) {
-	seen, units := w.seen, 0
+// written remembers what the item looks like now. Without an image its size is worked out from the last one seen: an
+// item grows by a mark in hours, and by what the edit adds.
+func (w *markedUpdate) written(e *edit, img image) {
+	units := 0
 	if len(img) > 0 {
-		seen = observe(w.update.Def, img)
-		seen.at = w.update.Steps[0].Created
+		w.seen = observe(w.update.Def, img, w.lane.MarkAttribute())
+		w.seen.at = w.update.Steps[0].Created
 	} else {
-		units = event.WriteUnits(seen.size)
+		delta, before := w.update.Fold(), w.seen.size
+		w.seen = w.seen.after(w.update, e, w.lane, &delta)
 		if w.update.Def.HasExtremes() && w.refusal == nil {
-			delta := w.update.Fold()
-			seen = seen.after(w.update.Def, &delta)
+			w.seen = w.seen.merged(w.update.Def, &delta)
 		}
+		units = event.WriteUnits(max(before, w.seen.size))
 	}
-	w.store.seen.put(w.update.Key, seen)
+	w.store.seen.put(w.update.Key, w.seen)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.Updates++
+	w.noteLarge()
 	w.Cost.WriteUnits += float64(units)
 	if w.refusal != nil {
 		w.Refused++

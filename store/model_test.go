@@ -112,7 +112,7 @@ func (a *adversary) live() {
 		case old == nil:
 			c.change.Kind, item = event.Insert, a.order(id, a.r.IntN(100)-20, fmt.Sprintf(`"merchant2":%d`, a.r.IntN(2)))
 		case a.r.IntN(3) == 0:
-			c.change.Kind, c.change.ByTTL = event.Remove, a.r.IntN(2) == 0
+			c.change.Kind, c.change.Expired = event.Remove, a.r.IntN(2) == 0
 		default:
 			c.change.Kind, item = event.Modify, a.order(id, a.r.IntN(100)-20)
 		}

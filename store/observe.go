@@ -1,22 +1,63 @@
 package store
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 )
 
 // observation is what the last answer about an aggregate item showed: it only guides how the next update is
-// put, never whether it is right; the update's own conditions decide that.
+// put, never whether it is right; the update's own conditions decide that. It is never changed: it is shared.
 type observation struct {
-	extremes []aggregate.Amount // aligned with Def.Values; set for each min and max that has a value
-	marks    map[string]aggregate.Mark
-	size     int       // of the item, in bytes
-	at       time.Time // by the stream, when an answer last brought the item; zero: never
+	state    itemState
+	slots    uint64             // attributes of the item that are there, one bit each; see slot
+	extremes []aggregate.Amount // aligned with Def.Values, set for each min and max that has a value; nil: there are none
+	marks    []seenMark         // at most maxSeenMarks
+	size     int                // of the item, in bytes
+	at       time.Time          // by the stream, when an answer last brought the item; zero: never
 }
+
+type itemState uint8
+
+const (
+	unseen  itemState = iota
+	nowhere           // the item was looked for and not there
+	present           // it was there
+)
+
+// slot is the place of an attribute in an observation.
+type slot uint8
+
+const (
+	slotNone slot = iota // none: the attribute is not remembered
+	slotN
+	slotFP
+	slotFPX
+	slotFlag
+	slotExpiry
+	slotLarge
+	firstValueSlot // and so on, one for each of the definition's values, of which there are at most 50
+)
+
+func slotOf(value int) slot { return firstValueSlot + slot(value) }
+
+func (o *observation) has(s slot) bool { return s != slotNone && o.slots&(1<<s) != 0 }
+
+type seenMark struct {
+	name string
+	mark aggregate.Mark
+}
+
+// maxSeenMarks bounds an observation, since a total of a large table has thousands of marks. The mark of the lane that
+// looks is kept, and beside it the oldest, which are the next to be pruned.
+const maxSeenMarks = 64
 
 // observeEvery is how long, by the stream, an update trusts what it saw before and does not ask for the item
 // again. Marks to prune are days old; only they are what a fresh look is for.
@@ -25,12 +66,49 @@ const observeEvery = time.Hour
 // fresh reports whether the last look still does for an update of the lane. A lane that was not there then adds
 // a mark, which is worth a look: the item has grown.
 func (o *observation) fresh(lane aggregate.LaneID, now time.Time) bool {
-	_, known := o.marks[lane.MarkAttribute()]
-	return known && !o.at.IsZero() && now.Sub(o.at) < observeEvery
+	return !o.at.IsZero() && now.Sub(o.at) < observeEvery && o.markIndex(lane.MarkAttribute()) >= 0
 }
 
-// after is what the item must look like once the delta is written, as far as guessing needs.
-func (o *observation) after(def *aggregate.Definition, d *aggregate.Delta) *observation {
+func (o *observation) markIndex(name string) int {
+	return slices.IndexFunc(o.marks, func(m seenMark) bool { return m.name == name })
+}
+
+// after is what the item must look like once the edit is done, as far as guessing needs. An item that was not there
+// is then known whole.
+func (o *observation) after(u *aggregate.Update, e *edit, lane aggregate.LaneID, d *aggregate.Delta) *observation {
+	next := *o
+	next.state = present
+	if o.state != present {
+		next.size, next.at = len("PK")+len(u.Key.PK)+len("SK")+len(u.Key.SK), u.Steps[0].Created
+	}
+	grow := func(w operand) {
+		if w.slot != slotNone && !next.has(w.slot) {
+			next.slots |= 1 << w.slot
+			next.size += len(w.name) + valueSize(w.value)
+		}
+	}
+	for _, a := range e.adds {
+		grow(a)
+	}
+	for _, s := range e.sets {
+		grow(s.operand)
+	}
+	next.marks = make([]seenMark, 0, len(o.marks)+1)
+	own := seenMark{lane.MarkAttribute(), d.Last}
+	for _, m := range o.marks {
+		if m.name != own.name && !slices.Contains(e.removes, m.name) {
+			next.marks = append(next.marks, m)
+		}
+	}
+	if next.marks = append(next.marks, own); o.markIndex(own.name) < 0 {
+		next.size += len(own.name) + len(own.mark)
+	}
+	next.size -= len(e.removes) * (len(own.name) + len(own.mark))
+	return &next
+}
+
+// merged is the observation with the extremes that a delta moved.
+func (o *observation) merged(def *aggregate.Definition, d *aggregate.Delta) *observation {
 	next := *o
 	next.extremes = make([]aggregate.Amount, len(def.Values))
 	for i, v := range def.Values {
@@ -41,32 +119,70 @@ func (o *observation) after(def *aggregate.Definition, d *aggregate.Delta) *obse
 	return &next
 }
 
-// observe reads an image of an aggregate item.
-func observe(def *aggregate.Definition, img image) *observation {
-	o := &observation{extremes: make([]aggregate.Amount, len(def.Values)), size: imageSize(img)}
+func (o *observation) extreme(i int) aggregate.Amount {
+	if i < len(o.extremes) {
+		return o.extremes[i]
+	}
+	return aggregate.Amount{}
+}
+
+// observe reads an image of an aggregate item for an update whose lane has the mark own. An empty image is an item
+// that is not there.
+func observe(def *aggregate.Definition, img image, own string) *observation {
+	if len(img) == 0 {
+		return &observation{state: nowhere}
+	}
+	o := &observation{state: present, size: imageSize(img)}
+	see := func(name string, s slot) types.AttributeValue {
+		v, there := img[name]
+		if there {
+			o.slots |= 1 << s
+		}
+		return v
+	}
+	see("n", slotN)
+	see("fp", slotFP)
+	see("fpx", slotFPX)
+	see("flag", slotFlag)
+	see("expiresAt", slotExpiry)
+	see(largeAttribute, slotLarge)
 	for i, v := range def.Values {
+		stored := see(v.Name, slotOf(i))
 		if v.Op.Additive() {
 			continue
 		}
-		if n, err := event.ParseDecimal(numberOf(img[v.Name])); err == nil {
+		if o.extremes == nil {
+			o.extremes = make([]aggregate.Amount, len(def.Values))
+		}
+		if n, err := event.ParseDecimal(numberOf(stored)); err == nil {
 			o.extremes[i] = aggregate.Amount{Set: true, Number: n}
 		}
 	}
 	for name, v := range img {
 		if strings.HasPrefix(name, aggregate.MarkPrefix) {
 			if mark, err := aggregate.ParseMark(bytesOf(v)); err == nil {
-				if o.marks == nil {
-					o.marks = map[string]aggregate.Mark{}
-				}
-				o.marks[name] = mark
+				o.marks = append(o.marks, seenMark{name, mark})
 			}
 		}
+	}
+	slices.SortFunc(o.marks, func(a, b seenMark) int {
+		return cmp.Or(a.mark.Created().Compare(b.mark.Created()), strings.Compare(a.name, b.name))
+	})
+	if len(o.marks) > maxSeenMarks {
+		i := o.markIndex(own)
+		if i >= maxSeenMarks {
+			o.marks[maxSeenMarks-1] = o.marks[i]
+		}
+		o.marks = slices.Clone(o.marks[:maxSeenMarks])
 	}
 	return o
 }
 
-// sameExtremes reports whether two observations would put the next update in the same form.
-func (o *observation) sameExtremes(other *observation) bool {
+// sameForm reports whether two observations would put the next update in the same form.
+func (o *observation) sameForm(other *observation) bool {
+	if o.state != other.state || o.slots != other.slots {
+		return false
+	}
 	for i := range max(len(o.extremes), len(other.extremes)) {
 		a, b := o.extreme(i), other.extreme(i)
 		if a.Set != b.Set || a.Number.Cmp(b.Number) != 0 {
@@ -76,41 +192,62 @@ func (o *observation) sameExtremes(other *observation) bool {
 	return true
 }
 
-// prunable lists marks of other lanes that may go in an update whose first record was created then.
-func (o *observation) prunable(own string, first time.Time) []string {
-	var names []string
-	for name, mark := range o.marks {
-		if name != own && mark.Prunable(first) {
-			names = append(names, name)
+// prunable lists marks of other lanes that may go in an update whose first record was created then, the oldest first.
+func (o *observation) prunable(own string, first time.Time) []seenMark {
+	var old []seenMark
+	for _, m := range o.marks {
+		if m.name != own && m.mark.Prunable(first) {
+			old = append(old, m)
 		}
 	}
-	return names
+	return old
 }
 
-// maxObservations bounds the memory of a warm sandbox; beyond it everything is forgotten, which costs at
-// most one failed condition per aggregate.
-const maxObservations = 4096
+// bytes is about what remembering the observation takes.
+func (o *observation) bytes(key event.Key) int {
+	return 320 + len(key.PK) + len(key.SK) + len(o.extremes)*64 + len(o.marks)*72
+}
 
-// observations remembers aggregate items between batches.
+// maxObserved bounds what a sandbox remembers of aggregate items, in bytes.
+const maxObserved = 24 << 20
+
+// observations remembers aggregate items between batches. When half of the bound is reached, what was not used since
+// the last time is forgotten. A forgotten item costs a look or a failed condition.
 type observations struct {
 	mu    sync.Mutex
-	byKey map[event.Key]*observation
+	fresh map[event.Key]*observation // used since the last time
+	old   map[event.Key]*observation
+	bytes int // of fresh
 }
 
 func (o *observations) get(key event.Key) *observation {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if seen := o.byKey[key]; seen != nil {
+	if seen := o.fresh[key]; seen != nil {
 		return seen
 	}
-	return &observation{}
+	seen := o.old[key]
+	if seen == nil {
+		return &observation{}
+	}
+	o.keep(key, seen)
+	return seen
 }
 
 func (o *observations) put(key event.Key, seen *observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.byKey == nil || len(o.byKey) >= maxObservations {
-		o.byKey = map[event.Key]*observation{}
+	o.keep(key, seen)
+}
+
+// keep remembers an item. Callers hold mu.
+func (o *observations) keep(key event.Key, seen *observation) {
+	if before := o.fresh[key]; before != nil {
+		o.bytes -= before.bytes(key)
 	}
-	o.byKey[key] = seen
+	if o.fresh == nil || o.bytes+seen.bytes(key) > maxObserved/2 {
+		o.fresh, o.old, o.bytes = map[event.Key]*observation{}, o.fresh, 0
+	}
+	o.fresh[key] = seen
+	o.bytes += seen.bytes(key)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +15,12 @@ const ExpiryMargin = time.Hour
 // Result is what became of one item.
 type Result struct {
 	Verdict event.Verdict
-	// Refusal says why, for Conflict, Expired, Poison and Retry; nil for what is proven stored.
+	// Refusal says why, for Conflict, Expired, Poison and Retry; nil for what is proven stored. A Duplicate has one if
+	// its key is barred: its reason is event.Barred.
 	Refusal *event.Refusal
-	// Existing is the stored item where it was read and is not this one; nil otherwise.
+	// Existing is what judging has read of the stored item, where that is not this one: its key, type, digest,
+	// revision and expiry. Its payload is not kept, because a batch may meet more of them than memory holds. It is
+	// nil where no item was read.
 	Existing *event.Item
 	// Units are the write units that this item cost.
 	Units float64
@@ -28,21 +30,13 @@ type Result struct {
 // is newer than the stored one), and returns a result for each, in order. Items may share keys.
 //
 // Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an equal or
-// newer one, is stored. All that is not proven by the time ctx ends is Retry.
+// newer one, is stored. All that is not proven by the time ctx ends is Retry. Put ends before that where all that
+// is left are a few writes which make no progress, or a hot key: see [put.stuck].
 func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
-	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.concurrency}
+	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel()}
 	p.fold()
-	for round := 0; ; round++ {
-		work := p.pending()
-		if len(work) == 0 || ctx.Err() != nil {
-			break
-		}
-		if p.troubled && !s.backoff(ctx, round) {
-			break
-		}
-		p.round(ctx, work)
-	}
-	p.judgeAll()
+	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) }) // what is left then is Retry
+	p.judgeRest()
 	return p.results, p.cost
 }
 
@@ -53,58 +47,59 @@ type put struct {
 	writes   []*write // one for each key, in order of first appearance
 	results  []Result
 	parallel int // requests in flight
+	// partitions is how many partition keys the writes have.
+	partitions int
+	stuckSince time.Time // when all that was left was first refused, and no write has moved on since; zero: it has
 
-	mu       sync.Mutex // guards what follows, while requests are in flight
-	cost     Cost
-	troubled bool // a request of this round was refused for capacity or went unanswered
+	mu   sync.Mutex // guards what follows and the writes, while requests are in flight
+	cost Cost
+	// What the answers of the current round were:
+	moved    bool            // a write has come into its next state
+	refusals int             // writes to ask again for: refused for capacity, or without an answer
+	troubled map[string]bool // their partition keys, but for those that the refusal names as too hot
 }
-
-// state is what a write needs next.
-type state uint8
-
-const (
-	inserting state = iota // put it if the key is free
-	reading                // the key is taken, or it is too late to put: what is stored?
-	replacing              // latest: the stored revision is older; replace exactly that one
-	settled                // proven one way or the other
-	abandoned              // asking again cannot help now
-)
 
 // write is the one write of a key, for all items of the call that have this key.
 type write struct {
 	item   *event.Item
-	copies []int // places in the call's items; one of them is item's
+	copies []int // places in the call's items
+	place  int   // item's own place among them
 	state  state
 	taken  bool          // the service has said that the key is taken, so absence is no proof
-	known  *stored       // what is proven stored under the key, once settled
+	known  *stored       // what is to be replaced, while replacing
 	wrote  event.Verdict // Inserted or Updated if this call wrote it
-	absent time.Time     // when it was answered and absent, and item too late to put; zero: never
+	missed time.Time     // when it was answered and absent, and item too late to put; zero: never
 	last   answer        // why it is not settled
 	units  float64
 	sent   int
 	alone  bool // a request of several was refused as it is; it may not be this one's fault
 	// attempted is the size of an item whose refusal did not bring the stored one, in bytes; 0: there is none.
 	attempted int
+	guessed   int // the size that the last read of it was charged for
 }
 
-// fold makes one write of each key: a request must not name a key twice, or the service refuses it whole.
-// insert: the first in event order; latest: the highest revision, ties the first; either way of those that may still
-// be written, if there are any. Copies have one digest and yet not one expiry where the envelope says their time.
+// fold makes one write of each key: a request must not name a key twice, or the service refuses it whole. Under
+// insert the first in event order is written; under latest the highest revision, and the first of several that have
+// it. Items that can no longer be written are only considered if there is no other. Copies have one digest and yet
+// not one expiry where the envelope says their time.
 func (p *put) fold() {
 	now := p.store.env.Now()
 	byKey := make(map[event.Key]*write, len(p.items))
+	partitions := make(map[string]bool, len(p.items))
 	for i, item := range p.items {
 		w := byKey[item.Key]
 		if w == nil {
-			w = &write{item: item}
+			partitions[item.Key.PK] = true
+			w = &write{item: item, place: i}
 			byKey[item.Key] = w
 			p.writes = append(p.writes, w)
 		}
 		w.copies = append(w.copies, i)
 		if instead(item, w.item, now) {
-			w.item = item
+			w.item, w.place = item, i
 		}
 	}
+	p.partitions = len(partitions)
 }
 
 // instead reports whether item is written in place of an earlier one with its key.
@@ -112,28 +107,49 @@ func instead(item, of *event.Item, now time.Time) bool {
 	if late, wasLate := tooLate(item, now), tooLate(of, now); late != wasLate {
 		return wasLate
 	}
-	return item.Revision != nil && of.Revision != nil && item.Revision.Cmp(*of.Revision) > 0
+	return item.Newer(of)
 }
 
 func (p *put) pending() []*write {
 	var work []*write
 	for _, w := range p.writes {
-		if w.state < settled {
+		if !w.state.final() {
 			work = append(work, w)
 		}
 	}
 	return work
 }
 
-// round sends one request's worth of work for every pending write, each by what it needs next.
-func (p *put) round(ctx context.Context, work []*write) {
-	p.troubled = false
+// round sends what every pending write needs next, and says whether there is to be another round.
+func (p *put) round(ctx context.Context) next {
+	p.moved, p.refusals, p.troubled = false, 0, map[string]bool{}
+	requests := p.requests(ctx, p.pending())
+	p.store.env.Each(len(requests), p.parallel, func(i int) {
+		if ctx.Err() == nil {
+			requests[i]()
+		}
+	})
+	if !p.fewTroubled() {
+		p.parallel = max(1, p.parallel/2)
+	}
+	left := p.pending()
+	switch {
+	case len(left) == 0 || ctx.Err() != nil || p.stuck(left):
+		return ended
+	case p.refusals > 0:
+		return later
+	default:
+		return again
+	}
+}
+
+// requests are one round's work: each write by what it needs next.
+func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 	now := p.store.env.Now()
-	var requests []func()
-	var inserts, reads []*write
+	var inserts, reads, compares []*write
 	for _, w := range work {
 		// By the clock at sending, also before a re-send: an answer lost an hour ago is asked about, not repeated.
-		if w.state != reading && tooLate(w.item, now) {
+		if (w.state == inserting || w.state == replacing) && tooLate(w.item, now) {
 			w.state = reading
 		}
 		switch w.state {
@@ -141,6 +157,8 @@ func (p *put) round(ctx context.Context, work []*write) {
 			inserts = append(inserts, w)
 		case reading:
 			reads = append(reads, w)
+		case comparing:
+			compares = append(compares, w)
 		case replacing:
 			requests = append(requests, func() { p.replace(ctx, w) })
 		}
@@ -150,17 +168,8 @@ func (p *put) round(ctx context.Context, work []*write) {
 		w.sent++
 	}
 	requests = append(requests, p.insertRequests(ctx, inserts)...)
-	for chunk := range slices.Chunk(reads, maxReads) {
-		requests = append(requests, func() { p.read(ctx, chunk) })
-	}
-	p.store.env.Each(len(requests), p.parallel, func(i int) {
-		if ctx.Err() == nil {
-			requests[i]()
-		}
-	})
-	if p.troubled {
-		p.parallel = max(1, p.parallel/2)
-	}
+	requests = append(requests, p.readRequests(ctx, reads, summary)...)
+	return append(requests, p.readRequests(ctx, compares, payloads)...)
 }
 
 // tooLate reports whether the item may no longer be written.
@@ -173,43 +182,64 @@ func (p *put) note(w *write, a answer) {
 	w.last = a
 	switch a.outcome {
 	case throttled:
-		p.troubled = true
 		p.cost.throttle(a.reason, 1)
+		p.refuse(w)
 	case unknown, contended:
-		p.troubled = true
+		p.refuse(w)
 	case refused, invalid:
 		w.state = abandoned
 	}
 }
 
-// settleWritten records that this call's own write is proven stored. Callers hold mu.
-func (w *write) settleWritten(v event.Verdict) {
-	w.state, w.wrote = settled, v
-	w.known = &stored{typ: w.item.Type, digest: w.item.Digest, revision: w.item.Revision, data: w.item.Data, today: &w.item.Digest}
+// refuse counts a write that is to be asked for again. Callers hold mu.
+func (p *put) refuse(w *write) {
+	p.refusals++
+	if !w.last.hotKey() {
+		p.troubled[w.item.Key.PK] = true
+	}
 }
 
-// judgeAll gives every item its result.
-func (p *put) judgeAll() {
+// to brings a write into its next state. Callers hold mu.
+func (p *put) to(w *write, next state) {
+	w.state, p.moved = next, true
+	p.store.hot.cooled(w.item.Key)
+}
+
+// written settles a write that this call has made: it is proven stored. Callers hold mu.
+func (p *put) written(w *write, v event.Verdict) {
+	w.wrote = v
+	p.settle(w, &stored{own: true, payload: true, typ: w.item.Type, digest: w.item.Digest, revision: w.item.Revision, ties: &w.item.Ties, data: w.item.Data, today: &w.item.Digest})
+}
+
+// settle judges every copy by what is proven stored, and keeps nothing of that: the payloads of a batch's conflicts
+// may be more than memory holds. Callers hold mu.
+func (p *put) settle(w *write, known *stored) {
 	now := p.store.env.Now()
+	for _, i := range w.copies {
+		item := p.items[i]
+		switch {
+		case i == w.place && w.wrote != 0:
+			p.results[i] = Result{Verdict: w.wrote}
+		case p.store.older(known, item) && !tooLate(item, now):
+			// Another copy was tried, in vain; that says nothing of this one.
+			p.results[i] = Result{Verdict: event.Retry, Refusal: inPlaceOf(item)}
+		default:
+			p.results[i] = p.store.judge(known, item)
+		}
+	}
+	w.known = nil
+	p.to(w, settled)
+}
+
+// judgeRest gives a result to every item under whose key nothing is proven stored.
+func (p *put) judgeRest() {
 	for _, w := range p.writes {
-		first := true
-		for _, i := range w.copies {
-			item := p.items[i]
-			switch {
-			case w.state != settled || w.known == nil:
-				p.results[i] = p.unproven(w, item)
-			case first && w.wrote != 0 && item == w.item:
-				p.results[i] = Result{Verdict: w.wrote}
-			case w.known.older(item) && !tooLate(item, now):
-				// Another copy was tried, in vain; that says nothing of this one.
-				p.results[i] = Result{Verdict: event.Retry, Refusal: inPlaceOf(item)}
-			default:
-				p.results[i] = p.store.judge(w.known, item)
-			}
-			if item == w.item && first {
-				p.results[i].Units, first = w.units, false
+		if w.state != settled {
+			for _, i := range w.copies {
+				p.results[i] = p.unproven(w, p.items[i])
 			}
 		}
+		p.results[w.place].Units = w.units
 	}
 }
 
@@ -225,13 +255,13 @@ func (p *put) unproven(w *write, item *event.Item) Result {
 	same := item.Digest == w.item.Digest
 	var r *event.Refusal
 	switch {
-	case !w.absent.IsZero() && !tooLate(item, w.absent):
+	case w.state == absent && !tooLate(item, w.missed):
 		r = inPlaceOf(item)
-	case !w.absent.IsZero():
+	case w.state == absent:
 		r = &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
 			Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is taken until an hour before that"}
 	case w.last.outcome == invalid && same && item.Size() > event.MaxItem:
-		r = event.Poisoned(event.ItemTooLarge, w.last.err.Error())
+		r = event.Poisoned(event.ItemTooLarge, Detail(w.last.err))
 	case w.sent == 0:
 		r = &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "there was no time left to write it; it is delivered again"}
 	default:

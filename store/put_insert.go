@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 )
@@ -16,8 +17,9 @@ import (
 const (
 	// maxStatements is the service's limit for one BatchExecuteStatement.
 	maxStatements = 25
-	// maxStatementBytes bounds one request, so that a lost answer costs little to ask again.
-	maxStatementBytes = 2 << 20
+	// maxRequestBytes bounds the items of one request, and of one answer with payloads: a lost answer costs little to
+	// ask again, and what is in flight fits into the smallest function.
+	maxRequestBytes = 2 << 20
 	// few writes go as PutItems: they bring the stored item back with the refusal, which saves the read.
 	few = 3
 )
@@ -36,8 +38,10 @@ func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 	}
 	for len(many) > 0 {
 		n, bytes := 0, 0
-		for n < len(many) && n < maxStatements && (n == 0 || bytes < maxStatementBytes) {
-			bytes += len(many[n].item.Data)
+		for n < len(many) && n < maxStatements {
+			if bytes += many[n].item.Size(); n > 0 && bytes > maxRequestBytes {
+				break
+			}
 			n++
 		}
 		chunk := many[:n]
@@ -72,35 +76,28 @@ func refusedBy(err error) image {
 }
 
 // insertMany inserts up to 25 items in one request. Its answer says what became of each: a refusal of one
-// stands inside a successful answer, where the SDK retries nothing.
+// stands inside a successful answer, where the SDK retries nothing. It does not ask for the items that stand in the
+// way, since 25 of them may be 10 MB: they are read, first without their payloads.
 func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	statements := make([]types.BatchStatementRequest, len(chunk))
 	for i, w := range chunk {
 		statements[i] = insertStatement(p.store.events, encode(w.item))
 	}
-	out, err := p.store.client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements})
+	responses, err := p.store.execute(ctx, statements)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
-	if err == nil && len(out.Responses) != len(chunk) {
-		err = errors.New("the service answered for another number of statements than were sent")
-	}
 	whole := classify(err)
 	if whole.outcome == invalid {
 		apart(chunk, whole)
 		return
 	}
 	for i, w := range chunk {
-		if whole.outcome != done {
+		if whole.outcome == done {
+			p.inserted(w, classifyStatement(responses[i].Error), nil)
+		} else {
 			p.inserted(w, whole, nil)
-			continue
 		}
-		refusal := out.Responses[i].Error
-		var img image
-		if refusal != nil {
-			img = refusal.Item
-		}
-		p.inserted(w, classifyStatement(refusal), img)
 	}
 }
 
@@ -117,14 +114,27 @@ func apart(chunk []*write, a answer) {
 func (p *put) inserted(w *write, a answer, img image) {
 	switch a.outcome {
 	case done:
-		w.settleWritten(event.Inserted)
 		p.charge(w, insertUnits(w.item))
+		p.written(w, event.Inserted)
 	case failed:
-		w.state, w.taken, w.last = reading, true, a
-		p.chargeRefusal(w, w.item.Size(), img)
-		p.meet(w, img, true)
+		p.taken(w, a, img, w.item.Size())
 	default:
 		p.note(w, a)
+	}
+}
+
+// taken takes a failed condition: the key is held by img, or by what is to be read if the refusal did not bring it. After
+// a replacement its payload is read too, which may be why the condition failed. Callers hold mu.
+func (p *put) taken(w *write, a answer, img image, attempted int) {
+	w.taken, w.last, w.known = true, a, nil
+	p.chargeRefusal(w, attempted, img)
+	switch {
+	case len(img) > 0:
+		p.meet(w, readWhole(img))
+	case w.state == replacing:
+		p.to(w, comparing)
+	default:
+		p.to(w, reading)
 	}
 }
 
@@ -137,9 +147,9 @@ func (p *put) chargeRefusal(w *write, attempted int, img image) {
 	p.charge(w, float64(event.WriteUnits(max(attempted, imageSize(img)))))
 }
 
-func (p *put) settleRefusal(w *write) {
+func (p *put) settleRefusal(w *write, stored int) {
 	if w.attempted > 0 {
-		p.charge(w, float64(event.WriteUnits(max(w.attempted, w.known.size))-event.WriteUnits(w.attempted)))
+		p.charge(w, float64(event.WriteUnits(max(w.attempted, stored))-event.WriteUnits(w.attempted)))
 		w.attempted = 0
 	}
 }
@@ -153,7 +163,7 @@ func classifyStatement(e *types.BatchStatementError) answer {
 	if e == nil {
 		return answer{}
 	}
-	return ofCode(string(e.Code), errors.New(string(e.Code)+": "+aws.ToString(e.Message)))
+	return ofCode(string(e.Code), Quiet(&smithy.GenericAPIError{Code: string(e.Code), Message: aws.ToString(e.Message)}))
 }
 
 // insertStatement is INSERT INTO "table" VALUE {'PK': ?, …} with one parameter an attribute: a whole item as
@@ -169,8 +179,7 @@ func insertStatement(table string, img image) types.BatchStatementRequest {
 		parameters[i] = img[name]
 	}
 	return types.BatchStatementRequest{
-		Statement:                           aws.String(`INSERT INTO "` + table + `" VALUE {'` + strings.Join(names, "': ?, '") + `': ?}`),
-		Parameters:                          parameters,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		Statement:  aws.String(`INSERT INTO "` + table + `" VALUE {'` + strings.Join(names, "': ?, '") + `': ?}`),
+		Parameters: parameters,
 	}
 }

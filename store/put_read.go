@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,16 +12,48 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// maxReads is the service's limit of keys for one BatchGetItem.
-const maxReads = 100
+// maxKeys is the service's limit of keys for one BatchGetItem.
+const maxKeys = 100
+
+// view is how much of a stored item is read.
+type view uint8
+
+const (
+	// summary is all but the payload. It is enough to judge a copy of what is stored, and takes little memory however
+	// large the items are.
+	summary view = iota
+	// payloads is summary and the payload: what a conflict is told apart by.
+	payloads
+)
+
+// keys is how many items one request reads. The service takes maxKeys, but payloads are read so few at a time that
+// their answers stay within what one request may hold: four answers of 16 MB are more than a small function has.
+func (v view) keys() int {
+	if v == payloads {
+		return maxRequestBytes / event.MaxItem
+	}
+	return maxKeys
+}
+
+// readRequests splits reads over requests.
+func (p *put) readRequests(ctx context.Context, work []*write, v view) (requests []func()) {
+	for chunk := range slices.Chunk(work, v.keys()) {
+		requests = append(requests, func() { p.read(ctx, chunk, v) })
+	}
+	return requests
+}
 
 // read asks what is stored under the keys: consistently, because an eventually consistent miss would read as
-// absence. What judging needs is projected; the payload is part of it, for a digest under today's rules.
-func (p *put) read(ctx context.Context, chunk []*write) {
+// absence.
+func (p *put) read(ctx context.Context, chunk []*write, v view) {
 	request := types.KeysAndAttributes{
 		ConsistentRead:           aws.Bool(true),
-		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #p"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#p": "data"},
+		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch", "#i": "i:revision", "#b": barredAttribute},
+	}
+	if v == payloads {
+		*request.ProjectionExpression += ", #p"
+		request.ExpressionAttributeNames["#p"] = "data"
 	}
 	byKey := make(map[event.Key]*write, len(chunk))
 	for _, w := range chunk {
@@ -45,9 +78,13 @@ func (p *put) read(ctx context.Context, chunk []*write) {
 			continue
 		}
 		delete(byKey, w.item.Key)
-		p.meet(w, img, false)
-		p.cost.read(w.known.size)
-		p.settleRefusal(w)
+		if v == payloads && ctx.Err() != nil {
+			return // to compare large payloads may take longer than the answer has time
+		}
+		known := readPart(img, v == payloads)
+		known.size = known.wholeSize(img, w.item)
+		p.chargeRead(w, known.size)
+		p.meet(w, known)
 	}
 	for _, key := range out.UnprocessedKeys[p.store.events].Keys {
 		if w := byKey[keyOf(key)]; w != nil {
@@ -58,36 +95,54 @@ func (p *put) read(ctx context.Context, chunk []*write) {
 	for _, w := range chunk {
 		if byKey[w.item.Key] != nil {
 			p.cost.read(0)
-			p.missed(w)
+			p.miss(w)
 		}
 	}
 }
 
-// missed takes the answer that nothing is stored. After a put that found the key taken this proves nothing:
-// the item may have been swept in between. Where it was too late to put, it proves the item Expired.
-// Callers hold mu.
-func (p *put) missed(w *write) {
-	if w.taken {
-		w.last = answer{outcome: unknown, err: errors.New("the item was there when it was put and gone when it was read")}
-		w.state = abandoned
-		return
+// chargeRead counts a read. The first one of an item that is read twice knew less of its size. Callers hold mu.
+func (p *put) chargeRead(w *write, size int) {
+	if w.state == comparing && w.guessed > 0 {
+		p.cost.ReadUnits += readUnits(size) - readUnits(w.guessed)
 	}
-	w.state, w.absent = settled, p.store.env.Now()
+	p.cost.read(size)
+	w.guessed = size
 }
 
-// meet takes the stored item that holds the key, whole or what of it judging needs. Callers hold mu.
-func (p *put) meet(w *write, img image, whole bool) {
-	if len(img) == 0 {
-		return // the service gave no image; the write goes on reading
+// miss takes the answer that nothing is stored. After an answer that something was this proves nothing: the item may
+// have been swept in between. Where it was too late to put, it proves the item Expired.
+// Callers hold mu.
+func (p *put) miss(w *write) {
+	if w.taken || w.state == comparing {
+		w.last = answer{outcome: unknown, err: errors.New("the item was there before and gone when it was read")}
+		p.to(w, abandoned)
+		return
 	}
-	w.known, w.state = readStored(img), settled
-	if whole {
-		w.known.size, w.known.img = imageSize(img), img
-	} else {
-		w.known.size = w.known.wholeSize(img, w.item)
+	w.missed = p.store.env.Now()
+	p.to(w, absent)
+}
+
+// meet takes the stored item that holds the key. Callers hold mu.
+func (p *put) meet(w *write, known *stored) {
+	epoch := p.store.pipeline.Epoch()
+	if err := known.ahead(epoch); err != nil {
+		w.last = answer{outcome: unknown, err: err}
+		p.to(w, abandoned)
+		return
 	}
-	late := tooLate(w.item, p.store.env.Now())
-	if w.known.older(w.item) && !late {
-		w.state = replacing
+	unlike := func(i int) bool { return known.unlike(p.items[i]) }
+	switch {
+	case !known.payload && known.stamp > epoch:
+		p.to(w, comparing)
+		return
+	case p.store.older(known, w.item) && !tooLate(w.item, p.store.env.Now()):
+		w.known, known.data = known, ""
+		p.to(w, replacing)
+	case !known.payload && slices.ContainsFunc(w.copies, unlike):
+		p.to(w, comparing)
+		return
+	default:
+		p.settle(w, known)
 	}
+	p.settleRefusal(w, known.size)
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // replace puts a newer revision over exactly the one that was read: optimistic locking. A lost race comes
-// back with the item that won, which is judged anew. If the answer is lost, the next try meets its own
+// back with the item that won, which is judged anew. So does an item whose payload is not the text that it should be:
+// what was read of it may have been without its payload. If the answer is lost, the next try meets its own
 // revision and digest.
 func (p *put) replace(ctx context.Context, w *write) {
 	seen := w.known
@@ -20,32 +21,50 @@ func (p *put) replace(ctx context.Context, w *write) {
 	if item.ExpiresAt != 0 && (seen.expiresAt == 0 || seen.expiresAt > item.ExpiresAt) {
 		item.ExpiresAt = seen.expiresAt
 	}
-	_, err := p.store.client.PutItem(ctx, &dynamodb.PutItemInput{
+	request := &dynamodb.PutItemInput{
 		TableName:                &p.store.events,
 		Item:                     encode(&item),
-		ConditionExpression:      aws.String("#r = :seen AND #d = :digest"),
-		ExpressionAttributeNames: map[string]string{"#r": "revision", "#d": "digest"},
+		ConditionExpression:      aws.String("#r = :seen AND #d = :digest AND #p >= :text"),
+		ExpressionAttributeNames: map[string]string{"#r": "revision", "#d": "digest", "#p": "data"},
 		ExpressionAttributeValues: image{
 			":seen":   number(seen.revision.String()),
 			":digest": binary(seen.digest[:]),
+			":text":   text("\t"), // no JSON text sorts below it, and no other type compares with it
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+		// What it costs depends on the replaced item's size and places, which are not all known.
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	}
+	if item.Ties != "" {
+		seen.sameTies(request)
+	}
+	out, err := p.store.client.PutItem(ctx, request)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cost.Requests++
 	a := classify(err)
 	switch a.outcome {
 	case done:
-		w.settleWritten(event.Updated)
-		p.charge(w, replaceUnits(seen, &item))
+		units := replaceUnits(seen, &item)
+		if out.ConsumedCapacity != nil && out.ConsumedCapacity.CapacityUnits != nil {
+			units = *out.ConsumedCapacity.CapacityUnits
+		}
+		p.charge(w, units)
+		p.written(w, event.Updated)
 	case failed:
-		w.known, w.last = nil, a
-		w.state, w.taken = reading, true
-		img := refusedBy(err)
-		p.chargeRefusal(w, item.Size(), img)
-		p.meet(w, img, true)
+		p.taken(w, a, refusedBy(err), item.Size())
 	default:
 		p.note(w, a)
 	}
+}
+
+// sameTies adds to the condition of a replacement what stood beside the revision that was read.
+func (s *stored) sameTies(in *dynamodb.PutItemInput) {
+	in.ExpressionAttributeNames["#i"] = "i:revision"
+	if s.tied == "" {
+		in.ConditionExpression = aws.String(*in.ConditionExpression + " AND attribute_not_exists(#i)")
+		return
+	}
+	in.ConditionExpression = aws.String(*in.ConditionExpression + " AND #i = :ties")
+	in.ExpressionAttributeValues[":ties"] = text(s.tied)
 }

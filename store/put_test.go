@@ -49,7 +49,10 @@ func TestVerdicts(t *testing.T) {
 		{"past its time and not stored", func(w *world) []*event.Item {
 			return []*event.Item{w.item(`"type":"order"`, `"id":"old"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T12:59:59Z"`)}
 		}, "Expired"},
-		{"an hour before its time, to the second", func(w *world) []*event.Item {
+		{"an hour before its time", func(w *world) []*event.Item {
+			return []*event.Item{w.item(`"type":"order"`, `"id":"late"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T13:00:00Z"`)}
+		}, "Expired"},
+		{"an hour and a second before it", func(w *world) []*event.Item {
 			return []*event.Item{w.item(`"type":"order"`, `"id":"edge"`, `"merchant":"m"`, `"cents":1`, `"at":"2098-12-01T13:00:00.5Z"`)}
 		}, "Inserted"},
 	}

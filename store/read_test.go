@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,35 @@ func TestTotalRange(t *testing.T) {
 	for _, other := range []string{"m", "m%23%25", "m#"} {
 		if totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1), day(30)); err != nil || len(totals) != 0 {
 			t.Errorf("%q: %v %v", other, totals, err)
+		}
+	}
+}
+
+// A time that is left out leaves that end of the windows open.
+func TestTotalWithoutTimes(t *testing.T) {
+	w := newWorld(t)
+	merchant := map[string]string{"merchant": "m"}
+	starts := []time.Time{time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
+	daily, _ := w.plan.Definition("daily")
+	for _, start := range starts {
+		key := daily.Key(0, []string{"m"}, start.Unix())
+		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "n": &types.AttributeValueMemberN{Value: "1"}})
+	}
+	for _, c := range []struct {
+		from, to time.Time
+		want     []time.Time
+	}{
+		{time.Time{}, time.Time{}, starts},
+		{starts[1], time.Time{}, starts[1:]},
+		{time.Time{}, starts[1], starts[:1]},
+	} {
+		totals, err := w.store.Total(context.Background(), "daily", merchant, c.from, c.to)
+		var got []time.Time
+		for _, total := range totals {
+			got = append(got, total.Window)
+		}
+		if err != nil || !slices.EqualFunc(got, c.want, time.Time.Equal) {
+			t.Errorf("from %v to %v: %v, %v", c.from, c.to, got, err)
 		}
 	}
 }
@@ -260,6 +290,13 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 		t.Errorf("%+v", other)
 	}
 	h := head(t, w.store, def)
+	if err := w.store.ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, store.ErrBehind) {
+		t.Errorf("complete without a pass: %v", err)
+	}
+	behind, err := w.store.BeginPass(deadline(t), def)
+	if err != nil || behind != h.Behind {
+		t.Errorf("a pass begins at %d, %v", behind, err)
+	}
 	if err := w.store.ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, store.ErrBehind) {
 		t.Errorf("%v", err)
 	}
@@ -459,5 +496,72 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 	alone := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events"})
 	if _, err := alone.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "Config.Aggregates") {
 		t.Error(err)
+	}
+}
+
+// What a read of totals asks of the service is asked again after a throttle or a lost answer, and not after a denial.
+func TestReadsAskAgain(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	def, _ := w.plan.Definition("by_merchant")
+	head := func() error {
+		h, err := w.store.Head(deadline(t), def)
+		if err == nil && h == nil {
+			t.Error("no head")
+		}
+		return err
+	}
+	total := func() error {
+		totals, err := w.store.Total(deadline(t), "by_merchant", map[string]string{"merchant": "m"}, epoch, epoch)
+		if err == nil && len(totals) != 1 {
+			t.Errorf("%d totals", len(totals))
+		}
+		return err
+	}
+	begin := func() error {
+		_, err := w.store.BeginPass(deadline(t), def)
+		return err
+	}
+	if err := begin(); err != nil {
+		t.Fatal(err)
+	}
+	clear := func() error { return w.store.ClearBuilding(deadline(t), def, 0) }
+	for _, c := range []struct {
+		api  string
+		read func() error
+	}{{"GetItem", head}, {"GetItem", total}, {"Query", total}, {"UpdateItem", clear}} {
+		w.faults, w.slept = []fault{{api: c.api, before: errThrottled}, {api: c.api, after: errLost}}, 0
+		if err := c.read(); err != nil || len(w.faults) > 0 || w.slept != 2 {
+			t.Errorf("%s: %v after %d waits", c.api, err, w.slept)
+		}
+		w.faults, w.slept = []fault{{api: c.api, before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}, 0
+		if err := c.read(); err == nil || w.slept != 0 {
+			t.Errorf("%s: %v after %d waits", c.api, err, w.slept)
+		}
+	}
+}
+
+// The waits double up to two seconds. They end with the context, or after 20 rounds where it has no deadline.
+func TestWait(t *testing.T) {
+	var slept []time.Duration
+	env := store.Env{Rand: func() float64 { return 1 }, Sleep: func(ctx context.Context, d time.Duration) error {
+		slept = append(slept, d)
+		return ctx.Err()
+	}}.Real()
+	for round := 1; env.Wait(context.Background(), round); round++ {
+	}
+	if len(slept) != 20 || slept[0] != 25*time.Millisecond || slept[1] != 50*time.Millisecond || slept[7] != 2*time.Second || slept[19] != 2*time.Second {
+		t.Errorf("%v", slept)
+	}
+	if !env.Wait(deadline(t), 21) {
+		t.Error("a deadline bounds the rounds")
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if env.Wait(ended, 1) {
+		t.Error("it goes on after the end")
 	}
 }

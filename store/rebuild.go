@@ -82,17 +82,11 @@ func (s *Store) mayStamp(ctx context.Context) error {
 	if s.aggregates == "" {
 		return errors.New("Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
 	}
-	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(aggregate.EpochKey), ConsistentRead: aws.Bool(true)}
-	for round := 1; ; round++ {
-		out, err := s.client.GetItem(ctx, in)
-		a := classify(err)
-		if a.outcome == done {
-			return s.reached(integerOf(out.Item["epoch"]))
-		}
-		if !s.askAgain(ctx, a, round) {
-			return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, err)
-		}
+	img, err := s.get(ctx, aggregate.EpochKey)
+	if err != nil {
+		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, err)
 	}
+	return s.reached(integerOf(img["epoch"]))
 }
 
 // reached says what is amiss where the table's epoch, 0 if it has none, is below the pipeline's.
@@ -107,46 +101,45 @@ func (s *Store) reached(epoch int64) error {
 	}
 }
 
-// touch raises one item's stamp if the item is still there and still below. False: somebody else did, or it
-// is gone.
+// touch raises one item's stamp if the item is still there and still below. It returns false if somebody else did, or
+// if it is gone: removed, or replaced by a bar, which has no type.
 func (s *Store) touch(ctx context.Context, key event.Key) (bool, error) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.events, Key: keyImage(key),
 		UpdateExpression:          aws.String("SET #e = :now"),
-		ConditionExpression:       aws.String("attribute_exists(PK) AND (attribute_not_exists(#e) OR #e < :now)"),
-		ExpressionAttributeNames:  map[string]string{"#e": "epoch"},
+		ConditionExpression:       aws.String("attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)"),
+		ExpressionAttributeNames:  map[string]string{"#e": "epoch", "#t": "type"},
 		ExpressionAttributeValues: image{":now": integer(s.pipeline.Epoch())},
 	}
-	for round := 1; ; round++ {
+	err := s.ask(ctx, func() error {
 		_, err := s.client.UpdateItem(ctx, in)
-		a := classify(err)
-		switch a.outcome {
-		case done:
-			return true, nil
-		case failed:
-			return false, nil
-		}
-		if !s.askAgain(ctx, a, round) {
-			return false, err
-		}
+		return err
+	})
+	if classify(err).outcome == failed {
+		return false, nil
 	}
+	return err == nil, err
 }
 
 // ErrBehind says that images below the generation have been met since the pass began: begin again.
 var ErrBehind = errors.New("images stamped below the generation have been met since the pass began; begin again")
 
-// ClearBuilding declares a generation complete, on condition that its head's behind is still what it was
-// when the pass began. Only who has found no lower stamp and no difference may call it.
+// ClearBuilding declares a generation complete, on condition that its head's behind is still what BeginPass
+// returned. Only who has found no lower stamp and no difference may call it.
 func (s *Store) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+	in := &dynamodb.UpdateItemInput{
 		TableName: &s.aggregates, Key: keyImage(d.HeadKey()),
 		UpdateExpression:         aws.String("SET #building = :false"),
-		ConditionExpression:      aws.String("#behind = :behind"),
-		ExpressionAttributeNames: map[string]string{"#building": "building", "#behind": "behind"},
+		ConditionExpression:      aws.String("#behind = :behind AND attribute_exists(#open)"),
+		ExpressionAttributeNames: map[string]string{"#building": "building", "#behind": "behind", "#open": "open"},
 		ExpressionAttributeValues: image{
 			":false":  &types.AttributeValueMemberBOOL{Value: false},
 			":behind": integer(behind),
 		},
+	}
+	err := s.ask(ctx, func() error {
+		_, err := s.client.UpdateItem(ctx, in)
+		return err
 	})
 	if classify(err).outcome != failed {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -17,40 +18,50 @@ import (
 const (
 	// maxTransaction is the service's limit of items in one transaction.
 	maxTransaction = 100
-	// receiptLife is how long a receipt outlives its change: longer than any redelivery (24 h of stream, 48 h
-	// of finished shards listed anew).
+	// maxTransactionBytes is what the items of one transaction may have together, as far as their sizes are known. The
+	// service takes 4 MB; what a transaction was thought to have less of is refused, and halved.
+	maxTransactionBytes = 3 << 20
+	// receiptBytes is more than a receipt has.
+	receiptBytes = 200
+	// receiptLife is how long a receipt outlives its change, by the stream's time: longer than any redelivery (24 h of
+	// stream, 48 h of finished shards listed anew). A machine's clock that is slow would end it early.
 	receiptLife = 96 * time.Hour
 )
 
 // receipts counts a batch without order: each change leaves a receipt in the transaction that counts it in
 // all its aggregates, so it cannot be counted again.
 func (a *apply) receipts(ctx context.Context, b *aggregate.Batch) {
-	groups := groupEntries(b.Entries())
-	a.store.env.Each(len(groups), a.store.concurrency, func(i int) {
+	groups := groupEntries(b.Entries(), func(key event.Key) int { return a.store.seen.get(key).size })
+	a.store.each(len(groups), mostLarge, func(i int) {
 		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, full: map[event.Key]bool{}, seen: map[event.Key]*observation{}, stuck: map[event.Key]int{}}
 		g.run(ctx)
 	})
 }
 
-// groupEntries packs changes, in order, into transactions.
-func groupEntries(entries []aggregate.Entry) [][]aggregate.Entry {
+// groupEntries packs changes, in order, into transactions: as many as fit, by the number of items and by their bytes.
+func groupEntries(entries []aggregate.Entry, size func(event.Key) int) [][]aggregate.Entry {
 	var groups [][]aggregate.Entry
 	touched := map[event.Key]bool{}
-	start := 0
+	start, bytes := 0, 0
 	for i, entry := range entries {
-		fresh := 1
+		items, more := 1, receiptBytes
 		for _, u := range entry.Touches {
 			if !touched[u.Key] {
-				fresh++
+				items++
+				more += size(u.Key)
 			}
 		}
-		if i > start && i-start+len(touched)+fresh > maxTransaction {
+		if i > start && (i-start+len(touched)+items > maxTransaction || bytes+more > maxTransactionBytes) {
 			groups = append(groups, entries[start:i])
-			start, touched = i, map[event.Key]bool{}
+			start, bytes, touched = i, 0, map[event.Key]bool{}
 		}
 		for _, u := range entry.Touches {
-			touched[u.Key] = true
+			if !touched[u.Key] {
+				touched[u.Key] = true
+				bytes += size(u.Key)
+			}
 		}
+		bytes += receiptBytes
 	}
 	if start < len(entries) {
 		groups = append(groups, entries[start:])
@@ -71,51 +82,52 @@ type receiptGroup struct {
 }
 
 func (g *receiptGroup) run(ctx context.Context) {
-	for round := 1; len(g.entries) > 0; {
-		if ctx.Err() != nil {
-			g.unproven(g.entries[0].Change.Sequence, ctx.Err())
-			return
+	err := g.store.retry(ctx, func() (answer, next) {
+		answer, next := g.try(ctx)
+		if len(g.entries) == 0 {
+			return answer, ended // all of them were counted before
 		}
-		items, updates := g.items()
-		_, err := g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
-		answer := classify(err)
-		g.count(answer, updates, g.units(items))
-		if answer.outcome == done {
-			return
+		if next == later {
+			g.retried(answer)
 		}
-		progress := false
-		var cancel *types.TransactionCanceledException
-		if errors.As(err, &cancel) {
-			progress, answer = g.cancelled(ctx, cancel.CancellationReasons, updates)
-		} else if answer.outcome == invalid {
-			progress, answer = g.refusedWhole(ctx, updates, answer)
-		}
-		if progress {
-			continue
-		}
-		if answer.outcome == refused || answer.outcome == invalid {
-			g.unproven(g.entries[0].Change.Sequence, answer.err)
-			return
-		}
-		g.retried(answer)
-		if !g.store.backoff(ctx, round) {
-			g.unproven(g.entries[0].Change.Sequence, err)
-			return
-		}
-		round++
+		return answer, next
+	})
+	if err != nil {
+		g.unproven(g.entries[0].Change.Sequence, err)
 	}
+}
+
+// try sends the transaction once.
+func (g *receiptGroup) try(ctx context.Context) (answer, next) {
+	items, updates := g.items()
+	_, err := g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	answer := classify(err)
+	g.count(answer, updates, g.units(items))
+	if answer.outcome == done {
+		return answer, ended
+	}
+	progress := false
+	var cancel *types.TransactionCanceledException
+	if errors.As(err, &cancel) {
+		progress, answer = g.cancelled(ctx, cancel.CancellationReasons, updates)
+	} else if answer.outcome == invalid {
+		progress, answer = g.refusedWhole(ctx, updates, answer)
+	}
+	if progress {
+		return answer, again
+	}
+	return answer, later
 }
 
 // items is the transaction: a receipt for each change, then the aggregate items, each once.
 func (g *receiptGroup) items() ([]types.TransactWriteItem, []*aggregate.Update) {
-	expires := integer(g.store.env.Now().Add(receiptLife).Unix())
 	sequences := make(map[event.Sequence]bool, len(g.entries))
 	var items []types.TransactWriteItem
 	var touched []*aggregate.Update
 	for _, entry := range g.entries {
 		sequences[entry.Change.Sequence] = true
 		receipt := keyImage(aggregate.ReceiptKey(g.stream, entry.Change.Key, entry.Change.Sequence))
-		receipt["expiresAt"] = expires
+		receipt["expiresAt"] = integer(entry.Change.Created.Add(receiptLife).Unix())
 		items = append(items, types.TransactWriteItem{Put: &types.Put{
 			TableName: &g.store.aggregates, Item: receipt, ConditionExpression: aws.String("attribute_not_exists(PK)")}})
 		for _, u := range entry.Touches {
@@ -133,20 +145,17 @@ func (g *receiptGroup) items() ([]types.TransactWriteItem, []*aggregate.Update) 
 }
 
 func (g *receiptGroup) item(u *aggregate.Update) *types.Update {
-	delta, e := u.Fold(), newExpression()
+	delta, e := u.Fold(), &edit{}
 	if refusal := g.refusals[u.Key]; refusal != nil {
 		e.flag(delta.Last.Created(), "an update was refused and is in quarantine: "+refusal.Error())
 	} else {
 		e.fold(u.Def, &delta, g.observed(u.Key))
 	}
 	e.expiry(u.ExpiresAt)
-	out := &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: aws.String(e.update()),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	x := e.expression()
+	return &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: &x.update, ConditionExpression: x.condition,
+		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
-	if condition := e.condition(); condition != "" {
-		out.ConditionExpression = &condition
-	}
-	return out
 }
 
 // observed is what an aggregate item was last seen to be: by this group, or by whoever wrote it before.
@@ -185,7 +194,7 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 			}
 			if why = read; read.outcome == done {
 				progress = true
-				if g.learn(u, observe(u.Def, img)) {
+				if g.learn(u, observe(u.Def, img, "")) {
 					progress, why = g.refuse(ctx, u, answer{outcome: invalid, err: errStuck})
 				}
 			}
@@ -204,7 +213,7 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 // learn takes what an aggregate item was found to be after its condition failed. stuck: that explains nothing,
 // again and again.
 func (g *receiptGroup) learn(u *aggregate.Update, now *observation) (stuck bool) {
-	if before := g.seen[u.Key]; before != nil && before.sameExtremes(now) {
+	if before := g.seen[u.Key]; before != nil && before.sameForm(now) {
 		g.stuck[u.Key]++
 	} else {
 		g.stuck[u.Key] = 0
@@ -233,5 +242,5 @@ func classifyReason(reason types.CancellationReason) answer {
 	if code == "" || code == "None" {
 		return answer{}
 	}
-	return answer{outcome: codeOutcome(code), reason: code, err: errors.New(code + ": " + aws.ToString(reason.Message))}
+	return answer{outcome: codeOutcome(code), reason: code, err: Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
 }

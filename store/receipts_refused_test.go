@@ -143,7 +143,7 @@ func TestRefusedChange(t *testing.T) {
 			refused := map[string]int{}
 			quarantine := func(_ context.Context, u *aggregate.Update, cause error) error {
 				refused[u.Key.String()]++
-				if len(u.Steps) != 1 || u.Steps[0].Sequence.Compare(w.sequence(3)) != 0 || !strings.Contains(cause.Error(), "refused as a whole") || !strings.Contains(cause.Error(), "no rule foresees") {
+				if len(u.Steps) != 1 || u.Steps[0].Sequence.Compare(w.sequence(3)) != 0 || !strings.Contains(cause.Error(), "refused as a whole") || !strings.Contains(store.Detail(cause), "no rule foresees") {
 					t.Errorf("%s: %d steps, %v", u.Key, len(u.Steps), cause)
 				}
 				return nil

@@ -23,7 +23,8 @@ import (
 // order is known.
 func DecodeRecord(r event.Node, shard string) (event.Change, error) {
 	stream := member(r, "dynamodb")
-	change := event.Change{Lane: event.Lane{StreamARN: stringOf(member(r, "eventSourceARN")), ShardID: shard}}
+	before, after := member(stream, "OldImage"), member(stream, "NewImage")
+	change := event.Change{Lane: event.Lane{StreamARN: stringOf(member(r, "eventSourceARN")), ShardID: shard}, Stamp: max(stampIn(before), stampIn(after))}
 	var err error
 	var timed bool
 	change.Created, timed = seconds(member(stream, "ApproximateCreationDateTime"))
@@ -45,8 +46,7 @@ func DecodeRecord(r event.Node, shard string) (event.Change, error) {
 	if change.Kind, err = kindOf(stringOf(member(r, "eventName"))); err != nil {
 		return change, fmt.Errorf("stream record %s: %w", change.Sequence, err)
 	}
-	change.ByTTL = change.Kind == event.Remove && byTTL(member(r, "userIdentity"))
-	err = decodeImages(&change, member(stream, "OldImage"), member(stream, "NewImage"))
+	err = decodeImages(&change, before, after)
 	return change, err
 }
 
@@ -57,7 +57,7 @@ func decodeImages(change *event.Change, before, after event.Node) (err error) {
 	if change.Old, err = decodeItem(before); err != nil {
 		return fmt.Errorf("stream record %s: old image: %w", change.Sequence, err)
 	}
-	if change.ByTTL {
+	if change.Expired = change.Kind == event.Remove && pastItsTime(change.Old, change.Created); change.Expired {
 		// The same image gives the same bytes, however it was sent.
 		change.OldImage = string(keys.Canonical(nil, before, nil))
 	}
@@ -119,8 +119,20 @@ func stringOf(n event.Node) string {
 	return n.Text()
 }
 
-func byTTL(identity event.Node) bool {
-	return stringOf(member(identity, "type")) == "Service" && stringOf(member(identity, "principalId")) == "dynamodb.amazonaws.com"
+// stampIn is the epoch on an image that says it is Ingot's, whatever else is odd about the image. It is 0 if there is
+// none that a pipeline can have.
+func stampIn(n event.Node) int64 {
+	if stringOf(n.Member("type").Member("S")) == "" {
+		return 0
+	}
+	epoch, _ := stampOf(number(stringOf(n.Member("epoch").Member("N"))))
+	return epoch
+}
+
+// pastItsTime reports whether an item that was removed at that second had expired by then. Only the stream's own time
+// is asked: a machine's clock would judge a change that comes late, or again, in another way.
+func pastItsTime(item *event.Item, removed time.Time) bool {
+	return item != nil && item.ExpiresAt != 0 && item.ExpiresAt <= removed.Unix()
 }
 
 // seconds is a time in epoch seconds, of which fractions are dropped. False: it is none that a mark can hold.

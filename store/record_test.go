@@ -34,7 +34,7 @@ func TestRecordsWithLiberties(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.Kind != event.Insert || c.Sequence.String() != "000000000000000000007" || c.Created.Unix() != 4_075_272_000 || c.Lane.ShardID != "shard" ||
-				c.Old != nil || c.ByTTL || c.Key.PK != "ORDER#1" {
+				c.Old != nil || c.Expired || c.Key.PK != "ORDER#1" {
 				t.Errorf("%+v", c)
 			}
 			if c.New == nil || c.New.Type != "order" || c.New.Epoch != 1 || !strings.HasPrefix(c.New.Data, `{"type":"order","id":"1"`) || len(c.New.Attributes) == 0 {
@@ -44,24 +44,59 @@ func TestRecordsWithLiberties(t *testing.T) {
 	}
 }
 
-// What is archived has the same bytes however the image was sent, and everything that was in it.
-func TestRemovedImageIsCanonical(t *testing.T) {
-	removal := func(identity, image string) string {
-		return `{"eventName":"REMOVE","userIdentity":` + identity + `,"dynamodb":{"ApproximateCreationDateTime":4075272000,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"OldImage":` + image +
-			`,"SequenceNumber":"000000000000000000007"},"eventSourceARN":"arn"}`
-	}
-	const want = `{"PK":{"S":"p"},"SK":{"S":"s"},"n":{"L":[{"N":"1.50"}]},"u":{"S":"é"}}`
-	for _, identity := range []string{`{"type":"Service","principalId":"dynamodb.amazonaws.com"}`, `{"PrincipalId":"dynamodb.amazonaws.com","Type":"Service"}`} {
-		for _, image := range []string{want, ` { "u" : {"S":"\u00e9"}, "n":{"L":[ {"N":"1.50"} ]},"SK":{"S":"s"},"PK":{"S":"p"} } `} {
-			c, err := store.ParseRecord([]byte(removal(identity, image)), "shard")
-			if err != nil || !c.ByTTL || c.OldImage != want {
-				t.Errorf("by TTL %v, image %s, %v", c.ByTTL, c.OldImage, err)
+// removal is the record of an order's removal at second 4075272000. identity is the member userIdentity, or nothing.
+func removal(identity, image string) string {
+	return `{"eventName":"REMOVE",` + identity + `"dynamodb":{"ApproximateCreationDateTime":4075272000,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"OldImage":` + image +
+		`,"SequenceNumber":"000000000000000000007"},"eventSourceARN":"arn"}`
+}
+
+// expiring is an order's image with the given expiresAt, in canonical form.
+func expiring(at string) string {
+	return `{"PK":{"S":"p"},"SK":{"S":"s"},"at":{"S":"2099-02-01T10:00:00.000000000Z"},"data":{"S":"{}"},"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},` +
+		`"epoch":{"N":"1"}` + at + `,"n":{"L":[{"N":"1.50"}]},"type":{"S":"order"},"u":{"S":"é"}}`
+}
+
+// A removal is an expiry if the item's time was over when it was removed. Who removed it is not asked: the stream of a
+// replica does not tell.
+func TestRemovalsThatAreExpiries(t *testing.T) {
+	const service, user = `"userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"},`, `"userIdentity":{"type":"User","principalId":"someone"},`
+	for name, c := range map[string]struct {
+		at      string
+		expired bool
+	}{
+		"long past":             {`,"expiresAt":{"N":"4075000000"}`, true},
+		"in that second":        {`,"expiresAt":{"N":"4075272000"}`, true},
+		"in the next second":    {`,"expiresAt":{"N":"4075272001"}`, false},
+		"never":                 {``, false},
+		"at a time that is not": {`,"expiresAt":{"S":"4075000000"}`, false},
+	} {
+		for _, identity := range []string{"", service, user} {
+			image := expiring(c.at)
+			change, err := store.ParseRecord([]byte(removal(identity, image)), "shard")
+			if err != nil || change.Expired != c.expired || (change.OldImage == image) != c.expired || !c.expired && change.OldImage != "" {
+				t.Errorf("%s, by %q: expired %v, image %q, %v", name, identity, change.Expired, change.OldImage, err)
 			}
 		}
 	}
-	c, err := store.ParseRecord([]byte(removal(`{"type":"User","principalId":"someone"}`, want)), "shard")
-	if err != nil || c.ByTTL || c.OldImage != "" {
-		t.Errorf("removed by a person: by TTL %v, image %q, %v", c.ByTTL, c.OldImage, err)
+	modified := strings.Replace(removal(service, expiring(`,"expiresAt":{"N":"1"}`)), `"REMOVE"`, `"MODIFY"`, 1)
+	modified = strings.Replace(modified, `"OldImage":`, `"NewImage":`+expiring("")+`,"OldImage":`, 1)
+	if change, err := store.ParseRecord([]byte(modified), "shard"); err != nil || change.Expired || change.OldImage != "" {
+		t.Errorf("a change of an item past its time is taken for its expiry: %+v, %v", change, err)
+	}
+	if change, err := store.ParseRecord([]byte(removal(service, `{"PK":{"S":"p"},"SK":{"S":"s"},"expiresAt":{"N":"1"}}`)), "shard"); err != nil || change.Expired || change.OldImage != "" {
+		t.Errorf("the expiry of somebody else's item is taken for ours: %+v, %v", change, err)
+	}
+}
+
+// What is archived has the same bytes however the image was sent, and everything that was in it.
+func TestRemovedImageIsCanonical(t *testing.T) {
+	want := expiring(`,"expiresAt":{"N":"4075272000"}`)
+	const first = `{"PK":{"S":"p"},`
+	last := "{" + strings.TrimSuffix(strings.TrimPrefix(want, first), "}") + "," + strings.TrimPrefix(strings.TrimSuffix(first, ","), "{") + "}"
+	for _, image := range []string{want, last, strings.NewReplacer(`,"`, ` , "`, `é`, `\u00e9`).Replace(last)} {
+		if c, err := store.ParseRecord([]byte(removal("", image)), "shard"); err != nil || c.OldImage != want {
+			t.Errorf("image %s, %v", c.OldImage, err)
+		}
 	}
 }
 

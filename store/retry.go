@@ -5,25 +5,74 @@ import (
 	"time"
 )
 
-// Retries end with the caller's deadline. A caller without one gets maxRounds of them, about half a minute.
+// next is what a try leaves to do.
+type next uint8
+
 const (
-	firstBackoff = 25 * time.Millisecond
-	maxBackoff   = 2 * time.Second
-	maxRounds    = 20
+	ended next = iota // nothing
+	again             // try again at once, because what stood in the way does not stand in the way of the next try
+	later             // try again after a wait
 )
 
-// askAgain waits before round number round, unless the answer says that asking again cannot help. False: do not ask
-// again.
-func (s *Store) askAgain(ctx context.Context, a answer, round int) bool {
-	return a.outcome != refused && a.outcome != invalid && s.backoff(ctx, round)
+// retry calls try until it has ended. It is the one rule by which the store asks again:
+//
+//   - Between two tries it waits as [Env.Wait] does, unless try says that the next one can go at once. Only waits
+//     count as rounds.
+//   - It stops early when ctx has ended, when the wait cannot be done, or when the answer says that asking again
+//     cannot help. Then it returns why. It returns nil once try has ended, whatever the outcome was.
+//
+// A try is one request or several, and must be safe to repeat when its answer was lost.
+func (s *Store) retry(ctx context.Context, try func() (answer, next)) error {
+	for round := 1; ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a, next := try()
+		if next == ended {
+			return nil
+		}
+		if next == again {
+			continue
+		}
+		if a.hopeless() || !s.env.Wait(ctx, round) {
+			return a.err
+		}
+		round++
+	}
 }
 
-// backoff waits before round number round (from 1) of asking again: doubled each time and spread over the
-// whole interval, so that callers who collided do not collide again. False: do not ask again.
-func (s *Store) backoff(ctx context.Context, round int) bool {
+// ask sends one request until the service has carried it out or says that its condition does not hold. It returns
+// nil, the failed condition, or the reason why nothing is proven, as the service gave it: not yet [Quiet].
+func (s *Store) ask(ctx context.Context, send func() error) error {
+	var last error
+	gaveUp := s.retry(ctx, func() (answer, next) {
+		last = send()
+		a := classify(last)
+		if a.outcome == done || a.outcome == failed {
+			return a, ended
+		}
+		return a, later
+	})
+	if last == nil {
+		return gaveUp
+	}
+	return last
+}
+
+// Retries end with the caller's deadline. A caller without one gets maxRounds of them, about half a minute.
+const (
+	firstWait = 25 * time.Millisecond
+	maxWait   = 2 * time.Second
+	maxRounds = 20
+)
+
+// Wait waits before round number round (from 1) of asking again, and reports whether to ask again. The wait doubles
+// with each round and is spread over the whole interval, so that callers who collided do not collide again. It ends
+// with ctx; without a deadline there are 20 rounds.
+func (e Env) Wait(ctx context.Context, round int) bool {
 	if _, bounded := ctx.Deadline(); !bounded && round > maxRounds {
 		return false
 	}
-	wait := min(firstBackoff<<min(round-1, 10), maxBackoff)
-	return s.env.Sleep(ctx, time.Duration(s.env.Rand()*float64(wait))) == nil
+	wait := min(firstWait<<min(round-1, 10), maxWait)
+	return e.Sleep(ctx, time.Duration(e.Rand()*float64(wait))) == nil
 }

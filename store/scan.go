@@ -62,17 +62,16 @@ func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
 func (s *Store) scan(ctx context.Context, table string) iter.Seq2[image, error] {
 	return func(yield func(image, error) bool) {
 		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
-		for round := 0; ; {
-			out, err := s.client.Scan(ctx, in)
+		for {
+			var out *dynamodb.ScanOutput
+			err := s.ask(ctx, func() (err error) {
+				out, err = s.client.Scan(ctx, in)
+				return err
+			})
 			if err != nil {
-				round++
-				if s.askAgain(ctx, classify(err), round) {
-					continue
-				}
 				yield(nil, fmt.Errorf("scan of table %s: %w", table, err))
 				return
 			}
-			round = 0
 			for _, img := range out.Items {
 				if !yield(img, nil) {
 					return

@@ -22,22 +22,25 @@ import (
 // and refuses, in words, whatever would make a total mean two things.
 func (s *Store) Start(ctx context.Context) error {
 	doubted := false
-	for round := 1; ; round++ {
-		again, err := s.start(ctx)
-		if mismatch := (*Mismatch)(nil); errors.As(err, &mismatch) && !doubted {
+	var last answer
+	err := s.retry(ctx, func() (answer, next) {
+		last = s.start(ctx)
+		if last.outcome == done {
+			return last, ended
+		}
+		if mismatch := (*Mismatch)(nil); errors.As(last.err, &mismatch) && !doubted {
 			doubted = true // a batch is read key by key: another start may have written between two of them
-			continue
+			return last, again
 		}
-		if !again {
-			if err == nil {
-				s.looked.Store(s.env.Now().UnixNano())
-			}
-			return err
-		}
-		if !s.backoff(ctx, round) {
-			return fmt.Errorf("start: the aggregates table %s gave no proof that its heads are written: %w", s.aggregates, err)
-		}
+		return last, later
+	})
+	if err != nil && !last.hopeless() {
+		return fmt.Errorf("start: the aggregates table %s gave no proof that its heads are written: %w", s.aggregates, err)
 	}
+	if err == nil {
+		s.looked.Store(s.env.Now().UnixNano())
+	}
+	return err
 }
 
 // Mismatch is why a start is refused: the table and the pipeline do not agree.
@@ -50,14 +53,33 @@ func (m *Mismatch) Error() string {
 // knownFor is how long what Start has found is taken for what is.
 const knownFor = 5 * time.Minute
 
-// Renew starts again if it is more than five minutes since Start looked. Code that goes on after newer code has
-// started, or comes back after it, must learn what it does not know. A store that has not started is left alone.
+// Renew looks again if it is more than five minutes since Start or Renew did. Code that goes on after newer code has
+// started, or comes back after it, must learn what it does not know. It reads the epoch's small item alone, since a
+// thousand functions do the same, and starts again only if that has changed. A store that has not started is left alone.
 func (s *Store) Renew(ctx context.Context) error {
 	looked := s.looked.Load()
-	if looked == 0 || s.env.Now().Sub(time.Unix(0, looked)) <= knownFor {
+	now := s.env.Now()
+	if looked == 0 || now.Sub(time.Unix(0, looked)) <= knownFor {
 		return nil
 	}
-	return s.Start(ctx)
+	img, err := s.get(ctx, aggregate.EpochKey)
+	if err != nil {
+		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, Quiet(err))
+	}
+	if known := s.known.Load(); known == nil || *known != stateOf(img) {
+		return s.Start(ctx)
+	}
+	s.looked.Store(now.UnixNano())
+	return nil
+}
+
+// stateOf is what an item E# says, as text.
+func stateOf(img image) string {
+	text := numberOf(img["epoch"])
+	for _, d := range readGenerations(img["generations"]) {
+		text += " " + d.ID()
+	}
+	return text
 }
 
 // Newer lists the generations that the aggregates table counts and this pipeline is too old to know, as Start
@@ -69,26 +91,32 @@ func (s *Store) Newer() []*aggregate.Definition {
 	return nil
 }
 
-// start tries once. again: somebody else may have started, or an answer was lost; look anew.
-func (s *Store) start(ctx context.Context) (again bool, err error) {
+// start tries once. Its answer is hopeless where the table and the pipeline do not agree. Any other answer that is
+// not done means that somebody else may have started, or that an answer was lost: the next try looks anew.
+func (s *Store) start(ctx context.Context) answer {
 	t, err := s.roster(ctx)
 	if err != nil {
-		outcome := classify(err).outcome
-		return outcome != refused && outcome != invalid, fmt.Errorf("start: reading the aggregates table %s: %w", s.aggregates, err)
+		return classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.aggregates, Quiet(err)))
 	}
 	c := s.compare(t)
 	if len(c.mistakes) > 0 {
-		return false, &Mismatch{c.mistakes}
+		return answer{outcome: invalid, err: &Mismatch{c.mistakes}}
+	}
+	// Before the epoch is raised, and not before all else agrees: a function that must not start changes nothing.
+	if err := s.CheckSecret(ctx); err != nil {
+		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // it has asked again as often as it may
 	}
 	if t.epoch < s.pipeline.Epoch() {
 		return s.raise(ctx, t.epoch, c)
 	}
 	s.newer.Store(&c.newer)
-	return false, nil
+	s.known.Store(&t.state)
+	return answer{}
 }
 
 // roster is what the aggregates table says of itself.
 type roster struct {
+	state   string                  // what its item E# says
 	epoch   int64                   // the highest that a streams handler has started with; 0: the table is fresh
 	counted []*aggregate.Definition // the generations of that epoch's pipeline: name and since only
 	heads   map[event.Key]*Head     // of this pipeline's generations
@@ -110,7 +138,7 @@ func (s *Store) roster(ctx context.Context) (*roster, error) {
 	t := &roster{heads: map[event.Key]*Head{}}
 	for _, img := range out.Responses[s.aggregates] {
 		if key := keyOf(img); key == aggregate.EpochKey {
-			t.epoch, t.counted = integerOf(img["epoch"]), readGenerations(img["generations"])
+			t.epoch, t.counted, t.state = integerOf(img["epoch"]), readGenerations(img["generations"]), stateOf(img)
 		} else {
 			t.heads[key] = readHead(img)
 		}
@@ -189,7 +217,7 @@ func (s *Store) differs(d *aggregate.Definition, head *Head) string {
 // raise writes the new epoch and the heads in one transaction: a head without its epoch would let a second start
 // add to the past, an epoch without its heads would refuse every start, and a generation that is declared no
 // longer and not retired could go on one day as if it had counted all the time.
-func (s *Store) raise(ctx context.Context, from int64, c *changes) (again bool, err error) {
+func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
 	to := &types.Put{TableName: &s.aggregates, Item: keyImage(aggregate.EpochKey)}
 	to.Item["epoch"], to.Item["generations"] = integer(s.pipeline.Epoch()), writeGenerations(s.pipeline.Definitions())
 	if from == 0 {
@@ -208,16 +236,16 @@ func (s *Store) raise(ctx context.Context, from int64, c *changes) (again bool, 
 			UpdateExpression: aws.String("SET #retired = :epoch"), ExpressionAttributeNames: map[string]string{"#retired": "retired"},
 			ExpressionAttributeValues: image{":epoch": integer(s.pipeline.Epoch())}}})
 	}
-	_, err = s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 	if err == nil {
-		return false, nil
+		return answer{}
 	}
-	outcome := classify(err).outcome
+	a := classify(fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.pipeline.Epoch(), len(items)-1, s.aggregates, Quiet(err)))
 	var cancel *types.TransactionCanceledException
 	if errors.As(err, &cancel) && slices.ContainsFunc(cancel.CancellationReasons, func(r types.CancellationReason) bool { return classifyReason(r).outcome == invalid }) {
-		outcome = invalid
+		a.outcome = invalid
 	}
-	return outcome != refused && outcome != invalid, fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.pipeline.Epoch(), len(items)-1, s.aggregates, err)
+	return a
 }
 
 // writeGenerations is the list of generations that E# keeps.

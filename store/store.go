@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -34,10 +35,13 @@ type Config struct {
 	Aggregates string
 	// Counting is how new generations are counted; the zero value is marks.
 	Counting aggregate.Counting
-	// Concurrency is how many requests one call has in flight at the most; 0 means 4. Throttles lower it
-	// within a call.
+	// Concurrency is how many requests one call has in flight at the most. 0 lets it follow the table: 4 at first,
+	// half of it after throttles, up to 16 while counting when the table is quiet.
 	Concurrency int
-	Env         Env
+	// OneByOne is how many totals a batch writes with an UpdateItem each. More go as PartiQL statements, 25 in a
+	// request. 0 means 24; below 0 all totals are written one by one.
+	OneByOne int
+	Env      Env
 }
 
 // Store reads and writes the two tables.
@@ -47,11 +51,17 @@ type Store struct {
 	events      string
 	aggregates  string
 	counting    aggregate.Counting
-	concurrency int
+	concurrency int // 0: as the pace allows
+	few         int // totals that are written one by one
 	env         Env
 	seen        observations
+	hot         hotKeys
+	pace        pace
+	lookKeys    atomic.Int32
 	newer       atomic.Pointer[[]*aggregate.Definition] // found by Start
-	looked      atomic.Int64                            // when Start found it, in unix nanoseconds; 0: never
+	sure        atomic.Bool                             // CheckSecret has found the secret to be the tables' own
+	looked      atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never
+	known       atomic.Pointer[string]                  // what E# said then
 }
 
 // New checks the configuration and makes a Store. It sends no request. Under receipts it refuses a pipeline in which
@@ -65,18 +75,32 @@ func New(c Config) (*Store, error) {
 	case c.Events == "" && c.Aggregates == "":
 		return nil, errors.New("store: Config names no table: set Events, Aggregates or both")
 	case c.Concurrency < 0:
-		return nil, errors.New("store: Config.Concurrency is negative: leave it 0 for 4 requests in flight")
+		return nil, errors.New("store: Config.Concurrency is negative: leave it 0 to let it follow the table")
 	}
 	if c.Aggregates != "" && c.Counting == aggregate.Receipts {
 		if err := c.Pipeline.FitsReceipts(); err != nil {
 			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
-	if c.Concurrency == 0 {
-		c.Concurrency = 4
+	s := &Store{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates,
+		counting: c.Counting, concurrency: c.Concurrency, few: c.OneByOne, env: c.Env.Real()}
+	switch {
+	case s.few == 0:
+		s.few = fewTotals
+	case s.few < 0:
+		s.few = math.MaxInt
 	}
-	return &Store{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates,
-		counting: c.Counting, concurrency: c.Concurrency, env: c.Env.Real()}, nil
+	s.pace.limit = firstPace
+	s.lookKeys.Store(maxKeys)
+	return s, nil
+}
+
+// parallel is how many requests a call has in flight that does not follow the pace.
+func (s *Store) parallel() int {
+	if s.concurrency == 0 {
+		return firstPace
+	}
+	return s.concurrency
 }
 
 // Counting is how this store's generations are counted.

@@ -25,6 +25,7 @@ type StoredTotal struct {
 	N         int64
 	FP, FPX   event.Decimal // fingerprint of all that was counted and not taken back; its expired part
 	Flag      string        // why the values are not proven; empty if they are
+	Large     string        // says that the item may soon take no more updates; empty if it is not that large
 	ExpiresAt int64         // epoch seconds; 0: never
 	Marks     int           // lanes whose marks it carries
 }
@@ -42,11 +43,12 @@ type Total struct {
 }
 
 // Total reads the totals of one aggregate for one set of by values, over the windows that start in [from,
-// to); to must be after from. For an aggregate without windows from and to are ignored. Totals past their expiry are
-// hidden. Totals run behind the events by the stream's lag.
+// to). A zero from means from the first window on, and a zero to means to the last; else to must be after from.
+// For an aggregate without windows from and to are ignored. Totals past their expiry are hidden. Totals run
+// behind the events by the stream's lag.
 //
 // The values of by are as the template's functions leave them, not as the event has them: of {site | lower} the lower
-// case, of {customer_id | hmac} the hash. Any other value reads no totals, without an error. pipeline.Pipeline.By
+// case, of {customer_id | hmac} the hash. A value that the template never makes is an error. pipeline.Pipeline.By
 // computes them from an event, or from some of its fields.
 //
 // A definition or a secret other than the one that the totals are counted with is refused: it would find other totals
@@ -59,6 +61,12 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 	values, err := byValues(def, by)
 	if err != nil {
 		return nil, err
+	}
+	if err := s.pipeline.CheckBy(name, by); err != nil {
+		return nil, fmt.Errorf("total of %s: %w", name, err)
+	}
+	if to.IsZero() {
+		to = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) // after the last window that can be written
 	}
 	if def.Window != 0 && !from.Before(to) {
 		return nil, fmt.Errorf("total of %s: no window starts from %s until before %s: give a later to, such as from plus the window, %s",
@@ -73,7 +81,7 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 	}
 	buckets := make([][]StoredTotal, def.Spread)
 	errs := make([]error, def.Spread)
-	s.env.Each(def.Spread, max(s.concurrency, 8), func(i int) {
+	s.env.Each(def.Spread, max(s.parallel(), 8), func(i int) {
 		buckets[i], errs[i] = s.bucket(ctx, def, i, values, from, to)
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -128,7 +136,11 @@ func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket in
 	var totals []StoredTotal
 	now := s.env.Now().Unix()
 	for {
-		out, err := s.client.Query(ctx, in)
+		var out *dynamodb.QueryOutput
+		err := s.ask(ctx, func() (err error) {
+			out, err = s.client.Query(ctx, in)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -187,6 +199,9 @@ func (t *Total) merge(def *aggregate.Definition, part StoredTotal) {
 	if part.Flag != "" {
 		t.Flags = append(t.Flags, part.Flag)
 	}
+	if part.Large != "" {
+		t.Flags = append(t.Flags, part.Large)
+	}
 	for _, v := range def.Values {
 		b, set := part.Values[v.Name]
 		if !set {
@@ -225,6 +240,6 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 			t.Values[name] = n
 		}
 	}
-	t.Flag = textOf(img["flag"])
+	t.Flag, t.Large = textOf(img["flag"]), textOf(img[largeAttribute])
 	return t, true
 }

@@ -1,9 +1,8 @@
 package store
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -11,141 +10,182 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 )
 
-// expression is one conditional update of an aggregate item under construction.
-type expression struct {
-	add, set, remove, conditions []string
-	names                        map[string]string
-	values                       image
+// edit is one conditional update of an aggregate item: what it writes, and on which conditions. How it is sent is
+// another matter: [edit.expression] writes it for UpdateItem, [edit.statement] for PartiQL.
+type edit struct {
+	adds    []operand    // numbers to add; one that is not there counts as 0
+	sets    []assignment // values to set
+	removes []string     // attributes to remove
+	guards  []guard      // conditions, all of which must hold
 }
 
-func newExpression() *expression {
-	return &expression{names: map[string]string{}, values: image{}}
+// operand is an attribute with a value for it, and the name that expressions give the value.
+type operand struct {
+	name        string
+	slot        slot
+	placeholder string
+	value       types.AttributeValue
 }
 
-// name gives an attribute a placeholder: attribute names hold characters and words that expressions may not.
-func (e *expression) name(attribute string) string {
-	for placeholder, name := range e.names {
-		if name == attribute {
-			return placeholder
-		}
-	}
-	placeholder := fmt.Sprintf("#n%d", len(e.names))
-	e.names[placeholder] = attribute
-	return placeholder
+type assignment struct {
+	operand
+	first bool // only where the attribute is not there yet
 }
 
-func (e *expression) update() string {
-	var b strings.Builder
-	for _, clause := range []struct {
-		word  string
-		parts []string
-	}{{"ADD ", e.add}, {"SET ", e.set}, {"REMOVE ", e.remove}} {
-		if len(clause.parts) == 0 {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(clause.word)
-		b.WriteString(strings.Join(clause.parts, ", "))
-	}
-	return b.String()
+// guard compares an attribute with a value. Where the attribute is not there, the guard holds if orMissing says so.
+type guard struct {
+	operand
+	sign      string
+	orMissing bool
 }
-
-func (e *expression) condition() string { return strings.Join(e.conditions, " AND ") }
 
 // fold adds the delta: values, n and fingerprint. A fold of zero is written all the same, because the write
 // is what moves the mark.
-func (e *expression) fold(def *aggregate.Definition, d *aggregate.Delta, seen *observation) {
-	e.addNumber("n", ":n", integer(d.N))
-	e.addNumber("fp", ":fp", number(d.FP.String()))
+func (e *edit) fold(def *aggregate.Definition, d *aggregate.Delta, seen *observation) {
+	e.addNumber("n", slotN, ":n", integer(d.N))
+	e.addNumber("fp", slotFP, ":fp", number(d.FP.String()))
 	if !d.FPX.IsZero() {
-		e.addNumber("fpx", ":fpx", number(d.FPX.String()))
+		e.addNumber("fpx", slotFPX, ":fpx", number(d.FPX.String()))
 	}
 	for i, amount := range d.Values {
 		if !amount.Set {
 			continue
 		}
-		value := fmt.Sprintf(":v%d", i)
+		v := operand{def.Values[i].Name, slotOf(i), ":v" + strconv.Itoa(i), number(amount.Number.String())}
 		if def.Values[i].Op.Additive() {
-			e.addNumber(def.Values[i].Name, value, number(amount.Number.String()))
+			e.adds = append(e.adds, v)
 			continue
 		}
-		e.extreme(def.Values[i], value, amount, seen.extreme(i))
+		e.extreme(def.Values[i], v, amount, seen.extreme(i))
 	}
 	if d.Flag != "" {
 		e.flag(d.Last.Created(), d.Flag)
 	}
 }
 
-func (e *expression) addNumber(attribute, placeholder string, v types.AttributeValue) {
-	e.add = append(e.add, e.name(attribute)+" "+placeholder)
-	e.values[placeholder] = v
+func (e *edit) addNumber(attribute string, at slot, placeholder string, v types.AttributeValue) {
+	e.adds = append(e.adds, operand{attribute, at, placeholder, v})
 }
 
 // extreme moves a min or max. Which of the two forms holds depends on what is stored: the guess is part of
 // the condition, so a wrong one fails and the image that comes back corrects it.
-func (e *expression) extreme(v aggregate.Value, placeholder string, candidate, stored aggregate.Amount) {
-	name := e.name(v.Name)
+func (e *edit) extreme(v aggregate.Value, o operand, candidate, stored aggregate.Amount) {
 	beyond, within := "<", ">="
 	if v.Op == aggregate.Min {
 		beyond, within = ">", "<="
 	}
-	e.values[placeholder] = number(candidate.Number.String())
 	if stored.Set && v.Op.Merge(stored, candidate).Number.Cmp(stored.Number) == 0 {
-		e.conditions = append(e.conditions, name+" "+within+" "+placeholder)
+		e.guards = append(e.guards, guard{operand: o, sign: within})
 		return
 	}
-	e.set = append(e.set, name+" = "+placeholder)
-	e.conditions = append(e.conditions, fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", name, name, beyond, placeholder))
+	e.sets = append(e.sets, assignment{operand: o})
+	e.guards = append(e.guards, guard{o, beyond, true})
 }
 
 // mark moves the lane's mark, on condition that it is below the first record.
-func (e *expression) mark(lane aggregate.LaneID, d *aggregate.Delta) {
-	name, first := e.name(lane.MarkAttribute()), d.First.Bytes()
-	e.set = append(e.set, name+" = :mark")
-	e.conditions = append(e.conditions, fmt.Sprintf("(attribute_not_exists(%s) OR %s < :first)", name, name))
-	e.values[":mark"], e.values[":first"] = binary(d.Last[:]), binary(first[:])
+func (e *edit) mark(lane aggregate.LaneID, d *aggregate.Delta) {
+	name, first := lane.MarkAttribute(), d.First.Bytes()
+	e.sets = append(e.sets, assignment{operand: operand{name, slotNone, ":mark", binary(d.Last[:])}})
+	e.guards = append(e.guards, guard{operand{name, slotNone, ":first", binary(first[:])}, "<", true})
 }
 
 // maxPrunes bounds what one update removes, so that its expression stays far below 4 KB.
 const maxPrunes = 12
 
 // prune removes marks of lanes long gone, each only if it still has the value that was seen.
-func (e *expression) prune(seen *observation, own string, first time.Time) {
-	names := seen.prunable(own, first)
-	slices.Sort(names)
-	for i, attribute := range names[:min(len(names), maxPrunes)] {
-		name, value, mark := e.name(attribute), fmt.Sprintf(":p%d", i), seen.marks[attribute]
-		e.remove = append(e.remove, name)
-		e.conditions = append(e.conditions, name+" = "+value)
-		e.values[value] = binary(mark[:])
+func (e *edit) prune(seen *observation, own string, first time.Time) {
+	marks := seen.prunable(own, first)
+	for i, m := range marks[:min(len(marks), maxPrunes)] {
+		e.removes = append(e.removes, m.name)
+		e.guards = append(e.guards, guard{operand: operand{m.name, slotNone, ":p" + strconv.Itoa(i), binary(m.mark[:])}, sign: "="})
 	}
 }
 
 // expiry sets the aggregate item's own expiry with every update, so that one which recreates a swept item
 // makes an item that is born expired.
-func (e *expression) expiry(at int64) {
+func (e *edit) expiry(at int64) {
 	if at != 0 {
-		e.set = append(e.set, e.name("expiresAt")+" = :expiresAt")
-		e.values[":expiresAt"] = integer(at)
+		e.sets = append(e.sets, assignment{operand: operand{"expiresAt", slotExpiry, ":expiresAt", integer(at)}})
 	}
 }
 
 // flag says on the item why its values are no longer proven. The first reason stands.
-func (e *expression) flag(at time.Time, reason string) {
-	name := e.name("flag")
-	e.set = append(e.set, fmt.Sprintf("%s = if_not_exists(%s, :flag)", name, name))
-	e.values[":flag"] = text(flagText(at, reason))
+func (e *edit) flag(at time.Time, reason string) {
+	e.sets = append(e.sets, assignment{operand{"flag", slotFlag, ":flag", text(flagText(at, reason))}, true})
 }
 
 func flagText(at time.Time, reason string) string {
 	return at.UTC().Format("2006-01-02T15:04:05Z") + " " + reason
 }
 
-func (o *observation) extreme(i int) aggregate.Amount {
-	if i < len(o.extremes) {
-		return o.extremes[i]
+// expression is an edit as UpdateItem and transactions take it.
+type expression struct {
+	update    string
+	condition *string // nil: none
+	names     map[string]string
+	values    image
+}
+
+// expression gives each attribute and value a placeholder: attribute names hold characters and words that expressions
+// may not.
+func (e *edit) expression() expression {
+	x := expression{names: map[string]string{}, values: image{}}
+	var known []string
+	name := func(attribute string) string {
+		i := slices.Index(known, attribute)
+		if i < 0 {
+			i, known = len(known), append(known, attribute)
+			x.names["#n"+strconv.Itoa(i)] = attribute
+		}
+		return "#n" + strconv.Itoa(i)
 	}
-	return aggregate.Amount{}
+	value := func(o operand) string {
+		x.values[o.placeholder] = o.value
+		return o.placeholder
+	}
+	var b []byte
+	clause := func(word string, i int) {
+		switch {
+		case i > 0:
+			b = append(b, ", "...)
+		case len(b) > 0:
+			b = append(append(b, ' '), word...)
+		default:
+			b = append(b, word...)
+		}
+	}
+	for i, a := range e.adds {
+		clause("ADD ", i)
+		b = append(append(append(b, name(a.name)...), ' '), value(a)...)
+	}
+	for i, s := range e.sets {
+		clause("SET ", i)
+		n, v := name(s.name), value(s.operand)
+		if s.first {
+			v = "if_not_exists(" + n + ", " + v + ")"
+		}
+		b = append(append(append(b, n...), " = "...), v...)
+	}
+	for i, attribute := range e.removes {
+		clause("REMOVE ", i)
+		b = append(b, name(attribute)...)
+	}
+	x.update = string(b)
+	var conditions []byte
+	for i, g := range e.guards {
+		if i > 0 {
+			conditions = append(conditions, " AND "...)
+		}
+		n := name(g.name)
+		compared := n + " " + g.sign + " " + value(g.operand)
+		if g.orMissing {
+			compared = "(attribute_not_exists(" + n + ") OR " + compared + ")"
+		}
+		conditions = append(conditions, compared...)
+	}
+	if len(conditions) > 0 {
+		condition := string(conditions)
+		x.condition = &condition
+	}
+	return x
 }

@@ -97,7 +97,8 @@ type sum struct {
 	n       int64
 	fp, fpx event.Decimal
 	values  map[string]event.Decimal
-	flag    string
+	flags   []string // of its items
+	flagged bool     // one of them says that its values are not proven
 }
 
 // Totals compares all totals of the pipeline's generations with the items. now decides which totals are past
@@ -236,9 +237,12 @@ func gather(ctx context.Context, p *pipeline.Pipeline, from Source) (map[slot]*s
 		}
 		s.n += total.N
 		s.fp, s.fpx = s.fp.Add(total.FP), s.fpx.Add(total.FPX)
-		if s.flag == "" {
-			s.flag = total.Flag
+		for _, flag := range []string{total.Flag, total.Large} {
+			if flag != "" {
+				s.flags = append(s.flags, flag)
+			}
 		}
+		s.flagged = s.flagged || total.Flag != ""
 		for _, v := range def.Values {
 			if n, ok := total.Values[v.Name]; ok {
 				s.fold(v, n)
@@ -269,8 +273,8 @@ func (r *Report) compare(wants, has map[slot]*sum, now time.Time) {
 			r.Differences = append(r.Differences, Difference{at.String(), want.def, "missing", "nothing", fmt.Sprintf("n %d", want.n)})
 			continue
 		}
-		if stored.flag != "" {
-			r.Flagged = append(r.Flagged, at.String()+": "+stored.flag)
+		for _, flag := range stored.flags {
+			r.Flagged = append(r.Flagged, at.String()+": "+flag)
 		}
 		if want == nil {
 			want = &sum{def: stored.def}
@@ -303,7 +307,7 @@ func (r *Report) compareOne(at slot, stored, want *sum) {
 		differ("n", fmt.Sprint(stored.n), fmt.Sprint(want.n))
 	}
 	for _, v := range stored.def.Values {
-		if !v.Op.Additive() && (stored.flag != "" || want.n == 0) {
+		if !v.Op.Additive() && (stored.flagged || want.n == 0) {
 			continue // outlived by its items, and says so
 		}
 		a, b := stored.values[v.Name], want.values[v.Name]
@@ -314,7 +318,7 @@ func (r *Report) compareOne(at slot, stored, want *sum) {
 }
 
 // Finish declares a generation complete after a touch pass, if it is: no item is stamped below it, verify
-// finds no difference in it, and behind (its head's, read before the pass began) has not changed meanwhile.
+// finds no difference in it, and its head's behind is still what BeginPass returned before the pass.
 // It returns the differences that stand in the way; none and no error: the generation is complete. Items that cannot
 // be understood, or from which it cannot be computed, do not stand in the way: it flags the head for the first of them,
 // and Totals names them as Odd.

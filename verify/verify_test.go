@@ -92,7 +92,7 @@ func TestDamage(t *testing.T) {
 
 func (w *world) read(key map[string]types.AttributeValue) map[string]types.AttributeValue {
 	w.t.Helper()
-	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key})
+	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key, ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -289,10 +289,11 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 	if !h.Building || h.Behind == 0 {
 		t.Fatalf("%+v", h)
 	}
+	behind := w.begin(def)
 	if below := w.verify().Below[def]; below != 50 {
 		t.Fatalf("%d items below", below)
 	}
-	if _, err := finish(w, def, h.Behind); err == nil || !strings.Contains(err.Error(), "50 items") {
+	if _, err := finish(w, def, behind); err == nil || !strings.Contains(err.Error(), "50 items") {
 		t.Errorf("finished with items below: %v", err)
 	}
 
@@ -302,22 +303,22 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 		t.Fatalf("%+v %v", touched, err)
 	}
 	w.put(oldPlan, oldStore, 300, "d", 3)
-	if _, err := finish(w, def, h.Behind); err == nil || !strings.Contains(err.Error(), "1 items") {
+	if _, err := finish(w, def, behind); err == nil || !strings.Contains(err.Error(), "1 items") {
 		t.Errorf("finished with an item below: %v", err)
 	}
 	if touched, err = w.store.Touch(ctx); err != nil || touched.Touched != 1 {
 		t.Fatalf("%+v %v", touched, err)
 	}
 	// Everything is touched and the stream has not brought it: differences stand in the way.
-	if standing, err := finish(w, def, h.Behind); err != nil || len(standing) == 0 {
+	if standing, err := finish(w, def, behind); err != nil || len(standing) == 0 {
 		t.Errorf("finished before the stream: %v %v", standing, err)
 	}
 	w.drain()
 	// Everything is there, but images below were met since the pass began: begin again.
-	if _, err := finish(w, def, h.Behind); err == nil || !w.head(def).Building {
+	if _, err := finish(w, def, behind); err == nil || !w.head(def).Building {
 		t.Errorf("finished although behind has moved: %v", err)
 	}
-	behind := w.head(def).Behind
+	behind = w.begin(def)
 	if touched, err = w.store.Touch(ctx); err != nil || touched.Touched != 0 {
 		t.Fatalf("%+v %v", touched, err)
 	}
@@ -370,7 +371,7 @@ func TestFinishWithAnOddItem(t *testing.T) {
 		}
 	}
 	same := *def
-	if standing, err := finish(w, &same, w.head(def).Behind); err != nil || len(standing) != 0 {
+	if standing, err := finish(w, &same, w.begin(def)); err != nil || len(standing) != 0 {
 		t.Fatalf("%v %v", standing, err)
 	}
 	if h := w.head(def); h.Building || !strings.Contains(h.Flag, "an item is not in it: item ODD") {
@@ -395,7 +396,7 @@ func TestOldVersionAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.drain()
-	if standing, err := finish(w, def, w.head(def).Behind); err != nil || len(standing) != 0 {
+	if standing, err := finish(w, def, w.begin(def)); err != nil || len(standing) != 0 {
 		t.Fatalf("%v %v", standing, err)
 	}
 
@@ -407,7 +408,7 @@ func TestOldVersionAlone(t *testing.T) {
 	if !h.Building {
 		t.Fatal("the older version let an item in, and the head of the newer aggregate does not say so")
 	}
-	if err := w.store.ClearBuilding(context.Background(), def, h.Behind); err != nil {
+	if err := w.store.ClearBuilding(context.Background(), def, w.begin(def)); err != nil {
 		t.Fatal(err)
 	}
 	r := w.verify()
@@ -444,7 +445,7 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 	secret := func(text string) pipeline.Option { return pipeline.Secret([]byte(text)) }
 	w.deploy(deployed, secret("one"))
 	def, _ := w.plan.Definition("again")
-	behind := w.head(def).Behind
+	behind := w.begin(def)
 	if _, err := w.store.Touch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -486,13 +487,23 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 	if !w.head(def).Building {
 		t.Error("a rebuild with another pipeline was finished")
 	}
-	if standing, err := finish(w, def, w.head(def).Behind); err != nil || len(standing) != 0 || w.head(def).Building {
+	if standing, err := finish(w, def, w.begin(def)); err != nil || len(standing) != 0 || w.head(def).Building {
 		t.Errorf("with the deployed one: %v %v", standing, err)
 	}
 }
 
 func totals(ctx context.Context, w *world) (*verify.Report, error) {
 	return verify.Totals(ctx, w.plan, w.store, w.now)
+}
+
+// begin begins a touch pass.
+func (w *world) begin(def *aggregate.Definition) int64 {
+	w.t.Helper()
+	behind, err := w.store.BeginPass(context.Background(), def)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return behind
 }
 
 func finish(w *world, def *aggregate.Definition, behind int64) ([]verify.Difference, error) {

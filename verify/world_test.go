@@ -56,7 +56,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, now: epoch}
-	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }})
+	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Behind: embedded.Oldest})
 	key := []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}
 	names := []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}
 	arn := ""

@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/estimate"
 )
 
 const checkHelp = `Checks pipeline.yaml, and template.yaml against it: everything that exactly-once needs of the
@@ -21,9 +25,19 @@ The functions are found by their code (CodeUri ending in cmd/ingest, cmd/streams
 variables INGOT_TABLE and INGOT_AGGREGATES_TABLE and what is mapped to them; the tables and queues
 by what the functions refer to. What only a deployment can know is a warning, and never guessed.
 
+The template's parameters are those of samconfig.toml beside it, of each of its environments; a finding that
+not all of them have says which. Its own mistakes are found too: parameters that the template does not take,
+that the build does not know of, a missing capability, one stack for two environments.
+
 With --was it compares with the file that is deployed now: what would make redelivered messages
-other items, which aggregates must begin anew, and whose totals would expire before events that are
-stored; and what to drain first. (Another INGOT_PII_KEY makes other items too, and no file shows it.)
+other items, which aggregates must begin anew or be rebuilt, and whose totals would expire before
+events that are stored; what to drain first; and the entry in was that a longer retain needs, as it
+must stand in the file. (Another INGOT_PII_KEY makes other items too, and no file shows it.)
+
+` + eventsHelp + `
+
+With --rate it says whether the streams functions keep up with so many changes a second: each shard has one, and a
+shard of a busy table delivers up to 1,000. With --events the updates of a change are the sample's.
 
 The table of aggregates says what one update costs when all partitions of the events table touch
 one total, which then remembers where it stands in each of a partition's 18 shards of 72 hours.
@@ -39,12 +53,17 @@ const checkJSON = `With --output json, one object:
   counting                marks or receipts, as the template sets it; absent if not known
   partitions              that the estimates suppose
   findings[]              severity (mistake, change, warning), rule, file, line, column, what, instead
-  totals[]                name, since, from, spread, marks, bytes, units, freshUnits, spreadForOne`
+  capacity                rate, shards, perShard, enoughShards, updatesPerChange, updatesBy, memory, sustained,
+                          leastMemory
+  totals[]                name, since, from, spread, marks, bytes, units, freshUnits, spreadForOne` + eventsJSON
 
 type checkOptions struct {
 	pipeline, template, was string
+	config, environment     string
+	events, now             string
 	parameters              []string
 	partitions              int
+	rate                    float64
 }
 
 func newCheck(a *app) *cobra.Command {
@@ -56,22 +75,34 @@ func newCheck(a *app) *cobra.Command {
 		Example: `  ingot check
   ingot check --parameter Counting=receipts
   ingot check --was pipeline.yaml --partitions 16
+  ingot check --rate 4000
   ingot check --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "pipeline", "template", "was"); err != nil {
+			if err := namesFiles(cmd, "pipeline", "template", "samconfig", "was", "events"); err != nil {
 				return err
 			}
-			return a.check(o, cmd.Flags().Changed("template"))
+			if o.rate > 0 && !cmd.Flags().Changed("partitions") {
+				o.partitions = min(maxPartitions, estimate.Shards(o.rate))
+			}
+			return a.check(o, cmd.Flags().Changed("template"), cmd.Flags().Changed("samconfig"))
 		},
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to check")
 	cmd.Flags().StringVar(&o.template, "template", "template.yaml", "the SAM template to check against it")
 	cmd.Flags().StringVar(&o.was, "was", "", "compare with this earlier pipeline, the one deployed now")
-	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of its default; repeatable")
-	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 1000")
+	cmd.Flags().StringVar(&o.config, "samconfig", "", "the settings of SAM to take parameters from (default samconfig.toml beside the template)")
+	cmd.Flags().StringVar(&o.environment, "config-env", "", "one environment of samconfig.toml alone (default each of them)")
+	cmd.Flags().StringVar(&o.events, "events", "", "plan the events of this file, one a line, or of standard input with -")
+	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
+	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of samconfig.toml's and of its default; repeatable")
+	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000; with --rate, as many as that needs")
+	cmd.Flags().Float64Var(&o.rate, "rate", 0, "changes a second that the streams functions must keep up with")
 	return cmd
 }
+
+// maxPartitions bounds the estimates.
+const maxPartitions = 10_000
 
 // namesFiles refuses options that are given and name no file.
 func namesFiles(cmd *cobra.Command, options ...string) error {
@@ -91,10 +122,15 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Errorf("%s takes no argument %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath()))
 }
 
-func (a *app) check(o checkOptions, named bool) error {
-	in, err := o.input(named)
+func (a *app) check(o checkOptions, named, configNamed bool) error {
+	in, err := o.input(named, configNamed)
 	if err != nil {
 		return usage(err)
+	}
+	if o.events != "" {
+		if in.Events, err = a.sampleEvents(o, in); err != nil {
+			return usage(err)
+		}
 	}
 	report, err := check.Run(in)
 	if err != nil {
@@ -116,17 +152,20 @@ func (a *app) check(o checkOptions, named bool) error {
 
 func checkError(err error) error {
 	var parameter *template.ParameterError
-	if errors.As(err, &parameter) {
+	if errors.As(err, &parameter) && !strings.Contains(err.Error(), "has no environment") {
 		return fmt.Errorf("--parameter: %w", err)
 	}
 	return err
 }
 
-// input reads the files. A template that was not named may be missing.
-func (o checkOptions) input(named bool) (check.Input, error) {
-	in := check.Input{Parameters: map[string]string{}, Partitions: o.partitions}
-	if o.partitions < 1 || o.partitions > 1000 {
-		return in, fmt.Errorf("--partitions %d: give 1 to 1000", o.partitions)
+// input reads the files. A template and a samconfig.toml that were not named may be missing.
+func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
+	in := check.Input{Now: time.Now(), Parameters: map[string]string{}, Partitions: o.partitions, ConfigEnv: o.environment, Rate: o.rate}
+	switch {
+	case o.rate < 0 || o.rate > maxPartitions*estimate.ChangesPerShard || math.IsNaN(o.rate):
+		return in, fmt.Errorf("--rate %v: give changes a second, at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)
+	case o.partitions < 1 || o.partitions > maxPartitions:
+		return in, fmt.Errorf("--partitions %d: give 1 to %d", o.partitions, maxPartitions)
 	}
 	for _, p := range o.parameters {
 		name, value, ok := strings.Cut(p, "=")
@@ -141,6 +180,13 @@ func (o checkOptions) input(named bool) (check.Input, error) {
 	}
 	in.Pipeline = check.File{Name: o.pipeline, Text: text}
 	if in.Template, err = optionalFile(o.template, named, "name the template with --template FILE"); err == nil {
+		config := o.config
+		if !configNamed {
+			config = filepath.Join(filepath.Dir(o.template), "samconfig.toml")
+		}
+		in.Config, err = optionalFile(config, configNamed, "name SAM's settings with --samconfig FILE")
+	}
+	if err == nil {
 		in.Was, err = optionalFile(o.was, true, "name the file that is deployed now with --was FILE")
 	}
 	return in, err

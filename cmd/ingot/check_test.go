@@ -73,7 +73,11 @@ func TestCheckExitCodes(t *testing.T) {
 		{"no such pipeline", []string{"--pipeline", "none.yaml"}, exitUsage, "", "; name the pipeline with --pipeline FILE"},
 		{"no such parameter", []string{"--parameter", "Countin=marks"}, exitUsage, "", "no parameter Countin; it has Counting, "},
 		{"half a parameter", []string{"--parameter", "Counting"}, exitUsage, "", "write NAME=VALUE"},
-		{"partitions", []string{"--partitions", "0"}, exitUsage, "", "give 1 to 1000"},
+		{"partitions", []string{"--partitions", "0"}, exitUsage, "", "give 1 to 10000"},
+		{"a rate", []string{"--rate", "9000"}, exitFine, "  shards   9, one for each partition; each delivers 1,000 changes a second\n", ""},
+		{"a rate over partitions", []string{"--rate", "900", "--partitions", "3"}, exitFine, "  shards   3, one for each partition; each delivers 300 changes a second\n", ""},
+		{"a rate that is too high", []string{"--rate", "9000", "--parameter", "MemorySize=256"}, exitDifference, "; write MemorySize: ", ""},
+		{"a rate of nothing", []string{"--rate", "-1"}, exitUsage, "", "--rate -1: give changes a second, at most 10000000"},
 		{"an argument", []string{"template.yaml"}, exitUsage, "", `takes no argument "template.yaml"`},
 		{"a misspelled flag", []string{"--tempalte", "x"}, exitUsage, "", "did you mean --template?"},
 	} {
@@ -113,5 +117,47 @@ func TestCheckJSON(t *testing.T) {
 	}
 	if len(report.Findings) != 1 || report.Findings[0].Rule != "redrive" || report.Findings[0].Severity != check.Mistake || len(report.Totals) != 4 {
 		t.Errorf("%+v", report)
+	}
+}
+
+// Events are planned line by line, from a file or from standard input, and a Poison is as bad as a mistake.
+func TestCheckEvents(t *testing.T) {
+	atRoot(t)
+	const good = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:00:00Z"}` + "\n"
+	file := filepath.Join(t.TempDir(), "sample.ndjson")
+	if err := os.WriteFile(file, []byte(good+good), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mistaken := altered(t, "pipeline.yaml", "window: 1d", "window: 1x")
+	for _, c := range []struct {
+		name, stdin string
+		args        []string
+		code        int
+		out, errors string
+	}{
+		{"a file", "", []string{"--events", file, "--now", "2026-03-15T00:00:00Z"}, exitFine, "  1  Duplicate  order.placed\n", ""},
+		{"standard input", good, []string{"--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine, "standard input: 1 event, judged", ""},
+		{"expired is no mistake", good, []string{"--events", "-", "--now", "2027-03-15T00:00:00Z"}, exitFine, "1  Expired (past-expiry)  order.placed", ""},
+		{"poison", "{}\n", []string{"--events", "-"}, exitDifference, "no mistakes; 1 event of standard input would be Poison\n", ""},
+		{"nothing", "", []string{"--events", "-"}, exitFine, "standard input: 0 events", ""},
+		{"a mistaken pipeline", good, []string{"--events", "-", "--pipeline", mistaken}, exitDifference, "1 mistake\n", "the events were not looked at, since "},
+		{"no such file", "", []string{"--events", "none"}, exitUsage, "", "none: no such file or directory; name a file with one event a line with --events FILE, or - for standard input"},
+		{"no name", "", []string{"--events", ""}, exitUsage, "", "--events is empty; name a file, or leave the option out"},
+		{"no time", "", []string{"--events", "-", "--now", "today"}, exitUsage, "", "write a time as in"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := piped(t, c.stdin, append([]string{"check"}, c.args...)...)
+			if r.code != c.code || !strings.Contains(r.out, c.out) || !strings.Contains(r.errors, c.errors) || (c.errors == "") != (r.errors == "") {
+				t.Errorf("exit %d, want %d\n%s%s", r.code, c.code, r.out, r.errors)
+			}
+			if strings.Contains(r.out, "c-1") {
+				t.Errorf("a value that is hashed in keys is in the output:\n%s", r.out)
+			}
+		})
+	}
+	r := piped(t, good, "check", "--events", "-", "--now", "2026-03-15T00:00:00Z", "--output", "json")
+	var report check.Report
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil || report.Events == nil || report.Events.Lines != 1 || report.Events.Items.Count != 1 {
+		t.Errorf("%v\n%s", err, r.out)
 	}
 }

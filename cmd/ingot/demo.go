@@ -27,6 +27,8 @@ type demoFlags struct {
 	repeat   int
 	counting string
 	totals   int
+
+	attributes []string
 }
 
 func newDemo(a *app) *cobra.Command {
@@ -42,6 +44,11 @@ checkpoints. Then it shows what became of each trouble, the totals beside what
 plain ADDs would have counted, and checks everything twice: against the stored
 items, and against a tally of the events from before the trouble.
 
+A line of --input is a message body, with the attributes of --attribute, or a whole batch as
+explain takes it, whose messages have attributes of their own: what Lambda sends for a queue
+({"Records": […]}) or what aws sqs receive-message prints ({"Messages": […]}). Lines that cannot be
+used are all listed before anything is sent.
+
 The same options give the same summary to the byte. Exit code 3: a check found a
 difference.`,
 		Example: `  ingot demo
@@ -49,9 +56,13 @@ difference.`,
   ingot demo --data orders --totals 10
   ingot demo --repeat 10
   ingot demo --input events.ndjson --pipeline pipeline.yaml
+  ingot demo --input - --pipeline pipeline.yaml < events.ndjson
   ingot demo --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := namesFiles(cmd, "input", "pipeline"); err != nil {
+				return err
+			}
 			if f.input != "" && cmd.Flags().Changed("data") {
 				return usage(errors.New("--data and --input were both given; write one of them"))
 			}
@@ -61,7 +72,8 @@ difference.`,
 	flags := cmd.Flags()
 	flags.Uint64Var(&f.seed, "seed", 7, "seed of all chance in the run")
 	flags.StringVar(&f.data, "data", "earthquakes", "bundled data: earthquakes (real) or orders (synthetic)")
-	flags.StringVar(&f.input, "input", "", "your own events instead: a file with one JSON event a line, oldest first")
+	flags.StringVar(&f.input, "input", "", "your own events instead: a file with one JSON event a line, oldest first, or - for standard input")
+	flags.StringArrayVar(&f.attributes, "attribute", nil, "a message attribute of each line of --input as NAME=VALUE; repeatable")
 	flags.StringVar(&f.pipeline, "pipeline", "", "the pipeline.yaml for --input")
 	flags.IntVar(&f.repeat, "repeat", 1, "send the data so often: copy k has other ids and is k weeks later")
 	flags.StringVar(&f.counting, "counting", "marks", "how totals are counted: marks or receipts")
@@ -71,14 +83,20 @@ difference.`,
 
 // demo runs the demo and prints its summary.
 func (a *app) demo(ctx context.Context, f demoFlags) error {
-	config, err := a.demoConfig(f)
+	events, done, err := a.events(f.input)
+	if err != nil {
+		return err
+	}
+	defer done()
+	config, err := a.demoConfig(f, events)
 	if err != nil {
 		return err
 	}
 	summary, err := demo.Run(ctx, config)
 	var line *demo.LineError
+	var lines *demo.LinesError
 	switch {
-	case errors.As(err, &line), errors.Is(err, demo.ErrNoEvents):
+	case errors.As(err, &line), errors.As(err, &lines), errors.Is(err, demo.ErrNoEvents):
 		return usage(err)
 	case err != nil:
 		return err
@@ -92,7 +110,44 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 	return nil
 }
 
-func (a *app) demoConfig(f demoFlags) (demo.Config, error) {
+// events is the file that --input stands for. The events are read more than once, so standard input, and any other
+// pipe, is written into a file of its own, which done removes.
+func (a *app) events(input string) (name string, done func(), err error) {
+	done = func() {}
+	switch info, err := os.Stat(input); {
+	case input == "-":
+		if a.typed {
+			fmt.Fprintln(a.stderr, "ingot: reading events from the terminal, one a line; end with Ctrl-D")
+		}
+		name, err = spool(a.stdin)
+		return name, func() { _ = os.Remove(name) }, err
+	case err != nil || info.Mode().IsRegular() || info.IsDir():
+		return input, done, nil // what is not there is complained of with the other options
+	}
+	pipe, err := os.Open(input)
+	if err != nil {
+		return "", done, err
+	}
+	defer func() { _ = pipe.Close() }()
+	name, err = spool(pipe)
+	return name, func() { _ = os.Remove(name) }, err
+}
+
+// spool writes what it reads into a temporary file.
+func spool(from io.Reader) (name string, err error) {
+	f, err := os.CreateTemp("", "ingot-demo-*.ndjson")
+	if err != nil {
+		return "", fmt.Errorf("what is read from a pipe is kept in a temporary file: %w; set TMPDIR to a folder that can be written to", err)
+	}
+	_, err = io.Copy(f, from)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// demoConfig reads the options; events is the file that --input stands for.
+func (a *app) demoConfig(f demoFlags, events string) (demo.Config, error) {
 	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: demo.NewProgress(a.stderr, isTerminal(a.stderr)), Tamper: a.tamper}
 	counting, err := aggregate.ParseCounting(f.counting)
 	if err != nil {
@@ -105,22 +160,32 @@ func (a *app) demoConfig(f demoFlags) (demo.Config, error) {
 	if f.totals < -1 {
 		return c, usage(fmt.Errorf("--totals %d: write how many of each aggregate to print, or -1 for all", f.totals))
 	}
-	return c, a.demoData(&c, f)
+	return c, a.demoData(&c, f, events)
 }
 
 // demoData chooses the events and the pipeline they go through.
-func (a *app) demoData(c *demo.Config, f demoFlags) error {
+func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	var files fs.FS
 	var name string
 	secret := ""
 	switch {
 	case (f.input == "") != (f.pipeline == ""):
 		return usage(errors.New("--input and --pipeline go together: your events, and the pipeline.yaml they go through"))
+	case len(f.attributes) > 0 && f.input == "":
+		return usage(errors.New("--attribute is for --input: the bundled data has no message attributes"))
 	case f.input != "":
-		if err := ownFiles(f); err != nil {
+		attributes, err := parseAttributes(f.attributes)
+		if err == nil {
+			err = ownFiles(f)
+		}
+		if err != nil {
 			return usage(err)
 		}
-		c.Data = demo.File(f.input)
+		title := f.input
+		if title == "-" {
+			title = "standard input"
+		}
+		c.Data = demo.File(events, title, attributes)
 		files, name = os.DirFS(filepath.Dir(f.pipeline)), filepath.Base(f.pipeline)
 		secret, _ = a.env("INGOT_PII_KEY")
 	case f.data == "earthquakes":
@@ -149,13 +214,13 @@ func (a *app) demoData(c *demo.Config, f demoFlags) error {
 
 // ownFiles refuses, before anything runs, what cannot be the user's events or pipeline.
 func ownFiles(f demoFlags) error {
-	if f.input == "-" {
-		return errors.New("--input -: the demo does not read standard input, since each copy of --repeat reads the events anew; write them to a file and name that")
-	}
 	for _, file := range []struct{ flag, name, want string }{
 		{"input", f.input, "a file with one JSON event a line"},
 		{"pipeline", f.pipeline, "the pipeline.yaml for these events"},
 	} {
+		if file.name == "-" && file.flag == "input" {
+			continue
+		}
 		info, err := os.Stat(file.name)
 		var path *fs.PathError
 		switch {
@@ -192,7 +257,7 @@ func inFile(err error, name string) error {
 	return fmt.Errorf("%s cannot be used:\n%w", name, mistakes)
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

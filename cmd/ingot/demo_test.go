@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,19 +82,13 @@ func TestDemoExamples(t *testing.T) {
 	if len(examples) < 5 {
 		t.Fatalf("only %d examples", len(examples))
 	}
-	for _, example := range examples {
-		args := strings.Fields(example)
-		if args[0] != "ingot" {
-			t.Fatalf("example %q", example)
-		}
-		if strings.Contains(example, "--repeat") {
+	for _, line := range examples {
+		if strings.Contains(line, "--repeat") {
 			continue // internal/demo tests copies on less data
 		}
-		t.Run(strings.Join(args[1:], " "), func(t *testing.T) {
-			o := tool(t, args[1:]...)
-			o.says(t, exitFine)
-			if o.stdout == "" {
-				t.Error("it prints nothing")
+		t.Run(strings.TrimSpace(line), func(t *testing.T) {
+			if r := example(t, line); r.code != exitFine || r.out == "" {
+				t.Errorf("exit code %d, stdout %q, stderr %s", r.code, r.out, r.errors)
 			}
 		})
 	}
@@ -144,7 +141,9 @@ func TestDemoRefuses(t *testing.T) {
 	demo("--data", "orders").says(t, exitUsage, "data", "input")
 	demo("--input", "nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
 	demo("--input", "sub").says(t, exitUsage, "--input sub: it is a directory; name a file with one JSON event a line")
-	demo("--input", "-").says(t, exitUsage, "does not read standard input", "write them to a file")
+	demo("--input", "-").says(t, exitUsage, "standard input: there is no event in it")
+	demo("--attribute", "a").says(t, exitUsage, `--attribute "a": write NAME=VALUE`)
+	tool(t, "demo", "--attribute", "a=b").says(t, exitUsage, "--attribute is for --input")
 	demo("--pipeline", "sub").says(t, exitUsage, "--pipeline sub: it is a directory; name the pipeline.yaml")
 	demo("--totals", "-5").says(t, exitUsage, "--totals -5: write how many", "or -1 for all")
 	demo("--input", "broken.ndjson").says(t, exitUsage, "broken.ndjson:2:", "celsius", "mend that line")
@@ -205,4 +204,131 @@ func TestDemoFindsDifferences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDemoReadsStandardInput: as it reads a file, however often it needs it.
+func TestDemoReadsStandardInput(t *testing.T) {
+	inDirectory(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	events, err := os.ReadFile("events.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := tool(t, "demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--repeat", "2")
+	stdin := piped(t, string(events), "demo", "--input", "-", "--pipeline", "pipeline.yaml", "--repeat", "2")
+	if want := strings.Replace(file.stdout, "events.ndjson", "standard input", 1); stdin.code != exitFine || stdin.out != want {
+		t.Errorf("exit code %d, stderr %s; got\n%s\nwant\n%s", stdin.code, stdin.errors, stdin.out, want)
+	}
+	broken := piped(t, "{}\n", "demo", "--input", "-", "--pipeline", "pipeline.yaml")
+	if broken.code != exitUsage || !strings.Contains(broken.errors, "standard input:1: ") {
+		t.Errorf("exit code %d, stderr %s", broken.code, broken.errors)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("it left %v (%v)", left, err)
+	}
+}
+
+// TestDemoTakesMessageAttributes: of all lines by --attribute, or of each by a batch as explain takes it.
+func TestDemoTakesMessageAttributes(t *testing.T) {
+	inDirectory(t)
+	write(t, "pipeline.yaml", strings.Replace(readings, "type: reading", `type: "{@attribute.kind}"`, 1))
+	body := `{"id":1,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`
+	write(t, "events.ndjson", body)
+	demo := func(more ...string) outcome {
+		return tool(t, append([]string{"demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml", "--totals", "-1"}, more...)...)
+	}
+	demo().says(t, exitUsage, "events.ndjson:1: Poison (missing-field)", "attribute")
+	demo("--attribute", "kind=reading").says(t, exitFine)
+	quoted, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Replace(string(quoted), `:1,`, `:2,`, 1)
+	const of = `"messageAttributes":{"kind":{"dataType":"String","stringValue":"reading"}}`
+	write(t, "events.ndjson", fmt.Sprintf(`{"Records":[{"eventSource":"aws:sqs","body":%s,%s},{"eventSource":"aws:sqs","body":%s,%s}]}`, quoted, of, other, of))
+	o := demo()
+	o.says(t, exitFine)
+	if !strings.Contains(o.stdout, "INGOT DEMO  2 events") || !strings.Contains(o.stdout, "  2  no difference") && !strings.Contains(o.stdout, "  1  no difference") {
+		t.Errorf("two messages of one line:\n%s", o.stdout)
+	}
+	demo("--attribute", "kind=reading").says(t, exitUsage, "events.ndjson:1: it is a batch, whose messages have attributes of their own; leave out --attribute")
+}
+
+// TestDemoListsAllBadLines: the first with their errors, the others by number.
+func TestDemoListsAllBadLines(t *testing.T) {
+	inDirectory(t)
+	var lines strings.Builder
+	for i := range 100 {
+		switch {
+		case i%10 == 3:
+			fmt.Fprintf(&lines, `{"id":%d,"sensor":"roof","celsius":"hot","at":"2024-05-01T10:00:00Z"}`+"\n", i)
+		case i >= 90:
+			lines.WriteString(strings.Repeat("x", 3<<20) + "\n") // longer than is read at once
+		default:
+			fmt.Fprintf(&lines, `{"id":%d,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\n", i)
+		}
+	}
+	write(t, "broken.ndjson", lines.String())
+	o := tool(t, "demo", "--input", "broken.ndjson", "--pipeline", "pipeline.yaml")
+	o.says(t, exitUsage, "broken.ndjson: 19 of 100 lines cannot be used:\n  broken.ndjson:4: Poison (wrong-type)", "\n  broken.ndjson:91: it has more than 2097152 bytes", "\n  and 9 more: lines 92-100")
+	if n := strings.Count(o.stderr, "\n"); n > 14 || o.stdout != "" {
+		t.Errorf("%d lines on stderr, stdout %q", n, o.stdout)
+	}
+}
+
+// TestDemoReadsAPipe: which can be read only once, whatever its name.
+func TestDemoReadsAPipe(t *testing.T) {
+	inDirectory(t)
+	events, err := os.ReadFile("events.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	name := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() {
+		t.Skip("this system has no /dev/fd")
+	}
+	written := make(chan error)
+	go func() {
+		_, err := w.Write(events)
+		written <- errors.Join(err, w.Close())
+	}()
+	o := tool(t, "demo", "--input", name, "--pipeline", "pipeline.yaml")
+	o.says(t, exitFine)
+	if err := <-written; err != nil || !strings.Contains(o.stdout, "INGOT DEMO  40 events: "+name) {
+		t.Errorf("%v: %s", err, o.stdout)
+	}
+	t.Setenv("TMPDIR", "/nonexistent")
+	tool(t, "demo", "--input", "-", "--pipeline", "pipeline.yaml").says(t, exitFailed, "set TMPDIR to a folder that can be written to")
+}
+
+// A terminal that nothing is typed into does not keep the tool from stopping.
+func TestInterruptedWhileItReads(t *testing.T) {
+	atRoot(t)
+	for _, args := range [][]string{{"explain", "-"}, {"demo", "--input", "-", "--pipeline", "pipeline.yaml"}} {
+		silent, end := io.Pipe()
+		ctx, cancel := context.WithCancel(context.Background())
+		reading := &signalling{r: silent, began: cancel}
+		var stdout, stderr bytes.Buffer
+		code := run(ctx, args, func(string) (string, bool) { return "", false }, reading, &stdout, &stderr)
+		if code != exitInterrupted || !strings.HasSuffix(stderr.String(), "ingot: interrupted\n") {
+			t.Errorf("%v: exit code %d, %s", args, code, &stderr)
+		}
+		_ = end.Close() // for the read that went on
+	}
+}
+
+// signalling tells that it is being read.
+type signalling struct {
+	r     io.Reader
+	began func()
+}
+
+func (s *signalling) Read(p []byte) (int, error) {
+	s.began()
+	return s.r.Read(p)
 }

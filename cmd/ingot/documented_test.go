@@ -32,7 +32,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	for _, c := range []struct {
 		help   string
 		report any
-	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}} {
+	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {versionJSON, build{}}} {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(c.report), names)
 		words := word.FindAllString(c.help, -1)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -24,6 +23,7 @@ it cannot know.
 
 EVENT is a file, or - for standard input, that holds one of
   a message body, as its producer sends it; its message attributes with --attribute
+  message bodies, one a line
   what Lambda sends for a queue: {"Records": […]}
   what aws sqs receive-message prints: {"Messages": […]}
 Several messages are explained as one batch. Of one from quarantine it says first why it is there, as its
@@ -42,8 +42,8 @@ const explainJSON = `With --output json, one object; what is not known or does n
   standInKey              true: a keyed hash is in it, made with a stand-in key
   counting, partitions    that the estimates suppose
   messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
-                          at, key, digest, digestText, revision, attributes, indexes, expiresAt, retain, item,
-                          aggregates; line and column are where the file is not JSON
+                          at, key, digest, digestText, revision, attributes, indexes, expiresAt, retain, archive,
+                          item, aggregates; line and column are where the file is not JSON
     quarantined           of a message from there, why: verdict, reason, detail, pk, sk; the verdict beside it
                           is what it would get if its key were free
     key                   pk, sk
@@ -161,29 +161,35 @@ func (a *app) messages(o explainOptions, name string) ([]explain.Message, error)
 	if batch && len(o.attributes) > 0 {
 		return nil, fmt.Errorf("%s is a batch, whose messages have attributes of their own; leave out --attribute", name)
 	}
-	for _, text := range o.attributes {
-		attribute, value, ok := strings.Cut(text, "=")
-		if !ok || attribute == "" {
+	if len(o.attributes) == 0 {
+		return list, nil
+	}
+	attributes, err := parseAttributes(o.attributes)
+	for i := range list {
+		list[i].Attributes = attributes
+	}
+	return list, err
+}
+
+// parseAttributes reads message attributes as --attribute gives them.
+func parseAttributes(texts []string) (map[string]string, error) {
+	attributes := map[string]string{}
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
 			return nil, fmt.Errorf("--attribute %q: write NAME=VALUE", text)
 		}
-		if list[0].Attributes == nil {
-			list[0].Attributes = map[string]string{}
-		}
-		list[0].Attributes[attribute] = value
+		attributes[name] = value
 	}
-	return list, nil
+	return attributes, nil
 }
 
 func (a *app) eventText(name string) (string, error) {
-	from := a.stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w; name an event file, or - for standard input", name, errors.Unwrap(err))
-		}
-		defer f.Close()
-		from = f
+	from, _, err := a.open(name, "name an event file")
+	if err != nil {
+		return "", err
 	}
+	defer from.Close()
 	text, err := io.ReadAll(io.LimitReader(from, maxInput+1))
 	if err == nil && len(text) > maxInput {
 		err = fmt.Errorf("it has more than %d bytes, and neither SQS nor Lambda carries that", maxInput)

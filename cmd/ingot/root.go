@@ -17,7 +17,8 @@ import (
 // options that hold for all commands. Nothing is global.
 type app struct {
 	env    func(string) (string, bool)
-	stdin  io.Reader
+	stdin  io.Reader // ends with the context
+	typed  bool      // stdin is a terminal
 	stdout io.Writer // data
 	stderr io.Writer // talk: progress, warnings, errors
 	output string    // text or json
@@ -36,6 +37,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
+	a.typed, a.stdin = isTerminal(a.stdin), interruptible(ctx, a.stdin)
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
@@ -67,7 +69,7 @@ func newRoot(a *app) *cobra.Command {
 		Long: `ingot runs, checks and explains an Ingot pipeline.
 
 Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 130 interrupted.`,
-		Version:       version(),
+		Version:       readBuild(debug.ReadBuildInfo()).Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		// Cobra's own default, which it applies only to the words it looks up itself.
@@ -86,16 +88,30 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 130 interrupted.`,
 		return usage(misspelled(cmd, err))
 	})
 	root.AddCommand(commands(a)...)
+	strict(root)
+	completeValues(root)
 	return root
 }
 
-// version is what the go command has noted in the program: a release, or the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
+// strict gives the commands that cobra adds by itself, help and completion, the manners of the others: what they do
+// not know is an error, and not answered with help on something else.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("")
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, words []string) error {
+				if _, rest, err := root.Find(words); err != nil || len(rest) > 0 {
+					return noSuchCommand(root, words)
+				}
+				return nil
+			}
+		case "completion":
+			cmd.Args = noSuchCommand
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
 	}
-	return info.Main.Version
 }
 
 // noSuchCommand refuses whatever is left after the root command: with a near
@@ -104,7 +120,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "see ingot --help"
+	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}

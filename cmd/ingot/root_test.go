@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +56,10 @@ func TestUsage(t *testing.T) {
 	tool(t, "demo", "--sed", "1").says(t, exitUsage, "--sed", "--seed")
 	tool(t, "demo", "--output", "yaml").says(t, exitUsage, `--output "yaml": write text or json`)
 	tool(t, "demo", "surplus").says(t, exitUsage, "surplus")
-	for _, args := range [][]string{{}, {"--help"}, {"demo", "--help"}, {"help", "demo"}} {
+	tool(t, "check", "--json").says(t, exitUsage, "unknown flag: --json; did you mean --output json?")
+	tool(t, "help", "chekc").says(t, exitUsage, `unknown command "chekc"; did you mean check?`)
+	tool(t, "completion", "tcsh").says(t, exitUsage, `unknown command "tcsh"; see ingot completion --help`)
+	for _, args := range [][]string{{}, {"--help"}, {"completion"}, {"completion", "--help"}, {"help", "completion", "bash"}, {"demo", "--help"}, {"help", "demo"}} {
 		o := tool(t, args...)
 		o.says(t, exitFine)
 		if !strings.Contains(o.stdout, "Usage:") || o.stderr != "" {
@@ -66,6 +72,28 @@ func TestVersion(t *testing.T) {
 	o := tool(t, "--version")
 	if o.says(t, exitFine); !strings.HasPrefix(o.stdout, "ingot version ") || o.stderr != "" {
 		t.Errorf("it prints %q and says %q", o.stdout, o.stderr)
+	}
+	o = tool(t, "version")
+	if o.says(t, exitFine); !regexp.MustCompile(`^ingot \S+, go\S+( \S+)*, \w+/\w+.*\n$`).MatchString(o.stdout) || o.stderr != "" {
+		t.Errorf("it prints %q and says %q", o.stdout, o.stderr)
+	}
+	var b build
+	o = tool(t, "version", "--output", "json")
+	if err := json.Unmarshal([]byte(o.stdout), &b); err != nil || b.Version == "" || b.Go != runtime.Version() || b.OS != runtime.GOOS || b.Arch != runtime.GOARCH {
+		t.Errorf("%v: %s", err, o.stdout)
+	}
+	tool(t, "version", "1").says(t, exitUsage, `ingot version takes no argument "1"`)
+}
+
+func TestBuild(t *testing.T) {
+	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.time", Value: "2026-03-01T09:00:00Z"}, {Key: "vcs.modified", Value: "true"}}
+	b := readBuild(&debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: "v1.2.3"}, Settings: settings}, true)
+	b.OS, b.Arch = "plan9", "mips"
+	if want := "ingot v1.2.3, go1.26.0, plan9/mips, commit 0123456789ab of 2026-03-01T09:00:00Z, with changes that are not committed"; b.String() != want {
+		t.Errorf("got  %s\nwant %s", b, want)
+	}
+	if b := readBuild(nil, false); b.Version != "unknown" || b.Go == "" {
+		t.Errorf("%+v", b)
 	}
 }
 

@@ -27,6 +27,9 @@ func misspelled(cmd *cobra.Command, err error) error {
 	if !ok {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	}
+	if word == "json" || word == "text" {
+		return fmt.Errorf("%w; did you mean --output %s?", err, word)
+	}
 	best, least := "", len(word)/2+1
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if d := distance(word, f.Name); d < least {

@@ -1,4 +1,4 @@
-// Command totals verifies, rebuilds and reads the totals of a deployed stack.
+// Command totals verifies, rebuilds and reads the totals of a deployed stack, and erases events.
 //
 // It is an example of what the library does there, whole and short enough to copy. It takes the pipeline.yaml of the
 // directory that it runs in, which must be the one deployed; the tables from INGOT_TABLE and INGOT_AGGREGATES_TABLE;
@@ -9,6 +9,7 @@
 //	totals finish NAME BEHIND                   declare it complete, if it is
 //	totals read NAME FIELDS [FROM TO]           FIELDS: JSON of the fields that its by uses, {} for none;
 //	                                            FROM, TO: days as 2026-03-01, for an aggregate with windows
+//	totals erase PK SK                          erase the event under a key and bar the key
 package main
 
 import (
@@ -27,6 +28,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -78,8 +80,10 @@ func (t tables) command(ctx context.Context, args []string) error {
 		return t.finish(ctx, name, behind)
 	case "read":
 		return t.read(ctx, name, args[2], args[3], args[4])
+	case "erase":
+		return t.erase(ctx, event.Key{PK: name, SK: args[2]})
 	}
-	return errors.New("say verify, touch NAME, finish NAME BEHIND, or read NAME FIELDS [FROM TO]")
+	return errors.New("say verify, touch NAME, finish NAME BEHIND, read NAME FIELDS [FROM TO], or erase PK SK")
 }
 
 func (t tables) verify(ctx context.Context) error {
@@ -114,17 +118,14 @@ func (t tables) touch(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	head, err := t.store.Head(ctx, def)
+	behind, err := t.store.BeginPass(ctx, def)
 	if err != nil {
 		return err
-	}
-	if head == nil {
-		return fmt.Errorf("%s has no head: has the streams function of this pipeline.yaml started?", def)
 	}
 	touched, err := t.store.Touch(ctx)
 	fmt.Fprintf(t.out, "touched %d of %d items\n", touched.Touched, touched.Scanned)
 	if err == nil {
-		fmt.Fprintf(t.out, "when the stream has brought them: totals finish %s %d\n", name, head.Behind)
+		fmt.Fprintf(t.out, "when the stream has brought them: totals finish %s %d\n", name, behind)
 	}
 	return err
 }
@@ -145,6 +146,24 @@ func (t tables) finish(ctx context.Context, name string, behind int64) error {
 		return fmt.Errorf("%s is not complete yet", def)
 	}
 	fmt.Fprintf(t.out, "%s is complete\n", def)
+	return nil
+}
+
+// erase takes an event out of the table for good. It may be run again.
+func (t tables) erase(ctx context.Context, key event.Key) error {
+	if key.PK == "" || key.SK == "" {
+		return errors.New("erase PK SK: both are part of the key")
+	}
+	erased, err := t.store.Erase(ctx, key)
+	switch {
+	case err != nil:
+		return err
+	case erased:
+		fmt.Fprintln(t.out, "erased, and its key is barred")
+	default:
+		fmt.Fprintln(t.out, "no event is stored there; the key is barred")
+	}
+	fmt.Fprintf(t.out, "archive objects: expired/%s/\n", key.Hash())
 	return nil
 }
 

@@ -138,12 +138,20 @@ func TestCommands(t *testing.T) {
 	w.says("finish all 0", "all since 2 is complete\n")
 	w.says("read all {}", "visits=3 building: false\n")
 
+	objects := "archive objects: expired/" + event.Key{PK: "VISIT#3", SK: "-"}.Hash() + "/\n"
+	w.says("erase VISIT#3 -", "erased, and its key is barred\n"+objects)
+	w.says("erase VISIT#3 -", "no event is stored there; the key is barred\n"+objects)
+	w.drain()
+	w.says("read all {}", "visits=2 building: false\n")
+	w.says("verify", "2 items, 2 totals, 0 of them in part: 0 differences\n")
+	w.says("erase VISIT#3", "error: erase PK SK: both are part of the key\n")
+
 	w.visit(4)
 	w.says("touch nobody", "error: no aggregate nobody in pipeline.yaml\n")
 	w.says("finish nobody 0", "error: no aggregate nobody in pipeline.yaml\n")
 	w.says("finish all", "error: finish NAME BEHIND: BEHIND is the number that touch has printed\n")
 	w.says("read daily {}", "error: Poison (missing-field): aggregate daily, by site: field site is missing\n")
-	w.says("", "error: say verify, touch NAME, finish NAME BEHIND, or read NAME FIELDS [FROM TO]\n")
+	w.says("", "error: say verify, touch NAME, finish NAME BEHIND, read NAME FIELDS [FROM TO], or erase PK SK\n")
 }
 
 // live is the fingerprint of the total of all, as it was stored when it had counted the last of so many visits, or of

@@ -78,6 +78,13 @@ go test ./integration/contract -run TestDocument -update   # writes this page
 few keys. Every answer must be the same (done, code, image, reasons to cancel), and in the end the whole tables. A stream
 that differs is made smaller and printed with the command that replays it; ` + "`INGOT_STREAMS=5000`" + ` asks for more of them.
 
+The suite reads consistently. What another read answers is not compared: the emulators answer it with the newest state,
+and the service says that it may miss a write that has just been made
+(https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html). The engine does either.
+Where its user asks for stale reads, as the simulation and ` + "`ingottest`" + ` do, a read that is not consistent is answered as the
+table was up to 5 seconds and 64 writes ago; ` + "`TestStaleReads`" + ` in ` + "`internal/embedded`" + ` compares every kind of read with the
+table's history.
+
 `
 
 func counts(b *strings.Builder, cases []*contract.Case) {

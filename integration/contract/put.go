@@ -24,9 +24,9 @@ func (w *table) putNew(item attrs) error {
 // putSeen is the store's replacement of exactly the revision it has read.
 func (w *table) putSeen(item attrs, revision, digest types.AttributeValue) error {
 	_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item,
-		ConditionExpression:                 aws.String("#r = :seen AND #d = :digest"),
-		ExpressionAttributeNames:            map[string]string{"#r": "revision", "#d": "digest"},
-		ExpressionAttributeValues:           attrs{":seen": revision, ":digest": digest},
+		ConditionExpression:                 aws.String("#r = :seen AND #d = :digest AND #p >= :text"),
+		ExpressionAttributeNames:            map[string]string{"#r": "revision", "#d": "digest", "#p": "data"},
+		ExpressionAttributeValues:           attrs{":seen": revision, ":digest": digest, ":text": s("\t")},
 		ReturnValuesOnConditionCheckFailure: allOld})
 	return err
 }
@@ -53,8 +53,8 @@ func puts(t *testing.T, h *Harness) {
 			w.conditionFailed(err, nil)
 		},
 		"the revision that was seen": func(w *table) {
-			w.put(with(key(w.pk(), "1"), attrs{"revision": n("1"), "digest": b("a"), "old": s("gone")}))
-			second := with(key(w.pk(), "1"), attrs{"revision": n("2"), "digest": b("b")})
+			w.put(with(key(w.pk(), "1"), attrs{"revision": n("1"), "digest": b("a"), "data": s("{}"), "old": s("gone")}))
+			second := with(key(w.pk(), "1"), attrs{"revision": n("2"), "digest": b("b"), "data": s("{}")})
 			if err := w.putSeen(second, n("1.0"), b("a")); err != nil {
 				w.Fatal(err)
 			}
@@ -69,12 +69,62 @@ func puts(t *testing.T, h *Harness) {
 			w.absent(key(w.pk(), "1"))
 		},
 		"a revision or digest that is no such thing": func(w *table) {
-			for sk, stored := range map[string]attrs{"text": {"revision": s("1"), "digest": b("a")}, "no digest": {"revision": n("1")}, "a digest of text": {"revision": n("1"), "digest": s("a")}} {
+			for sk, stored := range map[string]attrs{"text": {"revision": s("1"), "digest": b("a"), "data": s("{}")}, "no digest": {"revision": n("1"), "data": s("{}")},
+				"a digest of text": {"revision": n("1"), "digest": s("a"), "data": s("{}")}, "no payload": {"revision": n("1"), "digest": b("a")},
+				"a payload of bytes": {"revision": n("1"), "digest": b("a"), "data": b("{}")}, "a payload that no JSON text is": {"revision": n("1"), "digest": b("a"), "data": s("\b")}} {
 				stored = with(key(w.pk(), sk), stored)
 				w.put(stored)
 				w.conditionFailed(w.putSeen(key(w.pk(), sk), n("1"), b("a")), stored)
 				w.stored(stored)
 			}
+		},
+		"the ties beside a revision": func(w *table) {
+			tied := func(item attrs, ties types.AttributeValue) error {
+				in := &dynamodb.PutItemInput{TableName: &w.name, Item: item, ConditionExpression: aws.String("#r = :seen AND #d = :digest AND #p >= :text AND attribute_not_exists(#i)"),
+					ExpressionAttributeNames:            map[string]string{"#r": "revision", "#d": "digest", "#p": "data", "#i": "i:revision"},
+					ExpressionAttributeValues:           attrs{":seen": n("1"), ":digest": b("a"), ":text": s("\t")},
+					ReturnValuesOnConditionCheckFailure: allOld, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+				if ties != nil {
+					in.ConditionExpression = aws.String("#r = :seen AND #d = :digest AND #p >= :text AND #i = :ties")
+					in.ExpressionAttributeValues[":ties"] = ties
+				}
+				_, err := w.db.PutItem(ctx, in)
+				return err
+			}
+			item := with(key(w.pk(), "1"), attrs{"revision": n("1"), "digest": b("a"), "data": s("{}")})
+			w.put(item)
+			w.conditionFailed(tied(item, s("b")), item)
+			second := with(item, attrs{"i:revision": s("b")})
+			if err := tied(second, nil); err != nil {
+				w.Fatal(err)
+			}
+			w.conditionFailed(tied(item, nil), second)
+			w.conditionFailed(tied(item, s("a")), second)
+			if err := tied(with(item, attrs{"i:revision": s("c")}), s("b")); err != nil {
+				w.Error(err)
+			}
+		},
+		"a bar in place of an event": func(w *table) {
+			bar := func(condition string, names map[string]string, values attrs) error {
+				_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), "1"), attrs{"i:barred": yes(true)}),
+					ConditionExpression: &condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values})
+				return err
+			}
+			names := map[string]string{"#t": "type", "#e": "expiresAt"}
+			sameExpiry := func(at string) error {
+				return bar("#t = :t AND #e = :e", names, attrs{":t": s("order"), ":e": n(at)})
+			}
+			w.conditionFailed(sameExpiry("4102444800"), nil)
+			w.absent(key(w.pk(), "1"))
+			w.put(with(key(w.pk(), "1"), attrs{"type": s("order"), "expiresAt": n("4102444800")}))
+			w.conditionFailed(bar("attribute_not_exists(PK)", nil, nil), nil)
+			w.conditionFailed(sameExpiry("4102444801"), nil)
+			w.conditionFailed(bar("#t = :t AND attribute_not_exists(#e)", names, attrs{":t": s("order")}), nil)
+			w.conditionFailed(bar("#t = :t AND attribute_exists(#r)", map[string]string{"#t": "type", "#r": "revision"}, attrs{":t": s("order")}), nil)
+			if err := sameExpiry("4102444800"); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "1"), attrs{"i:barred": yes(true)}))
 		},
 		"the largest and the smallest numbers": func(w *table) {
 			nines := strings.Repeat("9", 38)

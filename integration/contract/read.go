@@ -10,11 +10,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// judging is what the store projects to judge a redelivery by.
+// judging is what the store projects to judge a redelivery by: all but the payload.
 func judging(keys ...attrs) types.KeysAndAttributes {
 	return types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true),
-		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #p"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#p": "data"}}
+		ProjectionExpression: aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch",
+			"#i": "i:revision", "#b": "i:barred"}}
+}
+
+// comparing is judging and the payload, which tells a conflict from a copy in another spelling.
+func comparing(keys ...attrs) types.KeysAndAttributes {
+	request := judging(keys...)
+	*request.ProjectionExpression += ", #p"
+	request.ExpressionAttributeNames["#p"] = "data"
+	return request
 }
 
 // batchGet reads and returns the items by sort key.
@@ -41,6 +50,25 @@ func reads(t *testing.T, h *Harness) {
 				w.Errorf("got %s, %v", show(out.Item), err)
 			}
 		},
+		"many items, perhaps not the newest": func(w *table) {
+			request := types.KeysAndAttributes{ConsistentRead: aws.Bool(false)}
+			for _, sk := range []string{"1", "2", "3"} {
+				request.Keys = append(request.Keys, key(w.pk(), sk))
+			}
+			first, third := with(key(w.pk(), "1"), attrs{"n": n("1"), "m:lane": b("1")}), key(w.pk(), "3")
+			w.put(first)
+			w.put(third)
+			var got map[string]attrs
+			w.h.Until(w, "both are seen", func() bool {
+				var err error
+				if got, _, err = w.batchGet(request); err != nil {
+					w.Fatal(err)
+				}
+				return len(got) == 2
+			})
+			w.same("first", got["1"], first)
+			w.same("third", got["3"], third)
+		},
 		"keys that are no keys": func(w *table) {
 			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), with(key(w.pk(), "1"), attrs{"x": s("1")}), {"PK": s(w.pk()), "SK": n("1")}} {
 				_, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: k})
@@ -50,9 +78,14 @@ func reads(t *testing.T, h *Harness) {
 			refused(w, err, "ResourceNotFoundException")
 		},
 		"what judging needs, and nothing else": func(w *table) {
-			want := with(key(w.pk(), "1"), attrs{"type": s("order"), "digest": b("\x01"), "expiresAt": n("4102444800"), "data": s("{}")})
-			w.put(with(want, attrs{"id": s("1"), "GSI1PK": s("g"), "GSI1SK": s("1"), "status": s("paid")}))
+			want := with(key(w.pk(), "1"), attrs{"type": s("order"), "digest": b("\x01"), "expiresAt": n("4102444800"), "epoch": n("2"), "i:revision": s("1!"), "i:barred": yes(true)})
+			w.put(with(want, attrs{"id": s("1"), "GSI1PK": s("g"), "GSI1SK": s("1"), "status": s("paid"), "data": s("{}")}))
 			w.put(key(w.pk(), "2"))
+			whole, _, err := w.batchGet(comparing(key(w.pk(), "1")))
+			if err != nil {
+				w.Fatal(err)
+			}
+			w.same("with the payload", whole["1"], with(want, attrs{"data": s("{}")}))
 			got, out, err := w.batchGet(judging(key(w.pk(), "1"), key(w.pk(), "2"), key(w.pk(), "absent")))
 			if err != nil {
 				w.Fatal(err)
@@ -62,6 +95,17 @@ func reads(t *testing.T, h *Harness) {
 			if len(got) != 2 || len(out.UnprocessedKeys) != 0 {
 				w.Errorf("%d items, unprocessed %v", len(got), out.UnprocessedKeys)
 			}
+		},
+		"what barring a key needs": func(w *table) {
+			want := attrs{"PK": s(w.pk()), "type": s("order"), "expiresAt": n("4102444800")}
+			w.put(with(want, attrs{"SK": s("1"), "digest": b("\x01"), "data": s("{}")}))
+			out, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "1"), ConsistentRead: aws.Bool(true),
+				ProjectionExpression:     aws.String("PK, #t, #r, #e, #b"),
+				ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": "i:barred"}})
+			if err != nil {
+				w.Fatal(err)
+			}
+			w.same("projected", out.Item, want)
 		},
 		"a hundred keys and one more": func(w *table) {
 			var keys []attrs

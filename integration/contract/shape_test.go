@@ -72,7 +72,9 @@ func fields(api string, in any, but ...string) []string {
 				say("a parameter of type %s", typeOf(a))
 			}
 		case "Statement":
-			say("%s", statement(f.Elem().String()))
+			for _, clause := range statement(f.Elem().String()) {
+				say("%s", clause)
+			}
 		case "UpdateExpression":
 			for _, clause := range clauses(abstract(f.Elem().String(), values)) {
 				say("%s", clause)
@@ -126,9 +128,34 @@ func abstract(expression string, values map[string]types.AttributeValue) string 
 	})
 }
 
-func statement(text string) string {
-	return attribute.ReplaceAllString(table.ReplaceAllString(text, `"…"`), "'…': ?, …")
+// statement is the clauses of a PartiQL statement: of an UPDATE each assignment, removal and condition.
+func statement(text string) []string {
+	update, where, isUpdate := strings.Cut(text, " WHERE ")
+	if !isUpdate {
+		return []string{attribute.ReplaceAllString(table.ReplaceAllString(text, `"…"`), "'…': ?, …")}
+	}
+	_, update, _ = strings.Cut(name.ReplaceAllString(update, "#"), "UPDATE # ")
+	sets, removes, _ := strings.Cut(update, " REMOVE ")
+	var all []string
+	for _, part := range split(strings.TrimPrefix(sets, "SET "), ", ") {
+		all = append(all, "UPDATE SET "+part)
+	}
+	switch strings.Count(removes, "REMOVE") {
+	case 0:
+		if removes != "" {
+			all = append(all, "UPDATE REMOVE #")
+		}
+	default:
+		all = append(all, "UPDATE REMOVE # REMOVE #, …")
+	}
+	for _, part := range split(name.ReplaceAllString(where, "#"), " AND ") {
+		all = append(all, "UPDATE WHERE "+part)
+	}
+	return all
 }
+
+// name is an attribute or a table in a statement, in quotes or, in a sum, without.
+var name = regexp.MustCompile(`"[^"]*"|\b[a-z_][a-z0-9_]*\b`)
 
 // clauses are the actions of an update, each with its section, and which sections stand together.
 func clauses(update string) []string {

@@ -35,6 +35,7 @@ type shop struct {
 	engine *embedded.Engine
 	plan   *pipeline.Pipeline
 	way    aggregate.Counting
+	few    int // totals that are written one by one; 0: the store's own number
 	last   int64
 }
 
@@ -45,7 +46,8 @@ func spec(epoch int64) pipeline.Spec {
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * day,
 				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}},
-			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest", Revision: "rev number"},
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest", Revision: "rev number\ntie number"},
+			"person": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{id | hmac}", SK: "PERSON"}},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"all":   {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
@@ -74,12 +76,12 @@ func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 // open is a store that remembers nothing, of the pipeline at an epoch.
 func (s *shop) open(epoch int64) *store.Store {
 	s.t.Helper()
-	p, err := pipeline.New(spec(epoch))
+	p, err := pipeline.New(spec(epoch), pipeline.Secret([]byte("a secret of sixteen bytes")))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.plan = p
-	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: s.way,
+	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: s.way, OneByOne: s.few,
 		Env: store.Env{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {
 		s.t.Fatal(err)
@@ -104,6 +106,11 @@ func (s *shop) parcel(revision int) *event.Item {
 	return s.item(`{"type":"parcel","id":"1","rev":%d,"at":"2099-03-01T10:00:00Z"}`, revision)
 }
 
+// tied is a parcel whose revision may be the same as another's.
+func (s *shop) tied(tie int) *event.Item {
+	return s.item(`{"type":"parcel","id":"tied","rev":1,"tie":%d,"at":"2099-03-01T10:00:00Z"}`, tie)
+}
+
 // put stores items and expects one verdict for all.
 func (s *shop) put(st *store.Store, want event.Verdict, items ...*event.Item) {
 	s.t.Helper()
@@ -126,7 +133,7 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	c := &event.Change{Kind: event.Insert, Lane: event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: shard}, Sequence: sequence, Created: s.now, Old: old, New: new}
 	var before, after []aggregate.Contribution
 	if old != nil {
-		c.Kind, c.Key, c.ByTTL, before = event.Remove, old.Key, true, s.plan.Contributions(old).List
+		c.Kind, c.Key, c.Expired, before = event.Remove, old.Key, true, s.plan.Contributions(old).List
 	} else {
 		c.Key, after = new.Key, s.plan.Contributions(new).List
 	}
@@ -152,10 +159,31 @@ func (s *shop) storing() {
 	s.put(st, event.Inserted, s.parcel(1))
 	s.put(st, event.Updated, s.parcel(2))
 	s.put(st, event.Stale, s.parcel(1))
+	s.put(st, event.Inserted, s.tied(1))
+	s.put(st, event.Updated, s.tied(2))
+	s.put(st, event.Inserted, s.item(`{"type":"parcel","id":"untied","rev":1,"at":"2099-03-01T10:00:00Z"}`))
+	s.put(st, event.Updated, s.item(`{"type":"parcel","id":"untied","rev":1,"tie":1,"at":"2099-03-01T10:00:00Z"}`))
+	s.erasing(st)
 	s.now = time.Unix(one.ExpiresAt, 0)
 	s.put(st, event.Duplicate, one)
 	s.put(st, event.Expired, s.order("too late", 1))
 	s.now = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+}
+
+// erasing checks the secret and bars keys, with every kind of item under them.
+func (s *shop) erasing(st *store.Store) {
+	if err := st.CheckSecret(s.t.Context()); err != nil {
+		s.t.Error(err)
+	}
+	person := s.item(`{"type":"person","id":"1","at":"2099-03-01T10:00:00Z"}`)
+	order, parcel := s.order("erased", 1), s.item(`{"type":"parcel","id":"erased","rev":1,"at":"2099-03-01T10:00:00Z"}`)
+	s.put(st, event.Inserted, person, order, parcel)
+	for _, item := range []*event.Item{person, order, parcel, s.order("never stored", 1)} {
+		if _, err := st.Erase(s.t.Context(), item.Key); err != nil {
+			s.t.Error(err)
+		}
+		s.put(st, event.Duplicate, item)
+	}
 }
 
 // counting is what the streams function does, under one way of counting.
@@ -180,6 +208,15 @@ func (s *shop) counting() {
 	s.now = s.now.Add(80 * time.Hour) // marks of shard a may go
 	s.count(st, "b", nil, s.order("7", 7))
 	s.count(st, "b", nil, s.order("8", 7))
+	// A total that has grown large says so.
+	if s.way == aggregate.Marks {
+		attachment := &types.AttributeValueMemberS{Value: strings.Repeat("x", store.LargeTotal)}
+		in := &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "attachment": attachment}}
+		if _, err := s.engine.DynamoDB().PutItem(s.t.Context(), in); err != nil {
+			s.t.Fatal(err)
+		}
+		s.count(s.open(1), "c", nil, s.order(fmt.Sprint("large-", s.last), 1))
+	}
 	// A total that takes no number is flagged; one that takes not even a flag leaves that to its head.
 	texts := []string{"x"}
 	if s.way == aggregate.Marks {
@@ -223,11 +260,14 @@ func (s *shop) evolving() {
 	if _, err := st.Touch(s.t.Context()); err != nil {
 		s.t.Error(err)
 	}
-	head, err := st.Head(s.t.Context(), d)
-	if err != nil || head == nil {
-		s.t.Fatal(head, err)
+	var behind int64
+	for range 2 { // the second takes the place of the first
+		var err error
+		if behind, err = st.BeginPass(s.t.Context(), d); err != nil {
+			s.t.Fatal(err)
+		}
 	}
-	if err := st.ClearBuilding(s.t.Context(), d, head.Behind); err != nil {
+	if err := st.ClearBuilding(s.t.Context(), d, behind); err != nil {
 		s.t.Error(err)
 	}
 	if err := s.open(3).Start(s.t.Context()); err != nil { // a newer generation of it: the older one is retired
@@ -251,8 +291,12 @@ func sent(t *testing.T) *record {
 			}
 		}
 	}
-	for _, way := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
-		s := newShop(t, r, way)
+	for _, way := range []struct {
+		counting aggregate.Counting
+		few      int
+	}{{aggregate.Marks, 0}, {aggregate.Marks, 1}, {aggregate.Receipts, 0}} {
+		s := newShop(t, r, way.counting)
+		s.few = way.few
 		s.storing()
 		s.counting()
 		s.reading()
@@ -293,7 +337,7 @@ func TestEverySenderIsHeard(t *testing.T) {
 		}
 	}
 	for name, at := range placeholders {
-		if !r.placeholders[name] {
+		if !r.placeholders[name] && !r.placeholders[name+"%d"] {
 			t.Errorf("%s: no request of the shop has a value %s: extend it", at, name)
 		}
 	}
@@ -302,7 +346,8 @@ func TestEverySenderIsHeard(t *testing.T) {
 	}
 }
 
-var value = regexp.MustCompile(`:[a-z][A-Za-z0-9]*(%d)?\b`)
+// value is a placeholder. A colon inside a name, as in i:revision, begins none.
+var value = regexp.MustCompile(`\B:[a-z][A-Za-z0-9]*(%d)?\b`)
 
 // readStore finds functions that call the client, and placeholders of values in string literals.
 func readStore(t *testing.T) (senders, placeholders map[string]string) {

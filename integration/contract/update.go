@@ -162,18 +162,64 @@ func updates(t *testing.T, h *Harness) {
 			_, err = w.update(k, "SET #building = :false", "#behind = :behind", in.ExpressionAttributeNames, attrs{":false": yes(false), ":behind": n("0")})
 			w.conditionFailed(err, with(k, attrs{"behind": n("1"), "building": yes(true)}))
 		},
+		"a pass over a generation": func(w *table) {
+			head, names := key(w.pk(), "head"), map[string]string{"#pass": "pass", "#open": "open"}
+			begin := func(condition string, values attrs) error {
+				_, err := w.update(head, "SET #pass = :pass, #open = :pass", condition, names, values)
+				return err
+			}
+			const first = "attribute_exists(PK) AND attribute_not_exists(#pass)"
+			w.conditionFailed(begin(first, attrs{":pass": n("1")}), nil)
+			w.absent(head)
+			w.put(with(head, attrs{"behind": n("0"), "building": yes(true)}))
+			if err := begin(first, attrs{":pass": n("1")}); err != nil {
+				w.Fatal(err)
+			}
+			begun := with(head, attrs{"behind": n("0"), "building": yes(true), "pass": n("1"), "open": n("1")})
+			w.conditionFailed(begin(first, attrs{":pass": n("1")}), begun)
+			w.conditionFailed(begin("#pass = :last", attrs{":pass": n("3"), ":last": n("2")}), begun)
+			if err := begin("#pass = :last", attrs{":pass": n("2"), ":last": n("1")}); err != nil {
+				w.Fatal(err)
+			}
+			all := map[string]string{"#behind": "behind", "#building": "building", "#open": "open"}
+			if _, err := w.update(head, "ADD #behind :one SET #building = :true REMOVE #open", "attribute_exists(PK)", all, attrs{":one": n("1"), ":true": yes(true)}); err != nil {
+				w.Fatal(err)
+			}
+			marked := with(head, attrs{"behind": n("1"), "building": yes(true), "pass": n("2")})
+			_, err := w.update(head, "SET #building = :false", "#behind = :behind AND attribute_exists(#open)", all, attrs{":false": yes(false), ":behind": n("1")})
+			w.conditionFailed(err, marked)
+			w.stored(marked)
+
+			shard := key(w.pk(), "shard")
+			raise := func(to string) error {
+				_, err := w.update(shard, "SET #pass = :pass", "attribute_not_exists(#pass) OR #pass < :pass", map[string]string{"#pass": "pass"}, attrs{":pass": n(to)})
+				return err
+			}
+			if err := raise("9"); err != nil {
+				w.Fatal(err)
+			}
+			w.conditionFailed(raise("9"), with(shard, attrs{"pass": n("9")}))
+			if err := raise("10"); err != nil {
+				w.Fatal(err)
+			}
+			if _, err := w.update(shard, "SET #marked = :pass", "", map[string]string{"#marked": "marked"}, attrs{":pass": n("10")}); err != nil {
+				w.Error(err)
+			}
+		},
 		"a stamp is raised where there is an item below it": func(w *table) {
 			touch := func(sk string) error {
-				_, err := w.update(key(w.pk(), sk), "SET #e = :now", "attribute_exists(PK) AND (attribute_not_exists(#e) OR #e < :now)", map[string]string{"#e": "epoch"}, attrs{":now": n("2")})
+				_, err := w.update(key(w.pk(), sk), "SET #e = :now", "attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)", map[string]string{"#e": "epoch", "#t": "type"}, attrs{":now": n("2")})
 				return err
 			}
 			w.conditionFailed(touch("absent"), nil)
 			w.absent(key(w.pk(), "absent"))
-			w.put(with(key(w.pk(), "at"), attrs{"epoch": n("2")}))
-			w.conditionFailed(touch("at"), with(key(w.pk(), "at"), attrs{"epoch": n("2")}))
-			for _, item := range []attrs{with(key(w.pk(), "below"), attrs{"epoch": n("1")}), key(w.pk(), "without")} {
+			w.put(with(key(w.pk(), "at"), attrs{"type": s("order"), "epoch": n("2")}))
+			w.conditionFailed(touch("at"), with(key(w.pk(), "at"), attrs{"type": s("order"), "epoch": n("2")}))
+			w.put(with(key(w.pk(), "barred"), attrs{"i:barred": yes(true)}))
+			w.conditionFailed(touch("barred"), with(key(w.pk(), "barred"), attrs{"i:barred": yes(true)}))
+			for _, item := range []attrs{with(key(w.pk(), "below"), attrs{"type": s("order"), "epoch": n("1")}), with(key(w.pk(), "without"), attrs{"type": s("order")})} {
 				w.put(item)
-				if _, err := w.update(attrs{"PK": item["PK"], "SK": item["SK"]}, "SET #e = :now", "attribute_exists(PK) AND (attribute_not_exists(#e) OR #e < :now)", map[string]string{"#e": "epoch"}, attrs{":now": n("2")}); err != nil {
+				if err := touch(item["SK"].(*types.AttributeValueMemberS).Value); err != nil {
 					w.Error(err)
 				}
 				w.stored(with(item, attrs{"epoch": n("2")}))

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/integration/contract"
 )
 
@@ -156,7 +157,7 @@ func showValue(v types.AttributeValue) string {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
 		if len(v.Value) > 80 {
-			return fmt.Sprintf("%q… of %d bytes", v.Value[:10], len(v.Value))
+			return fmt.Sprintf("%q of %d bytes", event.Shorten(v.Value, 10), len(v.Value))
 		}
 		return fmt.Sprintf("%q", v.Value)
 	case *types.AttributeValueMemberN:

@@ -42,7 +42,7 @@ type Op func(place) any
 func Stream(seed uint64, length int) []Op {
 	g := &gen{rand.New(rand.NewPCG(seed, 17))}
 	kinds := []func() Op{g.put, g.putNew, g.putNew, g.putSeen, g.count, g.count, g.count, g.count, g.head, g.touch, g.remove,
-		g.statements, g.statements, g.transaction, g.transaction, g.transaction, g.get, g.batchGet, g.query}
+		g.statements, g.statements, g.updates, g.updates, g.transaction, g.transaction, g.transaction, g.transaction, g.get, g.batchGet, g.query}
 	ops := make([]Op, length)
 	for i := range ops {
 		ops[i] = pick(g, kinds...)()
@@ -186,6 +186,53 @@ func (g *gen) statements() Op {
 				one.Parameters = append(one.Parameters, item[name])
 			}
 			in.Statements = append(in.Statements, one)
+		}
+		return in
+	}
+}
+
+// updates are statements that count into totals, and now and then the INSERT of one.
+func (g *gen) updates() Op {
+	var all []func(place) types.BatchStatementRequest
+	for _, k := range g.spots(6) {
+		var sets, conditions []string
+		var values, compared []types.AttributeValue
+		set := func(assignment string, v types.AttributeValue, condition string, with ...types.AttributeValue) {
+			sets, values = append(sets, assignment), append(values, v)
+			conditions, compared = append(conditions, condition), append(compared, with...)
+		}
+		for _, name := range []string{"n", "fp", "revenue"} {
+			switch {
+			case g.sometimes(3): // Dynoxide counts a sum with what is missing as one with 0: so none is asked for
+				set(`"`+name+`" = `+name+` + ?`, g.number(), `"`+name+`" IS NOT MISSING`)
+			case g.sometimes(2):
+				set(`"`+name+`" = ?`, g.number(), `"`+name+`" IS MISSING`)
+			}
+		}
+		if g.sometimes(2) {
+			v := g.number()
+			set(`"largest" = ?`, v, `("largest" IS MISSING OR "largest" < ?)`, v)
+		}
+		set(`"m:a" = ?`, g.mark(), `("m:a" IS MISSING OR "m:a" < ?)`, g.mark())
+		text := strings.Join(sets, ", ")
+		if g.sometimes(3) {
+			text += ` REMOVE "m:b"`
+			conditions, compared = append(conditions, `"m:b" = ?`), append(compared, g.mark())
+		}
+		insert := g.sometimes(4)
+		all = append(all, func(p place) types.BatchStatementRequest {
+			key := p.key(k)
+			if insert {
+				return types.BatchStatementRequest{Statement: aws.String(`INSERT INTO "` + p.table + `" VALUE {'PK': ?, 'SK': ?, 'm:a': ?}`), Parameters: []types.AttributeValue{key["PK"], key["SK"], values[len(values)-1]}}
+			}
+			return types.BatchStatementRequest{Statement: aws.String(`UPDATE "` + p.table + `" SET ` + text + ` WHERE PK = ? AND SK = ? AND ` + strings.Join(conditions, " AND ")),
+				Parameters: slices.Concat(values, []types.AttributeValue{key["PK"], key["SK"]}, compared)}
+		})
+	}
+	return func(p place) any {
+		in := &dynamodb.BatchExecuteStatementInput{}
+		for _, one := range all {
+			in.Statements = append(in.Statements, one(p))
 		}
 		return in
 	}

@@ -137,7 +137,7 @@ func TestStreamBatches(t *testing.T) {
 		img["digest"], img["epoch"] = digest, epoch
 		items = append(items, img)
 	}
-	all, err := streamBatches(items)
+	all, err := streamBatches(items, changesABatch, "INSERT")
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%d batches, %v", len(all), err)
 	}
@@ -256,6 +256,8 @@ func TestCommand(t *testing.T) {
 	}{
 		"help":         {[]string{"-h"}, 0, "Usage: go run ./internal/bench"},
 		"wrong part":   {[]string{"-only", "ingets"}, 2, `no part "ingets"; the parts are plan,ingest`},
+		"few events":   {[]string{"-events", "9"}, 2, "-events of at least 100"},
+		"large":        {[]string{"-only", "large", "-events", "2000"}, 0, "  2000 events: 1."},
 		"no turns":     {[]string{"-n", "0"}, 2, "-n of at least 1"},
 		"no flag":      {[]string{"-x"}, 2, "-x"},
 		"arguments":    {[]string{"x"}, 2, "no arguments"},
@@ -269,5 +271,26 @@ func TestCommand(t *testing.T) {
 				t.Errorf("exit code %d:\n%s", code, out.String())
 			}
 		})
+	}
+}
+
+// Each change of the many has totals of its own in every aggregate of many.yaml.
+func TestManyTotals(t *testing.T) {
+	p, err := pipeline.Load(files, "many.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	touched := map[string]bool{}
+	for i := range 100 {
+		item, err := p.Plan(envelope.Message{Body: order(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range p.Contributions(item).List {
+			touched[c.Def.Key(0, c.By, c.Window).String()] = true
+		}
+	}
+	if len(touched) != 100*manyAggregates || len(p.Definitions()) != manyAggregates {
+		t.Errorf("100 changes touch %d totals of %d aggregates", len(touched), len(p.Definitions()))
 	}
 }

@@ -40,6 +40,8 @@ func main() {
 type bench struct {
 	targets
 	emulator string // path of its binary; empty: there is none
+	events   int    // of the large run
+	talk     io.Writer
 	turns    int
 }
 
@@ -47,17 +49,21 @@ type bench struct {
 var sections = []struct {
 	name     string
 	emulator bool // it needs one
+	named    bool // it takes minutes, and runs only where it is named
 	do       func(*bench, context.Context) error
 }{
-	{"plan", false, func(b *bench, _ context.Context) error { return b.plan() }},
-	{"ingest", true, (*bench).ingest},
-	{"delayed", true, (*bench).delayed},
-	{"totals", true, (*bench).totals},
-	{"memory", false, (*bench).memory},
+	{"plan", false, false, func(b *bench, _ context.Context) error { return b.plan() }},
+	{"ingest", true, false, (*bench).ingest},
+	{"delayed", true, false, (*bench).delayed},
+	{"totals", true, false, (*bench).totals},
+	{"many", true, false, (*bench).many},
+	{"memory", false, false, (*bench).memory},
+	{"streamsmemory", true, false, (*bench).streamsMemory},
+	{"large", false, true, (*bench).large},
 }
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	b := &bench{targets: targets{out: stdout}}
+	b := &bench{targets: targets{out: stdout}, talk: stderr}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
@@ -66,8 +72,9 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	flags.StringVar(&b.emulator, "emulator", "", "`path` of the DynamoDB emulator (scripts/dynoxide.sh prints it); empty: leave out what needs it")
 	flags.IntVar(&b.turns, "n", 5, "`runs` of each way")
+	flags.IntVar(&b.events, "events", 1_000_000, "`events` of the large run")
 	check := flags.Bool("check", false, "exit with 1 if a target is missed or not measured")
-	only := flags.String("only", "", "comma-separated `parts` to run: "+names()+" (default: all)")
+	only := flags.String("only", "", "comma-separated `parts` to run: "+names()+" (default: all but large)")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -75,8 +82,8 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	chosen, err := choose(*only)
-	if err == nil && (flags.NArg() > 0 || b.turns < 1) {
-		err = errors.New("give no arguments, and -n of at least 1")
+	if err == nil && (flags.NArg() > 0 || b.turns < 1 || b.events < smallest) {
+		err = fmt.Errorf("give no arguments, -n of at least 1, and -events of at least %d", smallest)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "bench: %v; see -h\n", err)
@@ -103,10 +110,13 @@ func names() string {
 
 // choose reads the list of parts to run; empty means all.
 func choose(list string) (map[string]bool, error) {
-	if list == "" {
-		list = names()
-	}
 	chosen := map[string]bool{}
+	if list == "" {
+		for _, s := range sections {
+			chosen[s.name] = !s.named
+		}
+		return chosen, nil
+	}
 	for _, name := range strings.Split(list, ",") {
 		if !slices.Contains(strings.Split(names(), ","), name) {
 			return nil, fmt.Errorf("there is no part %q; the parts are %s", name, names())

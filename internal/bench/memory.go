@@ -18,10 +18,9 @@ import (
 )
 
 const (
-	sandboxMB  = 256 // the function's memory size
-	largestMB  = 200 // what the process may take of it; the rest is for Lambda's own part and the kernel's
-	largest    = 10_000
-	batchTimes = 3
+	sandboxMB = 256 // the function's memory size
+	largestMB = 200 // what the process may take of it; the rest is for Lambda's own part and the kernel's
+	largest   = 10_000
 )
 
 // memory hands the largest batch that Lambda sends to the built ingest function and asks the kernel for the
@@ -38,7 +37,7 @@ func (b *bench) memory(ctx context.Context) error {
 	}
 	defer stop()
 	began := time.Now()
-	peak, err := b.peak(ctx, url, batch)
+	peak, err := b.peak(ctx, url, resident{"./cmd/ingest", "orders.yaml", sandboxMB, [][]byte{batch, batch, batch}})
 	if errors.Is(err, os.ErrNotExist) {
 		b.note("memory: not measured, for this system has no /proc")
 		return nil
@@ -46,8 +45,48 @@ func (b *bench) memory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.head("Memory: a batch of %d messages, %.2f MB, %d times to the built cmd/ingest in a function of %d MB, on %s; %.1f s", largest, float64(len(batch))/(1<<20), batchTimes, sandboxMB, on, time.Since(began).Seconds())
+	b.head("Memory: a batch of %d messages, %.2f MB, %d times to the built cmd/ingest in a function of %d MB, on %s; %.1f s", largest, float64(len(batch))/(1<<20), 3, sandboxMB, on, time.Since(began).Seconds())
 	b.atMost("MB resident at the peak", float64(peak)/1024, largestMB)
+	return nil
+}
+
+const (
+	streamsMB     = 512 // memory size of the streams function
+	mostStreamsMB = 200 // what its process may take
+)
+
+// streamsMemory does the same for the built streams function: batches of 1,000 changes, each of which touches 4,000
+// totals. First they are new, then they come again, then others take them out.
+func (b *bench) streamsMemory(ctx context.Context) error {
+	changes, err := b.storedItems(ctx)
+	if err != nil {
+		return err
+	}
+	var batches [][]byte
+	for _, kind := range []string{"INSERT", "INSERT", "REMOVE"} {
+		some, err := streamBatches(changes, manyBatch, kind)
+		if err != nil {
+			return err
+		}
+		for _, batch := range some {
+			batches = append(batches, batch)
+		}
+	}
+	e, err := startEmulator(ctx, b.emulator)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	peak, err := b.peak(ctx, e.URL, resident{"./cmd/streams", "many.yaml", streamsMB, batches})
+	if errors.Is(err, os.ErrNotExist) {
+		b.note("memory of streams: not measured, for this system has no /proc")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b.head("Memory: %d batches of %d changes, each onto %d totals, to the built cmd/streams in a function of %d MB", len(batches), manyBatch, manyBatch*manyAggregates, streamsMB)
+	b.atMost("MB resident at the peak of streams", float64(peak)/1024, mostStreamsMB)
 	return nil
 }
 
@@ -64,18 +103,25 @@ func (b *bench) table(ctx context.Context) (url, name string, stop func(), err e
 	return e.URL, "the emulator", e.Close, nil
 }
 
+// resident is a built function and what it is invoked with, one after another.
+type resident struct {
+	command, plan string
+	memory        int // MB
+	batches       [][]byte
+}
+
 // peak is in kilobytes.
-func (b *bench) peak(ctx context.Context, url string, batch []byte) (int, error) {
+func (b *bench) peak(ctx context.Context, url string, f resident) (int, error) {
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(folder)
-	binary, plan := filepath.Join(folder, "bootstrap"), filepath.Join(folder, "orders.yaml")
-	if err := runtimeapi.Build(ctx, "./cmd/ingest", binary, ""); err != nil {
+	binary, plan := filepath.Join(folder, "bootstrap"), filepath.Join(folder, f.plan)
+	if err := runtimeapi.Build(ctx, f.command, binary, ""); err != nil {
 		return 0, err
 	}
-	text, err := files.ReadFile("orders.yaml")
+	text, err := files.ReadFile(f.plan)
 	if err != nil {
 		return 0, err
 	}
@@ -83,15 +129,15 @@ func (b *bench) peak(ctx context.Context, url string, batch []byte) (int, error)
 		return 0, err
 	}
 	var output bytes.Buffer
-	p, err := runtimeapi.Start(ctx, runtimeapi.Config{Binary: binary, Memory: sandboxMB, Timeout: time.Minute, Stdout: &output, Stderr: &output,
-		Env: map[string]string{"AWS_ENDPOINT_URL": url, "INGOT_TABLE": eventsTable, "INGOT_PIPELINE": plan}})
+	p, err := runtimeapi.Start(ctx, runtimeapi.Config{Binary: binary, Memory: f.memory, Timeout: time.Minute, Stdout: &output, Stderr: &output,
+		Env: map[string]string{"AWS_ENDPOINT_URL": url, "INGOT_TABLE": eventsTable, "INGOT_AGGREGATES_TABLE": totalsTable, "INGOT_PIPELINE": plan}})
 	if err != nil {
 		return 0, err
 	}
 	defer p.Close()
-	for range batchTimes {
+	for _, batch := range f.batches {
 		answer, err := p.Invoke(ctx, batch, 0)
-		if err == nil && string(answer) != `{"batchItemFailures":[]}` {
+		if err == nil && !bytes.HasPrefix(answer, []byte(`{"batchItemFailures":[]`)) {
 			err = fmt.Errorf("it answered %.200s", answer)
 		}
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/function"
 )
 
-//go:embed orders.yaml
+//go:embed orders.yaml flights.yaml many.yaml
 var files embed.FS
 
 // metrics adds up what a function writes in the embedded metric format.
@@ -34,10 +34,10 @@ func (m metrics) Write(line []byte) (int, error) {
 }
 
 // process is the surroundings of a function with every service at url: what cmd/ingest and cmd/streams have.
-func process(url string, out io.Writer) function.Process {
+func process(url, plan string, out io.Writer) function.Process {
 	surround(url)
 	env := map[string]string{"INGOT_TABLE": eventsTable, "INGOT_AGGREGATES_TABLE": totalsTable}
-	return function.Process{Getenv: func(name string) string { return env[name] }, Files: files, Pipeline: "orders.yaml",
+	return function.Process{Getenv: func(name string) string { return env[name] }, Files: files, Pipeline: plan,
 		Out: out, Log: slog.New(slog.DiscardHandler)}
 }
 
@@ -55,7 +55,7 @@ func surround(url string) {
 // ingest passes the batches to the ingest function, one after another. All of them must be stored.
 func ingest(ctx context.Context, url string, batches []events.SQSEvent) (run, error) {
 	sum := metrics{}
-	handle, err := process(url, sum).Ingest(ctx)
+	handle, err := process(url, "orders.yaml", sum).Ingest(ctx, nil)
 	if err != nil {
 		return run{}, err
 	}
@@ -80,9 +80,9 @@ func ingest(ctx context.Context, url string, batches []events.SQSEvent) (run, er
 }
 
 // count passes stream batches to the streams function, one after another. All of them must be counted.
-func count(ctx context.Context, url string, batches []json.RawMessage, changes int) (run, error) {
+func count(ctx context.Context, url, plan string, batches []json.RawMessage, changes int) (run, error) {
 	sum := metrics{}
-	handle, err := process(url, sum).Streams(ctx)
+	handle, err := process(url, plan, sum).Streams(ctx, nil)
 	if err != nil {
 		return run{}, err
 	}
@@ -98,6 +98,6 @@ func count(ctx context.Context, url string, batches []json.RawMessage, changes i
 		}
 		return nil
 	})
-	r.events, r.requests, r.units = changes, sum["Requests"], sum["WriteUnits"]
+	r.events, r.requests, r.units, r.reads = changes, sum["Requests"], sum["WriteUnits"], sum["ReadUnits"]
 	return r, err
 }

@@ -2,11 +2,15 @@ package check
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/sample"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -26,22 +30,32 @@ type Input struct {
 	Pipeline   File
 	Template   *File             // nil: not checked
 	Parameters map[string]string // of the template, in place of their defaults
+	Config     *File             // a samconfig.toml, for its parameters; nil: not read
+	ConfigEnv  string            // of its environments, this one alone; empty: each of them
 	Was        *File             // an earlier pipeline.yaml; nil: not compared
 	Partitions int               // of the events table, for the estimates; at least 1
+	Rate       float64           // changes a second to keep up with; 0: not asked
+	Events     *sample.Report    // what becomes of sample events; nil: there are none
+	Now        time.Time         // the deployment is later
 }
 
 // Report is what came out.
 type Report struct {
-	Types      []string  `json:"types"`              // event types of the pipeline, in byte order
-	Epoch      int64     `json:"epoch"`              // of the pipeline
-	Counting   string    `json:"counting,omitempty"` // marks or receipts, as the template sets it; empty: not known
-	Partitions int       `json:"partitions"`         // that the estimates suppose
-	Findings   []Finding `json:"findings"`           // in the order of the files
-	Totals     []Total   `json:"totals"`             // what each aggregate costs, by name; empty while the pipeline has mistakes
+	Types      []string       `json:"types"`              // event types of the pipeline, in byte order
+	Epoch      int64          `json:"epoch"`              // of the pipeline
+	Counting   string         `json:"counting,omitempty"` // marks or receipts, as the template sets it; empty: not known
+	Partitions int            `json:"partitions"`         // that the estimates suppose
+	Findings   []Finding      `json:"findings"`           // in the order of the files
+	Events     *sample.Report `json:"events,omitempty"`   // what becomes of sample events; absent if there are none
+	Capacity   *Capacity      `json:"capacity,omitempty"` // whether the streams functions keep up; absent if no rate is given
+	Totals     []Total        `json:"totals"`             // what each aggregate costs, by name; empty while the pipeline has mistakes
 }
 
-// Clean says that there is nothing but warnings.
+// Clean says that there is nothing but warnings, and no event that would be Poison.
 func (r *Report) Clean() bool {
+	if r.Events != nil && r.Events.Poison() {
+		return false
+	}
 	for _, f := range r.Findings {
 		if f.Severity != Warning {
 			return false
@@ -58,34 +72,97 @@ func Run(in Input) (*Report, error) {
 	at := places{file: in.Pipeline.Name}
 	at.root, _ = template.Read(in.Pipeline.Text) // of a file with mistakes, which are found by now, no place is asked for
 	files := []string{in.Pipeline.Name}
+	environments, err := r.environments(in)
+	if err != nil {
+		return nil, err
+	}
+	r.Events, r.Capacity = in.Events, capacityOf(in, p)
 	counting, known := aggregate.Marks, false
 	if in.Template != nil {
 		files = append(files, in.Template.Name)
-		t, err := template.Open(in.Template.Text, in.Parameters)
-		var syntax *template.SyntaxError
-		switch {
-		case errors.As(err, &syntax):
-			r.Findings = append(r.Findings, Finding{Mistake, "template", in.Template.Name, syntax.Line, syntax.Column, syntax.What, syntax.Instead})
-		case err != nil:
+		if counting, known, err = r.template(in, p, at, environments); err != nil {
 			return nil, err
-		default:
-			c := newChecker(in.Template.Name, t, p, at)
-			counting, known = c.all()
-			r.Findings = append(r.Findings, c.findings...)
 		}
+	}
+	if in.Config != nil {
+		files = append(files, in.Config.Name)
 	}
 	if in.Was != nil {
 		files = append(files, in.Was.Name)
-		r.changes(*in.Was, p, at)
+		r.changes(*in.Was, p, at, in.Now)
 	}
 	if known {
 		r.Counting = counting.String()
 	}
 	if p != nil {
 		r.Types, r.Epoch, r.Totals = p.Types(), p.Epoch(), totals(p, counting, r.Partitions)
+		r.outgrown(p, at)
 	}
 	r.Findings = sorted(r.Findings, files...)
 	return r, nil
+}
+
+// template holds the template to the pipeline, with the parameters of each environment. How it counts is that of the
+// first.
+func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environments []environment) (counting aggregate.Counting, known bool, err error) {
+	t, err := template.Open(in.Template.Text, in.Parameters)
+	var syntax *template.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		r.Findings = append(r.Findings, Finding{Mistake, "template", in.Template.Name, syntax.Line, syntax.Column, syntax.What, syntax.Instead})
+		return aggregate.Marks, false, nil
+	case err != nil:
+		return aggregate.Marks, false, err
+	}
+	var order []Finding
+	found := map[Finding][]string{} // the environments that each is found under
+	for i, e := range environments {
+		r.Findings = append(r.Findings, e.refused(t, in.Config)...)
+		tpl, err := template.Open(in.Template.Text, e.values(in.Parameters))
+		if err != nil {
+			return aggregate.Marks, false, err
+		}
+		c := newChecker(in.Template.Name, tpl, p, at, r.Capacity)
+		if how, told := c.all(); i == 0 {
+			counting, known = how, told
+		}
+		for _, f := range slices.Compact(c.findings) {
+			if len(found[f]) == 0 {
+				order = append(order, f)
+			}
+			found[f] = append(found[f], e.name)
+		}
+	}
+	for _, f := range order {
+		if under := found[f]; len(under) < len(environments) {
+			f.What = "with the parameters of " + strings.Join(under, " and ") + ": " + f.What
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	return counting, known, nil
+}
+
+// environments are those of samconfig.toml that are asked for, or one without parameters of its own.
+func (r *Report) environments(in Input) ([]environment, error) {
+	if in.Config == nil {
+		return []environment{{}}, nil
+	}
+	all, findings := readConfig(*in.Config)
+	r.Findings = append(r.Findings, findings...)
+	var names []string
+	for _, e := range all {
+		if e.name == in.ConfigEnv {
+			return []environment{e}, nil
+		}
+		names = append(names, e.name)
+	}
+	switch {
+	case in.ConfigEnv != "" && len(findings) == 0:
+		return nil, &template.ParameterError{What: fmt.Sprintf("%s has no environment %s; it has %s", in.Config.Name, in.ConfigEnv, strings.Join(names, ", "))}
+	case len(all) == 0:
+		return []environment{{}}, nil
+	}
+	return all, nil
 }
 
 // pipeline compiles the pipeline and takes over its mistakes and warnings; nil if it has mistakes.
@@ -122,7 +199,7 @@ func fromPipeline(severity Severity, m pipeline.Mistake) Finding {
 }
 
 // changes compares with an earlier file.
-func (r *Report) changes(was File, p *pipeline.Pipeline, at places) {
+func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Time) {
 	old := r.load(was)
 	switch {
 	case old == nil:
@@ -131,12 +208,12 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places) {
 	case p == nil:
 		return // its mistakes come first
 	}
-	for _, c := range pipeline.Changes(old, p) {
+	for _, c := range pipeline.Changes(old, p, now) {
 		pos := at.of(c.Subject, c.Member)
 		what := strings.TrimPrefix(c.String(), "; ")
 		severity := Change
-		if c.Kind == pipeline.IndexChange {
-			severity = Warning // it can be deployed: who reads the index must know of it
+		if c.Kind == pipeline.IndexChange || c.Kind == pipeline.RebuildChange {
+			severity = Warning // it can be deployed: who reads the index or the totals must know of it
 		}
 		r.Findings = append(r.Findings, Finding{severity, "change-" + string(c.Kind), at.file, pos.Line, pos.Column, what, ""})
 	}

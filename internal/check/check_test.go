@@ -217,6 +217,17 @@ func TestWas(t *testing.T) {
 	}
 }
 
+// A new generation is as it should be, and all the same lacks what is stored: a warning reminds of the rebuild.
+func TestWasOfARebuild(t *testing.T) {
+	in := own{pipeline: [][2]string{{"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
+	in.Was = &File{"old.yaml", []byte(read(t, "pipeline.yaml"))}
+	r := run(t, in)
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|since: 2 # the`) + ": warning: aggregates.merchant_daily: since was 1 and is 2; after deploying it, bring in the events that are stored, if there are any"
+	if len(r.Findings) != 1 || r.Findings[0].Severity != Warning || r.Findings[0].Rule != "change-rebuild" || !strings.HasPrefix(r.Findings[0].String(), want) || !r.Clean() {
+		t.Errorf("got  %v\nwant %s…", r.Findings, want)
+	}
+}
+
 // Totals that would expire before items that are stored must be seen to, at the retain that is to be written.
 func TestWasOfALifetime(t *testing.T) {
 	in := own{pipeline: [][2]string{{"retain: 400d", "retain: 97d"}, {"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
@@ -242,6 +253,33 @@ func TestWasOfAnIndex(t *testing.T) {
 	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), `|pk: "DAY#`) + ": warning: events.order.placed: indexes.GSI2.pk was DATE#{@at|day}#{@id|shard:8} and is DAY#{@at|day}#{@id|shard:8}; items that are stored keep the key they have"
 	if len(r.Findings) != 1 || !r.Clean() || !strings.HasPrefix(r.Findings[0].String(), want) {
 		t.Errorf("got  %v\nwant %s…", r.Findings, want)
+	}
+}
+
+// A total that would outgrow its item is a mistake, and the spread that is to be written keeps it small.
+func TestATotalThatOutgrowsItsItem(t *testing.T) {
+	const daily = "    onExpire: keep                              # when the items expire"
+	in := own{pipeline: [][2]string{{daily, "    spread: 1\n" + daily}}}.input(t)
+	in.Partitions = 500
+	if r := run(t, in); len(r.Findings) > 0 {
+		t.Errorf("500 partitions: %v", r.Findings)
+	}
+	in.Partitions = 600
+	r := run(t, in)
+	want := "pipeline.yaml:" + place(t, string(in.Pipeline.Text), "    |spread: 1\n") + ": with 600 partitions a total of merchant_daily that all of them touch takes "
+	if len(r.Findings) != 3 || r.Clean() || r.Findings[0].Rule != "total-size" || !strings.HasPrefix(r.Findings[0].String(), want) {
+		t.Fatalf("got  %v\nwant %s", r.Findings, want)
+	}
+	spread, _, _ := strings.Cut(r.Findings[0].Instead, ",")
+	in.Pipeline.Text = []byte(strings.Replace(string(in.Pipeline.Text), "    spread: 1\n", "    "+spread+"\n", 1))
+	for _, f := range run(t, in).Findings {
+		if strings.Contains(f.What, "merchant_daily") {
+			t.Errorf("the advice was followed: %v", f)
+		}
+	}
+	in = own{parameters: map[string]string{"Counting": "receipts"}}.input(t)
+	if in.Partitions = 600; len(run(t, in).Findings) > 0 {
+		t.Error("totals under receipts carry no marks")
 	}
 }
 

@@ -16,14 +16,16 @@ type checker struct {
 	t        *template.Template
 	p        *pipeline.Pipeline // nil if it has mistakes: what depends on it is not checked
 	declared places
+	capacity *Capacity // nil: not asked
 	findings []Finding
 
 	ingest, streams *function // nil: not found
 	mappings        []*mapping
+	unsure          map[string]bool // roles of which something is missing that a part of them may allow
 }
 
-func newChecker(file string, t *template.Template, p *pipeline.Pipeline, declared places) *checker {
-	return &checker{file: file, t: t, p: p, declared: declared}
+func newChecker(file string, t *template.Template, p *pipeline.Pipeline, declared places, capacity *Capacity) *checker {
+	return &checker{file: file, t: t, p: p, declared: declared, capacity: capacity, unsure: map[string]bool{}}
 }
 
 // all applies every rule. It says how the streams function counts, if the template says so.
@@ -32,13 +34,18 @@ func (c *checker) all() (counting aggregate.Counting, known bool) {
 	counting, known = c.counting()
 	if c.streams != nil {
 		c.streamsMapping(counting, known)
+		c.runtime(c.streams)
+		c.keepsUp(c.capacity, counting)
 	}
 	if c.ingest != nil {
 		c.ingestMapping()
 		c.order()
+		c.runtime(c.ingest)
+		c.reserved(c.ingest)
 	}
 	c.tables()
 	c.environment()
+	c.rights()
 	return counting, known
 }
 

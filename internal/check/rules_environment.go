@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/internal/check/template"
 )
@@ -12,7 +13,7 @@ import (
 // variables are those that Ingot reads, each with the roles that need it or profit from it.
 var variables = map[string]string{
 	"INGOT_PIPELINE": "", "INGOT_TABLE": "ingest", "INGOT_AGGREGATES_TABLE": "streams", "INGOT_QUARANTINE_URL": "",
-	"INGOT_ARCHIVE_BUCKET": "", "INGOT_COUNTING": "", "INGOT_PII_KEY": "",
+	"INGOT_ARCHIVE_BUCKET": "", "INGOT_COUNTING": "", "INGOT_PII_KEY": "", "INGOT_ENDPOINT_URL": "",
 }
 
 func (c *checker) environment() {
@@ -30,7 +31,8 @@ func (c *checker) environment() {
 
 func (c *checker) required(f *function) {
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		if variables[name] == f.role && c.variable(f.Resource, name) == nil {
+		needed := variables[name] == f.role || f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" && c.hashesKeys()
+		if needed && c.variable(f.Resource, name) == nil {
 			c.mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, name), name+": !Ref the table")
 		}
 	}
@@ -77,7 +79,14 @@ func (c *checker) quarantineQueue(n *template.Node) {
 		return
 	}
 	for _, m := range c.mappingsOf(c.ingest.Name, false) {
-		if m.source != nil && m.source.Kind == template.Reference && m.source.Name == n.Name {
+		source := c.referred(m.source)
+		if source == nil {
+			continue
+		}
+		if dead := c.t.Property(source, "RedrivePolicy", "deadLetterTargetArn"); dead != nil && dead.Kind == template.Reference && dead.Name == n.Name {
+			c.mistake("quarantine", n.Position, n.Name+" is the dead-letter queue of "+source.Name+": when it is redriven, what can never succeed would come back with what may", "a queue of its own")
+		}
+		if source.Name == n.Name {
 			c.mistake("quarantine", n.Position, n.Name+" is the queue that events come from: what is quarantined would come back for ever", "a queue of its own")
 		}
 	}
@@ -112,7 +121,7 @@ func (c *checker) archive() {
 		return
 	}
 	for _, name := range c.p.Types() {
-		if c.p.Retain(name) != "" {
+		if c.p.Retain(name, time.Time{}) != "" {
 			c.warn("archive", c.streams.Position, c.streams.Name+" has no archive bucket: items that expire are gone for good", "INGOT_ARCHIVE_BUCKET: !Ref a bucket")
 			return
 		}

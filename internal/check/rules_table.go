@@ -24,12 +24,14 @@ func (c *checker) tables() {
 		c.images(events)
 		c.indexes(events)
 		c.attributes(events)
+		c.provisioned(events)
 		c.indexAlarms(events)
 	}
 	if c.isTable(totals) {
 		c.keys(totals)
 		c.timeToLive(totals)
 		c.attributes(totals)
+		c.provisioned(totals)
 		if m := c.t.Property(totals, "StreamSpecification"); m != nil {
 			c.mistake("totals-stream", m.Position, totals.Name+" has a stream: totals must never feed themselves, and nothing reads it; take StreamSpecification out", "")
 		}
@@ -41,14 +43,24 @@ func (c *checker) isTable(r *template.Resource) bool {
 	switch {
 	case r == nil:
 		return false
-	case r.Type == "AWS::DynamoDB::GlobalTable":
-		c.warn("table", r.Position, r.Name+" is a global table: write to it from one Region only, since conditions hold in one Region each", "")
-		return true
-	case r.Type != "AWS::DynamoDB::Table":
+	case r.Type != "AWS::DynamoDB::Table" && r.Type != "AWS::DynamoDB::GlobalTable":
 		c.mistake("table", r.Position, r.Name+" is "+r.Type, "Type: AWS::DynamoDB::Table")
 		return false
 	}
+	c.replicas(r)
 	return true
+}
+
+// replicas warns of a table that is in more than one Region: conditions are judged in each Region alone.
+func (c *checker) replicas(table *template.Resource) {
+	n := c.t.Property(table, "Replicas")
+	switch {
+	case n == nil:
+	case n.Kind != template.List:
+		c.cannotTell("replicas", n, table.Name+" is in one Region only")
+	case len(n.Items) > 1:
+		c.warn("replicas", n.Position, fmt.Sprintf("%s is in %d Regions: run both functions in one of them only, since a condition is judged in each Region alone; docs/operating.md, \"Tables in several Regions\", says what holds then", table.Name, len(n.Items)), "")
+	}
 }
 
 func (c *checker) keys(table *template.Resource) {
@@ -92,6 +104,36 @@ func (c *checker) schema(n *template.Node) (hash, sort string, ok bool) {
 		}
 	}
 	return hash, sort, true
+}
+
+// provisioned: a table is paid by the request, or it and each of its indexes say how much they provide.
+func (c *checker) provisioned(table *template.Resource) {
+	const instead = "BillingMode: PAY_PER_REQUEST"
+	if table.Type != "AWS::DynamoDB::Table" {
+		return
+	}
+	mode := c.t.Property(table, "BillingMode")
+	switch {
+	case mode != nil && mode.Kind != template.Scalar:
+		c.cannotTell("capacity", mode, table.Name+" has the capacity that its BillingMode needs")
+		return
+	case mode != nil && mode.Text != "PROVISIONED":
+		return
+	}
+	at, what := where(mode, table.Position), table.Name+" has BillingMode PROVISIONED"
+	if mode == nil {
+		what = table.Name + " has no BillingMode, which means PROVISIONED,"
+	}
+	if c.t.Property(table, "ProvisionedThroughput") == nil {
+		c.mistake("capacity", at, what+" and no ProvisionedThroughput: CloudFormation refuses the table", instead)
+		return
+	}
+	for _, item := range items(c.t.Property(table, "GlobalSecondaryIndexes")) {
+		item = c.t.Resolve(item)
+		if name := c.t.Get(item, "IndexName"); name != nil && c.t.Get(item, "ProvisionedThroughput") == nil {
+			c.mistake("capacity", name.Position, what+" and index "+nameOf(name)+" no ProvisionedThroughput: CloudFormation refuses the table", "ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5} beside it")
+		}
+	}
 }
 
 // text: every key attribute is declared, as text.

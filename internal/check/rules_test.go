@@ -84,7 +84,18 @@ var queueRules = []broken{
 		"warning: cannot tell whether the queue's visibility timeout and dead-letter queue are as they must be: it is not a queue of this template"},
 }
 
+const (
+	firstTable  = "    Type: AWS::DynamoDB::Table\n"
+	globalTable = "    Type: AWS::DynamoDB::GlobalTable\n"
+	firstProp   = "      BillingMode: PAY_PER_REQUEST\n      DeletionProtectionEnabled"
+)
+
 var tableRules = []broken{
+	{"replicas", [][2]string{{firstTable, globalTable}, {firstProp, "      Replicas: [{Region: eu-west-1}, {Region: eu-central-1}]\n" + firstProp}}, "Replicas: |[",
+		`warning: EventsTable is in 2 Regions: run both functions in one of them only, since a condition is judged in each Region alone; docs/operating.md, "Tables in several Regions", says what holds then`},
+	{"one replica", [][2]string{{firstTable, globalTable}, {firstProp, "      Replicas: [{Region: eu-west-1}]\n" + firstProp}}, "", ""},
+	{"replicas unknown", [][2]string{{firstTable, globalTable}, {firstProp, "      Replicas: !ImportValue r\n" + firstProp}}, "Replicas: |!ImportValue",
+		"warning: cannot tell whether EventsTable is in one Region only: Fn::ImportValue is only worked out while deploying"},
 	{"key", [][2]string{{"KeySchema: [{AttributeName: PK, KeyType: HASH}", "KeySchema: [{AttributeName: pk, KeyType: HASH}"}}, "KeySchema: |[{AttributeName: pk,",
 		"the key of EventsTable is pk and SK, not PK and SK; write KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}] instead"},
 	{"key of bytes", [][2]string{{"AttributeName: SK, AttributeType: S", "AttributeName: SK, AttributeType: B"}}, "AttributeName: SK, AttributeType: |B", "attribute SK is of type B: all keys are text; write AttributeType: S instead"},
@@ -189,11 +200,11 @@ var environmentRules = []broken{
 		"IngestQueue is the queue that events come from: what is quarantined would come back for ever; write a queue of its own instead"},
 	{"key in the open", [][2]string{{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "hunter2"}}, "INGOT_PII_KEY: |hunter2",
 		"warning: the key stands in the template, where whoever reads it can guess keyed hashes back; write '{{resolve:secretsmanager:NAME}}' instead"},
-	{"archive", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket}", "{OTHER: x}"}}, "  |StreamsFunction:\n",
+	{"archive", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{OTHER: x}"}}, "  |StreamsFunction:\n",
 		"warning: StreamsFunction has no archive bucket: items that expire are gone for good; write INGOT_ARCHIVE_BUCKET: !Ref a bucket instead"},
-	{"misspelled", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket}", "{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket, INGOT_ARCHIVE: x}"}}, "|INGOT_ARCHIVE: x",
-		"warning: nothing reads variable INGOT_ARCHIVE; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, INGOT_PII_KEY, INGOT_PIPELINE, INGOT_QUARANTINE_URL, INGOT_TABLE instead"},
-	{"different keys", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket}", "{INGOT_ARCHIVE_BUCKET: !Ref ArchiveBucket, INGOT_PII_KEY: '{{resolve:a}}'}"},
+	{"misspelled", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_ARCHIVE: x}"}}, "|INGOT_ARCHIVE: x",
+		"warning: nothing reads variable INGOT_ARCHIVE; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, INGOT_ENDPOINT_URL, INGOT_PII_KEY, INGOT_PIPELINE, INGOT_QUARANTINE_URL, INGOT_TABLE instead"},
+	{"different keys", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_PII_KEY: '{{resolve:a}}'}"},
 		{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "'{{resolve:b}}'"}}, "INGOT_PII_KEY: |'{{resolve:a}}'",
 		"the two functions have different keys: totals by personal data would be of other people than the events; write the same INGOT_PII_KEY instead"},
 	{"found by what it does", [][2]string{{"CodeUri: cmd/ingest/", "CodeUri: ./build/in"}, {"CodeUri: cmd/streams/", "CodeUri: ./build/out"}}, "", ""},
@@ -230,8 +241,8 @@ func TestSeveralFindings(t *testing.T) {
 		{"index under another name", [][2]string{{"IndexName: GSI3", "IndexName: GSI4"}}, map[string]int{"index": 1, "index-unused": 1}},
 		{"no key for hmac", [][2]string{{"INGOT_PII_KEY: ", "PII_KEY: "}}, map[string]int{"secret": 2}},
 		{"no quarantine", [][2]string{{"INGOT_QUARANTINE_URL: ", "QUARANTINE_URL: "}}, map[string]int{"quarantine": 2}},
-		{"no tables", [][2]string{{"INGOT_TABLE: ", "TABLE: "}, {"INGOT_AGGREGATES_TABLE: ", "AGGREGATES_TABLE: "}}, map[string]int{"variable": 2}},
-		{"no function", [][2]string{{"CodeUri: cmd/streams/", "CodeUri: cmd/other/"}, {"INGOT_AGGREGATES_TABLE: ", "AGGREGATES_TABLE: "}}, map[string]int{"streams-function": 1}},
+		{"no tables", [][2]string{{"INGOT_TABLE: ", "TABLE: "}, {"INGOT_AGGREGATES_TABLE: ", "AGGREGATES_TABLE: "}}, map[string]int{"variable": 3}},
+		{"no function", [][2]string{{"CodeUri: cmd/streams/", "CodeUri: cmd/other/"}, {"INGOT_AGGREGATES_TABLE: ", "AGGREGATES_TABLE: "}}, map[string]int{"streams-function": 1, "variable": 1}},
 		{"two functions", [][2]string{{"CodeUri: cmd/streams/", "CodeUri: x/cmd/ingest"}}, map[string]int{"ingest-function": 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -339,12 +350,13 @@ Resources:
   Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 60, RedrivePolicy: {deadLetterTargetArn: {"Fn::GetAtt": [D, Arn]}, maxReceiveCount: 5}}}
   D: {Type: AWS::SQS::Queue, Properties: {MessageRetentionPeriod: 1209600}}
   X: {Type: AWS::SQS::Queue}
-  T: {Type: AWS::DynamoDB::Table, Properties: {AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S}], KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
+  T: {Type: AWS::DynamoDB::Table, Properties: {BillingMode: PAY_PER_REQUEST, AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S}], KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
       StreamSpecification: {StreamViewType: NEW_AND_OLD_IMAGES}, TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true}}}
-  A: {Type: AWS::DynamoDB::Table, Properties: {AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S}], KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
+  A: {Type: AWS::DynamoDB::Table, Properties: {BillingMode: PAY_PER_REQUEST, AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S}], KeySchema: [{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}],
       TimeToLiveSpecification: {AttributeName: expiresAt, Enabled: true}}}
-  In: {Type: AWS::Lambda::Function, DependsOn: Out, Properties: {Environment: {Variables: {INGOT_TABLE: {Ref: T}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
-  Out: {Type: AWS::Lambda::Function, Properties: {Environment: {Variables: {INGOT_AGGREGATES_TABLE: {Ref: A}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
+  Role: {Type: AWS::IAM::Role, Properties: {Policies: [{PolicyName: all, PolicyDocument: {Statement: {Effect: Allow, Action: ["dynamodb:*", "sqs:*"], Resource: "*"}}}]}}
+  In: {Type: AWS::Lambda::Function, DependsOn: Out, Properties: {Role: {"Fn::GetAtt": [Role, Arn]}, Runtime: provided.al2023, Environment: {Variables: {INGOT_TABLE: {Ref: T}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
+  Out: {Type: AWS::Lambda::Function, Properties: {Role: {"Fn::GetAtt": [Role, Arn]}, Runtime: provided.al2023, Environment: {Variables: {INGOT_AGGREGATES_TABLE: {Ref: A}, INGOT_QUARANTINE_URL: {Ref: X}}}}}
   InMap: {Type: AWS::Lambda::EventSourceMapping, Properties: {FunctionName: {Ref: In}, EventSourceArn: {"Fn::GetAtt": [Q, Arn]}, FunctionResponseTypes: [ReportBatchItemFailures]}}
   OutMap:
     Type: AWS::Lambda::EventSourceMapping

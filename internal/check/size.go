@@ -1,7 +1,10 @@
 package check
 
 import (
+	"fmt"
+
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -18,6 +21,27 @@ type Total struct {
 	FreshUnits   int      `json:"freshUnits"`   // write units of one update of a new item
 	SpreadForOne int      `json:"spreadForOne"` // the least spread that brings units to 1; 0: it is 1, or no spread does
 }
+
+// outgrown reports the totals that would outgrow their items: from then on DynamoDB refuses every update of them.
+func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
+	for _, t := range r.Totals {
+		if t.Bytes <= event.MaxItem {
+			continue
+		}
+		def, _ := p.Definition(t.Name)
+		spread := estimate.SpreadForOne(estimate.Bytes(def, nil), r.Partitions)
+		if spread == 0 || spread > maxSpread {
+			spread = maxSpread
+		}
+		pos := at.of("aggregates."+t.Name, "spread")
+		r.Findings = append(r.Findings, Finding{Mistake, "total-size", at.file, pos.Line, pos.Column,
+			fmt.Sprintf("with %d partitions a total of %s that all of them touch takes %d bytes, and an item holds %d: its updates would be refused for good", r.Partitions, t.Name, t.Bytes, event.MaxItem),
+			fmt.Sprintf("spread: %d, and where it is deployed already a higher epoch with it as since,", spread)})
+	}
+}
+
+// maxSpread is the most that pipeline.yaml takes.
+const maxSpread = 1000
 
 func totals(p *pipeline.Pipeline, counting aggregate.Counting, partitions int) []Total {
 	list := []Total{}

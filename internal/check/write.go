@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/ingot-events/ingot/event"
 )
 
 // WriteJSON writes the report as one JSON object.
@@ -29,6 +31,12 @@ func (r *Report) WriteText(w io.Writer, in Input) error {
 	}
 	if len(r.Totals) > 0 {
 		r.writeTotals(b)
+	}
+	if r.Capacity != nil {
+		b.WriteString(r.Capacity.text() + "\n")
+	}
+	if r.Events != nil {
+		b.WriteString(r.Events.Text() + "\n")
 	}
 	fmt.Fprintln(b, r.summary(in))
 	_, err := io.WriteString(w, b.String())
@@ -71,9 +79,15 @@ func trimLines(text string) string {
 
 // summary is the last line: what was checked and how many findings there are.
 func (r *Report) summary(in Input) string {
-	checked := in.Pipeline.Name
-	if in.Template != nil {
-		checked += " and " + in.Template.Name
+	files := []string{in.Pipeline.Name}
+	for _, f := range []*File{in.Template, in.Config} {
+		if f != nil {
+			files = append(files, f.Name)
+		}
+	}
+	checked := strings.Join(files, " and ")
+	if len(files) == 3 {
+		checked = files[0] + ", " + files[1] + " and " + files[2]
 	}
 	if in.Was != nil {
 		checked += ", compared with " + in.Was.Name
@@ -83,7 +97,7 @@ func (r *Report) summary(in Input) string {
 		n[f.Severity]++
 	}
 	if len(r.Findings) == 0 {
-		return checked + ": no mistakes"
+		return checked + ": no mistakes" + r.poison()
 	}
 	var parts []string
 	for _, s := range []Severity{Mistake, Change, Warning} {
@@ -91,7 +105,21 @@ func (r *Report) summary(in Input) string {
 			parts = append(parts, count(n[s], string(s)))
 		}
 	}
-	return checked + ": " + strings.Join(parts, ", ")
+	return checked + ": " + strings.Join(parts, ", ") + r.poison()
+}
+
+// poison is what the last line says of the sample events.
+func (r *Report) poison() string {
+	if r.Events == nil || !r.Events.Poison() {
+		return ""
+	}
+	n := 0
+	for _, v := range r.Events.Verdicts {
+		if v.Verdict == event.Poison.String() {
+			n += v.Count
+		}
+	}
+	return fmt.Sprintf("; %s of %s would be Poison", count(n, "event"), r.Events.File)
 }
 
 func count(n int, what string) string {

@@ -125,8 +125,10 @@ func (w *world) accounts(events int, kept Kept, distinct bool) Check {
 	if n := len(w.ledger.first); n > 0 {
 		differ("%d messages never came to a verdict", n)
 	}
-	if refused := w.ledger.injected[altered] + w.ledger.injected[malformed]; kept.Quarantine < refused {
-		differ("%d messages are in quarantine, and %d can never be stored", kept.Quarantine, refused)
+	for _, v := range event.Verdicts { // maybe twice, never zero times
+		if there, said := w.ledger.quarantined[v.String()], w.ledger.settled[v]; v.Quarantined() && there < said {
+			differ("%d messages are in quarantine as %s, and that was the verdict on %d", there, v, said)
+		}
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
@@ -33,10 +34,10 @@ type Data struct {
 // from is where the lines are from.
 func (d *Data) from() string { return cmp.Or(d.File, d.Name) }
 
-// Line is one event as the producer has it.
+// Line is one event as the producer has it: a message to be.
 type Line struct {
-	Number int // from 1
-	Body   string
+	Number int // from 1; several messages may be on one line
+	envelope.Message
 }
 
 // LineError is a line that is not an event of the pipeline, or that is one and cannot be repeated.
@@ -61,6 +62,9 @@ func (e *LineError) Error() string {
 	var refusal *event.Refusal
 	if errors.As(e.Err, &refusal) && refusal.Reason == event.Undecodable {
 		return fmt.Sprintf("%s:%d: %v; mend that line: an event is one JSON object on a line of its own", e.Data, e.Number, e.Err)
+	}
+	if refusal == nil {
+		return fmt.Sprintf("%s:%d: %v", e.Data, e.Number, e.Err)
 	}
 	return fmt.Sprintf("%s:%d: %v; mend that line, or change the pipeline so that it takes it", e.Data, e.Number, e.Err)
 }

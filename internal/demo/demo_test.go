@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -269,7 +271,7 @@ func lines(name string, bodies ...string) Data {
 	return Data{Name: name, Lines: func() iter.Seq2[Line, error] {
 		return func(yield func(Line, error) bool) {
 			for i, body := range bodies {
-				if !yield(Line{i + 1, body}, nil) {
+				if !yield(Line{i + 1, envelope.Message{Body: body}}, nil) {
 					return
 				}
 			}
@@ -289,9 +291,9 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 		"no id":      {lines("f.ndjson", `{"properties":{"time":1,"net":"uw"}}`), []string{"f.ndjson:1:", "missing-field"}},
 		"no line":    {lines("f.ndjson"), []string{"f.ndjson: there is no event in it"}},
 		"long ago":   {lines("f.ndjson", good, good, old), []string{"f.ndjson:3:", "sort the lines by time"}},
-		"no file":    {File("nowhere.ndjson"), []string{"nowhere.ndjson: no such file"}},
-		"directory":  {File(folder), []string{"read " + folder + ": is a directory"}},
-		"huge line":  {lineOf(t, strings.Repeat("x", maxLine+1)), []string{":1: it has more than 2097152 bytes"}},
+		"no file":    {File("nowhere.ndjson", "nowhere.ndjson", nil), []string{"nowhere.ndjson: no such file"}},
+		"directory":  {File(folder, folder, nil), []string{"read " + folder + ": is a directory"}},
+		"huge line":  {lineOf(t, strings.Repeat("x", ndjson.MaxLine+1)), []string{":1: it has more than 2097152 bytes"}},
 		"big for it": {lines("f.ndjson", `{"id":"q1","x":"`+strings.Repeat("x", 420_000)+`","properties":{"time":1517363399650,"net":"uw","mag":1}}`), []string{"f.ndjson:1:", "item-too-large"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -319,7 +321,7 @@ func lineOf(t *testing.T, text string) Data {
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return File(name)
+	return File(name, name, nil)
 }
 
 // TestFewEvents: one line, a repeated line and blank lines make no trouble of their own.

@@ -1,13 +1,9 @@
 package demo
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"embed"
-	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"math/rand/v2"
@@ -59,37 +55,6 @@ func Earthquakes() Data {
 		Alter:    strengthen,
 		Distinct: true,
 		Tally:    tally.Earthquakes(),
-	}
-}
-
-// maxLine is the longest line that is read: more than a message can be.
-const maxLine = 2 << 20
-
-// byteOrderMark may stand before the first line, as some programs begin a file; it is no part of the event.
-const byteOrderMark = "\ufeff"
-
-// readLines gives the lines that are not blank. An error with a line's number is that line's; one without is of
-// reading itself.
-func readLines(r io.Reader) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		lines := bufio.NewScanner(r)
-		lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-		n := 0
-		for lines.Scan() {
-			text := lines.Bytes()
-			if n++; n == 1 {
-				text = bytes.TrimPrefix(text, []byte(byteOrderMark))
-			}
-			if body := bytes.TrimSpace(text); len(body) > 0 && !yield(Line{n, string(body)}, nil) {
-				return
-			}
-		}
-		switch err := lines.Err(); {
-		case errors.Is(err, bufio.ErrTooLong):
-			yield(Line{Number: n + 1}, fmt.Errorf("it has more than %d bytes, and no message is so long", maxLine))
-		case err != nil:
-			yield(Line{}, err)
-		}
 	}
 }
 

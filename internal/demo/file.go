@@ -5,12 +5,14 @@ import (
 	"os"
 )
 
-// File is the user's own events, one JSON document a line. It is read anew for every copy and never held.
-func File(name string) Data {
+// File is the user's own events, one JSON document a line, in the file of that name; title is what the user calls it.
+// It is read anew for every copy and never held. Its lines are messages with the attributes given, or batches whose
+// messages have their own.
+func File(name, title string, attributes map[string]string) Data {
 	return Data{
 		Name:  "events",
-		File:  name,
-		About: name + ", in the order of the file",
+		File:  title,
+		About: title + ", in the order of the file",
 		Lines: func() iter.Seq2[Line, error] {
 			return func(yield func(Line, error) bool) {
 				f, err := os.Open(name)
@@ -19,7 +21,7 @@ func File(name string) Data {
 					return
 				}
 				defer func() { _ = f.Close() }() // read only: nothing can be lost
-				readLines(f)(yield)
+				unpacked(readLines(f), attributes)(yield)
 			}
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 )
 
@@ -13,7 +14,7 @@ func FuzzLines(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		lines := strings.Split(strings.TrimPrefix(text, byteOrderMark), "\n")
+		lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 		next := 0
 		for line, err := range readLines(strings.NewReader(text)) {
 			if err != nil {
@@ -43,7 +44,7 @@ func FuzzCopy(f *testing.F) {
 	f.Add("{a}", "{a.b | unix}", `{"a":{"b":0}}`)
 	f.Fuzz(func(t *testing.T, id, at, body string) {
 		c := &Copier{rules: map[string]copyRule{"e": newCopyRule(id, at)}}
-		text, err := c.copy(body, "e", 2)
+		text, err := c.copy(envelope.Message{Body: body}, "e", 2)
 		if err != nil {
 			if err.Error() == "" || text != "" {
 				t.Fatalf("%q with %v", text, err)

@@ -16,8 +16,11 @@ func (w *world) kept(ctx context.Context) (k Kept, err error) {
 		return k, err
 	}
 	k.Unheard = w.ledger.unheard
-	if k.Quarantine, err = w.Depth(ctx, w.Quarantine); err != nil {
+	if err = w.empty(ctx); err != nil {
 		return k, err
+	}
+	for _, n := range w.ledger.quarantined {
+		k.Quarantine += n
 	}
 	k.DeadLetters, err = w.Depth(ctx, w.DeadLetters)
 	return k, err

@@ -53,7 +53,10 @@ type ledger struct {
 	deliveries int // of messages, to the ingest function
 	unjudged   int // deliveries to invocations that were killed
 	verdicts   [len(event.Verdicts) + 1]int
-	unheard    int // items stored by requests whose answer was lost, or by invocations killed before their verdicts
+	settled    [len(event.Verdicts) + 1]int // of them, verdicts whose message left the queue for good
+	unheard    int                          // items stored by requests whose answer was lost, or by invocations killed before their verdicts
+
+	quarantined map[string]int // messages taken out of the quarantine queue, by the verdict in their note
 
 	records   int               // deliveries of changes, to the streams function
 	repeated  int               // of them, of records that had been delivered before
@@ -65,7 +68,7 @@ type ledger struct {
 }
 
 func newLedger(c aggregate.Counting) *ledger {
-	return &ledger{proof: strings.TrimSuffix(c.String(), "s"), first: map[string]kind{}, again: map[string][]kind{}, reached: map[string]string{}}
+	return &ledger{proof: strings.TrimSuffix(c.String(), "s"), first: map[string]kind{}, quarantined: map[string]int{}, again: map[string][]kind{}, reached: map[string]string{}}
 }
 
 // happened records that a trouble was injected, and to how many messages or records.
@@ -105,6 +108,7 @@ func (l *ledger) outcome(o handler.Outcome) {
 	if o.Failed {
 		return // not settled: what it came back from goes on
 	}
+	l.settled[o.Verdict]++
 	if k, ok := l.first[id]; ok {
 		l.became[k][o.Verdict]++
 		delete(l.first, id)

@@ -52,16 +52,30 @@ func says(text string) func(*ledger, kind) string {
 
 // byVerdict tells what messages came to: "68 Duplicate, 2 Inserted".
 func (l *ledger) byVerdict(k kind) string {
-	var parts []string
+	return strings.Join(l.counts(k, func(event.Verdict) bool { return true }), ", ")
+}
+
+// counts are the verdicts on messages of a kind that are wanted, each with its number.
+func (l *ledger) counts(k kind, wanted func(event.Verdict) bool) (parts []string) {
 	for _, v := range event.Verdicts {
-		if n := l.became[k][v]; n > 0 {
+		if n := l.became[k][v]; n > 0 && wanted(v) {
 			parts = append(parts, comma(n)+" "+v.String())
 		}
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
-func (l *ledger) inQuarantine(k kind) string { return l.byVerdict(k) + ": in quarantine" }
+// inQuarantine tells what messages came to that mostly end in quarantine: "25 Conflict: in quarantine; 2 Stale".
+func (l *ledger) inQuarantine(k kind) string {
+	var stories []string
+	if kept := l.counts(k, event.Verdict.Quarantined); len(kept) > 0 {
+		stories = append(stories, strings.Join(kept, ", ")+": in quarantine")
+	}
+	if others := l.counts(k, func(v event.Verdict) bool { return !v.Quarantined() }); len(others) > 0 {
+		stories = append(stories, strings.Join(others, ", "))
+	}
+	return strings.Join(stories, "; ")
+}
 
 func (l *ledger) cameBack(k kind) string {
 	if l.touched[k] == 0 {

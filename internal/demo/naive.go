@@ -30,8 +30,8 @@ func newNaive(p *pipeline.Pipeline) *naive {
 }
 
 // message counts one delivered message, if it can be read at all.
-func (n *naive) message(body string) {
-	item, err := n.plan.Plan(envelope.Message{Body: body})
+func (n *naive) message(m envelope.Message) {
+	item, err := n.plan.Plan(m)
 	if err == nil {
 		n.fold(item, 1)
 	}
@@ -66,7 +66,7 @@ func (n *naive) fold(item *event.Item, sign int64) {
 
 func (n *naive) remove(change *event.Change) {
 	for _, c := range n.plan.Contributions(change.Old).List {
-		if !change.ByTTL || c.Def.OnExpire == aggregate.Subtract {
+		if !change.Expired || c.Def.OnExpire == aggregate.Subtract {
 			n.add(&c, -1)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
 
@@ -35,7 +36,7 @@ func Orders(seed uint64) Data {
 		Lines: func() iter.Seq2[Line, error] {
 			return func(yield func(Line, error) bool) {
 				for i, fact := range orderFacts(seed) {
-					if !yield(Line{i + 1, fact.body}, nil) {
+					if !yield(Line{i + 1, envelope.Message{Body: fact.body}}, nil) {
 						return
 					}
 				}

@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 const (
@@ -25,10 +28,27 @@ const (
 
 // parcel is a message that the producer is about to send.
 type parcel struct {
-	body string
+	envelope.Message
 	at   time.Time // event time
 	kind kind
 	ours bool // trouble: kind says which. false: an original, in its place
+}
+
+// with is the same message with another body.
+func (p parcel) with(body string) envelope.Message {
+	return envelope.Message{Body: body, Attributes: p.Attributes}
+}
+
+// attributes are message attributes as SQS takes them.
+func attributes(texts map[string]string) map[string]types.MessageAttributeValue {
+	if len(texts) == 0 {
+		return nil
+	}
+	out := make(map[string]types.MessageAttributeValue, len(texts))
+	for name, text := range texts {
+		out[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(text)}
+	}
+	return out
 }
 
 // producer sends the events in bursts and makes the trouble that producers and queues make. It holds one
@@ -43,9 +63,13 @@ type producer struct {
 }
 
 // add takes the next event. When a burst is complete it is sent and worked off before add returns.
-func (p *producer) add(ctx context.Context, body string, item *event.Item) error {
-	if item.ExpiresAt != 0 && p.newest.Unix() > item.ExpiresAt-int64(24*time.Hour/time.Second)+int64(patience/time.Second) {
-		return fmt.Errorf("its time is %s, and an earlier line's is %s: it would have expired; sort the lines by time, and repeat only what lies within a week or is retained for longer than it spans", item.At.Format(time.RFC3339), p.newest.Format(time.RFC3339))
+func (p *producer) add(ctx context.Context, m envelope.Message, item *event.Item) error {
+	if err := inTime(item, p.newest); err != nil {
+		return err
+	}
+	if now := p.world.clock.Now(); item.ExpiresAt != 0 && now.Unix() > item.ExpiresAt-int64(patience/time.Second) {
+		return fmt.Errorf("its time is %s, and the demo's clock is at %s: it waits %s for each message that comes again, and too many events came in too short a time, so this one would expire; give its type a longer retain, or send fewer events",
+			item.At.Format(time.RFC3339), now.Format(time.RFC3339), stack.Visibility)
 	}
 	if len(p.burst) == burstSize || (len(p.burst) > 0 && item.At.Sub(p.burst[0].at) > burstSpan) {
 		if err := p.flush(ctx); err != nil {
@@ -55,7 +79,23 @@ func (p *producer) add(ctx context.Context, body string, item *event.Item) error
 	if item.At.After(p.newest) {
 		p.newest = item.At
 	}
-	p.burst = append(p.burst, parcel{body: body, at: item.At})
+	p.burst = append(p.burst, parcel{Message: m, at: item.At})
+	return nil
+}
+
+// orderError is an event that comes after one so much newer that by then it would have expired.
+type orderError struct{ at, newest time.Time }
+
+func (e *orderError) Error() string {
+	return fmt.Sprintf("its time is %s, and an earlier line's is %s: it would have expired; sort the lines by time, and repeat only what lies within a week or is retained for longer than it spans",
+		e.at.Format(time.RFC3339), e.newest.Format(time.RFC3339))
+}
+
+// inTime refuses an event that would have expired when it comes.
+func inTime(item *event.Item, newest time.Time) error {
+	if item.ExpiresAt != 0 && newest.Unix() > item.ExpiresAt-int64(24*time.Hour/time.Second)+int64(patience/time.Second) {
+		return &orderError{item.At, newest}
+	}
 	return nil
 }
 
@@ -103,7 +143,7 @@ func (p *producer) disturb(original parcel) []parcel {
 	}
 	out := []parcel{original}
 	if p.chance(chanceTwice) {
-		copied := parcel{p.data.Resend(original.body, p.die), original.at, sentTwice, true}
+		copied := parcel{original.with(p.data.Resend(original.Body, p.die)), original.at, sentTwice, true}
 		if p.chance(0.5) {
 			out = append(out, copied)
 		} else {
@@ -112,13 +152,13 @@ func (p *producer) disturb(original parcel) []parcel {
 	}
 	if p.chance(chanceAltered) {
 		// In the next burst: by then the original is proven stored, so it is the altered one that conflicts.
-		if body, ok := p.altered(original.body); ok {
-			p.waiting = append(p.waiting, parcel{body, original.at, altered, true})
+		if body, ok := p.altered(original.Message); ok {
+			p.waiting = append(p.waiting, parcel{original.with(body), original.at, altered, true})
 		}
 	}
 	if p.chance(chanceMalformed) {
-		if body, ok := p.malformed(original.body); ok {
-			out = append(out, parcel{body, original.at, malformed, true})
+		if body, ok := p.malformed(original.Body); ok {
+			out = append(out, parcel{envelope.Message{Body: body}, original.at, malformed, true})
 		}
 	}
 	return out
@@ -127,19 +167,20 @@ func (p *producer) disturb(original parcel) []parcel {
 func (p *producer) chance(c float64) bool { return p.die.Float64() < c }
 
 // altered is the same event by its key, with another payload.
-func (p *producer) altered(body string) (string, bool) {
-	other := p.data.Alter(body, p.die)
-	was, err := p.world.plan.Plan(envelope.Message{Body: body})
+func (p *producer) altered(m envelope.Message) (string, bool) {
+	was, err := p.world.plan.Plan(m)
 	if err != nil {
 		return "", false
 	}
-	is, err := p.world.plan.Plan(envelope.Message{Body: other})
-	return other, err == nil && is.Key == was.Key && is.Digest != was.Digest
+	m.Body = p.data.Alter(m.Body, p.die)
+	is, err := p.world.plan.Plan(m)
+	return m.Body, err == nil && is.Key == was.Key && is.Digest != was.Digest
 }
 
 // malformed is a body that can never be stored.
 func (p *producer) malformed(body string) (string, bool) {
-	bodies := []string{body[:len(body)/2], "not JSON at all", "{}", `["an array"]`, body + body}
+	half := strings.ToValidUTF8(body[:len(body)/2], "") // no queue takes half a rune
+	bodies := []string{half, "not JSON at all", "{}", `["an array"]`, body + body}
 	other := bodies[p.die.IntN(len(bodies))]
 	_, err := p.world.plan.Plan(envelope.Message{Body: other})
 	return other, err != nil && other != ""
@@ -149,9 +190,9 @@ func (p *producer) malformed(body string) (string, bool) {
 func (p *producer) send(ctx context.Context, parcels []parcel) error {
 	w := p.world
 	for _, one := range parcels {
-		out, err := w.engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: aws.String(one.body)})
+		out, err := w.engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: aws.String(one.Body), MessageAttributes: attributes(one.Attributes)})
 		if err != nil {
-			return fmt.Errorf("the queue does not take a message of %d bytes: %w", len(one.body), err)
+			return fmt.Errorf("the queue does not take a message of %d bytes: %w", len(one.Body), err)
 		}
 		w.ledger.sent++
 		if one.ours {

@@ -3,11 +3,16 @@ package demo
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 )
 
-// NewProgress shows on w how far a run is: a bar on a terminal, else a line now and then.
+// redraw is how often a bar is drawn anew at the most.
+const redraw = 100 * time.Millisecond
+
+// NewProgress shows on w how far a run is: on a terminal a bar with the percentage, the time taken and the time left,
+// else a line now and then.
 func NewProgress(w io.Writer, terminal bool) func(Step) {
 	if terminal {
 		return bar(w)
@@ -35,7 +40,8 @@ func bar(w io.Writer) func(Step) {
 				total = -1
 			}
 			current = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(s.Phase),
-				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
+				progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(redraw),
+				progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
 				progressbar.OptionSetSpinnerChangeInterval(0)) // else it spins on a goroutine of its own
 		}
 		_ = current.Set(s.Done)

@@ -85,8 +85,8 @@ func lastField(text string) (event.Path, []keys.Func, bool) {
 	return event.Path{}, nil, false
 }
 
-// copy makes copy number k of an event.
-func (c *Copier) copy(body, typ string, k int) (string, error) {
+// copy makes the body of copy number k of an event.
+func (c *Copier) copy(m envelope.Message, typ string, k int) (string, error) {
 	if c == nil {
 		return "", errors.New("copies were asked for without a Copier")
 	}
@@ -94,7 +94,7 @@ func (c *Copier) copy(body, typ string, k int) (string, error) {
 	if r.missing != "" {
 		return "", &repeatError{"events of type " + typ + ": " + r.missing}
 	}
-	opened, err := envelope.Open(envelope.Message{Body: body})
+	opened, err := envelope.Open(m)
 	if err != nil {
 		return "", err
 	}

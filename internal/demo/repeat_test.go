@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -35,7 +36,7 @@ func TestCopies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &Copier{rules: map[string]copyRule{"e": newCopyRule(test.id, test.at)}}
-			got, err := c.copy(test.body, "e", test.k)
+			got, err := c.copy(envelope.Message{Body: test.body}, "e", test.k)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {
 					t.Errorf("got %v, want %q", err, test.err)

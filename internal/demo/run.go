@@ -59,6 +59,11 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 	r := &run{Config: c}
 	r.setDefaults()
 	defer r.Progress(Step{})
+	if r.Data.Events == 0 {
+		if err := r.survey(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.produce(ctx); err != nil {
 		return nil, err
 	}
@@ -116,24 +121,27 @@ func (r *run) produce(ctx context.Context) error {
 	return r.producer.finish(ctx)
 }
 
-// planCopy plans a copy. Where the pipeline does not take it, it is the copying that broke it, not the line.
-func (r *run) planCopy(body, typ string) (*event.Item, error) {
-	item, err := r.Plan.Plan(envelope.Message{Body: body})
-	if err != nil {
-		return nil, &repeatError{fmt.Sprintf("a copy has ~k appended to field %s and is k weeks later, and the pipeline does not take that (%v)", r.Copier.rules[typ].id, err)}
+// plan plans a line, or copy number copied of it: m becomes the copy. Where the pipeline takes the line and not the
+// copy, it is the copying that broke it.
+func (r *run) plan(m *envelope.Message, copied int) (*event.Item, error) {
+	item, err := r.Plan.Plan(*m)
+	if err != nil || copied == 0 {
+		return item, err
 	}
-	return item, nil
+	if m.Body, err = r.Copier.copy(*m, item.Type, copied); err != nil {
+		return nil, err
+	}
+	copy, err := r.Plan.Plan(*m)
+	if err != nil {
+		return nil, &repeatError{fmt.Sprintf("a copy has ~k appended to field %s and is k weeks later, and the pipeline does not take that (%v)", r.Copier.rules[item.Type].id, err)}
+	}
+	return copy, nil
 }
 
 // one sends one event. The producer's list is tallied here, before anything can happen to it.
 func (r *run) one(ctx context.Context, copied int, line Line) error {
-	body := line.Body
-	item, err := r.Plan.Plan(envelope.Message{Body: body})
-	if err == nil && copied > 0 {
-		if body, err = r.Copier.copy(body, item.Type, copied); err == nil {
-			item, err = r.planCopy(body, item.Type)
-		}
-	}
+	m := line.Message
+	item, err := r.plan(&m, copied)
 	if err != nil {
 		return err
 	}
@@ -145,14 +153,14 @@ func (r *run) one(ctx context.Context, copied int, line Line) error {
 		r.first, r.list = item.At, newNaive(r.Plan)
 	}
 	if r.Data.Tally != nil {
-		if err := r.Data.Tally.Add(body); err != nil {
+		if err := r.Data.Tally.Add(m.Body); err != nil {
 			return err
 		}
 	} else {
-		r.list.message(body)
+		r.list.message(m)
 	}
 	r.expires = max(r.expires, item.ExpiresAt)
-	return r.producer.add(ctx, body, item)
+	return r.producer.add(ctx, m, item)
 }
 
 // judge fills the summary.
@@ -199,22 +207,22 @@ func (r *run) judge(ctx context.Context) error {
 // expire moves the clock past every event's time and lets time to live do its work.
 func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	w := r.world
-	r.Progress(Step{"letting everything expire", 0, 0})
+	const phase = "letting everything expire"
+	r.Progress(Step{phase, 0, 0})
 	w.clock.Reach(time.Unix(r.expires, 0).UTC().Add(time.Hour))
 	e := &Expiry{Clock: w.clock.Now().Format(time.RFC3339)}
 	left, err := w.items(ctx)
 	if err != nil {
 		return err
 	}
-	w.engine.SweepExpired()
+	if err := w.sweep(ctx, func(swept int) { r.Progress(Step{phase, min(swept, left), left}) }); err != nil {
+		return err
+	}
 	now, err := w.items(ctx)
 	if err != nil {
 		return err
 	}
 	e.Swept = left - now
-	if err := w.drain(ctx); err != nil {
-		return err
-	}
 	if e.Archived, err = w.objects(ctx); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/stack"
@@ -69,6 +70,9 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, er
 // newIngest is the ingest function.
 func newIngest(w *world) *sandbox {
 	s := &sandbox{world: w, function: "ingest", typicalCalls: 5, kill: ingestKilled, refuse: ingestRefused}
+	// The payload is read once, for the function and for the demo's own book-keeping.
+	var batch events.SQSEvent
+	var unread error
 	s.cold = func(context.Context) (handle, error) {
 		st, err := w.open()
 		if err != nil {
@@ -76,28 +80,31 @@ func newIngest(w *world) *sandbox {
 		}
 		in := &handler.Ingest{Plan: w.plan, Store: st, Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.Quarantine), Env: w.env(),
 			OnResult: func(_ context.Context, o handler.Outcome) { w.ledger.outcome(o) }}
-		return func(ctx context.Context, payload []byte) ([]byte, error) {
-			var e events.SQSEvent
-			if err := json.Unmarshal(payload, &e); err != nil {
-				return nil, err
+		return func(ctx context.Context, _ []byte) ([]byte, error) {
+			if unread != nil {
+				return nil, unread
 			}
-			response, err := in.Handle(ctx, e)
+			response, err := in.Handle(ctx, batch)
 			if err != nil {
 				return nil, err
 			}
 			return json.Marshal(response)
 		}, nil
 	}
-	s.count = func(payload []byte) { w.ledger.deliveries += len(messages(payload)) }
-	s.imitate = func(payload []byte) {
-		for _, m := range messages(payload) {
-			w.perMessage.message(m.Body)
+	s.count = func(payload []byte) {
+		batch = events.SQSEvent{}
+		unread = json.Unmarshal(payload, &batch)
+		w.ledger.deliveries += len(batch.Records)
+	}
+	s.imitate = func([]byte) {
+		for i := range batch.Records {
+			w.perMessage.message(planned(&batch.Records[i]))
 		}
 	}
-	s.onKill = func(payload []byte) {
+	s.onKill = func([]byte) {
 		var ids []string
-		for _, m := range messages(payload) {
-			ids = append(ids, m.ID)
+		for i := range batch.Records {
+			ids = append(ids, batch.Records[i].MessageId)
 		}
 		w.ledger.unjudged += len(ids)
 		w.ledger.comeBack(ingestKilled, ids)
@@ -106,18 +113,18 @@ func newIngest(w *world) *sandbox {
 	return s
 }
 
-// message is what the demo's own book-keeping reads of one message of a batch.
-type message struct {
-	ID   string `json:"messageId"`
-	Body string `json:"body"`
-}
-
-func messages(payload []byte) []message {
-	var e struct{ Records []message }
-	if err := json.Unmarshal(payload, &e); err != nil {
-		return nil
+// planned is a message as the pipeline plans it.
+func planned(m *events.SQSMessage) envelope.Message {
+	out := envelope.Message{Body: m.Body}
+	for name, a := range m.MessageAttributes {
+		if out.Attributes == nil {
+			out.Attributes = map[string]string{}
+		}
+		if a.StringValue != nil {
+			out.Attributes[name] = *a.StringValue
+		}
 	}
-	return e.Records
+	return out
 }
 
 // newStreams is the streams function.

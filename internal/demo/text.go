@@ -128,7 +128,7 @@ func (t *Total) label() string {
 	for _, by := range t.By {
 		text := by.Text
 		if len(text) > 20 {
-			text = text[:12] + "…"
+			text = event.Shorten(text, 12)
 		}
 		parts = append(parts, text)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,10 @@ func TestProgress(t *testing.T) {
 	tell(Step{})
 	tell(Step{})
 	if !strings.Contains(out.String(), "sending") || !strings.Contains(out.String(), "checking") {
+		t.Errorf("the bars are %q", out.String())
+	}
+	// How much is done, how long it took, and how long it will take.
+	if !regexp.MustCompile(`sending  50% \|█+ +\| \(1/2\) \[\d+s:\d+s\]`).MatchString(out.String()) {
 		t.Errorf("the bars are %q", out.String())
 	}
 }

@@ -25,7 +25,7 @@ const (
 	chanceAnswerLost   = 0.06
 	chanceForgotten    = 0.06
 	chanceStale        = 0.20 // of a burst
-	chanceRolled       = 0.50
+	chanceRolled       = 0.50 // of a burst, until the shards have rolled once
 
 	chanceThrottled     = 0.02 // of a request
 	chanceRequestLost   = 0.02

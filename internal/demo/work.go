@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/stack"
@@ -12,10 +13,16 @@ import (
 // trouble can need.
 const maxIdleRounds = 300
 
+// sweepSize is how many items of a table time to live removes at once.
+const sweepSize = 1000
+
+// rollAfter is about how long DynamoDB keeps a shard of a stream open.
+const rollAfter = 4 * time.Hour
+
 // work polls queue and stream until nothing is left in either, with trouble around them. What comes back to
 // the queue is waited for: the clock moves by the visibility timeout.
 func (w *world) work(ctx context.Context) error {
-	rolled := !w.trouble.chance(shardsRolled, chanceRolled)
+	rolling := w.rollDue()
 	before := w.stream.Checkpoint()
 	for stuck := 0; stuck < maxIdleRounds; stuck++ {
 		if err := ctx.Err(); err != nil {
@@ -29,10 +36,9 @@ func (w *world) work(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("demo: stream: %w", err)
 		}
-		if !rolled && streamed.Records > 0 {
-			rolled = true
-			w.ledger.happened(shardsRolled, 0)
-			if err := w.engine.RollShards(stack.Events); err != nil {
+		if rolling && streamed.Records > 0 {
+			rolling = false
+			if err := w.roll(); err != nil {
 				return err
 			}
 		}
@@ -47,11 +53,31 @@ func (w *world) work(ctx context.Context) error {
 			return err
 		}
 		if left == 0 {
-			return w.fallBack(ctx, before)
+			if err := w.fallBack(ctx, before); err != nil {
+				return err
+			}
+			return w.empty(ctx)
 		}
 		w.clock.Reach(w.clock.Now().Add(stack.Visibility))
 	}
 	return fmt.Errorf("demo: queue and stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
+}
+
+// rollDue reports whether the shards of the stream are old enough to roll, by the time of the events: a table
+// rolls them as often on a busy day as on a quiet one, so a mark has as many neighbours in a total of a million
+// events as in one of a thousand. Only the first roll is left to chance, so that a short run has one too.
+func (w *world) rollDue() bool {
+	if w.rolled.IsZero() {
+		return w.trouble.chance(shardsRolled, chanceRolled)
+	}
+	return w.clock.Now().Sub(w.rolled) >= rollAfter
+}
+
+// roll rolls all shards, amid the changes of a burst.
+func (w *world) roll() error {
+	w.rolled = w.clock.Now()
+	w.ledger.happened(shardsRolled, 0)
+	return w.engine.RollShards(stack.Events)
 }
 
 // drain polls the stream alone until it has nothing more to give.
@@ -69,6 +95,29 @@ func (w *world) drain(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("demo: the stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
+}
+
+// sweep lets time to live remove what has expired, a part at a time as the service does, and works each part off. A
+// part takes its hour, so that the stream forgets what it has kept for a day.
+func (w *world) sweep(ctx context.Context, tell func(swept int)) error {
+	for swept := 0; ; {
+		n := w.engine.Sweep(sweepSize)
+		if n == 0 {
+			return nil
+		}
+		swept += n
+		tell(swept)
+		w.clock.Reach(w.clock.Now().Add(time.Hour))
+		if w.rollDue() {
+			if err := w.roll(); err != nil {
+				return err
+			}
+		}
+		if err := w.drain(ctx); err != nil {
+			return err
+		}
+		w.ledger.forget(w.stream.Checkpoint())
+	}
 }
 
 // fallBack perhaps puts the stream mapping back to where it stood before this burst, as when a poller fails

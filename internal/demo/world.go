@@ -30,7 +30,8 @@ type world struct {
 	reader   *store.Store // for reading beside the functions, without trouble
 	jitter   *rand.Rand
 
-	began embedded.Usage // once all is set up: from here on it is the events' cost
+	began  embedded.Usage // once all is set up: from here on it is the events' cost
+	rolled time.Time      // when the shards of the stream rolled last; zero: never
 
 	queue   *esm.Queue
 	stream  *esm.Stream

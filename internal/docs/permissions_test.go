@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -47,8 +48,12 @@ func TestPermissionsTable(t *testing.T) {
 		_, err := verify.Totals(t.Context(), w.plan, w.store, w.clock.Now())
 		w.must(err)
 	})
+	use("`store.Erase`", func() {
+		_, err := w.store.Erase(t.Context(), event.Key{PK: "NOBODY", SK: "-"})
+		w.must(err)
+	})
 	use("rebuild: `store.Touch`, `verify.Finish`", func() {
-		head, err := w.store.Head(t.Context(), def)
+		behind, err := w.store.BeginPass(t.Context(), def)
 		w.must(err)
 		touched, err := w.store.Touch(t.Context())
 		w.must(err)
@@ -56,7 +61,7 @@ func TestPermissionsTable(t *testing.T) {
 		r.seen = nil
 		w.drain() // the function's own requests do not count
 		r.seen = before
-		differences, err := verify.Finish(t.Context(), w.plan, w.store, def, head.Behind, w.clock.Now())
+		differences, err := verify.Finish(t.Context(), w.plan, w.store, def, behind, w.clock.Now())
 		w.must(err)
 		if touched.Touched != 1 || len(differences) > 0 {
 			t.Fatalf("touched %+v, differences %v", touched, differences)

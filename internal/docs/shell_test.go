@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -111,4 +112,22 @@ func TestTryingAStack(t *testing.T) {
 		read[3] != day.Format(time.DateOnly) || read[4] != day.AddDate(0, 0, 1).Format(time.DateOnly) {
 		t.Errorf("the event is counted by %v at %s, %v; the command reads %v", whole, day, err, read[1:])
 	}
+}
+
+// The command that computes a key's hash as the log has it computes that hash.
+func TestKeyHash(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not on PATH; to have this test run, install it")
+	}
+	for _, b := range blocksOf(t, operatingPage, "sh") {
+		if !strings.Contains(b.text, "hashlib") {
+			continue
+		}
+		got, err := exec.Command("bash", "-c", b.text).CombinedOutput()
+		if want := (event.Key{PK: "ORDER#m-101#o-1", SK: "ORDER"}).Hash()[:16]; err != nil || strings.TrimSpace(string(got)) != want {
+			t.Errorf("%s %v, want %s", got, err, want)
+		}
+		return
+	}
+	t.Error("no command computes a key's hash")
 }

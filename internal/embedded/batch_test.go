@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func TestBatchInsertRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"ValidationError: Statement wasn't well formed, can't be processed: Expected an INSERT statement",
+	for i, want := range []string{"ValidationError: Statement wasn't well formed, can't be processed: Expected an INSERT or UPDATE statement",
 		"ValidationError: Number of parameters in request and statement don't match.", "ResourceNotFound: Requested resource not found", "ValidationError: One or more parameter values are not valid."} {
 		e := out.Responses[i].Error
 		if e == nil || !strings.HasPrefix(fmt.Sprintf("%s: %s", e.Code, *e.Message), want) {
@@ -109,6 +110,136 @@ func TestBatchInsertRefusals(t *testing.T) {
 	}
 	if out.Responses[4].Error != nil || w.get("good", "1") == nil {
 		t.Errorf("the good one among them: %v", out.Responses[4].Error)
+	}
+}
+
+const updateText = `UPDATE "events" SET a = a + ?, "m:L" = ? REMOVE "m:X" WHERE PK = ? AND SK = ? AND ("m:L" IS MISSING OR "m:L" < ?)`
+
+func updating(pk, text string, parameters ...types.AttributeValue) types.BatchStatementRequest {
+	return types.BatchStatementRequest{Statement: aws.String(text), Parameters: parameters, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+}
+
+// Each statement stands alone in an answer that succeeds, INSERTs and UPDATEs beside each other.
+func TestBatchUpdate(t *testing.T) {
+	for _, returns := range []bool{false, true} {
+		t.Run(fmt.Sprint("returns item ", returns), func(t *testing.T) {
+			w := newWorld(t, func(c *embedded.Config) { c.PartiQLReturnsItem = returns })
+			for _, pk := range []string{"new lane", "known lane", "counted", "bare", "text"} {
+				w.put(item(pk, "-", attrs{"a": n("1"), "m:X": b("1")}))
+			}
+			w.put(item("known lane", "-", attrs{"a": n("1"), "m:L": b("1")}))
+			counted := item("counted", "-", attrs{"a": n("1"), "m:L": b("3")})
+			w.put(counted)
+			w.put(item("bare", "-", nil))
+			w.put(item("text", "-", attrs{"a": s("one")}))
+			step := func(pk string) types.BatchStatementRequest {
+				return updating(pk, updateText, n("5"), b("3"), s(pk), s("-"), b("2"))
+			}
+			before := w.e.Usage()
+			out, err := w.batch(step("new lane"), step("known lane"), step("counted"), step("absent"), step("bare"), step("text"), insert("fresh", "1", "x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []string{"", "", "ConditionalCheckFailed", "ConditionalCheckFailed", "ValidationError", "ValidationError", ""} {
+				e := out.Responses[i].Error
+				if (want == "") != (e == nil) || (e != nil && string(e.Code) != want) {
+					t.Errorf("statement %d: %+v, want %q", i, e, want)
+				}
+			}
+			if e := out.Responses[2].Error; returns != (e.Item != nil) || (returns && !reflect.DeepEqual(e.Item, counted)) {
+				t.Errorf("the image of what was counted: %v", e.Item)
+			}
+			if e := out.Responses[3].Error; e.Item != nil {
+				t.Errorf("the image of what is not there: %v", e.Item)
+			}
+			for pk, want := range map[string]attrs{"new lane": {"a": n("6"), "m:L": b("3")}, "known lane": {"a": n("6"), "m:L": b("3")},
+				"counted": {"a": n("1"), "m:L": b("3")}, "bare": nil, "text": {"a": s("one")}} {
+				if got := w.get(pk, "-"); !reflect.DeepEqual(got, item(pk, "-", want)) {
+					t.Errorf("%s: %v", pk, got)
+				}
+			}
+			if w.get("absent", "-") != nil {
+				t.Error("an UPDATE made an item")
+			}
+			if used := w.e.Usage().Sub(before).WriteUnits(); used != 7 || *out.ConsumedCapacity[0].CapacityUnits != 7 {
+				t.Errorf("used %v write units and told %v, want 7: what is refused is charged too", used, *out.ConsumedCapacity[0].CapacityUnits)
+			}
+		})
+	}
+}
+
+func TestBatchUpdateRefusals(t *testing.T) {
+	w := newWorld(t)
+	for pk := range 20 {
+		w.put(item(fmt.Sprint(pk), "-", attrs{"a": n("1")}))
+	}
+	for i, tt := range []struct {
+		text       string // what stands around WHERE PK = ? AND SK = ?
+		parameters []types.AttributeValue
+		want       string
+	}{
+		{`UPDATE events SET a = ? WHERE PK = ?`, []types.AttributeValue{n("1"), s("0")}, "Where clause does not contain a mandatory equality on all key attributes"},
+		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ? OR a = ?`, []types.AttributeValue{n("1"), s("1"), s("-"), n("1")}, "Where clause does not contain a mandatory equality"},
+		{`UPDATE events SET SK = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("x"), s("2"), s("-")}, "One or more parameter values were invalid: Cannot update attribute SK. This attribute is part of the key"},
+		{`UPDATE events SET a = ?, a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), n("1"), s("3"), s("-")}, "Invalid UpdateExpression: Two document paths overlap"},
+		{`UPDATE events SET a = ? REMOVE a WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("4"), s("-")}, "Invalid UpdateExpression: Two document paths overlap"},
+		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("5")}, "Number of parameters in request and statement don't match."},
+		{`UPDATE events SET a = ?`, []types.AttributeValue{n("1")}, "Statement wasn't well formed, can't be processed: Expected WHERE"},
+		{`UPDATE events SET count = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("7"), s("-")}, "Statement wasn't well formed, can't be processed: Expected the name of an attribute"},
+		{`UPDATE events REMOVE a, b WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("8"), s("-")}, "Statement wasn't well formed, can't be processed: Expected WHERE"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("9e125"), s("9"), s("-")}, "Attempting to store more than 38 significant digits in a Number"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{s("1"), s("10"), s("-")}, "An operand in the update expression has an incorrect data type"},
+		{`UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("11"), n("1")}, "The provided key element does not match the schema"},
+		{`UPDATE events SET a = a + ? WHERE PK = ? AND SK = ? AND a < ?`, []types.AttributeValue{n("1"), s("12"), s("-"), &types.AttributeValueMemberBOOL{}}, "Invalid ConditionExpression: Incorrect operand type"},
+		{`UPDATE events SET GSI1PK = ? WHERE PK = ? AND SK = ?`, []types.AttributeValue{n("1"), s("13"), s("-")}, "One or more parameter values were invalid: Type mismatch for Index Key GSI1PK"},
+	} {
+		out, err := w.batch(updating("", tt.text, tt.parameters...), insert(fmt.Sprint("beside ", i), "1", "x"))
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+			continue
+		}
+		if e := out.Responses[0].Error; e == nil || e.Code != types.BatchStatementErrorCodeEnumValidationError || !strings.HasPrefix(*e.Message, tt.want) {
+			t.Errorf("%s: %+v, want %s", tt.text, e, tt.want)
+		}
+		if out.Responses[1].Error != nil {
+			t.Errorf("%s: the statement beside it: %v", tt.text, out.Responses[1].Error)
+		}
+	}
+	for pk := range 20 {
+		if got := w.get(fmt.Sprint(pk), "-"); !reflect.DeepEqual(got, item(fmt.Sprint(pk), "-", attrs{"a": n("1")})) {
+			t.Errorf("item %d is now %v", pk, got)
+		}
+	}
+	_, err := w.batch(insert("1", "-", "x"), updating("1", `UPDATE events SET a = ? WHERE PK = ? AND SK = ?`, n("1"), s("1"), s("-")))
+	expectInvalid(t, err, "Provided list of item keys contains duplicates")
+	for what, text := range map[string]string{
+		"an assignment that is neither ? nor a sum in a PartiQL UPDATE": `UPDATE events SET a = b WHERE PK = ? AND SK = ?`,
+		"a sum of other than an attribute and ? in a PartiQL UPDATE":    `UPDATE events SET a = a + b WHERE PK = ? AND SK = ?`,
+		"a comparison with other than ? in a PartiQL UPDATE":            `UPDATE events SET a = ? WHERE PK = 'a' AND SK = ?`,
+		"PartiQL NOT":                                  `UPDATE events SET a = ? WHERE NOT a = ?`,
+		"PartiQL BETWEEN":                              `UPDATE events SET a = ? WHERE a BETWEEN ? AND ?`,
+		"PartiQL RETURNING":                            `UPDATE events SET a = ? WHERE PK = ? AND SK = ? RETURNING ALL NEW *`,
+		"IS without MISSING in a PartiQL UPDATE":       `UPDATE events SET a = ? WHERE a IS NULL`,
+		"a path or function in a PartiQL UPDATE":       `UPDATE events SET a = if_not_exists(a, ?) WHERE PK = ?`,
+		"a literal in a PartiQL UPDATE":                `UPDATE events SET a = 1 WHERE PK = ?`,
+		"a PartiQL condition that is nested so deeply": `UPDATE events SET a = ? WHERE ` + strings.Repeat("(", 400),
+	} {
+		_, err := w.batch(updating("", text))
+		expectUnsupported(t, err, "embedded: BatchExecuteStatement: "+what+" is not supported")
+	}
+}
+
+func TestExecuteUpdate(t *testing.T) {
+	w := newWorld(t)
+	w.put(item("a", "-", attrs{"a": n("1")}))
+	in := &dynamodb.ExecuteStatementInput{Statement: aws.String(`UPDATE events SET a = a - ? WHERE (a >= ? OR a IS MISSING) AND PK = ? AND SK = ?`),
+		Parameters: []types.AttributeValue{n("1.5"), n("1"), s("a"), s("-")}, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+	if _, err := w.db.ExecuteStatement(background, in); err != nil || number(w.get("a", "-")["a"]) != "-0.5" {
+		t.Fatalf("%v, %v", w.get("a", "-"), err)
+	}
+	var failed *types.ConditionalCheckFailedException
+	if _, err := w.db.ExecuteStatement(background, in); !errors.As(err, &failed) || number(failed.Item["a"]) != "-0.5" {
+		t.Errorf("again: %v", err)
 	}
 }
 

@@ -1,24 +1,15 @@
-// Package embedded is an in-process engine for the calls that Ingot makes to DynamoDB, DynamoDB Streams,
-// SQS and S3. Its clients have the method signatures of the AWS SDK for Go v2, so the code that runs in
-// production runs on it unchanged, and they answer with the services' own semantics: conditions, limits,
-// capacity, shards that roll, visibility timeouts, time to live.
-//
-// What the engine does not implement it refuses with an UnsupportedError that names the field or the
-// expression; nothing is silently ignored. (The per-call option functions are accepted and unused: they
-// configure transport and retries, and the engine has neither.)
-//
-// Items are immutable once stored: a write copies its input, and every read answers with a fresh map whose
-// attribute values are shared with the store. A caller may change the map, but must not change a value in it.
-// A stream record is shared as a whole: nobody may change its maps either.
 package embedded
 
 import (
 	"context"
-	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/internal/embedded/api"
+	"github.com/ingot-events/ingot/internal/embedded/dynamo"
+	"github.com/ingot-events/ingot/internal/embedded/s3"
+	"github.com/ingot-events/ingot/internal/embedded/sqs"
 )
 
 // Config tells an Engine what it cannot know by itself. The zero value works.
@@ -36,7 +27,7 @@ type Config struct {
 	// RollAfter is the age at which an open shard is closed and continued by a child. Default 4 h;
 	// negative: shards never roll by themselves.
 	RollAfter time.Duration
-	// PartiQLReturnsItem makes a failed BatchExecuteStatement INSERT answer with Error.Item when the
+	// PartiQLReturnsItem makes a refused statement of a BatchExecuteStatement answer with Error.Item when the
 	// statement asks for ALL_OLD. What the service does is not proven, so callers are tested with both.
 	PartiQLReturnsItem bool
 	// Intercept, when set, is called around every client call. It may refuse before the call (return an
@@ -46,6 +37,11 @@ type Config struct {
 	// OnRecord, when set, is told of every stream record when it is written, in the order of the writes. The
 	// engine's lock is held: OnRecord must not call the engine. It must not change the record.
 	OnRecord func(shardID string, r types.Record)
+	// Behind, when set, lets reads be stale. It is asked at every read how many of the table's latest writes the
+	// replica lacks that answers it. A read that is not consistent is then answered as the table was before those
+	// writes; a consistent one is not affected. The engine remembers the writes of the last 5 s, 64 at most. Default:
+	// every read is current. The engine's lock is held: Behind must not call the engine.
+	Behind func(Read) int
 }
 
 func (c Config) withDefaults() Config {
@@ -67,42 +63,82 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// What the engine's parts declare and its users name.
+type (
+	// DynamoDB is the client of the tables.
+	DynamoDB = dynamo.Client
+	// Streams is the client of the tables' streams.
+	Streams = dynamo.Streams
+	// SQS is the client of the queues.
+	SQS = sqs.Client
+	// S3 is the client of the buckets.
+	S3 = s3.Client
+	// Read is what Config.Behind is told of a read.
+	Read = dynamo.Read
+	// Usage is what an engine was asked and what that would have been charged.
+	Usage = api.Usage
+	// TableUsage is what one table was charged.
+	TableUsage = api.TableUsage
+	// UnsupportedError says that a call asked for something the engine does not implement.
+	UnsupportedError = api.UnsupportedError
+)
+
+// Oldest is a Behind that makes each read that is not consistent as stale as can be.
+func Oldest(r Read) int { return r.Writes }
+
 // Engine holds tables, streams, queues and buckets in memory. It is safe for concurrent use; every
 // single-item operation is linearizable and a transaction is atomic.
 type Engine struct {
-	cfg     Config
-	tables  tables
-	queues  queues
-	buckets buckets
-	meter   meter
-	refused sync.Map // API name -> []field: the input fields that the engine does not implement
+	core    *api.Core
+	tables  *dynamo.Tables
+	queues  *sqs.Queues
+	buckets *s3.Buckets
 }
 
 // New returns an empty engine.
 func New(cfg Config) *Engine {
-	e := &Engine{cfg: cfg.withDefaults()}
-	e.tables = newTables(e)
-	e.queues = newQueues(e)
-	e.buckets = newBuckets(e)
-	return e
+	cfg = cfg.withDefaults()
+	c := api.NewCore(api.Config{Now: cfg.Now, Seed: cfg.Seed, Region: cfg.Region, Account: cfg.Account, Intercept: cfg.Intercept})
+	return &Engine{
+		core: c, queues: sqs.New(c), buckets: s3.New(c),
+		tables: dynamo.New(c, dynamo.Config{
+			Partitions: cfg.Partitions, RollAfter: cfg.RollAfter, PartiQLReturnsItem: cfg.PartiQLReturnsItem, OnRecord: cfg.OnRecord, Behind: cfg.Behind,
+		}),
+	}
 }
 
 // DynamoDB returns the client with the signatures of *dynamodb.Client.
-func (e *Engine) DynamoDB() *DynamoDB { return &DynamoDB{e} }
+func (e *Engine) DynamoDB() *DynamoDB { return e.tables.Client() }
 
 // Streams returns the client with the signatures of *dynamodbstreams.Client.
-func (e *Engine) Streams() *Streams { return &Streams{e} }
+func (e *Engine) Streams() *Streams { return e.tables.Streams() }
 
 // SQS returns the client with the signatures of *sqs.Client.
-func (e *Engine) SQS() *SQS { return &SQS{e} }
+func (e *Engine) SQS() *SQS { return e.queues.Client() }
 
 // S3 returns the client with the signatures of *s3.Client.
-func (e *Engine) S3() *S3 { return &S3{e} }
+func (e *Engine) S3() *S3 { return e.buckets.Client() }
 
-func (e *Engine) now() time.Time { return e.cfg.Now().UTC() }
+// Usage returns what the engine was asked so far.
+func (e *Engine) Usage() Usage { return e.core.Meter.Usage() }
 
-// source returns a generator for one part of the engine. Each part has its own, so that what happens in
-// one part does not shift the random choices of another.
-func (e *Engine) source(part string) *rand.Rand {
-	return rand.New(rand.NewPCG(e.cfg.Seed, hashKey(part)))
+// SweepExpired removes, from every table with a TTL attribute, the items whose time has come, as the
+// service does some time within days; their stream records carry its identity. It returns how many. Until
+// a sweep, an expired item is an item like any other. Removal costs no write units.
+func (e *Engine) SweepExpired() int { return e.tables.SweepExpired() }
+
+// Sweep is SweepExpired for at most so many items of each table: a large table is swept in parts.
+func (e *Engine) Sweep(most int) int { return e.tables.Sweep(most) }
+
+// RollShards closes every open shard of the table's stream and opens a child of each, as the service does
+// every few hours.
+func (e *Engine) RollShards(tableName string) error { return e.tables.RollShards(tableName) }
+
+// Forget drops a table with all its items and leaves no record of it in its stream, which lives on as the service's
+// does. What the memory holds besides the items can be measured then.
+func (e *Engine) Forget(tableName string) error { return e.tables.Forget(tableName) }
+
+// SplitShard closes one open shard of the table's stream and opens two children.
+func (e *Engine) SplitShard(tableName, shardID string) error {
+	return e.tables.SplitShard(tableName, shardID)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -345,5 +346,56 @@ func TestLargeRecords(t *testing.T) {
 	out, err := w.e.Streams().GetRecords(background, &dynamodbstreams.GetRecordsInput{ShardIterator: it})
 	if err != nil || len(out.Records) != 3 || out.NextShardIterator == nil {
 		t.Errorf("%d records, %v; want 3 of 5", len(out.Records), err)
+	}
+}
+
+// What was read long before is read again as it was.
+func TestReadingAgain(t *testing.T) {
+	w := newWorld(t)
+	for i := range 5000 {
+		w.put(item("k", fmt.Sprint(i), attrs{"v": n(fmt.Sprint(i))}))
+	}
+	for _, sh := range w.shards() {
+		it, err := w.iterator(sh.ShardId, types.ShardIteratorTypeTrimHorizon, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _ := w.read(it, 1000)
+		again, _ := w.read(it, 700)
+		if !reflect.DeepEqual(first, again) {
+			t.Errorf("shard %s: %d records, then %d others", *sh.ShardId, len(first), len(again))
+		}
+	}
+}
+
+// A table that is forgotten leaves its stream as it is.
+func TestForget(t *testing.T) {
+	w := newWorld(t)
+	w.put(item("k", "1", attrs{"v": n("1")}))
+	arn := w.streamARN()
+	if err := w.e.Forget("events"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.db.DescribeTable(background, &dynamodb.DescribeTableInput{TableName: aws.String("events")}); err == nil {
+		t.Error("the table is still there")
+	}
+	d, err := w.e.Streams().DescribeStream(background, &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := 0
+	for _, sh := range d.StreamDescription.Shards {
+		it, err := w.e.Streams().GetShardIterator(background, &dynamodbstreams.GetShardIteratorInput{StreamArn: arn, ShardId: sh.ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := w.read(it.ShardIterator, 10)
+		records += len(got)
+	}
+	if records != 1 {
+		t.Errorf("%d records, want that of the put alone", records)
+	}
+	if err := w.e.Forget("events"); err == nil {
+		t.Error("it was forgotten twice")
 	}
 }

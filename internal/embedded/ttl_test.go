@@ -17,8 +17,11 @@ func TestSweep(t *testing.T) {
 	w.put(item("text", "1", attrs{"expiresAt": s(at(-time.Second))}))
 	w.put(item("none", "1", nil))
 	before := w.e.Usage()
-	if got := w.e.SweepExpired(); got != 2 {
-		t.Errorf("swept %d, want 2", got)
+	if got := w.e.Sweep(1); got != 1 {
+		t.Errorf("swept %d, want 1", got)
+	}
+	if got := w.e.SweepExpired(); got != 1 {
+		t.Errorf("swept %d, want the other", got)
 	}
 	if used := w.e.Usage().Sub(before).WriteUnits(); used != 0 {
 		t.Errorf("a sweep cost %v write units, want none", used)

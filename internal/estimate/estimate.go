@@ -73,3 +73,6 @@ func SpreadForOne(bytes, partitions int) int {
 	}
 	return (LanesPerPartition*partitions + room - 1) / room
 }
+
+// ReadUnits is what a consistent read of an item of so many bytes costs: one for each started 4 KB.
+func ReadUnits(bytes int) int { return max(1, (bytes+4095)/4096) }

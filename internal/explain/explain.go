@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
@@ -68,13 +69,25 @@ func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	}
 	e.item(&x, item)
 	e.aggregates(&x, item)
+	if note != nil && note.Verdict == event.Expired.String() {
+		e.archived(&x, item)
+	}
 	if limit := time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin); item.ExpiresAt != 0 && !e.Now.Before(limit) {
 		x.refuse(&event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
 			Detail: fmt.Sprintf("it expires at %s, and an event is taken until an hour before that: stored later, it could be counted twice", x.ExpiresAt)})
 		x.nothing()
+		e.archived(&x, item)
 		return x, nil
 	}
 	return x, item
+}
+
+// archived puts down where the archive would have the item, had it been stored and expired. A key with a hash of the
+// stand-in key in it is not the item's.
+func (e *Explainer) archived(x *Explanation, item *event.Item) {
+	if !e.StandInKey || !e.Pipeline.Hashes(item.Type, "key") {
+		x.Archive = handler.ArchiveName(item)
+	}
 }
 
 // refuse puts down why the message is not stored.
@@ -93,9 +106,7 @@ func (e *Explainer) item(x *Explanation, item *event.Item) {
 	x.Type, x.ID, x.At, x.Digest = item.Type, item.ID, keys.FormatTime(item.At), item.Digest.String()
 	x.Key = &Key{item.Key.PK, item.Key.SK}
 	x.DigestText, _ = e.Pipeline.DigestText(item) // of an item just planned: there is no error
-	if item.Revision != nil {
-		x.Revision = item.Revision.String()
-	}
+	x.Revision = e.Pipeline.Revision(item)
 	for _, a := range item.Attributes {
 		if x.Attributes == nil {
 			x.Attributes = map[string]string{}
@@ -111,7 +122,7 @@ func (e *Explainer) item(x *Explanation, item *event.Item) {
 	order := e.Pipeline.Indexes() // GSI1 first, GSI10 after GSI9
 	slices.SortFunc(x.Indexes, func(a, b Index) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
 	if item.ExpiresAt != 0 {
-		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)), e.Pipeline.Retain(item.Type)
+		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)), e.Pipeline.Retain(item.Type, item.At)
 	}
 	each := event.WriteUnits(item.Size())
 	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each}

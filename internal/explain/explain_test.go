@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -227,7 +228,7 @@ func TestWhereAFileIsNotJSON(t *testing.T) {
 		{"{\r\n\"a\": 1,\r\n}\r\n", 3, 1, ""},
 		{"{\"a\": 1\n", 1, 8, ""},
 		{"not JSON", 1, 1, ""},
-		{"{\"id\": 1}\n{\"id\": 2}\n", 2, 1, oneEvent},
+		{"{\n\"id\": 1}\n{\"id\": 2}\n", 3, 1, oneEvent},
 		{"{\"id\": 1} [2]", 1, 11, oneEvent},
 		{"{\"id\": 1}}", 1, 10, ""},
 		{"{\"id\": 1, \"id\": 2}", 1, 11, ""},
@@ -244,8 +245,29 @@ func TestWhereAFileIsNotJSON(t *testing.T) {
 			t.Errorf("%q: line %d, column %d, %q: %s", c.text, x.Line, x.Column, x.Advice, x.Detail)
 		}
 		var b strings.Builder
-		if err := r.WriteText(&b); err != nil || strings.Contains(b.String(), " of the file") != (c.line > 0) || strings.Contains(b.String(), "demo --input") != (c.advice != "") {
+		if err := r.WriteText(&b); err != nil || strings.Contains(b.String(), " of the file") != (c.line > 0) || strings.Contains(b.String(), "on a line of its own") != (c.advice != "") {
 			t.Errorf("%q:\n%s", c.text, &b)
+		}
+	}
+}
+
+// Events one a line are messages of one batch, and what is not JSON in one of them has its place in the file.
+func TestEventsOneALine(t *testing.T) {
+	list, _, err := Messages("\ufeff\n{\"id\": 1}\n")
+	if err != errMark || list != nil {
+		t.Errorf("a byte order mark: %v", err)
+	}
+	list, batch, err := Messages("{\"id\": 1}\r\n\n  {\"id\": 2}\n{\"id\": 3\n")
+	if err != nil || batch || len(list) != 3 || list[1].Body != `{"id": 2}` {
+		t.Fatalf("%v, %v, %+v", err, batch, list)
+	}
+	x := explainer(t, aggregate.Marks).Explain(list).Messages[2]
+	if x.Verdict != "Poison" || x.Line != 4 || x.Column != 9 {
+		t.Errorf("%+v", x)
+	}
+	for _, text := range []string{"{\"id\": 1}\n", "1\n2\n", "{\n}\n{}\n", "[]\n[]"} {
+		if list, _, err := Messages(text); err != nil || len(list) != 1 {
+			t.Errorf("%q: %d messages, %v", text, len(list), err)
 		}
 	}
 }
@@ -304,5 +326,35 @@ func TestPayloadsAreShownHarmlessly(t *testing.T) {
 	}
 	if b.Len() > 6000 || !strings.Contains(b.String(), "whole with --output json") {
 		t.Errorf("%d bytes are shown:\n%s", b.Len(), &b)
+	}
+}
+
+// Of values that an event may leave out, those that it moves are shown; a total that it counts in without moving any
+// says so.
+func TestValuesThatAnEventLeavesOut(t *testing.T) {
+	const file = `ingot: 1
+epoch: 1
+type: order
+events:
+  order: {id: "{n}", at: "{t}", key: {pk: "{n}", sk: "-"}}
+aggregates:
+  all:
+    since: 1
+    from:
+      order: {values: {paid: {count: true, where: status = 'paid'}, lines: sum length lines?, tips: sum tip?}}
+`
+	e := explainer(t, aggregate.Marks)
+	var err error
+	if e.Pipeline, err = pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`{"n":1,"t":"2099-03-01T00:00:00Z"}`:                                       "counts it, and none of its values moves\n",
+		`{"n":1,"t":"2099-03-01T00:00:00Z","tip":3,"status":"paid","lines":[1,2]}`: "lines +2, paid +1, tips +3\n",
+	} {
+		var b strings.Builder
+		if err := e.Explain([]Message{{Message: envelope.Message{Body: body}}}).WriteText(&b); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s: %v\n%s", body, err, &b)
+		}
 	}
 }

@@ -30,7 +30,7 @@ func judge(list []Explanation, items []*event.Item) {
 
 // newer says that a replaces b under mode latest. Under insert the first one stands.
 func newer(a, b *event.Item) bool {
-	return a.Revision != nil && b.Revision != nil && a.Revision.Cmp(*b.Revision) > 0
+	return a.Newer(b)
 }
 
 // beside judges an item whose key another item of the batch, message number w, has taken.

@@ -9,13 +9,15 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/ndjson"
 )
 
 // Message is one message to explain.
 type Message struct {
 	ID string // the queue's message id; empty for a bare body
 	envelope.Message
-	bare bool // the body is the whole file
+	bare bool // the body is the whole file, or a whole line of it
+	line int  // of a file of lines, from 1; else 0
 }
 
 // ErrStream is returned for what Lambda sends for a table's stream.
@@ -32,8 +34,8 @@ var (
 
 // Messages takes the messages out of a file: what Lambda sends for a queue ({"Records": […]}, each with its
 // eventSource aws:sqs), what `aws sqs receive-message` prints ({"Messages": […]}, each with its ReceiptHandle), or
-// else one message, whose body is the whole text but for a line end after it. batch says which of the two. No text
-// is a batch without messages: that is what receive-message prints for an empty queue, and no queue takes an empty body.
+// or events one a line, each an object, or else one message, whose body is the whole text but for a line end after it.
+// batch says that it is one of the first two, whose messages have attributes of their own. No text is a batch without messages: that is what receive-message prints for an empty queue, and no queue takes an empty body.
 func Messages(text string) (list []Message, batch bool, err error) {
 	switch {
 	case strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff"):
@@ -60,11 +62,33 @@ func Messages(text string) (list []Message, batch bool, err error) {
 			return nil, false, errMessages
 		}
 	}
+	if list := eachLine(text); list != nil {
+		return list, false, nil
+	}
 	body := strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	if body == "" {
 		return nil, true, nil
 	}
 	return []Message{{Message: envelope.Message{Body: body}, bare: true}}, false, nil
+}
+
+// eachLine is a message for each line, if there are several and the first is an object by itself. What is not JSON in a
+// later one is that line's mistake.
+func eachLine(text string) []Message {
+	var list []Message
+	for line, err := range ndjson.Lines(strings.NewReader(text)) {
+		if err != nil {
+			return nil
+		}
+		if doc, err := event.ParseDocument(line.Text); len(list) == 0 && (err != nil || doc.Root().Kind() != event.Object) {
+			return nil
+		}
+		list = append(list, Message{Message: envelope.Message{Body: line.Text}, bare: true, line: line.Number})
+	}
+	if len(list) < 2 {
+		return nil
+	}
+	return list
 }
 
 func isStreamBatch(records event.Node) bool {

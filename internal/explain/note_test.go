@@ -6,14 +6,17 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -125,6 +128,54 @@ func TestProducersOwnAttributeIsNoNote(t *testing.T) {
 		m.Attributes = map[string]string{handler.Attribute: value}
 		if r := e.Explain([]Message{m}); r.Quarantined() || r.Messages[0].Quarantined != nil {
 			t.Errorf("%q is taken for a note: %+v", value, r.Messages[0].Quarantined)
+		}
+	}
+}
+
+// An Expired message says where its item would be in the archive, whatever a longer retain has made of it since; but
+// not where its key would be a hash made with the stand-in key.
+func TestArchiveOfAnExpiredMessage(t *testing.T) {
+	load := func(pk, retain string) *pipeline.Pipeline {
+		t.Helper()
+		text := "ingot: 1\nepoch: 1\ntype: visit\nevents:\n  visit:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"V#" + pk + "\", sk: \"-\"}\n    retain: " + retain + "\n"
+		p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml", pipeline.Secret([]byte(StandIn)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const note = `{"verdict":"Expired","reason":"past-expiry","detail":"d","pk":"V#1","sk":"-"}`
+	for _, c := range []struct {
+		name, pk, retain, note string
+		standIn, want          bool
+	}{
+		{"past its time", "{n}", "10d", "", false, true},
+		{"in quarantine, and retain is longer now", "{n}", "4000d", note, false, true},
+		{"in time", "{n}", "4000d", "", false, false},
+		{"a hash of the real key", "{n | hmac}", "10d", "", false, true},
+		{"a hash of the stand-in", "{n | hmac}", "10d", "", true, false},
+	} {
+		e := explainer(t, aggregate.Marks)
+		e.Pipeline, e.StandInKey = load(c.pk, c.retain), c.standIn
+		m := Message{Message: envelope.Message{Body: `{"n":"1","t":"2099-01-01T00:00:00Z"}`}}
+		if c.note != "" {
+			m.Attributes = map[string]string{handler.Attribute: c.note}
+		}
+		item, err := e.Pipeline.Plan(envelope.Message{Body: m.Body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		if c.want {
+			want = handler.ArchiveName(item)
+		}
+		r := e.Explain([]Message{m})
+		var b strings.Builder
+		if err := r.WriteText(&b); err != nil {
+			t.Fatal(err)
+		}
+		if x := r.Messages[0]; x.Archive != want || strings.Contains(b.String(), "if the archive has this object") != c.want {
+			t.Errorf("%s: %q, want %q, in\n%s", c.name, x.Archive, want, &b)
 		}
 	}
 }

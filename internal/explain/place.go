@@ -19,14 +19,15 @@ func (x *Explanation) place(m *Message) {
 		return
 	}
 	x.Line, x.Column = lineAndColumn(m.Body, syntax.Offset)
+	x.Line += max(0, m.line-1)
 	before, rest := m.Body[:syntax.Offset], m.Body[syntax.Offset:]
 	if _, err := event.ParseDocument(before); err == nil && (strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "[")) {
 		x.Advice = oneEvent
 	}
 }
 
-// oneEvent is for a file of several events.
-const oneEvent = "a second JSON value begins there, and explain takes one event a file; ingot demo --input takes a file with one event a line"
+// oneEvent is for several events that do not have a line each.
+const oneEvent = "a second JSON value begins there; write each event on a line of its own"
 
 // lineAndColumn is the place of a byte, from 1, columns in characters.
 func lineAndColumn(text string, offset int) (line, column int) {

@@ -34,6 +34,7 @@ type Explanation struct {
 	Indexes    []Index           `json:"indexes,omitempty"`
 	ExpiresAt  string            `json:"expiresAt,omitempty"` // absent: never
 	Retain     string            `json:"retain,omitempty"`
+	Archive    string            `json:"archive,omitempty"` // of what is Expired: its object's name, if it was ever stored
 	Item       *Cost             `json:"item,omitempty"`
 	Aggregates []Aggregate       `json:"aggregates,omitempty"` // those that its type feeds, by name
 }

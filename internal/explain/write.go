@@ -101,6 +101,10 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	if x.Digest != "" {
 		t.row("expires", x.expiry())
 	}
+	if x.Archive != "" {
+		t.row("archive", x.Archive)
+		t.row("", "if the archive has this object, the event was stored and this is a duplicate; if not, nothing is proven")
+	}
 	if x.Item != nil {
 		t.row("item", x.cost())
 	}
@@ -232,6 +236,9 @@ func (a *Aggregate) adds() string {
 		default:
 			parts = append(parts, add.Value+" +"+add.Amount)
 		}
+	}
+	if len(parts) == 0 {
+		return "counts it, and none of its values moves"
 	}
 	return strings.Join(parts, ", ")
 }

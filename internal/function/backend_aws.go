@@ -35,13 +35,16 @@ const (
 type backend struct{ config aws.Config }
 
 // connect reads what the SDK takes from the environment. It sends no request.
-func connect(ctx context.Context, _ *slog.Logger, _ settings, _ *pipeline.Pipeline) (*backend, error) {
+func connect(ctx context.Context, _ *slog.Logger, s settings, _ *pipeline.Pipeline) (*backend, error) {
 	c, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()))
 	if err != nil {
 		return nil, fmt.Errorf("AWS configuration: %w", err)
 	}
 	if c.Region == "" {
 		return nil, errors.New("AWS configuration: no Region is known; set AWS_REGION")
+	}
+	if s.endpoint != "" {
+		c.BaseEndpoint = &s.endpoint
 	}
 	return &backend{c}, nil
 }

@@ -98,6 +98,31 @@ func TestQuarantineReachesItsQueue(t *testing.T) {
 	}
 }
 
+// INGOT_ENDPOINT_URL takes the place of every service. Set to nothing, as template.yaml sets it on AWS, it leaves the
+// endpoint that an emulator gives the functions in AWS_ENDPOINT_URL.
+func TestEndpoint(t *testing.T) {
+	r := newRecorder(t, http.StatusOK, "")
+	injected := r.URL
+	for name, c := range map[string]struct{ own, injected string }{"own": {r.URL, "http://127.0.0.1:1"}, "injected": {"", injected}} {
+		t.Setenv("AWS_ENDPOINT_URL", c.injected)
+		s, err := readSettings(environment(map[string]string{"INGOT_TABLE": "events", "INGOT_ENDPOINT_URL": c.own}), tableVariable)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := connect(context.Background(), slog.New(slog.DiscardHandler), s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(r.seen())
+		if err := b.archive("archive").Put(context.Background(), "expired/a.json", "{}"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := r.seen(); len(got) != before+1 || got[before].URL.Path != "/archive/expired/a.json" {
+			t.Errorf("%s: %d requests", name, len(got)-before)
+		}
+	}
+}
+
 // With an endpoint of its own the bucket stands in the path: bucket.host would not resolve.
 func TestArchiveReachesItsBucket(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, "")
@@ -146,13 +171,31 @@ const (
 	keyed = "ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n  seen:\n    id: \"{id | hmac}\"\n    at: \"{at}\"\n    key: {pk: \"A#{id | hmac}\", sk: \"B\"}\n"
 )
 
+var labelled = strings.ReplaceAll(keyed, "| hmac}", "| hmac:id}")
+
+// A short secret is said at the start, and does not keep functions from starting where keys may be stored under it.
+func TestShortSecretIsSaid(t *testing.T) {
+	newRecorder(t, http.StatusBadRequest, "")
+	for secret, said := range map[string]bool{"fifteen letters": true, "sixteen letters.": false} {
+		var log bytes.Buffer
+		p := Process{Getenv: environment(map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PII_KEY": secret}),
+			Files: fstest.MapFS{"pipeline.yaml": {Data: []byte(keyed)}}, Pipeline: "pipeline.yaml", Out: io.Discard, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		if _, err := p.Ingest(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(log.String(), "INGOT_PII_KEY has less than 16 bytes") != said || strings.Contains(log.String(), secret) {
+			t.Errorf("%s: %s", secret, &log)
+		}
+	}
+}
+
 // starting makes both functions ready in the environment and returns their errors.
 func starting(env map[string]string, builtIn string) map[string]error {
 	var out bytes.Buffer
 	p := Process{Getenv: environment(env), Files: fstest.MapFS{"pipeline.yaml": {Data: []byte(builtIn)}}, Pipeline: "pipeline.yaml",
 		Out: &out, Log: slog.New(slog.DiscardHandler)}
-	_, ingest := p.Ingest(context.Background())
-	_, streams := p.Streams(context.Background())
+	_, ingest := p.Ingest(context.Background(), nil)
+	_, streams := p.Streams(context.Background(), nil)
 	return map[string]error{"ingest": ingest, "streams": streams}
 }
 
@@ -176,6 +219,10 @@ func TestRefusalsToStart(t *testing.T) {
 		"no such file":        {with("INGOT_PIPELINE", "absent.yaml"), plain, map[string]string{"ingest": "INGOT_PIPELINE names absent.yaml", "streams": "absent.yaml"}},
 		"mistakes in file":    {with("INGOT_PIPELINE", file), plain, map[string]string{"ingest": "evnts", "streams": "wrong.yaml:4:1"}},
 		"mistakes built in":   {tables, "ingot: 2\n", map[string]string{"ingest": "in this binary", "streams": "pipeline.yaml:1:"}},
+		"no table for the check": {map[string]string{"INGOT_TABLE": "events", "INGOT_PII_KEY": "a secret of sixteen bytes"}, keyed,
+			map[string]string{"ingest": "INGOT_AGGREGATES_TABLE is not set, and pipeline.yaml uses hmac in a key", "streams": "INGOT_AGGREGATES_TABLE"}},
+		"short for a label": {with("INGOT_PII_KEY", "fifteen letters"), labelled, map[string]string{"ingest": "less than 16 bytes", "streams": "less than 16 bytes"}},
+		"long for a label":  {with("INGOT_PII_KEY", "sixteen letters."), labelled, map[string]string{"streams": "totals"}},
 		// Ingest finds out with its first batch; streams must know before it counts.
 		"no such table": {tables, plain, map[string]string{"streams": "totals"}},
 		"with a secret": {with("INGOT_PII_KEY", "k"), keyed, map[string]string{"streams": "totals"}},

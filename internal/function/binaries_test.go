@@ -155,7 +155,7 @@ func environment(key, counting, ahead string) map[string]string {
 	return map[string]string{
 		"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "aggregates", "INGOT_ARCHIVE_BUCKET": "archive", "INGOT_COUNTING": counting,
 		"INGOT_QUARANTINE_URL": "http://host.docker.internal:4566/000000000000/quarantine", "INGOT_PII_KEY": key,
-		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_SAM_LOCAL": "true", "INGOT_TEST_CLOCK_AHEAD": ahead,
+		"INGOT_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_SAM_LOCAL": "true", "INGOT_TEST_CLOCK_AHEAD": ahead,
 	}
 }
 

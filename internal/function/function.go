@@ -18,13 +18,14 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Process is what a function takes from the process it runs in. All fields are required.
+// Process is what a function takes from the process it runs in. All fields but Namespace are required.
 type Process struct {
-	Getenv   func(string) string
-	Files    fs.FS        // holds the pipeline that was built in
-	Pipeline string       // its name there
-	Out      io.Writer    // metrics; standard output in Lambda
-	Log      *slog.Logger // the function's log
+	Getenv    func(string) string
+	Files     fs.FS        // holds the pipeline that was built in
+	Pipeline  string       // its name there
+	Out       io.Writer    // metrics; standard output in Lambda
+	Log       *slog.Logger // the function's log
+	Namespace string       // of the metrics in CloudWatch; empty: Namespace
 }
 
 // IngestHandler is the ingest function as aws-lambda-go takes it.
@@ -34,9 +35,10 @@ type IngestHandler func(context.Context, events.SQSEvent) (events.SQSEventRespon
 type StreamsHandler func(context.Context, json.RawMessage) (handler.StreamResponse, error)
 
 // Ingest makes the ingest function ready. It sends no request: an event table that does not exist is told by
-// the first batch, whose messages then stay in the queue.
-func (p Process) Ingest(ctx context.Context) (IngestHandler, error) {
-	s, plan, err := p.read(tableVariable)
+// the first batch, whose messages then stay in the queue. adjust, if it is not nil, may change the handler
+// before it is used; the metrics are written whatever it does.
+func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (IngestHandler, error) {
+	s, plan, err := p.read(ctx, tableVariable)
 	if err != nil {
 		return nil, err
 	}
@@ -44,15 +46,33 @@ func (p Process) Ingest(ctx context.Context) (IngestHandler, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Events: s.events, Env: b.env()})
+	if plan.SecretCheck() != "" && s.aggregates == "" {
+		return nil, Mistakes{aggregatesVariable + " is not set, and pipeline.yaml uses hmac in a key: set it to the name of the aggregates table, which holds a check value of " + secretVariable}
+	}
+	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Events: s.events, Aggregates: s.aggregates, Env: b.env()})
 	if err != nil {
 		return nil, err
 	}
-	in := &handler.Ingest{Plan: plan, Store: st, Env: b.env(), OnBatch: p.ingestReporter(s).batch, Log: p.Log}
+	in := &handler.Ingest{Plan: plan, Store: st, Env: b.env(), Log: p.Log}
 	if s.quarantine != "" {
 		in.Quarantine = b.quarantine(s.quarantine)
 	}
+	if adjust != nil {
+		adjust(in)
+	}
+	in.OnBatch = both(p.ingestReporter(s).batch, in.OnBatch)
 	return logged(p.Log, in.Handle), nil
+}
+
+// both calls the metrics' report of a batch, and then the user's own, if there is one.
+func both[R any](metrics, own func(context.Context, R)) func(context.Context, R) {
+	if own == nil {
+		return metrics
+	}
+	return func(ctx context.Context, r R) {
+		metrics(ctx, r)
+		own(ctx, r)
+	}
 }
 
 // startTime bounds Store.Start. Lambda gives the init phase 10 seconds and says nothing of why it was not
@@ -60,9 +80,10 @@ func (p Process) Ingest(ctx context.Context) (IngestHandler, error) {
 const startTime = 8 * time.Second
 
 // Streams makes the streams function ready, and makes sure that the aggregates table agrees with the
-// pipeline: new generations get their heads, and what would make a total mean two things is an error.
-func (p Process) Streams(ctx context.Context) (StreamsHandler, error) {
-	s, plan, err := p.read(aggregatesVariable)
+// pipeline: new generations get their heads, and what would make a total mean two things is an error. adjust
+// is as for Ingest.
+func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (StreamsHandler, error) {
+	s, plan, err := p.read(ctx, aggregatesVariable)
 	if err != nil {
 		return nil, err
 	}
@@ -79,24 +100,31 @@ func (p Process) Streams(ctx context.Context) (StreamsHandler, error) {
 	if err := st.Start(starting); err != nil {
 		return nil, err
 	}
-	h := &handler.Streams{Plan: plan, Store: st, Env: b.env(), OnBatch: p.streamsReporter(s).batch, Log: p.Log}
+	h := &handler.Streams{Plan: plan, Store: st, Env: b.env(), Log: p.Log}
 	if s.quarantine != "" {
 		h.Quarantine = b.quarantine(s.quarantine)
 	}
 	if s.archive != "" {
 		h.Archive = b.archive(s.archive)
 	}
+	if adjust != nil {
+		adjust(h)
+	}
+	h.OnBatch = both(p.streamsReporter(s).batch, h.OnBatch)
 	return logged(p.Log, h.Handle), nil
 }
 
 // read reads the environment and the pipeline it names.
-func (p Process) read(needs string) (settings, *pipeline.Pipeline, error) {
+func (p Process) read(ctx context.Context, needs string) (settings, *pipeline.Pipeline, error) {
 	limitMemory(p.Getenv)
 	s, err := readSettings(p.Getenv, needs)
 	if err != nil {
 		return s, nil, err
 	}
 	plan, err := p.load(s)
+	if err == nil && plan.UsesHMAC() && len(s.secret) < pipeline.MinSecret {
+		p.Log.WarnContext(ctx, fmt.Sprintf("%s has less than %d bytes and could be guessed; it cannot be changed where keys are stored under it, so use a longer one for new tables", secretVariable, pipeline.MinSecret))
+	}
 	return s, plan, err
 }
 

@@ -72,7 +72,7 @@ func ingestMeters() []meter[handler.IngestReport] {
 }
 
 var verdictAbout = [len(event.Verdicts) + 1]string{
-	event.Inserted:  "new events, stored",
+	event.Inserted:  "new events, stored, as far as the answer arrived: where it is lost the event comes again as a Duplicate, so this is at most the number of new items",
 	event.Updated:   "newer revisions that replaced the stored one",
 	event.Duplicate: "events that were stored already",
 	event.Stale:     "older revisions than the stored one",
@@ -90,10 +90,14 @@ func streamsMeters() []meter[handler.StreamsReport] {
 			func(b *streamed) float64 { return float64(b.report.Received) }},
 		{Metric{"ChangesForeign", emf.Count, "records of items that are not Ingot's; ignored"},
 			func(b *streamed) float64 { return float64(b.report.Foreign) }},
+		{Metric{"ItemsInserted", emf.Count, "new items, of the records that are not delivered again. A batch whose answer is lost is counted once more, so over time this is at least the number of new items"},
+			func(b *streamed) float64 { return float64(b.report.Inserted) }},
 		{Metric{"AggregateUpdates", emf.Count, "aggregate items written"},
 			func(b *streamed) float64 { return float64(b.report.Updates) }},
 		{Metric{"StepsDroppedByMark", emf.Count, "steps found counted already, by mark or receipt, and not counted again"},
 			func(b *streamed) float64 { return float64(b.report.Dropped) }},
+		{Metric{"LargeTotals", emf.Count, "totals written that take 300 KB or more; from 400 KB on the table takes no update of them"},
+			func(b *streamed) float64 { return float64(b.report.Large) }},
 		{Metric{"Quarantined", emf.Count, "records and updates put into quarantine; their totals are flagged"},
 			func(b *streamed) float64 { return float64(b.report.Quarantined) }},
 		{Metric{"Archived", emf.Count, "expired items kept in the archive bucket"},

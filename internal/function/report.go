@@ -1,6 +1,7 @@
 package function
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -45,7 +46,7 @@ func (p Process) emitter(s settings, role string) *emf.Emitter {
 	if name == "" {
 		name = role
 	}
-	return &emf.Emitter{Out: p.Out, Namespace: Namespace, Service: service, Function: name, Level: s.level}
+	return &emf.Emitter{Out: p.Out, Namespace: cmp.Or(p.Namespace, Namespace), Service: service, Function: name, Level: s.level}
 }
 
 // batch reports one batch. It changes nothing about the answer: metrics that cannot be written are a line of

@@ -12,11 +12,12 @@ import (
 const (
 	pipelineVariable   = "INGOT_PIPELINE"         // a file in place of the one in the binary
 	tableVariable      = "INGOT_TABLE"            // the events table; ingest needs it
-	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it
+	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it, and ingest where a key uses hmac
 	quarantineVariable = "INGOT_QUARANTINE_URL"   // URL of a standard queue; empty: no quarantine
 	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: what expires is gone
 	countingVariable   = "INGOT_COUNTING"         // marks (default) or receipts
 	secretVariable     = "INGOT_PII_KEY"          // needed where the pipeline uses hmac
+	endpointVariable   = "INGOT_ENDPOINT_URL"     // of an emulator in place of every service; empty: the SDK's own, as AWS_ENDPOINT_URL
 	nameVariable       = "AWS_LAMBDA_FUNCTION_NAME"
 	levelVariable      = "AWS_LAMBDA_LOG_LEVEL"
 	memoryVariable     = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE" // MB
@@ -31,6 +32,7 @@ type settings struct {
 	archive    string
 	counting   aggregate.Counting
 	secret     []byte
+	endpoint   string
 	function   string
 	level      string
 }
@@ -49,7 +51,7 @@ func (m Mistakes) Error() string {
 // is set to nothing counts as not set: template.yaml can only declare variables, never leave one out.
 func readSettings(getenv func(string) string, needs string) (settings, error) {
 	s := settings{pipeline: getenv(pipelineVariable), events: getenv(tableVariable), aggregates: getenv(aggregatesVariable),
-		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), secret: []byte(getenv(secretVariable)),
+		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), secret: []byte(getenv(secretVariable)), endpoint: getenv(endpointVariable),
 		function: getenv(nameVariable), level: getenv(levelVariable)}
 	var m Mistakes
 	if getenv(needs) == "" {
@@ -62,6 +64,7 @@ func readSettings(getenv func(string) string, needs string) (settings, error) {
 	}
 	m.checkQueue(s.quarantine)
 	m.checkBucket(s.archive)
+	m.checkEndpoint(s.endpoint)
 	m.checkSecret(s.secret)
 	counting, err := aggregate.ParseCounting(getenv(countingVariable))
 	if err != nil {
@@ -101,6 +104,12 @@ func (m *Mistakes) checkQueue(text string) {
 		m.add("%s is %q: set it to the queue's URL (https://sqs.REGION.amazonaws.com/ACCOUNT/NAME), not its name or ARN", quarantineVariable, text)
 	} else if strings.HasSuffix(u.Path, ".fifo") {
 		m.add("%s is %q: quarantine needs a standard queue, since its messages carry no group", quarantineVariable, text)
+	}
+}
+
+func (m *Mistakes) checkEndpoint(text string) {
+	if u, err := url.Parse(text); text != "" && (err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "") {
+		m.add("%s is %q: set it to the URL of an emulator, such as http://host.docker.internal:4566, or to nothing for AWS itself", endpointVariable, text)
 	}
 }
 

@@ -57,6 +57,7 @@ func TestReadSettingsMistakes(t *testing.T) {
 		"URL of no queue":     {map[string]string{"INGOT_TABLE": "events", "INGOT_QUARANTINE_URL": "https://sqs.eu-central-1.amazonaws.com/"}, tableVariable, []string{"INGOT_QUARANTINE_URL"}},
 		"not a URL":           {map[string]string{"INGOT_TABLE": "events", "INGOT_QUARANTINE_URL": "https://%zz/queue"}, tableVariable, []string{"INGOT_QUARANTINE_URL"}},
 		"FIFO quarantine":     {map[string]string{"INGOT_TABLE": "events", "INGOT_QUARANTINE_URL": queueURL + ".fifo"}, tableVariable, []string{"standard queue"}},
+		"endpoint's host":     {map[string]string{"INGOT_TABLE": "events", "INGOT_ENDPOINT_URL": "localhost:4566"}, tableVariable, []string{`INGOT_ENDPOINT_URL is "localhost:4566": set it to the URL`}},
 		"bucket's ARN":        {map[string]string{"INGOT_TABLE": "events", "INGOT_ARCHIVE_BUCKET": "arn:aws:s3:::archive"}, tableVariable, []string{"INGOT_ARCHIVE_BUCKET"}},
 		"bucket's URL":        {map[string]string{"INGOT_TABLE": "events", "INGOT_ARCHIVE_BUCKET": "s3://archive"}, tableVariable, []string{"without s3://"}},
 		"counting":            {map[string]string{"INGOT_TABLE": "events", "INGOT_COUNTING": "mark"}, tableVariable, []string{`INGOT_COUNTING is "mark": set it to marks (the default) or receipts`}},

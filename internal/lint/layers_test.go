@@ -16,19 +16,23 @@ var layers = []string{
 	"internal/testclock", "internal/sampleshop",
 	// What an event is, and what it adds to which total: pure.
 	"event", "keys", "envelope", "aggregate", "internal/syntax", "pipeline",
+	"internal/reserved",
 	// The tables, the two functions, and the proof.
 	"store", "handler", "verify",
 	// What stands in for AWS.
-	"internal/embedded", "internal/esm", "internal/runtimeapi", "internal/stack",
-	// What runs the functions on it: seeded worlds, the demo, users' own tests.
+	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
+	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded",
+	"internal/esm", "internal/runtimeapi", "internal/stack",
+	// What runs the functions on it: seeded worlds, users' own tests.
 	"internal/sim", "internal/sim/scenario", "internal/sim/worlds",
 	"internal/sim/mutants/hunt/found", "internal/sim/mutants/hunt", "internal/sim/mutants",
-	"internal/demo/tally", "internal/demo",
 	"ingottest",
-	// What is deployed: only the commands know the embedded pipeline.yaml.
-	".", "internal/emf", "internal/function", "cmd/ingest", "cmd/streams",
+	// What is deployed.
+	"internal/emf", "internal/function", ".", "cmd/ingest", "cmd/streams",
 	// The tool.
-	"internal/estimate", "internal/check/template", "internal/check", "internal/explain", "cmd/ingot",
+	"internal/ndjson", "internal/frequent", "internal/sample",
+	"internal/estimate", "internal/check/template", "internal/check", "internal/explain", "internal/propose", "internal/scaffold",
+	"internal/demo/tally", "internal/demo", "cmd/ingot",
 	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benches, and what checks the repository itself.
 	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
@@ -97,6 +101,75 @@ func TestEachPackageImportsThoseAboveIt(t *testing.T) {
 		for _, fault := range disorder(layers, imports(t, tags)) {
 			t.Errorf("with tags %q: %s", tags, fault)
 		}
+	}
+}
+
+// insides are the packages that only their façade and each other may import, and what each of them may import.
+var insides = map[string]map[string][]string{
+	"internal/embedded": {
+		"api":    nil,
+		"value":  {"api"},
+		"expr":   {"api", "value"},
+		"dynamo": {"api", "value", "expr"},
+		"sqs":    {"api", "value"},
+		"s3":     {"api"},
+	},
+}
+
+// breaches lists the imports that go through a wall.
+func breaches(insides map[string]map[string][]string, packages map[string][]string) []string {
+	var faults []string
+	for facade, rooms := range insides {
+		for name, imported := range packages {
+			room, within := strings.CutPrefix(name, facade+"/")
+			for _, other := range imported {
+				target, inside := strings.CutPrefix(other, facade+"/")
+				switch {
+				case !inside || name == facade:
+				case !within:
+					faults = append(faults, name+" imports "+other+", which only "+facade+" may use; import "+facade+" instead")
+				case !slices.Contains(rooms[room], target):
+					faults = append(faults, name+" imports "+other+"; what both need belongs into a package below both")
+				}
+			}
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+func TestWallsInsideAFacade(t *testing.T) {
+	packages := imports(t, "")
+	for _, fault := range breaches(insides, packages) {
+		t.Error(fault)
+	}
+	for facade, rooms := range insides {
+		for name := range packages {
+			room, within := strings.CutPrefix(name, facade+"/")
+			if _, known := rooms[room]; within && !known {
+				t.Errorf("%s is not in the map insides of internal/lint/layers_test.go; say there what it may import", name)
+			}
+		}
+	}
+}
+
+func TestBreachesAreFound(t *testing.T) {
+	rooms := map[string]map[string][]string{"f": {"a": nil, "b": {"a"}, "c": {"a"}}}
+	for name, tt := range map[string]struct {
+		packages map[string][]string
+		want     string // empty: nothing
+	}{
+		"fine":       {map[string][]string{"f": {"f/a", "f/b"}, "f/b": {"f/a", "x"}, "x": nil, "y": {"f"}}, ""},
+		"from afar":  {map[string][]string{"y": {"f/b"}}, "y imports f/b, which only f may use"},
+		"a sibling":  {map[string][]string{"f/c": {"f/b"}}, "f/c imports f/b; what both need"},
+		"from below": {map[string][]string{"f/a": {"f/b"}}, "f/a imports f/b; what both need"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults := strings.Join(breaches(rooms, tt.packages), "\n")
+			if (tt.want == "") != (faults == "") || !strings.HasPrefix(faults, tt.want) {
+				t.Errorf("found %q, want %q", faults, tt.want)
+			}
+		})
 	}
 }
 

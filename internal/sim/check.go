@@ -31,6 +31,7 @@ const (
 	Generation Check = "generation"  // a generation is not what its head says
 	Stuck      Check = "stuck"       // faults stopped, and the world does not come to rest
 	Cost       Check = "cost"        // more write units than promised
+	Returned   Check = "returned"    // an event that was erased is not, or can come back
 	Unkept     Check = "unkept"      // what cannot be counted is not in quarantine, or nothing is flagged for it
 	Broken     Check = "broken"      // the world itself failed
 )
@@ -100,6 +101,10 @@ func (w *World) record(shard string, r streamtypes.Record) {
 		return
 	}
 	w.tellChange(shard, c)
+	if c.old != nil && c.old.barred || c.new != nil && c.new.barred {
+		w.checkBar(c)
+		return
+	}
 	if c.new == nil {
 		return
 	}
@@ -113,8 +118,8 @@ func (w *World) record(shard string, r streamtypes.Record) {
 		switch {
 		case c.new.Type == "order" && c.old.fact != c.new.fact:
 			w.fail(Rewritten, "%s was %+v and is %+v", c.new.key(), c.old.fact, c.new.fact)
-		case c.new.Type == "parcel" && (c.new.Rev < c.old.Rev || c.new.Rev == c.old.Rev && c.new.fact != c.old.fact):
-			w.fail(Rewritten, "%s went from revision %d to %d", c.new.key(), c.old.Rev, c.new.Rev)
+		case c.new.Type == "parcel" && (c.old.newer(c.new.fact) || !c.new.newer(c.old.fact) && c.new.fact != c.old.fact):
+			w.fail(Rewritten, "%s went from revision %d/%d to %d/%d", c.new.key(), c.old.Rev, c.old.Cents, c.new.Rev, c.new.Cents)
 		}
 	}
 	w.checkStored(c)
@@ -256,9 +261,9 @@ func (w *World) unsettled(m *message) string {
 	switch {
 	case h == nil:
 		return "nothing of its key was ever stored, and it is not in quarantine"
-	case h.facts[m.fact]:
+	case h.facts[m.fact], h.barred:
 		return ""
-	case m.fact.Type == "parcel" && h.maxRev > m.fact.Rev:
+	case m.fact.Type == "parcel" && h.newest.newer(m.fact):
 		return ""
 	case h.live != nil:
 		return fmt.Sprintf("%+v is stored, and it is not in quarantine", h.live.fact)

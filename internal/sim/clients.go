@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,7 +16,12 @@ var sent = context.Background()
 type client struct{ w *World }
 
 func (c client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return request(c.w, ctx, "PutItem", true, func() (*dynamodb.PutItemOutput, error) { return c.w.dynamo.PutItem(sent, in) })
+	return request(c.w, ctx, "PutItem", true, func() (*dynamodb.PutItemOutput, error) {
+		if *in.TableName == eventsTable && c.w.isHot(text(in.Item["PK"])) {
+			return nil, throttled
+		}
+		return c.w.dynamo.PutItem(sent, in)
+	})
 }
 
 func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
@@ -23,13 +29,21 @@ func (c client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...fun
 }
 
 func (c client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return request(c.w, ctx, "UpdateItem", true, func() (*dynamodb.UpdateItemOutput, error) { return c.w.dynamo.UpdateItem(sent, in) })
+	return request(c.w, ctx, "UpdateItem", true, func() (*dynamodb.UpdateItemOutput, error) {
+		if pk := text(in.Key["PK"]); strings.HasPrefix(pk, "G#") && c.w.some(c.w.plan.Faults.Hot) {
+			c.w.fault(hot, pk)
+			return nil, throttled
+		}
+		return c.w.dynamo.UpdateItem(sent, in)
+	})
 }
 
 func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return request(c.w, ctx, "BatchExecuteStatement", true, func() (*dynamodb.BatchExecuteStatementOutput, error) {
 		return c.w.failStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
-			return c.w.dynamo.BatchExecuteStatement(sent, in)
+			return c.w.coolStatements(in, func(in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
+				return c.w.dynamo.BatchExecuteStatement(sent, in)
+			})
 		})
 	})
 }
@@ -48,19 +62,22 @@ func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dyn
 	return request(c.w, ctx, "Scan", false, func() (*dynamodb.ScanOutput, error) { return c.w.dynamo.Scan(sent, in) })
 }
 
-// operator is DynamoDB as the machine of a person reaches it, which may fall asleep just before a generation is
-// declared complete: by the time it is, more has been written.
+// operator is DynamoDB as the machine of a person reaches it, which may fall asleep just before it writes to a head: as
+// a pass begins, or as a generation is declared complete. By the time it does, more has been written.
 type operator struct{ client }
 
 func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	w := o.w
-	if *in.TableName == totals && w.phase < w.plan.Phases && w.chance(0.5) {
+	if strings.HasPrefix(text(in.Key["PK"]), "G#") && w.phase < w.plan.Phases && w.chance(0.5) {
 		w.fault(asleep, "")
 		asleepIn := w.phase
 		w.asleep++
 		w.park(time.Time{}, func() bool { return w.phase > asleepIn })
 		w.asleep--
 		w.sleep(time.Duration(w.rng.IntN(300)) * time.Second)
+	}
+	if *in.TableName == eventsTable {
+		w.eraseBeforeTouch(in.Key)
 	}
 	return o.client.UpdateItem(ctx, in)
 }

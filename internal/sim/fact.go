@@ -20,6 +20,25 @@ type fact struct {
 
 func (f fact) key() string { return f.Type + "/" + f.ID }
 
+// newer reports whether a parcel is a later version than another: by its revision, then by its cents.
+func (f fact) newer(other fact) bool {
+	return f.Rev > other.Rev || f.Rev == other.Rev && f.Cents > other.Cents
+}
+
+// tie is what stands beside the revision of a parcel: its cents as text in the order of the numbers.
+func (f fact) tie() string {
+	if f.Cents == 0 {
+		return "2"
+	}
+	digits := strconv.FormatInt(max(f.Cents, -f.Cents), 10)
+	size, digits := len(digits)-1, strings.TrimRight(digits, "0")
+	if f.Cents > 0 {
+		return fmt.Sprintf("3%03d%s", 500+size, digits)
+	}
+	complement := strings.Map(func(r rune) rune { return '0' + '9' - r }, digits)
+	return fmt.Sprintf("1%03d%s~", 500-size, complement)
+}
+
 func (f fact) at() time.Time {
 	at, _ := time.Parse(time.RFC3339, f.At)
 	return at

@@ -10,12 +10,14 @@ const (
 	never      = "never arrived"        // the sender gives up, and nothing was applied
 	twice      = "executed twice"       // the SDK sent it again
 	outage     = "outage"               // next to nothing gets through for a while
+	hotKey     = "hot key"              // the writes of one key are throttled for minutes
 	slow       = "slow"                 // the answer takes seconds to minutes
 	statements = "statements throttled" // some statements of a batch, inside a successful answer
 
 	statementCodes = "statements failed"     // some statements of a batch, inside a successful answer, with other codes
 	unread         = "keys left unread"      // some keys of a read come back unprocessed
 	inParts        = "read in parts"         // of a read of several keys, some are read before what others write, some after
+	behind         = "replica behind"        // a read meets a replica that lacks the latest writes; one that is not consistent is answered by it
 	cancelledFor   = "transaction cancelled" // with a reason for each item, of which none is a condition
 	lettersFailed  = "letters not taken"     // some letters of a batch, inside a successful answer
 	oddItem        = "odd item"              // a person writes, changes or removes an item that says it is Ingot's and cannot be understood
@@ -39,15 +41,19 @@ const (
 	afterLife = "delivered after expiry" // a copy of an event comes when the event is past its time
 	canary    = "old code beside new"    // an invocation runs the pipeline that is being replaced
 	byPerson  = "removed by a person"    // an item is removed by hand
+	byErasure = "erased by a person"     // an event is replaced by a bar, or its key is barred in advance
 	unraised  = "careless change"        // a pipeline changed without a new epoch
 	backAgain = "put back"               // an aggregate is taken out, and put back as it was
 	withdrawn = "both rolled back"       // both functions run the older pipeline for a while
 	swept     = "swept"                  // time to live removes items
+	hot       = "head throttled"         // a write of a head, which all shards write to
+	elsewhere = "swept elsewhere"        // time to live removes items in another Region, and the stream does not say who did
+	lasting   = "retain made longer"     // a pipeline is deployed that keeps events longer
 	asleep    = "operator asleep"        // a rebuild stops before its last request, and goes on when others have written
 )
 
 // FaultNames lists everything that a world may do to what it tests.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, outage, slow, statements, statementCodes, unread, inParts, cancelledFor, lettersFailed, oddItem, mistyped, filled,
-		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, unraised, backAgain, withdrawn, swept, asleep}
+	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, cancelledFor, lettersFailed, oddItem, mistyped, filled,
+		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting}
 }

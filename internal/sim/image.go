@@ -20,11 +20,15 @@ type image struct {
 	expiresAt int64
 	data      string
 	whole     map[string]streamtypes.AttributeValue
+	barred    bool // it bars the key of an erased event; of fact it has type and id
 }
 
 func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, error) {
 	if img == nil {
 		return nil, nil
+	}
+	if bar := barredImage(img); bar != nil {
+		return bar, nil
 	}
 	value := func(name string) string { return valueOf(img[name]) }
 	out := &image{whole: img, pk: value("PK"), sk: value("SK"), data: value("data"), epoch: atoi(value("epoch")), expiresAt: atoi(value("expiresAt"))}
@@ -38,6 +42,9 @@ func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, er
 	}
 	return out, nil
 }
+
+// digest is in hex.
+func (img *image) digest() string { return hex.EncodeToString([]byte(valueOf(img.whole["digest"]))) }
 
 // valueOf is an attribute's text, number, bytes or truth.
 func valueOf(v streamtypes.AttributeValue) string {
@@ -79,7 +86,7 @@ func (f fact) stored() map[string]typed {
 	all := map[string]typed{"PK": {"S", f.pk()}, "SK": {"S", f.sk()}, "type": {"S", f.Type}, "id": {"S", f.ID}, "at": {"S", at},
 		"digest": {"B", string(digest[:])}, "amount": {"N", strconv.FormatInt(f.Cents, 10)}, "present": {"BOOL", strconv.FormatBool(f.Gift)}}
 	if f.Type == "parcel" {
-		all["revision"] = typed{"N", strconv.FormatInt(f.Rev, 10)}
+		all["revision"], all["i:revision"] = typed{"N", strconv.FormatInt(f.Rev, 10)}, typed{"S", f.tie()}
 		all["GSI2PK"], all["GSI2SK"] = typed{"S", escape(f.Merchant)}, typed{"S", "parcel"}
 	}
 	if f.Customer == "" {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -19,6 +18,7 @@ import (
 type sandbox struct {
 	function string
 	epoch    int64
+	longer   bool          // its pipeline keeps events longer
 	skew     time.Duration // of its clock
 	plan     *pipeline.Pipeline
 	store    *store.Store
@@ -38,6 +38,7 @@ type invocation struct {
 	crashed  bool
 	copies   int               // of one event that it may put one by one
 	faults   int               // that it met
+	hot      int               // those of them that were a hot key's
 	spent    map[string]*spent // by table and key
 	// transactions of it that were accepted
 	transactions int
@@ -89,18 +90,21 @@ func (w *World) sandboxFor(function string) *sandbox {
 	if w.deployed(function) && epoch == 1 {
 		w.fault(canary, function)
 	}
+	long := function == "ingest" && w.keepsLonger()
 	for _, s := range w.sandboxes {
-		if s.function == function && s.epoch == epoch && !s.busy && !w.chance(0.1) {
+		if s.function == function && s.epoch == epoch && s.longer == long && !s.busy && !w.chance(0.1) {
 			return s
 		}
 	}
-	s := &sandbox{function: function, epoch: epoch, plan: pipelineOf(epoch, w.plan.Spread)}
-	if function == "streams" && w.plan.Skew && w.plan.Counting == aggregate.Marks {
-		// Nothing that counts by marks may depend on this machine's clock. (Receipts do: they live 96 h by it.)
+	s := &sandbox{function: function, epoch: epoch, longer: long, plan: pipelineOf(epoch, w.plan.Spread)}
+	if long {
+		s.plan = lengthenedOf(epoch, w.plan.Spread, w.notice)
+	}
+	if function == "streams" && w.plan.Skew { // nothing that is counted may depend on this machine's clock
 		s.skew = time.Duration(w.rng.IntN(200)-100) * time.Hour
 	}
 	env := w.envOff(s.skew)
-	s.store = w.storeOf(client{w}, epoch, env)
+	s.store = w.storeWith(client{w}, s.plan, env)
 	quarantine := handler.SQSIn(env, sender{w, epoch}, w.quarantineURL)
 	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env,
 		OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}
@@ -123,6 +127,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{},
 		epoch: s.epoch, began: w.model.records, wrote: map[write]int{}, kept: map[string]int{}}
 	w.invocations = append(w.invocations, inv)
+	began := w.now
 	ctx := w.deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)
 	w.spawn(inv.name, inv, func() {
 		inv.answer, inv.err = run(ctx, s)
@@ -136,6 +141,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 		w.drop(s)
 		return nil, errCrashed
 	case inv.answered:
+		w.checkHotKey(inv, w.now.Sub(began))
 		return inv.answer, inv.err
 	}
 	w.fault(timedOut, inv.name)

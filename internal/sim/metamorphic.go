@@ -69,7 +69,7 @@ func NewEvents(seed uint64, orders, parcels int) Events {
 // Plain is the simplest way to deliver events: one by one, each once, with nothing going wrong.
 func Plain(seed uint64) Plan {
 	p := StillPlan(seed)
-	p.Counting, p.FIFO, p.Spread, p.Phases, p.IngestBatch, p.StreamBatch, p.Window = aggregate.Marks, false, 1, 1, 1, 1, time.Minute
+	p.Counting, p.FIFO, p.Spread, p.Phases, p.IngestBatch, p.StreamBatch, p.Window, p.OneByOne = aggregate.Marks, false, 1, 1, 1, 1, time.Minute, -1
 	return p
 }
 

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"testing"
+
+	"github.com/ingot-events/ingot/aggregate"
 )
 
 // TestMetamorphic delivers the same events in many ways: the tables must not tell which.
@@ -46,6 +48,31 @@ func TestMetamorphic(t *testing.T) {
 	}
 }
 
+// TestStatementsAndUpdateItems delivers the same events twice from one seed, with its trouble: once all totals are
+// written by UpdateItems, and once by statements wherever a batch touches more than one. The tables must not tell.
+func TestStatementsAndUpdateItems(t *testing.T) {
+	for set := range 1 + fewer(20) {
+		events := NewEvents(set, 40, 8)
+		p := Variant(set)
+		p.Counting, p.StreamBatch, p.OneByOne = aggregate.Marks, 20, -1
+		drained, expired, failure := events.Deliver(p)
+		if failure != nil {
+			t.Fatalf("events %d, one by one: %v\n%+v", set, failure, p)
+		}
+		p.OneByOne = 1
+		d, e, failure := events.Deliver(p)
+		if failure != nil {
+			t.Fatalf("events %d, statements: %v\n%+v", set, failure, p)
+		}
+		if why := drained.Difference(d); why != "" {
+			t.Errorf("events %d, drained: %s\n%+v", set, why, p)
+		}
+		if why := expired.Difference(e); why != "" {
+			t.Errorf("events %d, expired: %s\n%+v", set, why, p)
+		}
+	}
+}
+
 // dimensions are the ways in which deliveries of the same events differ, and the values each has taken.
 type dimensions map[string]map[any]bool
 
@@ -53,7 +80,7 @@ func (d dimensions) add(p Plan) {
 	for name, value := range map[string]any{
 		"counting": p.Counting, "spread": p.Spread, "FIFO": p.FIFO, "window": p.Window, "bursts": p.Phases, "bisecting": p.Bisect,
 		"batch of the queue": p.IngestBatch, "batch of the stream": p.StreamBatch, "queue mappings": p.Ingests, "duplicates": p.Duplicates, "order": p.Seed,
-		"a second poller": p.Faults.Second > 0, "shard splits": p.Faults.Split > 0,
+		"totals one by one": p.OneByOne, "a second poller": p.Faults.Second > 0, "shard splits": p.Faults.Split > 0,
 	} {
 		if d[name] == nil {
 			d[name] = map[any]bool{}

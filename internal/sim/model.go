@@ -19,7 +19,7 @@ import (
 type change struct {
 	seq      string // padded: text order is number order
 	old, new *image
-	byTTL    bool
+	expired  bool // it is the removal of an item whose time was over
 	counted  bool // receipts
 	steps    []*step
 }
@@ -96,7 +96,7 @@ func (m *model) history(key string) *history {
 func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 	c := &change{seq: pad(*r.Dynamodb.SequenceNumber)}
 	for _, img := range []map[string]streamtypes.AttributeValue{r.Dynamodb.OldImage, r.Dynamodb.NewImage} {
-		if img != nil && img["type"] == nil {
+		if img != nil && img["type"] == nil && img["i:barred"] == nil {
 			return nil, nil
 		}
 	}
@@ -107,7 +107,13 @@ func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 	if c.new, err = m.readImage(r.Dynamodb.NewImage); err != nil {
 		return nil, err
 	}
-	c.byTTL = r.UserIdentity != nil && *r.UserIdentity.PrincipalId == "dynamodb.amazonaws.com"
+	if c.new == nil && !c.old.barred {
+		c.expired = c.old.expiresAt <= r.Dynamodb.ApproximateCreationDateTime.Unix() // everything in a world expires
+	}
+	if (c.old == nil || c.old.barred) && (c.new == nil || c.new.barred) { // no event comes or goes
+		m.remember(c)
+		return c, nil
+	}
 	m.shards[shard] = append(m.shards[shard], c)
 	m.route(shard, c)
 	if !m.marks {
@@ -190,7 +196,7 @@ func (m *model) route(shard string, c *change) {
 			continue
 		}
 		s := touch(c.old, p)
-		if c.byTTL && !p.subtract {
+		if c.expired && !p.subtract {
 			s.fpx.Add(s.fpx, big.NewInt(p.term))
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -15,8 +16,8 @@ func (w *World) rebuild() (complete bool) {
 	def, _ := plan.Definition("status")
 	s := w.storeOf(operator{client{w}}, 2, w.env())
 	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
-	head, err := s.Head(ctx, def)
-	if err != nil || head == nil {
+	behind, err := s.BeginPass(ctx, def)
+	if err != nil {
 		return false
 	}
 	if _, err := s.Touch(ctx); err != nil {
@@ -26,7 +27,7 @@ func (w *World) rebuild() (complete bool) {
 		w.idle = 0
 		w.park(time.Time{}, func() bool { return w.idle >= 3 })
 	}
-	differences, err := verify.Finish(ctx, plan, s, def, head.Behind, w.now)
+	differences, err := verify.Finish(ctx, plan, s, def, behind, w.now)
 	w.tracef("rebuild: %d differences, %v", len(differences), err)
 	return err == nil && len(differences) == 0
 }
@@ -113,7 +114,11 @@ func (w *World) starter(version int64) *store.Store {
 }
 
 func (w *World) storeOf(client store.Client, version int64, env store.Env) *store.Store {
-	s, err := store.New(store.Config{Client: client, Pipeline: pipelineOf(version, w.plan.Spread), Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, Env: env})
+	return w.storeWith(client, pipelineOf(version, w.plan.Spread), env)
+}
+
+func (w *World) storeWith(client store.Client, plan *pipeline.Pipeline, env store.Env) *store.Store {
+	s, err := store.New(store.Config{Client: client, Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Env: env})
 	if err != nil {
 		w.fail(Broken, "store: %v", err)
 	}

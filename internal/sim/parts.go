@@ -23,7 +23,7 @@ type part struct {
 
 // parts is what an image contributes, worked out once for each payload and stamp.
 func (m *model) parts(img *image) []part {
-	if img == nil {
+	if img == nil || img.barred {
 		return nil
 	}
 	key := stamped{img.data, img.epoch}
@@ -50,9 +50,13 @@ func (m *model) contribute(img *image) (list []part) {
 	}
 	if img.Type == "order" {
 		if img.Cents >= 0 || img.Gift {
+			values := map[string]int64{"orders": 1, "revenue": img.Cents} // and no points: an order has no revision
+			if img.Gift {
+				values["gifts"] = 1
+			}
 			day := img.at().UTC().Truncate(24 * time.Hour)
 			add(part{name: "daily", by: img.Merchant, since: 1, window: day.Format(time.RFC3339), expires: day.Add((24 + 240) * time.Hour).Unix(), spread: m.spread,
-				values: map[string]int64{"orders": 1, "revenue": img.Cents}, max: map[string]int64{"largest": img.Cents}, min: map[string]int64{"smallest": img.Cents}})
+				values: values, max: map[string]int64{"largest": img.Cents}, min: map[string]int64{"smallest": img.Cents}})
 		}
 		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"orders": 1, "revenue": img.Cents}})
 		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}})
@@ -60,7 +64,11 @@ func (m *model) contribute(img *image) (list []part) {
 		if img.Cents < 900 || img.Customer == "" {
 			add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
 		}
-		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
+		values := map[string]int64{"parcels": 1}
+		if img.Rev > 2 {
+			values["revisions"] = img.Rev
+		}
+		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: values})
 	}
 	return list
 }

@@ -36,8 +36,12 @@ func (w *World) person() {
 
 func (w *World) remove(img *image) {
 	w.fault(byPerson, img.key())
+	w.delete(img)
+	w.observe()
+}
+
+func (w *World) delete(img *image) {
 	w.eventWrites++
 	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk)})
 	w.must(err)
-	w.observe()
 }

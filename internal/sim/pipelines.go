@@ -21,13 +21,14 @@ func declaration(version int64, spread int) pipeline.Spec {
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: retain, Attributes: attributes,
 				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{merchant}#{id}"}}},
-			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: retain, Attributes: attributes, Mode: "latest", Revision: "rev number",
+			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: retain, Attributes: attributes, Mode: "latest", Revision: "rev number\ncents number",
 				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at}"}, "GSI2": {PK: "{merchant}", SK: "{@type}"}}},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 240 * time.Hour, Spread: spread,
 				From: map[string]pipeline.FromSpec{"order": {Where: "cents >= 0 or gift = true",
-					Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "smallest": "min cents"}}}},
+					Values: map[string]string{"orders": "count", "revenue": "sum cents", "largest": "max cents", "smallest": "min cents",
+						"gifts": "count where gift = true", "points": "sum rev?"}}}},
 			"live": {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{
 				"order":  {Values: map[string]string{"orders": "count", "revenue": "sum cents"}},
 				"parcel": {Where: "cents < 900 or not exists customer", Values: map[string]string{"parcels": "count"}}}},
@@ -47,7 +48,7 @@ func declaration(version int64, spread int) pipeline.Spec {
 	}
 	if spec.Epoch >= 2 && version != takenOut {
 		spec.Aggregates["status"] = pipeline.AggregateSpec{Since: 2, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract",
-			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}, "parcel": {Values: map[string]string{"parcels": "count"}}}}
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}, "parcel": {Values: map[string]string{"parcels": "count", "revisions": "sum rev? where rev > 2"}}}}
 	}
 	return spec
 }

@@ -39,12 +39,15 @@ type Plan struct {
 	Back    bool // a function is rolled back for a while, when newer stamps are there already
 	// Withdrawn is the phase in which both functions are rolled back; 0: never.
 	Withdrawn int
-	People    bool // a person removes an item now and then
-	Redrive   bool // dead letters are moved back
+	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0: never.
+	Longer  int
+	People  bool // a person removes an item now and then
+	Redrive bool // dead letters are moved back
 
 	Bisect      bool // the stream mapping splits failed batches
 	Skew        bool // a streams function has a clock of its own
-	ReturnsItem bool // a failed PartiQL INSERT answers with what is stored
+	ReturnsItem bool // a refused statement answers with what is stored
+	OneByOne    int  // how many totals of a batch are written one by one; more go as statements. 0: the store's own
 }
 
 // Faults are chances per request, per invocation and per round of a mapping.
@@ -53,7 +56,10 @@ type Faults struct {
 	Codes, Unread, Cancel, Letters                                      float64 // inside the answer to a request
 	DropAnswer, Duplicate, Forget                                       float64 // of an invocation
 	Stale, Second, Roll, Split, Replay, Sweep, Outage                   float64 // of a round
+	Hot                                                                 float64 // of a write of a head: it is throttled
 	Odd, Damage                                                         float64 // of a round: a person's doing
+	HotKey                                                              float64 // of a round: a key becomes hot
+	Behind                                                              float64 // of a read
 }
 
 // NewPlan draws a plan.
@@ -112,6 +118,19 @@ func NewPlan(seed uint64) Plan {
 	if chance(0.12) || p.Counting == aggregate.Receipts && chance(0.25) {
 		p.Faults.Damage = 0.002 + rate(0.02)
 	}
+	if chance(0.3) {
+		p.Longer = among(2, p.Phases)
+	}
+	p.Faults.Behind = rate(0.6)
+	if p.Upgrade > 0 && chance(0.4) {
+		p.Faults.Hot = 0.3 + rate(0.6)
+	}
+	if chance(0.7) { // both ways of writing are used side by side
+		p.OneByOne = among(1, 5)
+	}
+	if chance(0.3) {
+		p.Faults.HotKey = 0.01 + rate(0.03)
+	}
 	return p
 }
 
@@ -121,5 +140,5 @@ func NewPlan(seed uint64) Plan {
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
-		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true}
+		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, OneByOne: min(p.OneByOne, 1)}
 }

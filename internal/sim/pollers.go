@@ -116,6 +116,9 @@ func (w *World) meddle() {
 		w.fault(second, "")
 		w.secondPoller(old)
 	}
+	if w.chance(f.HotKey) && !w.now.Before(w.hotUntil) {
+		w.hot, w.hotUntil = "", w.now.Add(time.Duration(60+w.rng.IntN(240))*time.Second)
+	}
 	if w.chance(f.Outage) {
 		// Long enough that an invocation runs out of time, and must say what it could not prove; or a permission
 		// is missing, and it fails with time left.
@@ -178,10 +181,28 @@ func (w *World) split() {
 	w.observe()
 }
 
-// sweep lets time to live do its work.
+// sweep lets time to live do its work. Some of it may be done in another Region of a global table: such removals come
+// without a word on who made them.
 func (w *World) sweep() {
+	if w.chance(0.3) {
+		w.sweepElsewhere()
+	}
 	if n := w.engine.SweepExpired(); n > 0 {
 		w.fault(swept, fmt.Sprintf("%d items", n))
+		w.observe()
+	}
+}
+
+func (w *World) sweepElsewhere() {
+	n := 0
+	for _, key := range sortedKeys(w.model.keys) {
+		if img := w.model.keys[key].live; img != nil && img.expiresAt <= w.now.Unix() && w.chance(0.7) {
+			w.delete(img)
+			n++
+		}
+	}
+	if n > 0 {
+		w.fault(elsewhere, fmt.Sprintf("%d items", n))
 		w.observe()
 	}
 }

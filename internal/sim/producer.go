@@ -90,6 +90,11 @@ func (w *World) copies(phase int) (list []*message) {
 	if closing := w.closing(); len(closing) > 0 && w.chance(0.3) {
 		from = closing
 	}
+	if w.plan.Longer > 0 {
+		if returning := w.returning(); len(returning) > 0 && w.chance(0.5) {
+			from = returning
+		}
+	}
 	for range w.rng.IntN(w.plan.Copies + 1) {
 		again := *from[w.rng.IntN(len(from))]
 		if !again.malformed && w.chance(0.5) {
@@ -106,7 +111,7 @@ func (w *World) closing() (list []*message) {
 		if m.malformed {
 			continue
 		}
-		if left := m.fact.at().Add(retain).Sub(w.now); left > 0 && left <= early {
+		if left := m.fact.at().Add(w.lifetime(m.fact)).Sub(w.now); left > 0 && left <= early {
 			list = append(list, m)
 		}
 	}
@@ -117,7 +122,7 @@ func (w *World) send(m *message) {
 	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &m.body, MessageAttributes: m.attributes()}
 	w.log = append(w.log, m)
 	w.tracef("sends %s", m.body)
-	if first := w.firstSent[m.fact]; first != nil && !m.malformed && !w.now.Before(m.fact.at().Add(retain)) {
+	if first := w.firstSent[m.fact]; first != nil && !m.malformed && !w.now.Before(m.fact.at().Add(w.lifetime(m.fact))) {
 		w.fault(afterLife, m.body)
 	}
 	if w.plan.FIFO {

@@ -9,6 +9,7 @@ import (
 type Stats struct {
 	Sent, Deliveries, Acknowledged int
 	Invocations, Puts, Updates     int
+	Statements                     int // of the updates
 	Steps                          int
 	Shards, Rolls                  int // shards with records; shards that continue others
 	Inserted, Expired              int
@@ -74,14 +75,23 @@ func (w *World) liveBursts() bool {
 		if w.phase == w.plan.Upgrade {
 			w.othersStart()
 		}
+		if w.phase == w.plan.Longer {
+			w.lengthen()
+		}
 		sending := true
 		w.spawn("producer", nil, func() { w.produce(w.phase); sending = false })
+		if w.plan.People && w.chance(0.5) {
+			w.spawn("eraser", nil, w.erasure)
+		}
 		w.run(phaseSteps, func() bool { return !sending && w.quiet() })
 		if w.failure != nil {
 			return false
 		}
 		if w.plan.People && w.chance(0.5) {
 			w.person()
+		}
+		if w.plan.People && w.chance(0.5) {
+			w.spawn("eraser", nil, w.erasure) // beside a rebuild
 		}
 		if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade && w.chance(0.3) {
 			w.careless([]int64{hasty, letGo}[w.rng.IntN(2)])
@@ -169,7 +179,7 @@ func (w *World) run(most int, done func() bool) bool {
 // expireAll jumps beyond everything's time.
 func (w *World) expireAll() {
 	w.now = w.now.Add(20 * time.Hour)
-	for range 3 {
+	for at := w.now; w.now.Sub(at) < w.longestLife(); {
 		w.sweep()
 		for _, m := range w.copies(w.plan.Phases + 1) {
 			w.send(m)

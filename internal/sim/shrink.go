@@ -49,7 +49,8 @@ func retry(q Plan, fails func(Plan) bool) (Plan, bool) {
 func cuts() []func(Plan) Plan {
 	list := []func(Plan) Plan{
 		func(p Plan) Plan { p.Upgrade, p.Canary, p.Back = 0, false, false; return p },
-		func(p Plan) Plan { p.Phases = less(p.Phases, max(p.Upgrade, p.Weekend)+1); return p },
+		func(p Plan) Plan { p.Longer = 0; return p },
+		func(p Plan) Plan { p.Phases = less(p.Phases, max(p.Upgrade, p.Weekend, p.Longer)+1); return p },
 		func(p Plan) Plan { p.Messages = less(p.Messages, 1); return p },
 		func(p Plan) Plan { p.Back = false; return p },
 		func(p Plan) Plan { p.Weekend, p.RollAfter = 0, 0; return p },
@@ -62,6 +63,7 @@ func cuts() []func(Plan) Plan {
 		func(p Plan) Plan { p.Skew = false; return p },
 		func(p Plan) Plan { p.Bisect = false; return p },
 		func(p Plan) Plan { p.ReturnsItem = false; return p },
+		func(p Plan) Plan { p.OneByOne = 0; return p },
 		func(p Plan) Plan { p.Ingests = 1; return p },
 		func(p Plan) Plan { p.Spread = 1; return p },
 		func(p Plan) Plan { p.Late = 0; return p },
@@ -73,7 +75,10 @@ func cuts() []func(Plan) Plan {
 		list = append(list, func(p Plan) Plan { *p.Faults.each()[i] = 0; return p })
 	}
 	return append(list,
-		func(p Plan) Plan { p.Phases = max(1, p.Phases-1, min(p.Phases, max(p.Upgrade, p.Weekend)+1)); return p },
+		func(p Plan) Plan {
+			p.Phases = max(1, p.Phases-1, min(p.Phases, max(p.Upgrade, p.Weekend, p.Longer)+1))
+			return p
+		},
 		func(p Plan) Plan { p.Messages = max(1, p.Messages-1); return p },
 		func(p Plan) Plan { p.IngestBatch = less(p.IngestBatch, 1); return p },
 		func(p Plan) Plan { p.StreamBatch = less(p.StreamBatch, 1); return p })

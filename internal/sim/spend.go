@@ -1,7 +1,10 @@
 package sim
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -12,7 +15,7 @@ type spent struct {
 	accepted, attempts int // writes
 	after              int // of the attempts, those after one was accepted
 	before             int // writes of others that were accepted before its first
-	reads              int
+	reads, payloads    int
 }
 
 // spend checks what one more write costs. The bounds: an invocation puts an order once, and writes an aggregate
@@ -48,7 +51,7 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 	case strings.HasPrefix(pk, "A#") && w.model.marks:
 		most = 3 + others
 		if s := w.model.slots[pk+"|"+sk]; s != nil && s.damaged {
-			most += 4 // it is asked what stands in the way, three times in vain, and given a flag
+			most += 8 // a statement, then an UpdateItem, asks three times in vain what stands in the way; then it is flagged
 		}
 		if s.accepted > 1 {
 			w.fail(Cost, "%s writes %s %d times for one batch", inv.name, pk, s.accepted)
@@ -87,23 +90,40 @@ func (r recorder) spendReceipts(receipts []string, accepted bool) {
 }
 
 // spendRead checks that an event's item is read for a reason: a write of it was refused, or a copy is too late to be
-// written, or something went wrong.
-func (r recorder) spendRead(pk string) {
+// written, or something went wrong. Its payload is read after that, and only where another event holds the key.
+func (r recorder) spendRead(pk string, payload bool) {
 	w, inv := r.w, r.w.current.invocation()
 	if inv == nil {
 		return
 	}
 	key := eventsTable + "|" + pk + "|"
 	s := inv.spentOn(key, w.accepted[key])
+	if payload {
+		s.payloads++
+		w.checkPayload(inv, pk, s)
+		return
+	}
 	s.reads++
 	tooLate := 0
 	for _, sqs := range inv.messages {
-		if m := w.sent[sqs.Body]; m != nil && m.fact.pk() == pk && !w.now.Before(m.fact.at().Add(retain-early)) {
+		if m := w.sent[sqs.Body]; m != nil && m.fact.pk() == pk && !w.now.Before(m.fact.at().Add(w.lifetime(m.fact)-early)) {
 			tooLate++
 		}
 	}
 	if most := s.attempts - s.accepted + tooLate + inv.faults; s.reads > most {
 		w.fail(Cost, "%s reads %s %d times, with %d of its %d writes accepted, %d copies too late and %d faults", inv.name, pk, s.reads, s.accepted, s.attempts, tooLate, inv.faults)
+	}
+}
+
+// checkPayload: one look at the payload follows one look at the rest, of an item that is not the message's own or has
+// a later stamp.
+func (w *World) checkPayload(inv *invocation, pk string, s *spent) {
+	other := slices.ContainsFunc(inv.messages, func(sqs events.SQSMessage) bool {
+		m := w.sent[sqs.Body]
+		return m != nil && m.fact.pk() == pk && w.held(inv, m, func(img *image) bool { return img != nil && (img.fact != m.fact || img.epoch > inv.epoch) })
+	})
+	if s.payloads > s.reads+inv.faults || !other {
+		w.fail(Cost, "%s reads the payload of %s %d times after %d reads without it; that another event held the key is %v", inv.name, pk, s.payloads, s.reads, other)
 	}
 }
 
@@ -162,12 +182,17 @@ func (r recorder) spendItem(table *string, item map[string]types.AttributeValue,
 	}
 }
 
-// keyOf is the partition key among a statement's parameters; every event of a world has one of two.
-func keyOf(parameters []types.AttributeValue) string {
-	for _, p := range parameters {
-		if s, ok := p.(*types.AttributeValueMemberS); ok && (strings.HasPrefix(s.Value, "ORDER#") || strings.HasPrefix(s.Value, "PARCEL#")) {
-			return s.Value
+// keyOf is the key among a statement's parameters, and the table. A world's events have two kinds of partition key,
+// and one item under each.
+func keyOf(parameters []types.AttributeValue) (table, pk, sk string) {
+	for i, p := range parameters {
+		switch s, _ := p.(*types.AttributeValueMemberS); {
+		case s == nil:
+		case strings.HasPrefix(s.Value, "ORDER#") || strings.HasPrefix(s.Value, "PARCEL#"):
+			return eventsTable, s.Value, ""
+		case strings.HasPrefix(s.Value, "A#"): // its sort key comes next
+			return totals, s.Value, text(parameters[i+1])
 		}
 	}
-	return ""
+	return eventsTable, "", ""
 }

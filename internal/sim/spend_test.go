@@ -38,6 +38,7 @@ func TestSpend(t *testing.T) {
 		"an order read first":                  {invocation{copies: 1}, []write{looks, order(true)}, true},
 		"an order read when stored":            {invocation{copies: 1}, []write{order(true), looks}, true},
 		"an order read twice":                  {invocation{copies: 1}, []write{order(false), looks, looks}, true},
+		"a payload read without need":          {invocation{copies: 1}, []write{order(false), looks, {read, "ORDER#1", true}}, true},
 		"an order read again after a fault":    {invocation{copies: 1, faults: 1}, []write{order(false), looks, looks}, false},
 	}
 	for name, test := range tests {
@@ -50,7 +51,7 @@ func TestSpend(t *testing.T) {
 			for _, one := range test.writes {
 				switch {
 				case one.table == read:
-					w.dynamo.spendRead(one.pk)
+					w.dynamo.spendRead(one.pk, one.accepted)
 				case one == receipt(one.accepted):
 					w.dynamo.spendReceipts([]string{one.pk}, one.accepted)
 				default:

@@ -8,9 +8,10 @@ import (
 type history struct {
 	live    *image
 	facts   map[fact]bool
-	maxRev  int64
+	newest  fact // of a parcel
 	inserts int
 	removed bool     // by a person, once
+	barred  bool     // by a person who erased the event, once
 	gone    []object // what expired
 	states  []state
 }
@@ -38,20 +39,29 @@ func (h *history) during(since int) []*image {
 
 func (m *model) remember(c *change) {
 	m.records++
+	if c.new != nil && c.new.barred {
+		h := m.history(c.new.key())
+		h.live, h.barred, h.removed = nil, true, true
+		h.states = append(h.states, state{c.new, m.records})
+		return
+	}
 	if c.new != nil {
 		h := m.history(c.new.key())
 		if c.old == nil {
 			h.inserts++
 			m.inserted++
 		}
-		h.live, h.facts[c.new.fact], h.maxRev = c.new, true, max(h.maxRev, c.new.Rev)
+		h.live, h.facts[c.new.fact] = c.new, true
+		if len(h.facts) == 1 || c.new.newer(h.newest) {
+			h.newest = c.new.fact
+		}
 		h.states = append(h.states, state{c.new, m.records})
 		return
 	}
 	h := m.history(c.old.key())
 	h.live = nil
 	h.states = append(h.states, state{nil, m.records})
-	if !c.byTTL {
+	if !c.expired {
 		h.removed = true
 		return
 	}
@@ -101,16 +111,16 @@ func (w *World) checkStored(c *change) {
 // checkExpiry compares an item's expiry with its event's, or the later one of what it replaced; and no event may
 // be written past its time.
 func (w *World) checkExpiry(c *change) {
-	own := c.new.at().Add(retain)
-	want := own.Unix()
+	own := c.new.at().Add(w.lifetime(c.new.fact))
+	want, most := own.Unix(), c.new.at().Add(w.longestLife())
 	if c.old != nil {
 		want = max(want, c.old.expiresAt)
 	}
-	if c.new.expiresAt != want {
+	if c.new.expiresAt != want && c.new.expiresAt != max(want, most.Unix()) {
 		w.fail(Expiry, "%s expires at %d, and its event at %d", c.new.key(), c.new.expiresAt, want)
 	}
 	touched := c.old != nil && c.old.fact == c.new.fact
-	if !touched && w.now.After(own.Add(onItsWay-early)) {
+	if !touched && w.now.After(most.Add(onItsWay-early)) {
 		w.fail(Expiry, "%s is written at %s, and expires at %s: an event is taken until an hour before that", c.new.key(), w.now.Format(time.RFC3339), own.Format(time.RFC3339))
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
 
@@ -25,6 +26,11 @@ func (w *World) judge(o handler.Outcome) {
 		w.fail(Undeserved, "%s says %s of %s, but %s", inv.name, verdict, m.body, why)
 		return
 	}
+	if erased := o.Refusal != nil && o.Refusal.Reason == event.Barred; verdict == "Duplicate" && !w.held(inv, m, func(img *image) bool {
+		return img != nil && (img.barred && erased || !erased && img.fact == m.fact)
+	}) {
+		w.fail(Undeserved, "%s says Duplicate of %s (%v), and its key held nothing of the kind", inv.name, m.body, o.Refusal)
+	}
 	switch verdict {
 	case "Inserted", "Updated":
 		inv.wrote[write{m.fact, verdict}]-- // each write is one message's
@@ -32,8 +38,8 @@ func (w *World) judge(o handler.Outcome) {
 		if !o.Failed && w.quarantined[m.body] == 0 {
 			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
 		}
-		if o.Existing != nil && !w.held(inv, m, func(img *image) bool { return img != nil && img.data == o.Existing.Data }) {
-			w.fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.name, m.body, o.Existing.Data)
+		if o.Existing != nil && !w.held(inv, m, func(img *image) bool { return img != nil && img.digest() == o.Existing.Digest.String() }) {
+			w.fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.name, m.body, o.Existing.Digest)
 		}
 	}
 	if settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale"}, verdict); (settled && o.Failed) || (verdict == "Retry" && !o.Failed) {
@@ -96,22 +102,24 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 			return "it has had no such write accepted"
 		}
 	case "Duplicate":
-		if !w.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
+		if !w.held(inv, m, func(img *image) bool { return img != nil && (img.barred || img.fact == m.fact) }) {
 			return "its key never held that event"
 		}
 	case "Stale":
-		if !parcel || !w.held(inv, m, func(img *image) bool { return img != nil && img.Rev > m.fact.Rev }) {
+		if !parcel || !w.held(inv, m, func(img *image) bool { return img != nil && !img.barred && img.newer(m.fact) }) {
 			return "its key never held a newer revision"
 		}
 	case "Conflict":
-		if !w.held(inv, m, func(img *image) bool { return img != nil && img.fact != m.fact && (!parcel || img.Rev == m.fact.Rev) }) {
+		if !w.held(inv, m, func(img *image) bool {
+			return img != nil && !img.barred && img.fact != m.fact && (!parcel || !img.newer(m.fact) && !m.fact.newer(img.fact))
+		}) {
 			return "its key never held another event in its place"
 		}
 	case "Expired":
-		if end := m.fact.at().Add(retain); w.now.Before(end.Add(-early)) {
+		if end := m.fact.at().Add(w.lifetime(m.fact)); w.now.Before(end.Add(-early)) {
 			return fmt.Sprintf("it expires %s from now", end.Sub(w.now))
 		}
-		if !w.held(inv, m, func(img *image) bool { return img == nil || parcel && img.Rev < m.fact.Rev }) {
+		if !w.held(inv, m, func(img *image) bool { return img == nil || parcel && !img.barred && m.fact.newer(img.fact) }) {
 			return "its key held it, or what stands in its place"
 		}
 	default:
@@ -125,7 +133,7 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 func (w *World) untroubled(inv *invocation, m *message) string {
 	instead := func(r events.SQSMessage) bool { // it is tried in the other's place
 		other := w.sent[r.Body]
-		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && other.fact.Rev >= m.fact.Rev
+		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && !m.fact.newer(other.fact)
 	}
 	switch {
 	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:

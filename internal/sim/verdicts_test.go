@@ -43,6 +43,11 @@ func parcel(revision, cents int64) fact {
 	return f
 }
 
+func gift(f fact) fact {
+	f.Gift = true
+	return f
+}
+
 // TestUndeserved: which verdicts each past of a key allows.
 func TestUndeserved(t *testing.T) {
 	type facts = []fact
@@ -70,7 +75,9 @@ func TestUndeserved(t *testing.T) {
 		"a newer revision":                 {before: facts{parcel(3, 1)}, of: parcel(2, 1), allowed: "Stale Retry"},
 		"an older revision":                {before: facts{parcel(1, 1)}, of: parcel(2, 1), allowed: "Retry"},
 		"an older revision, its time up":   {before: facts{parcel(1, 1)}, of: parcel(2, 1), age: retain, allowed: "Expired Retry"},
-		"the same revision, another text":  {before: facts{parcel(2, 2)}, of: parcel(2, 1), allowed: "Conflict Retry"},
+		"the same revision, another text":  {before: facts{parcel(2, 2)}, of: gift(parcel(2, 2)), allowed: "Conflict Retry"},
+		"the same revision, a higher tie":  {before: facts{parcel(2, 2)}, of: parcel(2, 1), allowed: "Stale Retry"},
+		"the same revision, a lower tie":   {before: facts{parcel(2, 1)}, of: parcel(2, 2), allowed: "Retry"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -31,11 +31,14 @@ const (
 // World is one seeded run.
 type World struct {
 	scheduler
-	plan   Plan
-	rng    *rand.Rand
-	engine *embedded.Engine
-	dynamo recorder
-	arn    string // of the stream
+	plan Plan
+	rng  *rand.Rand
+	// replicas is the chance of replicas that are behind.
+	replicas *rand.Rand
+	reading  bool // a request of a function or an operator is being read
+	engine   *embedded.Engine
+	dynamo   recorder
+	arn      string // of the stream
 
 	queueURL, quarantineURL, deadURL string
 	queues                           []*esm.Queue
@@ -61,6 +64,8 @@ type World struct {
 	// transactions is how many have counted changes under receipts.
 	transactions int
 
+	notice time.Time // events of this time and later live longer; zero: all live as long as ever
+
 	odds    odds
 	letters letters
 	damaged []*slot // totals that a person has spoiled
@@ -71,8 +76,10 @@ type World struct {
 	touched     []string
 	newReceipts []string
 
-	calm     bool            // no faults
-	outage   time.Time       // until when next to nothing gets through
+	calm     bool      // no faults
+	outage   time.Time // until when next to nothing gets through
+	hot      string    // the partition key whose writes are throttled; empty: the next one that is written
+	hotUntil time.Time
 	outOf    map[string]bool // of which requests
 	outWith  error           // what they are told
 	choosy   time.Time       // until when quarantine never takes all letters of a batch, and blames their sender
@@ -90,7 +97,7 @@ type World struct {
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
-	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
+	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
 		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
 		odds: odds{live: map[string]bool{}}, letters: newLetters()}
 	w.now = origin
@@ -99,7 +106,7 @@ func newWorld(p Plan, trace bool) *World {
 		w.trace = &strings.Builder{}
 	}
 	config := embedded.Config{Now: func() time.Time { return w.now }, Seed: p.Seed, PartiQLReturnsItem: p.ReturnsItem, RollAfter: p.RollAfter,
-		Partitions: w.partitions(), OnRecord: func(shard string, r streamtypes.Record) { w.written = append(w.written, written{shard, r}) }}
+		Partitions: w.partitions(), Behind: w.behind, OnRecord: func(shard string, r streamtypes.Record) { w.written = append(w.written, written{shard, r}) }}
 	w.engine = embedded.New(config)
 	w.dynamo = recorder{w.engine.DynamoDB(), w}
 	if err := w.build(context.Background()); err != nil {
@@ -244,10 +251,12 @@ func (w *World) tellChange(shard string, c *change) {
 	}
 	what, img := "is inserted", c.new
 	switch {
-	case c.new == nil && c.byTTL:
+	case c.new == nil && c.expired:
 		what, img = "expires", c.old
 	case c.new == nil:
 		what, img = "is removed", c.old
+	case c.new.barred:
+		what = "is barred"
 	case c.old != nil && c.old.fact == c.new.fact:
 		what = "is touched"
 	case c.old != nil:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -34,6 +35,60 @@ func (t *Template) readParameters(given map[string]string) error {
 	return nil
 }
 
+// Accepts is a *ParameterError if the template has no such parameter, or one that cannot have this value.
+func (t *Template) Accepts(name, value string) error {
+	var declared *Node
+	if m := t.root.Member("Parameters"); m != nil {
+		declared = m.Value
+	}
+	m := declared.Member(name)
+	if m == nil {
+		return &ParameterError{fmt.Sprintf("the template has no parameter %s; %s", name, parameterNames(declared))}
+	}
+	return accepts(m, value)
+}
+
+// accepts holds a value to AllowedValues and, of a number, to MinValue and MaxValue.
+func accepts(m *Member, given string) error {
+	if allowed := allowedValues(m.Value); len(allowed) > 0 && !slices.Contains(allowed, given) {
+		return &ParameterError{fmt.Sprintf("parameter %s cannot be %q; give one of %s", m.Name, given, strings.Join(allowed, ", "))}
+	}
+	if text(m.Value, "Type") != "Number" {
+		return nil
+	}
+	n, err := strconv.ParseFloat(given, 64)
+	if err != nil {
+		return &ParameterError{fmt.Sprintf("parameter %s cannot be %q; give a number", m.Name, given)}
+	}
+	least, most := text(m.Value, "MinValue"), text(m.Value, "MaxValue")
+	if low, err := strconv.ParseFloat(least, 64); err == nil && n < low {
+		return &ParameterError{fmt.Sprintf("parameter %s cannot be %s; give at least %s", m.Name, given, least)}
+	}
+	if high, err := strconv.ParseFloat(most, 64); err == nil && n > high {
+		return &ParameterError{fmt.Sprintf("parameter %s cannot be %s; give at most %s", m.Name, given, most)}
+	}
+	return nil
+}
+
+// Parameter is a parameter that a template declares.
+type Parameter struct {
+	Name    string
+	Allowed []string // the values it may have; nil: any
+}
+
+// Parameters lists the declared parameters, in the order of the file.
+func (t *Template) Parameters() []Parameter {
+	m := t.root.Member("Parameters")
+	if m == nil || m.Value == nil {
+		return nil
+	}
+	var list []Parameter
+	for i := range m.Value.Members {
+		list = append(list, Parameter{m.Value.Members[i].Name, allowedValues(m.Value.Members[i].Value)})
+	}
+	return list
+}
+
 func parameterNames(declared *Node) string {
 	if declared == nil || len(declared.Members) == 0 {
 		return "it has none"
@@ -52,8 +107,8 @@ func parameter(m *Member, given string, isGiven bool) (*Node, error) {
 	case strings.HasPrefix(kind, "AWS::SSM::Parameter::Value"):
 		return unknown(at, "parameter "+m.Name+" is read from Systems Manager while deploying"), nil
 	case isGiven:
-		if allowed := allowedValues(m.Value); len(allowed) > 0 && !slices.Contains(allowed, given) {
-			return nil, &ParameterError{fmt.Sprintf("parameter %s cannot be %q; give one of %s", m.Name, given, strings.Join(allowed, ", "))}
+		if err := accepts(m, given); err != nil {
+			return nil, err
 		}
 		at = scalar(at, given)
 	case value == nil || value.Value == nil || value.Value.Kind != Scalar:

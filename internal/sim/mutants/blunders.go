@@ -34,11 +34,23 @@ func blunders() []Mutant {
 		},
 		{
 			Name: "expires-late", What: "an item expires ten hours after its time", Checks: []sim.Check{sim.Expiry},
-			Patches: []Patch{{"pipeline/plan.go", `roundUp(item.At.Add(t.retain))`, `roundUp(item.At.Add(t.retain + 10*time.Hour))`}},
+			Patches: []Patch{{"pipeline/plan.go", `roundUp(item.At.Add(retain))`, `roundUp(item.At.Add(retain + 10*time.Hour))`}},
 		},
 		{
 			Name: "where-ignored", What: "an aggregate counts what its condition leaves out", Checks: miscounted,
 			Patches: []Patch{{"pipeline/contribute.go", `return f.where == nil || f.where.holds(root)`, `return true`}},
+		},
+		{
+			Name: "value-where-ignored", What: "a value takes what its own condition leaves out", Checks: miscounted,
+			Patches: []Patch{{"pipeline/value.go", `if !v.set || v.where != nil && !v.where.holds(root) {`, `if !v.set {`}},
+		},
+		{
+			Name: "missing-as-zero", What: "a value whose field is missing is zero", Checks: miscounted,
+			Patches: []Patch{{"pipeline/value.go", `	case v.optional:
+		return aggregate.Amount{}, nil
+`, `	case v.optional:
+		return aggregate.Amount{Set: true}, nil
+`}},
 		},
 		{
 			Name: "min-as-max", What: "min keeps the greatest", Checks: miscounted,
@@ -56,16 +68,34 @@ func blunders() []Mutant {
 		},
 		{
 			Name: "update-sent-twice", What: "an update of a total is sent a second time, to be sure", Checks: cost,
-			Patches: []Patch{{"store/marks.go", `	answer, img := w.send(ctx, w.request())
-	switch`, `	w.send(ctx, w.request())
-	answer, img := w.send(ctx, w.request())
+			Patches: []Patch{{"store/marks.go", `	answer, img := w.send(ctx, e)
+	switch`, `	w.send(ctx, e)
+	answer, img := w.send(ctx, e)
 	switch`}},
 		},
 		{
 			Name: "receipts-sent-twice", What: "a transaction is sent a second time, to be sure", Checks: cost,
-			Patches: []Patch{{"store/receipts.go", `		answer := classify(err)
-`, `		answer := classify(err)
-		g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+			Patches: []Patch{{"store/receipts.go", `	answer := classify(err)
+	g.count`, `	answer := classify(err)
+	g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	g.count`}},
+		},
+		{
+			Name: "statement-refuses-request", What: "a statement's refusal is read as the refusal of the whole request", Checks: []sim.Check{sim.Cost},
+			Patches: []Patch{{"store/marks_many.go", `	sent := t.waiting
+`, `	sent := t.waiting
+	for _, r := range responses {
+		if r.Error != nil {
+			return classifyStatement(r.Error), later
+		}
+	}
+`}},
+		},
+		{
+			Name: "is-missing-alone", What: "a statement holds only where the mark is missing, not where it is below", Checks: cost,
+			Patches: []Patch{{"store/statement.go", `add(" IS MISSING OR ").quoted(g.name).add(" ").add(g.sign).add(" ?)")
+`, `add(" IS MISSING)")
+			compared = compared[:len(compared)-1]
 `}},
 		},
 	}

@@ -23,8 +23,8 @@ func folds() []Mutant {
 `, `		w.again = true
 		w.retried(answer)
 `},
-				{"store/marks.go", `	u, delta, e := w.update, w.update.Fold(), newExpression()
-`, `	u, delta, e := w.update, w.update.Fold(), newExpression()
+				{"store/marks.go", `	u, delta, e := w.update, w.update.Fold(), &edit{}
+`, `	u, delta, e := w.update, w.update.Fold(), &edit{}
 	if w.again {
 		delta.FP = event.Decimal{}
 	}
@@ -33,12 +33,12 @@ func folds() []Mutant {
 		},
 		{
 			Name: "kept-total-subtracts", What: "what time to live removes is taken out of an all-time total", Checks: []sim.Check{sim.Miscounted},
-			Patches: []Patch{{"aggregate/route.go", `		step.Closes = c.ByTTL && old[i].Def.OnExpire == Keep
+			Patches: []Patch{{"aggregate/route.go", `		step.Closes = c.Expired && old[i].Def.OnExpire == Keep
 `, ``}},
 		},
 		{
 			Name: "correction-as-expiry", What: "what a person removes stays in an all-time total", Checks: []sim.Check{sim.Miscounted},
-			Patches: []Patch{{"aggregate/route.go", `step.Closes = c.ByTTL && `, `step.Closes = c.Kind == event.Remove && `}},
+			Patches: []Patch{{"aggregate/route.go", `step.Closes = c.Expired && `, `step.Closes = c.Kind == event.Remove && `}},
 		},
 		{
 			Name: "removal-needs-aggregate", What: "a removal is counted only if its aggregate item exists", Checks: counting,
@@ -50,14 +50,15 @@ func folds() []Mutant {
 		removals = removals && s.Plus == nil
 	}
 	if removals {
-		e.conditions = append(e.conditions, "attribute_exists("+e.name("n")+")")
+		e.guards = append(e.guards, guard{operand: operand{"n", slotN, ":least", number("-1000")}, sign: ">="})
 	}
 `},
-				{"store/marks.go", `	counted := w.dropCounted(img)
+				{"store/marks.go", `	counted, before := w.look(img)
 `, `	if len(img) == 0 {
-		return read, ended
+		w.update.Steps = nil
+		return true
 	}
-	counted := w.dropCounted(img)
+	counted, before := w.look(img)
 `},
 			},
 		},

@@ -11,7 +11,7 @@ func generations() []Mutant {
 		},
 		{
 			Name: "newer-stamp-ignored", What: "old code counts what newer code has stamped", Checks: counting,
-			Patches: []Patch{{"handler/streams.go", `image != nil && image.Epoch > b.Plan.Epoch()`, `image != nil && image.Epoch > b.Plan.Epoch()+1000`}},
+			Patches: []Patch{{"handler/streams.go", `change.Stamp > b.Plan.Epoch()`, `change.Stamp > b.Plan.Epoch()+1000`}},
 		},
 		{
 			Name: "epoch-not-raised", What: "the head of a new aggregate is written without raising the epoch", Checks: []sim.Check{sim.Generation},
@@ -20,6 +20,33 @@ func generations() []Mutant {
 		{
 			Name: "behind-not-marked", What: "an image below the generation leaves no trace on its head", Checks: []sim.Check{sim.Generation},
 			Patches: []Patch{{"handler/streams.go", `b.Store.MarkBehind(ctx, h.behind)`, `b.Store.MarkBehind(ctx, nil)`}},
+		},
+		{
+			Name: "told-once-per-process", What: "a function tells each head once that it is behind, whatever pass has begun since", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{
+				{"store/behind.go", `import (
+`, `import (
+	"slices"
+	"sync"
+`},
+				{"store/behind.go", `// MarkBehind records`, `var told sync.Map // of a process
+
+type toldBy struct {
+	store *Store
+	id    string
+}
+
+// MarkBehind records`},
+				{"store/behind.go", `	m := &marking{store: s, open: defs,`, `	defs = slices.DeleteFunc(slices.Clone(defs), func(d *aggregate.Definition) bool {
+		_, once := told.LoadOrStore(toldBy{s, d.ID()}, true)
+		return once
+	})
+	m := &marking{store: s, open: defs,`},
+			},
+		},
+		{
+			Name: "pass-unnoticed", What: "a touch pass begins, and nothing tells the batches to mark what is behind anew", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"store/behind.go", `	s.env.Each(aggregate.PassShards, s.parallel()`, `	s.env.Each(0, s.parallel()`}},
 		},
 		{
 			Name: "rolled-back-unsaid", What: "a function that is rolled back says nothing on the heads of what it does not know", Checks: []sim.Check{sim.Generation},
@@ -38,7 +65,7 @@ func generations() []Mutant {
 		},
 		{
 			Name: "looks-once", What: "a function that goes on after newer code has started never learns of it", Checks: []sim.Check{sim.Generation},
-			Patches: []Patch{{"store/start.go", `looked == 0 || s.env`, `looked >= 0 || s.env`}},
+			Patches: []Patch{{"store/start.go", `looked == 0 || now`, `looked >= 0 || now`}},
 		},
 		{
 			Name: "torn-read-believed", What: "a start is refused for what it read before and after another start", Checks: []sim.Check{sim.Generation},
@@ -52,7 +79,7 @@ func generations() []Mutant {
 		},
 		{
 			Name: "complete-unseen", What: "a generation is declared complete, whatever has been marked behind since the pass began", Checks: []sim.Check{sim.Generation},
-			Patches: []Patch{{"store/rebuild.go", `"#behind = :behind"`, `"#behind = :behind OR #behind > :behind"`}},
+			Patches: []Patch{{"store/rebuild.go", `"#behind = :behind AND attribute_exists(#open)"`, `"#behind >= :behind OR attribute_exists(#open)"`}},
 		},
 	}
 }

@@ -15,29 +15,31 @@ func ingest() []Mutant {
 		{
 			Name: "unknown-acknowledged", What: "a put whose answer is lost counts as done", Checks: lost,
 			Patches: []Patch{{"store/put_insert.go", `	case done:
-		w.settleWritten`, `	case done, unknown:
-		w.settleWritten`}},
+		p.charge(w, insertUnits`, `	case done, unknown:
+		p.charge(w, insertUnits`}},
 		},
 		{
 			Name: "copies-acknowledged-early", What: "copies in a batch are duplicates before the first is proven stored", Checks: lost,
-			Patches: []Patch{{"store/put.go", `			case w.state != settled || w.known == nil:
-`, `			case w.state != settled && !first && item.Digest == w.item.Digest:
-				p.results[i] = Result{Verdict: event.Duplicate}
-			case w.state != settled || w.known == nil:
+			Patches: []Patch{{"store/put.go", `				p.results[i] = p.unproven(w, p.items[i])
+`, `				if p.results[i] = p.unproven(w, p.items[i]); i != w.place && p.items[i].Digest == w.item.Digest {
+					p.results[i] = Result{Verdict: event.Duplicate}
+				}
 `}},
 		},
 		{
 			Name: "copies-share-verdict", What: "copies in a batch get the first one's verdict", Checks: lost,
-			Patches: []Patch{{"store/put.go", `p.store.judge(w.known, item)`, `p.store.judge(w.known, w.item)`}},
+			Patches: []Patch{{"store/put.go", `p.store.judge(known, item)`, `p.store.judge(known, w.item)`}},
 		},
 		{
 			Name: "miss-is-duplicate", What: "what BatchGetItem does not find is a duplicate", Checks: lost,
 			Patches: []Patch{
-				{"store/put_read.go", `		w.state = abandoned
-`, `		w.settleWritten(event.Duplicate)
+				{"store/put_read.go", `gone when it was read")}
+		p.to(w, abandoned)
+`, `gone when it was read")}
+		p.written(w, event.Duplicate)
 `},
-				{"store/put_read.go", `	w.state, w.absent = settled, p.store.env.Now()
-`, `	w.settleWritten(event.Duplicate)
+				{"store/put_read.go", `	p.to(w, absent)
+`, `	p.written(w, event.Duplicate)
 `},
 			},
 		},
@@ -71,11 +73,20 @@ func ingest() []Mutant {
 		},
 		{
 			Name: "revision-not-compared", What: "any other revision replaces what is stored", Checks: []sim.Check{sim.Rewritten},
-			Patches: []Patch{{"store/judge.go", `item.Revision != nil && s.revision.Cmp(*item.Revision) < 0`, `item.Revision != nil && s.revision.Cmp(*item.Revision) != 0`}},
+			Patches: []Patch{{"store/judge.go", `item.Revision != nil && s.order(known, item) < 0`, `item.Revision != nil && s.order(known, item) != 0`}},
+		},
+		{
+			Name: "ties-not-broken", What: "of two events with an equal first revision, the later is a conflict, whatever breaks the tie", Checks: []sim.Check{sim.Undeserved},
+			Patches: []Patch{{"store/judge.go", `order != 0 || item.Ties == ""`, `order != 0 || item.Ties != ""`}},
+		},
+		{
+			Name: "last-tie-wins", What: "of two events with an equal first revision, the one that comes later replaces the other", Checks: []sim.Check{sim.Rewritten},
+			Patches: []Patch{{"store/judge.go", `	return strings.Compare(*known.ties, item.Ties)`, `	return min(-1, strings.Compare(*known.ties, item.Ties))`}},
 		},
 		{
 			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Checks: []sim.Check{sim.Rewritten, sim.Expiry},
-			Patches: []Patch{{"store/put_replace.go", `"#r = :seen AND #d = :digest"`, `"(#r = :seen AND #d = :digest) OR attribute_exists(PK)"`}},
+			Patches: []Patch{{"store/put_replace.go", `"#r = :seen AND #d = :digest AND #p >= :text"`, `"(#r = :seen AND #d = :digest AND #p >= :text) OR attribute_exists(PK)"`},
+				{"store/put_replace.go", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{
 			Name: "fifo-goes-on", What: "a FIFO group goes on after a failure", Checks: []sim.Check{sim.Order},
@@ -91,12 +102,23 @@ func ingest() []Mutant {
 `}},
 		},
 		{
+			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Checks: []sim.Check{sim.Cost},
+			Patches: []Patch{{"store/put_hot.go", `	now := p.store.env.Now()
+	switch {
+`, `	now := p.store.env.Now()
+	if len(left) > 0 {
+		return false
+	}
+	switch {
+`}},
+		},
+		{
 			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Checks: []sim.Check{sim.Afterwards},
-			Patches: []Patch{{"store/marks.go", `		w.retried(answer)
-		if !w.store.backoff(`, `		w.retried(answer)
-		again := w.request()
-		w.store.env.Group().Go(func() { w.store.client.UpdateItem(ctx, again) })
-		if !w.store.backoff(`}},
+			Patches: []Patch{{"store/marks.go", `			w.retried(answer)
+`, `			w.retried(answer)
+			second := w.edit()
+			w.store.env.Group().Go(func() { w.send(ctx, second) })
+`}},
 		},
 	}
 }

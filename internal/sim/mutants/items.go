@@ -32,15 +32,10 @@ func items() []Mutant {
 			Name: "stamp-kept", What: "a replacement keeps the stamp of what it replaces", Checks: altered,
 			Patches: []Patch{{"store/put_replace.go", `	item := *w.item
 `, `	item := *w.item
-	if seen.epoch != 0 {
-		item.Epoch = seen.epoch
+	if seen.stamp != 0 {
+		item.Epoch = seen.stamp
 	}
-`}, {"store/judge.go", `	expiresAt int64
-`, `	expiresAt int64
-	epoch     int64
-`}, {"store/judge.go", `expiresAt: integerOf(img["expiresAt"])}
-	digest`, `expiresAt: integerOf(img["expiresAt"]), epoch: integerOf(img["epoch"])}
-	digest`}},
+`}},
 		},
 		{
 			Name: "replacement-shortens", What: "a replacement has its own expiry, though the replaced item was to live longer", Checks: []sim.Check{sim.Expiry},

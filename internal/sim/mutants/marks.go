@@ -11,14 +11,11 @@ func marks() []Mutant {
 		{
 			Name: "naive-add", What: "an update adds, on no condition", Checks: []sim.Check{sim.Miscounted},
 			Patches: []Patch{{"store/update.go",
-				`	name, first := e.name(lane.MarkAttribute()), d.First.Bytes()
-	e.set = append(e.set, name+" = :mark")
-	e.conditions = append(e.conditions, fmt.Sprintf("(attribute_not_exists(%s) OR %s < :first)", name, name))
-	e.values[":mark"], e.values[":first"] = binary(d.Last[:]), binary(first[:])`,
-				`	name := e.name(lane.MarkAttribute())
-	e.set = append(e.set, name+" = :mark")
-	e.conditions = append(e.conditions, fmt.Sprintf("(attribute_not_exists(%s) OR attribute_exists(%s))", name, name))
-	e.values[":mark"] = binary(d.Last[:])`}},
+				`	name, first := lane.MarkAttribute(), d.First.Bytes()
+`, `	name := lane.MarkAttribute()
+`}, {"store/update.go",
+				`	e.guards = append(e.guards, guard{operand{name, slotNone, ":first", binary(first[:])}, "<", true})
+`, ``}},
 		},
 		{
 			Name: "mark-without-lane", What: "one mark per aggregate item, for all shards", Checks: counting,
@@ -45,9 +42,9 @@ func marks() []Mutant {
 		u = &Update{Key: key, Def: to.Def, ExpiresAt: to.Def.Expiry(to.Window), Mark: mark}
 		b.byKey[part] = u
 `},
-				{"store/update.go", `func (e *expression) mark(lane aggregate.LaneID, d *aggregate.Delta) {
-	name, first := e.name(lane.MarkAttribute()), d.First.Bytes()`, `func (e *expression) mark(attribute string, d *aggregate.Delta) {
-	name, first := e.name(attribute), d.First.Bytes()`},
+				{"store/update.go", `func (e *edit) mark(lane aggregate.LaneID, d *aggregate.Delta) {
+	name, first := lane.MarkAttribute(), d.First.Bytes()`, `func (e *edit) mark(name string, d *aggregate.Delta) {
+	first := d.First.Bytes()`},
 				{"store/marks.go", `	e.mark(w.lane, &delta)`, `	e.mark(u.Mark, &delta)`},
 				{"store/marks.go", `bytesOf(img[w.lane.MarkAttribute()])`, `bytesOf(img[w.update.Mark])`},
 			},
@@ -91,10 +88,10 @@ func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {
 		{
 			Name: "zero-delta-skipped", What: "an update whose fold is zero is not written", Checks: counting,
 			Patches: []Patch{
-				{"store/marks.go", `		answer, next := w.try(`, `		if zero(w.update) {
-			return
-		}
-		answer, next := w.try(`},
+				{"store/marks_many.go", `	alone := all
+`, `	all = slices.DeleteFunc(all, func(w *markedUpdate) bool { return zero(w.update) })
+	alone := all
+`},
 				{"store/marks.go", `// maxStuck is how often`, `func zero(u *aggregate.Update) bool {
 	d := u.Fold()
 	for _, v := range d.Values {

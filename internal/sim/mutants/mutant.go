@@ -48,7 +48,7 @@ func (m *Mutant) names() string {
 // all lists every mutant, then the blunders.
 func all() []Mutant {
 	var list []Mutant
-	for _, part := range [][]Mutant{marks(), folds(), pruning(), receipts(), ingest(), verdicts(), letters(), items(), answers(), refusals(), lifetimes(), generations(), mappings(), blunders()} {
+	for _, part := range [][]Mutant{marks(), folds(), pruning(), receipts(), ingest(), verdicts(), letters(), items(), answers(), refusals(), statements(), lifetimes(), erasures(), generations(), mappings(), replicas(), blunders()} {
 		list = append(list, part...)
 	}
 	return list

@@ -11,13 +11,11 @@ func pruning() []Mutant {
 		},
 		{
 			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Checks: []sim.Check{sim.Miscounted},
-			Patches: []Patch{{"store/update.go", `	for i, attribute := range names[:min(len(names), maxPrunes)] {
-		name, value, mark := e.name(attribute), fmt.Sprintf(":p%d", i), seen.marks[attribute]
-		e.remove = append(e.remove, name)
-		e.conditions = append(e.conditions, name+" = "+value)
-		e.values[value] = binary(mark[:])
-`, `	for _, attribute := range names[:min(len(names), maxPrunes)] {
-		e.remove = append(e.remove, e.name(attribute))
+			Patches: []Patch{{"store/update.go", `	for i, m := range marks[:min(len(marks), maxPrunes)] {
+		e.removes = append(e.removes, m.name)
+		e.guards = append(e.guards, guard{operand: operand{m.name, slotNone, ":p" + strconv.Itoa(i), binary(m.mark[:])}, sign: "="})
+`, `	for _, m := range marks[:min(len(marks), maxPrunes)] {
+		e.removes = append(e.removes, m.name)
 `}},
 		},
 		{

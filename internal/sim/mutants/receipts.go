@@ -16,7 +16,7 @@ func receipts() []Mutant {
 }
 `, `	first, last := g.entries[0].Change.Sequence, g.entries[len(g.entries)-1].Change.Sequence
 	batch := keyImage(event.Key{PK: "B#" + first.String() + "-" + last.String(), SK: "-"})
-	batch["expiresAt"] = expires
+	batch["expiresAt"] = items[0].Put.Item["expiresAt"]
 	items = append(items, types.TransactWriteItem{Put: &types.Put{
 		TableName: &g.store.aggregates, Item: batch, ConditionExpression: aws.String("attribute_not_exists(PK)")}})
 	return items, updates
@@ -38,6 +38,10 @@ func receipts() []Mutant {
 		{
 			Name: "receipts-short-lived", What: "receipts live for one hour", Checks: []sim.Check{sim.Twice},
 			Patches: []Patch{{"store/receipts.go", `receiptLife = 96 * time.Hour`, `receiptLife = 1 * time.Hour`}},
+		},
+		{
+			Name: "receipts-by-clock", What: "the machine's clock says how long a receipt lives", Checks: []sim.Check{sim.Twice},
+			Patches: []Patch{{"store/receipts.go", `integer(entry.Change.Created.Add(receiptLife).Unix())`, `integer(g.store.env.Now().Add(receiptLife).Unix())`}},
 		},
 	}
 }

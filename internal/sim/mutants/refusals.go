@@ -45,14 +45,12 @@ func refusals() []Mutant {
 				{"store/marks.go", `	e.mark(w.lane, &delta)
 `, `	e.mark(w.lane, &delta)
 	if w.refusal != nil {
-		e.set = slices.DeleteFunc(e.set, func(set string) bool { return strings.HasSuffix(set, " = :mark") })
-		delete(e.values, ":mark")
+		e.sets = slices.DeleteFunc(e.sets, func(s assignment) bool { return s.placeholder == ":mark" })
 	}
 `},
 				{"store/marks.go", `	"errors"
 `, `	"errors"
 	"slices"
-	"strings"
 `},
 			},
 		},
@@ -114,7 +112,7 @@ func refusals() []Mutant {
 		},
 		{
 			Name: "first-letter-proves-all", What: "letters about stream records are proven kept when the first is", Checks: unkept,
-			Patches: []Patch{{"handler/streams_quarantine.go", `errors.Join(b.Quarantine.Send(ctx, sendable)...)`, `b.Quarantine.Send(ctx, sendable)[0]`}},
+			Patches: []Patch{{"handler/streams_quarantine.go", `return errors.Join(errs...)`, `return errs[0]`}},
 		},
 	}
 }

@@ -26,11 +26,15 @@ func verdicts() []Mutant {
 		},
 		{
 			Name: "duplicate-as-inserted", What: "a copy of what is stored counts as one more that was inserted", Checks: undeserved,
-			Patches: []Patch{{"store/judge.go", `r.Verdict = event.Duplicate`, `r.Verdict = event.Inserted`}},
+			Patches: []Patch{{"store/judge.go", `		r.Verdict = event.Duplicate
+		return r
+`, `		r.Verdict = event.Inserted
+		return r
+`}},
 		},
 		{
 			Name: "updated-as-inserted", What: "a replacement counts as an insert", Checks: undeserved,
-			Patches: []Patch{{"store/put_replace.go", `w.settleWritten(event.Updated)`, `w.settleWritten(event.Inserted)`}},
+			Patches: []Patch{{"store/put_replace.go", `p.written(w, event.Updated)`, `p.written(w, event.Inserted)`}},
 		},
 		{
 			Name: "margin-of-a-day", What: "an event is refused twenty hours before it expires", Checks: undeserved,
@@ -42,21 +46,21 @@ func verdicts() []Mutant {
 		},
 		{
 			Name: "late-replacement", What: "a newer revision replaces what is stored however late it comes", Checks: []sim.Check{sim.Expiry},
-			Patches: []Patch{{"store/put.go", `if w.state != reading && tooLate(`, `if w.state == inserting && tooLate(`},
-				{"store/put_read.go", `w.known.older(w.item) && !late`, `w.known.older(w.item) && (!late || w.sent > 0)`}},
+			Patches: []Patch{{"store/put.go", `if (w.state == inserting || w.state == replacing) && tooLate(`, `if w.state == inserting && tooLate(`},
+				{"store/put_read.go", `p.store.older(known, w.item) && !tooLate(w.item, p.store.env.Now())`, `p.store.older(known, w.item) && (!tooLate(w.item, p.store.env.Now()) || w.sent > 0)`}},
 		},
 		{
 			Name: "lowest-copy-tried", What: "of a batch's revisions of a key the lowest is tried first", Checks: undeserved,
-			Patches: []Patch{{"store/put.go", `item.Revision.Cmp(*of.Revision) > 0`, `item.Revision.Cmp(*of.Revision) < 0`}},
+			Patches: []Patch{{"store/put.go", `return item.Newer(of)`, `return of.Newer(item)`}},
 		},
 		{
 			Name: "unknown-is-read", What: "a put without an answer is asked about, and what is absent has expired", Checks: undeserved,
 			Patches: []Patch{{"store/put.go", `	case unknown, contended:
-		p.troubled = true
+		p.refuse(w)
 `, `	case unknown, contended:
-		p.troubled = true
+		p.refuse(w)
 		w.state = reading
-`}, {"store/put.go", `!w.absent.IsZero() && !tooLate(item, w.absent)`, `false`}},
+`}, {"store/put.go", `w.state == absent && !tooLate(item, w.missed)`, `false`}},
 		},
 		{
 			Name: "own-as-existing", What: "a conflict shows itself as what is stored", Checks: undeserved,
@@ -74,11 +78,13 @@ func verdicts() []Mutant {
 		},
 		{
 			Name: "swept-is-expired", What: "what a put met and a read does not find has expired", Checks: undeserved,
-			Patches: []Patch{{"store/put_read.go", `		w.state = abandoned
+			Patches: []Patch{{"store/put_read.go", `gone when it was read")}
+		p.to(w, abandoned)
 		return
-`, `		w.state, w.absent = settled, p.store.env.Now()
-		return
-`}, {"store/put.go", `!w.absent.IsZero() && !tooLate(item, w.absent)`, `false`}},
+	}
+`, `gone when it was read")}
+	}
+`}, {"store/put.go", `w.state == absent && !tooLate(item, w.missed)`, `false`}},
 		},
 	}
 }

@@ -30,11 +30,12 @@ var commands = map[string]command{
 	"marks":      {usage: "marks [NAME]", help: "how far each total has counted each shard", run: (*world).marks},
 	"heads":      {usage: "heads", help: "what the table says of each generation", run: (*world).heads},
 	"archive":    {usage: "archive", help: "the objects in the archive", run: (*world).archive},
-	"deploy":     {usage: "deploy FILE [ingest|streams]", help: "both functions, or one, get another pipeline", run: (*world).deploy},
+	"deploy":     {usage: "deploy FILE [ingest|streams] [secret=TEXT]", help: "both functions, or one, get another pipeline, or another secret of hmac", run: (*world).deploy},
 	"touch":      {usage: "touch", help: "rebuild's first half: old items get the new stamp", run: (*world).touch},
 	"finish":     {usage: "finish NAME", help: "rebuild's second half: the generation is declared complete if it is", run: (*world).finish},
 	"remove":     {usage: "remove PK", help: "a person removes an item", run: (*world).remove},
 	"put":        {usage: "put PK SK [NAME=VALUE…]", help: "somebody else writes an item into the events table", run: (*world).put},
 	"tamper":     {usage: "tamper NAME VALUE=NUMBER", help: "somebody changes the first total of an aggregate by hand", run: (*world).tamper},
+	"fill":       {usage: "fill NAME KB", help: "the first total of an aggregate grows to that size, as if marks had filled it", run: (*world).fill},
 	"verify":     {usage: "verify", help: "every total is recomputed from the items and compared", run: (*world).verify},
 }

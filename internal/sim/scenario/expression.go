@@ -63,6 +63,10 @@ func (e *expression) clause(word string, parts []string) {
 		case "SET":
 			e.assign(name, value)
 		case "REMOVE":
+			if name == "open" {
+				e.say("the pass is closed")
+				continue
+			}
 			e.say("mark of %s pruned", e.names.lanes[name])
 		}
 	}
@@ -84,6 +88,8 @@ func (e *expression) add(name, by string) {
 func (e *expression) assign(name string, value types.AttributeValue) {
 	switch {
 	case name == "expiresAt":
+	case name == "i:large":
+		e.say("it is said to be large")
 	case name == "flag":
 		e.say("flag set")
 	case strings.HasPrefix(name, aggregate.MarkPrefix):

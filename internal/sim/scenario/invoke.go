@@ -142,6 +142,8 @@ func (w *world) ingest(_ context.Context, payload []byte) ([]byte, error) {
 		response, err := s.ingest.Handle(ctx, e)
 		if err == nil {
 			w.answeredMessages(response)
+		} else {
+			w.out.linef("  > failed: %s", w.names.people(err.Error(), 130))
 		}
 		return response, err
 	})

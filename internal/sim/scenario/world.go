@@ -78,7 +78,7 @@ func (w *world) create(a *arguments, out *report) error {
 	}
 	w.now, w.names, w.checkpoints = origin, newNames(), map[string]esm.Checkpoint{}
 	w.engine = embedded.New(embedded.Config{Now: w.clock, Partitions: shards, RollAfter: -1, Intercept: w.intercept})
-	plan, err := pipeline.Load(w.files, file+".yaml")
+	plan, err := w.load(file, "")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/sample"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const eventsHelp = `With --events it plans every line of a file of events, one message body a line, or of standard input with -.
+It reports verdicts with their reasons, fields that are absent, null or of another type, the hottest keys and
+totals, sizes and units; and answers with exit code 3 if a line would be Poison. Files of any size take the
+same memory. Nothing is known of what is stored already. Where hmac is used, keys are shown as hashes alone.`
+
+// eventsJSON documents the part of --output json that --events adds.
+const eventsJSON = `
+  events                  file, lines, verdicts, judgedKeys, bounded, paths, fine, keys, hotTotals, items, updates
+    verdicts[]            verdict, reason, type, count; line and detail of the first
+    bounded               true: repetitions are noticed of the first judgedKeys keys alone
+    paths[]               type, path, uses, needed, of, absent, null, empty, other (by the type that is there)
+    fine                  fields that every event has as it should
+    keys[], hotTotals[]   in (table, GSI1 …, an aggregate), count, distinct, exact, top
+      top[]               pk, sk, or keyHash; atLeast, atMost
+    items                 count, leastBytes, mostBytes, meanBytes, largestLine, writeUnits, unitsEach
+    updates               count, each, most: totals that an event moves`
+
+// sampleEvents plans the events of a file, as of now or the time that is given.
+func (a *app) sampleEvents(o checkOptions, in check.Input) (*sample.Report, error) {
+	now := time.Now()
+	if o.now != "" {
+		var err error
+		if now, err = time.Parse(time.RFC3339, o.now); err != nil {
+			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", o.now)
+		}
+	}
+	secret, _ := a.env("INGOT_PII_KEY")
+	if secret == "" {
+		secret = explain.StandIn // no hash that it makes is shown
+	}
+	p, err := in.Pipeline.Load(pipeline.Secret([]byte(secret)))
+	if err != nil {
+		fmt.Fprintf(a.stderr, "ingot: the events were not looked at, since %s has mistakes\n", in.Pipeline.Name)
+		return nil, nil
+	}
+	from, name, err := a.open(o.events, "name a file with one event a line with --events FILE")
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	return (&sample.Sampler{Pipeline: p, Now: now}).Read(name, from)
+}
+
+// open opens a file of events, or standard input for -. It also returns what to call it. next says what to do if the
+// file cannot be opened.
+func (a *app) open(name, next string) (io.ReadCloser, string, error) {
+	if name == "-" {
+		return io.NopCloser(a.stdin), "standard input", nil
+	}
+	f, err := os.Open(name)
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return nil, "", fmt.Errorf("%s: %w; %s, or - for standard input", name, path.Err, next)
+	}
+	return f, name, err
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ingot-events/ingot/internal/check/template"
+)
+
+// completion is what a shell offers for a value.
+type completion = cobra.CompletionFunc
+
+// values completes the values of options, by their names: an option has the same values in each command.
+var values = map[string]completion{
+	"output":   cobra.FixedCompletions([]string{"text\tfor people", "json\tfor programs"}, cobra.ShellCompDirectiveNoFileComp),
+	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"}, cobra.ShellCompDirectiveNoFileComp),
+	"data":     cobra.FixedCompletions([]string{"earthquakes\ta real week", "orders\tsynthetic"}, cobra.ShellCompDirectiveNoFileComp),
+
+	"pipeline":  filesNamed("yaml", "yml"),
+	"template":  filesNamed("yaml", "yml"),
+	"was":       filesNamed("yaml", "yml"),
+	"samconfig": filesNamed("toml"),
+	"input":     filesNamed("ndjson", "jsonl", "json"),
+	"from":      filesNamed("ndjson", "jsonl", "json"),
+	"events":    filesNamed("ndjson", "jsonl", "json"),
+	"parameter": parameters,
+
+	// What only the user knows.
+	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
+	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
+	"seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
+}
+
+// arguments completes what stands after a command's name; of other commands it is nothing.
+var arguments = map[string]completion{
+	"explain": filesNamed("json", "ndjson"),
+	"init": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	},
+}
+
+func filesNamed(extensions ...string) completion {
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
+}
+
+// completeValues gives every option and argument of the tool its completion.
+func completeValues(root *cobra.Command) {
+	for _, cmd := range append(root.Commands(), root) {
+		give := func(f *pflag.Flag) {
+			if complete, there := values[f.Name]; there {
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails for an option that is there twice
+			}
+		}
+		cmd.LocalNonPersistentFlags().VisitAll(give)
+		cmd.PersistentFlags().VisitAll(give)
+		if cmd.ValidArgsFunction = arguments[cmd.Name()]; cmd.ValidArgsFunction == nil && cmd != root {
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
+	}
+}
+
+// parameters completes NAME= of a parameter of the template, and then the values that it may have.
+func parameters(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	file, err := cmd.Flags().GetString("template")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	t, err := template.Open(text, nil)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	name, _, chosen := strings.Cut(typed, "=")
+	var offers []string
+	for _, p := range t.Parameters() {
+		switch {
+		case !chosen:
+			offers = append(offers, p.Name+"=")
+		case p.Name == name:
+			for _, value := range p.Allowed {
+				offers = append(offers, name+"="+value)
+			}
+		}
+	}
+	offers = slices.DeleteFunc(offers, func(offer string) bool { return !strings.HasPrefix(offer, typed) })
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}

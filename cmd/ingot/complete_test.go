@@ -1,0 +1,82 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// offers are what a shell offers after these words, and the directive.
+func offers(t *testing.T, words ...string) (list []string, directive string) {
+	t.Helper()
+	o := piped(t, "", append([]string{"__complete"}, words...)...)
+	lines := strings.Split(strings.TrimSpace(o.out), "\n")
+	for _, line := range lines[:len(lines)-1] {
+		offer, _, _ := strings.Cut(line, "\t")
+		list = append(list, offer)
+	}
+	return list, lines[len(lines)-1]
+}
+
+func TestCompletionOfValues(t *testing.T) {
+	atRoot(t)
+	const noFiles, noSpace, extensions, folders = ":4", ":6", ":8", ":16"
+	for _, c := range []struct {
+		words     string
+		want      []string // at least
+		directive string
+	}{
+		{"demo --data |", []string{"earthquakes", "orders"}, noFiles},
+		{"demo --data e|", []string{"earthquakes"}, noFiles},
+		{"demo --counting |", []string{"marks", "receipts"}, noFiles},
+		{"explain --counting r|", []string{"receipts"}, noFiles},
+		{"check --output |", []string{"text", "json"}, noFiles},
+		{"demo -o |", []string{"text", "json"}, noFiles},
+		{"check --pipeline |", []string{"yaml", "yml"}, extensions},
+		{"demo --input |", []string{"ndjson", "jsonl", "json"}, extensions},
+		{"check --parameter |", []string{"Counting=", "MemorySize="}, noSpace},
+		{"check --parameter Counting=|", []string{"Counting=marks", "Counting=receipts"}, noSpace},
+		{"check --parameter Counting=r|", []string{"Counting=receipts"}, noSpace},
+		{"check --template none.yaml --parameter |", nil, noFiles},
+		{"demo --seed |", nil, noFiles},
+		{"explain |", []string{"json", "ndjson"}, extensions},
+		{"init |", nil, folders},
+		{"check |", nil, noFiles},
+		{"ver|", []string{"version"}, noFiles},
+		{"version --output j|", []string{"json"}, noFiles},
+	} {
+		words := strings.Split(strings.TrimSuffix(c.words, "|"), " ")
+		got, directive := offers(t, words...)
+		for _, want := range c.want {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: %q, want %s", c.words, got, want)
+			}
+		}
+		if directive != c.directive || len(c.want) == 0 && len(got) > 0 {
+			t.Errorf("%s: %q with %s, want %s", c.words, got, directive, c.directive)
+		}
+	}
+}
+
+// Every option that takes a value has its completion, if only that no file is offered.
+func TestEveryOptionIsCompleted(t *testing.T) {
+	root := newRoot(&app{})
+	seen := map[string]bool{}
+	for _, cmd := range append(root.Commands(), root) {
+		visit := func(f *pflag.Flag) {
+			seen[f.Name] = true
+			if f.Value.Type() != "bool" && values[f.Name] == nil {
+				t.Errorf("%s: --%s has no completion; put it into values in complete.go", cmd.CommandPath(), f.Name)
+			}
+		}
+		cmd.LocalNonPersistentFlags().VisitAll(visit)
+		cmd.PersistentFlags().VisitAll(visit)
+	}
+	for name := range values {
+		if !seen[name] {
+			t.Errorf("complete.go has --%s, and no command", name)
+		}
+	}
+}

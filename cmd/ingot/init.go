@@ -1,0 +1,279 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/modfile"
+
+	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/internal/propose"
+	"github.com/ingot-events/ingot/internal/scaffold"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const initHelp = `Makes a repository that builds, tests and deploys a pipeline of your own: a small pipeline.yaml, the mains of
+both functions, template.yaml, samconfig.toml, sample events, tests, a Makefile, a CI workflow and a README.
+DIR is made if it is not there; without DIR it is this folder. No file that exists is changed.
+
+With --from the pipeline.yaml is proposed from sample events, one JSON document on each line: event types,
+ids, times and keys, each with a comment that says how certain it is. - is standard input.
+
+With --diff nothing is written. It compares the files in DIR with what this version of Ingot would write for
+the pipeline.yaml that is there, and shows the differences: after an upgrade, what to take over.
+
+Exit codes: 0 done, or nothing differs, 1 a file could not be written, 2 the command line or a file is wrong,
+3 with --diff: something differs.`
+
+type initOptions struct {
+	module, from string
+	diff, noTidy bool
+}
+
+func newInit(a *app) *cobra.Command {
+	var o initOptions
+	cmd := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Make a repository for a pipeline of your own",
+		Long:  initHelp,
+		Example: `  ingot init shop --module example.com/shop
+  ingot init shop --from sample.ndjson
+  ingot init --diff`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage(fmt.Errorf("%s takes one folder, not %d; see %s --help", cmd.CommandPath(), len(args), cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := namesFiles(cmd, "from"); err != nil {
+				return err
+			}
+			dir := "."
+			if len(args) == 1 && args[0] != "" {
+				dir = args[0]
+			}
+			if o.diff {
+				return a.initDiff(o, dir)
+			}
+			return a.init(cmd.Context(), o, dir)
+		},
+	}
+	cmd.Flags().StringVar(&o.module, "module", "", "the module path; without it example.com/ and the folder's name")
+	cmd.Flags().StringVar(&o.from, "from", "", "propose pipeline.yaml from this file of events, one on each line; - is standard input")
+	cmd.Flags().BoolVar(&o.diff, "diff", false, "write nothing; show how the files differ from what this version would write")
+	cmd.Flags().BoolVar(&o.noTidy, "no-tidy", false, "do not run go mod tidy, which completes go.mod and go.sum")
+	return cmd
+}
+
+func (a *app) init(ctx context.Context, o initOptions, dir string) error {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return usage(err)
+	}
+	c := scaffold.Config{Module: o.module, Version: release(), Replace: checkout()}
+	if c.Module == "" {
+		c.Module = "example.com/" + filepath.Base(full)
+	}
+	if o.from != "" {
+		if c.Pipeline, c.Sample, err = a.propose(o.from); err != nil {
+			return err
+		}
+	}
+	r, err := scaffold.New(c)
+	if err != nil {
+		return usage(err)
+	}
+	list, err := r.Files(ingot.Deployment())
+	if err != nil {
+		return err
+	}
+	if err := writeFiles(full, list); err != nil {
+		return err
+	}
+	for _, f := range list {
+		fmt.Fprintln(a.stdout, filepath.Join(dir, filepath.FromSlash(f.Name)))
+	}
+	if c.Replace != "" {
+		fmt.Fprintf(a.stderr, "ingot: go.mod takes Ingot from the folder %s, which this program was built from; take the replace out to use a release\n", c.Replace)
+	}
+	if !o.noTidy {
+		err = tidy(ctx, full, a.stderr)
+	}
+	a.next(dir, o.noTidy || err != nil)
+	return err
+}
+
+// next says what to do with a new repository.
+func (a *app) next(dir string, untidy bool) {
+	first := "cd " + dir + " && make test"
+	if untidy {
+		first = "cd " + dir + " && go mod tidy && make test"
+	}
+	if dir == "." {
+		first = strings.TrimPrefix(first, "cd . && ")
+	}
+	fmt.Fprintf(a.stderr, "ingot: done; next: %s\n", first)
+}
+
+// propose reads sample events and proposes a pipeline.yaml. It says on standard error what came of it.
+func (a *app) propose(name string) (text []byte, bodies []string, err error) {
+	from, _, err := a.open(name, "name a file of events with --from")
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	defer from.Close()
+	sample, err := propose.Read(from)
+	if err != nil {
+		return nil, nil, usage(fmt.Errorf("--from %s: %w", name, err))
+	}
+	count, first := sample.Unusable()
+	for _, line := range first {
+		fmt.Fprintf(a.stderr, "ingot: %s: left out, %s\n", name, line)
+	}
+	if more := count - len(first); more > 0 {
+		fmt.Fprintf(a.stderr, "ingot: %s: %d more lines are left out\n", name, more)
+	}
+	p := sample.Proposal("event")
+	taken, poison, err := p.Check()
+	if err != nil {
+		return nil, nil, err
+	}
+	fmt.Fprintf(a.stderr, "ingot: pipeline.yaml is proposed from %s: read each comment in it; %d events of the sample fit it\n", name, taken)
+	for _, why := range slices.Sorted(maps.Keys(poison)) {
+		fmt.Fprintf(a.stderr, "ingot: %d events do not fit it yet: %s\n", poison[why], why)
+	}
+	return p.YAML(), p.Bodies(), nil
+}
+
+// writeFiles makes the files, or none: it changes no file that is there.
+func writeFiles(dir string, list []scaffold.File) error {
+	var there []string
+	for _, f := range list {
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Name))); err == nil {
+			there = append(there, f.Name)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return usage(fmt.Errorf("%s: %w", dir, err))
+		}
+	}
+	if len(there) > 0 {
+		return usage(fmt.Errorf("%s has %s already, and init changes no file; name a new folder, or see what differs with ingot init --diff %s", dir, strings.Join(there, ", "), dir))
+	}
+	for _, f := range list {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(f.Text)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidy completes go.mod and go.sum, which needs the modules that Ingot is made of.
+func tidy(ctx context.Context, dir string, stderr io.Writer) error {
+	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the files are written, and go mod tidy failed in %s: %w\n%s", dir, err, strings.TrimSpace(said.String()))
+	}
+	return nil
+}
+
+// release is the version that this program was built from, if it is a release.
+func release() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !strings.HasPrefix(info.Main.Version, "v") || strings.Contains(info.Main.Version, "-0.") || strings.Contains(info.Main.Version, "+") {
+		return ""
+	}
+	return info.Main.Version
+}
+
+// checkout is the folder of the sources that this program was built from, if it was built from a checkout
+// that is still there and is no release. Such a program has no version that could be downloaded.
+func checkout() string {
+	_, file, _, ok := runtime.Caller(0)
+	if !ok || release() != "" || !filepath.IsAbs(file) {
+		return ""
+	}
+	root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil || modfile.ModulePath(text) != scaffold.Ingot {
+		return ""
+	}
+	return root
+}
+
+// initDiff shows how the files of a repository differ from what this version would write for it.
+func (a *app) initDiff(o initOptions, dir string) error {
+	c := scaffold.Config{Module: o.module, Version: release(), Replace: checkout()}
+	if c.Module == "" {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if c.Module = modfile.ModulePath(text); err != nil || c.Module == "" {
+			return usage(fmt.Errorf("%s has no go.mod that names a module; run ingot init --diff in a repository that ingot init has made, or name its module with --module", dir))
+		}
+	}
+	text, err := readFile(filepath.Join(dir, "pipeline.yaml"), "run ingot init --diff in a repository that ingot init has made")
+	if err != nil {
+		return usage(err)
+	}
+	c.Pipeline, c.Sample = text, []string{"{}"}
+	r, err := scaffold.New(c)
+	if mistakes := (pipeline.Mistakes)(nil); errors.As(err, &mistakes) {
+		return usage(fmt.Errorf("pipeline.yaml has mistakes, so nothing can be compared:\n%w", err))
+	} else if err != nil {
+		return usage(err)
+	}
+	list, err := r.Files(ingot.Deployment())
+	if err != nil {
+		return err
+	}
+	differs := false
+	for _, f := range list {
+		if owned(f.Name) {
+			continue
+		}
+		was, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Name)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return usage(err)
+		}
+		if text := diff.Diff(f.Name+" (yours)", was, f.Name+" (this version)", f.Text); text != nil {
+			differs = true
+			if _, err := a.stdout.Write(text); err != nil {
+				return err
+			}
+		}
+	}
+	if differs {
+		return difference()
+	}
+	return nil
+}
+
+// owned reports whether a file is the user's own from the first day: nothing in it comes from a version of Ingot.
+func owned(name string) bool {
+	return name == "pipeline.yaml" || name == "README.md" || name == "go.mod" || strings.HasPrefix(name, "events/")
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/scaffold"
+)
+
+// inRepository runs a command in a repository that init has made.
+func inRepository(t *testing.T, dir string, command ...string) string {
+	t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
+	}
+	return string(out)
+}
+
+// A new repository builds and its tests pass; check, explain and demo find nothing wrong with it; and it is
+// what this version writes.
+func TestInitMakesARepository(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a repository")
+	}
+	sample := filepath.Join(t.TempDir(), "sample.ndjson")
+	write(t, sample, samples)
+	for name, args := range map[string][]string{"small": nil, "proposed": {"--from", sample}} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "shop")
+			if got := tool(t, append([]string{"init", dir}, args...)...); got.code != exitFine {
+				t.Fatalf("exit %d: %s", got.code, got.stderr)
+			}
+			inRepository(t, dir, "go", "vet", "./...")
+			inRepository(t, dir, "go", "test", "./...")
+			if out := inRepository(t, dir, "go", "tool", "ingot", "check"); !strings.Contains(out, ": no mistakes") {
+				t.Errorf("check says\n%s", out)
+			}
+			if out := inRepository(t, dir, "go", "tool", "ingot", "explain", "events/ingest.json"); !strings.Contains(out, "Inserted") {
+				t.Errorf("explain says\n%s", out)
+			}
+			if out := inRepository(t, dir, "make", "demo"); !strings.Contains(out, "Every event is stored once and counted once.") {
+				t.Errorf("demo says\n%s", out)
+			}
+			if out := inRepository(t, dir, "go", "tool", "ingot", "init", "--diff"); out != "" {
+				t.Errorf("it is not what this version writes:\n%s", out)
+			}
+		})
+	}
+}
+
+const samples = `{"type":"visit","visit_id":"v1","site":"north","at":"2026-03-01T09:00:00Z"}
+{"type":"visit","visit_id":"v2","site":"north","at":"2026-03-01T09:01:00Z"}
+not an event
+{"type":"visit","visit_id":"v3","site":"south","at":"2026-03-01T09:02:00Z"}
+`
+
+// No file that exists is changed, and none is written beside it.
+func TestInitChangesNoFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "Makefile"), "mine\n")
+	got := tool(t, "init", dir, "--module", "example.com/shop")
+	if got.code != exitUsage || !strings.Contains(got.stderr, "has Makefile already, and init changes no file") {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// What a user changed is shown, and what is his own is not.
+func TestInitDiff(t *testing.T) {
+	dir := t.TempDir()
+	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine || !strings.Contains(got.stderr, "go mod tidy && make test") {
+		t.Fatalf("exit %d: %s", got.code, got.stderr)
+	}
+	if got := tool(t, "init", "--diff", dir); got.code != exitFine || got.stdout != "" {
+		t.Fatalf("a new repository: exit %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	change(t, filepath.Join(dir, "template.yaml"), "MaximumRetryAttempts: -1", "MaximumRetryAttempts: 5")
+	change(t, filepath.Join(dir, "README.md"), "# shop", "# My shop")
+	if err := os.Remove(filepath.Join(dir, "Makefile")); err != nil {
+		t.Fatal(err)
+	}
+	got := tool(t, "init", "--diff", dir)
+	for _, want := range []string{"-            MaximumRetryAttempts: 5\n", "+            MaximumRetryAttempts: -1\n", "+++ Makefile (this version)"} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("no %q in\n%s", want, got.stdout)
+		}
+	}
+	if got.code != exitDifference || strings.Contains(got.stdout, "My shop") {
+		t.Errorf("exit %d\n%s", got.code, got.stdout)
+	}
+}
+
+func change(t *testing.T, name, old, new string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil || !strings.Contains(string(text), old) {
+		t.Fatalf("%s: no %q (%v)", name, old, err)
+	}
+	write(t, name, strings.Replace(string(text), old, new, 1))
+}
+
+// What is wrong is said with what to do, and nothing is written.
+func TestInitRefuses(t *testing.T) {
+	empty, broken := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(broken, "pipeline.yaml"), "ingot: 1\n")
+	noEvents := filepath.Join(t.TempDir(), "no.ndjson")
+	write(t, noEvents, "nope\n")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"init", filepath.Join(empty, "a"), "b"}, "takes one folder, not 2"},
+		{[]string{"init", filepath.Join(empty, "a b")}, "write one such as example.com/shop"},
+		{[]string{"init", empty, "--from", "/nowhere.ndjson"}, "name a file of events with --from"},
+		{[]string{"init", empty, "--from", noEvents}, "write one JSON object on each line (line 1: "},
+		{[]string{"init", empty, "--from", ""}, "--from is empty"},
+		{[]string{"init", "--diff", empty}, "has no go.mod that names a module"},
+		{[]string{"init", "--diff", empty, "--module", "example.com/shop"}, "run ingot init --diff in a repository"},
+		{[]string{"init", "--diff", broken, "--module", "example.com/shop"}, "pipeline.yaml has mistakes"},
+	} {
+		got := tool(t, tt.args...)
+		if got.code != exitUsage || !strings.Contains(got.stderr, tt.want) {
+			t.Errorf("%v: exit %d: %s", tt.args, got.code, got.stderr)
+		}
+	}
+	if list, err := os.ReadDir(empty); err != nil || len(list) != 0 {
+		t.Errorf("written: %v, %v", list, err)
+	}
+}
+
+// The lines that are no events are named, and the proposal is written.
+func TestInitFrom(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "visits")
+	got := piped(t, samples, "init", dir, "--from", "-", "--no-tidy")
+	if got.code != exitFine || !strings.Contains(got.errors, "line 3: ") || !strings.Contains(got.errors, "3 events of the sample fit it") {
+		t.Fatalf("exit %d: %s", got.code, got.errors)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
+	if err != nil || !strings.Contains(string(text), `id: "{visit_id}"`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// A program built from a checkout uses that checkout.
+func TestCheckout(t *testing.T) {
+	root := checkout()
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil || !strings.HasPrefix(string(text), "module "+scaffold.Ingot+"\n") {
+		t.Errorf("checkout %q: %v", root, err)
+	}
+}

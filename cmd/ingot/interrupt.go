@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"io"
+)
+
+// interruptible reads from r until ctx ends: a terminal or a pipe that nothing comes from would else keep the tool
+// from stopping at Ctrl-C. After that the last read goes on by itself, for as long as the program runs.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	return &interruptibleReader{ctx: ctx, r: r}
+}
+
+type interruptibleReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i *interruptibleReader) Read(p []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	type answer struct {
+		text []byte
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		own := make([]byte, len(p)) // p is the caller's again if it does not wait
+		n, err := i.r.Read(own)
+		answers <- answer{own[:n], err}
+	}()
+	select {
+	case a := <-answers:
+		return copy(p, a.text), a.err
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// versionJSON documents --output json; a test holds it to build.
+const versionJSON = `With --output json, one object; what is not known is absent:
+  version                 a release, or a name that go made of the commit
+  revision, time          of the commit it was built from
+  modified                true: the sources had changes that no commit has
+  go, os, arch            what it was built by, and for`
+
+// build is how this program was built.
+type build struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Time     string `json:"time,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func newVersion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Say which version this is, and what it was built from",
+		Long:  "Says which version this is, what it was built from and by. --version says the version alone.\n\n" + versionJSON,
+		Example: `  ingot version
+  ingot version --output json`,
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			b := readBuild(debug.ReadBuildInfo())
+			if a.json() {
+				out := json.NewEncoder(a.stdout)
+				out.SetIndent("", "  ")
+				return out.Encode(b)
+			}
+			_, err := fmt.Fprintln(a.stdout, b)
+			return err
+		},
+	}
+}
+
+// String is one line: "ingot v1.2.3, go1.26.0, linux/amd64, commit 0123456789ab of 2026-03-01T09:00:00Z".
+func (b build) String() string {
+	text := fmt.Sprintf("ingot %s, %s, %s/%s", b.Version, b.Go, b.OS, b.Arch)
+	if b.Revision != "" {
+		text += ", commit " + b.Revision[:min(12, len(b.Revision))]
+		if b.Time != "" {
+			text += " of " + b.Time
+		}
+	}
+	if b.Modified {
+		text += ", with changes that are not committed"
+	}
+	return text
+}
+
+// readBuild takes what the go command has noted in the program; ok: it has noted something.
+func readBuild(info *debug.BuildInfo, ok bool) build {
+	b := build{Version: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if !ok {
+		return b
+	}
+	b.Version, b.Go = cmp.Or(info.Main.Version, b.Version), cmp.Or(info.GoVersion, b.Go)
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}

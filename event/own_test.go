@@ -1,0 +1,18 @@
+package event_test
+
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+func TestOwnAttributes(t *testing.T) {
+	for name, want := range map[string]bool{
+		"PK": true, "SK": true, "data": true, "revision": true, "GSI1PK": true, "GSI20SK": true, "i:revision": true, "i:": true,
+		"status": false, "GSI0PK": false, "GSI21PK": false, "GSI01PK": false, "GSI+1PK": false, "GSIPK": false, "GSI1": false, "pk": false, "ii:x": false, "XPK": false,
+	} {
+		if got := event.IsOwnAttribute(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

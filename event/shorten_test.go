@@ -1,0 +1,25 @@
+package event
+
+import "testing"
+
+func TestShorten(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 3, ""},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc…"},
+		{"Köln", 2, "K…"},
+		{"Köln", 3, "Kö…"},
+		{"日本", 5, "日…"},
+		{"日本", 2, "…"},
+		{"日本", 6, "日本"},
+		{"\x80\x80\x80", 2, "…"}, // not UTF-8: nothing of it is shown
+	} {
+		if got := Shorten(c.text, c.most); got != c.want {
+			t.Errorf("%q cut at %d is %q, want %q", c.text, c.most, got, c.want)
+		}
+	}
+}

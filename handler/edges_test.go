@@ -1,0 +1,48 @@
+package handler_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+)
+
+// SQS takes 1 MiB in one request: letters that come to exactly that go together, and one byte more goes alone. A
+// single letter may have all of it.
+func TestQuarantineFillsARequest(t *testing.T) {
+	const most = 1 << 20
+	for name, tt := range map[string]struct {
+		sizes    []int
+		requests int64
+	}{
+		"exactly":        {[]int{most / 2, most / 2}, 1},
+		"one byte more":  {[]int{most / 2, most/2 + 1}, 2},
+		"one and only":   {[]int{most}, 1},
+		"full, then one": {[]int{most, 1}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := embedded.New(embedded.Config{})
+			queue, err := e.SQS().CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String("quarantine")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var letters []handler.Letter
+			for _, size := range tt.sizes {
+				letters = append(letters, handler.Letter{Body: strings.Repeat("x", size)})
+			}
+			for i, err := range handler.SQS(e.SQS(), *queue.QueueUrl).Send(context.Background(), letters) {
+				if err != nil {
+					t.Errorf("letter %d: %v", i, err)
+				}
+			}
+			if got := e.Usage().Requests["SendMessageBatch"]; got != tt.requests {
+				t.Errorf("%d requests, want %d", got, tt.requests)
+			}
+		})
+	}
+}

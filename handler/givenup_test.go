@@ -1,0 +1,136 @@
+package handler_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// unstamped are the oddities that leave no stamp to read.
+var unstamped = []string{"stamp of no pipeline", "stamp below nothing", "stamp with a part", "stamp as text", "no images"}
+
+// An image with a later epoch makes its batch wait, whatever else is odd about it: a newer function may be able to read
+// it, and it is not for this one to put it aside.
+func TestALaterStampIsReadFirst(t *testing.T) {
+	for _, c := range bothWays {
+		for name, alter := range oddities {
+			if slices.Contains(unstamped, name) {
+				continue
+			}
+			for _, kind := range []event.ChangeKind{event.Insert, event.Modify, event.Remove} {
+				w := newWorld(t, counting(c)).started()
+				later, now := w.image(order("2", 50)).with("epoch", "N", "4"), w.image(order("2", 50))
+				odd := map[event.ChangeKind]map[string]any{event.Insert: insert(2, later), event.Modify: record(2, kind, later, now), event.Remove: record(2, kind, later, nil)}[kind]
+				alter(odd, later)
+				_, err := w.deliver(batch(insert(1, w.image(order("1", 5))), odd))
+				if err == nil || !strings.Contains(err.Error(), "carries epoch 4") {
+					t.Errorf("%s, %s %s: %v", c, kind, name, err)
+				}
+				if n := len(w.quarantined()); n != 0 || w.head("totals").Flag != "" {
+					t.Errorf("%s, %s %s: %d letters, flag %q", c, kind, name, n, w.head("totals").Flag)
+				}
+			}
+		}
+	}
+}
+
+var givenUpKey = regexp.MustCompile(`X#[A-Za-z0-9_-]{16}#[0-9]+`)
+
+// A record whose epoch no pipeline has is given up by an item under the key that the error names. The batch goes on
+// without it, and says so.
+func TestGivenUp(t *testing.T) {
+	for _, c := range bothWays {
+		for what, later := range map[string]func(attributes) attributes{
+			"that can be read":    func(a attributes) attributes { return a },
+			"that cannot be read": func(a attributes) attributes { return a.with("data", "B", "AAAA") },
+		} {
+			t.Run(fmt.Sprint(c, " an item ", what), func(t *testing.T) {
+				w := newWorld(t, counting(c)).started()
+				stamped := later(w.image(order("2", 50)).with("epoch", "N", "77"))
+				e := batch(insert(1, w.image(order("1", 5))), insert(2, stamped), insert(3, w.image(order("3", 7))), record(4, event.Modify, stamped, stamped))
+				for _, n := range []int{2, 4} { // one record after the other
+					_, err := w.deliver(e)
+					if err == nil {
+						t.Fatal("the batch goes on")
+					}
+					key := givenUpKey.FindString(err.Error())
+					if !strings.HasSuffix(key, "#"+sequence(n)) {
+						t.Fatalf("%v", err)
+					}
+					w.sums(t, "totals", "0", "0")
+					if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
+						Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				reads := w.calls["GetItem"]
+				w.expect(e, done)
+				if got := w.calls["GetItem"] - reads; got != 2 {
+					t.Errorf("%d reads for two records, want 2", got)
+				}
+				w.sums(t, "totals", "2", "12")
+				letters := w.quarantined()
+				if len(letters) != 2 || !strings.Contains(*letters[0].Body, `"reason":"given-up"`) || !strings.Contains(*letters[0].Body, "carries epoch 77") {
+					t.Errorf("%d letters", len(letters))
+				}
+				for _, name := range []string{"totals", "live"} {
+					if flag := w.head(name).Flag; !strings.Contains(flag, "given up") {
+						t.Errorf("%s has flag %q", name, flag)
+					}
+				}
+				plain := batch(insert(5, w.image(order("5", 1))))
+				reads = w.calls["GetItem"]
+				w.expect(plain, done)
+				if got := w.calls["GetItem"] - reads; got != 0 {
+					t.Errorf("%d reads for a batch without a later epoch", got)
+				}
+			})
+		}
+	}
+}
+
+// Where nobody can say whether a record is given up, the batch waits.
+func TestGivenUpUnread(t *testing.T) {
+	w := newWorld(t).started()
+	later := w.image(order("2", 50)).with("epoch", "N", "77")
+	w.faults = []fault{{api: "GetItem", always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
+	if _, err := w.deliver(batch(insert(2, later))); err == nil || !strings.Contains(err.Error(), "could not be read") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A hook that fails ends the batch where it stands. A record that was given up before that is quarantined, though
+// others that cannot be read come later: nobody delivers it again.
+func TestGivenUpBeforeAHookFails(t *testing.T) {
+	w := newWorld(t).started()
+	stamped := w.image(order("2", 50)).with("epoch", "N", "77")
+	e := batch(insert(1, w.image(order("1", 5))), insert(2, stamped), insert(3, w.image(order("3", 7))), insert(5, w.image(order("5", 1)).with("data", "B", "AAAA")))
+	_, err := w.deliver(e)
+	if err == nil {
+		t.Fatal("the batch goes on")
+	}
+	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
+		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: givenUpKey.FindString(err.Error())}, "SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
+		t.Fatal(err)
+	}
+	w.streams.OnChange = func(_ context.Context, c event.Change) error {
+		if c.Sequence.String() == sequence(3) {
+			return errLost
+		}
+		return nil
+	}
+	w.expect(e, from(3))
+	if letters := w.quarantined(); len(letters) != 1 || !strings.Contains(*letters[0].Body, `"reason":"given-up"`) {
+		t.Errorf("%d letters, want that of the record that was given up", len(letters))
+	}
+}

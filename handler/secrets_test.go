@@ -1,0 +1,387 @@
+package handler_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// secret is planted wherever a message or a record can hold text; no log and no error may show it.
+const secret = "jane.doe-4711@example.com"
+
+// secretNumber is planted as a number, and secretName as the name of members and attributes.
+const (
+	secretNumber = "86753091234"
+	secretName   = "janeDoe4711"
+)
+
+// leaks lists the secrets that text shows, in the spellings that they can take on their way.
+func leaks(text string) (found []string) {
+	for _, s := range []string{secret, "jane.doe", secretNumber, "8675309", secretName} {
+		if strings.Contains(strings.ToLower(text), strings.ToLower(s)) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// private is a declaration in which every part of an event can hold something personal. The type "person" hides its
+// keys by hmac; "plain" does not, and so its keys hold no secret in these tests.
+func private() pipeline.Spec {
+	return pipeline.Spec{
+		Ingot: 1, Epoch: 3, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{
+			"person": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{mail | hmac}#{id}", SK: "{name}"},
+				Attributes: map[string]string{"weight": "weight"}, Retain: 90 * 24 * time.Hour},
+			"plain": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PLAIN#{id}", SK: "PLAIN"}, Mode: "latest", Revision: "rev number",
+				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "{id}", SK: "{seq | pad:8}"}}, Retain: 90 * 24 * time.Hour},
+		},
+		Aggregates: map[string]pipeline.AggregateSpec{
+			"by_name": {Since: 2, By: map[string]string{"name": "{name}"}, From: map[string]pipeline.FromSpec{
+				"person": {Values: map[string]string{"events": "count", "cents": "sum cents", "largest": "max cents"}}}},
+			"plain_by_name": {Since: 2, OnExpire: "subtract", By: map[string]string{"id": "{id}"}, From: map[string]pipeline.FromSpec{
+				"plain": {Values: map[string]string{"events": "count", "cents": "sum cents"}}}},
+		},
+	}
+}
+
+func secretive(s *setup) {
+	s.spec, s.options = private(), []pipeline.Option{pipeline.Secret([]byte("a secret of sixteen bytes"))}
+	s.env = &store.Env{Now: func() time.Time { return epoch }, Rand: func() float64 { return 0.5 },
+		Sleep: func(context.Context, time.Duration) error { return context.DeadlineExceeded }} // nobody waits
+}
+
+// logged collects all that a function may write into a log: its lines, and the errors that the runtime writes.
+type logged struct{ text bytes.Buffer }
+
+func (l *logged) to(w *world) {
+	log := slog.New(slog.NewJSONHandler(&l.text, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	w.ingest.Log, w.streams.Log = log, log
+}
+
+func (l *logged) check(t *testing.T, what string) {
+	t.Helper()
+	for line := range strings.Lines(l.text.String()) {
+		if found := leaks(line); len(found) > 0 {
+			t.Errorf("%s: %q in %s", what, found, line)
+		}
+	}
+}
+
+func (l *logged) error(err error) {
+	if err != nil {
+		fmt.Fprintln(&l.text, err)
+	}
+}
+
+// person is a good event of type person as members; secrets are in all of them that allow one.
+func person() map[string]string {
+	return map[string]string{"type": `"person"`, "id": `"` + secret + `"`, "at": `"2099-03-01T10:00:00Z"`, "mail": `"` + secret + `"`, "name": `"` + secret + `"`,
+		"cents": secretNumber, "weight": secretNumber, secretName: `"` + secret + `"`}
+}
+
+func plainEvent() map[string]string {
+	return map[string]string{"type": `"plain"`, "id": `"p1"`, "at": `"2099-03-01T10:00:00Z"`, "name": `"` + secret + `"`, "cents": secretNumber, "rev": "7", "seq": "7", secretName: `"` + secret + `"`}
+}
+
+func body(members map[string]string) string {
+	var list []string
+	for name, value := range members {
+		list = append(list, fmt.Sprintf("%q:%s", name, value))
+	}
+	return "{" + strings.Join(list, ",") + "}"
+}
+
+func with(members map[string]string, changes ...string) map[string]string {
+	for i := 0; i < len(changes); i += 2 {
+		if changes[i+1] == "" {
+			delete(members, changes[i])
+		} else {
+			members[changes[i]] = changes[i+1]
+		}
+	}
+	return members
+}
+
+// badBodies are bodies that can never be stored, each with secrets in it.
+func badBodies() map[string]string {
+	text, long := `"`+secret+`"`, `"`+strings.Repeat(secret, 100)+`"`
+	list := map[string]string{
+		"not JSON": secret, "cut off": `{"mail":"` + secret, "array": `["` + secret + `"]`, "string": text,
+		"name twice":       `{"` + secretName + `":1,"` + secretName + `":2}`,
+		"unknown type":     body(with(person(), "type", text)),
+		"cloud event":      `{"specversion":"1.0","id":"` + secret + `","source":"` + secret + `","type":"` + secret + `","time":"` + secret + `","data":{"` + secretName + `":1}}`,
+		"odd cloud event":  `{"specversion":"1.0","id":7,"source":"` + secret + `","type":"person","data_base64":"` + secret + `"}`,
+		"event bridge":     `{"version":"0","id":"` + secret + `","detail-type":"` + secret + `","source":"` + secret + `","account":"1","time":"` + secret + `","region":"r","resources":["` + secret + `"],"detail":{"mail":"` + secret + `"}}`,
+		"notification":     `{"Type":"Notification","MessageId":"` + secret + `","TopicArn":"arn:aws:sns:r:1:t","Message":"` + secret + `","Timestamp":"` + secret + `","SignatureVersion":"1","Signature":"x","SigningCertURL":"x"}`,
+		"payload in S3":    `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"` + secret + `","s3Key":"` + secret + `"}]`,
+		"expired":          body(with(person(), "at", `"2019-03-01T10:00:00Z"`)),
+		"text in pad":      body(with(plainEvent(), "seq", text)),
+		"long number":      body(with(plainEvent(), "seq", secretNumber)),
+		"number with sign": body(with(plainEvent(), "seq", "-"+secretNumber)),
+		"item too large":   body(with(person(), "large", `"`+strings.Repeat(secret, 20_000)+`"`)),
+	}
+	for _, members := range []func() map[string]string{person, plainEvent} {
+		for name := range members() {
+			if name == "type" || name == secretName {
+				continue
+			}
+			for what, value := range map[string]string{"text": text, "long": long, "number": secretNumber, "fraction": "0." + secretNumber + "1234567890", "huge": secretNumber + strings.Repeat("0", 40),
+				"object": `{"` + secretName + `":"` + secret + `"}`, "array": "[" + text + "]", "true": "true", "null": "null", "absent": "", "empty": `""`, "not UTF-8": "\"" + secret + "\xff\""} {
+				m := members()
+				list[strings.Trim(m["type"], `"`)+"."+name+" "+what] = body(with(m, name, value))
+			}
+		}
+	}
+	return list
+}
+
+// quoting makes every service quote the secret in what it refuses, as some messages of DynamoDB and SQS do.
+func quoting(code string) error {
+	return &smithy.GenericAPIError{Code: code, Message: "The parameter cannot be converted to a numeric value: " + secret}
+}
+
+// attributed makes an SQS event of the bodies, whose attributes hold secrets too.
+func attributed(bodies ...string) events.SQSEvent {
+	e := messages(bodies...)
+	for i := range e.Records {
+		e.Records[i].MessageAttributes = map[string]events.SQSMessageAttribute{secretName: {DataType: "String", StringValue: new(secret)}}
+	}
+	return e
+}
+
+// No value of an event and no name of a member reaches the ingest function's log or its errors, whatever is wrong with
+// the message and whatever the services answer.
+func TestIngestLogsNoValues(t *testing.T) {
+	bad := badBodies()
+	for name, text := range bad {
+		w, log := newWorld(t, secretive), &logged{}
+		log.to(w)
+		w.receive(attributed(text))
+		if w.outcomes[0].Verdict.Quarantined() && log.text.Len() == 0 {
+			t.Errorf("%s: nothing is logged", name)
+		}
+		log.check(t, name)
+	}
+	t.Run("conflicts", func(t *testing.T) {
+		w, log := newWorld(t, secretive), &logged{}
+		log.to(w)
+		for _, first := range []func() map[string]string{person, plainEvent} {
+			w.receive(attributed(body(first())))
+			w.receive(attributed(body(with(first(), "note", `"`+secret+`"`)), body(with(first(), secretName, "1"))))
+			if w.verdicts() != "Conflict Conflict" {
+				t.Errorf("%s", w.verdicts())
+			}
+		}
+		foreign := &dynamodb.PutItemInput{TableName: new("events"), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "PLAIN#p2"}, "SK": &types.AttributeValueMemberS{Value: "PLAIN"}, "note": &types.AttributeValueMemberS{Value: secret}}}
+		if _, err := w.engine.DynamoDB().PutItem(deadline(t), foreign); err != nil {
+			t.Fatal(err)
+		}
+		w.receive(attributed(body(with(plainEvent(), "id", `"p2"`))))
+		log.check(t, "conflict")
+		if !strings.Contains(log.text.String(), `"pk":"PLAIN#p1","sk":"PLAIN"`) {
+			t.Errorf("the key of a type without hmac is logged: %s", &log.text)
+		}
+		w.receive(attributed(body(with(person(), "cents", `"x"`))))
+		if key := w.outcomes[0].Refusal.Key; key.IsZero() || !strings.Contains(log.text.String(), `"keyHash":"`+key.Hash()[:16]+`"`) {
+			t.Errorf("the hash of %s is not logged: %s", key, &log.text)
+		}
+	})
+	t.Run("refusals", func(t *testing.T) {
+		for _, code := range []string{"ValidationException", "InternalServerError", "ThrottlingException", "InvalidParameterValue"} {
+			for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "SendMessageBatch"} {
+				w, log := newWorld(t, secretive), &logged{}
+				log.to(w)
+				if err := w.store.CheckSecret(deadline(t)); err != nil {
+					t.Fatal(err)
+				}
+				w.faults = []fault{{api: api, before: quoting(code), always: true}}
+				bodies := []string{body(plainEvent()), body(with(person(), "at", `"2019-03-01T10:00:00Z"`)), secret}
+				for i := range 5 {
+					bodies = append(bodies, body(with(person(), "id", fmt.Sprintf(`"%d"`, i))))
+				}
+				e := attributed(bodies...)
+				e.Records[2].MessageAttributes["ingot"] = events.SQSMessageAttribute{DataType: "String", StringValue: new(secret)}
+				w.receive(e)
+				log.check(t, api+" "+code)
+				for _, o := range w.outcomes {
+					if o.Verdict == event.Retry && len(leaks(o.Refusal.Detail)) > 0 {
+						t.Errorf("%s %s: the detail of a Retry is logged and says %s", api, code, o.Refusal.Detail)
+					}
+				}
+			}
+		}
+	})
+	t.Run("random", func(t *testing.T) {
+		seed := uint64(time.Now().UnixNano())
+		r := rand.New(rand.NewPCG(seed, 0))
+		for range 300 {
+			text := []byte(body(person()))
+			if r.IntN(2) == 0 {
+				text = []byte(body(plainEvent()))
+			}
+			for range 1 + r.IntN(4) {
+				text[r.IntN(len(text))] = byte(" \"\\{}[],:0-x.e"[r.IntN(14)])
+			}
+			w, log := newWorld(t, secretive), &logged{}
+			log.to(w)
+			w.receive(attributed(string(text)))
+			if log.text.Len() > 0 && strings.Contains(log.text.String(), `"pk"`) {
+				continue // a broken member may have moved a secret into a key that the type shows
+			}
+			log.check(t, fmt.Sprintf("seed %d: %s", seed, text))
+		}
+	})
+}
+
+// The same of the streams function.
+func TestStreamsLogsNoValues(t *testing.T) {
+	for _, c := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
+		source := newWorld(t, secretive, counting(c))
+		hidden, shown := source.image(body(person())), source.image(body(plainEvent()))
+		cases := map[string]map[string]any{"good": insert(1, hidden), "good and plain": insert(1, shown), "later epoch": insert(1, hidden.with("epoch", "N", "9")),
+			"event name": insert(1, hidden), "key": insert(1, hidden), "no number": insert(1, hidden), "swept": expiry(1, hidden), "person removes": record(1, event.Remove, shown, nil)}
+		cases["event name"]["eventName"] = secret
+		cases["key"]["dynamodb"].(map[string]any)["Keys"] = secret
+		cases["no number"]["dynamodb"].(map[string]any)["SequenceNumber"] = secret
+		for name := range hidden {
+			for kind, value := range map[string]any{"S": secret, "N": secretNumber, "B": secret, "BOOL": secret, "M": map[string]any{secretName: secret}, secretName: secret} {
+				for _, img := range []attributes{hidden, shown} {
+					if img[name] != nil && !(kind == "S" && (name == "PK" || name == "SK")) {
+						cases[fmt.Sprintf("%s of %v as %s", name, img["type"], kind)] = insert(1, img.with(name, kind, value))
+					}
+				}
+			}
+		}
+		cases["uncomputable"] = insert(1, shown.with("data", "S", body(with(plainEvent(), "cents", `"`+secret+`"`))))
+		cases["unknown attribute"] = insert(1, hidden.with(secretName, "Z", secret))
+		for name, record := range cases {
+			w, log := newWorld(t, secretive, counting(c)).started(), &logged{}
+			log.to(w)
+			for _, e := range []any{batch(record), plain(record), []any{record}} {
+				_, err := w.streams.Handle(deadline(t), marshal(t, e))
+				log.error(err)
+			}
+			log.check(t, name)
+		}
+		for _, code := range []string{"ValidationException", "InternalServerError", "ThrottlingException", "InvalidParameterValue", "SlowDown"} {
+			for _, api := range []string{"UpdateItem", "TransactWriteItems", "GetItem", "BatchGetItem", "SendMessageBatch", "PutObject"} {
+				w, log := newWorld(t, secretive, counting(c)).started(), &logged{}
+				log.to(w)
+				w.faults = []fault{{api: api, before: quoting(code), always: true}}
+				odd := insert(4, hidden.with(secretName, "Z", secret))
+				_, err := w.streams.Handle(deadline(t), marshal(t, batch(insert(1, hidden), expiry(2, shown), insert(3, shown.with("epoch", "N", "1")), odd)))
+				log.error(err)
+				log.check(t, api+" "+code)
+				w.faults = nil
+				head := w.head("by_name")
+				if found := leaks(head.Flag); len(found) > 0 {
+					t.Errorf("%s %s: the flag %q", api, code, head.Flag)
+				}
+			}
+		}
+	}
+	for _, payload := range []string{secret, `{"Records":"` + secret + `"}`, `{"Records":[],"shardId":` + secretNumber + `}`, `{"Records":[{}],"window":{"start":"` + secret + `"}}`, `["` + secret + `"]`, `[{"` + secret} {
+		w, log := newWorld(t, secretive).started(), &logged{}
+		log.to(w)
+		_, err := w.streams.Handle(deadline(t), json.RawMessage(payload))
+		if err == nil {
+			t.Errorf("%s is taken", payload)
+		}
+		log.error(err)
+		log.check(t, payload)
+	}
+}
+
+// A batch of nothing but bad messages writes 100 lines about quarantine and one that says how many more there are.
+func TestQuarantineLinesAreBounded(t *testing.T) {
+	many := make([]string, 250)
+	for i := range many {
+		many[i] = "poison " + fmt.Sprint(i)
+	}
+	var records []map[string]any
+	w := newWorld(t).started()
+	img := w.image(order("1", 5))
+	for i := range 250 {
+		odd := insert(i+1, img)
+		odd["eventName"] = "UPSERT"
+		records = append(records, odd)
+	}
+	for _, c := range []struct {
+		name string
+		run  func()
+		line string
+	}{
+		{"quarantined", func() { w.receive(messages(many...)) }, `"quarantined"`},
+		{"quarantine fails", func() {
+			w.faults = []fault{{api: "SendMessageBatch", before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, always: true}}
+			w.receive(messages(many...))
+			w.faults = nil
+		}, `"quarantine failed; the message stays in its queue"`},
+		{"no quarantine", func() {
+			keep := w.ingest.Quarantine
+			w.ingest.Quarantine = nil
+			w.receive(messages(many...))
+			w.ingest.Quarantine = keep
+		}, `"no quarantine queue`},
+		{"records", func() { w.expect(batch(records...), done) }, `"quarantined"`},
+	} {
+		log := &logged{}
+		log.to(w)
+		c.run()
+		if n := strings.Count(log.text.String(), `"msg":`+c.line); n != 100 {
+			t.Errorf("%s: %d lines", c.name, n)
+		}
+		if n := strings.Count(log.text.String(), `"msg":"more lines about quarantine than one batch may write","more":150}`); n != 1 {
+			t.Errorf("%s: %d lines say how many more", c.name, n)
+		}
+	}
+}
+
+// A function with another secret stores nothing, quarantines nothing and gives its batch back whole; the function with
+// the right one stores it once.
+func TestBatchUnderAnotherSecret(t *testing.T) {
+	w := newWorld(t, secretive)
+	if answer := w.receive(messages(body(person()))); answer != failures() || w.verdicts() != "Inserted" {
+		t.Fatalf("%s %s", answer, w.verdicts())
+	}
+	plan, err := pipeline.New(private(), pipeline.Secret([]byte("another of sixteen bytes")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: plan, Events: "events", Aggregates: "totals", Env: w.ingest.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *w.ingest
+	other.Plan, other.Store = plan, st
+	for range 2 {
+		if answer, err := other.Handle(deadline(t), messages(body(person()), "poison")); !errors.Is(err, store.ErrOtherSecret) || len(answer.BatchItemFailures) > 0 {
+			t.Errorf("%v %v", answer, err)
+		}
+	}
+	if n := len(w.items()); n != 1 || len(w.quarantined()) != 0 {
+		t.Errorf("%d items, or something is in quarantine", n)
+	}
+	if w.receive(messages(body(person()))); w.verdicts() != "Duplicate" {
+		t.Errorf("%s", w.verdicts())
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+const (
+	manyAggregates = 4 // of many.yaml
+	manyBatch      = 1_000
+	plainChanges   = 500 // of the plain function, which takes four times 7 ms for each
+)
+
+// many measures changes that hardly fold: each has totals of its own in four aggregates. First they are new; then a
+// cold function takes them out again, from another shard.
+func (b *bench) many(ctx context.Context) error {
+	changes, err := b.storedItems(ctx)
+	if err != nil {
+		return err
+	}
+	var batches [2][]json.RawMessage
+	for i, kind := range []string{"INSERT", "REMOVE"} {
+		if batches[i], err = streamBatches(changes, manyBatch, kind); err != nil {
+			return err
+		}
+	}
+	// Time is measured with the delay, and CPU without the proxy that makes it.
+	fresh, again, sample := &series{name: "ingot, new totals"}, &series{name: "ingot, known totals"}, &series{name: "an UpdateItem each"}
+	cheapFresh, cheapAgain, cheapSample := &series{name: "ingot, new totals"}, &series{name: "ingot, known totals"}, &series{name: "an UpdateItem each"}
+	for range min(b.turns, 3) {
+		for _, slow := range []bool{true, false} {
+			a, k, p := fresh, again, sample
+			if !slow {
+				a, k, p = cheapFresh, cheapAgain, cheapSample
+			}
+			if err := b.manyOnce(ctx, slow, batches, changes, a, k, p); err != nil {
+				return err
+			}
+		}
+	}
+	b.head("Many totals: %d changes onto %d totals of their own in batches of %d, %v added to every request; %d runs", len(changes), manyAggregates*len(changes), manyBatch, delay, len(fresh.runs))
+	if err := table(b.out, "changes", fresh, again, sample); err != nil {
+		return err
+	}
+	b.note("the client's CPU includes the proxy that delays; without it:")
+	if err := table(b.out, "changes", cheapFresh, cheapAgain, cheapSample); err != nil {
+		return err
+	}
+	perUpdate := func(figure func(run) float64) func(run) float64 {
+		return func(r run) float64 { return figure(r) / float64(r.events*manyAggregates) }
+	}
+	for i, ours := range []*series{fresh, again} {
+		_, rate, _ := ours.spread(run.rate)
+		b.atLeast("changes a second, "+ours.name, rate, 1000)
+		b.atLeast("changes a second, times an UpdateItem each, "+ours.name, ratio(ours, sample, run.rate), 10)
+		b.atMost("client CPU of an update, part of an UpdateItem's, "+ours.name, ratio([]*series{cheapFresh, cheapAgain}[i], cheapSample, run.perThousand), 0.25)
+		b.atMost("requests an update, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.requests })), 0.06)
+		b.atMost("write units an update, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.units })), 1)
+	}
+	return nil
+}
+
+// manyOnce runs each way once, and makes sure that the totals hold every change and then none.
+func (b *bench) manyOnce(ctx context.Context, slow bool, batches [2][]json.RawMessage, changes []image, fresh, again, sample *series) error {
+	e, err := startEmulator(ctx, b.emulator)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	url := e.URL
+	if slow {
+		proxy := newDelayed(e.URL)
+		defer proxy.Close()
+		url = proxy.URL
+	}
+	for i, ours := range []*series{fresh, again} {
+		r, err := count(ctx, url, "many.yaml", batches[i], len(changes))
+		if err != nil {
+			return fmt.Errorf("%s: %w", ours.name, err)
+		}
+		ours.runs = append(ours.runs, r)
+		if err := e.holds(ctx, manyAggregates*len(changes), []string{"1", "0"}[i]); err != nil {
+			return fmt.Errorf("%s: %w", ours.name, err)
+		}
+	}
+	r, err := addToEach(ctx, url, changes[:plainChanges])
+	sample.runs = append(sample.runs, r)
+	return err
+}
+
+// holds asserts that there are so many totals and that each counts n orders.
+func (e *emulator) holds(ctx context.Context, totals int, n string) error {
+	items, err := e.scan(ctx, totalsTable)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		if !strings.HasPrefix(item["PK"].S, "A#by_") {
+			continue
+		}
+		if item["n"].N != n || item["orders"].N != n || item["flag"].S != "" {
+			return fmt.Errorf("%s counts %s and %s orders, not %s; flag %q", item["PK"].S, item["n"].N, item["orders"].N, n, item["flag"].S)
+		}
+		totals--
+	}
+	if totals != 0 {
+		return fmt.Errorf("%d totals are missing", totals)
+	}
+	return nil
+}

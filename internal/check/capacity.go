@@ -1,0 +1,105 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/sample"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Capacity is whether the streams functions keep up with a rate of changes. Each shard has one, and it cannot hurry.
+type Capacity struct {
+	Rate      float64 `json:"rate"`                  // changes a second
+	Shards    int     `json:"shards"`                // at once: one for each partition of the table
+	PerShard  float64 `json:"perShard"`              // changes a second that each delivers, of at most ChangesPerShard
+	Enough    bool    `json:"enoughShards"`          // else the table needs more partitions to take the changes at all
+	Updates   float64 `json:"updatesPerChange"`      // if no two changes of a batch share a total
+	By        string  `json:"updatesBy"`             // what says so: the event type with the most, or the sample events
+	Memory    int     `json:"memory,omitempty"`      // of the streams function in MB; 0: not known
+	Sustained int     `json:"sustained,omitempty"`   // changes a second that one streams function counts; 0: not known
+	Least     int     `json:"leastMemory,omitempty"` // in MB, to keep up; 0: none does
+}
+
+// capacityOf works out what a rate asks for; nil without a rate, or without aggregates.
+func capacityOf(in Input, p *pipeline.Pipeline) *Capacity {
+	if in.Rate <= 0 || p == nil {
+		return nil
+	}
+	typ, most := p.MostUpdates()
+	if most == 0 {
+		return nil
+	}
+	k := &Capacity{Rate: in.Rate, Shards: max(1, in.Partitions), Updates: float64(most), By: typ}
+	if e := in.Events; e != nil && e.Items.Count > 0 {
+		k.Updates, k.By = e.Updates.Each, e.File
+	}
+	each := in.Rate / float64(k.Shards)
+	k.PerShard, k.Enough = math.Min(each, estimate.ChangesPerShard), each <= estimate.ChangesPerShard
+	k.Least = estimate.MemoryFor(k.PerShard, k.Updates)
+	return k
+}
+
+const defaultMemory = 128 // MB; Lambda
+
+// keepsUp holds the streams function's memory to the rate that is asked for.
+func (c *checker) keepsUp(k *Capacity, counting aggregate.Counting) {
+	if k == nil || counting == aggregate.Receipts {
+		return // what receipts cost is not measured
+	}
+	n := c.t.Property(c.streams.Resource, "MemorySize")
+	memory, ok := c.number("streams-capacity", n, defaultMemory, "the streams function keeps up with the rate")
+	if !ok || memory < 1 {
+		return
+	}
+	sustained := int(estimate.Sustained(memory, k.Updates))
+	if k.Memory == 0 {
+		k.Memory, k.Sustained = memory, sustained
+	}
+	if float64(sustained) >= k.PerShard {
+		return
+	}
+	instead := fmt.Sprintf("MemorySize: %d", k.Least)
+	if k.Least == 0 {
+		instead = "fewer aggregates of many keys, or where and by with less in them,"
+	}
+	c.mistake("streams-capacity", where(n, c.streams.Position), fmt.Sprintf("at %s changes a second each of %s delivers %s, and one streams function of %d MB counts about %s of %s each: totals would fall behind for good",
+		figure(k.Rate), count(k.Shards, "shard"), figure(k.PerShard), memory, figure(float64(sustained)), updates(k.Updates)), instead)
+}
+
+// text is what people read.
+func (k *Capacity) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "capacity at %s changes a second\n", figure(k.Rate))
+	fmt.Fprintf(&b, "  shards   %d, one for each partition; each delivers %s changes a second", k.Shards, figure(k.PerShard))
+	if !k.Enough {
+		fmt.Fprintf(&b, ", the most that a partition takes: the table needs at least %d", estimate.Shards(k.Rate))
+	}
+	fmt.Fprintf(&b, "\n  updates  %s of each change, by %s, if no two changes of a batch share a total\n", figure(k.Updates), k.By)
+	if k.Sustained > 0 {
+		fmt.Fprintf(&b, "  streams  one function of %d MB counts about %s changes a second", k.Memory, figure(float64(k.Sustained)))
+		if k.Least > 0 {
+			fmt.Fprintf(&b, "; %d MB are the least that keep up", k.Least)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func updates(n float64) string {
+	if n == 1 {
+		return "1 update"
+	}
+	return figure(n) + " updates"
+}
+
+// figure is a number with its digits grouped, and with two decimals below 10 if it has any.
+func figure(f float64) string {
+	if f < 10 && f != math.Trunc(f) {
+		return fmt.Sprintf("%.2f", f)
+	}
+	return sample.Number(int(f))
+}

@@ -1,0 +1,54 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ingot-events/ingot/internal/check/template"
+)
+
+// runtimes run the functions: each is a program of its own, called bootstrap.
+var runtimes = []string{"provided.al2023", "provided.al2"}
+
+// runtime: Lambda looks for a program only in these runtimes, and for something else in any other.
+func (c *checker) runtime(f *function) {
+	if c.says(f.Resource, "PackageType", "Image") {
+		return
+	}
+	n := c.t.Property(f.Resource, "Runtime")
+	switch {
+	case n == nil:
+		c.mistake("runtime", f.Position, f.Name+" has no Runtime", "Runtime: "+runtimes[0])
+	case n.Kind != template.Scalar:
+		c.cannotTell("runtime", n, f.Name+" has the runtime of a program of its own")
+	case !slices.Contains(runtimes, n.Text):
+		c.mistake("runtime", n.Position, fmt.Sprintf("%s has runtime %s, which does not run it: it is a program of its own, built of Go", f.Name, n.Text), "Runtime: "+runtimes[0])
+	}
+}
+
+// reserved: what the queue's mapping calls beyond what is reserved is throttled, and each throttled call counts as a
+// receive of its messages.
+func (c *checker) reserved(f *function) {
+	n := c.t.Property(f.Resource, "ReservedConcurrentExecutions")
+	if n == nil {
+		return
+	}
+	const whether = "ReservedConcurrentExecutions is at least MaximumConcurrency"
+	reserved, ok := c.number("concurrency", n, 0, whether)
+	if !ok {
+		return
+	}
+	for _, m := range c.mappingsOf(f.Name, false) {
+		maximum := c.t.Get(m.props, "ScalingConfig", "MaximumConcurrency")
+		if maximum == nil {
+			c.warn("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping has no MaximumConcurrency: what is called beyond is throttled, and messages reach the dead-letter queue without having been tried", reserved, f.Name),
+				fmt.Sprintf("ScalingConfig: {MaximumConcurrency: %d} into the mapping, and at least as many here,", max(2, reserved)))
+			continue
+		}
+		most, ok := c.number("concurrency", maximum, 0, whether)
+		if ok && reserved < most {
+			c.mistake("concurrency", n.Position, fmt.Sprintf("%d of %s are reserved, and its mapping calls up to %d: what is called beyond is throttled, and messages reach the dead-letter queue without having been tried", reserved, f.Name, most),
+				fmt.Sprintf("ReservedConcurrentExecutions: %d", most))
+		}
+	}
+}

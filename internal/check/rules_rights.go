@@ -1,0 +1,185 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/check/template"
+)
+
+var (
+	receiving = []string{"sqs:receivemessage", "sqs:deletemessage", "sqs:getqueueattributes"}
+	reading   = []string{"dynamodb:describestream", "dynamodb:getrecords", "dynamodb:getsharditerator", "dynamodb:liststreams"}
+)
+
+// need is what a function must be allowed to do with one thing.
+type need struct {
+	actions []string
+	key     []string // what it must be allowed to do with the key that the thing is encrypted with
+	without string   // what happens without
+}
+
+// needs of each role, by the variable that names the thing; "Queue" and "Stream" are what is mapped to the function. A
+// test holds them to template.yaml.
+var needs = map[string]map[string]need{
+	"ingest": {
+		"INGOT_TABLE": {[]string{"dynamodb:PutItem", "dynamodb:PartiQLInsert", "dynamodb:BatchGetItem"}, []string{"kms:Decrypt"}, "events could not be stored"},
+		// For the check value of the secret, where a key is hashed with it.
+		"INGOT_AGGREGATES_TABLE": {[]string{"dynamodb:GetItem", "dynamodb:PutItem"}, []string{"kms:Decrypt"}, "the function could not tell whether INGOT_PII_KEY is the right one, and would not start"},
+		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "what can never succeed could not be put aside, and would be tried until the dead-letter queue takes it"},
+		"Queue":                  {[]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, []string{"kms:Decrypt"}, "Lambda could not read the queue"},
+	},
+	"streams": {
+		"INGOT_AGGREGATES_TABLE": {[]string{"dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PartiQLInsert", "dynamodb:PartiQLUpdate"}, []string{"kms:Decrypt"}, "events could not be counted"},
+		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "a change that can never be counted could not be put aside, and would block its shard"},
+		"INGOT_ARCHIVE_BUCKET":   {[]string{"s3:PutObject"}, []string{"kms:GenerateDataKey"}, "what expires could not be archived, and its shard would wait"},
+		"Stream":                 {[]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, []string{"kms:Decrypt"}, "Lambda could not read the stream"},
+	},
+}
+
+// rights holds the functions' roles to what the functions do.
+func (c *checker) rights() {
+	for _, f := range []*function{c.ingest, c.streams} {
+		if f == nil {
+			continue
+		}
+		r := c.rightsOf(f)
+		if r == nil {
+			continue
+		}
+		for _, name := range []string{"INGOT_TABLE", "INGOT_AGGREGATES_TABLE", "INGOT_QUARANTINE_URL", "INGOT_ARCHIVE_BUCKET", "Queue", "Stream"} {
+			n, asked := needs[f.role][name]
+			if !asked || f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" && !c.hashesKeys() {
+				continue
+			}
+			for _, on := range c.things(f, name) {
+				c.allowed(f, r, on, n.actions, n.without)
+				if key := c.keyOf(on); key != nil {
+					c.allowed(f, r, key, n.key, n.without+", since "+on.Name+" is encrypted with a key of its own")
+				}
+			}
+		}
+		if r.doubt != nil && c.unsure[f.role] {
+			c.cannotTell("rights", r.doubt, r.of+" allows "+f.Name+" what it does")
+		}
+	}
+}
+
+// hashesKeys reports whether the ingest function makes keys with the secret.
+func (c *checker) hashesKeys() bool {
+	return c.p != nil && slices.ContainsFunc(c.p.Types(), func(t string) bool {
+		return c.p.Hashes(t, "key") || slices.ContainsFunc(c.p.Indexes(), func(i string) bool { return c.p.Hashes(t, i) })
+	})
+}
+
+// things are what a variable of a function, or its mappings, refer to in this template.
+func (c *checker) things(f *function, name string) []*template.Node {
+	var list []*template.Node
+	switch name {
+	case "Queue", "Stream":
+		for _, m := range c.mappingsOf(f.Name, name == "Stream") {
+			list = append(list, m.source)
+		}
+	default:
+		list = append(list, c.variable(f.Resource, name))
+	}
+	var known []*template.Node
+	for _, n := range list {
+		if c.referred(n) != nil && !c.faulted(n.Position) {
+			known = append(known, n)
+		}
+	}
+	return known
+}
+
+// faulted reports whether a mistake stands there: what it refers to is not what is meant.
+func (c *checker) faulted(at template.Position) bool {
+	return slices.ContainsFunc(c.findings, func(f Finding) bool {
+		return f.Severity == Mistake && f.Line == at.Line && f.Column == at.Column
+	})
+}
+
+// allowed reports the actions on one thing that a function's role lacks.
+func (c *checker) allowed(f *function, r *rights, on *template.Node, actions []string, without string) {
+	var missing []string
+	for _, action := range actions {
+		if !r.allows(action, on) {
+			missing = append(missing, action)
+		}
+	}
+	switch {
+	case len(missing) == 0:
+		return
+	case r.doubt != nil:
+		c.unsure[f.role] = true // said once, when all is known
+		return
+	}
+	c.mistake("rights", r.at, fmt.Sprintf("%s does not allow %s on %s: %s", r.of, strings.Join(missing, ", "), nameOf(on), without), c.grant(f, r, on, missing))
+}
+
+// grant is the statement that a role lacks.
+func (c *checker) grant(f *function, r *rights, on *template.Node, actions []string) string {
+	statement := fmt.Sprintf(`{Effect: Allow, Action: ["%s"], Resource: %s}`, strings.Join(actions, `", "`), c.arn(on))
+	if r.of == f.Name {
+		return "{Version: \"2012-10-17\", Statement: [" + statement + "]} into Policies of " + f.Name
+	}
+	return statement + " among the statements of " + r.of
+}
+
+func nameOf(n *template.Node) string {
+	if n.Kind == template.Reference {
+		return n.Name
+	}
+	return n.Text
+}
+
+// arn is how a statement names what n refers to.
+func (c *checker) arn(n *template.Node) string {
+	r := c.referred(n)
+	switch {
+	case r == nil:
+		return n.Text
+	case r.Type == "AWS::S3::Bucket":
+		return `!Sub "${` + r.Name + `.Arn}/*"`
+	case n.Attribute == "StreamArn":
+		return "!GetAtt " + r.Name + ".StreamArn"
+	}
+	return "!GetAtt " + r.Name + ".Arn"
+}
+
+// keyOf is the customer's key that a thing is encrypted with; nil if AWS holds the key.
+func (c *checker) keyOf(on *template.Node) *template.Node {
+	r := c.referred(on)
+	if r == nil {
+		return nil
+	}
+	var key *template.Node
+	switch r.Type {
+	case "AWS::SQS::Queue":
+		key = c.t.Property(r, "KmsMasterKeyId")
+	case "AWS::DynamoDB::Table":
+		key = c.t.Property(r, "SSESpecification", "KMSMasterKeyId")
+	case "AWS::S3::Bucket":
+		for _, rule := range items(c.t.Property(r, "BucketEncryption", "ServerSideEncryptionConfiguration")) {
+			key = c.t.Get(c.t.Resolve(rule), "ServerSideEncryptionByDefault", "KMSMasterKeyID")
+		}
+	}
+	switch {
+	case key == nil || key.Kind == template.Scalar && (key.Text == "" || strings.HasPrefix(key.Text, "alias/aws/")):
+		return nil
+	case key.Kind != template.Scalar && key.Kind != template.Reference:
+		return nil // only a deployment knows which key it is, and so does what the role names
+	}
+	return c.behindAlias(key)
+}
+
+// behindAlias is the key that an alias of this template stands for.
+func (c *checker) behindAlias(key *template.Node) *template.Node {
+	if r := c.referred(key); r != nil && r.Type == "AWS::KMS::Alias" {
+		if target := c.t.Property(r, "TargetKeyId"); target != nil {
+			return target
+		}
+	}
+	return key
+}

@@ -1,0 +1,63 @@
+package demo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/ndjson"
+)
+
+// readLines gives the lines that are not blank, each as one message. An error with a line's number is that line's, and
+// the next lines follow; one without is of reading itself.
+func readLines(r io.Reader) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for line, err := range ndjson.Lines(r) {
+			out := Line{Number: line.Number, Message: envelope.Message{Body: line.Text}}
+			switch {
+			case errors.Is(err, ndjson.ErrTooLong):
+				err = fmt.Errorf("it has more than %d bytes, and no message is so long", ndjson.MaxLine)
+			case err != nil:
+				out = Line{}
+			}
+			if !yield(out, err) {
+				return
+			}
+		}
+	}
+}
+
+// unpacked gives the messages of each line: a line may also be what explain takes as a batch, the JSON of Lambda or of
+// aws sqs receive-message, whose messages have attributes of their own. Others have the attributes given.
+func unpacked(lines iter.Seq2[Line, error], attributes map[string]string) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for line, err := range lines {
+			line.Attributes = attributes
+			if err != nil || !strings.Contains(line.Body, `"Records"`) && !strings.Contains(line.Body, `"Messages"`) {
+				if !yield(line, err) {
+					return
+				}
+				continue
+			}
+			list, batch, err := explain.Messages(line.Body)
+			if err == nil && batch && len(attributes) > 0 {
+				err = errors.New("it is a batch, whose messages have attributes of their own; leave out --attribute")
+			}
+			if err != nil || !batch {
+				if !yield(line, err) {
+					return
+				}
+				continue
+			}
+			for _, m := range list {
+				if !yield(Line{line.Number, m.Message}, nil) {
+					return
+				}
+			}
+		}
+	}
+}

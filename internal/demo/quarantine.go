@@ -1,0 +1,33 @@
+package demo
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/handler"
+)
+
+// empty takes the messages out of the quarantine queue and counts them by the verdict in their note, as whoever
+// looks after a stack does within the two weeks that the queue keeps them. A long run so holds none of them.
+func (w *world) empty(ctx context.Context) error {
+	for {
+		out, err := w.engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10,
+			MessageAttributeNames: []string{handler.Attribute}})
+		if err != nil || len(out.Messages) == 0 {
+			return err
+		}
+		entries := make([]types.DeleteMessageBatchRequestEntry, len(out.Messages))
+		for i, m := range out.Messages {
+			note, _ := handler.ReadNote(aws.ToString(m.MessageAttributes[handler.Attribute].StringValue))
+			w.ledger.quarantined[note.Verdict]++
+			entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: m.ReceiptHandle}
+		}
+		if _, err := w.engine.SQS().DeleteMessageBatch(ctx, &sqs.DeleteMessageBatchInput{QueueUrl: &w.Quarantine, Entries: entries}); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package demo
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const parcels = `ingot: 1
+epoch: 1
+type: parcel
+events:
+  parcel:
+    mode: latest
+    revision: revision number
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "PARCEL#{id}", sk: "PARCEL"}
+aggregates:
+  by_depot:
+    since: 1
+    by: {depot: "{depot}"}
+    onExpire: subtract
+    from: {parcel: {values: {parcels: count}}}
+`
+
+// revisions are 600 revisions of 40 parcels.
+func revisions(t *testing.T) Config {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(parcels)}}, "pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	return Config{Plan: p, Seed: seed, Counting: aggregate.Marks, Data: Data{Name: "parcels", Lines: func() iter.Seq2[Line, error] {
+		return func(yield func(Line, error) bool) {
+			for i := range 600 {
+				at := first.Add(time.Duration(i) * time.Minute)
+				if !yield(Line{i + 1, envelope.Message{Body: fmt.Sprintf(`{"id":"p%d","depot":"d%d","revision":%d,"at":%q}`, i%40, i%3, i, at.Format(time.RFC3339))}}, nil) {
+					return
+				}
+			}
+		}
+	}}}
+}
+
+// TestStaleIsNotInQuarantine: where a message that was altered comes after a newer revision, it is Stale, and nothing
+// says that it is in quarantine or misses it there.
+func TestStaleIsNotInQuarantine(t *testing.T) {
+	s := mustRun(t, revisions(t))
+	agree(t, s)
+	for _, one := range s.Trouble {
+		if one.Kind != "altered" {
+			continue
+		}
+		if one.Verdicts["Stale"] == 0 {
+			t.Fatalf("nothing altered was Stale: %v", one.Verdicts)
+		}
+		if kept, _, there := strings.Cut(one.Became, ": in quarantine"); there && strings.Contains(kept, "Stale") {
+			t.Errorf("what was altered became %q", one.Became)
+		}
+	}
+}
+
+func TestWhatBecameOfTheAltered(t *testing.T) {
+	for _, c := range []struct {
+		became map[event.Verdict]int
+		want   string
+	}{
+		{map[event.Verdict]int{event.Conflict: 2, event.Poison: 1}, "2 Conflict, 1 Poison: in quarantine"},
+		{map[event.Verdict]int{event.Stale: 3}, "3 Stale"},
+		{map[event.Verdict]int{event.Stale: 3, event.Updated: 1, event.Conflict: 2}, "2 Conflict: in quarantine; 1 Updated, 3 Stale"},
+	} {
+		l := newLedger(aggregate.Marks)
+		for v, n := range c.became {
+			l.became[altered][v] = n
+		}
+		if got := l.inQuarantine(altered); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestAccountsSeeWhatIsNotInQuarantine: each verdict that says so has its message there.
+func TestAccountsSeeWhatIsNotInQuarantine(t *testing.T) {
+	w := &world{ledger: newLedger(aggregate.Marks)}
+	w.ledger.settled[event.Conflict], w.ledger.settled[event.Poison] = 3, 1
+	w.ledger.quarantined = map[string]int{"Conflict": 2, "Poison": 2}
+	want := "2 messages are in quarantine as Conflict, and that was the verdict on 3"
+	if d := w.accounts(0, Kept{}, true).Differences; len(d) != 1 || d[0] != want {
+		t.Errorf("accounts say %q", d)
+	}
+}
+
+// TestNothingIsCutInsideARune: neither a body on its way to the queue nor what a total is by in the text.
+func TestNothingIsCutInsideARune(t *testing.T) {
+	c := readings(t, 1, time.Hour)
+	p := &producer{world: &world{plan: c.Plan}, die: source(seed, forProducer)}
+	for n := range 8 {
+		body := fmt.Sprintf(`{"id":"r1","kind":"%s","celsius":1,"at":"2024-05-01T00:00:00Z"}`, strings.Repeat("x", n)+strings.Repeat("日", 40))
+		for range 20 {
+			if other, _ := p.malformed(body); !utf8.ValidString(other) {
+				t.Fatalf("a malformed body is %q", other)
+			}
+		}
+	}
+	total := Total{By: []ByValue{{"city", "Großräschen an der Oder"}, {"city", "東京都千代田区丸の内一丁目"}}}
+	if got := total.label(); got != "Großräsche… 東京都千…" {
+		t.Errorf("the total is labelled %q", got)
+	}
+}

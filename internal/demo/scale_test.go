@@ -1,0 +1,86 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// everywhere has one total for all events, which therefore bears a mark of every shard of 72 hours.
+const everywhere = `ingot: 1
+epoch: 1
+type: reading
+events:
+  reading:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "READING#{id}", sk: "READING"}
+aggregates:
+  everywhere:
+    since: 1
+    by: {kind: "{kind}"}
+    from: {reading: {values: {readings: count, heat: sum celsius}}}
+`
+
+// readings are n events, evenly over a time.
+func readings(t *testing.T, n int, over time.Duration) Config {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(everywhere)}}, "pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	return Config{Plan: p, Seed: seed, Counting: aggregate.Marks, Data: Data{Name: "readings", Events: n, Lines: func() iter.Seq2[Line, error] {
+		return func(yield func(Line, error) bool) {
+			for i := range n {
+				at := first.Add(over / time.Duration(n) * time.Duration(i))
+				if !yield(Line{i + 1, envelope.Message{Body: fmt.Sprintf(`{"id":"r%d","kind":"all","celsius":%d,"at":%q}`, i, i%40, at.Format(time.RFC3339))}}, nil) {
+					return
+				}
+			}
+		}
+	}}}
+}
+
+// TestShardsRollByEventTime: how often shards roll follows from the time that the events span, not from their
+// number; else the marks in a total would grow with the number, and what each of its updates costs with them.
+func TestShardsRollByEventTime(t *testing.T) {
+	const span = 8 * time.Hour
+	for _, n := range []int{500, 4000} {
+		r := &run{Config: readings(t, n, span)}
+		r.setDefaults()
+		if err := r.produce(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		most := 1 + int(r.world.clock.Now().Sub(r.first)/rollAfter)
+		if rolls := r.world.ledger.injected[shardsRolled]; rolls < 1 || rolls > most {
+			t.Errorf("%d events in %s: the shards rolled %d times, want 1 to %d", n, r.world.clock.Now().Sub(r.first), rolls, most)
+		}
+	}
+}
+
+// TestClockAheadOfTheEvents: where so many events come at once that the demo's own waiting would let them expire, it
+// says so, and does not count them as a difference.
+func TestClockAheadOfTheEvents(t *testing.T) {
+	c := readings(t, 1, time.Hour)
+	at := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	p := &producer{world: &world{plan: c.Plan, clock: stack.NewClock(at.Add(11 * time.Hour))}, newest: at}
+	item := &event.Item{At: at, ExpiresAt: at.Add(24 * time.Hour).Unix()}
+	if err := p.add(context.Background(), envelope.Message{}, item); err != nil {
+		t.Error(err)
+	}
+	p.world.clock.Reach(at.Add(13 * time.Hour))
+	if err := p.add(context.Background(), envelope.Message{}, item); err == nil || !strings.Contains(err.Error(), "the demo's clock is at 2024-05-01T13:00:00Z: it waits 3m0s") {
+		t.Errorf("got %v", err)
+	}
+}

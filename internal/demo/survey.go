@@ -1,0 +1,138 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Bounds of what a LinesError says.
+const (
+	maxTold   = 10 // lines with their errors
+	maxRanges = 20 // ranges of numbers of the other lines
+)
+
+// LinesError is all lines that cannot be sent: the first of them with their errors, the others by number.
+type LinesError struct {
+	Data   string
+	Lines  int // read
+	Bad    int // of them, those that cannot be sent
+	First  []*LineError
+	others []span
+}
+
+// span is lines that follow each other, as only bad lines are counted: no good one is between them.
+type span struct{ from, to int }
+
+func (e *LinesError) Error() string {
+	if e.Bad == 1 {
+		return e.First[0].Error()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s of %s cannot be used:", e.Data, comma(e.Bad), count(e.Lines, "line"))
+	for _, one := range e.First {
+		fmt.Fprintf(&b, "\n  %s:%d: %v", one.Data, one.Number, one.Err)
+	}
+	if len(e.others) > 0 {
+		fmt.Fprintf(&b, "\n  and %s more: %s", comma(e.Bad-len(e.First)), e.where())
+	}
+	if e.Bad == e.Lines && e.undecodable() {
+		b.WriteString("\nWrite each event as one JSON object on a line of its own; jq -c . makes that of JSON over several lines.")
+	} else {
+		b.WriteString("\nMend these lines, or change the pipeline so that it takes them.")
+	}
+	return b.String()
+}
+
+// undecodable reports whether the first lines are not JSON, as those of JSON over several lines.
+func (e *LinesError) undecodable() bool {
+	return !slices.ContainsFunc(e.First, func(one *LineError) bool {
+		var refusal *event.Refusal
+		return !errors.As(one.Err, &refusal) || refusal.Reason != event.Undecodable
+	})
+}
+
+// where names the other lines: "lines 12, 15-20 and 31, and others up to line 900".
+func (e *LinesError) where() string {
+	var parts []string
+	for _, s := range e.others[:min(len(e.others), maxRanges)] {
+		if s.from == s.to {
+			parts = append(parts, strconv.Itoa(s.from))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", s.from, s.to))
+		}
+	}
+	text := "lines " + strings.Join(parts, ", ")
+	if len(e.others) > maxRanges {
+		text += fmt.Sprintf(", and others up to line %d", e.others[len(e.others)-1].to)
+	}
+	return text
+}
+
+func (e *LinesError) add(line *LineError) {
+	e.Bad++
+	if len(e.First) < maxTold {
+		e.First = append(e.First, line)
+		return
+	}
+	last := len(e.others) - 1
+	switch {
+	case last >= 0 && line.Number <= e.others[last].to+1:
+		e.others[last].to = line.Number
+	case last > maxRanges: // what is beyond is told by its end alone
+		e.others[last].to = line.Number
+	default:
+		e.others = append(e.others, span{line.Number, line.Number})
+	}
+}
+
+// survey reads all lines before the run, for data whose size is not known: it counts them, and finds every line that
+// cannot be sent, and not only the first. Nothing but a few of them is held.
+func (r *run) survey(ctx context.Context) error {
+	found := &LinesError{Data: r.Data.from()}
+	var newest time.Time
+	events, last := 0, 0
+	for line, err := range r.Data.Lines() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && line.Number == 0 {
+			return err // the data as a whole cannot be read
+		}
+		var item *event.Item
+		if err == nil {
+			item, err = r.plan(&line.Message, 0)
+		}
+		if err == nil {
+			err = inTime(item, newest)
+		}
+		if err == nil && r.Repeat > 1 { // of the copies, the last is the farthest from the line
+			_, err = r.plan(&line.Message, r.Repeat-1)
+		}
+		if line.Number != last {
+			found.Lines++
+			last = line.Number
+		}
+		if err != nil {
+			found.add(&LineError{r.Data.from(), line.Number, err})
+			continue
+		}
+		if item.At.After(newest) {
+			newest = item.At
+		}
+		if events++; events%10_000 == 0 {
+			r.Progress(Step{"reading the events", events, 0})
+		}
+	}
+	if found.Bad > 0 {
+		return found
+	}
+	r.Data.Events = events
+	return nil
+}

@@ -1,0 +1,68 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/aggregate"
+)
+
+// TestLinesErrorIsBounded: however many lines are wrong, it says how many and where, in few words.
+func TestLinesErrorIsBounded(t *testing.T) {
+	c := readings(t, 1, 1)
+	good := `{"id":"r1","kind":"all","celsius":1,"at":"2024-05-01T00:00:00Z"}`
+	var bodies []string
+	for i := range 1000 {
+		if i%3 == 0 || i > 990 || i > 20 && i < 40 {
+			bodies = append(bodies, `{}`)
+		} else {
+			bodies = append(bodies, good)
+		}
+	}
+	c.Data = lines("f.ndjson", bodies...)
+	_, err := Run(context.Background(), c)
+	var bad *LinesError
+	if !errors.As(err, &bad) {
+		t.Fatalf("got %v", err)
+	}
+	text := err.Error()
+	if bad.Lines != 1000 || bad.Bad != 352 || len(bad.First) != maxTold {
+		t.Errorf("%d of %d lines, %d told", bad.Bad, bad.Lines, len(bad.First))
+	}
+	for _, want := range []string{"f.ndjson: 352 of 1,000 lines cannot be used:\n  f.ndjson:1: Poison (missing-field)", "\n  and 342 more: lines 25-40, 43, 46, ", ", and others up to line 1000\nMend these lines, or change"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it says nothing of %q:\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "\n"); n != maxTold+2 || len(text) > 4000 {
+		t.Errorf("%d lines, %d bytes", n, len(text))
+	}
+}
+
+// TestJSONOverSeveralLines: what every line is then blamed for is said once, with what to do.
+func TestJSONOverSeveralLines(t *testing.T) {
+	c := readings(t, 1, 1)
+	c.Data = lines("f.json", "{", `"id": "r1",`, `"kind": "all"`, "}")
+	_, err := Run(context.Background(), c)
+	if err == nil || !strings.Contains(err.Error(), "f.json: 4 of 4 lines cannot be used") || !strings.HasSuffix(err.Error(), "jq -c . makes that of JSON over several lines.") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// TestSurveyLeavesTheRunAsItIs: what it finds is what the run would have found, and nothing else changes.
+func TestSurveyLeavesTheRunAsItIs(t *testing.T) {
+	known, found := firstDays(t, aggregate.Marks), firstDays(t, aggregate.Marks)
+	known.Data.Events, found.Data.Events = 300, 0
+	a, b := mustRun(t, known), mustRun(t, found)
+	var texts [2]strings.Builder
+	for i, s := range []*Summary{a, b} {
+		if err := s.Text(&texts[i], -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if texts[0].String() != texts[1].String() {
+		t.Errorf("with a survey:\n%s\nwithout one:\n%s", texts[1].String(), texts[0].String())
+	}
+}

@@ -1,0 +1,27 @@
+package docs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/estimate"
+)
+
+// The guide's table of capacity is what check computes with.
+func TestCapacityTable(t *testing.T) {
+	var want, got strings.Builder
+	for memory := 256; memory <= 4096; memory *= 2 {
+		fmt.Fprintf(&want, "| %d |", memory)
+		for _, updates := range []float64{1, 2, 3, 4, 8} {
+			fmt.Fprintf(&want, " %d |", int(estimate.Sustained(memory, updates)))
+		}
+		want.WriteString("\n")
+	}
+	for _, row := range table(t, operatingPage, "capacity") {
+		fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
+	}
+	if got.String() != want.String() {
+		t.Errorf("the table of capacity should be\n%s", want.String())
+	}
+}

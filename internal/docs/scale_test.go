@@ -1,0 +1,153 @@
+package docs
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const scalePage = "docs/scale.md"
+
+const (
+	maxSpread      = 1000 // of pipeline.yaml
+	itemUnits      = 1000 // write units a second that one item takes
+	lambdaQuota    = 1000 // functions at once, by default
+	tableQuota     = 40_000
+	putsARequest   = 25
+	changesOfOne   = 1000 // in a batch
+	updatesOfEach  = 3
+	receiptsInOne  = 98 // changes of one transaction onto one total: each has its receipt, and 100 items are the most
+	growthAtOnce   = 4000
+	unitsOfReceipt = estimate.ReceiptUnits
+)
+
+// hot is one total that all shards of a table of so many partitions touch.
+type hot struct {
+	partitions int
+	def        aggregate.Definition
+}
+
+func (h hot) rate() int { return h.partitions * estimate.ChangesPerShard }
+
+// bytes is the size of its item, or of each of so many.
+func (h hot) bytes(spread int) int {
+	h.def.Spread = spread
+	return estimate.Bytes(&h.def, nil) + estimate.Marks(&h.def, aggregate.Marks, h.partitions)*estimate.MarkBytes
+}
+
+func (h hot) fits(spread int) bool   { return h.bytes(spread) <= event.MaxItem }
+func (h hot) units(spread int) int   { return estimate.Units(h.bytes(spread), aggregate.Marks) }
+func (h hot) needed() int            { return estimate.SpreadForOne(estimate.Bytes(&h.def, nil), h.partitions) }
+func (h hot) spread() int            { return min(maxSpread, h.needed()) }
+func (h hot) hottest(spread int) int { return (h.partitions + spread - 1) / spread * h.units(spread) }
+
+func scales(t *testing.T) []hot {
+	t.Helper()
+	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.CheckOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, ok := p.Definition("product_totals")
+	if !ok {
+		t.Fatal("the sample shop has no product_totals")
+	}
+	var list []hot
+	for _, partitions := range []int{10, 100, 1000, 10_000} {
+		list = append(list, hot{partitions, *def})
+	}
+	if list[2].rate() != 1_000_000 {
+		t.Fatal("no row is of a million events a second")
+	}
+	return list
+}
+
+// The page of growth is computed as ingot check computes.
+func TestScale(t *testing.T) {
+	for marker, row := range map[string]func(hot) []string{
+		"scale item": itemRow, "scale updates": updatesRow, "scale running": runningRow, "scale breaks": breaksRow,
+	} {
+		var want, got strings.Builder
+		for _, h := range scales(t) {
+			fmt.Fprintf(&want, "| %s |\n", strings.Join(append([]string{grouped(h.partitions)}, row(h)...), " | "))
+		}
+		for _, row := range table(t, scalePage, marker) {
+			fmt.Fprintf(&got, "| %s |\n", strings.Join(row, " | "))
+		}
+		if got.String() != want.String() {
+			t.Errorf("the table %q should be\n%s", marker, want.String())
+		}
+	}
+}
+
+// Where a total without spread outgrows its item, by the page.
+func TestScaleOfATotalWithoutSpread(t *testing.T) {
+	h := scales(t)[0]
+	for h.partitions = 1; h.fits(1); h.partitions++ {
+	}
+	if want := fmt.Sprintf("From %d partitions on, a total without `spread` is refused", h.partitions); !strings.Contains(read(t, scalePage), want) {
+		t.Errorf("%s does not say %q", scalePage, want)
+	}
+}
+
+func itemRow(h hot) []string {
+	h.def.Spread = 1
+	lanes, needed, units := estimate.LanesPerPartition*h.partitions, grouped(h.needed()), "refused"
+	if h.fits(1) {
+		units = grouped(h.units(1))
+	}
+	if h.needed() > maxSpread {
+		needed = fmt.Sprintf("none: %s is the most", grouped(maxSpread))
+	}
+	return []string{grouped(h.rate()), grouped(lanes), grouped(estimate.Marks(&h.def, aggregate.Marks, h.partitions) * estimate.MarkBytes), units, needed,
+		grouped(h.units(h.spread())), grouped(h.spread()), grouped(h.spread() * estimate.ReadUnits(h.bytes(h.spread())))}
+}
+
+func updatesRow(h hot) []string {
+	plain, all := "refused", "refused"
+	if h.fits(1) {
+		plain, all = grouped(h.hottest(1)), grouped(h.partitions*h.units(1))
+	}
+	transactions := (h.rate() + receiptsInOne - 1) / receiptsInOne
+	total := transactions * estimate.Units(estimate.Bytes(&h.def, nil), aggregate.Receipts)
+	return []string{plain, all, grouped(h.hottest(h.spread())), grouped(h.partitions * h.units(h.spread())), grouped(h.rate()), grouped(total), grouped(total + h.rate()*unitsOfReceipt)}
+}
+
+func runningRow(h hot) []string {
+	requests := float64(h.rate()) * (1.0/putsARequest + updatesOfEach*estimate.RequestsPerUpdate)
+	return []string{grouped(h.rate()), grouped(h.partitions), grouped(h.rate() / changesOfOne), grouped(int(requests + 0.5))}
+}
+
+// breaksRow is the first of the bounds that such a table meets, in the order in which they hurt.
+func breaksRow(h hot) []string {
+	least := estimate.MemoryFor(estimate.ChangesPerShard, updatesOfEach)
+	switch {
+	case h.needed() > maxSpread:
+		return []string{fmt.Sprintf("no `spread` is enough: with the most, %s, an update of such a total takes %d units, and a read %s requests", grouped(maxSpread), h.units(maxSpread), grouped(maxSpread)),
+			"several stacks, each with a part of the events, or a `window` and a `by` that keep most shards away from any one total"}
+	case !h.fits(1):
+		return []string{fmt.Sprintf("a total without `spread` outgrows its item; and %s streams functions are all that the account may run", grouped(h.partitions)),
+			fmt.Sprintf("`spread: %d` from the beginning; ask for more Lambda functions at once, for both functions", h.spread())}
+	case h.hottest(1) > itemUnits:
+		return []string{fmt.Sprintf("a total without `spread`: %s units a second on one item; and a table takes %s of the %s writes", grouped(h.hottest(1)), grouped(tableQuota), grouped(h.rate())),
+			fmt.Sprintf("`spread: %d`; ask for a higher table quota", h.spread())}
+	}
+	return []string{fmt.Sprintf("a streams function with less than %d MB; and, at the start, a new table, which takes %s of the %s writes", least, grouped(growthAtOnce), grouped(h.rate())),
+		fmt.Sprintf("`MemorySize` of at least %d; warm the table up; `spread: %d` saves %d of %d units of an update", least, h.spread(), h.units(1)-1, h.units(1))}
+}
+
+// grouped groups digits by thousands.
+func grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/aws/smithy-go"
+)
+
+// Operation names one API of one service and the input fields that the engine implements.
+type Operation struct {
+	service, api string
+	fields       string // space-separated names of the supported input fields
+}
+
+// Op returns the operation of that name; fields are the names of its supported input fields, with spaces between.
+func Op(service, api, fields string) Operation { return Operation{service, api, fields} }
+
+// Call runs one client call: it counts the request, refuses fields that are not implemented, lets the
+// interceptor have its way, and wraps every error as the SDK does.
+func Call[I, O any](ctx context.Context, c *Core, op Operation, in *I, do func(*I) (*O, error)) (*O, error) {
+	if in == nil {
+		in = new(I)
+	}
+	c.Meter.request(op.api)
+	run := func() (*O, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, &smithy.CanceledError{Err: err}
+		}
+		if err := refuseUnsupported(c, op, in); err != nil {
+			return nil, err
+		}
+		return do(in)
+	}
+	if c.Config.Intercept == nil {
+		out, err := run()
+		if err != nil {
+			return nil, wrap(op, err)
+		}
+		return out, nil
+	}
+	answer, err := c.Config.Intercept(ctx, op.api, in, func() (any, error) {
+		out, err := run()
+		if err != nil {
+			return nil, wrap(op, err) // an untyped nil: a typed nil pointer in an any is not nil
+		}
+		return out, nil
+	})
+	if err != nil {
+		return nil, wrap(op, err)
+	}
+	out, ok := answer.(*O)
+	if !ok {
+		return nil, wrap(op, errors.New("embedded: "+op.api+": Intercept returned neither an error nor the call's answer"))
+	}
+	return out, nil
+}
+
+func wrap(op Operation, err error) error {
+	var already *smithy.OperationError
+	if errors.As(err, &already) {
+		return err
+	}
+	return &smithy.OperationError{ServiceID: op.service, OperationName: op.api, Err: err}
+}
+
+type field struct {
+	index int
+	name  string
+}
+
+// refuseUnsupported reports the first field of in that is set and that op does not list.
+func refuseUnsupported[I any](c *Core, op Operation, in *I) error {
+	cached, ok := c.refused.Load(op.api)
+	if !ok {
+		cached = unsupportedFields(reflect.TypeFor[I](), op.fields)
+		c.refused.Store(op.api, cached)
+	}
+	v := reflect.ValueOf(in).Elem()
+	for _, f := range cached.([]field) {
+		if !isZero(v.Field(f.index)) {
+			return Unsupported(op.api, f.name)
+		}
+	}
+	return nil
+}
+
+func unsupportedFields(t reflect.Type, fields string) []field {
+	supported := strings.Fields(fields)
+	for _, name := range supported {
+		if _, ok := t.FieldByName(name); !ok {
+			panic("embedded: " + t.Name() + " has no field " + name)
+		}
+	}
+	var out []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.IsExported() && !slices.Contains(supported, f.Name) {
+			out = append(out, field{i, f.Name})
+		}
+	}
+	return out
+}
+
+// RefuseNested does for a structure inside an input what refuseUnsupported does for the input.
+func RefuseNested(api string, in any, fields string) error {
+	v := reflect.ValueOf(in)
+	for _, f := range unsupportedFields(v.Type(), fields) {
+		if !isZero(v.Field(f.index)) {
+			return Unsupported(api, v.Type().Name()+"."+f.name)
+		}
+	}
+	return nil
+}
+
+// isZero treats a pointer to a zero value (aws.Bool(false)), an empty list and the word NONE as not set:
+// each asks for nothing.
+func isZero(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return v.IsNil() || v.Elem().IsZero()
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	case reflect.String:
+		return v.Len() == 0 || v.String() == "NONE"
+	default:
+		return v.IsZero()
+	}
+}

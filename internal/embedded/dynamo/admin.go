@@ -1,0 +1,170 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/embedded/api"
+)
+
+var (
+	createTable   = api.Op("DynamoDB", "CreateTable", "TableName AttributeDefinitions KeySchema BillingMode GlobalSecondaryIndexes StreamSpecification")
+	describeTable = api.Op("DynamoDB", "DescribeTable", "TableName")
+	deleteTable   = api.Op("DynamoDB", "DeleteTable", "TableName")
+)
+
+// CreateTable makes an on-demand table with string keys; it is ACTIVE at once.
+func (c *Client) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
+	return api.Call(ctx, c.ts.core, createTable, in, c.ts.create)
+}
+
+// DescribeTable describes a table; item count and size are exact and current.
+func (c *Client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+	return api.Call(ctx, c.ts.core, describeTable, in, c.ts.describe)
+}
+
+// DeleteTable removes a table at once. Its stream closes and stays readable.
+func (c *Client) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error) {
+	return api.Call(ctx, c.ts.core, deleteTable, in, c.ts.delete)
+}
+
+func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOutput, error) {
+	name := aws.ToString(in.TableName)
+	if len(name) < 3 || len(name) > 255 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != "" {
+		return nil, api.Invalid("1 validation error detected: Value '%s' at 'tableName' failed to satisfy constraint: Member must have length between 3 and 255 and satisfy regular expression pattern: [a-zA-Z0-9_.-]+", name)
+	}
+	if in.BillingMode != types.BillingModePayPerRequest {
+		return nil, api.Unsupported("CreateTable", "BillingMode other than PAY_PER_REQUEST")
+	}
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.byName[name] != nil {
+		return nil, &types.ResourceInUseException{Message: aws.String("Table already exists: " + name)}
+	}
+	t, err := ts.newTable(name, in)
+	if err != nil {
+		return nil, err
+	}
+	if in.StreamSpecification != nil && aws.ToBool(in.StreamSpecification.StreamEnabled) {
+		if v := in.StreamSpecification.StreamViewType; v != types.StreamViewTypeNewAndOldImages {
+			return nil, api.Unsupported("CreateTable", "StreamViewType "+string(v))
+		}
+		t.stream = ts.openStream(t)
+	}
+	ts.byName[name] = t
+	return &dynamodb.CreateTableOutput{TableDescription: t.description(types.TableStatusActive)}, nil
+}
+
+func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, error) {
+	t := &table{
+		name: name, created: ts.core.Now(), rows: newKeyspace(true), remembers: ts.cfg.Behind != nil,
+		arn: "arn:aws:dynamodb:" + ts.core.Config.Region + ":" + ts.core.Config.Account + ":table/" + name,
+		request: describedTable{
+			keys: slices.Clone(in.KeySchema), attributes: slices.Clone(in.AttributeDefinitions), streamSpec: in.StreamSpecification,
+		},
+	}
+	used := map[string]bool{}
+	var err error
+	if t.schema, err = newSchema(in.KeySchema, in.AttributeDefinitions, used); err != nil {
+		return nil, err
+	}
+	for _, g := range in.GlobalSecondaryIndexes {
+		if err := api.RefuseNested("CreateTable", g, "IndexName KeySchema Projection"); err != nil {
+			return nil, err
+		}
+		if g.Projection == nil || g.Projection.ProjectionType != types.ProjectionTypeAll {
+			return nil, api.Unsupported("CreateTable", "an index projection other than ALL")
+		}
+		ix := &index{name: aws.ToString(g.IndexName), rows: newKeyspace(false), keys: slices.Clone(g.KeySchema)}
+		ix.arn = t.arn + "/index/" + ix.name
+		if ix.name == "" || t.index(ix.name) != nil {
+			return nil, api.Invalid("One or more parameter values were invalid: Duplicate index name: %s", ix.name)
+		}
+		if ix.schema, err = newSchema(g.KeySchema, in.AttributeDefinitions, used); err != nil {
+			return nil, err
+		}
+		t.indexes = append(t.indexes, ix)
+	}
+	slices.SortFunc(t.indexes, func(a, b *index) int { return cmp.Compare(a.name, b.name) })
+	if len(used) != len(in.AttributeDefinitions) {
+		return nil, api.Invalid("One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
+	}
+	return t, nil
+}
+
+func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, used map[string]bool) (schema, error) {
+	if len(keys) < 1 || len(keys) > 2 || keys[0].KeyType != types.KeyTypeHash || (len(keys) == 2 && keys[1].KeyType != types.KeyTypeRange) {
+		return schema{}, api.Invalid("Invalid KeySchema: it must be one HASH key, then at most one RANGE key")
+	}
+	var s schema
+	for i, k := range keys {
+		name := aws.ToString(k.AttributeName)
+		at := slices.IndexFunc(defs, func(d types.AttributeDefinition) bool { return aws.ToString(d.AttributeName) == name })
+		if at < 0 {
+			return schema{}, api.Invalid("One or more parameter values were invalid: Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]", name)
+		}
+		if defs[at].AttributeType != types.ScalarAttributeTypeS {
+			return schema{}, api.Unsupported("CreateTable", "a key attribute of type "+string(defs[at].AttributeType))
+		}
+		used[name] = true
+		if i == 0 {
+			s.pk = name
+		} else {
+			s.sk = name
+		}
+	}
+	if s.pk == s.sk {
+		return schema{}, api.Invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+	}
+	return s, nil
+}
+
+func (ts *Tables) describe(in *dynamodb.DescribeTableInput) (*dynamodb.DescribeTableOutput, error) {
+	ts.mu.RLock()
+	defer ts.mu.RUnlock()
+	t := ts.byName[aws.ToString(in.TableName)]
+	if t == nil {
+		return nil, tableNotFound(aws.ToString(in.TableName))
+	}
+	return &dynamodb.DescribeTableOutput{Table: t.description(types.TableStatusActive)}, nil
+}
+
+func (ts *Tables) delete(in *dynamodb.DeleteTableInput) (*dynamodb.DeleteTableOutput, error) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	name := aws.ToString(in.TableName)
+	t := ts.byName[name]
+	if t == nil {
+		return nil, tableNotFound(name)
+	}
+	delete(ts.byName, name)
+	if t.stream != nil {
+		t.stream.disable(ts.core.Now())
+	}
+	return &dynamodb.DeleteTableOutput{TableDescription: t.description(types.TableStatusDeleting)}, nil
+}
+
+func (t *table) description(status types.TableStatus) *types.TableDescription {
+	d := &types.TableDescription{
+		TableName: aws.String(t.name), TableArn: aws.String(t.arn), TableStatus: status,
+		KeySchema: t.request.keys, AttributeDefinitions: t.request.attributes, StreamSpecification: t.request.streamSpec,
+		CreationDateTime: aws.Time(t.created), ItemCount: aws.Int64(t.items), TableSizeBytes: aws.Int64(t.bytes),
+		BillingModeSummary: &types.BillingModeSummary{BillingMode: types.BillingModePayPerRequest},
+	}
+	for _, ix := range t.indexes {
+		d.GlobalSecondaryIndexes = append(d.GlobalSecondaryIndexes, types.GlobalSecondaryIndexDescription{
+			IndexName: aws.String(ix.name), IndexArn: aws.String(ix.arn), IndexStatus: types.IndexStatusActive,
+			KeySchema: ix.keys, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		})
+	}
+	if t.stream != nil {
+		d.LatestStreamArn, d.LatestStreamLabel = aws.String(t.stream.arn), aws.String(t.stream.label)
+	}
+	return d
+}

@@ -1,0 +1,127 @@
+package dynamo
+
+import (
+	"math/bits"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/embedded/api"
+	"github.com/ingot-events/ingot/internal/embedded/value"
+)
+
+// keyspace holds items by partition key and, inside one, in order of the sort attribute. A table and each
+// of its indexes is one; in an index several items may share both attributes, so the base key decides ties.
+type keyspace struct {
+	partitions map[string]*partition
+	scanned    bool             // a table: order is kept
+	order      api.List[hashed] // the order of a Scan
+}
+
+// hashed is a partition in order of its hash, then its key.
+type hashed struct {
+	hash uint64
+	*partition
+}
+
+// partition is one item collection.
+type partition struct {
+	key  string
+	rows api.List[row]
+}
+
+type row struct {
+	sort string
+	it   *value.Item
+}
+
+// place is where an item stands in a keyspace.
+type place struct {
+	partition, sort string
+	pk, sk          string // the base table's key
+}
+
+// newKeyspace: only a table is ever scanned, so an index does without the order.
+func newKeyspace(scanned bool) *keyspace {
+	return &keyspace{partitions: map[string]*partition{}, scanned: scanned}
+}
+
+func (k *keyspace) partition(key string) *partition { return k.partitions[key] }
+
+func (k *keyspace) get(p place) *value.Item {
+	part := k.partitions[p.partition]
+	if part == nil {
+		return nil
+	}
+	if at, ok := part.find(p); ok {
+		return part.rows.At(at).it
+	}
+	return nil
+}
+
+func (p *partition) find(target place) (api.Position, bool) {
+	return p.rows.Find(func(r row) int { return r.compare(target) })
+}
+
+func (r row) compare(p place) int {
+	if c := strings.Compare(r.sort, p.sort); c != 0 {
+		return c
+	}
+	if c := strings.Compare(r.it.PK, p.pk); c != 0 {
+		return c
+	}
+	return strings.Compare(r.it.SK, p.sk)
+}
+
+func (k *keyspace) put(p place, it *value.Item) {
+	part := k.partitions[p.partition]
+	if part == nil {
+		part = &partition{key: p.partition}
+		k.partitions[p.partition] = part
+		if k.scanned {
+			at, _ := k.find(p.partition)
+			k.order.Insert(at, hashed{api.Hash(p.partition), part})
+		}
+	}
+	at, found := part.find(p)
+	if found {
+		part.rows.Replace(at, row{p.sort, it})
+		return
+	}
+	part.rows.Insert(at, row{p.sort, it})
+}
+
+func (k *keyspace) remove(p place) {
+	part := k.partitions[p.partition]
+	if part == nil {
+		return
+	}
+	if at, found := part.find(p); found {
+		part.rows.Remove(at)
+	}
+	if part.rows.Len() == 0 {
+		delete(k.partitions, p.partition)
+		if at, found := k.find(p.partition); found {
+			k.order.Remove(at)
+		}
+	}
+}
+
+// find returns the place of the partition in scan order.
+func (k *keyspace) find(key string) (api.Position, bool) {
+	hash := api.Hash(key)
+	return k.order.Find(func(p hashed) int {
+		switch {
+		case p.hash < hash:
+			return -1
+		case p.hash > hash:
+			return 1
+		default:
+			return strings.Compare(p.key, key)
+		}
+	})
+}
+
+// share says which of n equal parts of the hash space h lies in.
+func share(h uint64, n int) int {
+	part, _ := bits.Mul64(h, uint64(n))
+	return int(part)
+}

@@ -1,0 +1,170 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/internal/embedded/api"
+	"github.com/ingot-events/ingot/internal/embedded/value"
+)
+
+const (
+	maxRecords     = 1000
+	maxRecordBytes = 1024 * 1024
+
+	// maxReread is how far behind the newest reading a record is still at hand as it is read. Those before it are
+	// made anew when they are asked for: a day of a busy stream would fill the memory with them.
+	maxReread = 2 * maxRecords
+)
+
+var getRecords = api.Op(streamsService, "GetRecords", "ShardIterator Limit")
+
+// GetRecords reads up to 1,000 records or 1 MB. NextShardIterator is nil once a closed shard is read to its end.
+func (c *Streams) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+	return api.Call(ctx, c.ts.core, getRecords, in, c.ts.getRecords)
+}
+
+func (ts *Tables) getRecords(in *dynamodbstreams.GetRecordsInput) (*dynamodbstreams.GetRecordsOutput, error) {
+	limit := maxRecords
+	if in.Limit != nil {
+		if *in.Limit < 1 || *in.Limit > maxRecords {
+			return nil, api.Invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value between 1 and %d", *in.Limit, maxRecords)
+		}
+		limit = int(*in.Limit)
+	}
+	it, err := parseIterator(aws.ToString(in.ShardIterator))
+	if err != nil {
+		return nil, err
+	}
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	s, err := ts.stream(&it.arn)
+	if err != nil {
+		return nil, err
+	}
+	sh, err := s.byID(it.shard)
+	if err != nil {
+		return nil, err
+	}
+	if it.offset < sh.base {
+		return nil, trimmed()
+	}
+	out := &dynamodbstreams.GetRecordsOutput{Records: []types.Record{}}
+	bytes := 0
+	for i := it.offset - sh.base; i < len(sh.records) && len(out.Records) < limit; i++ {
+		r := &sh.records[i]
+		if bytes += s.size(r); bytes > maxRecordBytes && len(out.Records) > 0 {
+			break
+		}
+		out.Records = append(out.Records, *s.record(r))
+		if i >= maxReread {
+			sh.records[i-maxReread].public = nil
+		}
+		it.offset++
+	}
+	if sh.isOpen() || it.offset < sh.base+len(sh.records) {
+		out.NextShardIterator = aws.String(it.String())
+	}
+	return out, nil
+}
+
+// size is a record's SizeBytes: its keys and both images.
+func (s *stream) size(r *record) int {
+	it := r.new
+	if it == nil {
+		it = r.old
+	}
+	keys := 0
+	for _, name := range s.t.schema.names() {
+		keys += len(name) + value.Size(it.Get(name))
+	}
+	return keys + value.SizeOf(r.old) + value.SizeOf(r.new)
+}
+
+// record is a change as it is read. It is made once: many read the same one.
+func (s *stream) record(r *record) *types.Record {
+	if r.public == nil {
+		r.public = s.publish(r)
+	}
+	return r.public
+}
+
+func (s *stream) publish(r *record) *types.Record {
+	it, name := r.new, types.OperationTypeModify
+	switch {
+	case r.old == nil:
+		name = types.OperationTypeInsert
+	case r.new == nil:
+		it, name = r.old, types.OperationTypeRemove
+	}
+	keys := make(map[string]types.AttributeValue, 2)
+	for _, k := range s.t.schema.names() {
+		keys[k] = streamValue(it.Get(k))
+	}
+	out := &types.Record{
+		EventID: aws.String(fmt.Sprintf("%016x%016x", r.id[0], r.id[1])), EventName: name,
+		EventVersion: aws.String("1.1"), EventSource: aws.String("aws:dynamodb"), AwsRegion: aws.String(s.region),
+		Dynamodb: &types.StreamRecord{
+			ApproximateCreationDateTime: aws.Time(r.at), Keys: keys,
+			NewImage: streamImage(r.new), OldImage: streamImage(r.old),
+			SequenceNumber: aws.String(r.seq.String()), SizeBytes: aws.Int64(int64(min(s.size(r), math.MaxInt32))),
+			StreamViewType: types.StreamViewTypeNewAndOldImages,
+		},
+	}
+	if r.by != nil {
+		out.UserIdentity = &types.Identity{Type: aws.String(r.by.kind), PrincipalId: aws.String(r.by.principal)}
+	}
+	return out
+}
+
+func streamImage(it *value.Item) map[string]types.AttributeValue {
+	if it == nil {
+		return nil
+	}
+	m := make(map[string]types.AttributeValue, len(it.Attrs))
+	for _, a := range it.Attrs {
+		m[a.Name] = streamValue(a.Value)
+	}
+	return m
+}
+
+// streamValue turns a stored value into the Streams package's own type for it.
+func streamValue(v ddb.AttributeValue) types.AttributeValue {
+	switch v := v.(type) {
+	case *ddb.AttributeValueMemberS:
+		return &types.AttributeValueMemberS{Value: v.Value}
+	case *ddb.AttributeValueMemberN:
+		return &types.AttributeValueMemberN{Value: v.Value}
+	case *ddb.AttributeValueMemberB:
+		return &types.AttributeValueMemberB{Value: v.Value}
+	case *ddb.AttributeValueMemberBOOL:
+		return &types.AttributeValueMemberBOOL{Value: v.Value}
+	case *ddb.AttributeValueMemberNULL:
+		return &types.AttributeValueMemberNULL{Value: v.Value}
+	case *ddb.AttributeValueMemberSS:
+		return &types.AttributeValueMemberSS{Value: v.Value}
+	case *ddb.AttributeValueMemberNS:
+		return &types.AttributeValueMemberNS{Value: v.Value}
+	case *ddb.AttributeValueMemberBS:
+		return &types.AttributeValueMemberBS{Value: v.Value}
+	case *ddb.AttributeValueMemberL:
+		out := make([]types.AttributeValue, len(v.Value))
+		for i, el := range v.Value {
+			out[i] = streamValue(el)
+		}
+		return &types.AttributeValueMemberL{Value: out}
+	case *ddb.AttributeValueMemberM:
+		out := make(map[string]types.AttributeValue, len(v.Value))
+		for name, el := range v.Value {
+			out[name] = streamValue(el)
+		}
+		return &types.AttributeValueMemberM{Value: out}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package dynamo
+
+import (
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/internal/embedded/api"
+	"github.com/ingot-events/ingot/internal/embedded/expr"
+	"github.com/ingot-events/ingot/internal/embedded/value"
+)
+
+// Tables is the DynamoDB part of the engine. One lock guards all tables and their streams: a transaction
+// spans tables, and a stream's order is the order of the writes.
+type Tables struct {
+	mu      sync.RWMutex
+	core    *api.Core
+	cfg     Config
+	byName  map[string]*table
+	streams map[string]*stream // by ARN; outlives its table
+	tokens  tokens
+	parsed  *expr.Cache
+}
+
+// New returns no tables yet.
+func New(c *api.Core, cfg Config) *Tables {
+	return &Tables{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, tokens: newTokens(), parsed: expr.NewCache()}
+}
+
+// Config is what the tables are told beside what all services are.
+type Config struct {
+	Partitions         int           // how many shards a new stream starts with
+	RollAfter          time.Duration // the age at which an open shard is closed and continued by a child; negative: never
+	PartiQLReturnsItem bool          // whether a failed INSERT answers with the item it met, if asked
+	OnRecord           func(shardID string, r streams.Record)
+	Behind             func(Read) int // how many of the latest writes the replica lacks that is read; nil: none
+}
+
+type table struct {
+	name    string
+	arn     string
+	schema  schema
+	rows    *keyspace
+	indexes []*index // by name
+	stream  *stream  // nil: no stream
+	ttl     string   // the attribute; empty: off
+	created time.Time
+	items   int64
+	bytes   int64
+	request describedTable
+
+	remembers bool // its latest writes, because reads may be stale
+	recent    recent
+}
+
+// describedTable is what DescribeTable repeats from CreateTable.
+type describedTable struct {
+	keys       []types.KeySchemaElement
+	attributes []types.AttributeDefinition
+	streamSpec *types.StreamSpecification
+}
+
+// schema names the key attributes; both are strings. sk is empty for a table without a sort key.
+type schema struct{ pk, sk string }
+
+func (s schema) names() []string {
+	if s.sk == "" {
+		return []string{s.pk}
+	}
+	return []string{s.pk, s.sk}
+}
+
+func (s schema) has(name string) bool { return name == s.pk || (s.sk != "" && name == s.sk) }
+
+// index is a global secondary index that projects all attributes. It is as far behind as the table's replica
+// that is read: it has no lag of its own.
+type index struct {
+	name   string
+	arn    string
+	schema schema
+	rows   *keyspace
+	keys   []types.KeySchemaElement
+}
+
+// place says where it stands in the index; an item without the index's keys is not in it.
+func (ix *index) place(it *value.Item) (place, bool) {
+	if it == nil {
+		return place{}, false
+	}
+	pk, ok := it.Text(ix.schema.pk)
+	if !ok {
+		return place{}, false
+	}
+	var sort string
+	if ix.schema.sk != "" {
+		if sort, ok = it.Text(ix.schema.sk); !ok {
+			return place{}, false
+		}
+	}
+	return place{partition: pk, sort: sort, pk: it.PK, sk: it.SK}, true
+}
+
+func (ts *Tables) table(name *string) (*table, error) {
+	if name == nil {
+		return nil, api.Invalid("1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null")
+	}
+	t := ts.byName[*name]
+	if t == nil {
+		return nil, resourceNotFound()
+	}
+	return t, nil
+}
+
+func (t *table) index(name string) *index {
+	for _, ix := range t.indexes {
+		if ix.name == name {
+			return ix
+		}
+	}
+	return nil
+}
+
+func (t *table) get(k key) *value.Item {
+	return t.rows.get(place{partition: k.pk, sort: k.sk, pk: k.pk, sk: k.sk})
+}
+
+// commit makes new the stored item in place of old (either may be nil) in the table, its indexes and its
+// stream, and returns what the write costs. The caller holds the lock.
+func (t *table) commit(old, new *value.Item, now time.Time, by *identity) cost {
+	spent := t.price(old, new)
+	if old == nil && new == nil {
+		return spent
+	}
+	t.store(old, new)
+	t.count(old, -1)
+	t.count(new, +1)
+	if t.remembers {
+		t.recent = t.recent.remember(change{old, new, now})
+	}
+	if t.stream != nil {
+		t.stream.append(old, new, now, by)
+	}
+	return spent
+}
+
+// store puts new in the place of old, at least one of which is an item, in the table and its indexes.
+func (t *table) store(old, new *value.Item) {
+	it := new
+	if it == nil {
+		it = old
+	}
+	base := place{partition: it.PK, sort: it.SK, pk: it.PK, sk: it.SK}
+	if new != nil {
+		t.rows.put(base, new)
+	} else {
+		t.rows.remove(base)
+	}
+	for _, ix := range t.indexes {
+		was, wasIn := ix.place(old)
+		is, isIn := ix.place(new)
+		if wasIn && (!isIn || was != is) {
+			ix.rows.remove(was)
+		}
+		if isIn {
+			ix.rows.put(is, new)
+		}
+	}
+}
+
+func (t *table) count(it *value.Item, by int64) {
+	if it != nil {
+		t.items += by
+		t.bytes += by * int64(it.Size)
+	}
+}

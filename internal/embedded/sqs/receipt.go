@@ -1,0 +1,91 @@
+package sqs
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// What is done with receipt handles, one by one and in batches.
+
+func (q *queue) change(qs *Queues, handle *string, seconds int32) error {
+	hidden, err := visibility(seconds)
+	if err != nil {
+		return err
+	}
+	m, err := q.byHandle(handle)
+	if err != nil {
+		return err
+	}
+	if m == nil || !m.inFlight() {
+		return &types.MessageNotInflight{ErrorCodeOverride: queryCode("MessageNotInflight"), Message: aws.String("The message referred to isn't in flight.")}
+	}
+	q.fly(m, qs.core.Now().Add(hidden))
+	q.release(qs.core.Now())
+	return nil
+}
+
+func (qs *Queues) changeVisibility(in *sqs.ChangeMessageVisibilityInput) (*sqs.ChangeMessageVisibilityOutput, error) {
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	q, err := qs.queue(in.QueueUrl)
+	if err != nil {
+		return nil, err
+	}
+	return &sqs.ChangeMessageVisibilityOutput{}, q.change(qs, in.ReceiptHandle, in.VisibilityTimeout)
+}
+
+// each runs one action per entry of a batch request and sorts the outcomes.
+func (qs *Queues) each(url *string, ids []*string, do func(q *queue, i int) error) (done []*string, failed []types.BatchResultErrorEntry, err error) {
+	if err := checkBatch(ids); err != nil {
+		return nil, nil, err
+	}
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	q, err := qs.queue(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, id := range ids {
+		if err := do(q, i); err != nil {
+			failed = append(failed, batchFailure(id, err))
+			continue
+		}
+		done = append(done, id)
+	}
+	return done, failed, nil
+}
+
+func (qs *Queues) deleteBatch(in *sqs.DeleteMessageBatchInput) (*sqs.DeleteMessageBatchOutput, error) {
+	ids := make([]*string, len(in.Entries))
+	for i, entry := range in.Entries {
+		ids[i] = entry.Id
+	}
+	done, failed, err := qs.each(in.QueueUrl, ids, func(q *queue, i int) error { return q.remove(in.Entries[i].ReceiptHandle) })
+	if err != nil {
+		return nil, err
+	}
+	out := &sqs.DeleteMessageBatchOutput{Failed: failed}
+	for _, id := range done {
+		out.Successful = append(out.Successful, types.DeleteMessageBatchResultEntry{Id: id})
+	}
+	return out, nil
+}
+
+func (qs *Queues) changeVisibilityBatch(in *sqs.ChangeMessageVisibilityBatchInput) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	ids := make([]*string, len(in.Entries))
+	for i, entry := range in.Entries {
+		ids[i] = entry.Id
+	}
+	done, failed, err := qs.each(in.QueueUrl, ids, func(q *queue, i int) error {
+		return q.change(qs, in.Entries[i].ReceiptHandle, in.Entries[i].VisibilityTimeout)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &sqs.ChangeMessageVisibilityBatchOutput{Failed: failed}
+	for _, id := range done {
+		out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: id})
+	}
+	return out, nil
+}

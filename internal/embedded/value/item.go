@@ -1,0 +1,142 @@
+package value
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// MaxItemSize is DynamoDB's limit, in bytes.
+const MaxItemSize = 400 * 1024
+
+// Attribute is one attribute of an item.
+type Attribute struct {
+	Name  string
+	Value types.AttributeValue // never changed once stored
+}
+
+// Item is a stored item. It is immutable: a write replaces it. Attributes are sorted by name, which makes
+// answers deterministic and comparison cheap.
+type Item struct {
+	PK, SK string
+	Size   int // by DynamoDB's rules: names and values
+	Attrs  []Attribute
+}
+
+// NewItem copies a request's attributes. The key is not looked at.
+func NewItem(in map[string]types.AttributeValue) (*Item, error) {
+	it := &Item{Attrs: make([]Attribute, 0, len(in))}
+	for name, v := range in {
+		stored, err := Copy(v)
+		if err != nil {
+			return nil, err
+		}
+		it.Attrs = append(it.Attrs, Attribute{name, stored})
+	}
+	slices.SortFunc(it.Attrs, func(a, b Attribute) int { return strings.Compare(a.Name, b.Name) })
+	it.Measure()
+	return it, nil
+}
+
+// Measure sets Size from the attributes.
+func (it *Item) Measure() {
+	it.Size = 0
+	for _, a := range it.Attrs {
+		it.Size += len(a.Name) + Size(a.Value)
+	}
+}
+
+func (it *Item) find(name string) (int, bool) {
+	for i := range it.Attrs { // items have few attributes: a scan beats a binary search
+		if it.Attrs[i].Name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// Get returns nil for an absent attribute and for a nil item.
+func (it *Item) Get(name string) types.AttributeValue {
+	if it == nil {
+		return nil
+	}
+	if i, ok := it.find(name); ok {
+		return it.Attrs[i].Value
+	}
+	return nil
+}
+
+// Text returns a string attribute; other types count as absent.
+func (it *Item) Text(name string) (string, bool) {
+	s, ok := it.Get(name).(*types.AttributeValueMemberS)
+	if !ok {
+		return "", false
+	}
+	return s.Value, true
+}
+
+// Set gives an item under construction an attribute. A stored item is never changed.
+func (it *Item) Set(name string, v types.AttributeValue) {
+	at, found := slices.BinarySearchFunc(it.Attrs, name, func(a Attribute, n string) int { return strings.Compare(a.Name, n) })
+	if found {
+		it.Attrs[at].Value = v
+		return
+	}
+	it.Attrs = slices.Insert(it.Attrs, at, Attribute{name, v})
+}
+
+// Unset takes an attribute from an item under construction.
+func (it *Item) Unset(name string) {
+	if i, ok := it.find(name); ok {
+		it.Attrs = slices.Delete(it.Attrs, i, i+1)
+	}
+}
+
+// Draft returns a copy that may be changed; the values are shared.
+func (it *Item) Draft() *Item {
+	attrs := make([]Attribute, len(it.Attrs), len(it.Attrs)+2)
+	copy(attrs, it.Attrs)
+	return &Item{PK: it.PK, SK: it.SK, Attrs: attrs}
+}
+
+// Map returns a new map of all attributes; nil for a nil item. The values are the stored ones.
+func (it *Item) Map() map[string]types.AttributeValue {
+	if it == nil {
+		return nil
+	}
+	m := make(map[string]types.AttributeValue, len(it.Attrs))
+	for _, a := range it.Attrs {
+		m[a.Name] = a.Value
+	}
+	return m
+}
+
+// Project returns the named attributes only; no names means all.
+func (it *Item) Project(names []string) map[string]types.AttributeValue {
+	if names == nil {
+		return it.Map()
+	}
+	m := make(map[string]types.AttributeValue, len(names))
+	for _, name := range names {
+		if v := it.Get(name); v != nil {
+			m[name] = v
+		}
+	}
+	return m
+}
+
+// Equal reports whether two items have the same attributes by DynamoDB's equality.
+func (it *Item) Equal(other *Item) bool {
+	return it.Size == other.Size && slices.EqualFunc(it.Attrs, other.Attrs, func(a, b Attribute) bool {
+		return a.Name == b.Name && Equal(a.Value, b.Value)
+	})
+}
+
+// SizeOf returns an item's size, which is 0 for an item that is not there.
+func SizeOf(it *Item) int {
+	if it == nil {
+		return 0
+	}
+	return it.Size
+}

@@ -1,0 +1,55 @@
+package ndjson
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func read(r io.Reader) []string {
+	var list []string
+	for line, err := range Lines(r) {
+		switch {
+		case errors.Is(err, ErrTooLong):
+			list = append(list, fmt.Sprintf("%d too long", line.Number))
+		case err != nil:
+			list = append(list, fmt.Sprintf("%d %v", line.Number, err))
+		default:
+			list = append(list, fmt.Sprintf("%d %s", line.Number, line.Text))
+		}
+	}
+	return list
+}
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("x", MaxLine+1)
+	for text, want := range map[string]string{
+		"":                          "",
+		"\n \n":                     "",
+		"{}":                        "1 {}",
+		"\ufeff{}\r\n\n {\"a\":1} ": "1 {} | 3 {\"a\":1}",
+		"a\n" + long + "\nb\n":      "1 a | 2 too long | 3 b",
+		long:                        "1 too long",
+		"a\n\ufeffb":                "1 a | 2 \ufeffb",
+	} {
+		if got := strings.Join(read(strings.NewReader(text)), " | "); got != want {
+			t.Errorf("%.20q: %.80s, want %s", text, got, want)
+		}
+		if got := strings.Join(read(iotest.HalfReader(strings.NewReader(text))), " | "); got != want {
+			t.Errorf("%.20q in halves: %.80s, want %s", text, got, want)
+		}
+	}
+	broken := io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(errors.New("no more")))
+	if got := strings.Join(read(broken), " | "); got != "1 a | 2 no more" {
+		t.Error(got)
+	}
+	for line := range Lines(strings.NewReader("a\nb\n")) {
+		if line.Text == "b" {
+			t.Error("went on after a break")
+		}
+		break
+	}
+}

@@ -1,0 +1,222 @@
+package propose
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/ndjson"
+)
+
+func proposal(t *testing.T, lines string) *Proposal {
+	t.Helper()
+	s, err := Read(strings.NewReader(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Proposal("event")
+}
+
+// taken compiles the proposal and plans the sample with it: nothing may be refused.
+func taken(t *testing.T, p *Proposal) {
+	t.Helper()
+	planned, poison, err := p.Check()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, p.YAML())
+	}
+	if len(poison) > 0 || planned != len(p.sample.events) {
+		t.Fatalf("planned %d of %d events; poison %v\n%s", planned, len(p.sample.events), poison, p.YAML())
+	}
+}
+
+// wants fails for each line that the proposal lacks.
+func wants(t *testing.T, p *Proposal, lines ...string) {
+	t.Helper()
+	text := string(p.YAML())
+	for _, line := range lines {
+		if !strings.Contains(text, line) {
+			t.Errorf("the proposal lacks %q", line)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+// shop is a sample of two types; a payment belongs to an order.
+func shop(n int) string {
+	var b strings.Builder
+	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for i := range n {
+		at := begin.Add(time.Duration(i) * time.Minute).Format(time.RFC3339)
+		fmt.Fprintf(&b, `{"type":"order.placed","order_id":"o%d","customer_id":"c%d","placed_at":%q,"currency":"EUR","total_cents":%d,"sent_at":%q}`+"\n", i, i%7, at, 100+i, at)
+		fmt.Fprintf(&b, `{"type":"order.paid","order_id":"o%d","payment_id":"p%d","paid_at":%q,"amount_cents":%d}`+"\n", i/2, i, at, 100+i)
+	}
+	return b.String()
+}
+
+func TestShop(t *testing.T) {
+	p := proposal(t, shop(120))
+	taken(t, p)
+	wants(t, p,
+		"# certain: every event has it, and it has 2 values\ntype: \"{type}\"",
+		"  order.placed:   # 120 events\n    # certain: order_id is different in all 120 events\n    id: \"{order_id}\"",
+		`at: "{placed_at}"`,
+		`key: {pk: "ORDER#{order_id}", sk: "PLACED"}`,
+		`id: "{order_id}#{payment_id}"`,
+		`key: {pk: "ORDER#{order_id}", sk: "PAID#{payment_id}"}`,
+		`#   GSI1: {pk: "CUSTOMER#{customer_id}", sk: "{@at | time}#{@id}"}`,
+		`# ignore: [sent_at]   # take out the # if`,
+		`order.placed: {values: {events: count, total_cents: sum total_cents}}`,
+		`by: {currency: "{currency}"}`,
+	)
+}
+
+func TestCopiesThatDifferInWhatIsFilledAnew(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T00:%02d:00Z","trace_id":"t%d"}`+"\n", i, i%60, i)
+		if i%10 == 0 {
+			fmt.Fprintf(&b, `{"type":"visit","visit_id":"v%d","at":"2026-03-01T00:%02d:00Z","trace_id":"u%d"}`+"\n", i, i%60, i)
+		}
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `id: "{visit_id}"`, "# likely: of events with the same visit_id there are 10 more, which differ in trace_id alone", "ignore: [trace_id]")
+}
+
+func TestReadingsAreToldApartByDeviceAndTime(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, `{"device_id":"d%d","ts":%d,"celsius":%d.5}`+"\n", i%4, 1_772_323_200+i/4*60, i%30)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `type: "event"`, `id: "{device_id}#{@at | time}"`, `at: "{ts | unix}"`, `key: {pk: "DEVICE#{device_id}", sk: "EVENT#{@at | time}"}`)
+}
+
+func TestNothingTellsApart(t *testing.T) {
+	p := proposal(t, `{"a":1.5,"when":"soon"}`+"\n"+`{"a":2.5,"when":"soon"}`+"\n")
+	if _, poison, err := p.Check(); err != nil || len(poison) != 1 {
+		t.Fatalf("an event without a time: %v, %v", poison, err)
+	}
+	wants(t, p, "# guess: no field tells these events apart", `id: "{@digest}"`, "# MISSING: no field is a time")
+}
+
+func TestEnvelopes(t *testing.T) {
+	p := proposal(t, `{"specversion":"1.0","id":"1","source":"/a","type":"ping","time":"2026-03-01T00:00:00Z","data":{"n":1}}`+"\n"+
+		`{"specversion":"1.0","id":"2","source":"/a","type":"ping","time":"2026-03-01T00:00:01Z","data":{"n":2}}`+"\n")
+	taken(t, p)
+	wants(t, p, "The id is the envelope's.", "The time is the envelope's.", `key: {pk: "PING#{@id}", sk: "PING"}`)
+	if strings.Contains(string(p.YAML()), "\ntype:") {
+		t.Errorf("type: is for bare payloads alone\n%s", p.YAML())
+	}
+}
+
+func TestPersonalFieldsAreHashed(t *testing.T) {
+	var b strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&b, `{"type":"signup","email":"u%d@example.com","at":"2026-03-01T00:00:%02dZ"}`+"\n", i, i)
+	}
+	p := proposal(t, b.String())
+	taken(t, p)
+	wants(t, p, `id: "{email | hmac}"`)
+}
+
+func TestUnusableLines(t *testing.T) {
+	s, err := Read(strings.NewReader("\ufeff{\"a\":1}\n\nnope\n[1]\n{\"a\":1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, first := s.Unusable(); n != 2 || len(first) != 2 || !strings.HasPrefix(first[0], "line 3: ") || !strings.HasPrefix(first[1], "line 4: ") {
+		t.Errorf("%d unusable lines: %q", n, first)
+	}
+	if len(s.events) != 1 || s.repeated != 1 {
+		t.Errorf("%d events, %d repeated", len(s.events), s.repeated)
+	}
+	if _, err := Read(strings.NewReader("nope\n")); err == nil || !strings.Contains(err.Error(), "line 1: ") {
+		t.Errorf("a file without events: %v", err)
+	}
+	if _, err := Read(strings.NewReader(strings.Repeat("x", ndjson.MaxLine+1))); err == nil || !strings.Contains(err.Error(), "line 1: it is longer than") {
+		t.Errorf("a line without end: %v", err)
+	}
+}
+
+// TestRandomSamples makes samples of any shape: what is proposed must compile, and must take every event
+// that has a time.
+func TestRandomSamples(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("PROPOSE_SEED"); text != "" {
+		if _, err := fmt.Sscan(text, &seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("PROPOSE_SEED=%d go test -run TestRandomSamples ./internal/propose", seed)
+	die := rand.New(rand.NewPCG(seed, 1))
+	for range 300 {
+		lines := randomSample(die)
+		s, err := Read(strings.NewReader(lines))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, lines)
+		}
+		p := s.Proposal("event")
+		_, poison, err := p.Check()
+		if err != nil {
+			t.Fatalf("%v\n%s\n%s", err, lines, p.YAML())
+		}
+		for why := range poison {
+			if !strings.HasPrefix(why, "at: the message has no envelope") {
+				t.Fatalf("an event would be Poison: %s\n%s\n%s", why, lines, p.YAML())
+			}
+		}
+	}
+}
+
+func randomSample(die *rand.Rand) string {
+	names := []string{"id", "type", "order_id", "orderId", "at", "ts", "email", "total", "amount", "n", "fp", "a b", "user", "currency", "sent_at", "kind", "x#y", "size_bytes"}
+	kinds := []func() string{
+		func() string { return fmt.Sprint(die.IntN(5)) },
+		func() string { return fmt.Sprint(die.IntN(1 << 40)) },
+		func() string { return fmt.Sprint(1_700_000_000 + die.IntN(10_000)) },
+		func() string { return fmt.Sprintf("%d.%d", die.IntN(100), die.IntN(1<<40)) },
+		func() string { return fmt.Sprintf("%de%d", die.IntN(100), die.IntN(40)) },
+		func() string { return fmt.Sprintf("%q", fmt.Sprint("v", die.IntN(3))) },
+		func() string { return fmt.Sprintf("%q", fmt.Sprint("v", die.IntN(1<<30))) },
+		func() string {
+			return fmt.Sprintf("%q", time.Unix(int64(die.IntN(1<<31)), 0).UTC().Format(time.RFC3339))
+		},
+		func() string { return `"a#b%c\u0001é"` },
+		func() string { return `""` },
+		func() string { return "null" },
+		func() string { return "true" },
+		func() string { return `[1,2]` },
+		func() string { return fmt.Sprintf(`{"id":%d,"name":"n"}`, die.IntN(50)) },
+	}
+	width := 1 + die.IntN(8)
+	order := die.Perm(len(names))[:width]
+	of := make([]int, width)
+	for i := range of {
+		of[i] = die.IntN(len(kinds))
+	}
+	var b strings.Builder
+	for range 1 + die.IntN(40) {
+		b.WriteByte('{')
+		comma := ""
+		for i, name := range order {
+			if die.IntN(20) == 0 {
+				continue
+			}
+			kind := of[i]
+			if die.IntN(30) == 0 {
+				kind = die.IntN(len(kinds))
+			}
+			fmt.Fprintf(&b, "%s%q:%s", comma, names[name], kinds[kind]())
+			comma = ","
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}

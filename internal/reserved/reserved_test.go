@@ -1,0 +1,19 @@
+package reserved_test
+
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/reserved"
+)
+
+func TestWords(t *testing.T) {
+	for word, want := range map[string][2]bool{
+		"count": {true, true}, "COUNT": {true, true}, "abort": {true, true}, "Zone": {true, true}, // the list's ends, in any case
+		"remove": {false, true}, "current_date": {false, true}, "bag": {false, true}, "unpivot": {false, true},
+		"orders": {false, false}, "n": {false, false}, "fp": {false, false}, "counts": {false, false}, "oun": {false, false}, "": {false, false},
+	} {
+		if got := [2]bool{reserved.Word(word), reserved.InStatements(word)}; got != want {
+			t.Errorf("%q: %v, want %v", word, got, want)
+		}
+	}
+}

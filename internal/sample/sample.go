@@ -1,0 +1,260 @@
+package sample
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/frequent"
+	"github.com/ingot-events/ingot/internal/ndjson"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+const (
+	// maxKeys is how many different keys are kept to judge repetitions by. They take about 50 bytes each.
+	maxKeys = 1 << 20
+	// maxHot is how many keys each counter of hot keys keeps.
+	maxHot = 1000
+	// maxTop is how many of them are reported.
+	maxTop = 3
+	// hashDigits is how much of a key's hash stands in place of a hidden key, as in the logs.
+	hashDigits = 16
+)
+
+// Sampler plans events. All fields are required.
+type Sampler struct {
+	Pipeline *pipeline.Pipeline
+	Now      time.Time // by which an event is Expired or not
+}
+
+// run is the state of one reading.
+type run struct {
+	*Sampler
+	report   Report
+	verdicts map[Verdict]*Verdict // by all but Count, Line and Detail
+	stored   map[uint64]stored    // by the hash of the key
+	fields   map[string]*fields   // by event type
+	keys     map[string]*frequent.Counter
+	totals   map[string]*frequent.Counter
+	bytes    int
+	limit    int // of stored
+}
+
+// stored is what is remembered of an item.
+type stored struct {
+	digest   uint64
+	revision *event.Decimal // mode latest alone
+}
+
+var seed = maphash.MakeSeed()
+
+func hashOf(k event.Key) uint64 { return maphash.String(seed, k.PK+"\x00"+k.SK) }
+
+// Read plans every line of r. The error says that r cannot be read.
+func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
+	return s.read(name, r, maxKeys)
+}
+
+func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
+	x := &run{Sampler: s, report: Report{File: name}, limit: limit, verdicts: map[Verdict]*Verdict{}, stored: map[uint64]stored{},
+		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}}
+	for line, err := range ndjson.Lines(r) {
+		switch {
+		case errors.Is(err, ndjson.ErrTooLong):
+			x.report.Lines++
+			x.refused(line.Number, "", event.Poisoned(event.Undecodable, err.Error()))
+		case err != nil:
+			return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
+		default:
+			x.report.Lines++
+			x.line(line)
+		}
+	}
+	x.finish()
+	return &x.report, nil
+}
+
+// line judges one line.
+func (x *run) line(line ndjson.Line) {
+	opened, err := envelope.Open(envelope.Message{Body: line.Text})
+	if err != nil {
+		x.refused(line.Number, "", err)
+		return
+	}
+	if typ := x.Pipeline.TypeOf(opened.Event); typ != "" {
+		x.fieldsOf(typ).see(opened.Data.Root())
+	}
+	item, err := x.Pipeline.PlanEvent(opened.Event)
+	if err != nil {
+		x.refused(line.Number, x.Pipeline.TypeOf(opened.Event), err)
+		return
+	}
+	x.item(line.Number, item)
+}
+
+// refused counts a line that would not be stored.
+func (x *run) refused(line int, typ string, err error) {
+	var refusal *event.Refusal
+	if !errors.As(err, &refusal) { // cannot be: all errors of planning are refusals
+		refusal = event.Poisoned(event.Undecodable, err.Error())
+	}
+	detail := refusal.Detail
+	if x.Pipeline.HidesKeys(typ) {
+		detail = ""
+	}
+	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: typ}, line, detail)
+}
+
+func (x *run) count(v Verdict, line int, detail string) {
+	known := x.verdicts[v]
+	if known == nil {
+		known = &Verdict{v.Verdict, v.Reason, v.Type, 0, line, detail}
+		x.verdicts[v] = known
+	}
+	known.Count++
+}
+
+// item judges an item by what the lines before it stored.
+func (x *run) item(line int, item *event.Item) {
+	if item.ExpiresAt != 0 && !x.Now.Before(time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin)) {
+		x.count(Verdict{Verdict: event.Expired.String(), Reason: string(event.PastExpiry), Type: item.Type}, line, "")
+		return
+	}
+	v := Verdict{Verdict: event.Inserted.String(), Type: item.Type}
+	key := hashOf(item.Key)
+	now := stored{maphash.String(seed, item.Type+"\x00"+string(item.Digest[:])), item.Revision}
+	before, taken := x.stored[key]
+	switch {
+	case !taken:
+	case now.newer(before):
+		v.Verdict = event.Updated.String()
+	case before.newer(now):
+		v.Verdict = event.Stale.String()
+	case before.digest == now.digest:
+		v.Verdict = event.Duplicate.String()
+	default:
+		v.Verdict, v.Reason = event.Conflict.String(), string(event.DigestDiffers)
+	}
+	x.count(v, line, "")
+	if v.Verdict != event.Inserted.String() && v.Verdict != event.Updated.String() {
+		return
+	}
+	if taken || len(x.stored) < x.limit {
+		x.stored[key] = now
+	} else {
+		x.report.Bounded = true
+	}
+	x.written(line, item)
+}
+
+// newer reports whether a replaces b under mode latest.
+func (a stored) newer(b stored) bool {
+	return a.revision != nil && b.revision != nil && a.revision.Cmp(*b.revision) > 0
+}
+
+// written counts what an item costs and moves.
+func (x *run) written(line int, item *event.Item) {
+	size := item.Size()
+	i := &x.report.Items
+	if i.Count++; i.Count == 1 || size < i.Least {
+		i.Least = size
+	}
+	if size > i.Most {
+		i.Most, i.Largest = size, line
+	}
+	x.bytes += size
+	i.Units += event.WriteUnits(size) * (1 + len(item.Indexes))
+	hides := x.Pipeline.HidesKeys(item.Type)
+	add(x.keys, "table", event.Key{PK: item.Key.PK}, hides)
+	for _, index := range item.Indexes {
+		add(x.keys, index.Name, event.Key{PK: index.Key.PK}, hides)
+	}
+	list := x.Pipeline.Contributions(item).List
+	for _, c := range list {
+		add(x.totals, c.Def.Name, c.Def.Key(0, c.By, c.Window), x.Pipeline.HidesTotals(c.Def.Name))
+	}
+	x.report.Updates.Count += len(list)
+	x.report.Updates.Most = max(x.report.Updates.Most, len(list))
+}
+
+// hiddenMark begins the word of a key that is counted by its hash.
+const hiddenMark = "\x00"
+
+func add(counters map[string]*frequent.Counter, name string, key event.Key, hidden bool) {
+	c := counters[name]
+	if c == nil {
+		c = frequent.New(maxHot)
+		counters[name] = c
+	}
+	if hidden {
+		c.Add(hiddenMark + key.Hash()[:hashDigits])
+		return
+	}
+	c.Add(key.PK + "\x1f" + key.SK)
+}
+
+// finish puts what was counted into the report.
+func (x *run) finish() {
+	r := &x.report
+	r.Judged = len(x.stored)
+	for _, v := range x.verdicts {
+		r.Verdicts = append(r.Verdicts, *v)
+	}
+	slices.SortFunc(r.Verdicts, func(a, b Verdict) int {
+		return cmp.Or(cmp.Compare(rank(a.Verdict), rank(b.Verdict)), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Reason, b.Reason))
+	})
+	for _, typ := range x.Pipeline.Types() {
+		if f := x.fields[typ]; f != nil {
+			r.Paths, r.Fine = append(r.Paths, f.faulty(typ)...), r.Fine+f.fine()
+		}
+	}
+	order := append([]string{"table"}, x.Pipeline.Indexes()...)
+	r.Keys = hot(x.keys, order)
+	var names []string
+	for _, def := range x.Pipeline.Definitions() {
+		names = append(names, def.Name)
+	}
+	r.Totals = hot(x.totals, names)
+	if n := r.Items.Count; n > 0 {
+		r.Items.Mean, r.Items.Each = rounded(x.bytes, n), rounded(r.Items.Units, n)
+		r.Updates.Each = rounded(r.Updates.Count, n)
+	}
+}
+
+// rounded is a mean with two decimals.
+func rounded(sum, n int) float64 { return float64((sum*100+n/2)/n) / 100 }
+
+var ranks = []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison", "Retry"}
+
+func rank(verdict string) int { return slices.Index(ranks, verdict) }
+
+func hot(counters map[string]*frequent.Counter, order []string) []Hot {
+	list := []Hot{}
+	for _, name := range order {
+		c := counters[name]
+		if c == nil {
+			continue
+		}
+		h := Hot{Of: name, Count: c.Total()}
+		h.Distinct, h.Exact = c.Distinct()
+		for _, w := range c.Top(maxTop) {
+			key := Key{AtLeast: w.AtLeast, AtMost: w.AtMost}
+			if hash, hidden := strings.CutPrefix(w.Word, hiddenMark); hidden {
+				key.KeyHash = hash
+			} else {
+				key.PK, key.SK, _ = strings.Cut(w.Word, "\x1f")
+			}
+			h.Top = append(h.Top, key)
+		}
+		list = append(list, h)
+	}
+	return list
+}

@@ -1,0 +1,180 @@
+package sample
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+var update = flag.Bool("update", false, "write the golden file anew")
+
+// plain is a pipeline without hmac, so that keys and details are shown.
+const plain = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  placed:
+    id: "{shop}#{order}"
+    at: "{at}"
+    key: {pk: "SHOP#{shop}", sk: "ORDER#{order}"}
+    indexes: {GSI1: {pk: "CUSTOMER#{customer}", sk: "{@id}"}}
+    attributes: {status: status}
+    retain: 30d
+  moved:
+    id: "{parcel}"
+    at: "{at}"
+    key: {pk: "PARCEL#{parcel}", sk: "-"}
+    mode: latest
+    revision: seq number
+aggregates:
+  daily:
+    since: 1
+    by: {shop: "{shop}"}
+    window: 1d
+    from: {placed: {where: total > 0, values: {orders: count, revenue: sum total}}}
+`
+
+var now = time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)
+
+func sampler(t *testing.T, text string) *Sampler {
+	t.Helper()
+	p, err := pipeline.Load(files{text}, "p.yaml", pipeline.Secret([]byte("secret")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Sampler{Pipeline: p, Now: now}
+}
+
+func placed(shop, order string, more string) string {
+	return fmt.Sprintf(`{"type":"placed","shop":%q,"order":%q,"customer":"c1","status":"new","at":"2026-03-14T09:00:00Z","total":5%s}`, shop, order, more) + "\n"
+}
+
+func moved(seq int, status string) string {
+	return fmt.Sprintf(`{"type":"moved","parcel":"p1","at":"2026-03-14T09:00:00Z","seq":%d,"status":%q}`, seq, status) + "\n"
+}
+
+var lines = placed("a", "1", "") + placed("a", "1", "") + placed("a", "1", `,"note":"x"`) + placed("a", "2", "") + placed("b", "1", "") +
+	"\n" + moved(2, "out") + moved(1, "in") + moved(2, "out") + moved(2, "lost") + moved(3, "there") +
+	strings.Replace(placed("b", "2", ""), `"customer":"c1"`, `"customer":null`, 1) +
+	strings.Replace(placed("b", "3", ""), `"total":5`, `"total":"5"`, 1) +
+	strings.Replace(placed("b", "4", ""), `"total":5`, `"total":{}`, 1) +
+	strings.Replace(placed("b", "", ""), `"status":"new",`, "", 1) +
+	strings.Replace(placed("b", "5", ""), "2026-03-14T", "2026-01-14T", 1) +
+	"nonsense\n{\"type\":\"plaecd\"}\n[]\n{\"type\":\"placed\",\"shop\":\"\\u001b[31m\",\"order\":\"esc\",\"customer\":7,\"at\":\"2026-03-14T09:00:00Z\"}\n"
+
+func TestReport(t *testing.T) {
+	r, err := sampler(t, plain).Read("sample.ndjson", strings.NewReader(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/report.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(r.Text()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Text(); got != string(want) {
+		t.Errorf("run go test ./internal/sample -update and read the difference.\ngot\n%s\nwant\n%s", got, want)
+	}
+	if strings.Contains(r.Text(), "\x1b") || !r.Poison() {
+		t.Error("a control character, or no Poison")
+	}
+	sum := 0
+	for _, v := range r.Verdicts {
+		sum += v.Count
+	}
+	if sum != r.Lines {
+		t.Errorf("%d verdicts of %d lines", sum, r.Lines)
+	}
+}
+
+// Where an event type uses hmac, neither its keys nor what details quote of it is in the report.
+func TestHiddenKeysAreNotPrinted(t *testing.T) {
+	hidden := strings.Replace(plain, "CUSTOMER#{customer}", "CUSTOMER#{customer | hmac}", 1)
+	text := placed("secret-shop", "secret-order", "") + strings.Replace(placed("x", "y", ""), "2026-03-14T09:00:00Z", "secret-time", 1) +
+		`{"type":"secret-type"}` + "\n" + "secret-nonsense\n" + moved(1, "in")
+	r, err := sampler(t, hidden).Read("s", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%s %+v", r.Text(), r); strings.Contains(got, "secret-") {
+		t.Error(got)
+	}
+	if got := r.Text(); !strings.Contains(got, "key hash ") || !strings.Contains(got, "PARCEL#p1") {
+		t.Errorf("keys of a type without hmac are shown, others as hashes:\n%s", got)
+	}
+}
+
+// However many keys there are, as many are kept as the bound allows, and the report says that it is a bound.
+func TestMemoryIsBounded(t *testing.T) {
+	const limit, events = 50, 3000
+	pr, pw := io.Pipe()
+	go func() {
+		for i := range events {
+			fmt.Fprint(pw, placed(fmt.Sprint("shop", i%2000), fmt.Sprint(i), ""))
+			if i%10 == 0 {
+				fmt.Fprint(pw, placed("hot", fmt.Sprint(i), ""))
+			}
+		}
+		pw.Close()
+	}()
+	r, err := sampler(t, plain).read("s", pr, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := r.Keys[0]
+	if r.Judged != limit || !r.Bounded || keys.Exact || keys.Distinct != maxHot {
+		t.Errorf("%d keys judged, bounded %v, %+v", r.Judged, r.Bounded, keys)
+	}
+	if top := keys.Top[0]; top.PK != "SHOP#hot" || top.AtLeast > events/10 || top.AtMost < events/10 {
+		t.Errorf("the hottest is %+v", top)
+	}
+	text := r.Text()
+	for _, want := range []string{"at least ", "over 1,000 different", "Repetitions are noticed of the first 50 keys alone"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// Where no key stands out, none is named: which ones were kept last is chance.
+func TestNoKeyStandsOut(t *testing.T) {
+	var b strings.Builder
+	for i := range 3 * maxHot {
+		b.WriteString(placed(fmt.Sprint(i), "1", ""))
+	}
+	r, err := sampler(t, plain).Read("s", strings.NewReader(b.String()))
+	if err != nil || !strings.Contains(r.Text(), "table  over 1,000 different  none of them more than 3 of 3,000") || strings.Contains(r.Text(), "SHOP#") {
+		t.Errorf("%v\n%s", err, r.Text())
+	}
+}
+
+func TestAFileThatCannotBeRead(t *testing.T) {
+	broken := io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(errors.New("no more")))
+	if _, err := sampler(t, plain).Read("s", broken); err == nil || err.Error() != "s:2: no more" {
+		t.Error(err)
+	}
+	r, err := sampler(t, plain).Read("s", strings.NewReader(""))
+	if err != nil || r.Lines != 0 || r.Poison() {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// files is one file.
+type files struct{ text string }
+
+func (f files) Open(string) (fs.File, error)    { return nil, fs.ErrInvalid }
+func (f files) ReadFile(string) ([]byte, error) { return []byte(f.text), nil }

@@ -1,0 +1,88 @@
+package scaffold
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// errTemplate is for a template that was changed in a way that this package does not follow.
+var errTemplate = errors.New("the sample's template.yaml does not declare GSI1 in the form that is copied for other indexes")
+
+// Template is the sample's template.yaml with these indexes, in this order, in place of its own: their
+// attributes, the indexes themselves, and the alarm of each. What the sample has for GSI1 is the model.
+func Template(sample []byte, indexes []string) ([]byte, error) {
+	lines := strings.SplitAfter(string(sample), "\n")
+	var out []string
+	made := 0
+	for i := 0; i < len(lines); {
+		block := indexBlock(lines[i:])
+		if len(block) == 0 {
+			if !strings.Contains(lines[i], "GlobalSecondaryIndexes:") || len(indexes) > 0 {
+				out = append(out, lines[i])
+			}
+			i++
+			continue
+		}
+		i += len(block)
+		if !mentions(block, "GSI1") {
+			continue
+		}
+		made++
+		for n, name := range indexes {
+			for i, line := range block {
+				if n > 0 && i == 0 { // the comment beside the first is about all of them
+					if head, _, commented := strings.Cut(line, " #"); commented {
+						line = head + "\n"
+					}
+				}
+				out = append(out, strings.ReplaceAll(line, "GSI1", name))
+			}
+		}
+	}
+	if made != blocks {
+		return nil, errTemplate
+	}
+	return []byte(strings.ReplaceAll(strings.Join(out, ""), "See docs/", "See "+documents)), nil
+}
+
+// documents is where the pages are that the alarms name; only this repository has them in a folder.
+const documents = "https://" + Ingot + "/blob/main/docs/"
+
+// blocks is how many places of the template there are for each index: two attributes, the index and its alarm.
+const blocks = 3
+
+// indexBlock is the block of lines for one index that lines begin with, or none.
+func indexBlock(lines []string) []string {
+	first := strings.TrimSpace(lines[0])
+	switch {
+	case strings.HasPrefix(first, "- {AttributeName: GSI"):
+		return lines[:min(2, len(lines))]
+	case strings.HasPrefix(first, "- IndexName: GSI"):
+		return deeper(lines)
+	case strings.HasPrefix(first, "GSI") && strings.Contains(first, "ThrottlesAlarm:"):
+		return deeper(lines)
+	}
+	return nil
+}
+
+// deeper is the first line and all that are indented more than it.
+func deeper(lines []string) []string {
+	end := slices.IndexFunc(lines[1:], func(line string) bool { return indent(line) <= indent(lines[0]) })
+	if end < 0 {
+		return lines
+	}
+	return lines[:end+1]
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// mentions reports whether a block is about this index, and not about one whose name begins with its name.
+func mentions(block []string, index string) bool {
+	at := strings.Index(block[0], index)
+	if at < 0 {
+		return false
+	}
+	rest := block[0][at+len(index):]
+	return rest == "" || rest[0] < '0' || rest[0] > '9'
+}

@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// barredImage reads the image of an item that bars the key of an erased event; nil if it is another item's.
+func barredImage(img map[string]streamtypes.AttributeValue) *image {
+	if img["i:barred"] == nil || img["type"] != nil {
+		return nil
+	}
+	pk := valueOf(img["PK"])
+	kind, id, _ := strings.Cut(pk, "#")
+	return &image{barred: true, whole: img, pk: pk, sk: valueOf(img["SK"]), expiresAt: atoi(valueOf(img["expiresAt"])), fact: fact{Type: strings.ToLower(kind), ID: id}}
+}
+
+// erasure is a person who erases an event, or bars the key of one that is not stored, through the same trouble as
+// everybody else and in the midst of it. Once Erase says that it is done, the key is barred.
+func (w *World) erasure() {
+	w.sleep(time.Duration(w.rng.IntN(300)) * time.Second)
+	var bodies []string
+	for _, body := range sortedKeys(w.sent) {
+		if !w.sent[body].malformed {
+			bodies = append(bodies, body)
+		}
+	}
+	if len(bodies) == 0 {
+		return
+	}
+	of, before := w.sent[bodies[w.rng.IntN(len(bodies))]].fact, w.model.records
+	w.fault(byErasure, of.key())
+	ctx := w.deadline(context.Background(), w.now.Add(time.Hour), 0)
+	_, err := w.storeOf(eraser{client{w}}, 1, w.env()).Erase(ctx, event.Key{PK: of.pk(), SK: of.sk()})
+	w.tracef("erased %s: %v", of.key(), err)
+	if err != nil {
+		return
+	}
+	for _, img := range w.model.keys[of.key()].during(before) {
+		if img != nil && img.barred {
+			return
+		}
+	}
+	w.fail(Returned, "%s was erased, and its key is not barred", of.key())
+}
+
+// eraser is DynamoDB as the machine of a person reaches it who erases an event. Between its read and its put another
+// person may remove the item.
+type eraser struct{ client }
+
+func (e eraser) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	e.w.removeBeforeRead([]map[string]types.AttributeValue{in.Item})
+	return e.client.PutItem(ctx, in, options...)
+}
+
+// eraseBeforeTouch is a person who erases an event that a touch pass has read and is about to stamp.
+func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
+	if !w.plan.People || !w.chance(0.03) {
+		return
+	}
+	k := event.Key{PK: text(key["PK"]), SK: text(key["SK"])}
+	w.fault(byErasure, k.PK)
+	_, err := w.storeOf(w.dynamo, 1, w.env()).Erase(context.Background(), k)
+	w.must(err)
+	w.wrote()
+}
+
+// checkBar checks a change that bars a key, or changes one that is barred: nothing but time to live takes a bar away,
+// and it holds the key and the expiry of the order that it replaced.
+func (w *World) checkBar(c *change) {
+	switch {
+	case c.new == nil:
+		if c.old.expiresAt == 0 || c.old.expiresAt > w.now.Unix() {
+			w.fail(Returned, "the bar of %s is removed at %d, and it stands until %d", c.old.key(), w.now.Unix(), c.old.expiresAt)
+		}
+		return
+	case !c.new.barred:
+		w.fail(Returned, "%s was erased, and is stored again", c.new.key())
+		return
+	}
+	expires := int64(0)
+	if c.old != nil && c.old.Type == "order" {
+		expires = c.old.expiresAt
+	}
+	want := 3 // PK, SK, i:barred
+	if expires != 0 {
+		want = 4
+	}
+	if c.new.expiresAt != expires || len(c.new.whole) != want {
+		w.fail(Returned, "the bar of %s has %q and stands until %d, not %d", c.new.key(), sortedKeys(c.new.whole), c.new.expiresAt, expires)
+	}
+}

@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// mostForHotKey is how long an invocation may take that has met no trouble but a hot key.
+const mostForHotKey = 15 * time.Second
+
+// isHot reports whether writes of the partition key of an event are throttled now; it is empty for anything else. The first key that is written when a key is to
+// become hot is the one.
+func (w *World) isHot(pk string) bool {
+	if pk == "" || w.calm || !w.now.Before(w.hotUntil) {
+		return false
+	}
+	if w.hot == "" {
+		w.hot = pk
+	}
+	if w.hot != pk {
+		return false
+	}
+	w.fault(hotKey, pk)
+	if inv := w.current.invocation(); inv != nil {
+		inv.hot++
+	}
+	return true
+}
+
+// coolStatements throttles the statements of a hot key inside a successful answer.
+func (w *World) coolStatements(in *dynamodb.BatchExecuteStatementInput, call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	hot, some := make([]bool, len(in.Statements)), false
+	for i, s := range in.Statements {
+		table, pk, _ := keyOf(s.Parameters)
+		hot[i] = table == eventsTable && w.isHot(pk)
+		some = some || hot[i]
+	}
+	if !some {
+		return call(in)
+	}
+	var answers []types.BatchStatementResponse
+	if _, rest := divide(in.Statements, hot); len(rest) > 0 {
+		out, err := call(&dynamodb.BatchExecuteStatementInput{Statements: rest})
+		if err != nil {
+			return out, err
+		}
+		answers = out.Responses
+	}
+	all := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(hot))}
+	for i := range hot {
+		if hot[i] {
+			all.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("slow down")}
+			continue
+		}
+		all.Responses[i], answers = answers[0], answers[1:]
+	}
+	return all, nil
+}
+
+// checkHotKey: one hot key holds up no batch.
+func (w *World) checkHotKey(inv *invocation, took time.Duration) {
+	if inv.hot > 0 && inv.hot == inv.faults && took > mostForHotKey {
+		w.fail(Cost, "%s takes %s, and has met nothing but a hot key", inv.name, took)
+	}
+}

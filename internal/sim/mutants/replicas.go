@@ -1,0 +1,17 @@
+package main
+
+import "github.com/ingot-events/ingot/internal/sim"
+
+// replicas are reads that do not ask for the table as it is, and are told what it was.
+func replicas() []Mutant {
+	return []Mutant{
+		{
+			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Checks: []sim.Check{sim.Undeserved, sim.Lost, sim.Rewritten},
+			Patches: []Patch{{"store/put_read.go", `aws.Bool(true)`, `aws.Bool(false)`}},
+		},
+		{
+			Name: "stale-roster", What: "a start reads the epoch and the heads from a replica that may be behind", Checks: []sim.Check{sim.Generation},
+			Patches: []Patch{{"store/start.go", `ConsistentRead: aws.Bool(true), Keys`, `ConsistentRead: aws.Bool(false), Keys`}},
+		},
+	}
+}

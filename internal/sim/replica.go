@@ -1,0 +1,25 @@
+package sim
+
+import "github.com/ingot-events/ingot/internal/embedded"
+
+// reads lets what is asked until the end of a read meet a replica that is behind. The world's own checks read
+// without it: they look at what is.
+func (r recorder) reads() (end func()) {
+	r.w.reading = true
+	return func() { r.w.reading = false }
+}
+
+// behind decides how many of the latest writes the replica lacks that answers a read: a few more often than many.
+// Ingot asks for consistent reads, which are not affected; so these draws have a source of their own, and shift no
+// other.
+func (w *World) behind(r embedded.Read) int {
+	if !w.reading || w.calm || r.Writes == 0 || w.replicas.Float64() >= w.plan.Faults.Behind {
+		return 0
+	}
+	n := 1 + w.replicas.IntN(min(r.Writes, 1<<w.replicas.IntN(7)))
+	w.stats.Faults[behind]++
+	if !r.Consistent {
+		w.tracef("a %s is answered without the latest %d writes", r.API, n)
+	}
+	return n
+}

@@ -1,0 +1,58 @@
+package pipeline
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// valueMembers are the members of a value that is written as a mapping: one way of computing it, and its condition.
+var valueMembers = []string{"count", "sum", "min", "max", "where"}
+
+const aValue = `{sum: total_cents, where: "total_cents > 100"}`
+
+// valueMapping decodes a value that is written as a mapping into the text that means the same: sum PATH where CONDITION.
+func (d *decoder) valueMapping(p place, n ast.Node, into reflect.Value) {
+	d.values[p] = positionOf(n)
+	var op, operand, where string
+	for _, m := range d.pairs(p, n, aValue) {
+		at := p.in(m.name)
+		switch {
+		case !slices.Contains(valueMembers, m.name):
+			d.misnamed(at, "unknown name "+m.name, suggest(m.name, valueMembers))
+			d.broken[p] = true
+		case m.name == "where":
+			d.value(at, m.value, reflect.ValueOf(&where).Elem(), nil)
+			d.broken[p] = d.broken[p] || d.broken[at]
+		case op != "":
+			d.misnamed(at, nameOf(p)+" is computed in two ways, "+op+" and "+m.name, "one of the two")
+			d.broken[p] = true
+		case m.name == "count":
+			op = m.name
+			d.countMember(at, m.value)
+			d.broken[p] = d.broken[p] || d.broken[at]
+		default:
+			op = m.name
+			d.value(at, m.value, reflect.ValueOf(&operand).Elem(), nil)
+			d.broken[p] = d.broken[p] || d.broken[at]
+		}
+	}
+	if op == "" && !d.broken[p] {
+		d.breaks(p, nameOf(p)+" does not say how it is computed", "count: true, sum: PATH, min: PATH or max: PATH beside where")
+	}
+	text := strings.TrimSpace(op + " " + operand)
+	if where != "" {
+		text += " where " + where
+	}
+	into.SetString(text)
+}
+
+// countMember holds count, which reads no field, to being true.
+func (d *decoder) countMember(p place, n ast.Node) {
+	d.values[p] = positionOf(n)
+	if b, ok := n.(*ast.BoolNode); !ok || !b.Value {
+		d.breaks(p, "count counts events and reads no field", "count: true")
+	}
+}

@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// This file warns of what is allowed and probably not meant.
+
+// settled is all warnings, where one that every event type has stands once.
+func (c *compiler) settled() Mistakes {
+	count := map[string]int{}
+	for _, w := range c.warnings {
+		count[w.kind()]++
+	}
+	var list Mistakes
+	said := map[string]bool{}
+	for _, w := range c.inOrder() {
+		kind := w.kind()
+		if strings.HasPrefix(kind, "events") && len(c.p.names) > 1 && count[kind] == len(c.p.names) {
+			if said[kind] {
+				continue
+			}
+			w.What = "of every event type: " + w.What
+		}
+		said[kind] = true
+		list = append(list, w.Mistake)
+	}
+	return list
+}
+
+// inOrder is the warnings in the order of the file.
+func (c *compiler) inOrder() []warning {
+	list := slices.Clone(c.warnings)
+	slices.SortStableFunc(list, func(a, b warning) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return list
+}
+
+// kind is the same for warnings that differ in the event type alone.
+func (w warning) kind() string {
+	parts := strings.SplitN(string(w.place), placeSeparator, 3)
+	return parts[0] + placeSeparator + strings.Join(parts[min(2, len(parts)):], "") + placeSeparator + w.What + placeSeparator + w.Instead
+}
+
+// onePartition warns of keys that put all items of a type into one partition.
+func (c *compiler) onePartition(at place, t *eventType) {
+	c.partitionKey(at.in("key").in("pk"), t.pk)
+	for _, i := range t.indexes {
+		c.partitionKey(at.in("indexes").in(i.name).in("pk"), i.pk)
+	}
+}
+
+func (c *compiler) partitionKey(p place, t *keys.Template) {
+	if t == nil || slices.ContainsFunc(variablesOf(t, ""), func(v string) bool { return v != "@type" }) {
+		return
+	}
+	c.warn(p, "pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second", `pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}",`)
+}
+
+// byOfAnID warns of totals that can count no more than one event each.
+func (c *compiler) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed) {
+	if len(by) == 0 || len(feeds) != 1 {
+		return // several event types can meet in one total
+	}
+	full, _ := lossless(by...)
+	for name := range maps.Keys(feeds) {
+		t := c.p.types[name]
+		if full["@id"] || full["@digest"] {
+			break
+		}
+		shown := t.leaves(slices.Collect(maps.Keys(full)))
+		for v := range t.leaves(variablesOf(t.id, "@id")) {
+			if !shown[v] && v != "@type" {
+				return
+			}
+		}
+	}
+	c.warn(p, "by has everything in it that id has: each total would be of one event", "by with less in it, such as a customer or a product,")
+}
+
+// manyWindows warns of totals that are many and stay, and of windows that are not the months that were meant.
+func (c *compiler) manyWindows(p place, def *aggregate.Definition, feeds map[string]*feed) {
+	switch days := def.Window / day; {
+	case def.Window <= 0 || c.isBroken(p):
+	case def.Window < time.Hour && def.Retain == 0:
+		c.warn(p, fmt.Sprintf("a window of %s without retain: each group gets %d totals a day, and they are kept for ever", formatDuration(def.Window), day/def.Window), c.lastingInstead(feeds))
+	case def.Window%day == 0 && (days == 30 || days == 31 || days == 365 || days == 366):
+		c.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01", formatDuration(def.Window)), "window: 1d, and add up the days of a month when you read,")
+	}
+}
+
+// lastingInstead is what to write where totals are kept for ever: a retain, if the events expire.
+func (c *compiler) lastingInstead(feeds map[string]*feed) string {
+	var longest time.Duration
+	for _, name := range slices.Sorted(maps.Keys(feeds)) {
+		t := c.p.types[name]
+		if t.retain == 0 {
+			return "window: 1h or longer, or retain for " + name + " and here,"
+		}
+		longest = max(longest, outliving(t.retain))
+	}
+	return "retain: " + formatDuration(longest) + " beside it, or window: 1h or longer,"
+}
+
+// sharedKeys warns where items of two event types can have one key. That may be meant: then the first to
+// come wins and the other is a conflict.
+func (c *compiler) sharedKeys() {
+	var groups [][]string // of event types any two of which can share a key
+	for _, b := range c.p.names {
+		var joined bool
+		for i, group := range groups {
+			var shared []string
+			for _, a := range group {
+				if c.canShare(a, b) {
+					shared = append(shared, a)
+				}
+			}
+			switch {
+			case len(shared) == 0:
+			case len(shared) == len(group) && !joined:
+				groups[i], joined = append(group, b), true
+			default:
+				c.shareAKey(append(shared, b))
+			}
+		}
+		if !joined {
+			groups = append(groups, []string{b})
+		}
+	}
+	for _, group := range groups {
+		if len(group) > 1 {
+			c.shareAKey(group)
+		}
+	}
+}
+
+// shareAKey warns at the second of the event types.
+func (c *compiler) shareAKey(names []string) {
+	what := "events of " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	if len(names) == len(c.p.names) && len(names) > 2 {
+		what = "events of all types"
+	}
+	c.warn(place("events").in(names[1]).in("key"), what+" can have one key: the later would be a conflict", "keys that begin with different words, if that is not meant,")
+}
+
+func (c *compiler) canShare(a, b string) bool {
+	one, two := c.p.types[a], c.p.types[b]
+	if one.pk == nil || one.sk == nil || two.pk == nil || two.sk == nil {
+		return false
+	}
+	return mayEqual(one.pk, two.pk) && mayEqual(one.sk, two.sk)
+}

@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// Read is one use of a field of the payload.
+type Read struct {
+	Path event.Path
+	Use  string // "id", "key.pk", "GSI1.sk", "attribute status", "merchant_daily by merchant", "merchant_daily where"
+	// Kinds are what the use can take; another kind is Poison, or counts as missing where the use does without.
+	Kinds []event.Kind
+	// Needed reports whether an event without the field is Poison.
+	Needed bool
+}
+
+// Kinds that templates, and attributes, take.
+var scalars = []event.Kind{event.String, event.Number, event.Bool}
+
+// Reads lists what an event type reads of its payload, in the order of its declaration, ignore apart.
+func (p *Pipeline) Reads(typ string) []Read {
+	t, ok := p.types[typ]
+	if !ok {
+		return nil
+	}
+	r := &reader{}
+	for _, t := range p.typ {
+		r.template("type", t, false)
+	}
+	r.template("id", t.id, true)
+	r.template("at", t.at, true)
+	r.template("key.pk", t.pk, true)
+	r.template("key.sk", t.sk, true)
+	for _, i := range t.indexes {
+		r.template(i.name+".pk", i.pk, false)
+		r.template(i.name+".sk", i.sk, false)
+	}
+	for _, a := range t.attributes {
+		r.field("attribute "+a.name, a.path, scalars, false)
+	}
+	for i, rev := range t.revision {
+		kind := event.Number
+		if rev.time {
+			kind = event.String
+		}
+		r.field("revision", rev.path, []event.Kind{kind}, i == 0)
+	}
+	for i := range t.feeds {
+		r.feed(&t.feeds[i])
+	}
+	return r.list
+}
+
+// reader collects reads.
+type reader struct{ list []Read }
+
+func (r *reader) field(use string, path event.Path, kinds []event.Kind, needed bool) {
+	r.list = append(r.list, Read{path, use, kinds, needed})
+}
+
+func (r *reader) template(use string, t *keys.Template, needed bool) {
+	if t == nil {
+		return
+	}
+	for _, path := range t.Paths() {
+		r.field(use, path, scalars, needed)
+	}
+}
+
+// feed collects what an aggregate reads. Where there is a condition, it decides which events need the rest.
+func (r *reader) feed(f *feed) {
+	name := f.def.Name
+	for i, t := range f.by {
+		r.template(name+" by "+f.def.By[i], t, f.where == nil)
+	}
+	r.condition(name+" where", f.where)
+	for i, v := range f.values {
+		use := name + " " + f.def.Values[i].Name
+		if r.condition(use+" where", v.where); !v.set || v.op == aggregate.Count {
+			continue
+		}
+		kind := event.Number
+		if v.length {
+			kind = event.Array
+		}
+		r.field(use, v.path, []event.Kind{kind}, f.where == nil && v.where == nil && !v.optional)
+	}
+}
+
+// condition collects each path of a condition once, with the kinds that it is compared with; all kinds where it only
+// has to exist.
+func (r *reader) condition(use string, c condition) {
+	if c == nil {
+		return
+	}
+	var seen []event.Path
+	for path := range c.paths() {
+		if slices.ContainsFunc(seen, path.Equal) {
+			continue
+		}
+		seen = append(seen, path)
+		kinds := kindsOf(c, path)
+		if len(kinds) == 0 {
+			kinds = []event.Kind{event.String, event.Number, event.Bool, event.Array, event.Object}
+		}
+		r.field(use, path, kinds, false)
+	}
+}
+
+func kindsOf(c condition, path event.Path) []event.Kind {
+	var kinds []event.Kind
+	switch c := c.(type) {
+	case anyOf:
+		for _, part := range c {
+			kinds = append(kinds, kindsOf(part, path)...)
+		}
+	case allOf:
+		for _, part := range c {
+			kinds = append(kinds, kindsOf(part, path)...)
+		}
+	case not:
+		return kindsOf(c.of, path)
+	case comparison:
+		if c.path.Equal(path) {
+			kinds = append(kinds, c.with.kind)
+		}
+	case oneOf:
+		for _, l := range c.set {
+			if c.path.Equal(path) {
+				kinds = append(kinds, l.kind)
+			}
+		}
+	}
+	return kinds
+}

@@ -1,0 +1,77 @@
+package ingot_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const visits = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  visit: {id: "{visit_id}", at: "{at}", key: {pk: "VISIT#{visit_id}", sk: "VISIT"}}
+`
+
+// A function is made of the pipeline that it is given, under the name that it is given.
+func TestNewIngestReadsItsFiles(t *testing.T) {
+	t.Setenv("INGOT_TABLE", "events")
+	t.Setenv("AWS_REGION", "eu-central-1")
+	good := fstest.MapFS{"pipeline.yaml": {Data: []byte(visits)}, "other.yaml": {Data: []byte(visits)}, "bad.yaml": {Data: []byte("ingot: 1")}}
+	if _, err := ingot.NewIngest(context.Background(), good); err != nil {
+		t.Error(err)
+	}
+	named := func(name string) func(*ingot.IngestOptions) {
+		return func(o *ingot.IngestOptions) { o.Pipeline = name }
+	}
+	if _, err := ingot.NewIngest(context.Background(), good, named("other.yaml")); err != nil {
+		t.Error(err)
+	}
+	var mistakes pipeline.Mistakes
+	if _, err := ingot.NewIngest(context.Background(), good, named("bad.yaml")); !errors.As(err, &mistakes) || !strings.Contains(err.Error(), "bad.yaml") {
+		t.Errorf("a pipeline with mistakes: %v", err)
+	}
+	if _, err := ingot.NewIngest(context.Background(), fstest.MapFS{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no pipeline: %v", err)
+	}
+}
+
+// The log that a program gives is the one that is used, for what a batch says too.
+func TestOptionsReachTheHandler(t *testing.T) {
+	t.Setenv("INGOT_TABLE", "events")
+	t.Setenv("AWS_REGION", "eu-central-1")
+	var log bytes.Buffer
+	batches := 0
+	handle, err := ingot.NewIngest(context.Background(), fstest.MapFS{"pipeline.yaml": {Data: []byte(visits)}}, func(o *ingot.IngestOptions) {
+		o.Log, o.Namespace = slog.New(slog.NewTextHandler(&log, nil)), "Shop"
+		o.OnBatch = func(context.Context, handler.IngestReport) { batches++ }
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := handle(context.Background(), events.SQSEvent{}); err != nil || batches != 1 {
+		t.Errorf("an empty batch: error %v, reported %d times", err, batches)
+	}
+	if _, err := handle(context.Background(), events.SQSEvent{Records: make([]events.SQSMessage, 1)}); err == nil || !strings.Contains(log.String(), "the whole batch failed") {
+		t.Errorf("error %v, log %q", err, &log)
+	}
+}
+
+func TestMetricsAreDescribed(t *testing.T) {
+	for _, m := range append(ingot.IngestMetrics(), ingot.StreamsMetrics()...) {
+		if m.Name == "" || m.Unit == "" || m.About == "" {
+			t.Errorf("metric %+v", m)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// A generation is behind while images stamped below it come in, and every batch of every shard may bring some. Its head
+// is one item, and each write of it is charged for the whole definition, so not every batch may write to it. Small
+// items, of which each generation has a few, say whether the head has to be told:
+//
+//   - pass is the number of the touch pass that has begun last.
+//   - marked is the number of the pass that the head was in when it was last told through this item.
+//
+// A batch reads one of them. Only if marked is below pass does it tell the head, and then raises marked to the number
+// that the head had. [Store.BeginPass] raises pass everywhere before it raises the head's own. So whatever comes after a
+// pass has begun either tells the head, or finds that another batch has told it after the pass began. Being told moves
+// the head's behind and closes the pass, which then cannot end well. No clock and no memory of a process is asked.
+
+// MarkBehind records that a batch held an image stamped below each of the generations: they are building until a touch
+// pass has brought that item in. A generation whose head somebody has deleted is left alone: the next start says so.
+func (s *Store) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
+	m := &marking{store: s, open: defs, shard: int(s.env.Rand() * aggregate.PassShards)}
+	if len(defs) == 0 {
+		return m.cost, nil
+	}
+	sent := 0
+	err := s.retry(ctx, func() (answer, next) {
+		if sent++; sent > 1 {
+			m.cost.Retries++
+		}
+		a := m.try(ctx)
+		switch a.outcome {
+		case done:
+			return a, ended
+		case throttled:
+			m.cost.throttle(a.reason, 1)
+		}
+		return a, later
+	})
+	if err != nil {
+		return m.cost, fmt.Errorf("marking %d generations behind: %w", len(m.open), Quiet(err))
+	}
+	return m.cost, nil
+}
+
+// marking is one call of MarkBehind.
+type marking struct {
+	store *Store
+	open  []*aggregate.Definition // not known to be marked
+	shard int                     // which of each generation's small items this call asks; any is as good
+	cost  Cost
+}
+
+// try asks which heads have to be told, and tells them. Another batch may have done so between two tries.
+func (m *marking) try(ctx context.Context) answer {
+	for len(m.open) > 0 {
+		asked := m.open[:min(len(m.open), maxKeys)]
+		unmarked, a := m.unmarked(ctx, asked)
+		if a.outcome != done {
+			return a
+		}
+		for _, d := range unmarked {
+			if a := m.tell(ctx, d); a.outcome != done {
+				return a
+			}
+		}
+		m.open = m.open[len(asked):]
+	}
+	return answer{}
+}
+
+// unmarked are the generations whose heads have not been told, as far as one can see, in the pass that is under way.
+func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) ([]*aggregate.Definition, answer) {
+	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+	for _, d := range asked {
+		request.Keys = append(request.Keys, keyImage(d.PassKey(m.shard)))
+	}
+	m.cost.Requests++
+	out, err := m.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{m.store.aggregates: request}})
+	if err != nil {
+		return nil, classify(err)
+	}
+	m.cost.ReadUnits += float64(len(asked) - len(out.UnprocessedKeys[m.store.aggregates].Keys))
+	marked := map[event.Key]bool{}
+	for _, img := range out.Responses[m.store.aggregates] {
+		marked[keyOf(img)] = img["marked"] != nil && integerOf(img["marked"]) >= integerOf(img["pass"])
+	}
+	var list []*aggregate.Definition
+	for _, d := range asked {
+		if !marked[d.PassKey(m.shard)] { // what was left unread is taken for one that is not
+			list = append(list, d)
+		}
+	}
+	return list, answer{}
+}
+
+// tell writes to one head, and then to the small item that it is told. If we stop between the two, the next batch tells
+// it once more.
+func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
+	m.cost.Requests++
+	out, err := m.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &m.store.aggregates, Key: keyImage(d.HeadKey()), ConditionExpression: aws.String("attribute_exists(PK)"),
+		UpdateExpression:          aws.String("ADD #behind :one SET #building = :true REMOVE #open"),
+		ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building", "#open": "open"},
+		ExpressionAttributeValues: image{":one": integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}},
+		ReturnValues:              types.ReturnValueAllNew,
+	})
+	switch a := classify(err); a.outcome {
+	case done:
+	case failed:
+		m.cost.WriteUnits++ // there is no head
+		return answer{}
+	default:
+		return a
+	}
+	m.cost.WriteUnits += float64(event.WriteUnits(imageSize(out.Attributes)))
+	m.cost.Requests++
+	_, err = m.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &m.store.aggregates, Key: keyImage(d.PassKey(m.shard)),
+		UpdateExpression:          aws.String("SET #marked = :pass"),
+		ExpressionAttributeNames:  map[string]string{"#marked": "marked"},
+		ExpressionAttributeValues: image{":pass": integer(integerOf(out.Attributes["pass"]))},
+	})
+	if err == nil {
+		m.cost.WriteUnits++
+	}
+	return classify(err)
+}
+
+// BeginPass begins a touch pass over a generation and returns the state of its head, which [Store.ClearBuilding] takes
+// at the end: whatever is let in below the generation from now on changes it. Touch comes after it.
+func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (behind int64, err error) {
+	err = s.retry(ctx, func() (answer, next) {
+		var a answer
+		if behind, a = s.beginPass(ctx, d); a.outcome == done {
+			return a, ended
+		}
+		return a, later
+	})
+	if err != nil {
+		return 0, fmt.Errorf("begin a pass over %s: %w", d, err)
+	}
+	return behind, nil
+}
+
+// beginPass tries once. Somebody else may begin a pass meanwhile, or an answer may be lost: the next try takes a new
+// number, since what was marked under a number that was there before says nothing of this pass.
+func (s *Store) beginPass(ctx context.Context, d *aggregate.Definition) (behind int64, a answer) {
+	head, err := s.Head(ctx, d)
+	if err == nil && head == nil {
+		err = fmt.Errorf("aggregate %s has no head: start the streams function with its pipeline first", d)
+		return 0, answer{outcome: invalid, err: err}
+	}
+	if err != nil {
+		return 0, classify(err)
+	}
+	number := image{":pass": integer(head.Pass + 1)}
+	answers := make([]answer, aggregate.PassShards)
+	s.env.Each(aggregate.PassShards, s.parallel(), func(i int) {
+		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.aggregates, Key: keyImage(d.PassKey(i)),
+			UpdateExpression: aws.String("SET #pass = :pass"), ConditionExpression: aws.String("attribute_not_exists(#pass) OR #pass < :pass"),
+			ExpressionAttributeNames: map[string]string{"#pass": "pass"}, ExpressionAttributeValues: number,
+		})
+		answers[i] = classify(err)
+	})
+	for _, a := range answers {
+		if a.outcome != done && a.outcome != failed { // failed: a try before this one, or somebody else, has got as far
+			return 0, a
+		}
+	}
+	return s.raisePass(ctx, d, head.Pass)
+}
+
+// raisePass gives the head the next number, if it still has the last one.
+func (s *Store) raisePass(ctx context.Context, d *aggregate.Definition, last int64) (behind int64, a answer) {
+	in := &dynamodb.UpdateItemInput{
+		TableName: &s.aggregates, Key: keyImage(d.HeadKey()),
+		UpdateExpression:          aws.String("SET #pass = :pass, #open = :pass"),
+		ConditionExpression:       aws.String("attribute_exists(PK) AND attribute_not_exists(#pass)"),
+		ExpressionAttributeNames:  map[string]string{"#pass": "pass", "#open": "open"},
+		ExpressionAttributeValues: image{":pass": integer(last + 1)},
+		ReturnValues:              types.ReturnValueAllNew,
+	}
+	if last > 0 {
+		in.ConditionExpression = aws.String("#pass = :last")
+		in.ExpressionAttributeValues[":last"] = integer(last)
+	}
+	out, err := s.client.UpdateItem(ctx, in)
+	if a = classify(err); a.outcome == failed {
+		return 0, answer{outcome: contended, err: errors.New("another pass has begun at the same time")}
+	}
+	if a.outcome != done {
+		return 0, a
+	}
+	return integerOf(out.Attributes["behind"]), a
+}

@@ -1,0 +1,241 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// heads watches what is written to heads and runs something before a request of one's choice.
+type heads struct {
+	mu        sync.Mutex
+	writes    int // accepted, of heads
+	refuse    int // so many more writes of heads are throttled
+	requests  int
+	at        int // the request before which meanwhile runs; 0: none
+	meanwhile func()
+}
+
+func (h *heads) watch(w *world) {
+	w.onCall = func(api string, in any) error {
+		if run := h.due(); run != nil {
+			run()
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		update, ok := in.(*dynamodb.UpdateItemInput)
+		if !ok || !strings.HasPrefix(update.Key["PK"].(*types.AttributeValueMemberS).Value, "G#") {
+			return nil
+		}
+		if h.refuse > 0 {
+			h.refuse--
+			return errThrottled
+		}
+		h.writes++
+		return nil
+	}
+}
+
+// due counts a request and returns what is to run before it, which may send requests itself.
+func (h *heads) due() (run func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.requests++; h.requests == h.at {
+		run, h.at = h.meanwhile, 0
+	}
+	return run
+}
+
+// sandbox is a function that has just started: it remembers nothing.
+func (w *world) sandbox(n int) *store.Store {
+	env := store.Env{Rand: func() float64 { return float64(n%aggregate.PassShards) / aggregate.PassShards },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1, Env: env})
+}
+
+// Many shards whose batches all bring images below a generation tell its head a few times in each pass, however many
+// batches and functions there are, and also where the head is throttled for a while.
+func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	def, _ := w.plan.Definition("live")
+	var h heads
+	h.watch(w)
+	for pass := range 3 {
+		h.writes, h.refuse = 0, 40
+		for n := range 400 {
+			cost, err := w.sandbox(n).MarkBehind(deadline(t), []*aggregate.Definition{def})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n >= aggregate.PassShards && (cost.Requests != 1 || cost.WriteUnits != 0 || cost.ReadUnits != 1) {
+				t.Fatalf("pass %d, batch %d costs %+v", pass, n, cost)
+			}
+		}
+		if h.writes != aggregate.PassShards {
+			t.Errorf("pass %d: %d writes of the head for 400 batches, want %d", pass, h.writes, aggregate.PassShards)
+		}
+		behind, err := w.store.BeginPass(deadline(t), def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pass == 2 {
+			if err := w.store.ClearBuilding(deadline(t), def, behind); err != nil || head(t, w.store, def).Building {
+				t.Errorf("a pass in which nothing came in does not end: %v", err)
+			}
+		}
+	}
+}
+
+// A head that could not be told does not count as told.
+func TestHeadThatCouldNotBeTold(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	def, _ := w.plan.Definition("live")
+	w.faults = []fault{{api: "UpdateItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
+	if _, err := w.sandbox(3).MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil || head(t, w.store, def).Building {
+		t.Fatalf("told: %v", err)
+	}
+	if _, err := w.sandbox(3).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil || !head(t, w.store, def).Building {
+		t.Fatalf("not told: %v", err)
+	}
+}
+
+// Whatever comes in after a pass has begun keeps it from ending well: in whatever order the requests of the pass, of a
+// batch before and of the batch after it get their turns, and whatever was marked before.
+func TestNothingIsLetInUnseen(t *testing.T) {
+	for _, marked := range []string{"never", "before", "in the last pass"} {
+		for _, outer := range []string{"mark", "pass"} {
+			for at := 1; at <= 2+aggregate.PassShards+2; at++ {
+				w := newWorld(t)
+				if err := w.store.Start(deadline(t)); err != nil {
+					t.Fatal(err)
+				}
+				def, _ := w.plan.Definition("live")
+				defs := []*aggregate.Definition{def}
+				mark := func() {
+					if _, err := w.sandbox(3).MarkBehind(deadline(t), defs); err != nil {
+						t.Error(err)
+					}
+				}
+				var behind int64
+				begin := func() {
+					var err error
+					if behind, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
+						t.Error(err)
+					}
+				}
+				if marked != "never" {
+					mark()
+				}
+				if marked == "in the last pass" {
+					begin()
+					mark()
+				}
+				h := heads{at: at, meanwhile: begin}
+				h.watch(w)
+				if outer == "mark" {
+					mark()
+				} else {
+					h.meanwhile = mark
+					begin()
+				}
+				if h.at != 0 && outer == "mark" {
+					begin() // it has fewer requests
+				}
+				w.onCall = nil
+				mark()
+				if err := w.store.ClearBuilding(deadline(t), def, behind); !errors.Is(err, store.ErrBehind) {
+					t.Errorf("marked %s, interrupted: %s before request %d: the pass ends with %v", marked, outer, at, err)
+				}
+				if !head(t, w.store, def).Building {
+					t.Errorf("marked %s, interrupted: %s before request %d: not building", marked, outer, at)
+				}
+			}
+		}
+	}
+}
+
+// Two people who begin a pass at the same time have two passes, of which the first can no longer end once something is
+// let in. A request for a pass that arrives late does not lower the number.
+func TestPassesBegunAtOnce(t *testing.T) {
+	for at := 1; at <= 2+aggregate.PassShards; at++ {
+		w := newWorld(t)
+		if err := w.store.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		def, _ := w.plan.Definition("live")
+		var first, second int64
+		begin := func(behind *int64) func() {
+			return func() {
+				var err error
+				if *behind, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
+					t.Error(err)
+				}
+				if _, err := w.sandbox(5).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		h := heads{at: at, meanwhile: begin(&second)}
+		h.watch(w)
+		begin(&first)()
+		w.onCall = nil
+		for _, behind := range []int64{first, second} {
+			if err := w.store.ClearBuilding(deadline(t), def, behind); !errors.Is(err, store.ErrBehind) {
+				t.Errorf("before request %d: a pass from %d ends with %v", at, behind, err)
+			}
+		}
+		img := w.stored("totals", def.PassKey(0))
+		if show(img["pass"]) != "N 2" || head(t, w.store, def).Pass != 2 {
+			t.Errorf("before request %d: %v, and the head is at %d", at, img, head(t, w.store, def).Pass)
+		}
+	}
+}
+
+// More generations than one request reads are marked all the same, and one whose head is gone is left alone.
+func TestManyGenerationsBehind(t *testing.T) {
+	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+		for i := range 90 {
+			s.Aggregates[fmt.Sprint("more_", i)] = pipeline.AggregateSpec{Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+		}
+	})
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	defs := w.plan.Definitions()
+	for i := range 40 {
+		defs = append(defs, &aggregate.Definition{Name: fmt.Sprint("gone_", i), Since: 1})
+	}
+	if _, err := w.store.MarkBehind(deadline(t), defs); err != nil {
+		t.Fatal(err)
+	}
+	for _, def := range w.plan.Definitions() {
+		if h := head(t, w.store, def); !h.Building || h.Behind != 1 {
+			t.Fatalf("%s: %+v", def, h)
+		}
+	}
+	if img := w.stored("totals", defs[len(defs)-1].HeadKey()); len(img) != 0 {
+		t.Errorf("a head is made anew of one attribute: %v", img)
+	}
+	if _, err := w.store.BeginPass(deadline(t), defs[len(defs)-1]); err == nil || !strings.Contains(err.Error(), "has no head") {
+		t.Errorf("a pass begins over a generation without a head: %v", err)
+	}
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// maxAnswer is how large an answer may be that can bring many aggregate items, in bytes. An item takes up to 400 KB and
+// an answer has up to 16 MB, of which decoding makes ten times as much; the smallest function has 128 MB.
+const maxAnswer = 512 << 10
+
+// errTooLarge is the error of a request whose answer was not read because it is too large. A write may have been done.
+var errTooLarge = errors.New("the answer is too large to be read at once")
+
+// bounded makes a request fail instead of reading an answer that is larger than maxAnswer.
+func bounded(o *dynamodb.Options) {
+	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Deserialize.Add(boundedAnswer, middleware.After)
+	})
+}
+
+var boundedAnswer = middleware.DeserializeMiddlewareFunc("BoundedAnswer", func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
+	middleware.DeserializeOutput, middleware.Metadata, error,
+) {
+	out, metadata, err := next.HandleDeserialize(ctx, in)
+	r, ok := out.RawResponse.(*smithyhttp.Response)
+	switch {
+	case err != nil || !ok:
+	case r.ContentLength > maxAnswer:
+		return out, metadata, errors.Join(errTooLarge, r.Body.Close())
+	case r.ContentLength < 0: // not told
+		r.Body = &boundedBody{ReadCloser: r.Body, left: maxAnswer}
+	}
+	return out, metadata, err
+})
+
+// boundedBody fails where a body goes on beyond its bound.
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, errTooLarge
+	}
+	return n, err
+}

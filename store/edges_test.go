@@ -1,0 +1,151 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// The first reason why a total is not proven stands, whatever comes after it.
+func TestFirstFlagOfATotalStands(t *testing.T) {
+	for _, c := range bothWays {
+		t.Run(c.String(), func(t *testing.T) {
+			w := newWorld(t, counting(c))
+			first, second := w.order("1", 5), w.order("2", 6)
+			w.apply(w.batch(c, 1, first, second))
+			remove := func(sequence int64, item *event.Item) {
+				b := aggregate.NewBatch(c, lane)
+				change := &event.Change{Kind: event.Remove, Lane: lane, Sequence: w.sequence(sequence), Created: w.now, Key: item.Key, Old: item}
+				b.Add(change, w.plan.Contributions(item).List, nil)
+				w.apply(b)
+			}
+			w.now = epoch.Add(time.Hour)
+			remove(3, first)
+			w.now = epoch.Add(2 * time.Hour)
+			remove(4, second)
+			got := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags
+			if len(got) != 1 || !strings.HasPrefix(got[0], epoch.Add(time.Hour).Format(time.RFC3339)) {
+				t.Errorf("flags %q, want one of the first removal", got)
+			}
+		})
+	}
+}
+
+// One update prunes twelve marks at most, so that its expression stays far below 4 KB; the next ones take the rest.
+func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
+	w := newWorld(t)
+	deliver := func(shard string, sequence int64) {
+		change := w.insert(sequence, w.order(fmt.Sprint(shard, sequence), 1))
+		change.Lane = event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
+		b := aggregate.NewBatch(aggregate.Marks, change.Lane)
+		b.Add(change, nil, w.plan.Contributions(change.New).List)
+		w.apply(b)
+	}
+	marks := func() (n int) {
+		for total, err := range w.store.Totals(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if total.Address.Name == "live" {
+				n = total.Marks
+			}
+		}
+		return n
+	}
+	for i := range 30 {
+		deliver(fmt.Sprint("old-", i), 1)
+	}
+	w.now = epoch.Add(73 * time.Hour)
+	for i, want := range []int{31 - 12, 31 - 24, 1} {
+		deliver("new", int64(1+i))
+		if got := marks(); got != want {
+			t.Errorf("%d marks after update %d, want %d", got, i+1, want)
+		}
+	}
+}
+
+// A total whose greatest value is text takes no update. Three failures without an explanation are enough to say so,
+// old marks or not, and the update is in quarantine and flagged.
+func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
+	writes := 0
+	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+		next := config.Intercept
+		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+			if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.HasPrefix(u.Key["PK"].(*types.AttributeValueMemberS).Value, "A#by_merchant") {
+				writes++
+			}
+			return next(ctx, api, in, call)
+		}
+	})
+	def, _ := w.plan.Definition("by_merchant")
+	key := def.Key(0, []string{"m"}, aggregate.NoWindow)
+	put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "largest": textValue("much")})
+	var refused []string
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	a := w.store.Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *aggregate.Update, _ error) error {
+		refused = append(refused, u.Key.PK)
+		return nil
+	})
+	if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || refused[0] != key.PK {
+		t.Errorf("unproven %s (%v), %d refused: %v", a.Unproven, a.Err, a.Refused, refused)
+	}
+	if flag := w.stored("totals", key)["flag"]; flag == nil {
+		t.Error("no flag")
+	}
+	// The first failure may be an old mark's; three more explain nothing; then flag and mark.
+	if writes != 1+3+1 {
+		t.Errorf("%d writes, want 5", writes)
+	}
+}
+
+// Of two starts on fresh tables one raises the epoch, and the other finds that it is raised: it never goes back, not
+// even where the two pipelines have no aggregate in common.
+func TestStartBesideANewerOne(t *testing.T) {
+	apart := func(s *pipeline.Spec) {
+		added(2, 2)(s)
+		s.Aggregates = map[string]pipeline.AggregateSpec{"extra": s.Aggregates["extra"]}
+	}
+	for name, tt := range map[string]struct {
+		newer   func(*pipeline.Spec)
+		refused bool // the older one, which would add to the past
+	}{"one more aggregate": {added(2, 2), false}, "other aggregates": {apart, true}} {
+		t.Run(name, func(t *testing.T) {
+			var w *world
+			overtaken := false
+			w = newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+				next := config.Intercept
+				config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+					if api == "TransactWriteItems" && !overtaken {
+						overtaken = true
+						w.started(tt.newer)
+					}
+					return next(ctx, api, in, call)
+				}
+			})
+			if err := w.store.Start(deadline(t)); (err != nil) != tt.refused {
+				t.Errorf("the older start: %v", err)
+			}
+			if w.epoch() != "2" {
+				t.Errorf("epoch %s, want 2", w.epoch())
+			}
+			if newer := w.store.Newer(); !tt.refused && (len(newer) != 1 || newer[0].Name != "extra") {
+				t.Errorf("newer %v, want extra", newer)
+			}
+			if def, _ := w.plan.Definition("live"); tt.refused && head(t, w.store, def) != nil {
+				t.Error("a start that was refused left a head")
+			}
+		})
+	}
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// barredAttribute marks the key of an event that was erased. An item that has it is no event any more: it has no type,
+// so nothing counts, touches or archives it.
+const barredAttribute = "i:barred"
+
+func barred(img image) bool {
+	b, _ := img[barredAttribute].(*types.AttributeValueMemberBOOL)
+	return b != nil && b.Value
+}
+
+// Erase replaces the event stored under key by an item that only bars the key: its attributes are PK, SK, i:barred and,
+// under mode insert, the event's expiresAt. It reports whether an event was there. If none is stored, the key is barred
+// in advance.
+//
+// While the key is barred, whatever is delivered under it is a [event.Duplicate] with the reason [event.Barred], so no
+// redelivery brings the event back. The stream takes the replacement for a removal by a person: every total loses what
+// the event had added. The bar goes when the event would have expired. It stays for ever under mode latest, whose
+// revisions may expire later than the one that was erased, and where nothing was stored to say when it expires.
+//
+// Erase returns nil only if the key is proven barred. It may be repeated, and does nothing to a key that is barred
+// already. It refuses an item that is not Ingot's.
+//
+// What else holds the event is not touched: archive objects, backups, queues and logs. The page docs/erasing.md says
+// what to do about them.
+func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
+	if s.events == "" {
+		return false, errors.New("erase: Config.Events names no table: set it to the events table")
+	}
+	err = s.retry(ctx, func() (answer, next) {
+		known, a := s.lookUp(ctx, key)
+		switch {
+		case a.outcome != done:
+			return a, later
+		case barred(known):
+			return a, ended
+		case len(known) > 0 && textOf(known["type"]) == "":
+			return answer{outcome: invalid, err: errors.New("the key holds an item that is not Ingot's; nothing was changed")}, later
+		}
+		erased = erased || len(known) > 0
+		_, err := s.client.PutItem(ctx, s.barring(key, known))
+		switch a := classify(err); a.outcome {
+		case done:
+			return a, ended
+		case failed: // the item is not what it was when it was read
+			return answer{outcome: contended, err: a.err}, later
+		default:
+			return a, later
+		}
+	})
+	if err != nil {
+		return false, fmt.Errorf("erase %s: %w", key, err)
+	}
+	return erased, nil
+}
+
+// lookUp reads what decides how a key is barred: consistently, since the bar's expiry is that of the item that is there.
+func (s *Store) lookUp(ctx context.Context, key event.Key) (image, answer) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true),
+		ProjectionExpression:     aws.String("PK, #t, #r, #e, #b"),
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#r": "revision", "#e": "expiresAt", "#b": barredAttribute}})
+	if err != nil {
+		return nil, classify(err)
+	}
+	return out.Item, answer{}
+}
+
+// barring puts the bar on condition that the key still holds what was read, as far as the bar depends on it: nothing, a
+// revision of some event, or an event with this expiry. Between the read and the put somebody may have removed what was
+// read, and a message may have stored another event that expires later: the bar would go before that one's time.
+func (s *Store) barring(key event.Key, known image) *dynamodb.PutItemInput {
+	in := &dynamodb.PutItemInput{TableName: &s.events, Item: keyImage(key)}
+	in.Item[barredAttribute] = &types.AttributeValueMemberBOOL{Value: true}
+	switch {
+	case len(known) == 0:
+		in.ConditionExpression = aws.String("attribute_not_exists(PK)")
+		return in
+	case known["revision"] != nil:
+		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#t = :t AND attribute_exists(#r)"), map[string]string{"#t": "type", "#r": "revision"}
+	case known["expiresAt"] != nil:
+		in.Item["expiresAt"] = known["expiresAt"]
+		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#t = :t AND #e = :e"), map[string]string{"#t": "type", "#e": "expiresAt"}
+		in.ExpressionAttributeValues = image{":e": known["expiresAt"]}
+	default:
+		in.ConditionExpression, in.ExpressionAttributeNames = aws.String("#t = :t AND attribute_not_exists(#e)"), map[string]string{"#t": "type", "#e": "expiresAt"}
+	}
+	if in.ExpressionAttributeValues == nil {
+		in.ExpressionAttributeValues = image{}
+	}
+	in.ExpressionAttributeValues[":t"] = known["type"]
+	return in
+}

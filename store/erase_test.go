@@ -1,0 +1,175 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// lies is what lies under a key: names and values, in order.
+func (w *world) lies(key event.Key) string {
+	var list []string
+	for name, v := range w.stored("events", key) {
+		list = append(list, name+"="+show(v))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// keep stores an item as it is.
+func (w *world) keep(item *event.Item) {
+	w.t.Helper()
+	if results, _ := w.store.Put(deadline(w.t), []*event.Item{item}); results[0].Verdict != event.Inserted {
+		w.t.Fatalf("%+v", results[0])
+	}
+}
+
+// Erasing leaves a key that is barred, whatever happens to the requests, and whoever sends the event again meets it.
+func TestErase(t *testing.T) {
+	parcelOf := func(w *world, rev int) *event.Item { return w.parcel("1", rev) }
+	for name, c := range map[string]struct {
+		item    func(*world) *event.Item
+		stored  bool
+		expires bool
+		again   func(*world) []*event.Item
+	}{
+		"insert":     {func(w *world) *event.Item { return w.order("1", 1) }, true, true, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1), w.order("1", 2)} }},
+		"latest":     {func(w *world) *event.Item { return parcelOf(w, 2) }, true, false, func(w *world) []*event.Item { return []*event.Item{parcelOf(w, 1), parcelOf(w, 2), parcelOf(w, 3)} }},
+		"in advance": {func(w *world) *event.Item { return w.order("1", 1) }, false, false, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1)} }},
+	} {
+		for fault, f := range map[string][]fault{"no fault": nil, "refused": {{api: "GetItem", before: errLost}, {api: "PutItem", before: errLost}},
+			"lost": {{api: "GetItem", after: errLost}, {api: "PutItem", after: errLost}}} {
+			for _, returns := range []bool{true, false} {
+				t.Run(fmt.Sprint(name, " ", fault, " ", returns), func(t *testing.T) {
+					w := newWorld(t, func(e *embedded.Config, _ *pipeline.Spec, _ *store.Config) { e.PartiQLReturnsItem = returns })
+					item := c.item(w)
+					if c.stored {
+						w.keep(item)
+					}
+					w.faults = f
+					if erased, err := w.store.Erase(deadline(t), item.Key); err != nil || erased != c.stored {
+						t.Fatalf("%v %v", erased, err)
+					}
+					want := fmt.Sprintf("PK=S %s, SK=S %s", item.Key.PK, item.Key.SK)
+					if c.expires {
+						want += fmt.Sprintf(", expiresAt=N %d", item.ExpiresAt)
+					}
+					if want += ", i:barred=BOOL true"; w.lies(item.Key) != want {
+						t.Errorf("%s remains, want %s", w.lies(item.Key), want)
+					}
+					if erased, err := w.store.Erase(deadline(t), item.Key); err != nil || erased {
+						t.Errorf("again: %v %v", erased, err)
+					}
+					again := c.again(w)
+					others := []*event.Item{w.order("a", 1), w.order("b", 1), w.order("c", 1), w.order("d", 1)} // so many go as statements
+					for _, items := range [][]*event.Item{again, append(others, again...)} {
+						results, _ := w.store.Put(deadline(t), items)
+						for _, r := range results[len(items)-len(again):] {
+							if r.Verdict != event.Duplicate || r.Refusal == nil || r.Refusal.Reason != event.Barred || r.Existing != nil {
+								t.Errorf("sent again: %+v %v", r, r.Refusal)
+							}
+						}
+					}
+					if w.lies(item.Key) != want {
+						t.Errorf("sent again, and %s remains", w.lies(item.Key))
+					}
+				})
+			}
+		}
+	}
+}
+
+// A late event under a barred key is a Duplicate too, and not Expired: it goes nowhere else.
+func TestBarredAndPastItsTime(t *testing.T) {
+	w := newWorld(t)
+	item := w.order("1", 1)
+	w.keep(item)
+	if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
+		t.Fatal(err)
+	}
+	w.now = w.now.AddDate(1, 0, 0)
+	if results, _ := w.store.Put(deadline(t), []*event.Item{item}); results[0].Verdict != event.Duplicate {
+		t.Errorf("%+v", results[0])
+	}
+}
+
+// Whoever scans the items sees no bar, and a touch pass that has met the item before it was erased does not stamp it.
+func TestBarIsNoItem(t *testing.T) {
+	w := newWorld(t)
+	item := w.order("1", 1)
+	w.keep(item)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	later := w.with(added(2, 2), aggregate.Marks)
+	if err := later.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	w.faults = []fault{{api: "UpdateItem", run: func() {
+		if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
+			t.Error(err)
+		}
+	}}}
+	touched, err := later.Touch(deadline(t))
+	if err != nil || touched.Scanned != 1 || touched.Touched != 0 || strings.Contains(w.lies(item.Key), "epoch") {
+		t.Errorf("%+v, %v, and %s", touched, err, w.lies(item.Key))
+	}
+	if touched, err := later.Touch(deadline(t)); err != nil || touched.Scanned != 0 {
+		t.Errorf("%+v, %v", touched, err)
+	}
+}
+
+// Between the read and the put the item may change: the bar has the expiry of what it replaces.
+func TestEraseMeetsAnotherItem(t *testing.T) {
+	w := newWorld(t)
+	first, second := w.order("1", 1), w.order("1", 1)
+	second.At, second.ExpiresAt = second.At.AddDate(0, 0, 7), second.ExpiresAt+7*24*3600
+	w.keep(first)
+	w.faults = []fault{{api: "PutItem", run: func() {
+		key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: first.Key.PK}, "SK": &types.AttributeValueMemberS{Value: first.Key.SK}}
+		if _, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
+			t.Error(err)
+		}
+		w.keep(second)
+	}}}
+	if erased, err := w.store.Erase(deadline(t), first.Key); err != nil || !erased {
+		t.Fatal(erased, err)
+	}
+	if got, want := w.lies(first.Key), fmt.Sprintf("expiresAt=N %d", second.ExpiresAt); !strings.Contains(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// What is not Ingot's stays, and what may not be asked is said at once.
+func TestEraseRefused(t *testing.T) {
+	w := newWorld(t)
+	key := event.Key{PK: "NOTE#1", SK: "-"}
+	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Erase(deadline(t), key); err == nil || !strings.Contains(err.Error(), "not Ingot's") || strings.Contains(w.lies(key), "barred") {
+		t.Errorf("%v, and %s", err, w.lies(key))
+	}
+	w.faults = []fault{{api: "GetItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	if _, err := w.store.Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "not authorized") || w.slept > 0 {
+		t.Errorf("%v after %d waits", err, w.slept)
+	}
+	none := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
+	if _, err := none.Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "Config.Events") {
+		t.Errorf("%v", err)
+	}
+}

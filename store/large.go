@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// LargeTotal is the size of an aggregate item, in bytes, from which on it says that it is large. From [event.MaxItem]
+// on the table refuses its updates for good. What is between them takes a table some time to fill with marks.
+const LargeTotal = 300 << 10
+
+// largeAttribute holds the warning. It is not the flag: the values are as they should be.
+const largeAttribute = "i:large"
+
+// noteLarge notes that an update has found its item large. Callers hold mu.
+func (w *markedUpdate) noteLarge() {
+	if w.seen.size < LargeTotal {
+		return
+	}
+	w.Large++
+	if !w.seen.has(slotLarge) {
+		w.large = append(w.large, w)
+	}
+}
+
+// warn writes on each large item that it is large, once: items that were seen with the warning are left alone. No
+// change depends on it. Where it fails, the next batch that touches the item tries again; where there is no room left
+// for it, this process does not.
+func (a *apply) warn(ctx context.Context) {
+	for _, w := range a.large {
+		if ctx.Err() != nil {
+			return
+		}
+		created := w.seen.at
+		text := text(flagText(created, fmt.Sprintf("large: it takes %d KB, and no update is taken from %d KB on; declare it with more spread, as a new generation", w.seen.size>>10, event.MaxItem>>10)))
+		_, err := a.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &a.store.aggregates, Key: keyImage(w.update.Key), ConditionExpression: aws.String("attribute_exists(PK)"),
+			UpdateExpression:          aws.String("SET #large = if_not_exists(#large, :large)"),
+			ExpressionAttributeNames:  map[string]string{"#large": largeAttribute},
+			ExpressionAttributeValues: image{":large": text},
+		})
+		a.Cost.Requests++
+		switch classify(err).outcome {
+		case done:
+			a.Cost.WriteUnits += float64(event.WriteUnits(w.seen.size))
+		case invalid:
+		default:
+			continue
+		}
+		seen := *w.seen
+		seen.slots |= 1 << slotLarge
+		a.store.seen.put(w.update.Key, &seen)
+	}
+}

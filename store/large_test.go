@@ -1,0 +1,134 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
+)
+
+// grow pads an aggregate item so that it has left bytes to the given size.
+func (w *world) grow(key event.Key, size, left int) {
+	w.t.Helper()
+	img := maps.Clone(w.stored("totals", key))
+	delete(img, "attachment")
+	used := len("attachment")
+	for name, v := range img {
+		used += len(name)
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			used += len(v.Value)
+		case *types.AttributeValueMemberN:
+			used += event.NumberSize(v.Value)
+		case *types.AttributeValueMemberB:
+			used += len(v.Value)
+		}
+	}
+	img["attachment"] = &types.AttributeValueMemberB{Value: make([]byte, size-used-left)}
+	put(w.t, w, "totals", img)
+}
+
+// fresh is a function that has just started, and writes so many totals one by one.
+func (w *world) fresh(oneByOne int) *store.Store {
+	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", OneByOne: oneByOne,
+		Env: store.Env{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+}
+
+// A total that has grown to 300 KB says so, to readers and in each batch's report. It is written once, whoever counts,
+// and nothing else about the total changes.
+func TestLargeTotal(t *testing.T) {
+	for _, few := range []int{100, -1} { // one by one, and by statements
+		w := newWorld(t)
+		w.store = w.fresh(few)
+		var warnings atomic.Int64
+		w.onCall = func(_ string, in any) error {
+			if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.Contains(*u.UpdateExpression, "large") {
+				warnings.Add(1)
+			}
+			return nil
+		}
+		key := event.Key{PK: "A#live#1#0", SK: "-"}
+		n := int64(1)
+		count := func() store.Applied {
+			n++
+			applied := w.store.Apply(deadline(t), w.batch(aggregate.Marks, n*10, w.order(fmt.Sprint(n), 1)), noQuarantine(t))
+			if applied.Err != nil {
+				t.Fatal(applied.Err)
+			}
+			return applied
+		}
+		if a := count(); a.Large != 0 || warnings.Load() != 0 {
+			t.Fatalf("a small total is large: %+v", a)
+		}
+		w.grow(key, store.LargeTotal, 300)
+		w.store = w.fresh(few) // it knows nothing yet
+		if a := count(); a.Large != 0 || warnings.Load() != 0 {
+			t.Errorf("below the bound: %+v, %d warnings", a, warnings.Load())
+		}
+		w.grow(key, store.LargeTotal, 0)
+		w.store = w.fresh(few)
+		if a := count(); a.Large != 1 || warnings.Load() != 1 {
+			t.Errorf("at the bound: %+v, %d warnings", a, warnings.Load())
+		}
+		for range 3 {
+			if a := count(); a.Large != 1 {
+				t.Errorf("later: %+v", a)
+			}
+		}
+		w.store = w.fresh(few)
+		if a := count(); a.Large != 1 || warnings.Load() != 1 {
+			t.Errorf("another function: %+v, %d warnings", a, warnings.Load())
+		}
+		total := w.total("live", nil)
+		if total.N != 7 || len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "it takes 300 KB") || w.stored("totals", key)["flag"] != nil {
+			t.Errorf("%+v", total)
+		}
+	}
+}
+
+// A total without room for the warning is counted as before, and asked once by each process. A warning that is not
+// taken for another reason is tried again.
+func TestLargeTotalThatTakesNoWarning(t *testing.T) {
+	w := newWorld(t)
+	key := event.Key{PK: "A#live#1#0", SK: "-"}
+	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
+	w.grow(key, event.MaxItem, 60)
+	w.store = w.fresh(100)
+	var tried atomic.Int64
+	var refuse error
+	w.onCall = func(_ string, in any) error {
+		if u, ok := in.(*dynamodb.UpdateItemInput); ok && strings.Contains(*u.UpdateExpression, "large") {
+			tried.Add(1)
+			return refuse
+		}
+		return nil
+	}
+	refuse = errThrottled
+	for n := int64(2); n < 4; n++ {
+		w.apply(w.batch(aggregate.Marks, n, w.order(fmt.Sprint(n), 1)))
+	}
+	if tried.Load() != 2 {
+		t.Errorf("a throttled warning is tried %d times in two batches", tried.Load())
+	}
+	refuse = nil
+	for n := int64(4); n < 8; n++ {
+		w.apply(w.batch(aggregate.Marks, n, w.order(fmt.Sprint(n), 1)))
+	}
+	if tried.Load() != 3 {
+		t.Errorf("a warning that does not fit is tried %d times", tried.Load()-2)
+	}
+	w.expect(t, "live", map[string]string{"orders": "7", "revenue": "11"})
+	if flags := w.total("live", nil).Flags; len(flags) != 0 {
+		t.Errorf("%v", flags)
+	}
+}

@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+const (
+	// fewTotals is how many totals a batch writes one by one. More would fill a request of statements.
+	fewTotals = maxStatements - 1
+	// mostLarge is how many requests go side by side whose answers may bring items of up to 400 KB.
+	mostLarge = 4
+	// smallTotal is the size up to which an item's image does not count as large, in bytes.
+	smallTotal = 16 << 10
+)
+
+// marks counts a batch under its lane's marks. A few totals go as UpdateItems, many as statements. What a statement
+// cannot say, or was refused for what it is, goes as an UpdateItem in the end: so one total does not hold back the
+// others of its request, and only UpdateItem's word is final.
+func (a *apply) marks(ctx context.Context, b *aggregate.Batch) {
+	all := make([]*markedUpdate, len(b.Updates()))
+	for i, u := range b.Updates() {
+		all[i] = a.marked(b.Lane(), u)
+	}
+	alone := all
+	if len(all) > a.store.few {
+		alone = a.many(ctx, all)
+	}
+	most := mostPace
+	if slices.ContainsFunc(alone, func(w *markedUpdate) bool { return w.seen.size == 0 || w.seen.size > smallTotal }) {
+		most = mostLarge
+	}
+	a.store.each(len(alone), most, func(i int) { alone[i].run(ctx) })
+}
+
+// many writes updates by statements, 25 in a request, and returns those that are to go alone.
+func (a *apply) many(ctx context.Context, all []*markedUpdate) (alone []*markedUpdate) {
+	var unsure []*markedUpdate
+	for _, w := range all {
+		if !w.seen.fresh(w.lane, w.update.Steps[0].Created) {
+			unsure = append(unsure, w)
+		}
+	}
+	looks := slices.Collect(slices.Chunk(unsure, a.store.keysOfALook()))
+	a.store.each(len(looks), mostLarge, func(i int) {
+		if ctx.Err() == nil {
+			a.lookAt(ctx, looks[i])
+		}
+	})
+	all = slices.DeleteFunc(all, func(w *markedUpdate) bool { return len(w.update.Steps) == 0 })
+	requests := slices.Collect(slices.Chunk(all, maxStatements))
+	left := make([][]*markedUpdate, len(requests))
+	a.store.each(len(requests), mostPace, func(i int) {
+		t := &together{apply: a, waiting: requests[i]}
+		t.run(ctx)
+		left[i] = t.alone
+	})
+	return slices.Concat(left...)
+}
+
+// lookAt reads the items of updates before they are written, to know which are there and with what. The read may be
+// stale, or leave some of them out: their conditions decide.
+func (a *apply) lookAt(ctx context.Context, updates []*markedUpdate) {
+	images, _ := a.images(ctx, updates, false)
+	for _, w := range updates {
+		if img, read := images[w.update.Key]; read {
+			w.look(img)
+		}
+	}
+}
+
+// images reads the items of updates. An item that is not there has an empty image; one that was left unread has none.
+// An answer that is too large is asked for again in halves; a single item that is too large stays unread.
+func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool) (map[event.Key]image, answer) {
+	request := types.KeysAndAttributes{ConsistentRead: &consistent, Keys: make([]image, len(of))}
+	for i, w := range of {
+		request.Keys[i] = keyImage(w.update.Key)
+	}
+	out, err := a.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+		RequestItems: map[string]types.KeysAndAttributes{a.store.aggregates: request}}, bounded)
+	answer := classify(err)
+	a.store.pace.learn(answer)
+	a.mu.Lock()
+	a.Cost.Requests++
+	a.mu.Unlock()
+	images := make(map[event.Key]image, len(of))
+	switch {
+	case errors.Is(err, errTooLarge) && len(of) > 1:
+		a.store.lookKeys.Store(int32(len(of) / 2))
+		for _, half := range [][]*markedUpdate{of[:len(of)/2], of[len(of)/2:]} {
+			some, why := a.images(ctx, half, consistent)
+			for key, img := range some {
+				images[key] = img
+			}
+			if why.outcome != done {
+				answer = why
+			}
+		}
+		return images, answer
+	case err != nil:
+		return images, answer
+	}
+	for _, w := range of {
+		images[w.update.Key] = image{}
+	}
+	for _, unread := range out.UnprocessedKeys {
+		answer = errUnread
+		for _, key := range unread.Keys {
+			delete(images, keyOf(key))
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, img := range out.Responses[a.store.aggregates] {
+		images[keyOf(img)] = img
+	}
+	bytes := 0
+	for _, img := range images {
+		size := imageSize(img)
+		bytes += size
+		a.Cost.look(size, consistent)
+	}
+	if len(of) >= a.store.keysOfALook() && bytes < maxAnswer/8 {
+		a.store.lookKeys.Store(int32(min(2*len(of), maxKeys)))
+	}
+	return images, answer
+}
+
+// keysOfALook is how many items are read at once: as many as have fitted an answer lately.
+func (s *Store) keysOfALook() int { return int(s.lookKeys.Load()) }
+
+// errUnread is the answer to a read that left some items out.
+var errUnread = answer{throttled, "UnprocessedKeys", errors.New("the table left some items of a read out")}
+
+// together is up to 25 updates that share requests of statements, until each has ended or is left to go alone.
+type together struct {
+	*apply
+	waiting []*markedUpdate
+	alone   []*markedUpdate
+	blind   bool // the items in the way are not asked for: they are too large together
+}
+
+func (t *together) run(ctx context.Context) {
+	if err := t.store.retry(ctx, func() (answer, next) { return t.try(ctx) }); err != nil {
+		for _, w := range t.waiting {
+			w.giveUp(err)
+		}
+	}
+}
+
+// try sends the waiting updates in one request. An answer stands for each of them; what was refused is sent again
+// without the others. If the request as a whole got no answer, each asks again under its own condition.
+func (t *together) try(ctx context.Context) (answer, next) {
+	statements, edits := t.statements()
+	if len(statements) == 0 {
+		return answer{}, ended
+	}
+	responses, err := t.store.execute(ctx, statements, bounded)
+	whole := classify(err)
+	t.mu.Lock()
+	t.Cost.Requests++
+	t.mu.Unlock()
+	switch whole.outcome {
+	case done:
+		return t.judge(ctx, edits, responses)
+	case invalid: // it names no statement
+		t.alone, t.waiting = append(t.alone, t.waiting...), nil
+		return whole, ended
+	}
+	t.store.pace.learn(whole)
+	t.blind = t.blind || errors.Is(err, errTooLarge)
+	for range t.waiting {
+		t.retried(whole)
+	}
+	return whole, later
+}
+
+// statements writes the waiting updates as PartiQL. What does not fit a statement is left to go alone.
+func (t *together) statements() (all []types.BatchStatementRequest, edits []*edit) {
+	waiting := t.waiting
+	t.waiting = nil
+	for _, w := range waiting {
+		e := w.edit()
+		s, fits := e.statement(t.store.aggregates, w.update.Key, w.seen)
+		if !fits {
+			t.alone = append(t.alone, w)
+			continue
+		}
+		if t.blind {
+			s.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureNone
+		}
+		t.waiting, all, edits = append(t.waiting, w), append(all, s), append(edits, e)
+	}
+	return all, edits
+}
+
+// judge gives each update the answer to its own statement. A refusal stands inside an answer that succeeds, where the
+// SDK retries nothing.
+func (t *together) judge(ctx context.Context, edits []*edit, responses []types.BatchStatementResponse) (why answer, then next) {
+	sent := t.waiting
+	t.waiting = nil
+	keep := func(w *markedUpdate, a answer, n next) {
+		if t.waiting = append(t.waiting, w); then != later {
+			why, then = a, n
+		}
+	}
+	var slowest answer
+	var unknown []int // those that failed and brought no image
+	for i, w := range sent {
+		refusal := responses[i].Error
+		a := classifyStatement(refusal)
+		switch a.outcome {
+		case done:
+			w.written(edits[i], nil)
+		case failed:
+			if len(refusal.Item) == 0 {
+				unknown = append(unknown, i)
+				continue
+			}
+			t.met(w, edits[i], refusal.Item, keep)
+		case invalid:
+			t.alone = append(t.alone, w)
+		case refused:
+			w.giveUp(a.err)
+		default:
+			if a.outcome == throttled {
+				slowest = a
+			}
+			t.retried(a)
+			keep(w, a, later)
+		}
+	}
+	t.store.pace.learn(slowest)
+	if len(unknown) == 0 {
+		return why, then
+	}
+	inTheWay := make([]*markedUpdate, len(unknown))
+	for n, i := range unknown {
+		inTheWay[n] = sent[i]
+	}
+	images, read := t.images(ctx, inTheWay, true)
+	for n, i := range unknown {
+		w := inTheWay[n]
+		switch img, known := images[w.update.Key]; {
+		case known:
+			t.met(w, edits[i], img, keep)
+		case errors.Is(read.err, errTooLarge):
+			t.alone = append(t.alone, w)
+		default:
+			t.retried(read)
+			keep(w, read, later)
+		}
+	}
+	return why, then
+}
+
+// met goes on from the item that a refused statement met. Where that explains nothing, again and again, an UpdateItem
+// has the last word.
+func (t *together) met(w *markedUpdate, e *edit, img image, keep func(*markedUpdate, answer, next)) {
+	size := imageSize(img)
+	if w.seen.state != present { // an INSERT, which costs what it would have stored
+		delta := w.update.Fold()
+		size = max(size, w.seen.after(w.update, e, w.lane, &delta).size)
+	}
+	t.mu.Lock()
+	t.Cost.WriteUnits += float64(event.WriteUnits(size))
+	t.mu.Unlock()
+	switch {
+	case w.learn(img):
+	case w.stuck >= maxStuck:
+		w.stuck = 0
+		t.alone = append(t.alone, w)
+	default:
+		keep(w, answer{}, again)
+	}
+}

@@ -1,0 +1,199 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// oneByOne sets how many totals go as UpdateItems.
+func oneByOne(n int) option {
+	return func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) { c.OneByOne = n }
+}
+
+// perMerchant are orders of so many merchants, each of which touches a total of its own, one of its day, and one of all.
+func (w *world) perMerchant(merchants, from int) []*event.Item {
+	var items []*event.Item
+	for i := range merchants {
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, from+i), fmt.Sprintf(`"merchant":"m%d"`, i), fmt.Sprintf(`"cents":%d`, 5+from), `"at":"2099-03-01T10:00:00Z"`))
+	}
+	return items
+}
+
+// What many totals cost: one look at a hundred of them when nothing is known, and one statement each, 25 in a request.
+// Redelivered, what was counted is dropped by the look or by what the refusals bring.
+func TestCostsOfManyTotals(t *testing.T) {
+	for _, returns := range []bool{true, false} {
+		w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = returns })
+		batch := func() *aggregate.Batch { return w.batch(aggregate.Marks, 1, w.perMerchant(100, 1)...) } // 201 totals
+		spend := func(name string, b *aggregate.Batch, looks, requests int64, writes, reads float64, dropped int) {
+			t.Helper()
+			before := w.engine.Usage()
+			a := w.apply(b)
+			used := w.engine.Usage().Sub(before)
+			if used.Requests["BatchGetItem"] != looks || used.Requests["BatchExecuteStatement"] != requests || used.TotalRequests() != looks+requests {
+				t.Errorf("%s (returns %v): %v", name, returns, used.Requests)
+			}
+			if used.WriteUnits() != writes || used.ReadUnits() != reads || a.Cost.WriteUnits != writes || a.Cost.ReadUnits != reads || int64(a.Cost.Requests) != looks+requests {
+				t.Errorf("%s (returns %v): %v write and %v read units, own accounts %+v", name, returns, used.WriteUnits(), used.ReadUnits(), a.Cost)
+			}
+			if a.Dropped != dropped || !a.Unproven.IsZero() {
+				t.Errorf("%s: %d dropped, unproven %s (%v)", name, a.Dropped, a.Unproven, a.Err)
+			}
+		}
+		spend("new", batch(), 3, 9, 201, 100.5, 0)
+		spend("known", w.batch(aggregate.Marks, 1000, w.perMerchant(100, 1000)...), 0, 9, 201, 0, 0)
+		again := w.batch(aggregate.Marks, 1000, w.perMerchant(100, 1000)...)
+		if returns {
+			spend("again", again, 0, 9, 201, 0, 300)
+		} else {
+			spend("again", again, 9, 9, 201, 201, 300)
+		}
+		w.store = w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
+		spend("again, by a cold function", batch(), 3, 0, 0, 100.5, 300)
+	}
+}
+
+// A batch leaves the same totals whether they are written one by one or by statements, whatever else is in the table,
+// and whoever has changed what was seen of it.
+func TestStatementsAreUpdateItems(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		var worlds [2]*world
+		for i, few := range []int{-1, 1} {
+			worlds[i] = newWorld(t, oneByOne(few), func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = seed%2 == 0 })
+		}
+		sequence := int64(1)
+		for range 8 {
+			merchants, cents, removal, swept, shard := 1+rng.IntN(12), rng.IntN(40), rng.IntN(3) == 0, rng.IntN(2) == 0, fmt.Sprint(rng.IntN(3))
+			cold, gone, passed := rng.IntN(3) == 0, rng.IntN(4) == 0, time.Duration(rng.IntN(60))*time.Hour
+			for _, w := range worlds {
+				if cold {
+					w.store = w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals", OneByOne: map[*world]int{worlds[0]: -1, worlds[1]: 1}[w]})
+				}
+				w.now = w.now.Add(passed)
+				b := aggregate.NewBatch(aggregate.Marks, event.Lane{StreamARN: lane.StreamARN, ShardID: shard})
+				for i, item := range w.perMerchant(merchants, cents) {
+					c := w.insert(sequence+int64(i), item)
+					if removal {
+						c.Kind, c.Old, c.New, c.Expired = event.Remove, item, nil, swept
+						b.Add(c, w.plan.Contributions(item).List, nil)
+						continue
+					}
+					b.Add(c, nil, w.plan.Contributions(item).List)
+				}
+				if a := w.apply(b); !a.Unproven.IsZero() || a.Refused > 0 {
+					t.Fatalf("seed %d: %+v", seed, a)
+				}
+				if gone { // by hand, or by time to live: what a warm store remembers is no longer true
+					key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+					if _, err := w.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			sequence += int64(merchants)
+		}
+		if one, many := worlds[0].dump(), worlds[1].dump(); one != many {
+			t.Fatalf("seed %d: one by one\n%s\nby statements\n%s", seed, one, many)
+		}
+	}
+}
+
+// dump is the aggregates table as text, marks aside: which of them are pruned when is a matter of when they are seen.
+func (w *world) dump() string {
+	out, err := w.engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String("totals")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var lines []string
+	for _, item := range out.Items {
+		var parts []string
+		for name, v := range item {
+			if !strings.HasPrefix(name, aggregate.MarkPrefix) {
+				parts = append(parts, name+"="+show(v))
+			}
+		}
+		slices.Sort(parts)
+		lines = append(lines, strings.Join(parts, " "))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// One total that refuses its update for good holds back none of the others in its request: it alone is quarantined and
+// flagged, by the word of an UpdateItem. The same where the request as a whole is refused.
+func TestRefusedAmongMany(t *testing.T) {
+	for name, whole := range map[string]bool{"a statement": false, "the request": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if _, err := w.engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+				"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m3"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "revenue": &types.AttributeValueMemberS{Value: "text"}}}); err != nil {
+				t.Fatal(err)
+			}
+			if whole {
+				w.faults = []fault{{api: "BatchExecuteStatement", before: &smithy.GenericAPIError{Code: "ValidationException"}}}
+			}
+			var refused []string
+			a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context, u *aggregate.Update, _ error) error {
+				refused = append(refused, u.Key.String())
+				return nil
+			})
+			if !a.Unproven.IsZero() || a.Refused != 1 || len(refused) != 1 || !strings.Contains(refused[0], "m3") || a.Updates != 41 {
+				t.Fatalf("%+v, refused %v", a, refused)
+			}
+			for i := range 20 {
+				total := w.total("by_merchant", map[string]string{"merchant": fmt.Sprintf("m%d", i)})
+				if want := map[bool]int64{true: 0, false: 1}[i == 3]; total.N != want || (len(total.Flags) > 0) != (i == 3) {
+					t.Errorf("m%d: %+v", i, total)
+				}
+			}
+		})
+	}
+}
+
+// Each statement's answer is its own: what is throttled or got no answer is sent again without the others, and where
+// the whole answer is lost each asks again under its own condition.
+func TestStatementsAreAnsweredOneByOne(t *testing.T) {
+	w := newWorld(t)
+	refuse := func(code types.BatchStatementErrorCodeEnum) func(any) {
+		return func(output any) {
+			out := output.(*dynamodb.BatchExecuteStatementOutput)
+			for i := range 5 {
+				out.Responses[i] = types.BatchStatementResponse{Error: &types.BatchStatementError{Code: code, Message: aws.String("again")}}
+			}
+		}
+	}
+	w.faults = []fault{
+		{api: "BatchExecuteStatement", edit: refuse(types.BatchStatementErrorCodeEnumThrottlingError)}, // told of a throttle, and done
+		{api: "BatchExecuteStatement", edit: refuse(types.BatchStatementErrorCodeEnumInternalServerError)},
+		{api: "BatchExecuteStatement", after: errors.New("connection reset")},
+		{api: "BatchGetItem", edit: func(output any) { leaveUnprocessed(output) }},
+	}
+	a := w.apply(w.batch(aggregate.Marks, 1, w.perMerchant(40, 1)...))
+	if !a.Unproven.IsZero() || a.Cost.Throttles["ThrottlingError"] != 5 {
+		t.Fatalf("%+v", a)
+	}
+	for i := range 40 {
+		if total := w.total("by_merchant", map[string]string{"merchant": fmt.Sprintf("m%d", i)}); total.N != 1 || total.Values["revenue"].String() != "6" || len(total.Flags) > 0 {
+			t.Errorf("m%d: %+v", i, total)
+		}
+	}
+	w.expect(t, "live", map[string]string{"orders": "40"})
+}

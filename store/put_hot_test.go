@@ -1,0 +1,206 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
+)
+
+// throttling is a client that throttles writes of some partition keys. Each request takes five milliseconds of the
+// world's clock, and each wait the time that it is.
+type throttling struct {
+	store.Client
+	w      *world
+	keys   map[string]bool // nil: all keys
+	reason string          // as the refusal of a whole request names it; that of a statement names none
+	widths []int           // how many requests each round had at a time
+}
+
+func newThrottling(t *testing.T, reason string, keys ...string) (*throttling, *store.Store) {
+	c := &throttling{w: newWorld(t), reason: reason}
+	for _, key := range keys {
+		if c.keys == nil {
+			c.keys = map[string]bool{}
+		}
+		c.keys[key] = true
+	}
+	c.Client = c.w.engine.DynamoDB()
+	return c, c.w.open(store.Config{Client: c, Pipeline: c.w.plan, Events: "events", Env: store.Env{
+		Now:  func() time.Time { return c.w.now },
+		Rand: func() float64 { return 0.5 },
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			c.w.now = c.w.now.Add(d)
+			return ctx.Err()
+		},
+		Group: func() store.Group {
+			c.widths = append(c.widths, 0)
+			return counted{&c.widths[len(c.widths)-1]}
+		},
+	}})
+}
+
+// counted runs one function after the other, and counts them.
+type counted struct{ n *int }
+
+func (c counted) Go(do func()) { *c.n++; do() }
+func (c counted) Wait()        {}
+
+func (c *throttling) throttles(pk types.AttributeValue) bool {
+	text, isText := pk.(*types.AttributeValueMemberS)
+	return isText && (c.keys == nil && strings.Contains(text.Value, "#") || c.keys[text.Value])
+}
+
+func (c *throttling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	c.w.now = c.w.now.Add(5 * time.Millisecond)
+	if c.throttles(in.Item["PK"]) {
+		return nil, &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: &c.reason}}}
+	}
+	return c.Client.PutItem(ctx, in)
+}
+
+func (c *throttling) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	c.w.now = c.w.now.Add(5 * time.Millisecond)
+	out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}
+	for i, s := range in.Statements {
+		throttled := false
+		for _, p := range s.Parameters {
+			throttled = throttled || c.throttles(p)
+		}
+		if throttled {
+			out.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError}
+			continue
+		}
+		one, err := c.Client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: in.Statements[i : i+1]})
+		if err != nil {
+			return nil, err
+		}
+		out.Responses[i] = one.Responses[0]
+	}
+	return out, nil
+}
+
+// orders are so many orders, numbered from first.
+func (c *throttling) orders(first, n int) (items []*event.Item) {
+	for i := range n {
+		items = append(items, c.w.order(fmt.Sprint(first+i), i))
+	}
+	return items
+}
+
+const hotReason = "TableWriteKeyRangeThroughputExceeded"
+
+// One key of a thousand is throttled for good. The batch ends in seconds with all others stored, the next batches do
+// not wait for that key at all, and nothing of it lowers how many requests are in flight.
+func TestHotKey(t *testing.T) {
+	c, s := newThrottling(t, hotReason, "ORDER#7")
+	first := c.orders(0, 1000)
+	s.Put(deadline(t), first[500:]) // half of them are duplicates, which are read while the hot key is asked for again
+	put := func(name string, most time.Duration, items []*event.Item) {
+		t.Helper()
+		began := c.w.now
+		c.widths = nil
+		results, _ := s.Put(deadline(t), items)
+		if took := c.w.now.Sub(began); took > most {
+			t.Errorf("%s took %s, want %s at the most", name, took, most)
+		}
+		for i, r := range results {
+			if items[i].Key.PK == "ORDER#7" {
+				if r.Verdict != event.Retry || r.Refusal.Reason != event.Throttled {
+					t.Errorf("%s: the hot key: %s (%v)", name, r.Verdict, r.Refusal)
+				}
+			} else if !r.Verdict.Stored() {
+				t.Errorf("%s: item %d: %s (%v)", name, i, r.Verdict, r.Refusal)
+			}
+		}
+		for round, width := range c.widths {
+			if width < 4 {
+				t.Errorf("%s: round %d had %d requests at a time", name, round, width)
+			}
+		}
+	}
+	put("the first batch", 6*time.Second, first)
+	for n := range 5 {
+		put("a batch after it", 250*time.Millisecond, append(c.orders(1000*(n+1), 999), first[7]))
+	}
+	c.w.now = c.w.now.Add(time.Minute)
+	put("a batch a minute later", 6*time.Second, append(c.orders(9000, 999), first[7]))
+	c.keys = map[string]bool{}
+	if results, _ := s.Put(deadline(t), append(c.orders(10000, 9), first[7])); results[9].Verdict != event.Inserted {
+		t.Errorf("the key is not hot any more: %v", results[9])
+	}
+	c.keys = map[string]bool{"ORDER#7": true} // and hot again: that is asked about anew
+	again := c.w.order("7", 7)
+	began := c.w.now
+	if s.Put(deadline(t), []*event.Item{again}); c.w.now.Sub(began) < 3*time.Second {
+		t.Errorf("a key that was written is remembered as hot: %s", c.w.now.Sub(began))
+	}
+}
+
+// What waits, and for how long.
+func TestPatience(t *testing.T) {
+	for name, c := range map[string]struct {
+		hot, all int
+		reason   string
+		patient  bool // it asks as often as one without a deadline may
+	}{
+		"a hot key alone":                  {1, 1, hotReason, false},
+		"hot keys alone":                   {3, 3, hotReason, false},
+		"a few of ten":                     {3, 10, "TableWriteProvisionedThroughputExceeded", false},
+		"a tenth, of which no reason says": {30, 300, "", false},
+		"more than that":                   {31, 300, "", true},
+		"the table, for one event":         {1, 1, "TableWriteProvisionedThroughputExceeded", true},
+		"the table, for all":               {200, 200, "TableWriteProvisionedThroughputExceeded", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var keys []string
+			for i := range c.hot {
+				keys = append(keys, fmt.Sprint("ORDER#", i))
+			}
+			client, s := newThrottling(t, c.reason, keys...)
+			began := client.w.now
+			results, _ := s.Put(context.Background(), client.orders(0, c.all))
+			for i, r := range results {
+				if (r.Verdict == event.Retry) != (i < c.hot) {
+					t.Errorf("item %d: %s", i, r.Verdict)
+				}
+			}
+			if took := client.w.now.Sub(began); (took > 10*time.Second) != c.patient {
+				t.Errorf("it took %s", took)
+			}
+			if width := client.widths; c.all == 200 && (width[0] != 4 || width[len(width)-1] != 1) {
+				t.Errorf("a table short of capacity is asked less at a time: %v", width)
+			}
+		})
+	}
+}
+
+// A request that hangs is not throttled: what it carried is asked for again, however few they are and long it took.
+func TestLostAnswersAreNotHot(t *testing.T) {
+	c, s := newThrottling(t, "", "none")
+	c.w.faults = []fault{{api: "PutItem", before: errLost}, {api: "PutItem", before: errLost}, {api: "PutItem", before: errLost}}
+	slow := c.Client
+	c.Client = hanging{slow, c.w}
+	results, _ := s.Put(deadline(t), append(c.orders(0, 1), c.orders(1, 1)...))
+	if got := verdicts(results); got != "Inserted Inserted" {
+		t.Error(got)
+	}
+}
+
+// hanging answers puts after five seconds.
+type hanging struct {
+	store.Client
+	w *world
+}
+
+func (h hanging) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	h.w.now = h.w.now.Add(5 * time.Second)
+	return h.Client.PutItem(ctx, in, options...)
+}

@@ -1,0 +1,139 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// requests looks at what is sent of one API.
+func requests(api string, look func(in any)) option {
+	return func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+		next := c.Intercept
+		c.Intercept = func(ctx context.Context, called string, in any, call func() (any, error)) (any, error) {
+			if called == api {
+				look(in)
+			}
+			return next(ctx, called, in, call)
+		}
+	}
+}
+
+// A request of statements holds 25 items or 2 MiB of them, whichever is less, and never asks for the stored items.
+func TestStatementsAreBounded(t *testing.T) {
+	for name, c := range map[string]struct{ items, kilobytes, requests int }{
+		"small ones":         {60, 1, 3},
+		"at the bound":       {50, 80, 2},
+		"over the bound":     {50, 83, 3},
+		"the largest":        {10, 390, 2},
+		"one over the bound": {26, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			w := newWorld(t, func(c *embedded.Config, s *pipeline.Spec, sc *store.Config) { sc.Concurrency = 1 },
+				requests("BatchExecuteStatement", func(in any) {
+					sent++
+					bytes := 0
+					for _, s := range in.(*dynamodb.BatchExecuteStatementInput).Statements {
+						if s.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
+							t.Error("it asks for the stored item")
+						}
+						for _, p := range s.Parameters {
+							if text, ok := p.(*types.AttributeValueMemberS); ok {
+								bytes += len(text.Value)
+							}
+						}
+					}
+					if bytes > 2<<20 {
+						t.Errorf("a request of %d bytes", bytes)
+					}
+				}))
+			var items []*event.Item
+			for i := range c.items {
+				items = append(items, w.order(fmt.Sprint(i), i, fmt.Sprintf(`"note":%q`, strings.Repeat("n", c.kilobytes<<10))))
+			}
+			results, _ := w.store.Put(deadline(t), items)
+			if strings.Count(verdicts(results), "Inserted") != len(items) || sent != c.requests {
+				t.Errorf("%d requests, want %d: %s", sent, c.requests, verdicts(results))
+			}
+		})
+	}
+}
+
+// What is stored is read without its payload, 100 at a time, and the payload only of what has another digest, five at a
+// time. No result keeps a payload.
+func TestPayloadsAreReadFewAtATime(t *testing.T) {
+	var asked []string
+	w := newWorld(t, requests("BatchGetItem", func(in any) {
+		request := in.(*dynamodb.BatchGetItemInput).RequestItems["events"]
+		what := "summaries"
+		for _, name := range request.ExpressionAttributeNames {
+			if name == "data" {
+				what = "payloads"
+			}
+		}
+		asked = append(asked, fmt.Sprint(len(request.Keys), " ", what))
+	}))
+	one := func(c *store.Config) { c.Concurrency = 1 }
+	c := store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: store.Env{Now: func() time.Time { return w.now }}}
+	one(&c)
+	s := w.open(c)
+	var stored, again []*event.Item
+	for i := range 130 {
+		stored = append(stored, w.order(fmt.Sprint(i), i))
+		if i%10 == 0 {
+			again = append(again, w.order(fmt.Sprint(i), i+1))
+		} else {
+			again = append(again, w.order(fmt.Sprint(i), i))
+		}
+	}
+	s.Put(deadline(t), stored)
+	results, cost := s.Put(deadline(t), again)
+	if got := fmt.Sprint(asked); got != "[100 summaries 30 summaries 5 payloads 5 payloads 3 payloads]" || cost.ReadUnits != 143 {
+		t.Errorf("%s, %v read units", got, cost.ReadUnits)
+	}
+	for i, r := range results {
+		conflict := i%10 == 0
+		if (r.Verdict == event.Conflict) != conflict || r.Existing == nil || r.Existing.Data != "" || r.Existing.Digest != stored[i].Digest || r.Existing.Key != stored[i].Key {
+			t.Fatalf("item %d: %s, existing %+v", i, r.Verdict, r.Existing)
+		}
+		if conflict && !strings.Contains(r.Refusal.Detail, "they differ in cents") {
+			t.Errorf("%v", r.Refusal)
+		}
+	}
+}
+
+// An answer about another number of statements than were sent says nothing of any of them.
+func TestAnswerOfAnotherLength(t *testing.T) {
+	for name, edit := range map[string]func(out *dynamodb.BatchExecuteStatementOutput){
+		"shorter": func(out *dynamodb.BatchExecuteStatementOutput) { out.Responses = out.Responses[1:] },
+		"longer": func(out *dynamodb.BatchExecuteStatementOutput) {
+			out.Responses = append([]types.BatchStatementResponse{{}}, out.Responses...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.store.Put(deadline(t), []*event.Item{w.order("3", 99)}) // which the fourth conflicts with
+			w.faults = []fault{{api: "BatchExecuteStatement", edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
+			var items []*event.Item
+			for i := range 10 {
+				items = append(items, w.order(fmt.Sprint(i), i))
+			}
+			results, cost := w.store.Put(deadline(t), items)
+			want := "Duplicate Duplicate Duplicate Conflict Duplicate Duplicate Duplicate Duplicate Duplicate Duplicate"
+			if got := verdicts(results); got != want || cost.Retries != 10 {
+				t.Errorf("%s after %d were sent again", got, cost.Retries)
+			}
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// ticketed adds a type whose revisions are ordered by two numbers.
+func ticketed(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	s.Events["ticket"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "TICKET#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour,
+		Mode: "latest", Revision: "rev number\nseq number"}
+}
+
+// ticket is revision "rev/seq" of ticket t; without a seq it has none.
+func (w *world) ticket(revision string, more ...string) *event.Item {
+	rev, seq, has := strings.Cut(revision, "/")
+	members := append([]string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":` + rev}, more...)
+	if has {
+		members = append(members, `"seq":`+seq)
+	}
+	return w.item(members...)
+}
+
+// Equal revisions are ordered by the further values of the list, by number; one that is missing is below all others.
+// Where all are equal, another payload is a Conflict.
+func TestTiesAreBroken(t *testing.T) {
+	for _, c := range []struct{ stored, comes, want string }{
+		{"5/9", "5/10", "Updated"},
+		{"5/10", "5/9", "Stale"},
+		{"5/-10", "5/-9", "Updated"},
+		{"5/0.5", "5/0", "Stale"},
+		{"5", "5/-1e9", "Updated"},
+		{"5/-1e9", "5", "Stale"},
+		{"5/9", "6", "Updated"},
+		{"5/9", "4/99", "Stale"},
+		{"5/9", "5/9.0 other", "Conflict"},
+		{"5", "5 other", "Conflict"},
+		{"5/9", "5/9", "Duplicate"},
+	} {
+		for _, many := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, then %s, many=%v", c.stored, c.comes, many), func(t *testing.T) {
+				w := newWorld(t, ticketed)
+				w.store.Put(deadline(t), []*event.Item{w.ticket(c.stored)})
+				revision, other, _ := strings.Cut(c.comes, " ")
+				item := w.ticket(revision)
+				if other != "" {
+					item = w.ticket(revision, `"x":1`)
+				}
+				items := []*event.Item{item}
+				for i := 0; many && i < 10; i++ {
+					items = append(items, w.order(fmt.Sprint(i), i))
+				}
+				results, _ := w.store.Put(deadline(t), items)
+				if got := verdicts(results[:1]); got != c.want {
+					t.Errorf("%s, want %s", got, c.want)
+				}
+				want := w.ticket(c.stored)
+				if c.want == "Updated" {
+					want = item
+				}
+				img := w.stored("events", item.Key)
+				if img["i:revision"].(*types.AttributeValueMemberS).Value != want.Ties || img["data"].(*types.AttributeValueMemberS).Value != want.Data {
+					t.Errorf("stored %v, want %s", img, want.Data)
+				}
+			})
+		}
+	}
+}
+
+// Of a batch's copies the newest is tried, by the whole list.
+func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
+	w := newWorld(t, ticketed)
+	results, _ := w.store.Put(deadline(t), []*event.Item{w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"), w.ticket("4/99")})
+	if got := verdicts(results); got != "Stale Inserted Stale Stale Stale" {
+		t.Error(got)
+	}
+}
+
+// An older function stores no ties. They are those of the payload that it stored, so a report that is older is not taken
+// for newer than it.
+func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
+	w := newWorld(t, ticketed)
+	spec := orders()
+	ticketed(nil, &spec, nil)
+	e := spec.Events["ticket"]
+	e.Revision = "rev number"
+	spec.Events["ticket"] = e
+	before := w.compile(spec)
+	older := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: before, Events: "events", Env: store.Env{Now: func() time.Time { return w.now }}})
+	body := []string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":5`, `"seq":9`}
+	older.Put(deadline(t), []*event.Item{w.itemOf(before, body...)})
+	if img := w.stored("events", event.Key{PK: "TICKET#t", SK: "-"}); img["i:revision"] != nil {
+		t.Fatalf("the older function stored ties: %v", img)
+	}
+	for _, step := range []struct{ revision, want string }{{"5/8", "Stale"}, {"5/9", "Duplicate"}, {"5/10", "Updated"}, {"5/9", "Stale"}} {
+		results, _ := w.store.Put(deadline(t), []*event.Item{w.ticket(step.revision)})
+		if got := verdicts(results); got != step.want {
+			t.Errorf("%s: %s, want %s", step.revision, got, step.want)
+		}
+	}
+}
+
+// A replacement names the whole revision that it saw. Where what stands beside an equal revision has changed since, it is
+// refused and judged anew.
+func TestAReplacementNamesTheWholeRevision(t *testing.T) {
+	put := func(stored string, meanwhile func(w *world, key event.Key)) int {
+		w := newWorld(t, ticketed)
+		w.store.Put(deadline(t), []*event.Item{w.ticket(stored)})
+		newer := w.ticket("5/10")
+		// The second read brings the payload, which breaks the tie.
+		w.faults = []fault{{api: "BatchGetItem"}, {api: "BatchGetItem", edit: func(any) { meanwhile(w, newer.Key) }}}
+		items := []*event.Item{newer}
+		for i := range 10 {
+			items = append(items, w.order(fmt.Sprint(i), i))
+		}
+		results, cost := w.store.Put(deadline(t), items)
+		if got := verdicts(results[:1]); got != "Updated" {
+			t.Errorf("%s: %s", stored, got)
+		}
+		return cost.Requests
+	}
+	for _, stored := range []string{"5/9", "5"} {
+		undisturbed := put(stored, func(*world, event.Key) {})
+		disturbed := put(stored, func(w *world, key event.Key) {
+			_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
+				Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}},
+				UpdateExpression: aws.String("SET #i = :i"), ExpressionAttributeNames: map[string]string{"#i": "i:revision"},
+				ExpressionAttributeValues: map[string]types.AttributeValue{":i": &types.AttributeValueMemberS{Value: "35018"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if disturbed != undisturbed+1 {
+			t.Errorf("%s: %d requests, and %d where nothing had changed", stored, disturbed, undisturbed)
+		}
+	}
+}

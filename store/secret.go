@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/aggregate"
+)
+
+// ErrOtherSecret is returned where the pipeline's secret of hmac is not the one that the tables were filled with.
+var ErrOtherSecret = errors.New("INGOT_PII_KEY is not the secret that the tables were filled with: under this one every event that is sent again " +
+	"would be stored a second time, under another key. Give both functions, and every program that reads totals, the old secret " +
+	"(parameter PiiKeySecretArn of template.yaml). If nothing was stored under the old secret, delete the item with PK K# and SK - from the aggregates table")
+
+// CheckSecret makes sure, before the first event is put, that the pipeline's secret of hmac is the one that the tables
+// were filled with. The item K# of the aggregates table holds a check value of it, which whoever starts first puts
+// there. It returns ErrOtherSecret for another secret. What is found to agree is not read again.
+//
+// It asks nothing where no key of an event uses hmac, and where Config.Aggregates names no table.
+func (s *Store) CheckSecret(ctx context.Context) error {
+	check := s.pipeline.SecretCheck()
+	if check == "" || s.aggregates == "" || s.sure.Load() {
+		return nil
+	}
+	if err := s.checkSecret(ctx, check); errors.Is(err, ErrOtherSecret) {
+		return err
+	} else if err != nil {
+		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.aggregates, Quiet(err))
+	}
+	s.sure.Store(true)
+	return nil
+}
+
+func (s *Store) checkSecret(ctx context.Context, check string) error {
+	known, err := s.knownCheck(ctx)
+	if err == nil && known == "" {
+		img := keyImage(aggregate.SecretKey)
+		img["check"] = text(check)
+		err = s.ask(ctx, func() error {
+			_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.aggregates, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
+			return err
+		})
+		if classify(err).outcome == failed { // whoever came first decides; that may have been we, by a put whose answer was lost
+			known, err = s.knownCheck(ctx)
+		} else {
+			known = check
+		}
+	}
+	if err == nil && known != check {
+		return ErrOtherSecret
+	}
+	return err
+}
+
+// knownCheck is the check value that the aggregates table has; empty if there is none.
+func (s *Store) knownCheck(ctx context.Context) (string, error) {
+	img, err := s.get(ctx, aggregate.SecretKey)
+	return textOf(img["check"]), err
+}

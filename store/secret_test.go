@@ -1,0 +1,146 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// hashed is a declaration in which hmac makes a part of a key, and of no total.
+func hashed(s *pipeline.Spec) {
+	e := s.Events["order"]
+	e.ID, e.Key = "{customer}#{id}", pipeline.KeySpec{PK: "ORDER#{customer | hmac:orders}#{id}", SK: "{customer | hmac}"}
+	s.Events["order"] = e
+}
+
+// under is a store over w's tables with a secret of its own.
+func (w *world) under(secret string, alter func(*pipeline.Spec)) *store.Store {
+	w.t.Helper()
+	spec := orders()
+	alter(&spec)
+	p, err := pipeline.New(spec, pipeline.Secret([]byte(secret)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
+		Env: store.Env{Sleep: func(context.Context, time.Duration) error { return nil }}})
+}
+
+const one, two = "one secret of many bytes", "two secrets of many bytes"
+
+func (w *world) check() string {
+	w.t.Helper()
+	item := w.stored("totals", aggregate.SecretKey)
+	check, _ := item["check"].(*types.AttributeValueMemberS)
+	if len(item) != 3 && len(item) != 0 || check != nil && (len(check.Value) != 16 || strings.Contains(check.Value, "secret")) {
+		w.t.Errorf("the item %v", item)
+	}
+	if check == nil {
+		return ""
+	}
+	return check.Value
+}
+
+// Whoever starts first says which secret the tables are filled with; another is refused, on either side and however
+// the answers go, and nothing is changed by it.
+func TestAnotherSecret(t *testing.T) {
+	ingest := func(s *store.Store) error { return s.CheckSecret(deadline(t)) }
+	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
+	for name, starts := range map[string][2]func(*store.Store) error{"ingest, ingest": {ingest, ingest}, "ingest, streams": {ingest, streams},
+		"streams, ingest": {streams, ingest}, "streams, streams": {streams, streams}} {
+		for fault, f := range map[string][]fault{"none": nil, "refused": {{api: "GetItem", before: errLost}, {api: "PutItem", before: errLost}},
+			"lost": {{api: "GetItem", after: errLost}, {api: "PutItem", after: errLost}}} {
+			t.Run(name+" "+fault, func(t *testing.T) {
+				w := newWorld(t)
+				w.faults = f
+				if err := starts[0](w.under(one, hashed)); err != nil {
+					t.Fatal(err)
+				}
+				check := w.check()
+				if err := starts[1](w.under(two, hashed)); !errors.Is(err, store.ErrOtherSecret) || !strings.Contains(err.Error(), "PiiKeySecretArn") {
+					t.Errorf("another secret: %v", err)
+				}
+				if err := starts[1](w.under(one, hashed)); err != nil {
+					t.Errorf("the same secret: %v", err)
+				}
+				if check == "" || w.check() != check {
+					t.Errorf("the check value was %q and is %q", check, w.check())
+				}
+			})
+		}
+	}
+}
+
+// Of several that start at once on fresh tables, all agree or some are refused.
+func TestSecretsRace(t *testing.T) {
+	for range 20 {
+		w := newWorld(t)
+		var group sync.WaitGroup
+		errs := make([]error, 6)
+		for n := range errs {
+			s := w.under([]string{one, two}[n%2], hashed)
+			group.Go(func() { errs[n] = s.CheckSecret(deadline(t)) })
+		}
+		group.Wait()
+		for n, err := range errs {
+			if first := errs[n%2]; (err == nil) != (first == nil) || (errs[0] == nil) == (errs[1] == nil) {
+				t.Fatalf("%v", errs)
+			}
+		}
+	}
+}
+
+// A function that is refused for anything else leaves no check value: the right one may still come.
+func TestRefusedStartLeavesNoCheck(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	other := w.under(two, func(s *pipeline.Spec) { hashed(s); delete(s.Aggregates, "live") })
+	if err := other.Start(deadline(t)); !errors.As(err, new(*store.Mismatch)) || w.check() != "" {
+		t.Errorf("%v, and the check value %q", err, w.check())
+	}
+}
+
+// What is found to agree is read once; where no key uses hmac nothing is asked, and denied is said at once.
+func TestCheckSecretCost(t *testing.T) {
+	w := newWorld(t)
+	ask := func(s *store.Store) int64 {
+		before := w.engine.Usage().Requests
+		if err := s.CheckSecret(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		after := w.engine.Usage().Requests
+		return after["GetItem"] + after["PutItem"] - before["GetItem"] - before["PutItem"]
+	}
+	first, second, plain := w.under(one, hashed), w.under(one, hashed), w.under(one, func(s *pipeline.Spec) {
+		a := s.Aggregates["by_merchant"]
+		a.By = map[string]string{"merchant": "{merchant | hmac}"}
+		s.Aggregates["by_merchant"] = a
+	})
+	for n, c := range []struct {
+		store *store.Store
+		want  int64
+	}{{plain, 0}, {first, 2}, {first, 0}, {second, 1}, {second, 0}} {
+		if got := ask(c.store); got != c.want {
+			t.Errorf("%d: %v requests, want %v", n, got, c.want)
+		}
+	}
+	w.faults = []fault{{api: "GetItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	if err := w.under(one, hashed).CheckSecret(context.Background()); err == nil || !strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
+		t.Errorf("%v", err)
+	}
+	if _, is := aggregate.ParseKey(aggregate.SecretKey); is {
+		t.Error("the check value is taken for a total")
+	}
+}

@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// All tables of these tests are read from replicas that are as far behind as can be, unless the read is consistent:
+// see newWorld.
+
+// bare is a service that brings no image with a condition that failed, as some emulators do.
+func bare(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+	next := config.Intercept
+	config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+		out, err := next(ctx, api, in, call)
+		if failed := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &failed) {
+			failed.Item = nil
+		}
+		if cancelled := (*types.TransactionCanceledException)(nil); errors.As(err, &cancelled) {
+			for i := range cancelled.CancellationReasons {
+				cancelled.CancellationReasons[i].Item = nil
+			}
+		}
+		return out, err
+	}
+}
+
+// What stood in the way of an update is read as it is: as it was, nothing would explain the failed condition, and the
+// update would be quarantined.
+func TestWhatStoodInTheWayIsCurrent(t *testing.T) {
+	for _, c := range bothWays {
+		t.Run(c.String(), func(t *testing.T) {
+			w := newWorld(t, counting(c), bare)
+			first, second, third := w.order("1", 50), w.order("2", 9), w.order("3", 20)
+			w.apply(w.batch(c, 1, first, second))
+			cold := w.with(same, c) // it does not know the totals
+			if a := cold.Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
+				t.Fatalf("unproven from %s: %v", a.Unproven, a.Err)
+			}
+			w.expect(t, "by_merchant", map[string]string{"orders": "3", "revenue": "79", "largest": "50", "least": "9"})
+			w.expect(t, "live", map[string]string{"orders": "3", "revenue": "79"})
+		})
+	}
+}
+
+// What was stored a moment ago is seen by every way of reading it.
+func TestReadsSeeWhatWasWritten(t *testing.T) {
+	w := newWorld(t)
+	s := w.started(same)
+	order := w.order("1", 5)
+	several := []*event.Item{order, w.order("2", 6), w.order("3", 7), w.order("4", 8)} // put as statements, what holds a key is read
+	for _, want := range []string{"Inserted Inserted Inserted Inserted", "Duplicate Duplicate Duplicate Duplicate"} {
+		if results, _ := w.store.Put(deadline(t), several); verdicts(results) != want {
+			t.Errorf("put: %s, want %s", verdicts(results), want)
+		}
+	}
+	w.apply(w.batch(aggregate.Marks, 1, order))
+	items, totals := 0, 0
+	for item, err := range s.Items(deadline(t)) {
+		if err != nil {
+			t.Errorf("%v, %v", item, err)
+		}
+		items++
+	}
+	for _, err := range s.Totals(deadline(t)) {
+		if err != nil {
+			t.Error(err)
+		}
+		totals++
+	}
+	if items != 4 || totals != 3 {
+		t.Errorf("%d items and %d totals, want 4 and 3", items, totals)
+	}
+	def, _ := w.plan.Definition("live")
+	if _, err := s.Flag(deadline(t), []*aggregate.Definition{def}, w.now, "a test's"); err != nil {
+		t.Fatal(err)
+	}
+	if head, err := s.Head(deadline(t), def); err != nil || head == nil || !strings.Contains(head.Flag, "a test's") {
+		t.Errorf("head %+v, %v", head, err)
+	}
+	if got := w.total("live", nil); got.Values["orders"].String() != "1" || len(got.Flags) != 1 {
+		t.Errorf("total %+v", got)
+	}
+	if err := w.with(added(2, 2), aggregate.Marks).Start(deadline(t)); err != nil {
+		t.Errorf("a start right after another: %v", err)
+	}
+	if err := w.with(added(1, 1), aggregate.Marks).Start(deadline(t)); err == nil {
+		t.Error("a start that adds to the past is not refused right after another")
+	}
+}
+
+// An item that is removed between the scan and its stamp stays removed: a stamp alone would be an item that no event
+// made.
+func TestTouchMakesNoItem(t *testing.T) {
+	var removed event.Key
+	var w *world
+	w = newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
+		next := config.Intercept
+		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+			if u, ok := in.(*dynamodb.UpdateItemInput); ok && *u.TableName == "events" && removed == (event.Key{}) {
+				removed = event.Key{PK: u.Key["PK"].(*types.AttributeValueMemberS).Value, SK: u.Key["SK"].(*types.AttributeValueMemberS).Value}
+				if _, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: u.Key}); err != nil {
+					t.Error(err)
+				}
+			}
+			return next(ctx, api, in, call)
+		}
+	})
+	w.store.Put(deadline(t), []*event.Item{w.order("1", 1), w.order("2", 2), w.order("3", 3)})
+	touched, err := w.started(added(2, 2)).Touch(deadline(t))
+	if err != nil || touched.Scanned != 3 || touched.Touched != 2 || removed == (event.Key{}) {
+		t.Errorf("%+v, %v", touched, err)
+	}
+	if img := w.stored("events", removed); img != nil {
+		t.Errorf("of the removed item there is %v", img)
+	}
+}
+
+// The windows of a bucket may take more than one page of a Query, which ends after 1 MB.
+func TestTotalOfManyPages(t *testing.T) {
+	w := newWorld(t)
+	def, _ := w.plan.Definition("daily")
+	const days = 12
+	for day := range days {
+		key := def.Key(0, []string{"m"}, epoch.AddDate(0, 0, day).Truncate(def.Window).Unix())
+		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "orders": &types.AttributeValueMemberN{Value: fmt.Sprint(day + 1)},
+			"n": &types.AttributeValueMemberN{Value: "1"}, "m:padding": &types.AttributeValueMemberB{Value: make([]byte, 300<<10)}})
+	}
+	before := w.engine.Usage()
+	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, 0, -1), epoch.AddDate(0, 0, days))
+	if err != nil || len(totals) != days {
+		t.Fatalf("%d windows of %d, %v", len(totals), days, err)
+	}
+	for day, total := range totals {
+		if total.Values["orders"].String() != fmt.Sprint(day+1) {
+			t.Errorf("day %d: %v orders", day+1, total.Values["orders"])
+		}
+	}
+	if pages := w.engine.Usage().Sub(before).Requests["Query"]; pages < int64(def.Spread)+2 {
+		t.Errorf("%d queries of %d buckets: the first bucket took one page", pages, def.Spread)
+	}
+}

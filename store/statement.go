@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	words "github.com/ingot-events/ingot/internal/reserved"
+)
+
+// maxStatementText is the service's limit for the text of one statement, in characters.
+const maxStatementText = 8192
+
+// statement is the edit in PartiQL: an UPDATE where the item was seen, else an INSERT. It reports false if the text is
+// too long; then the edit must go as an UpdateItem.
+//
+// PartiQL has no ADD, and a sum with an attribute that is not there is refused. So what was seen decides the form: a
+// sum where the attribute was there, else its first value, on condition that it is still missing. A sum needs no
+// condition, since the service refuses one with what has gone.
+func (e *edit) statement(table string, key event.Key, seen *observation) (types.BatchStatementRequest, bool) {
+	if seen.state != present {
+		return e.insert(table, key), true
+	}
+	var set, where statementText
+	size := len(e.adds) + len(e.sets) + len(e.guards)
+	parameters, compared := make([]types.AttributeValue, 0, size+2), make([]types.AttributeValue, 0, len(e.guards))
+	set = append(make(statementText, 0, 64+48*size), "UPDATE "...).quoted(table)
+	sets := 0
+	assign := func(o operand) {
+		if sets++; sets == 1 {
+			set = set.add(" SET ")
+		} else {
+			set = set.add(", ")
+		}
+		set = set.quoted(o.name).add(" = ")
+		parameters = append(parameters, o.value)
+	}
+	for _, a := range e.adds {
+		assign(a)
+		if seen.has(a.slot) {
+			set = set.named(a.name).add(" + ?")
+			continue
+		}
+		set, where = set.add("?"), where.add(" AND ").quoted(a.name).add(" IS MISSING")
+	}
+	for _, s := range e.sets {
+		switch {
+		case !s.first:
+		case seen.has(s.slot):
+			where = where.add(" AND ").quoted(s.name).add(" IS NOT MISSING")
+			continue
+		default:
+			where = where.add(" AND ").quoted(s.name).add(" IS MISSING")
+		}
+		assign(s.operand)
+		set = set.add("?")
+	}
+	for _, name := range e.removes {
+		set = set.add(" REMOVE ").quoted(name)
+	}
+	for _, g := range e.guards {
+		compared = append(compared, g.value)
+		if g.orMissing {
+			where = where.add(" AND (").quoted(g.name).add(" IS MISSING OR ").quoted(g.name).add(" ").add(g.sign).add(" ?)")
+			continue
+		}
+		where = where.add(" AND ").quoted(g.name).add(" ").add(g.sign).add(" ?")
+	}
+	set = append(set.add(" WHERE PK = ? AND SK = ?"), where...)
+	parameters = append(append(parameters, text(key.PK), text(key.SK)), compared...)
+	return request(set, parameters), utf8.RuneCount(set) <= maxStatementText
+}
+
+// insert is the edit of an item that is not there: what it adds and sets is the whole item. That the item is not
+// there is a stronger condition than the guards, which compare with what is missing.
+func (e *edit) insert(table string, key event.Key) types.BatchStatementRequest {
+	parameters := make([]types.AttributeValue, 0, len(e.adds)+len(e.sets)+2)
+	b := append(make(statementText, 0, 512), "INSERT INTO "...).quoted(table).add(" VALUE {'PK': ?, 'SK': ?")
+	parameters = append(parameters, text(key.PK), text(key.SK))
+	take := func(o operand) {
+		b = b.add(", '").add(strings.ReplaceAll(o.name, "'", "''")).add("': ?")
+		parameters = append(parameters, o.value)
+	}
+	for _, a := range e.adds {
+		take(a)
+	}
+	for _, s := range e.sets {
+		take(s.operand)
+	}
+	return request(b.add("}"), parameters)
+}
+
+// execute sends statements in one request and returns the answers to them, in order. An answer of another length proves
+// nothing.
+func (s *Store) execute(ctx context.Context, statements []types.BatchStatementRequest, options ...func(*dynamodb.Options)) ([]types.BatchStatementResponse, error) {
+	out, err := s.client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements}, options...)
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Responses) != len(statements) {
+		return nil, errors.New("the service answered for another number of statements than were sent")
+	}
+	return out.Responses, nil
+}
+
+func request(text statementText, parameters []types.AttributeValue) types.BatchStatementRequest {
+	statement := string(text)
+	return types.BatchStatementRequest{Statement: &statement, Parameters: parameters,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+}
+
+// statementText is PartiQL under construction.
+type statementText []byte
+
+func (b statementText) add(text string) statementText { return append(b, text...) }
+
+// quoted adds a name in double quotes, in which any name may stand.
+func (b statementText) quoted(name string) statementText {
+	return append(append(append(b, '"'), strings.ReplaceAll(name, `"`, `""`)...), '"')
+}
+
+// named adds a name without quotes where that is allowed. One emulator takes no quotes inside a sum.
+func (b statementText) named(name string) statementText {
+	if plain(name) {
+		return append(b, name...)
+	}
+	return b.quoted(name)
+}
+
+// plain reports whether a name may stand in a statement without quotes.
+func plain(name string) bool {
+	for i := range len(name) {
+		c := name[i] | 0x20 // lower case; digits and _ stay apart from letters
+		if (c < 'a' || c > 'z') && name[i] != '_' && (i == 0 || name[i] < '0' || name[i] > '9') {
+			return false
+		}
+	}
+	return name != "" && !words.InStatements(name)
+}

@@ -1,0 +1,72 @@
+package verify_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/verify"
+)
+
+// A total is compared up to the second before its own expiry; from then on time to live may have removed it.
+func TestTotalsAreComparedUntilTheyExpire(t *testing.T) {
+	w := filled(t)
+	w.remove("totals", w.key("daily", 0))
+	def, _ := w.plan.Definition("daily")
+	expiry := time.Unix(def.Expiry(def.WindowStart(epoch)), 0)
+	for now, want := range map[time.Time]int{expiry.Add(-time.Second): 1, expiry: 0} {
+		r, err := verify.Totals(context.Background(), w.plan, w.store, now)
+		if err != nil || len(r.Differences) != want {
+			t.Errorf("at %s: %v, %v; want %d differences", now.UTC(), r.Differences, err, want)
+		}
+	}
+}
+
+// A generation that says it is building may lack items. Its head is no difference.
+func TestBuildingIsNoDifference(t *testing.T) {
+	w := filled(t)
+	w.deploy(withAgain())
+	def, _ := w.plan.Definition("again")
+	if r := w.verify(); !r.OK() || r.Below[def] != 40 || !w.head(def).Building {
+		t.Errorf("%d items below, differences %v", r.Below[def], r.Differences)
+	}
+}
+
+// What is wrong in another generation does not keep one from being complete.
+func TestFinishLooksAtItsOwnGeneration(t *testing.T) {
+	w := filled(t)
+	w.deploy(withAgain())
+	def, _ := w.plan.Definition("again")
+	behind := w.begin(def)
+	if _, err := w.store.Touch(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.drain()
+	w.alter(w.key("live", 0), "ADD revenue :v", number("1"))
+	if r := w.verify(); len(r.Differences) != 1 || r.Differences[0].Def.Name != "live" {
+		t.Fatalf("differences %v", r.Differences)
+	}
+	if standing, err := finish(w, def, behind); err != nil || len(standing) != 0 || w.head(def).Building {
+		t.Errorf("%v, %v, %+v", standing, err, w.head(def))
+	}
+}
+
+// The items that cannot be understood are listed in order, not as the table keeps them.
+func TestOddItemsAreInOrder(t *testing.T) {
+	w := newWorld(t)
+	for i := range 20 {
+		item := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: fmt.Sprintf("ODD#%02d", i)}, "SK": &types.AttributeValueMemberS{Value: "x"}, "type": &types.AttributeValueMemberS{Value: "order"}}
+		if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := w.verify(); len(r.Odd) != 20 || !slices.IsSorted(r.Odd) {
+		t.Errorf("%d: %v", len(r.Odd), r.Odd)
+	}
+}
