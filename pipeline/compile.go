@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -240,17 +241,13 @@ func (c *compiler) badTemplate(p place, text string, err error) {
 	c.mistake(p, err.Error(), "a template such as "+aTemplate)
 }
 
-const (
-	aTemplate = `"ORDER#{order_id}"`
-	aPath     = "a path such as customer.city or items[0].sku"
-)
+const aTemplate = `"ORDER#{order_id}"`
 
 // path compiles the path at p. ok is false if there is a mistake.
 func (c *compiler) path(p place, text string) (path event.Path, ok bool) {
-	path, err := parsePath(text)
-	if err != nil {
-		what, instead := pathProblem(err)
-		c.mistake(p, what, instead)
+	path, bad := where.Path(text)
+	if bad != nil {
+		c.mistake(p, bad.What, bad.Instead)
 	}
-	return path, err == nil
+	return path, bad == nil
 }

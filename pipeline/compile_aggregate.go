@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -218,13 +219,13 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 	f := &feed{def: def, by: by, values: make([]value, len(def.Values))}
 	f.fixed = len(def.Key(def.Spread-1, nil, aggregate.NoWindow).PK)
 	if s.Where != "" {
-		where, err := parseWhere(s.Where)
-		if bad, ok := err.(*whereError); ok {
+		condition, bad := where.Parse(s.Where)
+		if bad != nil {
 			c.mistakeAt(at.in("where"), s.Where, bad.Offset, bad.What, bad.Instead)
 		} else {
-			f.where = where
-			c.filledIn(at.in("where"), s.Where)
-			c.usesIgnored(at.in("where"), s.Where, t, slices.Collect(where.paths()))
+			f.where = condition
+			c.filledIn(at.in("where"), s.Where, condition)
+			c.usesIgnored(at.in("where"), s.Where, t, condition.Paths())
 		}
 	}
 	for i, v := range def.Values {
@@ -253,34 +254,34 @@ func (c *compiler) ownWhere(p place, text string, t *eventType, v value) {
 	if v.where == nil {
 		return
 	}
-	at, where := c.placeOfWhere(p, text)
-	c.filledIn(at, where)
-	c.usesIgnored(at, where, t, slices.Collect(v.where.paths()))
-	c.comparedAsText(at, where, v.where, v)
+	at, condition := c.placeOfWhere(p, text)
+	c.filledIn(at, condition, v.where)
+	c.usesIgnored(at, condition, t, v.where.Paths())
+	c.comparedAsText(at, condition, v.where, v)
 }
 
 // placeOfWhere is where a value's own condition stands, and its text: a member of its own, or the end of the value's.
 func (c *compiler) placeOfWhere(p place, text string) (place, string) {
-	_, where, _ := cutWhere(text)
+	_, condition, _ := cutWhere(text)
 	own := p.in("where")
 	if _, member := c.report.values[own]; !member {
 		pos := c.position(p)
-		pos.inset += utf8.RuneCountInString(text) - utf8.RuneCountInString(where)
+		pos.inset += utf8.RuneCountInString(text) - utf8.RuneCountInString(condition)
 		c.report.values[own] = pos
 	}
-	return own, where
+	return own, condition
 }
 
 // badValue reports what is wrong with a value: in its condition, if that is a member of its own.
-func (c *compiler) badValue(p place, text string, bad *valueError) {
+func (c *compiler) badValue(p place, text string, bad *where.Mistake) {
 	own := p.in("where")
-	if _, where, has := cutWhere(text); has && bad.offset >= len(text)-len(where) {
+	if _, condition, has := cutWhere(text); has && bad.Offset >= len(text)-len(condition) {
 		if _, member := c.report.values[own]; member {
-			c.mistakeAt(own, where, bad.offset-(len(text)-len(where)), bad.what, bad.instead)
+			c.mistakeAt(own, condition, bad.Offset-(len(text)-len(condition)), bad.What, bad.Instead)
 			return
 		}
 	}
-	c.mistakeAt(p, text, bad.offset, bad.what, bad.instead)
+	c.mistakeAt(p, text, bad.Offset, bad.What, bad.Instead)
 }
 
 // extreme refuses min and max where values are taken out again as a matter of course: what the largest was

@@ -90,7 +90,7 @@ func attributesOf(meta map[string]string) map[string]string {
 }
 
 // applies reports whether the feed's condition holds.
-func (f *feed) applies(root event.Node) bool { return f.where == nil || f.where.holds(root) }
+func (f *feed) applies(root event.Node) bool { return f.where.Holds(root) }
 
 // grouping computes the values of by into by; with nil it only finds out whether it can.
 func (w *work) grouping(f *feed, by []string) *event.Refusal {

@@ -48,14 +48,11 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 		text.By[def.By[i]] = canonicalTemplate(t)
 	}
 	for name, f := range feeds {
-		from := fromForm{Values: map[string]string{}}
+		from := fromForm{Values: map[string]string{}, Where: f.where.String()}
 		for i, v := range f.values {
 			if v.set {
 				from.Values[def.Values[i].Name] = v.String()
 			}
-		}
-		if f.where != nil {
-			from.Where = canonicalWhere(f.where)
 		}
 		text.From[name] = from
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -71,7 +72,7 @@ type metaName struct {
 type feed struct {
 	def    *aggregate.Definition
 	by     []*keys.Template // in def.By order
-	where  condition        // nil: every event
+	where  *where.Condition // nil: every event
 	values []value          // aligned with def.Values
 	fixed  int              // bytes of the total's partition key without the values of by
 }

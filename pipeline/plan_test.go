@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -382,6 +384,16 @@ func TestRedigest(t *testing.T) {
 			t.Errorf("%v: no error", c)
 		}
 	}
+}
+
+// seed is the source of a random test: INGOT_SEED, or a fixed one.
+func seed(t *testing.T) *rand.Rand {
+	n := uint64(1)
+	if s := os.Getenv("INGOT_SEED"); s != "" {
+		n, _ = strconv.ParseUint(s, 10, 64)
+	}
+	t.Logf("seed %d; replay: INGOT_SEED=%d go test -run %s ./pipeline/", n, n, t.Name())
+	return rand.New(rand.NewPCG(n, 0))
 }
 
 // A message says the same however its members are ordered and its numbers are spelled.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -93,47 +94,17 @@ func (r *reader) feed(f *feed) {
 
 // condition collects each path of a condition once, with the kinds that it is compared with; all kinds where it only
 // has to exist.
-func (r *reader) condition(use string, c condition) {
-	if c == nil {
-		return
-	}
+func (r *reader) condition(use string, c *where.Condition) {
 	var seen []event.Path
-	for path := range c.paths() {
+	for _, path := range c.Paths() {
 		if slices.ContainsFunc(seen, path.Equal) {
 			continue
 		}
 		seen = append(seen, path)
-		kinds := kindsOf(c, path)
+		kinds := c.Kinds(path)
 		if len(kinds) == 0 {
 			kinds = []event.Kind{event.String, event.Number, event.Bool, event.Array, event.Object}
 		}
 		r.field(use, path, kinds, false)
 	}
-}
-
-func kindsOf(c condition, path event.Path) []event.Kind {
-	var kinds []event.Kind
-	switch c := c.(type) {
-	case anyOf:
-		for _, part := range c {
-			kinds = append(kinds, kindsOf(part, path)...)
-		}
-	case allOf:
-		for _, part := range c {
-			kinds = append(kinds, kindsOf(part, path)...)
-		}
-	case not:
-		return kindsOf(c.of, path)
-	case comparison:
-		if c.path.Equal(path) {
-			kinds = append(kinds, c.with.kind)
-		}
-	case oneOf:
-		for _, l := range c.set {
-			if c.path.Equal(path) {
-				kinds = append(kinds, l.kind)
-			}
-		}
-	}
-	return kinds
 }

@@ -7,34 +7,29 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/where"
 )
 
 // value is a compiled value expression: what one event type supplies to one value of an aggregate.
 type value struct {
 	set      bool // false: this event type does not supply the value
 	op       aggregate.Op
-	path     event.Path // not for count
-	negative bool       // sum alone
-	length   bool       // how many elements the array at path has, not the number at path
-	optional bool       // where the field is missing or null the event supplies nothing
-	where    condition  // the event supplies nothing unless it holds; nil: always
+	path     event.Path       // not for count
+	negative bool             // sum alone
+	length   bool             // how many elements the array at path has, not the number at path
+	optional bool             // where the field is missing or null the event supplies nothing
+	where    *where.Condition // the event supplies nothing unless it holds
 }
 
 var ops = map[string]aggregate.Op{
 	"count": aggregate.Count, "sum": aggregate.Sum, "min": aggregate.Min, "max": aggregate.Max,
 }
 
-// valueError is what is wrong with a value expression, offset bytes into it.
-type valueError struct {
-	offset        int
-	what, instead string
-}
-
 const valueForms = "count, sum PATH, sum -PATH, min PATH or max PATH"
 
 // parseValue reads an expression: count, sum PATH, sum -PATH, min PATH or max PATH. In place of a PATH may stand PATH? or
 // length PATH. At the end may stand where and a condition.
-func parseValue(text string) (value, *valueError) {
+func parseValue(text string) (value, *where.Mistake) {
 	text = strings.TrimRight(text, " \n")
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	op, ok := ops[word]
@@ -42,34 +37,26 @@ func parseValue(text string) (value, *valueError) {
 		return value{}, notAValue(text, word, strings.TrimSpace(rest))
 	}
 	v := value{set: true, op: op}
-	operand, where, has := cutWhere(text)
+	operand, condition, has := cutWhere(text)
 	if has {
-		var bad *valueError
-		if v.where, bad = whereOf(text, where); bad != nil {
+		var bad *where.Mistake
+		if v.where, bad = where.Parse(condition); bad != nil {
+			bad.Offset += len(text) - len(condition)
 			return value{}, bad
 		}
 	}
 	if op == aggregate.Count {
 		if operand != "" {
-			return value{}, &valueError{offset: strings.Index(text, operand), what: "count counts events and reads no field", instead: "count"}
+			return value{}, &where.Mistake{Offset: strings.Index(text, operand), What: "count counts events and reads no field", Instead: "count"}
 		}
 		return v, nil
 	}
 	return v, v.read(text, word, operand)
 }
 
-// whereOf compiles the condition at the end of a value.
-func whereOf(text, where string) (condition, *valueError) {
-	compiled, err := parseWhere(where)
-	if bad, ok := err.(*whereError); ok {
-		return nil, &valueError{offset: len(text) - len(where) + bad.Offset, what: bad.What, instead: bad.Instead}
-	}
-	return compiled, nil
-}
-
 // cutWhere takes an expression apart: what stands after its first word, and its own condition, which begins after the
 // word where. A field may be called where, too: then nothing stands before it.
-func cutWhere(text string) (operand, where string, has bool) {
+func cutWhere(text string) (operand, condition string, has bool) {
 	trimmed := strings.TrimLeft(text, " ")
 	word, _, _ := strings.Cut(trimmed, " ")
 	begin, quoted := len(text)-len(trimmed)+len(word), false
@@ -87,10 +74,10 @@ func cutWhere(text string) (operand, where string, has bool) {
 }
 
 // read compiles what a value reads, the operand of the word op in text.
-func (v *value) read(text, op, operand string) *valueError {
+func (v *value) read(text, op, operand string) *where.Mistake {
 	if after, ok := strings.CutPrefix(operand, "-"); ok {
 		if v.op != aggregate.Sum {
-			return &valueError{offset: strings.Index(text, operand), what: "only sum can be negated", instead: op + " " + after}
+			return &where.Mistake{Offset: strings.Index(text, operand), What: "only sum can be negated", Instead: op + " " + after}
 		}
 		v.negative, operand = true, strings.TrimSpace(after)
 	}
@@ -100,39 +87,39 @@ func (v *value) read(text, op, operand string) *valueError {
 	name := strings.TrimSuffix(operand, "?")
 	v.optional = name != operand
 	if name == "" {
-		return &valueError{what: op + " needs a field", instead: op + " PATH"}
+		return &where.Mistake{What: op + " needs a field", Instead: op + " PATH"}
 	}
-	path, err := parsePath(name)
-	if err != nil {
-		what, instead := pathProblem(err)
-		if instead == aPath {
-			instead = valueForms
+	path, bad := where.Path(name)
+	if bad != nil {
+		if bad.Instead == where.APath {
+			bad.Instead = valueForms
 		} else {
-			instead = strings.Replace(text, name, instead, 1)
+			bad.Instead = strings.Replace(text, name, bad.Instead, 1)
 		}
-		return &valueError{offset: strings.LastIndex(text, name), what: what, instead: instead}
+		bad.Offset = strings.LastIndex(text, name)
+		return bad
 	}
 	v.path = path
 	return nil
 }
 
 // notAValue says what to write for a text that begins with no operation.
-func notAValue(text, word, rest string) *valueError {
+func notAValue(text, word, rest string) *where.Mistake {
 	if average := strings.ToLower(word); average == "avg" || average == "average" || average == "mean" {
 		return averageError(rest)
 	}
 	if best := nearest(strings.ToLower(word), []string{"count", "sum", "min", "max"}); best != "" {
-		return &valueError{what: word + " is not a way to compute a value", instead: strings.TrimSpace(best + " " + rest)}
+		return &where.Mistake{What: word + " is not a way to compute a value", Instead: strings.TrimSpace(best + " " + rest)}
 	}
-	return &valueError{what: fmt.Sprintf("%q is not a way to compute a value", text), instead: valueForms}
+	return &where.Mistake{What: fmt.Sprintf("%q is not a way to compute a value", text), Instead: valueForms}
 }
 
 // averageError says how to get an average: two of them cannot be added up, but what they are made of can.
-func averageError(path string) *valueError {
-	if _, err := parsePath(path); err != nil {
+func averageError(path string) *where.Mistake {
+	if _, bad := where.Path(path); bad != nil {
 		path = "PATH"
 	}
-	return &valueError{what: "an average is not kept, since two averages make no third", instead: "sum " + path + ", with a count in a value of its own, and divide when you read,"}
+	return &where.Mistake{What: "an average is not kept, since two averages make no third", Instead: "sum " + path + ", with a count in a value of its own, and divide when you read,"}
 }
 
 // String is the expression in its one canonical spelling.
@@ -142,7 +129,7 @@ func (v value) String() string {
 		text += " " + v.operand()
 	}
 	if v.where != nil {
-		text += " where " + canonicalWhere(v.where)
+		text += " where " + v.where.String()
 	}
 	return text
 }
@@ -165,7 +152,7 @@ func (v value) operand() string {
 // amount computes the value for one payload. A sum takes at most 10^18 with at most 9 decimals, so that ten
 // billion of them fit DynamoDB's 38 digits; min and max take whatever DynamoDB can store.
 func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
-	if !v.set || v.where != nil && !v.where.holds(root) {
+	if !v.set || !v.where.Holds(root) {
 		return aggregate.Amount{}, nil
 	}
 	if v.op == aggregate.Count {

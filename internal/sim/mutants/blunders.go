@@ -38,11 +38,11 @@ func blunders() []Mutant {
 		},
 		{
 			Name: "where-ignored", What: "an aggregate counts what its condition leaves out", Checks: miscounted,
-			Patches: []Patch{{"pipeline/contribute.go", `return f.where == nil || f.where.holds(root)`, `return true`}},
+			Patches: []Patch{{"pipeline/contribute.go", `return f.where.Holds(root)`, `return true`}},
 		},
 		{
 			Name: "value-where-ignored", What: "a value takes what its own condition leaves out", Checks: miscounted,
-			Patches: []Patch{{"pipeline/value.go", `if !v.set || v.where != nil && !v.where.holds(root) {`, `if !v.set {`}},
+			Patches: []Patch{{"pipeline/value.go", `if !v.set || !v.where.Holds(root) {`, `if !v.set {`}},
 		},
 		{
 			Name: "missing-as-zero", What: "a value whose field is missing is zero", Checks: miscounted,

@@ -1,34 +1,31 @@
-package pipeline
+package where
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
 )
 
-// condition is a compiled `where`. It is a pure function of a payload: no clock, no loops. A comparison
-// with a field that is missing, null or of another kind than its literal is false, whatever the operator;
-// not turns that into true like any other false.
-type condition interface {
+// Condition is a compiled `where`. It is a pure function of a payload: no clock, no loops. A comparison with a field
+// that is missing, null or of another kind than its literal is false, whatever the operator; not turns that into true
+// like any other false. A nil Condition always holds and reads nothing.
+type Condition struct{ of node }
+
+// Holds reports whether a payload meets the condition.
+func (c *Condition) Holds(root event.Node) bool { return c == nil || c.of.holds(root) }
+
+// node is a part of a condition.
+type node interface {
 	holds(root event.Node) bool
-	paths() iter.Seq[event.Path]
 	// print appends the canonical text. A condition that binds weaker than its surroundings is put in
 	// parentheses: or (0) is weaker than and (1), and is weaker than not (2).
 	print(b *strings.Builder, binding int)
 }
 
-// canonicalWhere is the condition's text with one spelling for everything that means the same.
-func canonicalWhere(c condition) string {
-	var b strings.Builder
-	c.print(&b, 0)
-	return b.String()
-}
-
 type (
-	anyOf      []condition
-	allOf      []condition
-	not        struct{ of condition }
+	anyOf      []node
+	allOf      []node
+	not        struct{ of node }
 	exists     struct{ path event.Path }
 	comparison struct {
 		path event.Path

@@ -1,4 +1,4 @@
-package pipeline
+package where
 
 import (
 	"encoding/json"
@@ -22,7 +22,7 @@ func document(t testing.TB, text string) event.Node {
 	return d.Root()
 }
 
-func TestWhere(t *testing.T) {
+func TestConditions(t *testing.T) {
 	const payload = `{"total":1250,"big":9007199254740993,"status":"paid","note":null,"empty":"","flags":{"gift":true},
 		"items":[{"sku":"a"}],"odd.name":"x","fee":0.10,"quote":"it's","and":1}`
 	root := document(t, payload)
@@ -45,24 +45,24 @@ func TestWhere(t *testing.T) {
 		{`not total = 1`, true}, {`not not total = 1250`, true}, {`not (total = 1 or status = 'paid')`, false},
 		{`total = 1 or status = 'paid' and fee = 1`, false}, {`(total = 1 or status = 'paid') and fee = 0.1`, true}, {`status = 'paid' or total = 1 and fee = 1`, true},
 	} {
-		w, err := parseWhere(c.text)
-		if err != nil {
-			t.Errorf("%s: %v", c.text, err)
+		w, bad := Parse(c.text)
+		if bad != nil {
+			t.Errorf("%s: %v", c.text, bad)
 			continue
 		}
-		if got := w.holds(root); got != c.want {
+		if got := w.Holds(root); got != c.want {
 			t.Errorf("%s is %v", c.text, got)
 		}
-		again, err := parseWhere(canonicalWhere(w))
-		if err != nil {
-			t.Errorf("%s: its canonical text %s: %v", c.text, canonicalWhere(w), err)
-		} else if canonicalWhere(again) != canonicalWhere(w) {
-			t.Errorf("%s: %s is canonical, and reads as %s", c.text, canonicalWhere(w), canonicalWhere(again))
+		again, bad := Parse(w.String())
+		if bad != nil {
+			t.Errorf("%s: its canonical text %s: %v", c.text, w, bad)
+		} else if again.String() != w.String() {
+			t.Errorf("%s: %s is canonical, and reads as %s", c.text, w, again)
 		}
 	}
 }
 
-func TestWhereMistakes(t *testing.T) {
+func TestMistakes(t *testing.T) {
 	for _, c := range []struct {
 		text   string
 		offset int
@@ -96,9 +96,8 @@ func TestWhereMistakes(t *testing.T) {
 		{strings.Repeat("not ", 100) + "a = 1", 260, `more than 64 levels of parentheses and not; write at most 64 instead`},
 		{"a = '" + strings.Repeat("x", 5000) + "'", 0, `the condition is longer than 4,096 bytes; write at most 4,096 instead`},
 	} {
-		_, err := parseWhere(c.text)
-		bad, ok := err.(*whereError)
-		if !ok {
+		_, bad := Parse(c.text)
+		if bad == nil {
 			t.Errorf("%.40s: no mistake found", c.text)
 			continue
 		}
@@ -217,25 +216,25 @@ func randomPayload(r *rand.Rand) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// seeds returns the seed of a random test: INGOT_SEED, or a fixed one.
+// seed is the source of a random test: INGOT_SEED, or a fixed one.
 func seed(t *testing.T) *rand.Rand {
 	n := uint64(1)
 	if s := os.Getenv("INGOT_SEED"); s != "" {
 		n, _ = strconv.ParseUint(s, 10, 64)
 	}
-	t.Logf("seed %d; replay: INGOT_SEED=%d go test -run %s ./pipeline/", n, n, t.Name())
+	t.Logf("seed %d; replay: INGOT_SEED=%d go test -run %s ./internal/where/", n, n, t.Name())
 	return rand.New(rand.NewPCG(n, 0))
 }
 
-func TestWhereAgreesWithItsTwin(t *testing.T) {
+func TestConditionsAgreeWithTheirTwins(t *testing.T) {
 	r := seed(t)
 	both := [2]int{}
 	for range 30_000 {
 		text, naive := randomWhere(r, 3)
 		payload := randomPayload(r)
-		c, err := parseWhere(text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
+		c, bad := Parse(text)
+		if bad != nil {
+			t.Fatalf("%s: %v", text, bad)
 		}
 		var doc map[string]any
 		d := json.NewDecoder(strings.NewReader(payload))
@@ -245,12 +244,12 @@ func TestWhereAgreesWithItsTwin(t *testing.T) {
 		}
 		root := document(t, payload)
 		want := naive(doc)
-		if got := c.holds(root); got != want {
+		if got := c.Holds(root); got != want {
 			t.Fatalf("%s over %s: %v, and its twin says %v", text, payload, got, want)
 		}
-		again, err := parseWhere(canonicalWhere(c))
-		if err != nil || again.holds(root) != want {
-			t.Fatalf("%s: canonical %s: %v", text, canonicalWhere(c), err)
+		again, bad := Parse(c.String())
+		if bad != nil || again.Holds(root) != want {
+			t.Fatalf("%s: canonical %s: %v", text, c, bad)
 		}
 		if want {
 			both[1]++
@@ -263,7 +262,7 @@ func TestWhereAgreesWithItsTwin(t *testing.T) {
 	}
 }
 
-func TestCanonicalWhere(t *testing.T) {
+func TestCanonicalText(t *testing.T) {
 	for text, want := range map[string]string{
 		`a>0`:                                    `a > 0`,
 		` ( (a = 1.0) ) `:                        `a = 1`,
@@ -272,41 +271,71 @@ func TestCanonicalWhere(t *testing.T) {
 		`a=1 and (b=2 or not (c=3 or exists d))`: `a = 1 and (b = 2 or not (c = 3 or exists d))`,
 		`["a"] in (1e2,'z',true)`:                `a in (100, "z", true)`,
 	} {
-		c, err := parseWhere(text)
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-		} else if got := canonicalWhere(c); got != want {
+		c, bad := Parse(text)
+		if bad != nil {
+			t.Errorf("%s: %v", text, bad)
+		} else if got := c.String(); got != want {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
 }
 
-func FuzzWhere(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{`total_cents > 0`, `a in (1, 'x') and not exists b`, `["odd\"]name"] = "\\"`, `((a=1))`, `a = -1.5e3 or b != true`, `a[`, `é<'ü'`} {
 		f.Add(s, `{"a":1,"b":"x"}`)
 	}
 	f.Fuzz(func(t *testing.T, text, payload string) {
-		c, err := parseWhere(text)
-		if err != nil {
-			if bad := err.(*whereError); bad.Offset < 0 || bad.Offset > len(text) || bad.What == "" {
+		c, bad := Parse(text)
+		if bad != nil {
+			if bad.Offset < 0 || bad.Offset > len(text) || bad.What == "" {
 				t.Fatalf("%q: %+v", text, bad)
 			}
 			return
 		}
-		canonical := canonicalWhere(c)
-		again, err := parseWhere(canonical)
-		if err != nil && len(canonical) <= maxWhereLength {
-			t.Fatalf("%q is canonical %q: %v", text, canonical, err)
+		canonical := c.String()
+		again, bad := Parse(canonical)
+		if bad != nil && len(canonical) <= maxLength {
+			t.Fatalf("%q is canonical %q: %v", text, canonical, bad)
 		}
-		doc, bad := event.ParseDocument(payload)
+		doc, err := event.ParseDocument(payload)
 		if bad != nil || err != nil {
 			return
 		}
-		if c.holds(doc.Root()) != again.holds(doc.Root()) {
+		if c.Holds(doc.Root()) != again.Holds(doc.Root()) {
 			t.Fatalf("%q and its canonical %q differ over %s", text, canonical, payload)
 		}
-		if s := fmt.Sprint(canonicalWhere(again)); s != canonical {
+		if s := again.String(); s != canonical {
 			t.Fatalf("%q: canonical %q, then %q", text, canonical, s)
 		}
 	})
+}
+
+func TestWhatIsSaidOfACondition(t *testing.T) {
+	const text = `a = 'x' or not a = "12" and b in (1, '2') and exists a and (b in ('3', true) or a > '7')`
+	c, bad := Parse(text)
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	var paths []string
+	for _, p := range c.Paths() {
+		paths = append(paths, p.String())
+	}
+	a, _ := Path("a")
+	b, _ := Path("b")
+	for what, pair := range map[string][2]any{
+		"paths":       {fmt.Sprint(paths), "[a a b a b a]"},
+		"kinds a":     {fmt.Sprint(c.Kinds(a)), fmt.Sprint([]event.Kind{event.String, event.String, event.String})},
+		"kinds b":     {fmt.Sprint(c.Kinds(b)), fmt.Sprint([]event.Kind{event.Number, event.String, event.String, event.Bool})},
+		"texts":       {fmt.Sprint(c.Texts()), "[{4 x} {19 12} {37 2} {66 3} {84 7}]"},
+		"no number a": {fmt.Sprintf("%+v", c.NoNumbers(a)), `[{Offset:4 With:"x" Numbers:} {Offset:84 With:"7" Numbers:a > 7}]`},
+		"no number b": {fmt.Sprintf("%+v", c.NoNumbers(b)), `[{Offset:37 With:"2" Numbers:b in (1, 2)} {Offset:66 With:"3" Numbers:}]`},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s: %s, want %s", what, pair[0], pair[1])
+		}
+	}
+	var none *Condition
+	if !none.Holds(event.Node{}) || none.String() != "" || none.Paths() != nil || none.Texts() != nil {
+		t.Error("no condition says something")
+	}
 }

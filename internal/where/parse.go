@@ -1,4 +1,4 @@
-package pipeline
+package where
 
 import (
 	"slices"
@@ -9,11 +9,11 @@ import (
 
 // Limits of a condition: a person writes it, and it is evaluated for every event.
 const (
-	maxWhereLength = 4096
-	maxWhereDepth  = 64
+	maxLength = 4096
+	maxDepth  = 64
 )
 
-// parseWhere compiles a condition:
+// Parse compiles a condition:
 //
 //	condition  = conjunction { "or" conjunction }
 //	conjunction = negation { "and" negation }
@@ -21,35 +21,33 @@ const (
 //	comparison = path op literal | path "in" "(" literal { "," literal } ")" | "exists" path
 //	op         = "=" | "!=" | "<" | "<=" | ">" | ">="
 //	literal    = a JSON number | text in single or double quotes | "true" | "false"
-//
-// The error is a *whereError.
-func parseWhere(text string) (condition, error) {
-	if len(text) > maxWhereLength {
-		return nil, &whereError{What: "the condition is longer than 4,096 bytes", Instead: "at most 4,096"}
+func Parse(text string) (*Condition, *Mistake) {
+	if len(text) > maxLength {
+		return nil, &Mistake{What: "the condition is longer than 4,096 bytes", Instead: "at most 4,096"}
 	}
-	tokens, err := lexWhere(text)
-	if err != nil {
-		return nil, err
+	tokens, bad := lex(text)
+	if bad != nil {
+		return nil, bad
 	}
-	p := &whereParser{tokens: tokens}
-	c, err := p.disjunction(0)
-	if err != nil {
-		return nil, err
+	p := &parser{tokens: tokens}
+	c, bad := p.disjunction(0)
+	if bad != nil {
+		return nil, bad
 	}
 	if t := p.peek(); t.kind != endToken {
 		return nil, p.unexpected(t, "and, or, or the end", "and or or between two conditions, or leave it out,")
 	}
-	return c, nil
+	return &Condition{c}, nil
 }
 
-type whereParser struct {
-	tokens []whereToken
+type parser struct {
+	tokens []token
 	next   int
 }
 
-func (p *whereParser) peek() whereToken { return p.tokens[p.next] }
+func (p *parser) peek() token { return p.tokens[p.next] }
 
-func (p *whereParser) take() whereToken {
+func (p *parser) take() token {
 	t := p.tokens[p.next]
 	if t.kind != endToken {
 		p.next++
@@ -58,7 +56,7 @@ func (p *whereParser) take() whereToken {
 }
 
 // word takes the next token if it is this word.
-func (p *whereParser) word(w string) bool {
+func (p *parser) word(w string) bool {
 	if t := p.peek(); t.kind == wordToken && t.text == w {
 		p.next++
 		return true
@@ -69,8 +67,8 @@ func (p *whereParser) word(w string) bool {
 // aComparison is what a part of a condition may look like.
 const aComparison = "a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent')"
 
-func (p *whereParser) unexpected(t whereToken, want, instead string) error {
-	e := &whereError{Offset: t.offset, What: "found " + t.String() + " where the condition needs " + want, Instead: instead}
+func (p *parser) unexpected(t token, want, instead string) *Mistake {
+	e := &Mistake{Offset: t.offset, What: "found " + t.String() + " where the condition needs " + want, Instead: instead}
 	if lower := strings.ToLower(t.text); t.kind == wordToken && lower != t.text && slices.Contains(reservedWords, lower) {
 		e.Instead = lower
 	}
@@ -79,25 +77,25 @@ func (p *whereParser) unexpected(t whereToken, want, instead string) error {
 
 var reservedWords = []string{"and", "or", "not", "in", "exists", "true", "false"}
 
-func (p *whereParser) disjunction(depth int) (condition, error) {
-	return p.list(depth, "or", p.conjunction, func(cs []condition) condition { return anyOf(cs) })
+func (p *parser) disjunction(depth int) (node, *Mistake) {
+	return p.list(depth, "or", p.conjunction, func(cs []node) node { return anyOf(cs) })
 }
 
-func (p *whereParser) conjunction(depth int) (condition, error) {
-	return p.list(depth, "and", p.negation, func(cs []condition) condition { return allOf(cs) })
+func (p *parser) conjunction(depth int) (node, *Mistake) {
+	return p.list(depth, "and", p.negation, func(cs []node) node { return allOf(cs) })
 }
 
 // list parses one or more parts with a word between them; a single part stands for itself.
-func (p *whereParser) list(depth int, between string, part func(int) (condition, error), join func([]condition) condition) (condition, error) {
-	first, err := part(depth)
-	if err != nil {
-		return nil, err
+func (p *parser) list(depth int, between string, part func(int) (node, *Mistake), join func([]node) node) (node, *Mistake) {
+	first, bad := part(depth)
+	if bad != nil {
+		return nil, bad
 	}
-	list := []condition{first}
+	list := []node{first}
 	for p.word(between) {
-		c, err := part(depth)
-		if err != nil {
-			return nil, err
+		c, bad := part(depth)
+		if bad != nil {
+			return nil, bad
 		}
 		list = append(list, c)
 	}
@@ -107,15 +105,15 @@ func (p *whereParser) list(depth int, between string, part func(int) (condition,
 	return join(list), nil
 }
 
-func (p *whereParser) negation(depth int) (condition, error) {
+func (p *parser) negation(depth int) (node, *Mistake) {
 	t := p.peek()
-	if depth > maxWhereDepth {
-		return nil, &whereError{Offset: t.offset, What: "more than 64 levels of parentheses and not", Instead: "at most 64"}
+	if depth > maxDepth {
+		return nil, &Mistake{Offset: t.offset, What: "more than 64 levels of parentheses and not", Instead: "at most 64"}
 	}
 	if p.word("not") {
-		c, err := p.negation(depth + 1)
-		if err != nil {
-			return nil, err
+		c, bad := p.negation(depth + 1)
+		if bad != nil {
+			return nil, bad
 		}
 		return not{c}, nil
 	}
@@ -123,9 +121,9 @@ func (p *whereParser) negation(depth int) (condition, error) {
 		return p.comparison()
 	}
 	p.next++
-	c, err := p.disjunction(depth + 1)
-	if err != nil {
-		return nil, err
+	c, bad := p.disjunction(depth + 1)
+	if bad != nil {
+		return nil, bad
 	}
 	if end := p.take(); end.kind != closeToken {
 		return nil, p.unexpected(end, "and, or, or a closing parenthesis", "a closing parenthesis after what stands in it")
@@ -133,56 +131,55 @@ func (p *whereParser) negation(depth int) (condition, error) {
 	return c, nil
 }
 
-func (p *whereParser) comparison() (condition, error) {
+func (p *parser) comparison() (node, *Mistake) {
 	if p.word("exists") {
-		path, err := p.path()
-		return exists{path}, err
+		path, bad := p.path()
+		return exists{path}, bad
 	}
-	path, err := p.path()
-	if err != nil {
-		return nil, err
+	path, bad := p.path()
+	if bad != nil {
+		return nil, bad
 	}
 	if p.word("in") {
-		set, err := p.set()
-		return oneOf{path, set}, err
+		set, bad := p.set()
+		return oneOf{path, set}, bad
 	}
 	op := p.take()
 	if op.kind != opToken {
 		return nil, p.unexpected(op, "an operator (= != < <= > >=) or in", aComparison)
 	}
 	at := p.peek()
-	l, err := p.literal()
-	if err != nil {
-		return nil, err
+	l, bad := p.literal()
+	if bad != nil {
+		return nil, bad
 	}
 	if l.kind == event.Bool && op.text != "=" && op.text != "!=" {
-		return nil, &whereError{Offset: at.offset, What: "true and false have no order", Instead: "= or !="}
+		return nil, &Mistake{Offset: at.offset, What: "true and false have no order", Instead: "= or !="}
 	}
 	return comparison{path, operators[op.text], l}, nil
 }
 
-func (p *whereParser) path() (event.Path, error) {
+func (p *parser) path() (event.Path, *Mistake) {
 	t := p.take()
 	if t.kind != wordToken || slices.Contains(reservedWords, t.text) {
 		return event.Path{}, p.unexpected(t, "the path of a field", aComparison)
 	}
-	path, err := parsePath(t.text)
-	if err != nil {
-		what, instead := pathProblem(err)
-		return event.Path{}, &whereError{Offset: t.offset, What: what, Instead: instead}
+	path, bad := Path(t.text)
+	if bad != nil {
+		bad.Offset = t.offset
 	}
-	return path, nil
+	return path, bad
 }
 
-func (p *whereParser) set() ([]literal, error) {
+func (p *parser) set() ([]literal, *Mistake) {
 	if t := p.take(); t.kind != openToken {
 		return nil, p.unexpected(t, "an opening parenthesis", aComparison)
 	}
 	var set []literal
 	for {
-		l, err := p.literal()
-		if err != nil {
-			return nil, err
+		l, bad := p.literal()
+		if bad != nil {
+			return nil, bad
 		}
 		set = append(set, l)
 		switch t := p.take(); t.kind {
@@ -195,21 +192,21 @@ func (p *whereParser) set() ([]literal, error) {
 	}
 }
 
-func (p *whereParser) literal() (literal, error) {
+func (p *parser) literal() (literal, *Mistake) {
 	t := p.take()
 	switch {
 	case t.kind == textToken:
 		return literal{kind: event.String, text: t.text, offset: t.offset}, nil
 	case t.kind == numberToken:
-		n, err := event.ParseDecimal(t.text)
-		if err != nil {
-			return literal{}, &whereError{Offset: t.offset, What: t.text + " is not a number", Instead: "a number such as 12.5, or text in quotes"}
+		n, bad := event.ParseDecimal(t.text)
+		if bad != nil {
+			return literal{}, &Mistake{Offset: t.offset, What: t.text + " is not a number", Instead: "a number such as 12.5, or text in quotes"}
 		}
 		return literal{kind: event.Number, number: n, offset: t.offset}, nil
 	case t.kind == wordToken && (t.text == "true" || t.text == "false"):
 		return literal{kind: event.Bool, text: t.text, offset: t.offset}, nil
 	case t.kind == wordToken && !slices.Contains(reservedWords, t.text):
-		return literal{}, &whereError{Offset: t.offset, What: t.text + " stands where a value should: fields are compared with numbers and quoted text only", Instead: "'" + t.text + "'"}
+		return literal{}, &Mistake{Offset: t.offset, What: t.text + " stands where a value should: fields are compared with numbers and quoted text only", Instead: "'" + t.text + "'"}
 	}
 	return literal{}, p.unexpected(t, "a number, quoted text, true or false", aComparison)
 }

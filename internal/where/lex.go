@@ -1,4 +1,4 @@
-package pipeline
+package where
 
 import (
 	"cmp"
@@ -20,14 +20,15 @@ const (
 	commaToken            // ,
 )
 
-type whereToken struct {
+// token is a piece of a condition.
+type token struct {
 	kind   tokenKind
 	text   string
 	offset int
 }
 
 // String is for messages.
-func (t whereToken) String() string {
+func (t token) String() string {
 	switch t.kind {
 	case endToken:
 		return "the end"
@@ -37,37 +38,22 @@ func (t whereToken) String() string {
 	return t.text
 }
 
-// whereError is what is wrong with a condition, offset bytes into it.
-type whereError struct {
-	Offset  int
-	What    string
-	Instead string
-}
-
-// Error is what is wrong and what to write.
-func (e *whereError) Error() string {
-	if e.Instead == "" {
-		return e.What
-	}
-	return e.What + "; write " + e.Instead + " instead"
-}
-
 // foreign are operators of other languages.
 var foreign = map[string]string{"==": "=", "<>": "!=", "&&": "and", "||": "or", "!": "not", "=~": "=", "=<": "<=", "=>": ">="}
 
-// lexWhere cuts a condition into tokens, the last an endToken.
-func lexWhere(s string) ([]whereToken, error) {
-	var tokens []whereToken
+// lex cuts a condition into tokens, the last an endToken.
+func lex(s string) ([]token, *Mistake) {
+	var tokens []token
 	for i := 0; ; {
 		for i < len(s) && isSpace(s[i]) {
 			i++
 		}
 		if i == len(s) {
-			return append(tokens, whereToken{kind: endToken, offset: i}), nil
+			return append(tokens, token{kind: endToken, offset: i}), nil
 		}
-		t, next, err := lexOne(s, i)
-		if err != nil {
-			return nil, err
+		t, next, bad := lexOne(s, i)
+		if bad != nil {
+			return nil, bad
 		}
 		tokens, i = append(tokens, t), next
 	}
@@ -76,56 +62,56 @@ func lexWhere(s string) ([]whereToken, error) {
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // lexOne reads the token that begins at i, which is not a space.
-func lexOne(s string, i int) (whereToken, int, error) {
+func lexOne(s string, i int) (token, int, *Mistake) {
 	switch c := s[i]; {
 	case c == '(':
-		return whereToken{openToken, "(", i}, i + 1, nil
+		return token{openToken, "(", i}, i + 1, nil
 	case c == ')':
-		return whereToken{closeToken, ")", i}, i + 1, nil
+		return token{closeToken, ")", i}, i + 1, nil
 	case c == ',':
-		return whereToken{commaToken, ",", i}, i + 1, nil
+		return token{commaToken, ",", i}, i + 1, nil
 	case strings.IndexByte("=!<>&|~", c) >= 0:
 		return lexOperator(s, i)
 	case c == '"' || c == '\'':
 		return lexText(s, i)
 	case c == '-' || c >= '0' && c <= '9':
 		end := endOfWord(s, i)
-		return whereToken{numberToken, s[i:end], i}, end, nil
+		return token{numberToken, s[i:end], i}, end, nil
 	}
 	end := endOfWord(s, i)
-	return whereToken{wordToken, s[i:end], i}, end, nil
+	return token{wordToken, s[i:end], i}, end, nil
 }
 
-func lexOperator(s string, i int) (whereToken, int, error) {
+func lexOperator(s string, i int) (token, int, *Mistake) {
 	end := i
 	for end < len(s) && end < i+2 && strings.IndexByte("=!<>&|~", s[end]) >= 0 {
 		end++
 	}
 	switch op := s[i:end]; op {
 	case "=", "!=", "<", "<=", ">", ">=":
-		return whereToken{opToken, op, i}, end, nil
+		return token{opToken, op, i}, end, nil
 	default:
-		return whereToken{}, 0, &whereError{Offset: i, What: op + " is not an operator", Instead: cmp.Or(foreign[op], "one of = != < <= > >=")}
+		return token{}, 0, &Mistake{Offset: i, What: op + " is not an operator", Instead: cmp.Or(foreign[op], "one of = != < <= > >=")}
 	}
 }
 
 // lexText reads quoted text. A backslash stands before the quote or another backslash; nothing else is an
 // escape.
-func lexText(s string, i int) (whereToken, int, error) {
+func lexText(s string, i int) (token, int, *Mistake) {
 	var b strings.Builder
 	for j := i + 1; j < len(s); j++ {
 		switch {
 		case s[j] == s[i]:
-			return whereToken{textToken, b.String(), i}, j + 1, nil
+			return token{textToken, b.String(), i}, j + 1, nil
 		case s[j] == '\\':
 			j++
 			if j == len(s) || s[j] != s[i] && s[j] != '\\' {
-				return whereToken{}, 0, &whereError{Offset: j - 1, What: "a backslash stands only before a quote or a backslash", Instead: `\\`}
+				return token{}, 0, &Mistake{Offset: j - 1, What: "a backslash stands only before a quote or a backslash", Instead: `\\`}
 			}
 		}
 		b.WriteByte(s[j])
 	}
-	return whereToken{}, 0, &whereError{Offset: i, What: "the text that begins here has no closing quote", Instead: "a closing quote where it ends"}
+	return token{}, 0, &Mistake{Offset: i, What: "the text that begins here has no closing quote", Instead: "a closing quote where it ends"}
 }
 
 // endOfWord is where the word at i ends: at white space or a sign outside of brackets. Inside brackets,

@@ -1,0 +1,128 @@
+package where
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// test is one test of one field: for a comparison its literal, for in all of them, for exists none.
+type test struct {
+	path    event.Path
+	with    []literal
+	negated bool // it stands under not
+	// numbers is the same test with these literals.
+	numbers func([]literal) node
+}
+
+// tests lists the tests of a condition in the order of its text.
+func (c *Condition) tests() iter.Seq[test] {
+	return func(yield func(test) bool) {
+		if c != nil {
+			each(c.of, false, yield)
+		}
+	}
+}
+
+func each(n node, negated bool, yield func(test) bool) bool {
+	all := func(parts []node) bool {
+		return !slices.ContainsFunc(parts, func(part node) bool { return !each(part, negated, yield) })
+	}
+	switch n := n.(type) {
+	case anyOf:
+		return all(n)
+	case allOf:
+		return all(n)
+	case not:
+		return each(n.of, true, yield)
+	case exists:
+		return yield(test{path: n.path, negated: negated})
+	case comparison:
+		return yield(test{n.path, []literal{n.with}, negated, func(l []literal) node { return comparison{n.path, n.op, l[0]} }})
+	case oneOf:
+		return yield(test{n.path, n.set, negated, func(l []literal) node { return oneOf{n.path, l} }})
+	}
+	panic("where: a condition of an unknown kind")
+}
+
+// Paths lists the fields that the condition reads, in the order of its text, each as often as it stands there.
+func (c *Condition) Paths() []event.Path {
+	var paths []event.Path
+	for t := range c.tests() {
+		paths = append(paths, t.path)
+	}
+	return paths
+}
+
+// Kinds lists the kinds that the field at path is compared with. It is empty where the field only has to exist.
+func (c *Condition) Kinds(path event.Path) []event.Kind {
+	var kinds []event.Kind
+	for t := range c.tests() {
+		for _, l := range t.with {
+			if t.path.Equal(path) {
+				kinds = append(kinds, l.kind)
+			}
+		}
+	}
+	return kinds
+}
+
+// Text is a text that a field is compared with, and where it stands in the condition's text, in bytes.
+type Text struct {
+	Offset int
+	Text   string
+}
+
+// Texts lists the texts in quotes.
+func (c *Condition) Texts() []Text {
+	var texts []Text
+	for t := range c.tests() {
+		for _, l := range t.with {
+			if l.kind == event.String {
+				texts = append(texts, Text{l.offset, l.text})
+			}
+		}
+	}
+	return texts
+}
+
+// NoNumber is a test of a field against something other than a number.
+type NoNumber struct {
+	Offset  int    // of the literal in the condition's text, in bytes
+	With    string // the literal, as the grammar reads it
+	Numbers string // the same test against numbers; empty if a literal cannot be read as one
+}
+
+// NoNumbers lists where the condition needs the field at path to be text, or true or false. What stands under not is the
+// opposite, and is left out.
+func (c *Condition) NoNumbers(path event.Path) []NoNumber {
+	var list []NoNumber
+	for t := range c.tests() {
+		i := slices.IndexFunc(t.with, func(l literal) bool { return l.kind != event.Number })
+		if t.negated || i < 0 || !t.path.Equal(path) {
+			continue
+		}
+		found := NoNumber{Offset: t.with[i].offset, With: t.with[i].String()}
+		if numbers, ok := asNumbers(t.with); ok {
+			found.Numbers = (&Condition{t.numbers(numbers)}).String()
+		}
+		list = append(list, found)
+	}
+	return list
+}
+
+// asNumbers reads literals as numbers. ok is false if one cannot be.
+func asNumbers(list []literal) (numbers []literal, ok bool) {
+	for _, l := range list {
+		if l.kind != event.Number {
+			n, err := event.ParseDecimal(l.text)
+			if l.kind != event.String || err != nil {
+				return nil, false
+			}
+			l = literal{kind: event.Number, number: n}
+		}
+		numbers = append(numbers, l)
+	}
+	return numbers, true
+}

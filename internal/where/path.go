@@ -1,0 +1,49 @@
+package where
+
+import (
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Mistake is what is wrong with a text, Offset bytes into it.
+type Mistake struct {
+	Offset  int
+	What    string
+	Instead string // what to write; may be empty
+}
+
+// Error is what is wrong and what to write.
+func (m *Mistake) Error() string {
+	if m.Instead == "" {
+		return m.What
+	}
+	return m.What + "; write " + m.Instead + " instead"
+}
+
+// APath is what to write where a path is meant and nothing nearer is known.
+const APath = "a path such as customer.city or items[0].sku"
+
+// Path reads a path of the payload. It refuses JSONPath, whose $ is the name of a field here.
+func Path(text string) (event.Path, *Mistake) {
+	if bad := JSONPath(text); bad != nil {
+		return event.Path{}, bad
+	}
+	path, err := event.ParsePath(text)
+	if err != nil {
+		return event.Path{}, &Mistake{What: err.Error(), Instead: APath}
+	}
+	return path, nil
+}
+
+// JSONPath refuses text that begins as a JSONPath does; nil for any other. A field that is called $ is written ["$"].
+func JSONPath(text string) *Mistake {
+	if text != "$" && !strings.HasPrefix(text, "$.") && !strings.HasPrefix(text, "$[") {
+		return nil
+	}
+	plain := strings.TrimPrefix(strings.TrimPrefix(text, "$"), ".")
+	if _, err := event.ParsePath(plain); err != nil {
+		plain = APath
+	}
+	return &Mistake{What: text + " is a JSONPath, and $ would be a field of that name: paths begin at the payload", Instead: plain}
+}

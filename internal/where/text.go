@@ -1,0 +1,76 @@
+package where
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// String is the condition's text with one spelling for everything that means the same; empty for nil.
+func (c *Condition) String() string {
+	if c == nil {
+		return ""
+	}
+	var b strings.Builder
+	c.of.print(&b, 0)
+	return b.String()
+}
+
+func (a anyOf) print(b *strings.Builder, binding int) { printList(b, a, " or ", 0, binding) }
+func (a allOf) print(b *strings.Builder, binding int) { printList(b, a, " and ", 1, binding) }
+
+func printList(b *strings.Builder, list []node, between string, own, binding int) {
+	if binding > own {
+		b.WriteByte('(')
+		defer b.WriteByte(')')
+	}
+	for i, c := range list {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		c.print(b, own+1)
+	}
+}
+
+func (n not) print(b *strings.Builder, _ int) {
+	b.WriteString("not ")
+	n.of.print(b, 2)
+}
+
+func (e exists) print(b *strings.Builder, _ int) { b.WriteString("exists " + pathText(e.path)) }
+
+func (c comparison) print(b *strings.Builder, _ int) {
+	b.WriteString(pathText(c.path) + " " + c.op.text + " " + c.with.String())
+}
+
+func (o oneOf) print(b *strings.Builder, _ int) {
+	b.WriteString(pathText(o.path) + " in (")
+	for i, l := range o.set {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(l.String())
+	}
+	b.WriteByte(')')
+}
+
+// pathText is a path as the grammar reads it: a field called like one of its words goes in brackets.
+func pathText(p event.Path) string {
+	text := p.String()
+	if slices.Contains(reservedWords, text) {
+		return `["` + text + `"]`
+	}
+	return text
+}
+
+// String is the literal as the grammar reads it: numbers in normal form, text in double quotes.
+func (l literal) String() string {
+	switch l.kind {
+	case event.Number:
+		return l.number.String()
+	case event.String:
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(l.text) + `"`
+	}
+	return l.text
+}
