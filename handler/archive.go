@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // Archive keeps objects. Put returns nil only when the object is proven kept; putting the same name and
@@ -38,7 +38,7 @@ type s3Archive struct {
 func (a *s3Archive) Put(ctx context.Context, name, body string) error {
 	_, err := a.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &a.bucket, Key: &name, Body: strings.NewReader(body), ContentType: aws.String("application/json")})
 	if err != nil {
-		return fmt.Errorf("archive s3://%s/%s: %w", a.bucket, name, store.Quiet(err))
+		return fmt.Errorf("archive s3://%s/%s: %w", a.bucket, name, awserr.Quiet(err))
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (b *streamBatch) keep(ctx context.Context, c *event.Change) (err error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err = b.Archive.Put(ctx, ArchiveName(c.Old), c.OldImage); err == nil || store.Denied(err) {
+		if err = b.Archive.Put(ctx, ArchiveName(c.Old), c.OldImage); err == nil || awserr.Denied(err) {
 			return err
 		}
 	}

@@ -14,9 +14,9 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/store"
 )
 
 // What time to live removes is archived: the same name and the same bytes however it comes; what a person
@@ -156,7 +156,7 @@ func TestSlowArchive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, func(s *setup) { s.env = &store.Env{} }).started()
+				w := newWorld(t, func(s *setup) { s.env = &env.Env{} }).started()
 				records := []map[string]any{insert(1, w.image(order("new", 5)))}
 				for i := range removals {
 					records = append(records, expiry(2+i, w.image(order(fmt.Sprint(i), 1))))

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
@@ -80,13 +81,13 @@ func TestStreamsMargin(t *testing.T) {
 		} {
 			t.Run(part+", "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					env := store.Env{}
-					w := newWorld(t, perOrder, func(s *setup) { s.env, s.store = &env, p.store }).started()
+					world := env.Env{}
+					w := newWorld(t, perOrder, func(s *setup) { s.env, s.store = &world, p.store }).started()
 					var list []map[string]any
 					for n := 1; n <= p.records; n++ {
 						list = append(list, p.record(w, n))
 					}
-					w.streams.Env, w.streams.Margin = env, c.margin
+					w.streams.Env, w.streams.Margin = world, c.margin
 					last := w.slow(p.api)
 					payload := marshal(t, batch(list...))
 					began := time.Now()

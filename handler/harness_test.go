@@ -22,6 +22,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -85,7 +86,7 @@ type setup struct {
 	options  []pipeline.Option
 	load     func() (*pipeline.Pipeline, error)
 	counting aggregate.Counting
-	env      *store.Env
+	env      *env.Env
 	now      time.Time
 	store    store.Config // what is set beside the world's own
 }
@@ -106,7 +107,7 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 		t.Fatal(err)
 	}
 	w.createTables()
-	env := store.Env{Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 },
+	env := env.Env{Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 	if s.env != nil {
 		env = *s.env

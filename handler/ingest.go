@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -32,7 +33,7 @@ type Ingest struct {
 	// OnBatch is told the sums of each batch before the answer.
 	OnBatch func(context.Context, IngestReport)
 	Log     *slog.Logger // nil: no log
-	Env     store.Env
+	Env     env.Env
 }
 
 // Outcome is what became of one message.
@@ -90,7 +91,7 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 // ingestBatch is one call of Handle.
 type ingestBatch struct {
 	*Ingest
-	env      store.Env
+	env      env.Env
 	outcomes []Outcome
 	cost     store.Cost
 	// writing ends first and sending later, both before the function's own deadline.

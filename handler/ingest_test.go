@@ -15,9 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/store"
 )
 
 // The bytes of the answer. A wrong outer key would read as an empty list, which is success of everything,
@@ -149,11 +149,11 @@ func TestIngestDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				env := store.Env{}
-				w := newWorld(t, func(s *setup) { s.env = &env })
+				world := env.Env{}
+				w := newWorld(t, func(s *setup) { s.env = &world })
 				last := w.slow("BatchExecuteStatement")
 				w.ingest.Margin = c.margin
-				w.ingest.Env = env
+				w.ingest.Env = world
 				var bodies []string
 				for i := range 10000 {
 					bodies = append(bodies, order(fmt.Sprint(i), 1))
@@ -189,9 +189,9 @@ func TestQuarantineHasTime(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"a quick queue": 100 * time.Millisecond, "a slow queue": 700 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				env := store.Env{}
-				w := newWorld(t, func(s *setup) { s.env = &env })
-				w.ingest.Env = env
+				world := env.Env{}
+				w := newWorld(t, func(s *setup) { s.env = &world })
+				w.ingest.Env = world
 				w.slow("BatchExecuteStatement")
 				bodies := make([]string, 0, 10_030)
 				for i := range 10_030 {
@@ -317,9 +317,9 @@ func TestFIFO(t *testing.T) {
 	})
 	t.Run("a hot key stops its group alone, and soon", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			env := store.Env{}
-			w := newWorld(t, func(s *setup) { s.env = &env })
-			w.ingest.Env = env
+			world := env.Env{}
+			w := newWorld(t, func(s *setup) { s.env = &world })
+			w.ingest.Env = world
 			hot := refuse("a2")
 			hot.before = &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded")}}}
 			w.faults = []fault{hot}

@@ -17,9 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/esm"
-	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -46,7 +46,7 @@ func (inline) Wait()        {}
 func newMapped(t *testing.T, seed uint64, c aggregate.Counting) *mapped {
 	m := &mapped{r: rand.New(rand.NewPCG(seed, 7)), sent: map[string][]int{}}
 	m.world = newWorld(t, counting(c), func(s *setup) {
-		s.env = &store.Env{Now: func() time.Time { return m.now }, Rand: m.r.Float64, Group: func() store.Group { return inline{} },
+		s.env = &env.Env{Now: func() time.Time { return m.now }, Rand: m.r.Float64, Group: func() env.Group { return inline{} },
 			Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 	})
 	m.started()

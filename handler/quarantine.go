@@ -11,7 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // Letter is a message on its way to quarantine.
@@ -47,18 +48,18 @@ type Sender interface {
 
 // SQS is a quarantine in the queue at url, a standard queue.
 func SQS(client Sender, url string) Quarantine {
-	return &sqsQuarantine{client: client, url: url, env: store.Env{}.Real()}
+	return &sqsQuarantine{client: client, url: url, env: env.Env{}.Real()}
 }
 
 // SQSIn is SQS in a world of its own, for simulations.
-func SQSIn(env store.Env, client Sender, url string) Quarantine {
-	return &sqsQuarantine{client: client, url: url, env: env.Real()}
+func SQSIn(e env.Env, client Sender, url string) Quarantine {
+	return &sqsQuarantine{client: client, url: url, env: e.Real()}
 }
 
 type sqsQuarantine struct {
 	client Sender
 	url    string
-	env    store.Env
+	env    env.Env
 }
 
 // Send asks again until the deadline, as the store does: what is not proven kept goes round with its whole message
@@ -109,9 +110,9 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 	out, err := q.client.SendMessageBatch(ctx, in)
 	if err != nil {
 		for _, i := range batch {
-			errs[i] = fmt.Errorf("quarantine queue: %w", store.Quiet(err))
+			errs[i] = fmt.Errorf("quarantine queue: %w", awserr.Quiet(err))
 		}
-		if store.Denied(err) {
+		if awserr.Denied(err) {
 			return nil
 		}
 		return batch
@@ -121,7 +122,7 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 		if convErr != nil || i < 0 || i >= len(errs) {
 			continue
 		}
-		errs[i] = fmt.Errorf("quarantine queue: %w", store.Quiet(&smithy.GenericAPIError{Code: aws.ToString(failed.Code), Message: aws.ToString(failed.Message)}))
+		errs[i] = fmt.Errorf("quarantine queue: %w", awserr.Quiet(&smithy.GenericAPIError{Code: aws.ToString(failed.Code), Message: aws.ToString(failed.Message)}))
 		if !failed.SenderFault {
 			again = append(again, i)
 		}

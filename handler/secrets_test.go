@@ -18,6 +18,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -64,7 +65,7 @@ func private() pipeline.Spec {
 
 func secretive(s *setup) {
 	s.spec, s.options = private(), []pipeline.Option{pipeline.Secret([]byte("a secret of sixteen bytes"))}
-	s.env = &store.Env{Now: func() time.Time { return epoch }, Rand: func() float64 { return 0.5 },
+	s.env = &env.Env{Now: func() time.Time { return epoch }, Rand: func() float64 { return 0.5 },
 		Sleep: func(context.Context, time.Duration) error { return context.DeadlineExceeded }} // nobody waits
 }
 

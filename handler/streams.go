@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -37,7 +38,7 @@ type Streams struct {
 	// the time there is.
 	Margin time.Duration
 	Log    *slog.Logger // nil: no log
-	Env    store.Env
+	Env    env.Env
 }
 
 // StreamsReport sums up one batch.
@@ -122,7 +123,7 @@ var errNoShard = errors.New("the batch names no shard, and counting by marks nee
 // streamBatch is one call of Handle.
 type streamBatch struct {
 	*Streams
-	env      store.Env
+	env      env.Env
 	changes  []event.Change
 	odd      []oddRecord
 	ahead    []oddRecord    // those with an image that a newer pipeline has stamped

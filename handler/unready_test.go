@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -57,7 +58,7 @@ func TestPlannedRetryGoesBack(t *testing.T) {
 		"nothing settled": {func(*ingestBatch) {}, []string{"plain"}, "None!"},
 	} {
 		ctx := context.Background()
-		b := &ingestBatch{Ingest: &Ingest{Plan: p, Store: s}, env: store.Env{}.Real(), writing: ctx, sending: ctx}
+		b := &ingestBatch{Ingest: &Ingest{Plan: p, Store: s}, env: env.Env{}.Real(), writing: ctx, sending: ctx}
 		b.begin(make([]events.SQSMessage, len(c.types)))
 		for i, typ := range c.types {
 			*b.outcomes[i].Message = events.SQSMessage{MessageId: fmt.Sprint(i), Body: fmt.Sprintf(`{"type":%q,"id":"%d","at":%q}`, typ, i, time.Now().Format(time.RFC3339))}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -137,7 +138,7 @@ func (w *World) open(p *pipeline.Pipeline) (*store.Store, error) {
 		Counting: w.config.Counting, Env: w.env()})
 }
 
-func (w *World) env() store.Env { return w.clock.Env(w.jitter.Float64) }
+func (w *World) env() env.Env { return w.clock.Env(w.jitter.Float64) }
 
 // mapFunctions connects queue and stream to the functions.
 func (w *World) mapFunctions() {

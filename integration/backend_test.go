@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/esm"
-	"github.com/ingot-events/ingot/store"
 )
 
 // backend is what the main path runs on.
@@ -18,7 +18,7 @@ type backend struct {
 	streams esm.StreamClient
 	sqs     contract.SQS
 	s3      contract.S3
-	env     store.Env
+	env     env.Env
 	now     func() time.Time
 	pass    func()                // lets a moment go by
 	jump    func(time.Duration)   // moves the engine's clock; nil on a real endpoint
@@ -43,7 +43,7 @@ func engineBackend(cfg embedded.Config) *backend {
 	now := func() time.Time { return began.Add(time.Duration(offset.Load())) }
 	cfg.Now = now
 	e := embedded.New(cfg)
-	return &backend{db: e.DynamoDB(), streams: e.Streams(), sqs: e.SQS(), s3: e.S3(), engine: e, now: now, env: store.Env{Now: now},
+	return &backend{db: e.DynamoDB(), streams: e.Streams(), sqs: e.SQS(), s3: e.S3(), engine: e, now: now, env: env.Env{Now: now},
 		pass: func() { offset.Add(int64(time.Second)) }, jump: func(d time.Duration) { offset.Add(int64(d)) }, sent: sentTo(e)}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -293,7 +294,7 @@ func TestExtremes(t *testing.T) {
 	for _, way := range bothWays {
 		w := newWorld(t, counting(way))
 		second := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: way,
-			Env: store.Env{Now: func() time.Time { return w.now }}})
+			Env: env.Env{Now: func() time.Time { return w.now }}})
 		rng := rand.New(rand.NewPCG(3, 3))
 		largest, least := -1<<31, 1<<31
 		for i := range 200 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // A generation is behind while images stamped below it come in, and every batch of every shard may bring some. Its head
@@ -47,7 +48,7 @@ func (s *Store) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (C
 		return a, later
 	})
 	if err != nil {
-		return m.cost, fmt.Errorf("marking %d generations behind: %w", len(m.open), Quiet(err))
+		return m.cost, fmt.Errorf("marking %d generations behind: %w", len(m.open), awserr.Quiet(err))
 	}
 	return m.cost, nil
 }

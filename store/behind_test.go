@@ -14,6 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -61,9 +62,9 @@ func (h *heads) due() (run func()) {
 
 // sandbox is a function that has just started: it remembers nothing.
 func (w *world) sandbox(n int) *store.Store {
-	env := store.Env{Rand: func() float64 { return float64(n%aggregate.PassShards) / aggregate.PassShards },
+	world := env.Env{Rand: func() float64 { return float64(n%aggregate.PassShards) / aggregate.PassShards },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1, Env: env})
+	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1, Env: world})
 }
 
 // Many shards whose batches all bring images below a generation tell its head a few times in each pass, however many

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -24,7 +25,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 	for _, way := range bothWays {
 		t.Run(way.String(), func(t *testing.T) {
 			w := newWorld(t, counting(way), func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) {
-				c.Env = store.Env{Now: func() time.Time { return epoch }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+				c.Env = env.Env{Now: func() time.Time { return epoch }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 			})
 			if err := w.store.Start(deadline(t)); err != nil {
 				t.Fatal(err)
@@ -121,10 +122,10 @@ func writersRace(t *testing.T, seed uint64) {
 			}
 			return whole(ctx, api, in, call)
 		}
-		s.Env.Group = func() store.Group { return inline{} }
+		s.Env.Group = func() env.Group { return inline{} }
 	})
-	other = w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: store.Env{Now: func() time.Time { return w.now }, Rand: r.Float64,
-		Group: func() store.Group { return inline{} }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+	other = w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }, Rand: r.Float64,
+		Group: func() env.Group { return inline{} }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	armed = true
 	inserted := map[event.Key]int{}
 	type judged struct {

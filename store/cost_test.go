@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -182,7 +183,7 @@ func TestCostOfALostRace(t *testing.T) {
 				if put, ok := in.(*dynamodb.PutItemInput); ok && !done && strings.Contains(aws.ToString(put.ConditionExpression), ":seen") {
 					done = true
 					before := w.engine.Usage()
-					w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: store.Env{Now: func() time.Time { return w.now }}}).
+					w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }}}).
 						Put(deadline(t), []*event.Item{w.crate("1", 2, "b", note)})
 					raced = w.engine.Usage().Sub(before)
 				}

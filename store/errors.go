@@ -9,6 +9,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // outcome is what an answer of the service means for the request that got it.
@@ -40,7 +41,7 @@ func classify(err error) answer {
 	if err == nil {
 		return answer{}
 	}
-	err = Quiet(err)
+	err = awserr.Quiet(err)
 	var (
 		condition *types.ConditionalCheckFailedException
 		cancel    *types.TransactionCanceledException
@@ -81,7 +82,7 @@ func ofCode(code string, err error) answer {
 // codeOutcome judges an error code: of an exception without a type of its own, of a statement inside a
 // batch (API reference, BatchStatementError), or of a cancelled transaction's reason.
 func codeOutcome(code string) outcome {
-	if denial(code) {
+	if awserr.DeniedCode(code) {
 		return refused
 	}
 	switch strings.TrimSuffix(code, "Exception") {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // GivenUp reports whether an operator has given a stream record up, by an item at [aggregate.GivenUpKey]. It is asked
@@ -13,5 +14,5 @@ func (s *Store) GivenUp(ctx context.Context, lane event.Lane, sequence event.Seq
 	cost := Cost{Requests: 1}
 	img, err := s.get(ctx, aggregate.GivenUpKey(lane, sequence))
 	cost.read(imageSize(img))
-	return len(img) > 0, cost, Quiet(err)
+	return len(img) > 0, cost, awserr.Quiet(err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -78,7 +79,7 @@ func newWorld(t testing.TB, options ...option) *world {
 	w := &world{t: t, now: epoch, rng: rand.New(rand.NewPCG(7, 7))}
 	config := embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept, Behind: embedded.Oldest}
 	spec := orders()
-	c := store.Config{Events: "events", Aggregates: "totals", Env: store.Env{
+	c := store.Config{Events: "events", Aggregates: "totals", Env: env.Env{
 		Now: func() time.Time { return w.now },
 		Sleep: func(ctx context.Context, _ time.Duration) error {
 			w.mu.Lock()

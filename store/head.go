@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // Head is what the aggregates table says of one generation.
@@ -120,7 +121,7 @@ func (s *Store) updateHeads(ctx context.Context, defs []*aggregate.Definition, i
 		case failed:
 			cost.WriteUnits++ // there is no head
 		default:
-			return cost, fmt.Errorf("head of aggregate %s: %w", d, Quiet(err))
+			return cost, fmt.Errorf("head of aggregate %s: %w", d, awserr.Quiet(err))
 		}
 	}
 	return cost, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/store"
 )
@@ -41,7 +42,7 @@ func (w *world) grow(key event.Key, size, left int) {
 // fresh is a function that has just started, and writes so many totals one by one.
 func (w *world) fresh(oneByOne int) *store.Store {
 	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", OneByOne: oneByOne,
-		Env: store.Env{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+		Env: env.Env{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
 // A total that has grown to 300 KB says so, to readers and in each batch's report. It is written once, whoever counts,

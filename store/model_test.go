@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -77,11 +78,11 @@ func newAdversary(t *testing.T, seed uint64, way aggregate.Counting) *adversary 
 			}
 			return whole(ctx, api, in, call)
 		}
-		s.Env.Group = func() store.Group { return inline{} }
+		s.Env.Group = func() env.Group { return inline{} }
 	})
 	for range 3 {
 		a.stores = append(a.stores, a.open(store.Config{Client: a.engine.DynamoDB(), Pipeline: a.plan, Events: "events", Aggregates: "totals", Counting: way,
-			Env: store.Env{Now: func() time.Time { return a.now }, Rand: a.r.Float64, Group: func() store.Group { return inline{} },
+			Env: env.Env{Now: func() time.Time { return a.now }, Rand: a.r.Float64, Group: func() env.Group { return inline{} },
 				Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}}))
 	}
 	a.live()

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 )
 
@@ -47,7 +48,7 @@ func TestEachFollowsThePace(t *testing.T) {
 	for name, c := range map[string]struct{ concurrency, most, want int }{"to the bound": {0, 9, 9}, "to the pace's own": {0, 100, mostPace}, "as configured": {3, 100, 3}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &Store{concurrency: c.concurrency, env: Env{}.Real()}
+				s := &Store{concurrency: c.concurrency, env: env.Env{}.Real()}
 				s.pace.limit = firstPace
 				var now, most atomic.Int64
 				var mu sync.Mutex

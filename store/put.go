@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // ExpiryMargin is how long before its expiry an event is no longer written: longer than clock skew and any
@@ -261,7 +262,7 @@ func (p *put) unproven(w *write, item *event.Item) Result {
 		r = &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
 			Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is taken until an hour before that"}
 	case w.last.outcome == invalid && same && item.Size() > event.MaxItem:
-		r = event.Poisoned(event.ItemTooLarge, Detail(w.last.err))
+		r = event.Poisoned(event.ItemTooLarge, awserr.Detail(w.last.err))
 	case w.sent == 0:
 		r = &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "there was no time left to write it; it is delivered again"}
 	default:

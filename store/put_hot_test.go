@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/store"
 )
@@ -33,14 +34,14 @@ func newThrottling(t *testing.T, reason string, keys ...string) (*throttling, *s
 		c.keys[key] = true
 	}
 	c.Client = c.w.engine.DynamoDB()
-	return c, c.w.open(store.Config{Client: c, Pipeline: c.w.plan, Events: "events", Env: store.Env{
+	return c, c.w.open(store.Config{Client: c, Pipeline: c.w.plan, Events: "events", Env: env.Env{
 		Now:  func() time.Time { return c.w.now },
 		Rand: func() float64 { return 0.5 },
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			c.w.now = c.w.now.Add(d)
 			return ctx.Err()
 		},
-		Group: func() store.Group {
+		Group: func() env.Group {
 			c.widths = append(c.widths, 0)
 			return counted{&c.widths[len(c.widths)-1]}
 		},

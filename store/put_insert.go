@@ -12,6 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 const (
@@ -163,7 +164,7 @@ func classifyStatement(e *types.BatchStatementError) answer {
 	if e == nil {
 		return answer{}
 	}
-	return ofCode(string(e.Code), Quiet(&smithy.GenericAPIError{Code: string(e.Code), Message: aws.ToString(e.Message)}))
+	return ofCode(string(e.Code), awserr.Quiet(&smithy.GenericAPIError{Code: string(e.Code), Message: aws.ToString(e.Message)}))
 }
 
 // insertStatement is INSERT INTO "table" VALUE {'PK': ?, …} with one parameter an attribute: a whole item as

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -85,7 +86,7 @@ func TestPayloadsAreReadFewAtATime(t *testing.T) {
 		asked = append(asked, fmt.Sprint(len(request.Keys), " ", what))
 	}))
 	one := func(c *store.Config) { c.Concurrency = 1 }
-	c := store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: store.Env{Now: func() time.Time { return w.now }}}
+	c := store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }}}
 	one(&c)
 	s := w.open(c)
 	var stored, again []*event.Item

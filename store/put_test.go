@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -130,7 +131,7 @@ func TestDigestUnderTodaysIgnore(t *testing.T) {
 	e.Ignore = append(e.Ignore, "sent")
 	spec.Events["order"] = e
 	today := w.compile(spec)
-	s := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: today, Events: "events", Env: store.Env{Now: func() time.Time { return w.now }}})
+	s := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: today, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }}})
 	items := []*event.Item{
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"b"`),
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":2`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"a"`)}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -98,7 +99,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	e.Revision = "rev number"
 	spec.Events["ticket"] = e
 	before := w.compile(spec)
-	older := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: before, Events: "events", Env: store.Env{Now: func() time.Time { return w.now }}})
+	older := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: before, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }}})
 	body := []string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":5`, `"seq":9`}
 	older.Put(deadline(t), []*event.Item{w.itemOf(before, body...)})
 	if img := w.stored("events", event.Key{PK: "TICKET#t", SK: "-"}); img["i:revision"] != nil {

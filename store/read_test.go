@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
@@ -320,7 +321,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p, w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: store.Env{Now: func() time.Time { return w.now }}})
+		return p, w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: env.Env{Now: func() time.Time { return w.now }}})
 	}
 	one, two := pipeline.Secret([]byte("one")), pipeline.Secret([]byte("two"))
 	newGeneration := func(s *pipeline.Spec) {
@@ -547,21 +548,21 @@ func TestReadsAskAgain(t *testing.T) {
 // The waits double up to two seconds. They end with the context, or after 20 rounds where it has no deadline.
 func TestWait(t *testing.T) {
 	var slept []time.Duration
-	env := store.Env{Rand: func() float64 { return 1 }, Sleep: func(ctx context.Context, d time.Duration) error {
+	world := env.Env{Rand: func() float64 { return 1 }, Sleep: func(ctx context.Context, d time.Duration) error {
 		slept = append(slept, d)
 		return ctx.Err()
 	}}.Real()
-	for round := 1; env.Wait(context.Background(), round); round++ {
+	for round := 1; world.Wait(context.Background(), round); round++ {
 	}
 	if len(slept) != 20 || slept[0] != 25*time.Millisecond || slept[1] != 50*time.Millisecond || slept[7] != 2*time.Second || slept[19] != 2*time.Second {
 		t.Errorf("%v", slept)
 	}
-	if !env.Wait(deadline(t), 21) {
+	if !world.Wait(deadline(t), 21) {
 		t.Error("a deadline bounds the rounds")
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if env.Wait(ended, 1) {
+	if world.Wait(ended, 1) {
 		t.Error("it goes on after the end")
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 const (
@@ -242,5 +243,5 @@ func classifyReason(reason types.CancellationReason) answer {
 	if code == "" || code == "None" {
 		return answer{}
 	}
-	return answer{outcome: codeOutcome(code), reason: code, err: Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
+	return answer{outcome: codeOutcome(code), reason: code, err: awserr.Quiet(&smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})}
 }

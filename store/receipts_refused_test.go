@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -143,7 +144,7 @@ func TestRefusedChange(t *testing.T) {
 			refused := map[string]int{}
 			quarantine := func(_ context.Context, u *aggregate.Update, cause error) error {
 				refused[u.Key.String()]++
-				if len(u.Steps) != 1 || u.Steps[0].Sequence.Compare(w.sequence(3)) != 0 || !strings.Contains(cause.Error(), "refused as a whole") || !strings.Contains(store.Detail(cause), "no rule foresees") {
+				if len(u.Steps) != 1 || u.Steps[0].Sequence.Compare(w.sequence(3)) != 0 || !strings.Contains(cause.Error(), "refused as a whole") || !strings.Contains(awserr.Detail(cause), "no rule foresees") {
 					t.Errorf("%s: %d steps, %v", u.Key, len(u.Steps), cause)
 				}
 				return nil

@@ -1,9 +1,6 @@
 package store
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // next is what a try leaves to do.
 type next uint8
@@ -16,7 +13,7 @@ const (
 
 // retry calls try until it has ended. It is the one rule by which the store asks again:
 //
-//   - Between two tries it waits as [Env.Wait] does, unless try says that the next one can go at once. Only waits
+//   - Between two tries it waits as [env.Env.Wait] does, unless try says that the next one can go at once. Only waits
 //     count as rounds.
 //   - It stops early when ctx has ended, when the wait cannot be done, or when the answer says that asking again
 //     cannot help. Then it returns why. It returns nil once try has ended, whatever the outcome was.
@@ -42,7 +39,7 @@ func (s *Store) retry(ctx context.Context, try func() (answer, next)) error {
 }
 
 // ask sends one request until the service has carried it out or says that its condition does not hold. It returns
-// nil, the failed condition, or the reason why nothing is proven, as the service gave it: not yet [Quiet].
+// nil, the failed condition, or the reason why nothing is proven, as the service gave it: not yet [awserr.Quiet].
 func (s *Store) ask(ctx context.Context, send func() error) error {
 	var last error
 	gaveUp := s.retry(ctx, func() (answer, next) {
@@ -57,22 +54,4 @@ func (s *Store) ask(ctx context.Context, send func() error) error {
 		return gaveUp
 	}
 	return last
-}
-
-// Retries end with the caller's deadline. A caller without one gets maxRounds of them, about half a minute.
-const (
-	firstWait = 25 * time.Millisecond
-	maxWait   = 2 * time.Second
-	maxRounds = 20
-)
-
-// Wait waits before round number round (from 1) of asking again, and reports whether to ask again. The wait doubles
-// with each round and is spread over the whole interval, so that callers who collided do not collide again. It ends
-// with ctx; without a deadline there are 20 rounds.
-func (e Env) Wait(ctx context.Context, round int) bool {
-	if _, bounded := ctx.Deadline(); !bounded && round > maxRounds {
-		return false
-	}
-	wait := min(firstWait<<min(round-1, 10), maxWait)
-	return e.Sleep(ctx, time.Duration(e.Rand()*float64(wait))) == nil
 }

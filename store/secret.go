@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // ErrOtherSecret is returned where the pipeline's secret of hmac is not the one that the tables were filled with.
@@ -29,7 +30,7 @@ func (s *Store) CheckSecret(ctx context.Context) error {
 	if err := s.checkSecret(ctx, check); errors.Is(err, ErrOtherSecret) {
 		return err
 	} else if err != nil {
-		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.aggregates, Quiet(err))
+		return fmt.Errorf("the check value of INGOT_PII_KEY in the aggregates table %s: %w", s.aggregates, awserr.Quiet(err))
 	}
 	s.sure.Store(true)
 	return nil

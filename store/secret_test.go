@@ -12,6 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -33,7 +34,7 @@ func (w *world) under(secret string, alter func(*pipeline.Spec)) *store.Store {
 		w.t.Fatal(err)
 	}
 	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
-		Env: store.Env{Sleep: func(context.Context, time.Duration) error { return nil }}})
+		Env: env.Env{Sleep: func(context.Context, time.Duration) error { return nil }}})
 }
 
 const one, two = "one secret of many bytes", "two secrets of many bytes"

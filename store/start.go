@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // Start makes sure, before a streams handler counts anything, that the aggregates table agrees with the
@@ -64,7 +65,7 @@ func (s *Store) Renew(ctx context.Context) error {
 	}
 	img, err := s.get(ctx, aggregate.EpochKey)
 	if err != nil {
-		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, Quiet(err))
+		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, awserr.Quiet(err))
 	}
 	if known := s.known.Load(); known == nil || *known != stateOf(img) {
 		return s.Start(ctx)
@@ -96,7 +97,7 @@ func (s *Store) Newer() []*aggregate.Definition {
 func (s *Store) start(ctx context.Context) answer {
 	t, err := s.roster(ctx)
 	if err != nil {
-		return classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.aggregates, Quiet(err)))
+		return classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.aggregates, awserr.Quiet(err)))
 	}
 	c := s.compare(t)
 	if len(c.mistakes) > 0 {
@@ -240,7 +241,7 @@ func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
 	if err == nil {
 		return answer{}
 	}
-	a := classify(fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.pipeline.Epoch(), len(items)-1, s.aggregates, Quiet(err)))
+	a := classify(fmt.Errorf("start: writing epoch %d and %d heads to %s: %w", s.pipeline.Epoch(), len(items)-1, s.aggregates, awserr.Quiet(err)))
 	var cancel *types.TransactionCanceledException
 	if errors.As(err, &cancel) && slices.ContainsFunc(cancel.CancellationReasons, func(r types.CancellationReason) bool { return classifyReason(r).outcome == invalid }) {
 		a.outcome = invalid

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -27,7 +28,7 @@ func (w *world) with(alter func(*pipeline.Spec), c aggregate.Counting) *store.St
 	spec := orders()
 	alter(&spec)
 	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: c,
-		Env: store.Env{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+		Env: env.Env{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
 // started is with, counting by marks, once a streams function has started.

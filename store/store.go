@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -41,7 +42,7 @@ type Config struct {
 	// OneByOne is how many totals a batch writes with an UpdateItem each. More go as PartiQL statements, 25 in a
 	// request. 0 means 24; below 0 all totals are written one by one.
 	OneByOne int
-	Env      Env
+	Env      env.Env
 }
 
 // Store reads and writes the two tables.
@@ -53,7 +54,7 @@ type Store struct {
 	counting    aggregate.Counting
 	concurrency int // 0: as the pace allows
 	few         int // totals that are written one by one
-	env         Env
+	env         env.Env
 	seen        observations
 	hot         hotKeys
 	pace        pace

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
@@ -99,7 +100,7 @@ func (w *world) open(spec pipeline.Spec, options ...pipeline.Option) (*pipeline.
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: store.Env{Now: func() time.Time { return w.now }}})
+	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: env.Env{Now: func() time.Time { return w.now }}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func (w *world) deploy(spec pipeline.Spec, options ...pipeline.Option) {
 	if err := w.store.Start(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.streams = &handler.Streams{Plan: w.plan, Store: w.store, Env: store.Env{Now: func() time.Time { return w.now }}}
+	w.streams = &handler.Streams{Plan: w.plan, Store: w.store, Env: env.Env{Now: func() time.Time { return w.now }}}
 }
 
 // put stores an order with one version of the file.

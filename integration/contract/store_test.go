@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -82,7 +83,7 @@ func (s *shop) open(epoch int64) *store.Store {
 	}
 	s.plan = p
 	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: s.way, OneByOne: s.few,
-		Env: store.Env{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+		Env: env.Env{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/esm"
 	"github.com/ingot-events/ingot/internal/stack"
@@ -78,7 +79,7 @@ func (w *world) open() (*store.Store, error) {
 		Counting: w.counting, Env: w.env()})
 }
 
-func (w *world) env() store.Env { return w.clock.Env(w.jitter.Float64) }
+func (w *world) env() env.Env { return w.clock.Env(w.jitter.Float64) }
 
 // mapFunctions connects queue and stream to the functions.
 func (w *world) mapFunctions(ctx context.Context) (err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -47,7 +48,7 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.New(store.Config{Client: db, Pipeline: plan, Aggregates: "totals", Counting: counting, Env: store.Env{Now: clock}})
+	s, err := store.New(store.Config{Client: db, Pipeline: plan, Aggregates: "totals", Counting: counting, Env: env.Env{Now: clock}})
 	if err == nil {
 		err = s.Start(t.Context())
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -63,8 +64,8 @@ func TestLetters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := store.Env{Now: func() time.Time { return e.Now }}
-	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: e.Pipeline, Events: stack.Events, Aggregates: stack.Aggregates, Env: env})
+	world := env.Env{Now: func() time.Time { return e.Now }}
+	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: e.Pipeline, Events: stack.Events, Aggregates: stack.Aggregates, Env: world})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,13 +87,13 @@ func TestLetters(t *testing.T) {
 			}
 			q := &kept{}
 			if strings.HasPrefix(c.file, "streams") {
-				_, err = (&handler.Streams{Plan: e.Pipeline, Store: st, Quarantine: q, Env: env}).Handle(t.Context(), text)
+				_, err = (&handler.Streams{Plan: e.Pipeline, Store: st, Quarantine: q, Env: world}).Handle(t.Context(), text)
 			} else {
 				var batch events.SQSEvent
 				if err := json.Unmarshal(text, &batch); err != nil {
 					t.Fatal(err)
 				}
-				_, err = (&handler.Ingest{Plan: e.Pipeline, Store: st, Quarantine: q, Env: env}).Handle(t.Context(), batch)
+				_, err = (&handler.Ingest{Plan: e.Pipeline, Store: st, Quarantine: q, Env: world}).Handle(t.Context(), batch)
 			}
 			if err != nil || len(q.letters) != 1 {
 				t.Fatalf("%d letters, %v, of %s", len(q.letters), err, s.Queue)

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -62,7 +63,7 @@ func httpClient() *awshttp.BuildableClient {
 const once = 1
 
 // env is the real world.
-func (b *backend) env() store.Env { return store.Env{} }
+func (b *backend) env() env.Env { return env.Env{} }
 
 func (b *backend) tables() store.Client {
 	return dynamodb.NewFromConfig(b.config, func(o *dynamodb.Options) { o.RetryMaxAttempts = once })

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/stack"
@@ -90,7 +91,7 @@ func (b *backend) make(ctx context.Context, s settings, plan *pipeline.Pipeline)
 	return nil
 }
 
-func (b *backend) env() store.Env { return store.Env{Now: b.now} }
+func (b *backend) env() env.Env { return env.Env{Now: b.now} }
 
 func (b *backend) tables() store.Client { return b.engine.DynamoDB() }
 

@@ -4,18 +4,18 @@ import (
 	"context"
 	"time"
 
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/env"
 )
 
 // env is the world as store and handler see it.
-func (w *World) env() store.Env { return w.envOff(0) }
+func (w *World) env() env.Env { return w.envOff(0) }
 
 // envOff is the world as a machine sees it whose clock is off by skew.
-func (w *World) envOff(skew time.Duration) store.Env {
-	return store.Env{
+func (w *World) envOff(skew time.Duration) env.Env {
+	return env.Env{
 		Now:   func() time.Time { return w.now.Add(skew) },
 		Rand:  func() float64 { return w.rng.Float64() },
-		Group: func() store.Group { return &group{w: w} },
+		Group: func() env.Group { return &group{w: w} },
 		Deadline: func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
 			return w.deadline(ctx, at, skew), func() {}
 		},

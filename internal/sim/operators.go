@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -113,11 +114,11 @@ func (w *World) starter(version int64) *store.Store {
 	return w.storeOf(w.engine.DynamoDB(), version, env)
 }
 
-func (w *World) storeOf(client store.Client, version int64, env store.Env) *store.Store {
+func (w *World) storeOf(client store.Client, version int64, env env.Env) *store.Store {
 	return w.storeWith(client, pipelineOf(version, w.plan.Spread), env)
 }
 
-func (w *World) storeWith(client store.Client, plan *pipeline.Pipeline, env store.Env) *store.Store {
+func (w *World) storeWith(client store.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {
 	s, err := store.New(store.Config{Client: client, Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Env: env})
 	if err != nil {
 		w.fail(Broken, "store: %v", err)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/env"
 )
 
 // Clock is a world's own time. It stands still unless somebody sleeps or moves it, so a run is a pure function
@@ -66,8 +66,8 @@ func (d *deadline) Err() error {
 }
 
 // Env is the world as store and handlers see it: this clock, the chance given, and no goroutines.
-func (c *Clock) Env(chance func() float64) store.Env {
-	return store.Env{Now: c.Now, Sleep: c.Sleep, Rand: chance, Deadline: c.Deadline, Group: func() store.Group { return inTurn{} }}
+func (c *Clock) Env(chance func() float64) env.Env {
+	return env.Env{Now: c.Now, Sleep: c.Sleep, Rand: chance, Deadline: c.Deadline, Group: func() env.Group { return inTurn{} }}
 }
 
 // inTurn runs functions one after the other.

@@ -29,9 +29,9 @@ func letters() []Mutant {
 		},
 		{
 			Name: "denied-letters-acknowledged", What: "letters that may not be sent count as kept", Checks: []sim.Check{sim.Lost},
-			Patches: []Patch{{"handler/quarantine.go", `			errs[i] = fmt.Errorf("quarantine queue: %w", store.Quiet(err))
-`, `			if !store.Denied(err) {
-				errs[i] = fmt.Errorf("quarantine queue: %w", store.Quiet(err))
+			Patches: []Patch{{"handler/quarantine.go", `			errs[i] = fmt.Errorf("quarantine queue: %w", awserr.Quiet(err))
+`, `			if !awserr.Denied(err) {
+				errs[i] = fmt.Errorf("quarantine queue: %w", awserr.Quiet(err))
 			} else {
 				errs[i] = nil
 			}

@@ -4,15 +4,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/env"
 )
 
 // env is the world as handlers and store see it: one thing at a time, and chance is always one half.
-func (w *world) env() store.Env {
-	return store.Env{
+func (w *world) env() env.Env {
+	return env.Env{
 		Now:      w.clock,
 		Rand:     func() float64 { return 0.5 },
-		Group:    func() store.Group { return inTurn{} },
+		Group:    func() env.Group { return inTurn{} },
 		Deadline: w.deadline,
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			w.now = w.now.Add(d)

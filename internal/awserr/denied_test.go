@@ -1,4 +1,4 @@
-package store_test
+package awserr_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // What a person must mend is told apart from what time mends, in the words of each service.
@@ -19,13 +19,13 @@ func TestDenied(t *testing.T) {
 	for _, err := range []error{coded("AccessDenied"), coded("AccessDeniedException"), coded("KMS.AccessDeniedException"), coded("AWS.SimpleQueueService.NonExistentQueue"),
 		coded("InvalidClientTokenId"), coded("ExpiredToken"), coded("ExpiredTokenException"), coded("SignatureDoesNotMatch"), coded("InvalidAccessKeyId"),
 		coded("InvalidAddress"), coded("AllAccessDisabled"), &dynamodbtypes.ResourceNotFoundException{}, &sqstypes.QueueDoesNotExist{}, &s3types.NoSuchBucket{}} {
-		if !store.Denied(err) || !store.Denied(fmt.Errorf("wrapped: %w", err)) {
+		if !awserr.Denied(err) || !awserr.Denied(fmt.Errorf("wrapped: %w", err)) {
 			t.Errorf("%v: asking again can help", err)
 		}
 	}
 	for _, err := range []error{nil, errors.New("AccessDenied"), coded("ThrottlingException"), coded("SlowDown"), coded("InternalError"), coded("RequestThrottled"),
 		coded("AccessDeniedForNow"), coded("ValidationException"), &dynamodbtypes.InternalServerError{}} {
-		if store.Denied(err) {
+		if awserr.Denied(err) {
 			t.Errorf("%v: asking again cannot help", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package store
+package awserr
 
 import (
 	"errors"
@@ -12,11 +12,11 @@ import (
 // It knows the codes of DynamoDB, SQS and S3.
 func Denied(err error) bool {
 	var api smithy.APIError
-	return errors.As(err, &api) && denial(api.ErrorCode())
+	return errors.As(err, &api) && DeniedCode(api.ErrorCode())
 }
 
-// denial judges an error code, which services write with and without a prefix and the word Exception.
-func denial(code string) bool {
+// DeniedCode judges an error code as [Denied] does. Services write codes services write with and without a prefix and the word Exception.
+func DeniedCode(code string) bool {
 	code = strings.TrimPrefix(strings.TrimPrefix(code, "AWS.SimpleQueueService."), "KMS.")
 	switch strings.TrimSuffix(code, "Exception") {
 	case "AccessDenied", "NotAuthorized", "OptInRequired", "AllAccessDisabled", // permissions
