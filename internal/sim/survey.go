@@ -16,6 +16,11 @@ type Survey struct {
 	faults   map[string]*Tally
 	verdicts map[string]*Tally
 	sizes    map[string][]int // one number a world, for the median
+	updates  int              // of totals that were asked for
+	// statements is how many of them went as PartiQL statements.
+	statements int
+	// besides counts the worlds in which some updates went as statements and others alone.
+	besides int
 }
 
 // Tally is how often something happened, and in how many worlds.
@@ -41,6 +46,11 @@ func (s *Survey) Add(r Result) {
 	for _, m := range medians() {
 		s.sizes[m.name] = append(s.sizes[m.name], m.of(&r.Stats))
 	}
+	s.updates += r.Stats.Updates
+	s.statements += r.Stats.Statements
+	if r.Stats.Statements > 0 && r.Stats.Statements < r.Stats.Updates {
+		s.besides++
+	}
 }
 
 func count(into map[string]*Tally, from map[string]int) {
@@ -63,8 +73,9 @@ const rareWorlds = 100
 // FewWorlds is how many worlds it takes before shares and medians mean anything.
 const FewWorlds = 500
 
-// Shortfalls names what the worlds lacked: a fault or a verdict that under one world in a hundred met, and a
-// median world that is too small to prove much. Under 500 worlds nothing is judged.
+// Shortfalls names what the worlds lacked: a fault or a verdict that under one world in a hundred met, a way of
+// updating totals that was hardly used, and a median world that is too small to prove much. Under 500 worlds nothing
+// is judged.
 func (s *Survey) Shortfalls() (list []string) {
 	if s.Worlds < FewWorlds {
 		return nil
@@ -79,12 +90,33 @@ func (s *Survey) Shortfalls() (list []string) {
 			}
 		}
 	}
+	for _, way := range s.ways() {
+		if way.part*100 < way.least*way.of {
+			list = append(list, fmt.Sprintf("%s: %d of %d: at least %d %% are needed", way.name, way.part, way.of, way.least))
+		}
+	}
 	for _, m := range medians() {
 		if got := s.median(m.name); got < m.least {
 			list = append(list, fmt.Sprintf("the median world has %d %s: at least %d are needed", got, m.name, m.least))
 		}
 	}
 	return list
+}
+
+// share is a part of a whole.
+type share struct {
+	name     string
+	part, of int
+	least    int // in percent
+}
+
+// ways says how totals were updated.
+func (s *Survey) ways() []share {
+	return []share{
+		{"updates by a statement", s.statements, s.updates, 15},
+		{"updates by an UpdateItem or in a transaction", s.updates - s.statements, s.updates, 50},
+		{"worlds with both side by side", s.besides, s.Worlds, 30},
+	}
 }
 
 // measure is one size of a world.
@@ -133,6 +165,11 @@ func (s *Survey) Print(out io.Writer) {
 	}
 	table("fault", s.faults)
 	table("verdict", s.verdicts)
+	fmt.Fprintln(w, "totals\ttimes\tshare\t")
+	for _, way := range s.ways() {
+		fmt.Fprintf(w, "%s\t%d\t%.1f %%\t\n", way.name, way.part, 100*float64(way.part)/float64(max(1, way.of)))
+	}
+	fmt.Fprintln(w, "\t\t\t")
 	fmt.Fprintln(w, "median world\t\t\t")
 	for _, m := range medians() {
 		fmt.Fprintf(w, "%s\t%d\t\t\n", m.name, s.median(m.name))

@@ -9,7 +9,7 @@ import (
 
 func TestSurvey(t *testing.T) {
 	full := func() Result {
-		r := Result{Stats: Stats{Sent: 200, Rolls: 3, Expired: 1, Aggregates: 2, Faults: map[string]int{}, Verdicts: map[string]int{}}}
+		r := Result{Stats: Stats{Updates: 100, Statements: 20, Sent: 200, Rolls: 3, Expired: 1, Aggregates: 2, Faults: map[string]int{}, Verdicts: map[string]int{}}}
 		for _, name := range FaultNames() {
 			r.Stats.Faults[name] = 2
 		}
@@ -27,6 +27,10 @@ func TestSurvey(t *testing.T) {
 		"a fault is rare":        {func(s *Stats) { delete(s.Faults, rolled) }, 595, `the fault "shards rolled" occurred in 5 of 600 worlds`},
 		"a fault is seldom":      {func(s *Stats) { delete(s.Faults, rolled) }, 594, ""},
 		"a verdict never occurs": {func(s *Stats) { delete(s.Verdicts, "Stale") }, 600, `the verdict "Stale" occurred in 0 of 600 worlds`},
+		"statements are rare":    {func(s *Stats) { s.Statements = 4 }, 200, "updates by a statement: 8800 of 60000: at least 15 %"},
+		"statements are enough":  {func(s *Stats) { s.Statements = 4 }, 100, ""},
+		"statements alone":       {func(s *Stats) { s.Statements = 100 }, 400, "updates by an UpdateItem or in a transaction: 16000 of 60000: at least 50 %"},
+		"seldom side by side":    {func(s *Stats) { s.Updates, s.Statements = 5, 0 }, 421, "worlds with both side by side: 179 of 600: at least 30 %"},
 		"worlds are too small":   {func(s *Stats) { s.Sent = 199 }, 301, "the median world has 199 messages: at least 200"},
 		"most are large enough":  {func(s *Stats) { s.Sent = 199 }, 299, ""},
 	}
