@@ -31,8 +31,8 @@ bench-large: ## what an event costs, and what memory holds, with a million event
 	go run ./internal/bench -only large $(BENCHFLAGS)
 
 cold: ## cold start and size of the built functions
-	go run ./internal/runtimeapi/cold -max-ratio 2
-	go run ./internal/runtimeapi/cold -function ./cmd/streams -event events/streams-insert.json
+	go run ./internal/lambda/cold -max-ratio 2
+	go run ./internal/lambda/cold -function ./cmd/streams -event events/streams-insert.json
 
 # SAM's Go builder hands the environment on to go build. Static, because the function's image may have another libc.
 build: export CGO_ENABLED = 0

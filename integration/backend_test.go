@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/integration/contract"
 	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
 // backend is what the main path runs on.

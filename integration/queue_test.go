@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
 func (w *world) createQueue(attributes map[string]string) string {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ingot-events/ingot/internal/runtimeapi"
+	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"

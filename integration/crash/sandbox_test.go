@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/runtimeapi"
+	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 )
 
 // sandbox runs one built function, and kills it. It is for one goroutine.

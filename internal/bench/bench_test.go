@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/internal/runtimeapi"
+	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"

@@ -5,7 +5,7 @@
 //	go run ./internal/bench -emulator "$(scripts/dynoxide.sh)"
 //
 // A machine that does other work too moves every figure; the ratios less, since runs that are compared run
-// next to each other. Cold start has a command of its own: go run ./internal/runtimeapi/cold.
+// next to each other. Cold start has a command of its own: go run ./internal/lambda/cold.
 package main
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
 // Chances of each trouble: of messages, of invocations and of requests.

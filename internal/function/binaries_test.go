@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/runtimeapi"
+	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 

@@ -22,7 +22,7 @@ var layers = []string{
 	// What stands in for AWS.
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
 	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded",
-	"internal/esm", "internal/runtimeapi", "internal/stack",
+	"internal/lambda/esm", "internal/lambda/runtimeapi", "internal/stack",
 	// What runs the functions on it: seeded worlds, users' own tests.
 	"internal/sim", "internal/sim/scenario", "internal/sim/worlds",
 	"internal/sim/mutants/hunt/found", "internal/sim/mutants/hunt", "internal/sim/mutants",
@@ -36,7 +36,7 @@ var layers = []string{
 	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benches, and what checks the repository itself.
 	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
-	"internal/runtimeapi/cold", "internal/runtimeapi/cold/reference", "internal/bench",
+	"internal/lambda/cold", "internal/lambda/cold/reference", "internal/bench",
 	"events", "internal/docs", "internal/lint", "scripts/skips",
 }
 
@@ -150,6 +150,27 @@ func TestWallsInsideAFacade(t *testing.T) {
 				t.Errorf("%s is not in the map insides of internal/lint/layers_test.go; say there what it may import", name)
 			}
 		}
+	}
+}
+
+// What stands in for AWS and for Lambda knows nothing of Ingot, so what runs on it meets what it would meet there.
+func TestStandInsKnowNothingOfIngot(t *testing.T) {
+	found := 0
+	for name, imported := range imports(t, "") {
+		for _, standIn := range []string{"internal/embedded", "internal/lambda/esm", "internal/lambda/runtimeapi"} {
+			if name != standIn && !strings.HasPrefix(name, standIn+"/") {
+				continue
+			}
+			found++
+			for _, other := range imported {
+				if !strings.HasPrefix(other, standIn+"/") && other != "internal/reserved" { // DynamoDB's reserved words
+					t.Errorf("%s imports %s; a stand-in for AWS must not know what runs on it", name, other)
+				}
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d stand-ins found", found)
 	}
 }
 

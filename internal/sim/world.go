@@ -16,7 +16,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
 const (

@@ -6,15 +6,15 @@ func mappings() []Mutant {
 		{
 			Name: "parallel-lanes", What: "a mapping with ParallelizationFactor 2 that names the shard", Checks: counting,
 			Patches: []Patch{
-				{"internal/esm/shard.go", `	id, parent string
+				{"internal/lambda/esm/shard.go", `	id, parent string
 `, `	id, parent string
 	lane       uint32
 `},
-				{"internal/esm/shard.go", `			sh.ahead = append(sh.ahead, change`, `			if laneOf(r.Dynamodb.Keys) != sh.lane {
+				{"internal/lambda/esm/shard.go", `			sh.ahead = append(sh.ahead, change`, `			if laneOf(r.Dynamodb.Keys) != sh.lane {
 				continue
 			}
 			sh.ahead = append(sh.ahead, change`},
-				{"internal/esm/shard.go", `// rewind forgets`, `const second = "-second"
+				{"internal/lambda/esm/shard.go", `// rewind forgets`, `const second = "-second"
 
 func laneOf(keys map[string]types.AttributeValue) uint32 {
 	pk, _ := keys["PK"].(*types.AttributeValueMemberS)
@@ -32,12 +32,12 @@ func laneShard(key string) *shard {
 }
 
 // rewind forgets`},
-				{"internal/esm/shard.go", `	"fmt"
+				{"internal/lambda/esm/shard.go", `	"fmt"
 `, `	"fmt"
 	"hash/fnv"
 	"strings"
 `},
-				{"internal/esm/stream.go", `		sh := s.shards[id]
+				{"internal/lambda/esm/stream.go", `		sh := s.shards[id]
 		if sh == nil {
 			sh = &shard{id: id}
 			s.shards[id] = sh
@@ -52,10 +52,10 @@ func laneShard(key string) *shard {
 			sh.parent = aws.ToString(listing.ParentShardId) + suffix
 		}
 `},
-				{"internal/esm/stream.go", `		if _, ok := listed[id]; ok {
+				{"internal/lambda/esm/stream.go", `		if _, ok := listed[id]; ok {
 `, `		if _, ok := listed[sh.id]; ok {
 `},
-				{"internal/esm/checkpoint.go", `		s.shards[id] = &shard{id: id, at: at.clone()}
+				{"internal/lambda/esm/checkpoint.go", `		s.shards[id] = &shard{id: id, at: at.clone()}
 `, `		s.shards[id] = laneShard(id)
 		s.shards[id].at = at.clone()
 `},
@@ -63,7 +63,7 @@ func laneShard(key string) *shard {
 		},
 		{
 			Name: "discard-then-replay", What: "a mapping that gives a batch up after its retries; a person replays it later", Checks: counting,
-			Patches: []Patch{{"internal/esm/stream.go", `		cfg.BatchSize = 100
+			Patches: []Patch{{"internal/lambda/esm/stream.go", `		cfg.BatchSize = 100
 	}
 `, `		cfg.BatchSize = 100
 	}
@@ -73,11 +73,11 @@ func laneShard(key string) *shard {
 		{
 			Name: "second-at-latest", What: "a second mapping that begins at LATEST while the first lags", Checks: counting,
 			Patches: []Patch{
-				{"internal/esm/shard.go", `	id, parent string
+				{"internal/lambda/esm/shard.go", `	id, parent string
 `, `	id, parent string
 	latest     bool // begins with what comes after now
 `},
-				{"internal/esm/shard.go", `	after := sh.at.After
+				{"internal/lambda/esm/shard.go", `	after := sh.at.After
 `, `	if sh.latest {
 		sh.latest = false
 		if err := s.skip(ctx, sh); err != nil {
@@ -86,7 +86,7 @@ func laneShard(key string) *shard {
 	}
 	after := sh.at.After
 `},
-				{"internal/esm/shard.go", `// iterate takes an iterator`, `func (s *Stream) skip(ctx context.Context, sh *shard) error {
+				{"internal/lambda/esm/shard.go", `// iterate takes an iterator`, `func (s *Stream) skip(ctx context.Context, sh *shard) error {
 	begin, err := s.cfg.Client.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &s.cfg.ARN, ShardId: &sh.id, ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
 	if err != nil {
 		return err
@@ -103,16 +103,16 @@ func laneShard(key string) *shard {
 }
 
 // iterate takes an iterator`},
-				{"internal/esm/stream.go", `	describedAt time.Time
+				{"internal/lambda/esm/stream.go", `	describedAt time.Time
 `, `	describedAt time.Time
 	began       bool
 `},
-				{"internal/esm/stream.go", `			sh = &shard{id: id}
+				{"internal/lambda/esm/stream.go", `			sh = &shard{id: id}
 			s.shards[id] = sh
 `, `			sh = &shard{id: id, latest: !s.began}
 			s.shards[id] = sh
 `},
-				{"internal/esm/stream.go", `	s.described, s.describedAt = true, now
+				{"internal/lambda/esm/stream.go", `	s.described, s.describedAt = true, now
 `, `	s.described, s.describedAt, s.began = true, now, true
 `},
 			},

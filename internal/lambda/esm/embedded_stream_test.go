@@ -19,7 +19,7 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/internal/embedded"
-	"github.com/ingot-events/ingot/internal/esm"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
 // seeds runs the test for several random seeds, or for the one in INGOT_SEED.
@@ -40,7 +40,7 @@ func seeds(t *testing.T, n int, run func(t *testing.T, seed uint64)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Cleanup(func() {
 				if t.Failed() {
-					t.Logf("replay with INGOT_SEED=%d go test -run '^%s$' ./internal/esm", seed, t.Name()[:len(t.Name())-len(fmt.Sprint(seed))-1])
+					t.Logf("replay with INGOT_SEED=%d go test -run '^%s$' ./internal/lambda/esm", seed, t.Name()[:len(t.Name())-len(fmt.Sprint(seed))-1])
 				}
 			})
 			run(t, seed)

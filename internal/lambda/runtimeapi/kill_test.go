@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ingot-events/ingot/internal/runtimeapi"
+	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 )
 
 func wantExit(t *testing.T, err error, cause runtimeapi.Cause, during bool) {

@@ -1,11 +1,11 @@
 // Command cold measures how long a Lambda function takes from the start of its process to
 // the answer of a first batch of one, and how large its binary is, beside a reference that
 // does the least a Go function can do. Both are built with the production flags, run by turns
-// over internal/runtimeapi, and talk to a DynamoDB on loopback that answers at once: what is
+// over internal/lambda/runtimeapi, and talk to a DynamoDB on loopback that answers at once: what is
 // left is the work of the process itself. Lambda adds its own sandbox to both alike, and at
 // small memory sizes gives them less than the whole core that they have here.
 //
-//	go run ./internal/runtimeapi/cold -max-ratio 2
+//	go run ./internal/lambda/cold -max-ratio 2
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 
 const usage = `Measures the cold start and binary size of a Lambda function.
 
-Usage: go run ./internal/runtimeapi/cold [flags]
+Usage: go run ./internal/lambda/cold [flags]
 
 Exit code: 0 measured, 1 failed or above -max-ratio, 2 wrong usage.
 
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&o.function, "function", "./cmd/ingest", "`package` of the function to measure")
-	flags.StringVar(&o.reference, "reference", "./internal/runtimeapi/cold/reference", "`package` of the function to compare it with")
+	flags.StringVar(&o.reference, "reference", "./internal/lambda/cold/reference", "`package` of the function to compare it with")
 	flags.StringVar(&o.event, "event", "", "`file` with the Lambda event to send (default: one SQS message with an order placed now)")
 	flags.IntVar(&o.runs, "n", 20, "measured runs of each function")
 	flags.Float64Var(&o.maxRatio, "max-ratio", 0, "exit with 1 if the median cold start is above this many `times` the reference's (0: no limit)")
