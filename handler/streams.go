@@ -70,6 +70,9 @@ type StreamResponse struct {
 // the batch is to blame for: no shard id where marks need one, records out of order, a stamp from the future, a
 // pipeline without its secret.
 //
+// An event without records counts nothing. {"Records":[]}, which anybody may invoke the function with, starts the store
+// again: see [store.Store.Start].
+//
 // It takes the batches of EventBridge Pipes too (an array of records, no shard id, so receipts alone count them),
 // from a pipe that waits for the answer. Such a batch fails whole where another one's answer would name a record:
 // a pipe knows a record by its eventID and does not say whether it begins again there or sends that one alone.
@@ -85,10 +88,10 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	if e.windowed || e.shard != "" {
 		response.State = json.RawMessage("{}")
 	}
-	if len(e.records) == 0 {
-		return response, nil // the end of a window or a shard: all was written when it came
-	}
 	b := &streamBatch{Streams: s, env: s.Env.Real(), quarantineLog: quarantineLog{log: s.Log}}
+	if len(e.records) == 0 {
+		return response, b.wake(ctx, e)
+	}
 	b.rep.ShardID, b.rep.Received = e.shard, len(e.records)
 	began := b.env.Now()
 	ctx, stop := b.deadline(ctx)
@@ -107,6 +110,23 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: b.unproven.String()})
 	}
 	return response, nil
+}
+
+// wake handles an event without records. Everything that its shard has brought is written already, but the aggregates
+// table may have changed since this process looked at it. The event that ends a window or a shard comes by itself, from
+// every shard, so it looks only as often as a batch does. An event without a window is a person or a tool that wakes the
+// function: it starts again at once, so that the heads of an idle stack are there when the answer is.
+func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
+	ctx, stop := b.deadline(ctx)
+	defer stop()
+	look := b.Store.Start
+	if e.windowed || e.shard != "" {
+		look = b.Store.Renew
+	}
+	if err := look(ctx); err != nil {
+		return fmt.Errorf("streams: %w%s", err, where(e.shard))
+	}
+	return nil
 }
 
 // where says which shard waits: that is what a person looks for first, and no metric has it.

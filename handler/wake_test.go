@@ -1,0 +1,99 @@
+package handler_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
+)
+
+// An event without records, which anybody can invoke a warm function with, makes the heads if they are gone, whatever
+// the function has seen a moment ago.
+func TestEventWithoutRecordsStarts(t *testing.T) {
+	for _, c := range bothWays {
+		for _, payload := range []string{`{"Records":[]}`, `{"Records":null}`, `{}`} {
+			w := newWorld(t, counting(c)).started()
+			w.emptyTotals()
+			if got, err := w.invokeStreams([]byte(payload)); err != nil || got != `{"batchItemFailures":[]}` {
+				t.Fatalf("%s: answer %s, error %v", payload, got, err)
+			}
+			for _, def := range w.plan.Definitions() {
+				w.head(def.Name) // fails if there is none
+			}
+			if len(w.counted) > 0 {
+				t.Errorf("%s: it is reported as a batch: %+v", payload, w.counted)
+			}
+		}
+	}
+}
+
+// The event that ends a window comes from every shard by itself. It looks at the table as often as a batch does: five
+// minutes after the last time, not before.
+func TestEndOfAWindowRenews(t *testing.T) {
+	w := newWorld(t).started()
+	w.emptyTotals()
+	w.expect(batch(), done)
+	if w.calls["BatchGetItem"] != 1 { // the start's own
+		t.Errorf("it looks at once: %v", w.calls)
+	}
+	w.now = w.now.Add(5*time.Minute + time.Second)
+	w.expect(batch(), done)
+	for _, def := range w.plan.Definitions() {
+		w.head(def.Name)
+	}
+}
+
+// An event without records fails where a start is refused, and the error says why.
+func TestEventWithoutRecordsIsRefused(t *testing.T) {
+	w := newWorld(t).started()
+	def, _ := w.plan.Definition("live")
+	w.deleteTotal(def.HeadKey().PK, def.HeadKey().SK)
+	got, err := w.invokeStreams([]byte(`{"Records":[]}`))
+	if err == nil || !strings.Contains(err.Error(), "streams: start: refused") || !strings.Contains(err.Error(), "live since 2 has no head") {
+		t.Errorf("answer %s, error %v", got, err)
+	}
+}
+
+// An event without records is answered before the function's time is over, also while the table refuses everything.
+func TestEventWithoutRecordsHasADeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		real := env.Env{}
+		w := newWorld(t, func(s *setup) { s.env = &real })
+		w.streams.Env = real
+		w.faults = []fault{{api: "BatchGetItem", before: &types.ProvisionedThroughputExceededException{}, always: true}}
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_, err := w.streams.Handle(ctx, json.RawMessage(`{"Records":[]}`))
+		if took := time.Since(began); err == nil || took < 50*time.Second || took > 57*time.Second {
+			t.Errorf("it took %s of a minute: %v", took, err)
+		}
+	})
+}
+
+// emptyTotals deletes every item of the aggregates table.
+func (w *world) emptyTotals() {
+	w.t.Helper()
+	w.deleteTotal(aggregate.EpochKey.PK, aggregate.EpochKey.SK)
+	for _, def := range w.plan.Definitions() {
+		w.deleteTotal(def.HeadKey().PK, def.HeadKey().SK)
+	}
+}
+
+func (w *world) deleteTotal(pk, sk string) {
+	w.t.Helper()
+	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
