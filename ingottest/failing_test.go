@@ -16,5 +16,6 @@ type printer struct{}
 
 func (printer) Helper()                   {}
 func (printer) Fatal(a ...any)            { panic(fmt.Sprint(a...)) }
+func (printer) Logf(f string, a ...any)   { fmt.Printf(f+"\n", a...) }
 func (printer) Errorf(f string, a ...any) { fmt.Printf("FAILED: "+f+"\n", a...) }
 func (printer) Fatalf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }

@@ -19,6 +19,7 @@ import (
 // TB is what a world asks of a test; *testing.T, *testing.B and *testing.F have it.
 type TB interface {
 	Helper()
+	Logf(format string, args ...any)
 	Errorf(format string, args ...any)
 	// Fatalf must not return.
 	Fatalf(format string, args ...any)

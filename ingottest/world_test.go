@@ -51,9 +51,10 @@ func order(id, at string, cents int) string {
 var merchant = map[string]string{"merchant": "m1"}
 
 // book is a TB that keeps what it is told. Fatalf ends the function that runs in it.
-type book struct{ errors, fatal string }
+type book struct{ logs, errors, fatal string }
 
 func (*book) Helper()                          {}
+func (b *book) Logf(format string, a ...any)   { b.logs += fmt.Sprintf(format, a...) + "\n" }
 func (b *book) Errorf(format string, a ...any) { b.errors += fmt.Sprintf(format, a...) + "\n" }
 func (b *book) Fatalf(format string, a ...any) {
 	b.fatal = fmt.Sprintf(format, a...)
@@ -331,6 +332,14 @@ func TestDeploy(t *testing.T) {
 	s.Epoch = 2
 	s.Aggregates["all"] = pipeline.AggregateSpec{Since: 2, From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count"}}}}
 	w.Deploy(compile(t, s))
+	w.Drain()
+	if all := w.Total("all", nil, w.Now()); !all.Missing || !all.Building {
+		t.Errorf("before anything is counted: %+v", all)
+	}
+	if b := watched(func(tb TB) { w.t = tb; w.Verify() }); b.errors+b.fatal != "" || b.logs != "ingottest: all since 2 is building: events from before it was deployed may not be counted in it\n" {
+		t.Errorf("verify says %q %q and logs %q", b.errors, b.fatal, b.logs)
+	}
+	w.t = t
 	w.Send(order("b", "2026-03-01T10:00:00Z", 1))
 	w.Drain()
 	if all := w.Total("all", nil, w.Now()); all.Values["orders"].String() != "1" || !all.Building {

@@ -207,6 +207,9 @@ func TestRemoveThroughAnotherLane(t *testing.T) {
 // A late subtraction recreates a swept total as one that is born expired: it is written, and nobody is shown it.
 func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
 	item := w.order("1", 5)
 	w.now = epoch.AddDate(1, 0, 0)
 	w.apply(w.change(1, event.Remove, false, item, nil))

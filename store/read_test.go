@@ -42,6 +42,9 @@ func TestTotalRange(t *testing.T) {
 		}
 		return at
 	}
+	if err := w.store.Start(deadline(t)); err != nil { // a read of what has no head says that
+		t.Fatal(err)
+	}
 	by := map[string]string{"merchant": "m#%"}
 	for name, c := range map[string]struct {
 		from, to time.Time
@@ -347,7 +350,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		alter   func(*pipeline.Spec)
 		options []pipeline.Option
 		words   string
-		found   int
+		found   int // -1: it says that none is
 	}{
 		"the deployed one": {same, []pipeline.Option{one}, "", 1},
 		"no secret":        {same, []pipeline.Option{pipeline.CheckOnly()}, "", 1},
@@ -362,8 +365,8 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 			a.OnExpire = "subtract"
 			s.Aggregates["customer"] = a
 		}, []pipeline.Option{pipeline.CheckOnly()}, "declared otherwise", 0},
-		"a generation not deployed yet":                     {newGeneration, []pipeline.Option{one}, "", 0},
-		"a generation not deployed yet, with a secret anew": {newGeneration, []pipeline.Option{two}, "", 0},
+		"a generation not deployed yet":                     {newGeneration, []pipeline.Option{one}, "", -1},
+		"a generation not deployed yet, with a secret anew": {newGeneration, []pipeline.Option{two}, "", -1},
 		"another aggregate edited, which is none of its business": {func(s *pipeline.Spec) {
 			a := s.Aggregates["live"]
 			a.Spread = 2
@@ -373,6 +376,12 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		_, reader := open(c.alter, c.options...)
 		before := w.engine.Usage()
 		totals, err := reader.Total(deadline(t), "customer", hashed, epoch, epoch)
+		if c.found < 0 {
+			if len(totals) != 1 || !totals[0].Missing || len(totals[0].Flags) != 1 || !strings.Contains(totals[0].Flags[0], "has no head: no streams function has started with it") {
+				t.Errorf("%s: %+v", name, totals)
+			}
+			c.found = 1
+		}
 		if (err == nil) != (c.words == "") || err != nil && (!strings.HasPrefix(err.Error(), "total: refused, because aggregate ") || !strings.Contains(err.Error(), c.words)) || len(totals) != c.found {
 			t.Errorf("%s: %d totals, %v", name, len(totals), err)
 		}
@@ -398,8 +407,62 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	if hashed, err = next.By("customer", envelope.Message{Body: item.Data}); err != nil {
 		t.Fatal(err)
 	}
-	if totals, err := newest.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 0 {
+	if totals, err := newest.Total(deadline(t), "customer", hashed, epoch, epoch); err != nil || len(totals) != 1 || !totals[0].Missing || !totals[0].Building {
 		t.Errorf("a newer reader after going back: %+v, %v", totals, err)
+	}
+}
+
+// Where nothing is stored, a read still says what the head says of the whole generation, and says nothing where the head
+// has nothing to say. A total that is there says it too, and is not missing, also when it has come down to nothing.
+func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
+	for _, name := range []string{"live", "daily"} { // without windows and with them
+		w := newWorld(t)
+		by, item := map[string]string{}, w.order("1", 5)
+		if name == "daily" {
+			by = map[string]string{"merchant": "m"}
+		}
+		def, _ := w.plan.Definition(name)
+		read := func() string {
+			t.Helper()
+			totals, err := w.store.Total(deadline(t), name, by, time.Time{}, time.Time{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var list []string
+			for _, total := range totals {
+				if total.Values == nil || total.Missing && (!total.Window.IsZero() || len(total.Values) > 0) {
+					t.Errorf("%s: %+v", name, total)
+				}
+				list = append(list, fmt.Sprintf("missing %v, n %d, building %v, %q", total.Missing, total.N, total.Building, total.Flags))
+			}
+			return strings.Join(list, "; ")
+		}
+		expect := func(when, want string) {
+			t.Helper()
+			if got := read(); got != want {
+				t.Errorf("%s, %s: %s, want %s", name, when, got, want)
+			}
+		}
+		expect("before a start", `missing true, n 0, building false, ["aggregate `+def.String()+` has no head: no streams function has started with it, so nothing is counted yet"]`)
+		if err := w.store.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		expect("nothing counted", "")
+		if _, err := w.store.MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+			t.Fatal(err)
+		}
+		expect("building", "missing true, n 0, building true, []")
+		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
+			t.Fatal(err)
+		}
+		expect("flagged", `missing true, n 0, building true, ["2099-03-01T12:00:00Z odd"]`)
+		w.apply(w.batch(aggregate.Marks, 1, item))
+		expect("counted", `missing false, n 1, building true, ["2099-03-01T12:00:00Z odd"]`)
+		w.apply(w.change(2, event.Remove, false, item, nil))
+		got := read()
+		if !strings.HasPrefix(got, `missing false, n 0, building true, ["2099-03-01T12:00:00Z odd"`) {
+			t.Errorf("%s, taken back: %s", name, got)
+		}
 	}
 }
 

@@ -37,15 +37,23 @@ type Total struct {
 	N      int64 // contributions counted and not taken back
 	FP     event.Decimal
 	FPX    event.Decimal
-	Flags  []string
+	// Flags say why the values are not proven, or that the total is large: the flags of its items and of its generation.
+	Flags []string
 	// Building: older items may not be counted yet; see Head.
 	Building bool
+	// Missing: nothing is stored of any total that was asked for. This one stands for all of them. It has no values and no
+	// window, and is there for what Flags and Building say of the whole generation: nothing stored does not mean 0.
+	Missing bool
 }
 
 // Total reads the totals of one aggregate for one set of by values, over the windows that start in [from,
 // to). A zero from means from the first window on, and a zero to means to the last; else to must be after from.
 // For an aggregate without windows from and to are ignored. Totals past their expiry are hidden. Totals run
 // behind the events by the stream's lag.
+//
+// Flags of the generation, and whether it is building, stand in each total. If there is no total at all and the
+// generation has something to say, Total returns one that is Missing. If it has nothing to say, Total returns none, and
+// nothing has been counted.
 //
 // The values of by are as the template's functions leave them, not as the event has them: of {site | lower} the lower
 // case, of {customer_id | hmac} the hash. A value that the template never makes is an error. pipeline.Pipeline.By
@@ -87,7 +95,24 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("total of %s: %w", name, err)
 	}
-	return gather(def, head, slices.Concat(buckets...)), nil
+	totals := gather(def, head, slices.Concat(buckets...))
+	if len(totals) > 0 {
+		return totals, nil
+	}
+	return missing(def, head), nil
+}
+
+// missing is what there is to say where no total is stored.
+func missing(def *aggregate.Definition, head *Head) []Total {
+	t := Total{Missing: true, Values: map[string]event.Decimal{}}
+	if head == nil {
+		t.Flags = []string{fmt.Sprintf("aggregate %s has no head: no streams function has started with it, so nothing is counted yet", def)}
+		return []Total{t}
+	}
+	if t.Building, t.Flags = head.Building, head.Flags(); t.Building || len(t.Flags) > 0 {
+		return []Total{t}
+	}
+	return nil
 }
 
 // readable refuses what finds other totals than those that are there. A pipeline without its secret

@@ -39,6 +39,9 @@ type Report struct {
 	// Below is how many items are stamped below a generation of their type, and so missing from it: a touch pass
 	// brings them in.
 	Below map[*aggregate.Definition]int
+	// Building are the generations that are not declared complete: items that are older than them may not be counted in
+	// them yet. It is no difference. See [Finish].
+	Building []*aggregate.Definition
 	// Flagged are generations and totals that say of themselves that their values are not proven.
 	Flagged []string
 	// Odd are items that say they are Ingot's and cannot be understood, or from which a definition cannot be
@@ -125,6 +128,9 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 		}
 		if head == nil {
 			continue
+		}
+		if head.Building {
+			r.Building = append(r.Building, def)
 		}
 		for _, flag := range head.Flags() {
 			r.Flagged = append(r.Flagged, def.String()+", all totals: "+flag)

@@ -290,8 +290,8 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 		t.Fatalf("%+v", h)
 	}
 	behind := w.begin(def)
-	if below := w.verify().Below[def]; below != 50 {
-		t.Fatalf("%d items below", below)
+	if r := w.verify(); r.Below[def] != 50 || len(r.Building) != 1 || r.Building[0] != def {
+		t.Fatalf("%d items below, building %v", r.Below[def], r.Building)
 	}
 	if _, err := finish(w, def, behind); err == nil || !strings.Contains(err.Error(), "50 items") {
 		t.Errorf("finished with items below: %v", err)
@@ -328,8 +328,8 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 	if w.head(def).Building {
 		t.Error("still building")
 	}
-	if r := w.verify(); !r.OK() {
-		t.Errorf("%v", r.Differences)
+	if r := w.verify(); !r.OK() || len(r.Building) > 0 {
+		t.Errorf("%v, building %v", r.Differences, r.Building)
 	}
 	// The same numbers as the aggregate that was there from the start.
 	for _, merchant := range []string{"a", "b#c", "d"} {
@@ -345,6 +345,9 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 	w.drain()
 	if h := w.head(def); !h.Building {
 		t.Error("an image below the generation was met, and the head does not say so")
+	}
+	if r := w.verify(); len(r.Building) != 1 || r.Building[0] != def {
+		t.Errorf("building %v", r.Building)
 	}
 }
 

@@ -97,6 +97,9 @@ func (t tables) verify(ctx context.Context) error {
 	for _, flagged := range report.Flagged {
 		fmt.Fprintln(t.out, "flagged:", flagged)
 	}
+	for _, def := range report.Building {
+		fmt.Fprintln(t.out, "building:", def)
+	}
 	fmt.Fprintf(t.out, "%d items, %d totals, %d of them in part: %d differences\n", report.Items, report.Totals, report.Partly, len(report.Differences))
 	if !report.OK() {
 		return errors.New("totals differ")
@@ -182,7 +185,7 @@ func (t tables) read(ctx context.Context, name, fields, first, last string) erro
 		}
 	}
 	totals, err := t.store.Total(ctx, name, by, from, to)
-	if err == nil && len(totals) == 0 {
+	if err == nil && (len(totals) == 0 || totals[0].Missing) {
 		fmt.Fprintln(t.out, "nothing is counted there")
 	}
 	for _, total := range totals {
@@ -193,6 +196,9 @@ func (t tables) read(ctx context.Context, name, fields, first, last string) erro
 			fmt.Fprint(t.out, value, "=", total.Values[value], " ")
 		}
 		fmt.Fprintln(t.out, "building:", total.Building)
+		for _, flag := range total.Flags {
+			fmt.Fprintln(t.out, "flagged:", flag)
+		}
 	}
 	return err
 }

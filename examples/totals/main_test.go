@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
@@ -127,9 +128,11 @@ func TestCommands(t *testing.T) {
 	w.says(`read daily {"site":"south"} 2099-03-01 2099-03-02`, "nothing is counted there\n")
 
 	w.deploy(strings.Replace(spec, "EPOCH", "2", 1) + more)
+	w.says("read all {}", "nothing is counted there\nbuilding: true\n")
 	w.visit(3)
 	w.drain()
 	w.says("read all {}", "visits=1 building: true\n")
+	w.says("verify", "building: all since 2\n3 items, 2 totals, 0 of them in part: 0 differences\n")
 	w.says("finish all 0", "error: finish all since 2: 2 items are still stamped below it; run the touch pass again\n")
 	w.says("touch all", "touched 2 of 3 items\nwhen the stream has brought them: totals finish all 0\n")
 	w.says("finish all 0", "all since 2: fp is "+w.live(1)+", and its items add up to "+w.live(3)+"\nall since 2: n is 1, and its items add up to 3\n"+
@@ -143,7 +146,11 @@ func TestCommands(t *testing.T) {
 	w.says("erase VISIT#3 -", "no event is stored there; the key is barred\n"+objects)
 	w.drain()
 	w.says("read all {}", "visits=2 building: false\n")
-	w.says("verify", "2 items, 2 totals, 0 of them in part: 0 differences\n")
+	def, _ := w.plan.Definition("all")
+	_, err := w.store.Flag(t.Context(), []*aggregate.Definition{def}, time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), "odd")
+	w.must(err)
+	w.says("read all {}", "visits=2 building: false\nflagged: 2099-03-01T12:00:00Z odd\n")
+	w.says("verify", "flagged: all since 2, all totals: 2099-03-01T12:00:00Z odd\n2 items, 2 totals, 0 of them in part: 0 differences\n")
 	w.says("erase VISIT#3", "error: erase PK SK: both are part of the key\n")
 
 	w.visit(4)

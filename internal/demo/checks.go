@@ -15,13 +15,18 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// verified compares the totals with the items, by Ingot's own verifier.
-func (w *world) verified(ctx context.Context) (Check, error) {
+// verified compares the totals with the items, by Ingot's own verifier. flags are what totals and aggregates say of
+// themselves, which is no difference.
+func (w *world) verified(ctx context.Context) (c Check, flags []string, err error) {
 	report, err := verify.Totals(ctx, w.plan, w.reader, w.clock.Now())
 	if err != nil {
-		return Check{}, err
+		return Check{}, nil, err
 	}
-	c := Check{Name: "verify", Compared: report.Totals, Partly: report.Partly, Differences: []string{},
+	flags = append([]string{}, report.Flagged...)
+	for _, def := range report.Building {
+		flags = append(flags, def.String()+", all totals: building: older items may not be counted yet")
+	}
+	c = Check{Name: "verify", Compared: report.Totals, Partly: report.Partly, Differences: []string{},
 		About: fmt.Sprintf("every total against a new fold of the %s stored", count(report.Items, "item"))}
 	if report.Partly > 0 { // what expired is gone, and what it added cannot be added up anew
 		c.About += fmt.Sprintf(" (%s by fingerprint alone: events expired)", comma(report.Partly))
@@ -30,7 +35,7 @@ func (w *world) verified(ctx context.Context) (Check, error) {
 		c.Differences = append(c.Differences, d.String())
 	}
 	c.Differences = append(c.Differences, report.Odd...)
-	return c, nil
+	return c, flags, nil
 }
 
 // tallied compares the totals with the producer's list as it was before any trouble.

@@ -183,10 +183,11 @@ func (r *run) judge(ctx context.Context) error {
 		return err
 	}
 	s.Totals = w.list(totals)
-	verified, err := w.verified(ctx)
+	verified, flags, err := w.verified(ctx)
 	if err != nil {
 		return err
 	}
+	s.Flags = flags
 	s.Checks = []Check{verified}
 	if r.Data.Tally != nil {
 		s.Checks = append(s.Checks, w.tallied(totals, r.Data.Tally))
@@ -235,10 +236,11 @@ func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	if e.Archived != e.Swept {
 		archive.Differences = append(archive.Differences, fmt.Sprintf("%d items were swept and %d objects are in the archive", e.Swept, e.Archived))
 	}
-	verified, err := w.verified(ctx)
+	verified, flags, err := w.verified(ctx)
 	if err != nil {
 		return err
 	}
+	e.Flags = flags
 	e.Checks = []Check{kept, fallen, archive, verified}
 	if w.plan.MaxRetain() == 0 { // some type keeps its items for ever, and they still count
 		e.Checks = []Check{kept, archive, verified}

@@ -16,6 +16,7 @@ type Summary struct {
 	Kept       Kept       `json:"kept"`       // where the messages are now
 	Totals     []Total    `json:"totals"`     // all stored totals, by aggregate and the largest first
 	Cost       Cost       `json:"cost"`       // before anything expired
+	Flags      []string   `json:"flags"`      // what totals and aggregates said of themselves before anything expired
 	Checks     []Check    `json:"checks"`     // before anything expired
 	Expiry     *Expiry    `json:"expiry"`     // null: nothing expires under this pipeline
 	Same       bool       `json:"same"`       // no check found a difference
@@ -113,10 +114,11 @@ type Check struct {
 
 // Expiry is what happened when the clock jumped past retain.
 type Expiry struct {
-	Clock    string  `json:"clock"`    // where the clock jumped to, RFC 3339
-	Swept    int     `json:"swept"`    // items removed by time to live
-	Archived int     `json:"archived"` // objects in the archive bucket
-	Checks   []Check `json:"checks"`
+	Clock    string   `json:"clock"`    // where the clock jumped to, RFC 3339
+	Swept    int      `json:"swept"`    // items removed by time to live
+	Archived int      `json:"archived"` // objects in the archive bucket
+	Flags    []string `json:"flags"`    // as above, after everything expired
+	Checks   []Check  `json:"checks"`
 }
 
 // OK reports whether no check found a difference.

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,47 @@ func TestChecksSeeTampering(t *testing.T) {
 				t.Errorf("the text does not say so:\n%s", text.String())
 			}
 		})
+	}
+}
+
+// TestFlagsAreShown: what totals and aggregates say of themselves stands in the summary and in its text, though nothing
+// differs.
+func TestFlagsAreShown(t *testing.T) {
+	if s := mustRun(t, firstDays(t, aggregate.Marks)); len(s.Flags)+len(s.Expiry.Flags) > 0 {
+		t.Errorf("without a reason: %q and %q", s.Flags, s.Expiry.Flags)
+	}
+	c := firstDays(t, aggregate.Marks)
+	def, _ := c.Plan.Definition("network_day")
+	head := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: def.HeadKey().PK}, "SK": &types.AttributeValueMemberS{Value: def.HeadKey().SK}}
+	c.Tamper = func(ctx context.Context, e *embedded.Engine) error {
+		for _, key := range []map[string]types.AttributeValue{keptTotal, head} {
+			if _, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: key,
+				UpdateExpression: aws.String("SET #flag = :odd, #building = :true"), ConditionExpression: aws.String("attribute_exists(PK)"),
+				ExpressionAttributeNames:  map[string]string{"#flag": "flag", "#building": "building"},
+				ExpressionAttributeValues: map[string]types.AttributeValue{":odd": &types.AttributeValueMemberS{Value: "odd " + key["PK"].(*types.AttributeValueMemberS).Value}, ":true": &types.AttributeValueMemberBOOL{Value: true}}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	s := mustRun(t, c)
+	want := []string{
+		"network_day since 1, all totals: odd G#network_day#1",
+		"network_day since 1 by ci at 2018-01-31T00:00:00Z: odd A#network_day#1#0#ci",
+		"network_day since 1, all totals: building: older items may not be counted yet",
+	}
+	if !s.Same || !slices.Equal(s.Flags, want) || !slices.Equal(s.Expiry.Flags, want) {
+		t.Errorf("same %v, flags %q and after expiry %q", s.Same, s.Flags, s.Expiry.Flags)
+	}
+	var text strings.Builder
+	if err := s.Text(&text, 0); err != nil {
+		t.Fatal(err)
+	}
+	if section := "\nFLAGS  totals that say of themselves that something about them is not proven, or not complete\n  " + strings.Join(want, "\n  ") + "\n"; strings.Count(text.String(), section) != 2 {
+		t.Errorf("the text does not show them:\n%s", text.String())
+	}
+	if !strings.HasSuffix(text.String(), "\nNothing differs, but some totals are flagged: see FLAGS.\n") {
+		t.Errorf("it ends otherwise:\n%s", text.String())
 	}
 }
 

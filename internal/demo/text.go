@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// maxDifferences is how many differences of one check are printed.
+// maxDifferences is how many differences of one check are printed, and how many flags.
 const maxDifferences = 10
 
 // Text writes the summary for people: totals is how many totals of each aggregate it shows; negative: all.
@@ -21,16 +21,20 @@ func (s *Summary) Text(w io.Writer, totals int) error {
 	s.verdictText(&b)
 	s.totalText(&b, totals)
 	s.costText(&b)
+	flagsText(&b, s.Flags)
 	checksText(&b, "CHECKS", s.Checks)
 	if e := s.Expiry; e != nil {
 		fmt.Fprintf(&b, "\nEXPIRY  the clock jumps to %s: time to live sweeps %s, %s in the archive\n", e.Clock, count(e.Swept, "item"), count(e.Archived, "object"))
 		checkRows(&b, e.Checks)
+		flagsText(&b, e.Flags)
 	}
 	switch {
 	case !s.Same:
 		b.WriteString("\nWhat is stored differs from what was sent: see the differences above.\n")
 	case len(s.Totals) == 0:
 		b.WriteString("\nEvery event is stored once; there are no totals.\n")
+	case len(s.Flags) > 0:
+		b.WriteString("\nNothing differs, but some totals are flagged: see FLAGS.\n")
 	default:
 		b.WriteString("\nEvery event is stored once and counted once.\n")
 	}
@@ -152,6 +156,20 @@ func (s *Summary) costText(b *bytes.Buffer) {
 		t.row(part.name, fmt.Sprintf("%.2f", part.cost.Requests), fmt.Sprintf("%.2f", part.cost.WriteUnits), fmt.Sprintf("%.2f", part.cost.ReadUnits))
 	}
 	t.print(b)
+}
+
+// flagsText prints what totals and aggregates say of themselves, if they say anything.
+func flagsText(b *bytes.Buffer, flags []string) {
+	if len(flags) == 0 {
+		return
+	}
+	b.WriteString("\nFLAGS  totals that say of themselves that something about them is not proven, or not complete\n")
+	for _, flag := range flags[:min(len(flags), maxDifferences)] {
+		fmt.Fprintf(b, "  %s\n", flag)
+	}
+	if more := len(flags) - maxDifferences; more > 0 {
+		fmt.Fprintf(b, "  … and %s\n", count(more, "more flag"))
+	}
 }
 
 func checksText(b *bytes.Buffer, title string, checks []Check) {
