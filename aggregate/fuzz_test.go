@@ -5,11 +5,13 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzKey reads the keys and marks of aggregate items, whoever wrote them: what is understood is written again to
 // the letter, so that no total has two keys.
 func FuzzKey(f *testing.F) {
+	corpus.Add(f)
 	f.Add("A#merchant_daily#1#3#m%23 1", "2018-02-01T00:00:00Z", []byte{})
 	f.Add("A#x#-1#0", "-", make([]byte, 21))
 	f.Add("A#x#+1#00", "2018-02-01T00:00:00.5Z", make([]byte, 20))

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzOpen holds Open to what is true of any message: it refuses with Poison, or gives an object that is text
 // of the message, and never claims an envelope whose markers a plain JSON decoder does not see.
 func FuzzOpen(f *testing.F) {
+	corpus.Add(f)
 	structured, bridge := object(structuredMembers...), object(eventBridgeMembers...)
 	f.Add(orderPayload, "", "")
 	f.Add(structured, "ce-id", "42")

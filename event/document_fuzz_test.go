@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // acceptable is the naive twin of ParseDocument: the standard library's judgement and then each extra rule by
@@ -160,6 +162,7 @@ var documentSeeds = []string{
 }
 
 func FuzzDocument(f *testing.F) {
+	corpus.Add(f)
 	for _, s := range documentSeeds {
 		f.Add(s)
 	}

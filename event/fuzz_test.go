@@ -4,10 +4,13 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzDecimal holds the decimal parser and its arithmetic to math/big, and a number to its own text.
 func FuzzDecimal(f *testing.F) {
+	corpus.Add(f)
 	for _, s := range []string{"0", "-0", "1.50", "1e-3", "9007199254740993", "99999999999999999999999999999999999999", "1e400", "-0.1E+2", "01", "1e1000000000000000000"} {
 		f.Add(s, "2.5")
 	}
@@ -61,6 +64,7 @@ func rational(t *testing.T, s string) *big.Rat {
 
 // FuzzSequence holds sequence numbers to math/big: what is taken is 21 to 40 digits and in the order of numbers.
 func FuzzSequence(f *testing.F) {
+	corpus.Add(f)
 	f.Add("000000000000000000007", "4100000000012345678901")
 	f.Add(strings.Repeat("9", 40), strings.Repeat("0", 21))
 	f.Add("+00000000000000000007", "٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠٠٧")
@@ -91,6 +95,7 @@ func FuzzSequence(f *testing.F) {
 
 // FuzzDigest reads digests as text: one digest, one text.
 func FuzzDigest(f *testing.F) {
+	corpus.Add(f)
 	f.Add(strings.Repeat("0a", 32))
 	f.Add(strings.Repeat("0A", 32))
 	f.Add("")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 func TestOrderedText(t *testing.T) {
@@ -25,6 +26,7 @@ func TestOrderedText(t *testing.T) {
 
 // FuzzOrderedText: two numbers compare as their texts do, alone and with others after them.
 func FuzzOrderedText(f *testing.F) {
+	corpus.Add(f)
 	for _, pair := range [][2]string{{"1", "10"}, {"-1", "-10"}, {"0", "-0.5"}, {"12", "123"}, {"-12", "-123"}, {"9e-130", "1e125"}} {
 		f.Add(pair[0], pair[1])
 	}

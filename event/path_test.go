@@ -3,6 +3,8 @@ package event
 import (
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 func TestPathReadsAndWrites(t *testing.T) {
@@ -86,6 +88,7 @@ func TestPathRoundTrip(t *testing.T) {
 }
 
 func FuzzPath(f *testing.F) {
+	corpus.Add(f)
 	for _, s := range []string{"a.b[2]", `["odd.name"].x`, `a["\u0041"]`, "größe", "a..b", "[", `["`} {
 		f.Add(s)
 	}

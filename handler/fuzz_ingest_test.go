@@ -13,12 +13,14 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzIngest gives the ingest function any event that Lambda's own decoder reads. Whatever is in it: the answer
 // names messages of the batch only, each once, and a message that it does not name is in the table or in
 // quarantine. The same event again changes nothing.
 func FuzzIngest(f *testing.F) {
+	corpus.Add(f)
 	for _, name := range []string{"ingest-one.json", "ingest-fifo.json", "ingest-cloudevent-binary.json", "ingest-ten-attributes.json"} {
 		sample, err := os.ReadFile("../events/" + name)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -20,6 +21,7 @@ import (
 // nothing, and without one it names a record of the batch. The state is there with a window, the same batch again
 // adds nothing, and a batch adds what its records do one by one.
 func FuzzStreams(f *testing.F) {
+	corpus.Add(f)
 	for _, name := range []string{"streams-insert.json", "streams-undecodable.json", "streams-ttl-removal.json", "streams-no-shard.json", "streams-pipe.json"} {
 		sample, err := os.ReadFile("../events/" + name)
 		if err != nil {

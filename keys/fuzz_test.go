@@ -12,9 +12,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 func FuzzCanonical(f *testing.F) {
+	corpus.Add(f)
 	for _, s := range []string{
 		order, `{}`, `{"b":1.0,"a":[1e0,-0,"\u00e9"],"\ud83d\ude00":null,"\ufb33":true}`, ` [ "\/\b\u001f\u007f" , 1e400, 0.10 ] `,
 		`{"a":{"b":{"c":[{}]}},"A":"x"}`, `123456789012345678901234567890123456789.5e-3`,
@@ -91,6 +93,7 @@ func TestCompareUTF16(t *testing.T) {
 }
 
 func FuzzTemplate(f *testing.F) {
+	corpus.Add(f)
 	for _, s := range []string{
 		"MERCHANT#{merchant_id}", "{@at | time | rev}#{@id}", `{["odd.name"] | trim | first:3}#`, "{n | pad:20 | rev}#{s | hmac}", "{@at | day}#{@id | shard:8 | pad:2}",
 		"{s | sha256:8}", "{a[1].b}", "{", "}", "{a|}", "{@attribute.x-y | lower}", "{ms | unixms}", `{["x}|"]}`,
@@ -147,6 +150,7 @@ func checkTemplate(t *testing.T, template *Template, value string) {
 }
 
 func FuzzParseTime(f *testing.F) {
+	corpus.Add(f)
 	for _, s := range []string{"2024-03-05T14:07:31.123Z", "1969-12-31T23:30:00-01:00", "9999-12-31T23:59:59.999999999z", "2024-02-30T00:00:00Z", "", "+"} {
 		f.Add(s)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
@@ -104,6 +105,7 @@ func TestByRefuses(t *testing.T) {
 
 // FuzzBy: whatever the value, it comes back as it is, and escapes to what the stream counts under.
 func FuzzBy(f *testing.F) {
+	corpus.Add(f)
 	for _, s := range []string{"m1", "#", "%", "%2", "%23", "é\u0085\x7f", "\x00"} {
 		f.Add(s)
 	}

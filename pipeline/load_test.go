@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the committed JSON Schema anew")
@@ -513,6 +515,7 @@ func TestEveryWarning(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
+	corpus.Add(f)
 	for _, name := range []string{"testdata/orders.yaml", "testdata/mistakes.yaml"} {
 		text, err := os.ReadFile(name)
 		if err != nil {

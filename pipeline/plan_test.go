@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 func orders(t testing.TB) *Pipeline {
@@ -437,6 +438,7 @@ func TestPlanDoesNotDependOnSpelling(t *testing.T) {
 
 // Whatever is planned can be counted, and whatever is refused is refused with a verdict.
 func FuzzPlan(f *testing.F) {
+	corpus.Add(f)
 	for _, body := range []string{order, order400, `{}`, `[]`, `{"type":"order.refunded","refund_id":1,"merchant_id":true,"refunded_at":"1970-01-01T00:00:00Z","refund_cents":-0.5}`} {
 		f.Add(body, "eu", "s")
 	}

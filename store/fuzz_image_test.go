@@ -10,11 +10,13 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzImage gives everything that reads stored items an item with any attributes of any type, foreign ones too:
 // what is taken for Ingot's is whole and is written again as it was, and what is not leaves a reason.
 func FuzzImage(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range []string{
 		`{}`, `{"PK":{"S":"p"},"SK":{"S":"s"},"type":{"N":"1"}}`, `{"PK":{"S":"E#"},"SK":{"S":"-"},"epoch":{"N":"3"}}`,
 		`{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"},"GSI1PK":{"S":"a"},"GSI1SK":{"S":"b"},"type":{"S":"order"},"id":{"S":"1"},"at":{"S":"2099-03-01T10:00:00.000000000Z"},` +

@@ -12,12 +12,14 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 	"github.com/ingot-events/ingot/store"
 )
 
 // FuzzRecord gives the reader of stream records any JSON: a change is whole, says what Lambda's own type says,
 // and is the same however the record is laid out.
 func FuzzRecord(f *testing.F) {
+	corpus.Add(f)
 	for _, alter := range [][2]string{{"", ""}, {`"SizeBytes":700`, `"SizeBytes":1,"SizeBytes":700`}, {`{"SS":["a"]}`, `{"X":1}`}, {`"tags":{"SS":["a"]}`, `"tags":{"S":"\ud800"}`},
 		{`"INSERT"`, `"REMOVE","userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"}`}, {"NewImage", "OldImage"}, {`4.075272E9`, `-1e99`}, {`000000000000000000007`, `x`}} {
 		f.Add([]byte(strings.Replace(streamRecord, alter[0], alter[1], 1)), "shard")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // configured is a samconfig.toml without mistakes; each case changes one thing in it.
@@ -138,6 +139,7 @@ func TestOwnSamconfigIsClean(t *testing.T) {
 }
 
 func FuzzReadTOML(f *testing.F) {
+	corpus.Add(f)
 	files, err := filepath.Glob("../../*.toml")
 	if err != nil {
 		f.Fatal(err)

@@ -6,10 +6,12 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzLines reads a file of events: its lines in order, with their numbers, but for the blank ones.
 func FuzzLines(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range []string{"{}\n{}\n", "\r\n {\"a\":1} \r\n\r\n{}", "", "\n", "a", "\ufeff{}", "{}\x00\n\xff"} {
 		f.Add(seed)
 	}
@@ -37,6 +39,7 @@ func FuzzLines(f *testing.F) {
 // FuzzCopy makes copies of any event under any declaration: a copy is strict JSON with another id, and differs
 // from the event in the fields of id and time alone.
 func FuzzCopy(f *testing.F) {
+	corpus.Add(f)
 	f.Add("{id}", "{at}", `{"id":"a","at":"2099-03-01T10:00:00Z","x":[1,2.50]}`)
 	f.Add("{m}#{a.id}", "{t | unixms}", `{"m":"m","a":{"id":7},"t":1517363399650}`)
 	f.Add("{ids[1]}", "{t | unix}", `{"ids":["a","b"],"t":"1517363399.5"}`)

@@ -10,11 +10,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzUpdate runs any update under any condition on one item: what is refused has changed nothing, and what is
 // done has left the key alone, has said what it wrote, and has written numbers that a table can hold.
 func FuzzUpdate(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range [][2]string{
 		{"ADD #n :one, #v :v SET #m = :b REMOVE flag", "attribute_not_exists(#m) OR #m < :b"}, {"SET #v = if_not_exists(#v, :v) + :one", "#v >= :v"}, {"SET PK = :s", ""},
 		{"SET #n = #n - :v, #v = #n", "attribute_exists(PK) AND NOT #n IN (:one, :v)"}, {"ADD #n :s", ""}, {"SET a1 = a2", "PK = :s"}, {"SET #v = :v REMOVE #v", ""}, {"ADD #n :big", "#n BETWEEN :one AND :v"},

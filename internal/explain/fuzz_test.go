@@ -11,11 +11,13 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzMessages reads any file as messages to explain: a batch is what Lambda's own type reads of it, all else is
 // one message to the letter, and each message is explained with a verdict.
 func FuzzMessages(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range []string{
 		`{"type":"order.placed"}` + "\r\n", `{"Records":[]}`, `{"Records":[{"eventSource":"aws:sqs","messageId":"m","body":"{}","messageAttributes":{"a":{"stringValue":"v"},"b":{"binaryValue":"AA=="}}}]}`,
 		`{"Messages":[{"MessageId":"m","ReceiptHandle":"r","Body":"x","MessageAttributes":{"a":{"StringValue":"v","DataType":"String"}}}]}`, `{"Records":[{"eventSource":"aws:dynamodb"}]}`, `{"Records":[{"eventSource":"aws:sqs","body":1}]}`, "",

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzSettings reads any environment: what is taken can be sent to AWS, and what is refused names each variable.
 func FuzzSettings(f *testing.F) {
+	corpus.Add(f)
 	f.Add("events", "totals", queueURL, "archive", "receipts", "k")
 	f.Add("arn:aws:dynamodb:eu-central-1:1:table/events", "events", "quarantine", "s3://archive", "Marks", "{{resolve:secretsmanager:x}}")
 	f.Add("same", "same", queueURL+".fifo", "", "", "")

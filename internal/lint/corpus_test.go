@@ -3,6 +3,7 @@ package lint
 import (
 	"go/ast"
 	"go/parser"
+	"go/printer"
 	"go/token"
 	"io/fs"
 	"os"
@@ -11,29 +12,56 @@ import (
 	"testing"
 )
 
-// Each fuzz target has a committed corpus, which go test runs.
+// Each fuzz target has a committed corpus, which go test runs: one file of seeds, which the target adds before it adds
+// others.
 func TestFuzzTargetsHaveACorpus(t *testing.T) {
-	targets := 0
+	targets, files := map[string]bool{}, []string{}
 	err := filepath.WalkDir("../..", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(name, "_test.go") {
+		switch {
+		case err != nil:
 			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Fuzz") {
-				targets++
-				corpus := filepath.Join(filepath.Dir(name), "testdata", "fuzz", f.Name.Name)
-				if inputs, _ := os.ReadDir(corpus); len(inputs) == 0 {
-					t.Errorf("%s: %s has no input in %s", name, f.Name.Name, corpus)
+		case entry.IsDir() && filepath.Base(filepath.Dir(name)) == "fuzz" && filepath.Base(filepath.Dir(filepath.Dir(name))) == "testdata":
+			t.Errorf("%s: an input that a fuzz run has found; CONTRIBUTING.md says where it goes", name)
+		case strings.HasSuffix(name, ".txtar") && filepath.Base(filepath.Dir(name)) == "fuzz":
+			files = append(files, name)
+		case strings.HasSuffix(name, "_test.go"):
+			return fuzzTargets(name, func(target string, seeded bool) {
+				seeds := filepath.Join(filepath.Dir(name), "testdata", "fuzz", target+".txtar")
+				targets[seeds] = true
+				if _, err := os.Stat(seeds); err != nil || !seeded {
+					t.Errorf("%s: %s must begin with corpus.Add(f), and have its seeds in %s", name, target, seeds)
 				}
-			}
+			})
 		}
 		return nil
 	})
-	if err != nil || targets == 0 {
-		t.Errorf("%d targets: %v", targets, err)
+	if err != nil || len(targets) == 0 {
+		t.Errorf("%d targets: %v", len(targets), err)
 	}
+	for _, file := range files {
+		if !targets[file] {
+			t.Errorf("%s: no such fuzz target", file)
+		}
+	}
+}
+
+// fuzzTargets tells of the fuzz targets of a file, and whether each begins by adding its seeds.
+func fuzzTargets(name string, found func(target string, seeded bool)) error {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Fuzz") {
+			continue
+		}
+		var first strings.Builder
+		if err := printer.Fprint(&first, files, f.Body.List[0]); err != nil {
+			return err
+		}
+		found(f.Name.Name, strings.TrimPrefix(first.String(), "corpus.") == "Add(f)") // without the prefix in package corpus
+	}
+	return nil
 }

@@ -13,7 +13,7 @@ import (
 // has its place below everything that it imports and above everything that imports it.
 var layers = []string{
 	// For tests alone.
-	"internal/testclock", "internal/sampleshop",
+	"internal/testclock", "internal/sampleshop", "internal/corpus",
 	// What an event is, and what it adds to which total: pure.
 	"event", "keys", "envelope", "aggregate", "internal/where", "internal/syntax", "pipeline",
 	"internal/reserved",

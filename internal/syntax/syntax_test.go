@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 const file = `ingot: 1
@@ -108,6 +110,7 @@ func TestWhatIsNoQuote(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus.Add(f)
 	for _, c := range slips {
 		f.Add(strings.Replace(file, c.old, c.new, 1))
 	}

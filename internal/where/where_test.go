@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 func document(t testing.TB, text string) event.Node {
@@ -281,6 +282,7 @@ func TestCanonicalText(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus.Add(f)
 	for _, s := range []string{`total_cents > 0`, `a in (1, 'x') and not exists b`, `["odd\"]name"] = "\\"`, `((a=1))`, `a = -1.5e3 or b != true`, `a[`, `é<'ü'`} {
 		f.Add(s, `{"a":1,"b":"x"}`)
 	}

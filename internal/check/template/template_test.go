@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 const sample = `Parameters:
@@ -205,6 +207,7 @@ func TestWorkIsBounded(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
+	corpus.Add(f)
 	f.Add(sample)
 	f.Add("Resources: {A: !Ref A, B: {Type: [], Properties: !If [], DependsOn: {}}}")
 	f.Add("Resources:\n  A: &a\n    <<: *a\n    Properties: {B: !GetAtt , C: !Sub {}, D: !Join [1], E: !Select [x, [y]]}\n")

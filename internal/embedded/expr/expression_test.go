@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/internal/corpus"
 	"github.com/ingot-events/ingot/internal/embedded/api"
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
@@ -141,6 +142,7 @@ func TestBind(t *testing.T) {
 }
 
 func FuzzExpressions(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range []string{
 		"attribute_not_exists(#m) OR #m < :first", "SET #m = :last, a = if_not_exists(a, :z) + :d ADD n :one REMOVE flag", "PK, SK, #t",
 		"a BETWEEN :a AND :b AND NOT (b1 IN (:c, :d))", "((", "SET", "a.b[1]", `INSERT INTO "t" VALUE {'PK': ?, 'it''s': ?}`,

@@ -8,12 +8,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/internal/corpus"
 	"github.com/ingot-events/ingot/internal/embedded/api"
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
 // FuzzStatement writes every PartiQL statement that is understood anew, and reads it back.
 func FuzzStatement(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range []string{
 		`INSERT INTO "t" VALUE {'PK': ?, 'SK': ?}`, `insert into t value{'it''s':?,'"':?}`, `INSERT INTO "a""b" VALUE {'x': ?}`, `INSERT INTO t VALUE {'PK': 'literal'}`,
 		`INSERT INTO t VALUE {'PK': ?, 'PK': ?}`, `SELECT * FROM t`, `INSERT INTO t VALUE {'PK': ?} -- x`, `INSERT INTO "" VALUE {'': ?}`, "INSERT\nINTO\tt VALUE ?",

@@ -3,10 +3,13 @@ package sqs
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzRedrive reads a queue's redrive policy.
 func FuzzRedrive(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range []string{`{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:0:dlq","maxReceiveCount":5}`, `{"deadLetterTargetArn":"a","maxReceiveCount":"1000"}`,
 		`{"deadLetterTargetArn":"a","maxReceiveCount":0}`, `{"maxReceiveCount":1}`, `{"deadLetterTargetArn":"a","maxReceiveCount":"\"1\""}`, `null`, `[]`} {
 		f.Add(seed)

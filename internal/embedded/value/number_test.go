@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 func TestNormalNumber(t *testing.T) {
@@ -97,6 +99,7 @@ func TestNumberAgainstRat(t *testing.T) {
 }
 
 func FuzzNumber(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range []string{"0", "-1.5e10", "1e999999999", "9999999999999999999999999999999999999999", ".", "--1", "1E-130"} {
 		f.Add(seed)
 	}

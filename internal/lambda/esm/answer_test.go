@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 func TestAnswersOfABatch(t *testing.T) {
@@ -85,6 +87,7 @@ func TestStatesOfAWindow(t *testing.T) {
 
 // FuzzAnswer holds the decoder to what must be true of any answer, by a second and simpler reading of it.
 func FuzzAnswer(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range []string{`{}`, `null`, `[]`, `{"batchItemFailures":[{"itemIdentifier":"a"}]}`, `{"batchItemFailures":[{"itemIdentifier":""}]}`,
 		`{"batchItemFailures":[{"itemIdentifier":"b"},{"itemIdentifier":"z"}],"state":{}}`, `{"batchItemFailures":null,"batchItemFailures":[{"itemIdentifier":"a"}]}`, "{\"state\":{\"\xff\":1}}"} {
 		f.Add([]byte(seed))

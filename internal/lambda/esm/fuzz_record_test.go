@@ -12,12 +12,14 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	queues "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/internal/corpus"
 	"github.com/ingot-events/ingot/store"
 )
 
 // FuzzRecord writes records of a queue and of a stream around any text and bytes. Lambda's own types read back
 // what was put in, and the store's reader the same item.
 func FuzzRecord(f *testing.F) {
+	corpus.Add(f)
 	f.Add("{}", "a", "text", []byte{0, 255}, int64(1480642020))
 	f.Add("line\n\"quoted\" \\ \x01 <é> \u2028\ufffe", "", "", []byte{}, int64(1))
 	f.Add("\xff\xed\xa0\x80", "\xff", "\x00", []byte("x"), int64(1<<32-1))

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/corpus"
 )
 
 // FuzzFunctionError reads what a function reports of its error: nothing of it is lost, whatever its form.
 func FuzzFunctionError(f *testing.F) {
+	corpus.Add(f)
 	for _, seed := range []string{`{"errorType":"errorString","errorMessage":"no"}`, `{"errorMessage":1}`, "panic: x", `null`, `[]`, `{"errorType":null}`} {
 		f.Add("Runtime.ExitError", []byte(seed))
 	}

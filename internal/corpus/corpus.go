@@ -1,0 +1,110 @@
+// Package corpus gives a fuzz target the seeds that are stored in one file, testdata/fuzz/FuzzName.txtar, in place of a
+// file for each. It is for tests alone.
+//
+// An entry is a name that says what is odd about the seed, and the lines that Go writes for a failing input, one for each
+// argument:
+//
+//	-- a text that is not UTF-8 --
+//	string("\xff")
+//	[]byte("x")
+//
+// Every byte is spelled in Go's own way, so what a seed is does not depend on the file's encoding or its line ends.
+package corpus
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// header is the first line of a failing input as Go writes it; here it may be left out.
+const header = "go test fuzz v1"
+
+// Seed is one entry of a file.
+type Seed struct {
+	Name   string
+	Values []any // string, []byte, bool or int64
+}
+
+// Add adds the seeds of the target to it. Call it before any f.Add: if a seed fails, seed#0 is then the first in the
+// file, and the names are listed.
+func Add(f *testing.F) {
+	f.Helper()
+	seeds, err := Read(filepath.Join("testdata", "fuzz", f.Name()+".txtar"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	names := make([]string, len(seeds))
+	for i, s := range seeds {
+		f.Add(s.Values...)
+		names[i] = fmt.Sprintf("seed#%d is %q", i, s.Name)
+	}
+	f.Cleanup(func() {
+		if f.Failed() {
+			f.Logf("in testdata/fuzz/%s.txtar %s", f.Name(), strings.Join(names, ", "))
+		}
+	})
+}
+
+// Read reads a file of seeds: a txtar archive whose entries are values, a line each.
+func Read(file string) ([]Seed, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("the seeds of a fuzz target: %w", err)
+	}
+	return parse(file, string(text))
+}
+
+func parse(file, text string) ([]Seed, error) {
+	var seeds []Seed
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		name, entry := strings.CutPrefix(line, "-- ")
+		switch {
+		case entry:
+			seeds = append(seeds, Seed{Name: strings.TrimSpace(strings.TrimSuffix(name, "--"))})
+		case line == "" || line == header || len(seeds) == 0:
+		default:
+			v, err := value(line)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", file, number, err)
+			}
+			last := &seeds[len(seeds)-1]
+			last.Values = append(last.Values, v)
+		}
+	}
+	if len(seeds) == 0 {
+		return nil, fmt.Errorf("%s holds no seed; begin one with a line such as -- what is odd about it --", file)
+	}
+	return seeds, nil
+}
+
+// value reads one line: a conversion of a literal to the type of the argument.
+func value(line string) (any, error) {
+	expr, err := parser.ParseExpr(line)
+	call, ok := expr.(*ast.CallExpr)
+	if err != nil || !ok || len(call.Args) != 1 {
+		return nil, fmt.Errorf("%s is not a value as Go writes it; write string(\"…\"), []byte(\"…\"), bool(true) or int64(1)", line)
+	}
+	kind := line[call.Fun.Pos()-1 : call.Fun.End()-1]
+	text := line[call.Args[0].Pos()-1 : call.Args[0].End()-1]
+	switch kind {
+	case "string":
+		return strconv.Unquote(text)
+	case "[]byte":
+		s, err := strconv.Unquote(text)
+		return []byte(s), err
+	case "bool":
+		return strconv.ParseBool(text)
+	case "int64":
+		return strconv.ParseInt(text, 10, 64)
+	}
+	return nil, fmt.Errorf("arguments of type %s are not read; add the type to package corpus", kind)
+}
