@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"testing"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
@@ -140,4 +141,20 @@ func Example_expiry() {
 	// swept: 1
 	// items: 0 archived: 1 orders: 1
 	// Expired
+}
+
+// Each fault alone, at each request.
+func TestEveryFaultOfTheExample(t *testing.T) {
+	p, err := pipeline.Load(os.DirFS("testdata"), "pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	visit := `{"type": "visit", "visit_id": "v1", "site": "North", "at": "2026-03-01T09:00:00Z"}`
+	ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
+		w.Send(visit, visit)
+		w.Drain()
+		if n := len(w.Items()); n != 1 {
+			t.Errorf("%d items are stored of one event", n)
+		}
+	})
 }

@@ -10,7 +10,10 @@ import (
 	"testing"
 )
 
-// TestOutsideThisModule does what the README says to somebody whose tests are in a module of their own: its
+// library is the page for those who use the packages.
+const library = "docs/library.md"
+
+// TestOutsideThisModule does what docs/library.md says to somebody whose tests are in a module of their own: its
 // commands, its pipeline.yaml and its test. It needs nothing but what building this module has downloaded: the module
 // proxy refuses every request, as some do for what they have not.
 func TestOutsideThisModule(t *testing.T) {
@@ -41,10 +44,10 @@ func TestOutsideThisModule(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", strings.Join(words, " "), err, out)
 		}
 	}
-	file("testdata/pipeline.yaml", blocksOf(t, "README.md", "yaml pipeline")[0].text)
+	file("testdata/pipeline.yaml", blocksOf(t, library, "yaml pipeline")[0].text)
 	file("go.sum", read(t, "go.sum")) // else the checksum database would be asked
 	test := ""
-	for _, b := range blocksOf(t, "README.md", "go") {
+	for _, b := range blocksOf(t, library, "go") {
 		if strings.Contains(b.text, `os.DirFS("testdata")`) {
 			test += b.text
 		}
@@ -65,7 +68,7 @@ import (
 func TestVisits(t *testing.T) {
 `+test+"}\n")
 	ran := 0
-	for _, b := range blocksOf(t, "README.md", "sh") {
+	for _, b := range blocksOf(t, library, "sh") {
 		if !strings.HasPrefix(b.text, "go mod ") {
 			continue
 		}
@@ -75,13 +78,13 @@ func TestVisits(t *testing.T) {
 		}
 	}
 	if test == "" || ran != 4 {
-		t.Fatalf("the README has %d commands and the test %q", ran, test)
+		t.Fatalf("docs/library.md has %d commands and the test %q", ran, test)
 	}
 }
 
-// The README's pipeline.yaml is the one that its test runs with here, too.
+// The pipeline.yaml of docs/library.md is the one that its test runs with here, too.
 func TestOutsidePipelineIsTheExamples(t *testing.T) {
-	if blocksOf(t, "README.md", "yaml pipeline")[0].text != read(t, "ingottest/testdata/pipeline.yaml") {
-		t.Error("README.md and ingottest/testdata/pipeline.yaml differ")
+	if blocksOf(t, library, "yaml pipeline")[0].text != read(t, "ingottest/testdata/pipeline.yaml") {
+		t.Error("docs/library.md and ingottest/testdata/pipeline.yaml differ")
 	}
 }

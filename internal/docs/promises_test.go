@@ -26,10 +26,12 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// breaks is what breaks a promise of the README, as its table says it.
+const guarantees = "docs/guarantees.md"
+
+// breaks is what breaks a promise, as the table of docs/guarantees.md says it.
 func breaks(t *testing.T, promise string) string {
 	t.Helper()
-	for _, row := range table(t, "README.md", "guarantees") {
+	for _, row := range table(t, guarantees, "guarantees") {
 		if strings.HasPrefix(row[0], promise) {
 			return row[2]
 		}
@@ -55,19 +57,19 @@ func TestRetentionIsSaid(t *testing.T) {
 	}
 	says := fmt.Sprintf("%d days (ingest queue) or %d days (dead-letter and quarantine queue)", days["IngestQueue"], days["QuarantineQueue"])
 	if text := breaks(t, "A message that is deleted"); !strings.Contains(text, "SQS deletes what it has held for "+says) {
-		t.Errorf("the README does not say %q: %s", says, text)
+		t.Errorf("%s does not say %q: %s", guarantees, says, text)
 	}
 	if text := strings.Join(strings.Fields(read(t, "docs/correctness.md")), " "); !strings.Contains(text, "SQS itself deletes what it has held for "+says) {
 		t.Errorf("docs/correctness.md does not say %q", says)
 	}
 }
 
-// What the README says that verify cannot see, it does not; and the same damage before anything expired, it does.
+// Verify does not see what the guarantees say that it cannot see. It sees the same damage before anything has expired.
 func TestWhatVerifyCannotSee(t *testing.T) {
 	text := breaks(t, "A total that is wrong all the same")
 	for _, says := range []string{"once some of its events have expired its values are not compared", "once all have, a deleted total is not missed"} {
 		if !strings.Contains(text, says) {
-			t.Errorf("the README does not say %q: %s", says, text)
+			t.Errorf("%s does not say %q: %s", guarantees, says, text)
 		}
 	}
 	day := 24 * time.Hour
@@ -100,7 +102,7 @@ func TestWhatVerifyCannotSee(t *testing.T) {
 			test.damage(w)
 			found := w.verify()
 			if test.seen == "" && len(found) > 0 {
-				t.Errorf("it is found: %v; say so in the README", found)
+				t.Errorf("it is found: %v; say so in docs/guarantees.md", found)
 			}
 			if test.seen != "" && (len(found) != 1 || found[0].What != test.seen) {
 				t.Errorf("found %v, want a difference in %q", found, test.seen)
@@ -227,7 +229,7 @@ func TestToolIsInstalledBeforeItIsUsed(t *testing.T) {
 // What the operating guide forbids breaks a promise, and the promise says so.
 func TestLoweringTheEpochIsSaid(t *testing.T) {
 	if text := breaks(t, "A total equals the sum"); !strings.Contains(text, "lowering `epoch`") {
-		t.Errorf("the README does not name it: %s", text)
+		t.Errorf("%s does not name it: %s", guarantees, text)
 	}
 	if !strings.Contains(read(t, "docs/operating.md"), "**An epoch is only ever raised.**") {
 		t.Error("docs/operating.md does not forbid it")

@@ -104,6 +104,15 @@ var inside = regexp.MustCompile(`(?i)\b(digests?|lanes?|generations?|fingerprint
 
 var inlineCode = regexp.MustCompile("`[^`]*`")
 
+// readmeLines is the most that a first page may have.
+const readmeLines = 200
+
+func TestREADMEIsOnePage(t *testing.T) {
+	if n := strings.Count(read(t, "README.md"), "\n"); n > readmeLines {
+		t.Errorf("README.md has %d lines, and people read at most %d", n, readmeLines)
+	}
+}
+
 func TestREADMEGetsByWithSixWords(t *testing.T) {
 	text := read(t, "README.md")
 	for _, b := range blocks(t, "README.md") {
@@ -198,9 +207,18 @@ func testExists(t *testing.T, pkg, test string) bool {
 	return false
 }
 
-// Every guarantee of the README names at least one test.
+// Every guarantee names at least one test, and the README lists each in one line.
 func TestEveryGuaranteeNamesItsTest(t *testing.T) {
-	for _, row := range table(t, "README.md", "guarantees") {
+	_, listed, _ := strings.Cut(read(t, "README.md"), "\n## What is guaranteed\n")
+	listed, _, _ = strings.Cut(listed, "\n## ")
+	rows := table(t, guarantees, "guarantees")
+	if n := strings.Count(listed, "\n- "); n != len(rows) {
+		t.Errorf("the README lists %d guarantees, and %s has %d", n, guarantees, len(rows))
+	}
+	for _, row := range rows {
+		if !strings.Contains(listed, "\n- "+row[0]+".\n") {
+			t.Errorf("the README does not list the guarantee %q", row[0])
+		}
 		if len(row) != 4 || row[1] == "" || row[2] == "" {
 			t.Errorf("the guarantee %q does not say when it holds and what breaks it", row[0])
 		} else if !testName.MatchString(row[3]) {
