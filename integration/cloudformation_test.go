@@ -1,0 +1,180 @@
+package integration
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/check/template"
+)
+
+// cloudFormation makes stacks at an endpoint. It speaks to CloudFormation by hand, since nothing else here needs its SDK.
+type cloudFormation struct{ url string }
+
+// stackAnswer is as much of an answer of DescribeStacks as is read here.
+type stackAnswer struct {
+	Status  string `xml:"DescribeStacksResult>Stacks>member>StackStatus"`
+	Reason  string `xml:"DescribeStacksResult>Stacks>member>StackStatusReason"`
+	Outputs []struct {
+		Name  string `xml:"OutputKey"`
+		Value string `xml:"OutputValue"`
+	} `xml:"DescribeStacksResult>Stacks>member>Outputs>member"`
+}
+
+func (c cloudFormation) call(t *testing.T, action string, values url.Values) (answer stackAnswer) {
+	t.Helper()
+	values.Set("Action", action)
+	values.Set("Version", "2010-05-15")
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(values.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Close = true // a kept connection would outlive the tests
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	// LocalStack reads Region and service from the signature, and does not check it.
+	request.Header.Set("Authorization",
+		"AWS4-HMAC-SHA256 Credential=test/20260101/"+endpoint.Region+"/cloudformation/aws4_request, SignedHeaders=host, Signature=none")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode == http.StatusOK {
+		err = xml.Unmarshal(text, &answer)
+	}
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("CloudFormation %s: %s, %v: %s", action, response.Status, err, text)
+	}
+	return answer
+}
+
+// create makes a stack and returns its outputs. It is deleted after the test.
+func (c cloudFormation) create(t *testing.T, name, body string, parameters map[string]string) map[string]string {
+	t.Helper()
+	t.Cleanup(func() { c.call(t, "DeleteStack", url.Values{"StackName": {name}}) })
+	values := url.Values{"StackName": {name}, "TemplateBody": {body}}
+	n := 0
+	for key, value := range parameters {
+		n++
+		values.Set(fmt.Sprintf("Parameters.member.%d.ParameterKey", n), key)
+		values.Set(fmt.Sprintf("Parameters.member.%d.ParameterValue", n), value)
+	}
+	c.call(t, "CreateStack", values)
+	answer := c.call(t, "DescribeStacks", url.Values{"StackName": {name}})
+	for deadline := time.Now().Add(patience); answer.Status == "CREATE_IN_PROGRESS"; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the stack %s is not made within %v", name, patience)
+		}
+		answer = c.call(t, "DescribeStacks", url.Values{"StackName": {name}})
+	}
+	if answer.Status != "CREATE_COMPLETE" {
+		t.Fatalf("the stack %s: %s: %s", name, answer.Status, answer.Reason)
+	}
+	outputs := map[string]string{}
+	for _, o := range answer.Outputs {
+		outputs[o.Name] = o.Value
+	}
+	return outputs
+}
+
+// withoutLambda is what a template declares of the services other than Lambda: tables, queues, bucket and secret, each as
+// it is declared there. Its outputs are those of the template that refer to these alone, and all variables that the
+// functions would have.
+type withoutLambda struct {
+	body      string
+	variables map[string]map[string]string // the output that has its value, by function and variable
+}
+
+var services = []string{"AWS::DynamoDB::", "AWS::S3::", "AWS::SecretsManager::", "AWS::SQS::"}
+
+func readTemplate(t *testing.T, text []byte) *withoutLambda {
+	t.Helper()
+	root, err := template.Read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &withoutLambda{variables: map[string]map[string]string{}}
+	resources, outputs := map[string]any{}, map[string]any{}
+	for _, r := range member(root, "Resources").Members {
+		kind := member(r.Value, "Type").Text
+		switch {
+		case kind == "AWS::Serverless::Function":
+			w.variables[r.Name] = map[string]string{}
+			for _, from := range []*template.Node{member(root, "Globals", "Function"), member(r.Value, "Properties")} {
+				for _, v := range member(from, "Environment", "Variables").Members {
+					output := fmt.Sprintf("Variable%d", len(outputs))
+					w.variables[r.Name][v.Name] = output
+					outputs[output] = map[string]any{"Value": plain(v.Value)}
+				}
+			}
+		case slices.ContainsFunc(services, func(prefix string) bool { return strings.HasPrefix(kind, prefix) }):
+			declared := plain(r.Value).(map[string]any)
+			delete(declared, "DeletionPolicy") // what a test makes goes with it
+			resources[r.Name] = declared
+		}
+	}
+	for _, o := range member(root, "Outputs").Members {
+		if value := member(o.Value, "Value"); value.Kind == template.Call && value.Argument != nil {
+			of, _, _ := strings.Cut(value.Argument.Text, ".") // !Ref of a resource, or !GetAtt of its attribute
+			if resources[of] != nil {
+				outputs[o.Name] = map[string]any{"Value": plain(value)}
+			}
+		}
+	}
+	body, err := json.Marshal(map[string]any{"Parameters": plain(member(root, "Parameters")),
+		"Conditions": plain(member(root, "Conditions")), "Resources": resources, "Outputs": outputs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.body = string(body)
+	return w
+}
+
+// member follows names into a mapping; it is empty if one of them is not there.
+func member(n *template.Node, names ...string) *template.Node {
+	for _, name := range names {
+		m := n.Member(name)
+		if m == nil || m.Value == nil {
+			return &template.Node{}
+		}
+		n = m.Value
+	}
+	return n
+}
+
+// plain is a part of the template as JSON has it.
+func plain(n *template.Node) any {
+	if n == nil {
+		return nil
+	}
+	switch n.Kind {
+	case template.List:
+		list := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			list[i] = plain(item)
+		}
+		return list
+	case template.Map:
+		object := map[string]any{}
+		for _, m := range n.Members {
+			object[m.Name] = plain(m.Value)
+		}
+		return object
+	case template.Call:
+		return map[string]any{n.Name: plain(n.Argument)}
+	}
+	// A number or a truth value: CloudFormation takes either for its text, and LocalStack hands it on as it is.
+	if json.Valid([]byte(n.Text)) && !strings.ContainsAny(n.Text, `"[{`) {
+		return json.RawMessage(n.Text)
+	}
+	return n.Text
+}

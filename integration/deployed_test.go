@@ -1,0 +1,325 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// deployed is a deployment of a template.yaml at the endpoint. CloudFormation there has made the tables, queues, bucket
+// and secret. This process stands in for Lambda alone: it runs both built binaries, in the environment that the template
+// gives them, and delivers messages and changes to them.
+type deployed struct {
+	*testing.T
+	clients                 *endpoint.Clients
+	plan                    *pipeline.Pipeline
+	store                   *store.Store
+	queueURL, quarantine    string
+	queue                   *esm.Queue
+	stream                  *esm.Stream
+	ingest, streams         *runtimeapi.Process
+	ingestSaid, streamsSaid output
+}
+
+// output is what a function prints.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// sum adds up a metric, over all batches so far.
+func (o *output) sum(metric string) (sum float64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for line := range bytes.Lines(o.text.Bytes()) {
+		var values map[string]any
+		if json.Unmarshal(line, &values) == nil && values["_aws"] != nil {
+			n, _ := values[metric].(float64)
+			sum += n
+		}
+	}
+	return sum
+}
+
+// deployment says what to deploy, and how.
+type deployment struct {
+	dir        string            // holds pipeline.yaml and template.yaml
+	binaries   map[string]string // the built functions, by the name that the template has for each
+	parameters map[string]string // of the template
+	lambda     map[string]string // what Lambda puts into the environment beside the template's variables
+}
+
+// deploy makes the resources of a template and starts the functions.
+func deploy(t *testing.T, c deployment) *deployed {
+	t.Helper()
+	e, clients := open(t)
+	if clients.SQS == nil || clients.S3 == nil {
+		t.Skipf("%s has no queues or no buckets, and the template declares both", e.URL)
+	}
+	text, err := os.ReadFile(filepath.Join(c.dir, "template.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := readTemplate(t, text)
+	outputs := cloudFormation{e.URL}.create(t, name(t), declared.body, c.parameters)
+	d := &deployed{T: t, clients: clients, queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"]}
+	env := map[string]map[string]string{}
+	for function, variables := range declared.variables {
+		env[function] = map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test",
+			"AWS_SECRET_ACCESS_KEY": "test", "AWS_LAMBDA_LOG_FORMAT": "JSON"}
+		maps.Copy(env[function], c.lambda)
+		for name, output := range variables {
+			env[function][name] = outputs[output]
+		}
+	}
+	d.read(c.dir, env["StreamsFunction"])
+	d.ingest = d.start(c.binaries["IngestFunction"], env["IngestFunction"], &d.ingestSaid)
+	d.streams = d.start(c.binaries["StreamsFunction"], env["StreamsFunction"], &d.streamsSaid)
+	d.mapFunctions(outputs["EventsStreamArn"])
+	return d
+}
+
+// read opens the store on the tables, by what the streams function is told of them.
+func (d *deployed) read(dir string, env map[string]string) {
+	d.Helper()
+	var err error
+	if d.plan, err = pipeline.Load(os.DirFS(dir), "pipeline.yaml", pipeline.Secret([]byte(env["INGOT_PII_KEY"]))); err != nil {
+		d.Fatal(err)
+	}
+	counting, err := aggregate.ParseCounting(env["INGOT_COUNTING"])
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.store, err = store.New(store.Config{Client: d.clients.DynamoDB, Pipeline: d.plan, Counting: counting,
+		Events: env["INGOT_TABLE"], Aggregates: env["INGOT_AGGREGATES_TABLE"]})
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+func (d *deployed) start(binary string, env map[string]string, said *output) *runtimeapi.Process {
+	d.Helper()
+	p, err := runtimeapi.Start(d.Context(), runtimeapi.Config{Binary: binary, Env: env, Stdout: said, Stderr: said})
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() {
+		p.Close()
+		if d.Failed() {
+			d.Logf("%s printed:\n%s", filepath.Base(binary), said)
+		}
+	})
+	return p
+}
+
+// mapFunctions connects queue and stream to the processes, with the batches that the template declares.
+func (d *deployed) mapFunctions(streamARN string) {
+	d.Helper()
+	function := func(p *runtimeapi.Process) esm.Function {
+		return esm.Function{Timeout: time.Minute, Handler: func(ctx context.Context, payload []byte) ([]byte, error) {
+			return p.Invoke(ctx, payload, time.Minute)
+		}}
+	}
+	failed := func(inv esm.Invocation, err error) {
+		d.Errorf("a batch of %d from %s failed: %v", len(inv.IDs), inv.Source, err)
+	}
+	var err error
+	if d.queue, err = esm.NewQueue(d.Context(), esm.QueueConfig{Client: d.clients.SQS, URL: d.queueURL, BatchSize: 1000,
+		ReportBatchItemFailures: true, Function: function(d.ingest), OnFailure: failed}); err != nil {
+		d.Fatal(err)
+	}
+	if d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.clients.Streams, ARN: streamARN, BatchSize: 1000,
+		ReportBatchItemFailures: true, Function: function(d.streams), OnFailure: failed}); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// until polls until done reports true.
+func (d *deployed) until(what string, poll func() error, done func() bool) {
+	d.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		if err := poll(); err != nil {
+			d.Fatal(err)
+		}
+		if done() {
+			return
+		}
+		if time.Now().After(deadline) {
+			d.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
+
+// send sends messages and delivers until the queue is empty.
+func (d *deployed) send(bodies ...string) {
+	d.Helper()
+	for _, body := range bodies {
+		_, err := d.clients.SQS.SendMessage(d.Context(), &sqs.SendMessageInput{QueueUrl: &d.queueURL, MessageBody: &body})
+		if err != nil {
+			d.Fatal(err)
+		}
+	}
+	d.until("the queue is empty", func() error { _, err := d.queue.Poll(d.Context()); return err }, func() bool {
+		out, err := d.clients.SQS.GetQueueAttributes(d.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &d.queueURL,
+			AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
+				types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
+		if err != nil {
+			d.Fatal(err)
+		}
+		for _, n := range out.Attributes {
+			if n != "0" {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+const broken = `{"type": "order.placed", "merchant_id`
+
+// check sends events and what is wrong with real ones: one comes twice, and one is broken. Then it delivers the changes
+// and looks at all that is stored, counted, quarantined and reported.
+func (d *deployed) check(bodies []string) {
+	d.Helper()
+	d.send(append(slices.Clone(bodies), broken)...)
+	d.send(bodies[0])
+	want := map[event.Key]bool{}
+	for _, body := range bodies {
+		item, err := d.plan.Plan(envelope.Message{Body: body})
+		if err != nil {
+			d.Fatal(err)
+		}
+		want[item.Key] = true
+	}
+	stored := map[event.Key]bool{}
+	for item, err := range d.store.Items(d.Context()) {
+		if err != nil {
+			d.Fatal(err)
+		}
+		stored[item.Key] = true
+	}
+	if len(want) != len(bodies) || !maps.Equal(stored, want) {
+		d.Errorf("the events table holds %v, want %v", stored, want)
+	}
+	d.checkQuarantine()
+	var report *verify.Report
+	d.until("every change is counted", func() error { _, err := d.stream.Poll(d.Context()); return err }, func() bool {
+		var err error
+		if report, err = verify.Totals(d.Context(), d.plan, d.store, time.Now()); err != nil {
+			d.Fatal(err)
+		}
+		return report.OK() && report.Totals > 0
+	})
+	d.ingest.Close()
+	d.streams.Close()
+	reported := map[string]int{"EventsReceived": len(bodies) + 2, "Inserted": len(bodies), "Duplicate": 1, "Poison": 1, "Returned": 0}
+	for metric, want := range reported {
+		if got := d.ingestSaid.sum(metric); got != float64(want) {
+			d.Errorf("the ingest function reports %v %s, want %d", got, metric, want)
+		}
+	}
+	if got := d.streamsSaid.sum("ChangesReceived"); got != float64(len(bodies)) {
+		d.Errorf("the streams function reports %v changes, want %d", got, len(bodies))
+	}
+}
+
+// checkQuarantine: the broken message is there as it was sent, with its reason, and nothing else.
+func (d *deployed) checkQuarantine() {
+	d.Helper()
+	out, err := d.clients.SQS.ReceiveMessage(d.Context(), &sqs.ReceiveMessageInput{QueueUrl: &d.quarantine,
+		MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}, WaitTimeSeconds: 5})
+	if err != nil || len(out.Messages) != 1 || aws.ToString(out.Messages[0].Body) != broken {
+		d.Fatalf("in quarantine: %+v, %v", out, err)
+	}
+	var note struct{ Verdict, Reason string }
+	text := aws.ToString(out.Messages[0].MessageAttributes[handler.Attribute].StringValue)
+	if err := json.Unmarshal([]byte(text), &note); err != nil || note.Verdict != "Poison" || note.Reason != "undecodable" {
+		d.Errorf("the note in quarantine is %q", text)
+	}
+}
+
+// TestDeployed deploys the sample shop with the parameters of docs/localstack.md.
+func TestDeployed(t *testing.T) {
+	sampleshop.PipelineAtRoot(t, "..")
+	e, _ := open(t)
+	dir, binaries := t.TempDir(), map[string]string{}
+	for function, pkg := range map[string]string{"IngestFunction": "cmd/ingest", "StreamsFunction": "cmd/streams"} {
+		binaries[function] = filepath.Join(dir, function, "bootstrap")
+		if err := runtimeapi.Build(t.Context(), "github.com/ingot-events/ingot/"+pkg, binaries[function], ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := deploy(t, deployment{dir: "..", binaries: binaries, parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
+	d.check(orders(t, 12))
+	checkDay(t, d.store, 12)
+}
+
+// orders are so many orders of one day, each like the first sample of events/.
+func orders(t *testing.T, n int) (bodies []string) {
+	t.Helper()
+	text, err := os.ReadFile("../events/ingest-one.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one events.SQSEvent
+	if err := json.Unmarshal(text, &one); err != nil {
+		t.Fatal(err)
+	}
+	for n := range n {
+		bodies = append(bodies, strings.Replace(one.Records[0].Body, `"o-1"`, fmt.Sprintf(`"o-%d"`, n+1), 1))
+	}
+	return bodies
+}
+
+// checkDay reads the total of so many of those orders.
+func checkDay(t *testing.T, st *store.Store, n int) {
+	t.Helper()
+	day := time.Date(2099, 3, 14, 0, 0, 0, 0, time.UTC)
+	by := map[string]string{"merchant": "m-101", "currency": "EUR"}
+	totals, err := st.Total(t.Context(), "merchant_daily", by, day, day.AddDate(0, 0, 1))
+	if err != nil || len(totals) != 1 {
+		t.Fatalf("the day's total: %+v, %v", totals, err)
+	}
+	values := totals[0].Values
+	if values["orders"].String() != fmt.Sprint(n) || values["ordered"].String() != fmt.Sprint(n*4998) {
+		t.Errorf("the day's total is %v, want %d orders of 4998 cents each", values, n)
+	}
+}
