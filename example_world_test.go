@@ -30,9 +30,10 @@ func check(err error) {
 // newTables is an engine with empty tables and a stream, in this process.
 func newTables() *embedded.Engine {
 	engine := embedded.New(embedded.Config{Partitions: 1})
-	_, err := stack.EventsTable(context.Background(), engine, "events", []string{"GSI1", "GSI2", "GSI3"})
+	_, err := stack.EventsTable("events", "GSI1", "GSI2", "GSI3").Create(context.Background(), engine.DynamoDB())
 	check(err)
-	check(stack.AggregatesTable(context.Background(), engine, "totals"))
+	_, err = stack.AggregatesTable("totals").Create(context.Background(), engine.DynamoDB())
+	check(err)
 	return engine
 }
 

@@ -5,11 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // SQS takes 1 MiB in one request: letters that come to exactly that go together, and one byte more goes alone. A
@@ -27,7 +25,7 @@ func TestQuarantineFillsARequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := embedded.New(embedded.Config{})
-			queue, err := e.SQS().CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String("quarantine")})
+			url, err := stack.Queue{Name: "quarantine"}.Create(context.Background(), e.SQS())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +33,7 @@ func TestQuarantineFillsARequest(t *testing.T) {
 			for _, size := range tt.sizes {
 				letters = append(letters, handler.Letter{Body: strings.Repeat("x", size)})
 			}
-			for i, err := range handler.SQS(e.SQS(), *queue.QueueUrl).Send(context.Background(), letters) {
+			for i, err := range handler.SQS(e.SQS(), url).Send(context.Background(), letters) {
 				if err != nil {
 					t.Errorf("letter %d: %v", i, err)
 				}

@@ -14,10 +14,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -26,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -106,7 +103,11 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	if w.plan, err = s.load(); err != nil {
 		t.Fatal(err)
 	}
-	w.createTables()
+	resources, err := stack.New(context.Background(), w.engine, stack.Config{Indexes: w.plan.Indexes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.url = resources.Quarantine
 	env := env.Env{Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 	if s.env != nil {
@@ -117,14 +118,6 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := w.engine.SQS().CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String("quarantine")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.url = *out.QueueUrl
-	if _, err := w.engine.S3().CreateBucket(context.Background(), &s3.CreateBucketInput{Bucket: aws.String("archive")}); err != nil {
-		t.Fatal(err)
-	}
 	logger := slog.New(slog.NewTextHandler(&w.log, nil))
 	quarantine := handler.SQSIn(env, w.engine.SQS(), w.url)
 	w.ingest = &handler.Ingest{Plan: w.plan, Store: w.store, Quarantine: quarantine, Log: logger, Env: env,
@@ -133,33 +126,6 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	w.streams = &handler.Streams{Plan: w.plan, Store: w.store, Quarantine: quarantine, Archive: handler.S3(w.engine.S3(), "archive"), Log: logger, Env: env,
 		OnBatch: func(_ context.Context, r handler.StreamsReport) { w.counted = append(w.counted, r) }}
 	return w
-}
-
-func (w *world) createTables() {
-	w.t.Helper()
-	key := func(prefix string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{{AttributeName: aws.String(prefix + "PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(prefix + "SK"), KeyType: types.KeyTypeRange}}
-	}
-	text := func(prefix string) []types.AttributeDefinition {
-		return []types.AttributeDefinition{{AttributeName: aws.String(prefix + "PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String(prefix + "SK"), AttributeType: types.ScalarAttributeTypeS}}
-	}
-	table := &dynamodb.CreateTableInput{TableName: aws.String("events"), KeySchema: key(""), AttributeDefinitions: text(""), BillingMode: types.BillingModePayPerRequest,
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}}
-	for _, index := range w.plan.Indexes() {
-		table.AttributeDefinitions = append(table.AttributeDefinitions, text(index)...)
-		table.GlobalSecondaryIndexes = append(table.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: aws.String(index), KeySchema: key(index), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
-	}
-	totals := &dynamodb.CreateTableInput{TableName: aws.String("totals"), KeySchema: key(""), AttributeDefinitions: text(""), BillingMode: types.BillingModePayPerRequest}
-	for _, in := range []*dynamodb.CreateTableInput{table, totals} {
-		if _, err := w.engine.DynamoDB().CreateTable(context.Background(), in); err != nil {
-			w.t.Fatal(err)
-		}
-		_, err := w.engine.DynamoDB().UpdateTimeToLive(context.Background(), &dynamodb.UpdateTimeToLiveInput{TableName: in.TableName,
-			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
-		if err != nil {
-			w.t.Fatal(err)
-		}
-	}
 }
 
 // intercept applies the first fault that waits for this call.

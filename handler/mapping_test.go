@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -59,11 +60,10 @@ func newMapped(t *testing.T, seed uint64, c aggregate.Counting) *mapped {
 			fault{api: api, always: true, before: &types.ProvisionedThroughputExceededException{}, applies: chance(0.05)},
 			fault{api: api, always: true, late: &m.late, before: errLost, applies: chance(0.05)})
 	}
-	out, err := m.engine.SQS().CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String("ingest"), Attributes: map[string]string{"VisibilityTimeout": "90"}})
-	if err != nil {
+	var err error
+	if m.url, err = (stack.Queue{Name: "ingest", Visibility: 90 * time.Second}).Create(context.Background(), m.engine.SQS()); err != nil {
 		t.Fatal(err)
 	}
-	m.url = *out.QueueUrl
 	function := func(h lambda.Handler) esm.Function {
 		chance := func(esm.Invocation) bool { return m.trouble && m.r.Float64() < 0.1 }
 		return esm.Function{Handler: h.Invoke, Timeout: time.Minute, Now: func() time.Time { return m.now }, Faults: esm.Faults{Duplicate: chance, DropAnswer: chance, Forget: chance}}

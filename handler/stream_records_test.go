@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -35,9 +36,7 @@ func (w *world) image(body string) attributes {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_, _ = w.engine.DynamoDB().CreateTable(context.Background(), &dynamodb.CreateTableInput{TableName: aws.String("images"), BillingMode: types.BillingModePayPerRequest,
-		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}},
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}})
+	_, _ = stack.Table{Name: "images"}.Create(context.Background(), w.engine.DynamoDB()) // the first time; then it is there
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}}
 	if _, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key}); err != nil {
 		w.t.Fatal(err)

@@ -13,15 +13,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
-func (w *world) createQueue(attributes map[string]string) string {
+func (w *world) createQueue(q stack.Queue) string {
 	w.Helper()
-	out, err := w.sqs.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: aws.String(name(w)), Attributes: attributes})
+	q.Name = name(w)
+	url, err := q.Create(ctx, w.sqs)
 	if err != nil {
 		w.Fatal(err)
 	}
-	return aws.ToString(out.QueueUrl)
+	return url
 }
 
 func (w *world) attribute(url string, which types.QueueAttributeName) string {

@@ -11,14 +11,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -98,16 +93,18 @@ func (s *samServices) world(t *testing.T, key, counting string) *samWorld {
 	if w.plan, err = pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(key))); err != nil {
 		t.Fatal(err)
 	}
-	w.table(t, events, w.plan.Indexes())
-	w.table(t, aggregates, nil)
-	if _, err := w.clients.S3.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
+	// Without a stream, which would reach nobody: the changes come from files.
+	for _, table := range []stack.Table{{Name: events, Indexes: w.plan.Indexes()}, {Name: aggregates}} {
+		if _, err := table.Create(t.Context(), w.clients.DynamoDB); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := stack.CreateArchive(t.Context(), w.clients.S3, bucket); err != nil {
 		t.Fatal(err)
 	}
-	queue, err := w.clients.SQS.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(name(t))})
-	if err != nil {
+	if w.queue, err = (stack.Queue{Name: name(t)}).Create(t.Context(), w.clients.SQS); err != nil {
 		t.Fatal(err)
 	}
-	w.queue = *queue.QueueUrl
 	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates, Counting: way}); err != nil {
 		t.Fatal(err)
 	}
@@ -121,26 +118,4 @@ func (s *samServices) world(t *testing.T, key, counting string) *samWorld {
 		t.Fatal(err)
 	}
 	return w
-}
-
-// table makes a table with the keys and indexes that template.yaml gives it. Its stream would reach nobody: the
-// changes come from files.
-func (w *samWorld) table(t *testing.T, name string, indexes []string) {
-	t.Helper()
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
-	keys := func(prefix string) []types.KeySchemaElement {
-		pk, sk := prefix+"PK", prefix+"SK"
-		in.AttributeDefinitions = append(in.AttributeDefinitions,
-			types.AttributeDefinition{AttributeName: &pk, AttributeType: types.ScalarAttributeTypeS},
-			types.AttributeDefinition{AttributeName: &sk, AttributeType: types.ScalarAttributeTypeS})
-		return []types.KeySchemaElement{{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange}}
-	}
-	in.KeySchema = keys("")
-	for _, index := range indexes {
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: &index, KeySchema: keys(index),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
-	}
-	if _, err := w.clients.DynamoDB.CreateTable(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -2,21 +2,18 @@ package integration
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -47,14 +44,14 @@ type world struct {
 func newWorld(t testing.TB, b *backend, counting aggregate.Counting, change ...func(*world)) *world {
 	t.Helper()
 	w := &world{TB: t, backend: b, counting: counting, verdicts: map[event.Verdict]int{}, events: name(t), totals: name(t), bucket: name(t), spec: shop()}
-	w.createTable(w.events, true)
-	w.createTable(w.totals, false)
-	if _, err := b.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &w.bucket}); err != nil {
+	w.stream = w.createTable(stack.EventsTable(w.events, "GSI1"))
+	w.createTable(stack.AggregatesTable(w.totals))
+	if err := stack.CreateArchive(ctx, b.s3, w.bucket); err != nil {
 		t.Fatal(err)
 	}
-	w.dead = w.createQueue(nil)
-	w.quarantine = w.createQueue(nil)
-	w.queue = w.createQueue(map[string]string{"VisibilityTimeout": "120", "RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":3}`, w.arn(w.dead))})
+	w.dead = w.createQueue(stack.Queue{})
+	w.quarantine = w.createQueue(stack.Queue{})
+	w.queue = w.createQueue(stack.Queue{Visibility: 2 * time.Minute, DeadLetters: w.dead, MaxReceives: 3})
 	for _, c := range change {
 		c(w)
 	}
@@ -104,40 +101,15 @@ func (w *world) quarantineAt(url string) {
 	w.streams.Quarantine = w.ingest.Quarantine
 }
 
-// createTable makes a table as template.yaml declares it: keys, index, stream, time to live.
-func (w *world) createTable(name string, events bool) {
+// createTable makes a table that goes when the test ends, and returns the ARN of its stream if it has one.
+func (w *world) createTable(t stack.Table) (stream string) {
 	w.Helper()
-	keys := func(prefix string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{{AttributeName: aws.String(prefix + "PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(prefix + "SK"), KeyType: types.KeyTypeRange}}
-	}
-	text := func(prefix string) []types.AttributeDefinition {
-		return []types.AttributeDefinition{{AttributeName: aws.String(prefix + "PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String(prefix + "SK"), AttributeType: types.ScalarAttributeTypeS}}
-	}
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: keys(""), AttributeDefinitions: text("")}
-	if events {
-		in.AttributeDefinitions = append(in.AttributeDefinitions, text("GSI1")...)
-		in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: keys("GSI1"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}}
-		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
-	}
-	if _, err := w.db.CreateTable(ctx, in); err != nil {
-		w.Fatal(err)
-	}
-	w.Cleanup(func() { _, _ = w.db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name}) })
-	w.until("table active", func() bool {
-		out, err := w.db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
-		if err != nil {
-			w.Fatal(err)
-		}
-		if events {
-			w.stream = aws.ToString(out.Table.LatestStreamArn)
-		}
-		return out.Table.TableStatus == types.TableStatusActive && (!events || w.stream != "")
-	})
-	_, err := w.db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
+	stream, err := t.Create(ctx, w.db)
 	if err != nil {
 		w.Fatal(err)
 	}
+	w.Cleanup(func() { _, _ = w.db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &t.Name}) })
+	return stream
 }
 
 // patience is how long a test waits for what happens by itself, by the clock of this machine: longer than the queues

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -97,7 +98,9 @@ func newWorld(t testing.TB, options ...option) *world {
 		o(&config, &spec, &c)
 	}
 	w.engine = embedded.New(config)
-	w.createTables()
+	if _, err := stack.New(context.Background(), w.engine, stack.Config{Indexes: []string{"GSI1"}}); err != nil {
+		t.Fatal(err)
+	}
 	w.plan = w.compile(spec)
 	c.Client, c.Pipeline = w.engine.DynamoDB(), w.plan
 	w.store = w.open(c)
@@ -120,33 +123,6 @@ func (w *world) open(c store.Config) *store.Store {
 		w.t.Fatal(err)
 	}
 	return s
-}
-
-func (w *world) createTables() {
-	w.t.Helper()
-	key := []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}
-	text := func(names ...string) (out []types.AttributeDefinition) {
-		for _, name := range names {
-			out = append(out, types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS})
-		}
-		return out
-	}
-	for _, in := range []*dynamodb.CreateTableInput{
-		{TableName: aws.String("events"), KeySchema: key, AttributeDefinitions: text("PK", "SK", "GSI1PK", "GSI1SK"), BillingMode: types.BillingModePayPerRequest,
-			GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
-				KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("GSI1PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("GSI1SK"), KeyType: types.KeyTypeRange}}}},
-			StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}},
-		{TableName: aws.String("totals"), KeySchema: key, AttributeDefinitions: text("PK", "SK"), BillingMode: types.BillingModePayPerRequest},
-	} {
-		if _, err := w.engine.DynamoDB().CreateTable(context.Background(), in); err != nil {
-			w.t.Fatal(err)
-		}
-		_, err := w.engine.DynamoDB().UpdateTimeToLive(context.Background(), &dynamodb.UpdateTimeToLiveInput{TableName: in.TableName,
-			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
-		if err != nil {
-			w.t.Fatal(err)
-		}
-	}
 }
 
 // intercept applies the first fault that waits for this call.

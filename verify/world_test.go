@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -58,34 +59,16 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, now: epoch}
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Behind: embedded.Oldest})
-	key := []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}
-	names := []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}
-	arn := ""
-	for _, in := range []*dynamodb.CreateTableInput{
-		{TableName: aws.String("events"), KeySchema: key, AttributeDefinitions: names, BillingMode: types.BillingModePayPerRequest,
-			StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}},
-		{TableName: aws.String("totals"), KeySchema: key, AttributeDefinitions: names, BillingMode: types.BillingModePayPerRequest},
-	} {
-		out, err := w.engine.DynamoDB().CreateTable(context.Background(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out.TableDescription.LatestStreamArn != nil {
-			arn = *out.TableDescription.LatestStreamArn
-		}
-		_, err = w.engine.DynamoDB().UpdateTimeToLive(context.Background(), &dynamodb.UpdateTimeToLiveInput{TableName: in.TableName,
-			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+	resources, err := stack.New(context.Background(), w.engine, stack.Config{})
+	if err != nil {
+		t.Fatal(err)
 	}
 	w.deploy(orders())
 	// The mapping lives longer than any one version of the function.
 	invoke := func(ctx context.Context, payload []byte) ([]byte, error) {
 		return lambda.NewHandler(w.streams.Handle).Invoke(ctx, payload)
 	}
-	var err error
-	w.mapping, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: arn, Window: time.Minute, BatchSize: 7, ReportBatchItemFailures: true,
+	w.mapping, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: resources.StreamARN, Window: time.Minute, BatchSize: 7, ReportBatchItemFailures: true,
 		Function: esm.Function{Handler: invoke, Timeout: time.Minute, Now: func() time.Time { return w.now }}})
 	if err != nil {
 		t.Fatal(err)

@@ -46,9 +46,10 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, engine: embedded.New(embedded.Config{})}
-	arn, err := stack.EventsTable(t.Context(), w.engine, "events", nil)
+	arn, err := stack.EventsTable("events").Create(t.Context(), w.engine.DynamoDB())
 	w.must(err)
-	w.must(stack.AggregatesTable(t.Context(), w.engine, "totals"))
+	_, err = stack.AggregatesTable("totals").Create(t.Context(), w.engine.DynamoDB())
+	w.must(err)
 	w.deploy(strings.Replace(spec, "EPOCH", "1", 1))
 	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: arn, Window: time.Minute, ReportBatchItemFailures: true,
 		Function: esm.Function{Handler: w.count, Timeout: time.Minute}})

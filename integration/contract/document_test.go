@@ -204,12 +204,12 @@ func TestEveryErrorIsMet(t *testing.T) {
 	}
 }
 
-// readErrors are the codes that the store names: as strings in codeOutcome and denial, as types in classify.
+// readErrors are the codes that the store names: as strings in codeOutcome and awserr.DeniedCode, as types in classify.
 func readErrors(t *testing.T) []string {
 	t.Helper()
 	var decls []ast.Decl
-	for _, name := range []string{"errors.go", "denied.go"} {
-		file, err := parser.ParseFile(token.NewFileSet(), "../../store/"+name, nil, 0)
+	for _, name := range []string{"store/errors.go", "internal/awserr/denied.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), "../../"+name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func readErrors(t *testing.T) []string {
 	codes := map[string]bool{}
 	for _, decl := range decls {
 		f, ok := decl.(*ast.FuncDecl)
-		if !ok || !slices.Contains([]string{"codeOutcome", "denial", "classify"}, f.Name.Name) {
+		if !ok || !slices.Contains([]string{"codeOutcome", "DeniedCode", "classify"}, f.Name.Name) {
 			continue
 		}
 		ast.Inspect(f, func(n ast.Node) bool {

@@ -8,11 +8,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 func files(t *testing.T, h *Harness) {
 	bucket := h.Name(t)
-	if _, err := h.S3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
+	if err := stack.CreateArchive(ctx, h.S3, bucket); err != nil {
 		t.Fatal(err)
 	}
 	put := func(bucket, name, body string) (string, error) {

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // queue is a fresh queue.
@@ -17,18 +20,19 @@ type queue struct {
 	testing.TB
 	h   *Harness
 	url string
-	arn string
 }
 
-func newQueue(t testing.TB, h *Harness, suffix string, attributes map[string]string) *queue {
+// newQueue makes a queue with a name of its own.
+func newQueue(t testing.TB, h *Harness, q stack.Queue) *queue {
 	t.Helper()
-	out, err := h.SQS.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: aws.String(h.Name(t) + suffix), Attributes: attributes})
+	if q.Name = h.Name(t); q.FIFO {
+		q.Name += ".fifo"
+	}
+	url, err := q.Create(ctx, h.SQS)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &queue{TB: t, h: h, url: aws.ToString(out.QueueUrl)}
-	q.arn = q.attribute(types.QueueAttributeNameQueueArn)
-	return q
+	return &queue{TB: t, h: h, url: url}
 }
 
 func (q *queue) attribute(name types.QueueAttributeName) string {
@@ -114,7 +118,7 @@ func (q *queue) letters(out *sqs.SendMessageBatchOutput, err error, sent []strin
 
 func letters(t *testing.T, h *Harness) {
 	h.run(t, "what a mapping asks first", func(t *testing.T) {
-		q := newQueue(t, h, "", map[string]string{"VisibilityTimeout": "77"})
+		q := newQueue(t, h, stack.Queue{Visibility: 77 * time.Second})
 		out, err := h.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &q.url,
 			AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn, types.QueueAttributeNameVisibilityTimeout}})
 		if err != nil || len(out.Attributes) != 2 || out.Attributes["VisibilityTimeout"] != "77" || !strings.HasPrefix(out.Attributes["QueueArn"], "arn:aws:sqs:") {
@@ -122,7 +126,7 @@ func letters(t *testing.T, h *Harness) {
 		}
 	})
 	h.run(t, "a message comes as it was sent", func(t *testing.T) {
-		q := newQueue(t, h, "", nil)
+		q := newQueue(t, h, stack.Queue{})
 		e := entry("0", "{\"text\":\"tab\t, newline\n, ü, \U0001F600, \\u0000\"}")
 		e.MessageAttributes = map[string]types.MessageAttributeValue{
 			"ingot":  {DataType: aws.String("String"), StringValue: aws.String(`{"reason":"x"}`)},
@@ -148,7 +152,7 @@ func letters(t *testing.T, h *Harness) {
 		}
 	})
 	h.run(t, "what is in flight is hidden, and comes back", func(t *testing.T) {
-		q := newQueue(t, h, "", map[string]string{"VisibilityTimeout": "600"})
+		q := newQueue(t, h, stack.Queue{Visibility: 10 * time.Minute})
 		q.sent("0", "1")
 		got := q.take(2)
 		if more := q.receive(10); len(more) != 0 {
@@ -174,7 +178,7 @@ func letters(t *testing.T, h *Harness) {
 		}
 	})
 	h.run(t, "a receive brings at most as many as asked for", func(t *testing.T) {
-		q := newQueue(t, h, "", nil)
+		q := newQueue(t, h, stack.Queue{})
 		q.sent("0", "1", "2", "3")
 		if got := q.receive(3); len(got) == 0 || len(got) > 3 {
 			t.Errorf("%d messages", len(got))
@@ -183,7 +187,7 @@ func letters(t *testing.T, h *Harness) {
 		refused(t, err, "InvalidParameterValue")
 	})
 	h.run(t, "a batch of letters is taken apart", func(t *testing.T) {
-		q := newQueue(t, h, "", nil)
+		q := newQueue(t, h, stack.Queue{})
 		odd := entry("bell", "ring \a")
 		out, err := q.send(entry("fine", "x"), odd)
 		q.letters(out, err, []string{"fine"}, map[string]string{"bell": "InvalidMessageContents"})
@@ -192,7 +196,7 @@ func letters(t *testing.T, h *Harness) {
 		}
 	})
 	h.run(t, "a batch that is none", func(t *testing.T) {
-		q := newQueue(t, h, "", nil)
+		q := newQueue(t, h, stack.Queue{})
 		_, err := q.send()
 		refused(t, err, "AWS.SimpleQueueService.EmptyBatchRequest")
 		var eleven []types.SendMessageBatchRequestEntry
@@ -211,7 +215,7 @@ func letters(t *testing.T, h *Harness) {
 		}
 	})
 	h.run(t, "the largest message", func(t *testing.T) {
-		q := newQueue(t, h, "", nil)
+		q := newQueue(t, h, stack.Queue{})
 		out, err := q.send(entry("0", strings.Repeat("x", 1<<20)))
 		q.letters(out, err, []string{"0"}, map[string]string{})
 		if got := q.take(1)[0]; len(aws.ToString(got.Body)) != 1<<20 {
@@ -219,7 +223,7 @@ func letters(t *testing.T, h *Harness) {
 		}
 	})
 	h.run(t, "a queue that is not there", func(t *testing.T) {
-		q := newQueue(t, h, "", nil)
+		q := newQueue(t, h, stack.Queue{})
 		q.url += "-gone"
 		_, err := q.send(entry("0", "x"))
 		refused(t, err, "AWS.SimpleQueueService.NonExistentQueue")
@@ -229,14 +233,14 @@ func letters(t *testing.T, h *Harness) {
 		refused(t, err, "AWS.SimpleQueueService.NonExistentQueue")
 	})
 	h.run(t, "a queue that is there with other attributes", func(t *testing.T) {
-		name := aws.String(h.Name(t))
+		name := h.Name(t)
 		for i, want := range []string{"", "", "QueueAlreadyExists"} {
-			_, err := h.SQS.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: name, Attributes: map[string]string{"VisibilityTimeout": fmt.Sprint(30 + i/2)}})
+			_, err := stack.Queue{Name: name, Visibility: time.Duration(30+i/2) * time.Second}.Create(ctx, h.SQS)
 			refused(t, err, want)
 		}
 	})
 	h.run(t, "a handle that is none", func(t *testing.T) {
-		q := newQueue(t, h, "", nil)
+		q := newQueue(t, h, stack.Queue{})
 		out := q.delete(aws.String("not a handle"))
 		if len(out.Successful) != 0 || len(out.Failed) != 1 || aws.ToString(out.Failed[0].Code) != "ReceiptHandleIsInvalid" {
 			t.Errorf("got %v", out)

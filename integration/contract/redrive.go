@@ -3,10 +3,13 @@ package contract
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // handBack makes a message visible at once, as a failed batch is after its visibility timeout.
@@ -19,8 +22,8 @@ func (q *queue) handBack(m types.Message) {
 
 func redrives(t *testing.T, h *Harness) {
 	h.run(t, "a message received too often goes to the dead-letter queue", func(t *testing.T) {
-		dead := newQueue(t, h, "", nil)
-		q := newQueue(t, h, "", map[string]string{"VisibilityTimeout": "600", "RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":2}`, dead.arn)})
+		dead := newQueue(t, h, stack.Queue{})
+		q := newQueue(t, h, stack.Queue{Visibility: 10 * time.Minute, DeadLetters: dead.url, MaxReceives: 2})
 		e := entry("0", "body")
 		e.MessageAttributes = map[string]types.MessageAttributeValue{"trace": {DataType: aws.String("String"), StringValue: aws.String("t1")}}
 		out, err := q.send(e)
@@ -47,12 +50,12 @@ func redrives(t *testing.T, h *Harness) {
 		if aws.ToString(letter.Body) != "body" || aws.ToString(letter.MessageId) != id || aws.ToString(letter.MessageAttributes["trace"].StringValue) != "t1" {
 			t.Errorf("letter %s %q %v", aws.ToString(letter.MessageId), aws.ToString(letter.Body), letter.MessageAttributes)
 		}
-		if got := letter.Attributes["DeadLetterQueueSourceArn"]; got != q.arn {
-			t.Errorf("it names its source as %q, want %s", got, q.arn)
+		if got := letter.Attributes["DeadLetterQueueSourceArn"]; got != q.attribute(types.QueueAttributeNameQueueArn) {
+			t.Errorf("it names its source as %q, want %s", got, q.attribute(types.QueueAttributeNameQueueArn))
 		}
 	})
 	h.run(t, "a FIFO group waits for its first message", func(t *testing.T) {
-		q := newQueue(t, h, ".fifo", map[string]string{"FifoQueue": "true", "VisibilityTimeout": "600"})
+		q := newQueue(t, h, stack.Queue{FIFO: true, Visibility: 10 * time.Minute})
 		var entries []types.SendMessageBatchRequestEntry
 		for i, group := range []string{"a", "b", "a", "a"} {
 			e := entry(fmt.Sprint(i), fmt.Sprint(group, i))
@@ -69,7 +72,7 @@ func redrives(t *testing.T, h *Harness) {
 		}
 	})
 	h.run(t, "a FIFO group comes in order, one receive after the other", func(t *testing.T) {
-		q := newQueue(t, h, ".fifo", map[string]string{"FifoQueue": "true", "VisibilityTimeout": "600", "ContentBasedDeduplication": "true"})
+		q := newQueue(t, h, stack.Queue{FIFO: true, ByContent: true, Visibility: 10 * time.Minute})
 		for i := range 3 {
 			if _, err := h.SQS.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: aws.String(fmt.Sprint(i)), MessageGroupId: aws.String("a")}); err != nil {
 				t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -64,10 +65,8 @@ func spec(epoch int64) pipeline.Spec {
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
-	key := []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}
-	names := []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}
 	for _, name := range []string{"events", "totals"} {
-		if _, err := s.engine.DynamoDB().CreateTable(t.Context(), &dynamodb.CreateTableInput{TableName: &name, KeySchema: key, AttributeDefinitions: names, BillingMode: types.BillingModePayPerRequest}); err != nil {
+		if _, err := (stack.Table{Name: name}).Create(t.Context(), s.engine.DynamoDB()); err != nil {
 			t.Fatal(err)
 		}
 	}

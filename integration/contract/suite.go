@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 var ctx = context.Background()
@@ -47,30 +49,11 @@ type table struct {
 func newTable(t testing.TB, h *Harness) *table {
 	t.Helper()
 	name := h.Name(t)
-	text := func(name string) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
-	}
-	keys := func(pk, sk string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange}}
-	}
-	out, err := h.DynamoDB.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: keys("PK", "SK"),
-		AttributeDefinitions: []types.AttributeDefinition{text("PK"), text("SK"), text("GSI1PK"), text("GSI1SK")},
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: keys("GSI1PK", "GSI1SK"),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}},
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages},
-	})
+	stream, err := stack.Table{Name: name, Indexes: []string{"GSI1"}, Stream: true}.Create(ctx, h.DynamoDB)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &table{TB: t, h: h, db: h.DynamoDB, name: name, stream: aws.ToString(out.TableDescription.LatestStreamArn)}
-	h.Until(t, "table active", func() bool {
-		out, err := h.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
-		if err == nil && w.stream == "" {
-			w.stream = aws.ToString(out.Table.LatestStreamArn)
-		}
-		return err == nil && out.Table.TableStatus == types.TableStatusActive && w.stream != ""
-	})
+	w := &table{TB: t, h: h, db: h.DynamoDB, name: name, stream: stream}
 	t.Cleanup(func() { _, _ = h.DynamoDB.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name}) })
 	return w
 }

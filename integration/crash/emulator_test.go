@@ -12,11 +12,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/ingot-events/ingot/integration/endpoint"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // open finds a DynamoDB, or skips.
@@ -61,27 +61,17 @@ func find(ctx context.Context) (*endpoint.Endpoint, error) {
 	return e, nil
 }
 
-// createTable makes a table; an events table has a stream, whose ARN is returned.
-func createTable(t *testing.T, db *dynamodb.Client, name string, events bool) (streamARN string) {
+// createTable makes a table; where it has a stream, the stream's ARN is returned.
+func createTable(t *testing.T, db *dynamodb.Client, table stack.Table) (streamARN string) {
 	t.Helper()
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
-		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}},
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}}
-	if events {
-		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
-	}
-	if _, err := db.CreateTable(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { // the endpoint may not be ours
-		_, _ = db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &name}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
-	})
-	wait := dynamodb.NewTableExistsWaiter(db, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second })
-	out, err := wait.WaitForOutput(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}, time.Minute)
+	streamARN, err := table.Create(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return aws.ToString(out.Table.LatestStreamArn)
+	t.Cleanup(func() { // the endpoint may not be ours
+		_, _ = db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &table.Name}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+	})
+	return streamARN
 }
 
 // numbered gives sequence numbers the 21 digits that the service's have at least: Dynoxide counts from 1. The

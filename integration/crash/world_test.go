@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -52,15 +51,15 @@ func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, co
 	if w.plan, err = pipeline.Load(os.DirFS("testdata"), "pipeline.yaml"); err != nil {
 		t.Fatal(err)
 	}
-	streamARN := createTable(t, w.clients.DynamoDB, w.events, true)
-	createTable(t, w.clients.DynamoDB, w.totals, false)
+	streamARN := createTable(t, w.clients.DynamoDB, stack.Table{Name: w.events, Stream: true})
+	createTable(t, w.clients.DynamoDB, stack.Table{Name: w.totals})
 	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: w.events, Aggregates: w.totals, Counting: counting}); err != nil {
 		t.Fatal(err)
 	}
 	w.engine = embedded.New(embedded.Config{Now: w.now, Seed: seed})
-	w.quarantineURL = w.createQueue("quarantine", nil)
+	w.quarantineURL = w.createQueue(stack.Queue{Name: "quarantine"})
 	// No message goes to a dead-letter queue, however often its batch is killed.
-	w.queueURL = w.createQueue("queue", map[string]string{"VisibilityTimeout": strconv.Itoa(int(visibility / time.Second))})
+	w.queueURL = w.createQueue(stack.Queue{Name: "queue", Visibility: visibility})
 
 	quarantine := w.serveQuarantine()
 	path, err := filepath.Abs("testdata/pipeline.yaml")
@@ -89,13 +88,13 @@ const visibility = 3 * time.Minute
 
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.offset.Load())) }
 
-func (w *world) createQueue(name string, attributes map[string]string) string {
+func (w *world) createQueue(q stack.Queue) string {
 	w.Helper()
-	out, err := w.engine.SQS().CreateQueue(w.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
+	url, err := q.Create(w.Context(), w.engine.SQS())
 	if err != nil {
 		w.Fatal(err)
 	}
-	return aws.ToString(out.QueueUrl)
+	return url
 }
 
 // serveQuarantine lets the processes reach the quarantine queue: SQS over HTTP, as far as they need it.

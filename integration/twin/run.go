@@ -7,13 +7,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/integration/contract"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // Twins are two sides with a table of the same name.
@@ -29,34 +29,11 @@ type Twins struct {
 // New makes the table on both sides.
 func New(ctx context.Context, a, b Side, table string, l Leniency) (*Twins, error) {
 	for _, side := range []Side{a, b} {
-		text := func(name string) types.AttributeDefinition {
-			return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
-		}
-		_, err := side.DB.CreateTable(ctx, &dynamodb.CreateTableInput{TableName: &table, BillingMode: types.BillingModePayPerRequest,
-			AttributeDefinitions: []types.AttributeDefinition{text("PK"), text("SK")},
-			KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}})
-		if err != nil {
-			return nil, fmt.Errorf("%s: create table: %w", side.Name, err)
-		}
-		if err := await(ctx, side.DB, table); err != nil {
+		if _, err := (stack.Table{Name: table}).Create(ctx, side.DB); err != nil {
 			return nil, fmt.Errorf("%s: %w", side.Name, err)
 		}
 	}
 	return &Twins{A: a, B: b, Table: table, Leniency: l, differ: map[string]bool{}}, nil
-}
-
-// await returns when the table can be used.
-func await(ctx context.Context, db contract.DynamoDB, table string) error {
-	for deadline := time.Now().Add(time.Minute); ; {
-		out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-		if err != nil || out.Table.TableStatus == types.TableStatusActive {
-			return err
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("table %s is %s", table, out.Table.TableStatus)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
 }
 
 // Live sends the requests to both sides, in partitions that no stream had before, and returns how the first

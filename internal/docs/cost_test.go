@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -80,16 +81,11 @@ type costWorld struct {
 func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWorld {
 	t.Helper()
 	w := &costWorld{engine: embedded.New(embedded.Config{Partitions: 1})}
-	for _, name := range []string{"events", "totals"} {
-		in := tableOf(name)
-		if name == "events" {
-			in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
-			key := keysOf("GSI1", in)
-			in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: key, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}}
-		}
-		if _, err := w.engine.DynamoDB().CreateTable(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := stack.EventsTable("events", "GSI1").Create(t.Context(), w.engine.DynamoDB()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stack.AggregatesTable("totals").Create(t.Context(), w.engine.DynamoDB()); err != nil {
+		t.Fatal(err)
 	}
 	spec := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"}}
 	if index {
@@ -121,19 +117,6 @@ func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWo
 		t.Fatalf("an item has %d bytes, and the README says 400", size)
 	}
 	return w
-}
-
-func tableOf(name string) *dynamodb.CreateTableInput {
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
-	in.KeySchema = keysOf("", in)
-	return in
-}
-
-func keysOf(prefix string, in *dynamodb.CreateTableInput) []types.KeySchemaElement {
-	for _, part := range []string{"PK", "SK"} {
-		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(prefix + part), AttributeType: types.ScalarAttributeTypeS})
-	}
-	return []types.KeySchemaElement{{AttributeName: aws.String(prefix + "PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(prefix + "SK"), KeyType: types.KeyTypeRange}}
 }
 
 // put stores the first n items in one call.
@@ -199,7 +182,7 @@ func add(a, b embedded.Usage) embedded.Usage {
 func plainADDs(t *testing.T) embedded.Usage {
 	t.Helper()
 	engine := embedded.New(embedded.Config{})
-	if _, err := engine.DynamoDB().CreateTable(t.Context(), tableOf("totals")); err != nil {
+	if _, err := stack.AggregatesTable("totals").Create(t.Context(), engine.DynamoDB()); err != nil {
 		t.Fatal(err)
 	}
 	before := engine.Usage()

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -42,9 +43,7 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	clock := func() time.Time { return now }
 	engine := embedded.New(embedded.Config{Now: clock})
 	db := engine.DynamoDB()
-	_, err = db.CreateTable(t.Context(), &dynamodb.CreateTableInput{TableName: aws.String("totals"), BillingMode: types.BillingModePayPerRequest,
-		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}},
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}}})
+	_, err = stack.AggregatesTable("totals").Create(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,6 @@ import (
 	"path"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -67,24 +63,24 @@ func connect(ctx context.Context, log *slog.Logger, s settings, plan *pipeline.P
 
 func (b *backend) make(ctx context.Context, s settings, plan *pipeline.Pipeline) error {
 	if s.events != "" {
-		if _, err := stack.EventsTable(ctx, b.engine, s.events, plan.Indexes()); err != nil {
+		if _, err := stack.EventsTable(s.events, plan.Indexes()...).Create(ctx, b.engine.DynamoDB()); err != nil {
 			return fmt.Errorf("events table: %w", err)
 		}
 	}
 	if s.aggregates != "" {
-		if err := stack.AggregatesTable(ctx, b.engine, s.aggregates); err != nil {
+		if _, err := stack.AggregatesTable(s.aggregates).Create(ctx, b.engine.DynamoDB()); err != nil {
 			return fmt.Errorf("aggregates table: %w", err)
 		}
 	}
 	if s.quarantine != "" {
-		out, err := b.engine.SQS().CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: aws.String(path.Base(s.quarantine))})
+		url, err := stack.Queue{Name: path.Base(s.quarantine)}.Create(ctx, b.engine.SQS())
 		if err != nil {
 			return fmt.Errorf("quarantine queue: %w", err)
 		}
-		b.queue = aws.ToString(out.QueueUrl)
+		b.queue = url
 	}
 	if s.archive != "" {
-		if _, err := b.engine.S3().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &s.archive}); err != nil {
+		if err := stack.CreateArchive(ctx, b.engine.S3(), s.archive); err != nil {
 			return fmt.Errorf("archive bucket: %w", err)
 		}
 	}

@@ -7,25 +7,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 const (
-	eventsTable = "events"
-	totals      = "totals"
-	bucket      = "archive"
+	eventsTable = stack.Events
+	totals      = stack.Aggregates
+	bucket      = stack.Bucket
 
-	functionTimeout = 30 * time.Second
-	visibility      = 6 * functionTimeout
+	functionTimeout = stack.FunctionTimeout
+	visibility      = stack.Visibility
 )
 
 // World is one seeded run.
@@ -124,60 +120,13 @@ func (w *World) partitions() int {
 }
 
 func (w *World) build(ctx context.Context) error {
-	for _, name := range []string{eventsTable, totals} {
-		in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
-			AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}},
-			KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}}
-		if name == eventsTable {
-			in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
-		}
-		out, err := w.engine.DynamoDB().CreateTable(ctx, in)
-		if err != nil {
-			return err
-		}
-		if name == eventsTable {
-			w.arn = *out.TableDescription.LatestStreamArn
-		}
-		if _, err := w.engine.DynamoDB().UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
-			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}}); err != nil {
-			return err
-		}
-	}
-	if _, err := w.engine.S3().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(bucket)}); err != nil {
+	s, err := stack.New(ctx, w.engine, stack.Config{FIFO: w.plan.FIFO, Receives: w.plan.Receives, Keep: 14 * 24 * time.Hour})
+	if err != nil {
 		return err
 	}
+	w.arn, w.queueURL, w.quarantineURL, w.deadURL = s.StreamARN, s.Queue, s.Quarantine, s.DeadLetters
 	w.model = newModel(&w.plan, w.plan.Counting == aggregate.Marks, w.arn)
-	if err := w.createQueues(ctx); err != nil {
-		return err
-	}
 	return w.mapFunctions(ctx)
-}
-
-func (w *World) createQueues(ctx context.Context) (err error) {
-	create := func(name string, attributes map[string]string) string {
-		var out *sqs.CreateQueueOutput
-		if out, err = w.engine.SQS().CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes}); err != nil {
-			return ""
-		}
-		return *out.QueueUrl
-	}
-	suffix, fifo := "", map[string]string{}
-	if w.plan.FIFO {
-		suffix, fifo["FifoQueue"] = ".fifo", "true"
-	}
-	if w.quarantineURL = create("quarantine", nil); err != nil {
-		return err
-	}
-	if w.deadURL = create("dead"+suffix, fifo); err != nil {
-		return err
-	}
-	attributes := map[string]string{"VisibilityTimeout": fmt.Sprint(int(visibility / time.Second)), "MessageRetentionPeriod": "1209600",
-		"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead%s","maxReceiveCount":%d}`, suffix, w.plan.Receives)}
-	if w.plan.FIFO {
-		attributes["FifoQueue"] = "true"
-	}
-	w.queueURL = create("events"+suffix, attributes)
-	return err
 }
 
 func (w *World) mapFunctions(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -26,8 +26,8 @@ const (
 	Window          = time.Minute // tumbling; only a window tells the streams function its shard
 )
 
-// twoWeeks in seconds is the longest that SQS keeps a message.
-const twoWeeks = "1209600"
+// longestKeep is how long SQS keeps a message at the most.
+const longestKeep = 14 * 24 * time.Hour
 
 // Stack is the resources of one deployment.
 type Stack struct {
@@ -40,24 +40,26 @@ type Stack struct {
 
 // Config says what differs between deployments.
 type Config struct {
-	Indexes []string // of the events table
-	FIFO    bool     // the events come through a FIFO queue
+	Indexes  []string      // of the events table
+	FIFO     bool          // the events come through a FIFO queue
+	Receives int           // how often a message comes before it is a dead letter; 0: MaxReceives
+	Keep     time.Duration // how long the queue keeps a message; 0: four days, as SQS does unasked
 }
 
 // New makes all resources on an engine that has none of them.
 func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 	s := &Stack{Engine: e}
 	var err error
-	if s.StreamARN, err = EventsTable(ctx, e, Events, c.Indexes); err != nil {
+	if s.StreamARN, err = EventsTable(Events, c.Indexes...).Create(ctx, e.DynamoDB()); err != nil {
 		return nil, fmt.Errorf("creating the events table: %w", err)
 	}
-	if err := AggregatesTable(ctx, e, Aggregates); err != nil {
+	if _, err := AggregatesTable(Aggregates).Create(ctx, e.DynamoDB()); err != nil {
 		return nil, fmt.Errorf("creating the aggregates table: %w", err)
 	}
-	if err := s.queues(ctx, c.FIFO); err != nil {
+	if err := s.queues(ctx, c); err != nil {
 		return nil, fmt.Errorf("creating queues: %w", err)
 	}
-	if _, err := e.S3().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(Bucket)}); err != nil {
+	if err := CreateArchive(ctx, e.S3(), Bucket); err != nil {
 		return nil, fmt.Errorf("creating the bucket: %w", err)
 	}
 	return s, nil
@@ -65,49 +67,27 @@ func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 
 // queues: the dead-letter queue is of the same kind as the queue, as SQS asks; quarantine is always a standard
 // queue, since its letters carry no group.
-func (s *Stack) queues(ctx context.Context, fifo bool) (err error) {
-	if s.Quarantine, err = s.queue(ctx, "quarantine", false, map[string]string{"MessageRetentionPeriod": twoWeeks}); err != nil {
+func (s *Stack) queues(ctx context.Context, c Config) (err error) {
+	client, suffix := s.Engine.SQS(), ""
+	if c.FIFO {
+		suffix = ".fifo"
+	}
+	if s.Quarantine, err = (Queue{Name: "quarantine", Keep: longestKeep}).Create(ctx, client); err != nil {
 		return err
 	}
-	if s.DeadLetters, err = s.queue(ctx, "dead-letters", fifo, map[string]string{"MessageRetentionPeriod": twoWeeks}); err != nil {
+	if s.DeadLetters, err = (Queue{Name: "dead-letters" + suffix, FIFO: c.FIFO, Keep: longestKeep}).Create(ctx, client); err != nil {
 		return err
 	}
-	arn, err := s.attribute(ctx, s.DeadLetters, types.QueueAttributeNameQueueArn)
-	if err != nil {
-		return err
-	}
-	s.Queue, err = s.queue(ctx, "events", fifo, map[string]string{
-		"VisibilityTimeout": strconv.Itoa(int(Visibility / time.Second)),
-		"RedrivePolicy":     fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, arn, MaxReceives),
-	})
+	s.Queue, err = Queue{Name: "events" + suffix, FIFO: c.FIFO, Visibility: Visibility, Keep: c.Keep,
+		DeadLetters: s.DeadLetters, MaxReceives: cmp.Or(c.Receives, MaxReceives)}.Create(ctx, client)
 	return err
-}
-
-func (s *Stack) queue(ctx context.Context, name string, fifo bool, attributes map[string]string) (url string, err error) {
-	if fifo {
-		name += ".fifo"
-		attributes["FifoQueue"] = "true"
-	}
-	out, err := s.Engine.SQS().CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
-	if err != nil {
-		return "", err
-	}
-	return aws.ToString(out.QueueUrl), nil
-}
-
-func (s *Stack) attribute(ctx context.Context, url string, name types.QueueAttributeName) (string, error) {
-	out, err := s.Engine.SQS().GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{name}})
-	if err != nil {
-		return "", err
-	}
-	return out.Attributes[string(name)], nil
 }
 
 // Depth is how many messages a queue holds, in flight or not.
 func (s *Stack) Depth(ctx context.Context, url string) (int, error) {
 	total := 0
 	for _, name := range []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible} {
-		text, err := s.attribute(ctx, url, name)
+		text, err := attribute(ctx, s.Engine.SQS(), url, name)
 		if err != nil {
 			return 0, err
 		}

@@ -2,48 +2,70 @@ package stack
 
 import (
 	"context"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// EventsTable makes the events table and returns the ARN of its stream.
-func EventsTable(ctx context.Context, e *embedded.Engine, name string, indexes []string) (streamARN string, err error) {
-	in := tableInput(name, indexes)
-	in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
-	out, err := create(ctx, e, in)
+// Tables is the client that makes tables: the engine's, or the SDK's.
+type Tables interface {
+	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+}
+
+// Table is a table to make. Its keys are PK and SK.
+type Table struct {
+	Name    string
+	Indexes []string // the keys of GSI1 are GSI1PK and GSI1SK
+	Stream  bool     // with both images
+	Expires bool     // time to live removes what is past its expiresAt
+}
+
+// EventsTable is the events table that template.yaml declares.
+func EventsTable(name string, indexes ...string) Table {
+	return Table{Name: name, Indexes: indexes, Stream: true, Expires: true}
+}
+
+// AggregatesTable is the aggregates table that template.yaml declares.
+func AggregatesTable(name string) Table { return Table{Name: name, Expires: true} }
+
+// longestCreation bounds the wait for a service that makes a table.
+const longestCreation = 3 * time.Minute
+
+// Create makes the table and returns when it can be used. Where the table has a stream it returns the stream's ARN.
+func (t Table) Create(ctx context.Context, db Tables) (streamARN string, err error) {
+	out, err := db.CreateTable(ctx, t.input())
 	if err != nil {
 		return "", err
 	}
-	return aws.ToString(out.TableDescription.LatestStreamArn), nil
-}
-
-// AggregatesTable makes the aggregates table.
-func AggregatesTable(ctx context.Context, e *embedded.Engine, name string) error {
-	_, err := create(ctx, e, tableInput(name, nil))
-	return err
-}
-
-// create makes a table whose items expire.
-func create(ctx context.Context, e *embedded.Engine, in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOutput, error) {
-	out, err := e.DynamoDB().CreateTable(ctx, in)
-	if err != nil {
-		return nil, err
+	made := out.TableDescription
+	if made.TableStatus != types.TableStatusActive || t.Stream && made.LatestStreamArn == nil { // not on the engine
+		wait := dynamodb.NewTableExistsWaiter(db, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second })
+		described, err := wait.WaitForOutput(ctx, &dynamodb.DescribeTableInput{TableName: &t.Name}, longestCreation)
+		if err != nil {
+			return "", err
+		}
+		made = described.Table
 	}
-	_, err = e.DynamoDB().UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: in.TableName,
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
-	return out, err
+	if t.Expires {
+		_, err = db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &t.Name,
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
+	}
+	return aws.ToString(made.LatestStreamArn), err
 }
 
-func tableInput(name string, indexes []string) *dynamodb.CreateTableInput {
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
+func (t Table) input() *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{TableName: &t.Name, BillingMode: types.BillingModePayPerRequest}
 	in.KeySchema = keySchema(in, "PK", "SK")
-	for _, index := range indexes {
+	for _, index := range t.Indexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: aws.String(index),
 			KeySchema: keySchema(in, index+"PK", index+"SK"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
+	}
+	if t.Stream {
+		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
 	}
 	return in
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // queueWorld is a queue of the embedded engine with a DLQ, a mapping over it, and a function that sometimes
@@ -44,27 +45,18 @@ func newQueueWorld(t *testing.T, seed uint64, fifo bool) *queueWorld {
 	w := &queueWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), fifo: fifo,
 		groups: map[string]int{}, done: map[string]int{}, reached: map[string]int{}, poisoned: map[string]bool{}}
 	w.client = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: seed}).SQS()
-	suffix, attributes := "", map[string]string{}
+	suffix := ""
 	if fifo {
-		suffix, attributes = ".fifo", map[string]string{"FifoQueue": "true"}
+		suffix = ".fifo"
 	}
-	create := func(name string, attributes map[string]string) string {
-		out, err := w.client.CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: aws.String(name + suffix), Attributes: attributes})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return *out.QueueUrl
+	var err error
+	if w.dlq, err = (stack.Queue{Name: "dlq" + suffix, FIFO: fifo}).Create(context.Background(), w.client); err != nil {
+		t.Fatal(err)
 	}
-	w.dlq = create("dlq", attributes)
-	out, err := w.client.GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &w.dlq, AttributeNames: []types.QueueAttributeName{"QueueArn"}})
+	w.url, err = stack.Queue{Name: "q" + suffix, FIFO: fifo, Visibility: time.Minute, DeadLetters: w.dlq, MaxReceives: 50}.Create(context.Background(), w.client)
 	if err != nil {
 		t.Fatal(err)
 	}
-	withDLQ := map[string]string{"VisibilityTimeout": "60", "RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":50}`, out.Attributes["QueueArn"])}
-	if fifo {
-		withDLQ["FifoQueue"] = "true"
-	}
-	w.url = create("q", withDLQ)
 	chance := func(p float64) func(esm.Invocation) bool {
 		return func(esm.Invocation) bool { return w.trouble > 0 && w.r.Float64() < p }
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 )
 
 // seeds runs the test for several random seeds, or for the one in INGOT_SEED.
@@ -77,18 +78,10 @@ func newStreamWorld(t *testing.T, seed uint64, change func(*esm.StreamConfig)) *
 	t.Helper()
 	w := &streamWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), versions: map[string]int{}}
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: seed, Partitions: 3})
-	out, err := w.engine.DynamoDB().CreateTable(context.Background(), &dynamodb.CreateTableInput{
-		TableName:   aws.String("items"),
-		BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}},
-		KeySchema:           []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}},
-		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages},
-	})
-	if err != nil {
+	var err error
+	if w.arn, err = (stack.Table{Name: "items", Stream: true}).Create(context.Background(), w.engine.DynamoDB()); err != nil {
 		t.Fatal(err)
 	}
-	w.arn = aws.ToString(out.TableDescription.LatestStreamArn)
 	cfg := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: 1 + w.r.IntN(12), ReportBatchItemFailures: true, Bisect: w.r.IntN(2) == 0}
 	cfg.Function = esm.Function{Handler: w.handle, Now: func() time.Time { return w.now }}
 	change(&cfg)

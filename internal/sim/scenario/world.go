@@ -2,31 +2,25 @@ package scenario
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
 const (
-	eventsTable = "events"
-	totals      = "totals"
-	bucket      = "archive"
+	eventsTable = stack.Events
+	totals      = stack.Aggregates
+	bucket      = stack.Bucket
 
-	functionTimeout = 30 * time.Second
-	visibility      = 3 * time.Minute
+	functionTimeout = stack.FunctionTimeout
+	visibility      = stack.Visibility
 )
 
 // origin is when every scenario begins: a Monday.
@@ -83,14 +77,12 @@ func (w *world) create(a *arguments, out *report) error {
 		return err
 	}
 	w.plans = map[string]*pipeline.Pipeline{"ingest": plan, "streams": plan}
-	arn, err := w.createTables()
-	if err == nil {
-		err = w.createQueues(fifo, receives)
-	}
-	if err == nil {
-		err = w.mapFunctions(arn, batch, window)
-	}
+	s, err := stack.New(context.Background(), w.engine, stack.Config{FIFO: fifo, Receives: receives, Keep: 14 * 24 * time.Hour})
 	if err != nil {
+		return err
+	}
+	w.queueURL, w.quarantineURL, w.deadURL = s.Queue, s.Quarantine, s.DeadLetters
+	if err := w.mapFunctions(s.StreamARN, batch, window); err != nil {
 		return err
 	}
 	out.linef("%s, pipeline %s.yaml at epoch %d, counting by %s", w.now.Format("Monday 2006-01-02 15:04"), file, plan.Epoch(), w.counting)
@@ -98,58 +90,6 @@ func (w *world) create(a *arguments, out *report) error {
 }
 
 func (w *world) clock() time.Time { return w.now }
-
-func (w *world) createTables() (arn string, err error) {
-	ctx := context.Background()
-	for _, name := range []string{eventsTable, totals} {
-		in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
-			AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}, {AttributeName: aws.String("SK"), AttributeType: types.ScalarAttributeTypeS}},
-			KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange}}}
-		if name == eventsTable {
-			in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
-		}
-		out, err := w.engine.DynamoDB().CreateTable(ctx, in)
-		if err != nil {
-			return "", err
-		}
-		if name == eventsTable {
-			arn = *out.TableDescription.LatestStreamArn
-		}
-		_, err = w.engine.DynamoDB().UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
-			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expiresAt"), Enabled: aws.Bool(true)}})
-		if err != nil {
-			return "", err
-		}
-	}
-	_, err = w.engine.S3().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(bucket)})
-	return arn, err
-}
-
-func (w *world) createQueues(fifo bool, receives int) error {
-	suffix, kind := "", map[string]string{}
-	if fifo {
-		suffix, kind["FifoQueue"] = ".fifo", "true"
-	}
-	var errs []error
-	create := func(name string, attributes map[string]string) string {
-		out, err := w.engine.SQS().CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
-		if err != nil {
-			errs = append(errs, err)
-			return ""
-		}
-		return *out.QueueUrl
-	}
-	w.quarantineURL = create("quarantine", map[string]string{"MessageRetentionPeriod": "1209600"})
-	kind["MessageRetentionPeriod"] = "1209600"
-	w.deadURL = create("dead"+suffix, kind)
-	attributes := map[string]string{"VisibilityTimeout": fmt.Sprint(int(visibility / time.Second)), "MessageRetentionPeriod": "1209600",
-		"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:000000000000:dead%s","maxReceiveCount":%d}`, suffix, receives)}
-	if fifo {
-		attributes["FifoQueue"] = "true"
-	}
-	w.queueURL = create("events"+suffix, attributes)
-	return errors.Join(errs...)
-}
 
 func (w *world) mapFunctions(arn string, batch int, window time.Duration) (err error) {
 	w.names.arn = arn

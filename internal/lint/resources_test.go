@@ -1,0 +1,79 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Tables, queues and buckets are made by internal/stack alone, as template.yaml declares them: a test whose table lacks
+// what is deployed proves little. Only the engine's own tests make theirs.
+func TestOnlyStackMakesResources(t *testing.T) {
+	root := filepath.Join("..", "..")
+	looked := 0
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		switch below = filepath.ToSlash(below); {
+		case entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && below != "." || below == "internal/stack" || below == "internal/embedded"):
+			return filepath.SkipDir
+		case !strings.HasSuffix(below, ".go"):
+			return nil
+		}
+		looked++
+		hold(t, name, makes)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if looked < 100 {
+		t.Errorf("only %d files looked at", looked)
+	}
+}
+
+// creations are the requests that make a resource.
+var creations = []string{"CreateTable", "CreateQueue", "CreateBucket"}
+
+// makes lists the calls of a file that make a resource.
+func makes(t *testing.T, name string, src []byte) []string {
+	t.Helper()
+	files, file := parsed(t, name, src)
+	var faults []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains(creations, s.Sel.Name) {
+			faults = append(faults, fmt.Sprintf("%s: calls %s; make it with internal/stack", files.Position(n.Pos()), s.Sel.Name))
+		}
+		return true
+	})
+	return faults
+}
+
+func TestMakesFindsEachWay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		src  string
+		says string // empty: nothing is found
+	}{
+		"table":     {`func f() { db().CreateTable(ctx, in) }`, "x.go:3:12: calls CreateTable"},
+		"queue":     {`var make = client.CreateQueue`, "calls CreateQueue"},
+		"bucket":    {`func f() { e.S3().CreateBucket(ctx, in) }`, "calls CreateBucket"},
+		"interface": {`type db interface { CreateTable() error }`, ""},
+		"stack":     {`func f() { stack.AggregatesTable("t").Create(ctx, db) }`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults := strings.Join(makes(t, "x.go", []byte("package x\n\n"+tt.src+"\n")), "\n")
+			if (tt.says == "") != (faults == "") || !strings.Contains(faults, tt.says) {
+				t.Errorf("found %q, want %q", faults, tt.says)
+			}
+		})
+	}
+}

@@ -1,0 +1,79 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// Queues is the client that makes queues: the engine's, or the SDK's.
+type Queues interface {
+	CreateQueue(context.Context, *sqs.CreateQueueInput, ...func(*sqs.Options)) (*sqs.CreateQueueOutput, error)
+	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
+}
+
+// Queue is a queue to make. What is zero is as SQS has it unasked.
+type Queue struct {
+	Name        string // that of a FIFO queue ends in .fifo
+	FIFO        bool
+	ByContent   bool // two messages with one body are one
+	Visibility  time.Duration
+	Keep        time.Duration // of messages, at most 14 days
+	DeadLetters string        // URL of the queue that takes what was received MaxReceives times
+	MaxReceives int
+}
+
+// Create makes the queue and returns its URL.
+func (q Queue) Create(ctx context.Context, client Queues) (url string, err error) {
+	in := &sqs.CreateQueueInput{QueueName: &q.Name, Attributes: map[string]string{}}
+	seconds := func(name types.QueueAttributeName, d time.Duration) {
+		if d > 0 {
+			in.Attributes[string(name)] = strconv.Itoa(int(d / time.Second))
+		}
+	}
+	seconds(types.QueueAttributeNameVisibilityTimeout, q.Visibility)
+	seconds(types.QueueAttributeNameMessageRetentionPeriod, q.Keep)
+	if q.FIFO {
+		in.Attributes["FifoQueue"] = "true"
+	}
+	if q.ByContent {
+		in.Attributes["ContentBasedDeduplication"] = "true"
+	}
+	if q.DeadLetters != "" {
+		arn, err := attribute(ctx, client, q.DeadLetters, types.QueueAttributeNameQueueArn)
+		if err != nil {
+			return "", err
+		}
+		in.Attributes["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, arn, q.MaxReceives)
+	}
+	out, err := client.CreateQueue(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(out.QueueUrl), nil
+}
+
+func attribute(ctx context.Context, client Queues, url string, name types.QueueAttributeName) (string, error) {
+	out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{name}})
+	if err != nil {
+		return "", err
+	}
+	return out.Attributes[string(name)], nil
+}
+
+// Buckets is the client that makes buckets: the engine's, or the SDK's.
+type Buckets interface {
+	CreateBucket(context.Context, *s3.CreateBucketInput, ...func(*s3.Options)) (*s3.CreateBucketOutput, error)
+}
+
+// CreateArchive makes a bucket for what has expired.
+func CreateArchive(ctx context.Context, client Buckets, name string) error {
+	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name})
+	return err
+}
