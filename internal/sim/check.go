@@ -36,6 +36,12 @@ const (
 	Broken     Check = "broken"      // the world itself failed
 )
 
+// Checks lists the promises that a wrong design can be the first to break. Wrong is not among them: what verify finds at
+// rest, another check has found before. Nor is Broken, which is the world's own failure.
+func Checks() []Check {
+	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept}
+}
+
 // Failure is a broken promise.
 type Failure struct {
 	Check  Check

@@ -7,90 +7,48 @@ func ingest() []Mutant {
 	lost := []sim.Check{sim.Lost, sim.Undeserved} // the verdict comes before the acknowledgement
 	return []Mutant{
 		{
-			Name: "digest-not-compared", What: "the same key is a duplicate, whatever the payload", Checks: lost,
-			Patches: []Patch{{"store/judge.go", `	if known.digest == item.Digest || s.today(known) == item.Digest {
+			Name: "digest-not-compared", What: "the same key is a duplicate, whatever the payload", Defends: "C2", Checks: lost,
+			Edits: []Edit{{"store.Store.judge", `	if known.digest == item.Digest || s.today(known) == item.Digest {
 `, `	if !known.foreign {
 `}},
 		},
 		{
-			Name: "unknown-acknowledged", What: "a put whose answer is lost counts as done", Checks: lost,
-			Patches: []Patch{{"store/put_insert.go", `	case done:
+			Name: "unknown-acknowledged", What: "a put whose answer is lost counts as done", Defends: "C1", Checks: lost,
+			Edits: []Edit{{"store.put.inserted", `	case done:
 		p.charge(w, insertUnits`, `	case done, unknown:
 		p.charge(w, insertUnits`}},
 		},
 		{
-			Name: "copies-acknowledged-early", What: "copies in a batch are duplicates before the first is proven stored", Checks: lost,
-			Patches: []Patch{{"store/put.go", `				p.results[i] = p.unproven(w, p.items[i])
+			Name: "copies-acknowledged-early", What: "copies in a batch are duplicates before the first is proven stored", Defends: "C1", Checks: lost,
+			Edits: []Edit{{"store.put.judgeRest", `				p.results[i] = p.unproven(w, p.items[i])
 `, `				if p.results[i] = p.unproven(w, p.items[i]); i != w.place && p.items[i].Digest == w.item.Digest {
 					p.results[i] = Result{Verdict: event.Duplicate}
 				}
 `}},
 		},
 		{
-			Name: "copies-share-verdict", What: "copies in a batch get the first one's verdict", Checks: lost,
-			Patches: []Patch{{"store/put.go", `p.store.judge(known, item)`, `p.store.judge(known, w.item)`}},
-		},
-		{
-			Name: "miss-is-duplicate", What: "what BatchGetItem does not find is a duplicate", Checks: lost,
-			Patches: []Patch{
-				{"store/put_read.go", `gone when it was read")}
-		p.to(w, abandoned)
-`, `gone when it was read")}
-		p.written(w, event.Duplicate)
+			Name: "miss-is-duplicate", What: "what BatchGetItem does not find is a duplicate", Defends: "C1", Checks: lost,
+			Edits: []Edit{
+				{"store.put.miss", `		p.to(w, abandoned)
+`, `		p.written(w, event.Duplicate)
 `},
-				{"store/put_read.go", `	p.to(w, absent)
+				{"store.put.miss", `	p.to(w, absent)
 `, `	p.written(w, event.Duplicate)
 `},
 			},
 		},
 		{
-			Name: "statement-error-ignored", What: "a statement throttled inside a successful answer counts as done", Checks: lost,
-			Patches: []Patch{{"store/put_insert.go", `	if e == nil {
-		return answer{}
-`, `	if e == nil || codeOutcome(string(e.Code)) == throttled {
-		return answer{}
-`}},
+			Name: "last-tie-wins", What: "of two events with an equal first revision, the one that comes later replaces the other", Defends: "C2", Checks: []sim.Check{sim.Rewritten},
+			Edits: []Edit{{"store.Store.order", `	return strings.Compare(*known.ties, item.Ties)`, `	return min(-1, strings.Compare(*known.ties, item.Ties))`}},
 		},
 		{
-			Name: "conflict-acknowledged", What: "a conflict is not quarantined", Checks: lost,
-			Patches: []Patch{{"handler/ingest.go", `		if !o.Verdict.Quarantined() {
-`, `		if o.Verdict == event.Conflict {
-			o.Failed = false
-			continue
-		}
-		if !o.Verdict.Quarantined() {
-`}},
+			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Defends: "C2", Checks: []sim.Check{sim.Rewritten, sim.Expiry},
+			Edits: []Edit{{"store.put.replace", `"#r = :seen AND #d = :digest AND #p >= :text"`, `"(#r = :seen AND #d = :digest AND #p >= :text) OR attribute_exists(PK)"`},
+				{"store.put.replace", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
 		},
 		{
-			Name: "quarantine-unproven", What: "a letter that quarantine did not take is acknowledged", Checks: lost,
-			Patches: []Patch{{"handler/ingest.go", `if o.Failed = err != nil; o.Failed {`, `if o.Failed = false; err != nil {`}},
-		},
-		{
-			Name: "put-overwrites", What: "a put on no condition", Checks: []sim.Check{sim.Rewritten},
-			Patches: []Patch{{"store/put_insert.go", `aws.String("attribute_not_exists(PK)"),
-`, `aws.String("attribute_not_exists(PK) OR attribute_exists(PK)"),
-`}},
-		},
-		{
-			Name: "revision-not-compared", What: "any other revision replaces what is stored", Checks: []sim.Check{sim.Rewritten},
-			Patches: []Patch{{"store/judge.go", `item.Revision != nil && s.order(known, item) < 0`, `item.Revision != nil && s.order(known, item) != 0`}},
-		},
-		{
-			Name: "ties-not-broken", What: "of two events with an equal first revision, the later is a conflict, whatever breaks the tie", Checks: []sim.Check{sim.Undeserved},
-			Patches: []Patch{{"store/judge.go", `order != 0 || item.Ties == ""`, `order != 0 || item.Ties != ""`}},
-		},
-		{
-			Name: "last-tie-wins", What: "of two events with an equal first revision, the one that comes later replaces the other", Checks: []sim.Check{sim.Rewritten},
-			Patches: []Patch{{"store/judge.go", `	return strings.Compare(*known.ties, item.Ties)`, `	return min(-1, strings.Compare(*known.ties, item.Ties))`}},
-		},
-		{
-			Name: "replaces-unseen", What: "a newer revision replaces whatever is stored by now", Checks: []sim.Check{sim.Rewritten, sim.Expiry},
-			Patches: []Patch{{"store/put_replace.go", `"#r = :seen AND #d = :digest AND #p >= :text"`, `"(#r = :seen AND #d = :digest AND #p >= :text) OR attribute_exists(PK)"`},
-				{"store/put_replace.go", `if item.Ties != "" {`, `if item.Ties == "-" {`}},
-		},
-		{
-			Name: "fifo-goes-on", What: "a FIFO group goes on after a failure", Checks: []sim.Check{sim.Order},
-			Patches: []Patch{{"handler/fifo.go", `		for at, i := range places {
+			Name: "fifo-goes-on", What: "a FIFO group goes on after a failure", Defends: "C2", Checks: []sim.Check{sim.Order},
+			Edits: []Edit{{"handler.ingestBatch.fifo", `		for at, i := range places {
 			if !b.one(i, &mu) {
 				b.leave(places[at+1:])
 				return
@@ -102,8 +60,8 @@ func ingest() []Mutant {
 `}},
 		},
 		{
-			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Checks: []sim.Check{sim.Cost},
-			Patches: []Patch{{"store/put_hot.go", `	now := p.store.env.Now()
+			Name: "hot-key-waited-for", What: "a batch waits for one hot key until its time is over", Defends: "C4", Checks: []sim.Check{sim.Cost},
+			Edits: []Edit{{"store.put.stuck", `	now := p.store.env.Now()
 	switch {
 `, `	now := p.store.env.Now()
 	if len(left) > 0 {
@@ -113,11 +71,40 @@ func ingest() []Mutant {
 `}},
 		},
 		{
-			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Checks: []sim.Check{sim.Afterwards},
-			Patches: []Patch{{"store/marks.go", `			w.retried(answer)
+			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Defends: "I12", Checks: []sim.Check{sim.Afterwards},
+			Edits: []Edit{{"store.markedUpdate.run", `			w.retried(answer)
 `, `			w.retried(answer)
 			second := w.edit()
 			w.store.env.Group().Go(func() { w.send(ctx, second) })
+`}},
+		},
+		{
+			Name: "margin-of-minutes", What: "an event is taken until a minute before it expires", Defends: "C2 I9", Checks: []sim.Check{sim.Expiry},
+			Edits: []Edit{{"store.tooLate", `ExpiryMargin`, `time.Minute`}},
+		},
+		{
+			Name: "swept-is-expired", What: "what a put met and a read does not find has expired", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
+			Edits: []Edit{{"store.put.miss", `		p.to(w, abandoned)
+		return
+`, ``}, {"store.put.unproven", `w.state == absent && !tooLate(item, w.missed)`, `false`}},
+		},
+		{
+			Name: "letters-by-position", What: "the answer about letters is read by position, not by id", Defends: "C1", Checks: []sim.Check{sim.Lost},
+			Edits: []Edit{{"handler.sqsQuarantine.sendBatch", `	for _, sent := range out.Successful {
+		if i, convErr := strconv.Atoi(aws.ToString(sent.Id)); convErr == nil && i >= 0 && i < len(errs) {
+`, `	for at := range out.Successful {
+		if i := batch[at]; i >= 0 {
+`}, {"handler.sqsQuarantine.sendBatch", `			again = append(again, i)
+`, `			again = again[:0]
+`}},
+		},
+		{
+			Name: "stamp-kept", What: "a replacement keeps the stamp of what it replaces", Defends: "C3 I8", Checks: []sim.Check{sim.Altered},
+			Edits: []Edit{{"store.put.replace", `	item := *w.item
+`, `	item := *w.item
+	if seen.stamp != 0 {
+		item.Epoch = seen.stamp
+	}
 `}},
 		},
 	}

@@ -4,17 +4,16 @@ package main
 func mappings() []Mutant {
 	return []Mutant{
 		{
-			Name: "parallel-lanes", What: "a mapping with ParallelizationFactor 2 that names the shard", Checks: counting,
-			Patches: []Patch{
-				{"internal/lambda/esm/shard.go", `	id, parent string
-`, `	id, parent string
-	lane       uint32
-`},
-				{"internal/lambda/esm/shard.go", `			sh.ahead = append(sh.ahead, change`, `			if laneOf(r.Dynamodb.Keys) != sh.lane {
-				continue
-			}
-			sh.ahead = append(sh.ahead, change`},
-				{"internal/lambda/esm/shard.go", `// rewind forgets`, `const second = "-second"
+			Name: "parallel-lanes", What: "a mapping with ParallelizationFactor 2 that names the shard", Defends: "C3 I2", Checks: counting,
+			Fields: []Field{{"esm.shard", "lane uint32"}},
+			Helpers: []Helper{{"esm", `import (
+	"hash/fnv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+const second = "-second"
 
 func laneOf(keys map[string]types.AttributeValue) uint32 {
 	pk, _ := keys["PK"].(*types.AttributeValueMemberS)
@@ -30,14 +29,13 @@ func laneShard(key string) *shard {
 	}
 	return &shard{id: key}
 }
-
-// rewind forgets`},
-				{"internal/lambda/esm/shard.go", `	"fmt"
-`, `	"fmt"
-	"hash/fnv"
-	"strings"
-`},
-				{"internal/lambda/esm/stream.go", `		sh := s.shards[id]
+`}},
+			Edits: []Edit{
+				{"esm.Stream.fill", `			sh.ahead = append(sh.ahead, change`, `			if laneOf(r.Dynamodb.Keys) != sh.lane {
+				continue
+			}
+			sh.ahead = append(sh.ahead, change`},
+				{"esm.Stream.discover", `		sh := s.shards[id]
 		if sh == nil {
 			sh = &shard{id: id}
 			s.shards[id] = sh
@@ -52,18 +50,18 @@ func laneShard(key string) *shard {
 			sh.parent = aws.ToString(listing.ParentShardId) + suffix
 		}
 `},
-				{"internal/lambda/esm/stream.go", `		if _, ok := listed[id]; ok {
+				{"esm.Stream.discover", `		if _, ok := listed[id]; ok {
 `, `		if _, ok := listed[sh.id]; ok {
 `},
-				{"internal/lambda/esm/checkpoint.go", `		s.shards[id] = &shard{id: id, at: at.clone()}
+				{"esm.Stream.Restore", `		s.shards[id] = &shard{id: id, at: at.clone()}
 `, `		s.shards[id] = laneShard(id)
 		s.shards[id].at = at.clone()
 `},
 			},
 		},
 		{
-			Name: "discard-then-replay", What: "a mapping that gives a batch up after its retries; a person replays it later", Checks: counting,
-			Patches: []Patch{{"internal/lambda/esm/stream.go", `		cfg.BatchSize = 100
+			Name: "discard-then-replay", What: "a mapping that gives a batch up after its retries; a person replays it later", Defends: "C3 I2", Checks: counting,
+			Edits: []Edit{{"esm.NewStream", `		cfg.BatchSize = 100
 	}
 `, `		cfg.BatchSize = 100
 	}
@@ -71,22 +69,17 @@ func laneShard(key string) *shard {
 `}},
 		},
 		{
-			Name: "second-at-latest", What: "a second mapping that begins at LATEST while the first lags", Checks: counting,
-			Patches: []Patch{
-				{"internal/lambda/esm/shard.go", `	id, parent string
-`, `	id, parent string
-	latest     bool // begins with what comes after now
-`},
-				{"internal/lambda/esm/shard.go", `	after := sh.at.After
-`, `	if sh.latest {
-		sh.latest = false
-		if err := s.skip(ctx, sh); err != nil {
-			return 0, err
-		}
-	}
-	after := sh.at.After
-`},
-				{"internal/lambda/esm/shard.go", `// iterate takes an iterator`, `func (s *Stream) skip(ctx context.Context, sh *shard) error {
+			Name: "second-at-latest", What: "a second mapping that begins at LATEST while the first lags", Defends: "C3 I2", Checks: counting,
+			Fields: []Field{{"esm.shard", "latest bool // begins with what comes after now"}, {"esm.Stream", "began bool"}},
+			Helpers: []Helper{{"esm", `import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+func (s *Stream) skip(ctx context.Context, sh *shard) error {
 	begin, err := s.cfg.Client.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{StreamArn: &s.cfg.ARN, ShardId: &sh.id, ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
 	if err != nil {
 		return err
@@ -101,18 +94,23 @@ func laneShard(key string) *shard {
 	}
 	return nil
 }
-
-// iterate takes an iterator`},
-				{"internal/lambda/esm/stream.go", `	describedAt time.Time
-`, `	describedAt time.Time
-	began       bool
+`}},
+			Edits: []Edit{
+				{"esm.Stream.iterate", `	after := sh.at.After
+`, `	if sh.latest {
+		sh.latest = false
+		if err := s.skip(ctx, sh); err != nil {
+			return 0, err
+		}
+	}
+	after := sh.at.After
 `},
-				{"internal/lambda/esm/stream.go", `			sh = &shard{id: id}
+				{"esm.Stream.discover", `			sh = &shard{id: id}
 			s.shards[id] = sh
 `, `			sh = &shard{id: id, latest: !s.began}
 			s.shards[id] = sh
 `},
-				{"internal/lambda/esm/stream.go", `	s.described, s.describedAt = true, now
+				{"esm.Stream.discover", `	s.described, s.describedAt = true, now
 `, `	s.described, s.describedAt, s.began = true, now, true
 `},
 			},

@@ -9,49 +9,19 @@ var counting = []sim.Check{sim.Miscounted, sim.Uncounted, sim.Wrong}
 func marks() []Mutant {
 	return []Mutant{
 		{
-			Name: "naive-add", What: "an update adds, on no condition", Checks: []sim.Check{sim.Miscounted},
-			Patches: []Patch{{"store/update.go",
-				`	name, first := lane.MarkAttribute(), d.First.Bytes()
+			Name: "naive-add", What: "an update adds, on no condition", Defends: "C3 I4", Checks: []sim.Check{sim.Miscounted},
+			Edits: []Edit{{"store.edit.mark", `	name, first := lane.MarkAttribute(), d.First.Bytes()
 `, `	name := lane.MarkAttribute()
-`}, {"store/update.go",
-				`	e.guards = append(e.guards, guard{operand{name, slotNone, ":first", binary(first[:])}, "<", true})
+`}, {"store.edit.mark", `	e.guards = append(e.guards, guard{operand{name, slotNone, ":first", binary(first[:])}, "<", true})
 `, ``}},
 		},
 		{
-			Name: "mark-without-lane", What: "one mark per aggregate item, for all shards", Checks: counting,
-			Patches: []Patch{{"aggregate/lane.go", `{ return MarkPrefix + l.String() }`, `{ return "mark" }`}},
+			Name: "mark-without-lane", What: "one mark per aggregate item, for all shards", Defends: "C3 I1", Checks: counting,
+			Edits: []Edit{{"aggregate.LaneID.MarkAttribute", `MarkPrefix + l.String()`, `"mark"`}},
 		},
 		{
-			Name: "mark-per-key-bucket", What: "one mark per bucket of item keys, for all shards", Checks: counting,
-			Patches: []Patch{
-				{"aggregate/fold.go", `	ExpiresAt int64 // the aggregate item's own expiry, epoch seconds; 0: never
-`, `	ExpiresAt int64 // the aggregate item's own expiry, epoch seconds; 0: never
-	Mark      string
-`},
-				{"aggregate/route.go", `	u := b.byKey[key]
-	if u == nil {
-		u = &Update{Key: key, Def: to.Def, ExpiresAt: to.Def.Expiry(to.Window)}
-		b.byKey[key] = u
-`, `	part, mark := key, "mark"
-	if b.counting == Marks {
-		mark += string(rune('a' + ItemBucket(c.Key, 4)))
-		part.SK += mark
-	}
-	u := b.byKey[part]
-	if u == nil {
-		u = &Update{Key: key, Def: to.Def, ExpiresAt: to.Def.Expiry(to.Window), Mark: mark}
-		b.byKey[part] = u
-`},
-				{"store/update.go", `func (e *edit) mark(lane aggregate.LaneID, d *aggregate.Delta) {
-	name, first := lane.MarkAttribute(), d.First.Bytes()`, `func (e *edit) mark(name string, d *aggregate.Delta) {
-	first := d.First.Bytes()`},
-				{"store/marks.go", `	e.mark(w.lane, &delta)`, `	e.mark(u.Mark, &delta)`},
-				{"store/marks.go", `bytesOf(img[w.lane.MarkAttribute()])`, `bytesOf(img[w.update.Mark])`},
-			},
-		},
-		{
-			Name: "failed-condition-skips", What: "a failed condition reads as: the whole batch is counted", Checks: counting,
-			Patches: []Patch{{"store/marks.go", `	counted := w.update.Drop(mark)
+			Name: "failed-condition-skips", What: "a failed condition reads as: the whole batch is counted", Defends: "C3 I4", Checks: counting,
+			Edits: []Edit{{"store.markedUpdate.dropCounted", `	counted := w.update.Drop(mark)
 `, `	counted := w.update.Drop(mark)
 	if counted > 0 {
 		counted, w.update.Steps = counted+len(w.update.Steps), nil
@@ -59,9 +29,8 @@ func marks() []Mutant {
 `}},
 		},
 		{
-			Name: "marks-as-text", What: "sequence numbers compared as the strings they come as", Checks: counting,
-			Patches: []Patch{
-				{"aggregate/lane.go", `const MarkPrefix = "m:"`, `const MarkPrefix = "text:"
+			Name: "marks-as-text", What: "sequence numbers compared as the strings they come as", Defends: "C3 I3", Checks: counting,
+			Helpers: []Helper{{"aggregate", `import "github.com/ingot-events/ingot/event"
 
 // Text packs the digits from the left, so that byte order is string order.
 func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {
@@ -69,30 +38,30 @@ func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {
 		b[i/2] |= (digit - '0' + 1) << (4 * (1 - i%2))
 	}
 	return b
-}`},
-				{"aggregate/lane.go", `	var m Mark
+}
+`}},
+			Edits: []Edit{
+				{"aggregate.LaneID.MarkAttribute", `MarkPrefix`, `"text:"`},
+				{"aggregate.MarkAt", `	var m Mark
 	number := sequence.Bytes()`, `	var m Mark
 	number := Text(sequence)`},
-				{"aggregate/lane.go", `	number := sequence.Bytes()
+				{"aggregate.Mark.Covers", `	number := sequence.Bytes()
 	return string`, `	number := Text(sequence)
 	return string`},
-				{"store/update.go", `d.First.Bytes()`, `aggregate.Text(d.First)`},
+				{"store.edit.mark", `d.First.Bytes()`, `aggregate.Text(d.First)`},
 			},
 		},
 		{
-			Name: "guessed-lane", What: "a batch that names no shard is counted under a made-up one", Checks: []sim.Check{sim.Miscounted},
-			Patches: []Patch{{"handler/streams.go", `		return errNoShard
+			Name: "guessed-lane", What: "a batch that names no shard is counted under a made-up one", Defends: "C3 I2", Checks: []sim.Check{sim.Miscounted},
+			Edits: []Edit{{"handler.streamBatch.run", `		return errNoShard
 `, `		e.shard = "shard"
 `}},
 		},
 		{
-			Name: "zero-delta-skipped", What: "an update whose fold is zero is not written", Checks: counting,
-			Patches: []Patch{
-				{"store/marks_many.go", `	alone := all
-`, `	all = slices.DeleteFunc(all, func(w *markedUpdate) bool { return zero(w.update) })
-	alone := all
-`},
-				{"store/marks.go", `// maxStuck is how often`, `func zero(u *aggregate.Update) bool {
+			Name: "zero-delta-skipped", What: "an update whose fold is zero is not written", Defends: "C3 I4", Checks: counting,
+			Helpers: []Helper{{"store", `import "github.com/ingot-events/ingot/aggregate"
+
+func zero(u *aggregate.Update) bool {
 	d := u.Fold()
 	for _, v := range d.Values {
 		if !v.Number.IsZero() {
@@ -101,13 +70,64 @@ func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {
 	}
 	return d.N == 0 && d.FP.IsZero() && d.FPX.IsZero()
 }
-
-// maxStuck is how often`},
+`}},
+			Edits: []Edit{
+				{"store.apply.marks", `	alone := all
+`, `	all = slices.DeleteFunc(all, func(w *markedUpdate) bool { return zero(w.update) })
+	alone := all
+`},
 			},
 		},
 		{
-			Name: "highest-unproven", What: "the answer names the highest record that is not proven, not the lowest", Checks: counting,
-			Patches: []Patch{{"store/apply.go", `sequence.Compare(a.Unproven) < 0`, `sequence.Compare(a.Unproven) > 0`}},
+			Name: "highest-unproven", What: "the answer names the highest record that is not proven, not the lowest", Defends: "C3 I5", Checks: counting,
+			Edits: []Edit{{"store.apply.unproven", `sequence.Compare(a.Unproven) < 0`, `sequence.Compare(a.Unproven) > 0`}},
+		},
+		{
+			Name: "removal-needs-aggregate", What: "a removal is counted only if its aggregate item exists", Defends: "C3 I11", Checks: counting,
+			Edits: []Edit{
+				{"store.markedUpdate.edit", `	e.mark(w.lane, &delta)
+`, `	e.mark(w.lane, &delta)
+	removals := true
+	for _, s := range u.Steps {
+		removals = removals && s.Plus == nil
+	}
+	if removals {
+		e.guards = append(e.guards, guard{operand: operand{"n", slotN, ":least", number("-1000")}, sign: ">="})
+	}
+`},
+				{"store.markedUpdate.learn", `	counted, before := w.look(img)
+`, `	if len(img) == 0 {
+		w.update.Steps = nil
+		return true
+	}
+	counted, before := w.look(img)
+`},
+			},
+		},
+		{
+			Name: "no-own-expiry", What: "an aggregate item gets its own expiry only from an update that adds to it", Defends: "I10", Checks: []sim.Check{sim.Expiry},
+			Edits: []Edit{{"store.markedUpdate.edit", `	e.expiry(u.ExpiresAt)
+`, `	if delta.N > 0 {
+		e.expiry(u.ExpiresAt)
+	}
+`}},
+		},
+		{
+			Name: "pruned-early", What: "a parent's mark goes with its child's first write", Defends: "C3 I6", Checks: []sim.Check{sim.Miscounted},
+			Edits: []Edit{{"aggregate.Mark.Prunable", `first.Sub(m.Created()) > PruneAfter`, `first.Sub(m.Created()) > PruneAfter/10000`}},
+		},
+		{
+			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Defends: "C3 I6", Checks: []sim.Check{sim.Miscounted},
+			Edits: []Edit{{"store.edit.prune", `	for i, m := range marks[:min(len(marks), maxPrunes)] {
+		e.removes = append(e.removes, m.name)
+		e.guards = append(e.guards, guard{operand: operand{m.name, slotNone, ":p" + strconv.Itoa(i), binary(m.mark[:])}, sign: "="})
+`, `	for _, m := range marks[:min(len(marks), maxPrunes)] {
+		e.removes = append(e.removes, m.name)
+`}},
+		},
+		{
+			Name: "pruned-by-clock", What: "the machine's clock says which marks are old", Defends: "C3 I6", Checks: []sim.Check{sim.Miscounted},
+			Edits: []Edit{{"store.markedUpdate.edit", `e.prune(w.seen, w.lane.MarkAttribute(), u.Steps[0].Created)`, `e.prune(w.seen, w.lane.MarkAttribute(), w.store.env.Now())`}},
 		},
 	}
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/sim"
@@ -13,17 +10,32 @@ import (
 type Mutant struct {
 	Name string
 	What string // one line: what is wrong about it
+	// Defends names the claims that it would break: claims 1 to 4 of docs/correctness.md as C1 to C4, and the invariants
+	// of docs/design.md.
+	Defends string
 	// Checks are the promises that it breaks. It is killed when one of them is the first that a world finds broken.
 	Checks []sim.Check
 	// Seeds is within how many worlds it must be killed; 0 means 500.
 	Seeds int
 	// Plain: it is wrong even where nothing goes wrong, and must be caught there.
-	Plain   bool
-	Patches []Patch
+	Plain bool
+	Edits []Edit
+	// Fields are added to structs, and Helpers to packages. Our own code never uses them.
+	Fields  []Field
+	Helpers []Helper
 }
 
-// Patch is a text of a file that stands in it once, and what the mutant has in its place.
-type Patch struct{ File, Old, New string }
+// Edit is a text in the body of a function, and what the mutant has in its place. The function is named by its
+// package, the type of its receiver and its own name: store.put.miss is method miss of type put in the one package of
+// that name. Which file or folder it stands in does not matter. Old is compared token by token, so that spaces, line breaks and comments do not matter
+// either, and must occur once. An empty Old is the beginning of the body.
+type Edit struct{ In, Old, New string }
+
+// Field is a field that a struct gets, which is named as a function is.
+type Field struct{ In, Text string }
+
+// Helper is declarations that a package gets, with their imports.
+type Helper struct{ Package, Text string }
 
 const mostSeeds = 500
 
@@ -48,28 +60,10 @@ func (m *Mutant) names() string {
 // all lists every mutant, then the blunders.
 func all() []Mutant {
 	var list []Mutant
-	for _, part := range [][]Mutant{marks(), folds(), pruning(), receipts(), ingest(), verdicts(), letters(), items(), answers(), refusals(), statements(), lifetimes(), erasures(), generations(), mappings(), replicas(), blunders()} {
+	for _, part := range [][]Mutant{
+		marks(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(), mappings(), blunders(),
+	} {
 		list = append(list, part...)
 	}
 	return list
-}
-
-// files are the mutant's files, by path below root. It fails where a patch no longer applies.
-func (m *Mutant) files(root string) (map[string]string, error) {
-	files := map[string]string{}
-	for _, p := range m.Patches {
-		text, read := files[p.File]
-		if !read {
-			source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p.File)))
-			if err != nil {
-				return nil, fmt.Errorf("mutant %s: %w", m.Name, err)
-			}
-			text = string(source)
-		}
-		if n := strings.Count(text, p.Old); n != 1 {
-			return nil, fmt.Errorf("mutant %s no longer applies: %s holds this text %d times, not once; write the patch anew:\n%s", m.Name, p.File, n, p.Old)
-		}
-		files[p.File] = strings.Replace(text, p.Old, p.New, 1)
-	}
-	return files, nil
 }

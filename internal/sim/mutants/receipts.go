@@ -6,13 +6,11 @@ import "github.com/ingot-events/ingot/internal/sim"
 func receipts() []Mutant {
 	return []Mutant{
 		{
-			Name: "receipt-per-batch", What: "one receipt for a batch, named after its first and last change", Checks: []sim.Check{sim.Twice},
-			Patches: []Patch{
-				{"store/receipts.go", `	maxTransaction = 100
-`, `	maxTransaction = 99
-`},
-				{"store/receipts.go", `Item: receipt, ConditionExpression: aws.String("attribute_not_exists(PK)")}})`, `Item: receipt}})`},
-				{"store/receipts.go", `	return items, updates
+			Name: "receipt-per-batch", What: "one receipt for a batch, named after its first and last change", Defends: "C3 I4", Checks: []sim.Check{sim.Twice},
+			Edits: []Edit{
+				{"store.groupEntries", `> maxTransaction`, `> 99`},
+				{"store.receiptGroup.items", `Item: receipt, ConditionExpression: aws.String("attribute_not_exists(PK)")}})`, `Item: receipt}})`},
+				{"store.receiptGroup.items", `	return items, updates
 }
 `, `	first, last := g.entries[0].Change.Sequence, g.entries[len(g.entries)-1].Change.Sequence
 	batch := keyImage(event.Key{PK: "B#" + first.String() + "-" + last.String(), SK: "-"})
@@ -22,7 +20,7 @@ func receipts() []Mutant {
 	return items, updates
 }
 `},
-				{"store/receipts.go", `	if len(reasons) != len(g.entries)+len(updates) {
+				{"store.receiptGroup.cancelled", `	if len(reasons) != len(g.entries)+len(updates) {
 `, `	if n := len(g.entries) + len(updates); len(reasons) == n+1 {
 		if classifyReason(reasons[n]).outcome == failed {
 			g.dropped(len(g.entries))
@@ -36,12 +34,8 @@ func receipts() []Mutant {
 			},
 		},
 		{
-			Name: "receipts-short-lived", What: "receipts live for one hour", Checks: []sim.Check{sim.Twice},
-			Patches: []Patch{{"store/receipts.go", `receiptLife = 96 * time.Hour`, `receiptLife = 1 * time.Hour`}},
-		},
-		{
-			Name: "receipts-by-clock", What: "the machine's clock says how long a receipt lives", Checks: []sim.Check{sim.Twice},
-			Patches: []Patch{{"store/receipts.go", `integer(entry.Change.Created.Add(receiptLife).Unix())`, `integer(g.store.env.Now().Add(receiptLife).Unix())`}},
+			Name: "receipts-by-clock", What: "the machine's clock says how long a receipt lives", Defends: "C3 I6", Checks: []sim.Check{sim.Twice},
+			Edits: []Edit{{"store.receiptGroup.items", `integer(entry.Change.Created.Add(receiptLife).Unix())`, `integer(g.store.env.Now().Add(receiptLife).Unix())`}},
 		},
 	}
 }

@@ -6,12 +6,12 @@ import "github.com/ingot-events/ingot/internal/sim"
 func replicas() []Mutant {
 	return []Mutant{
 		{
-			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Checks: []sim.Check{sim.Undeserved, sim.Lost, sim.Rewritten},
-			Patches: []Patch{{"store/put_read.go", `aws.Bool(true)`, `aws.Bool(false)`}},
+			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Defends: "C1 C2", Checks: []sim.Check{sim.Undeserved, sim.Lost, sim.Rewritten},
+			Edits: []Edit{{"store.put.read", `aws.Bool(true)`, `aws.Bool(false)`}},
 		},
 		{
-			Name: "stale-roster", What: "a start reads the epoch and the heads from a replica that may be behind", Checks: []sim.Check{sim.Generation},
-			Patches: []Patch{{"store/start.go", `ConsistentRead: aws.Bool(true), Keys`, `ConsistentRead: aws.Bool(false), Keys`}},
+			Name: "stale-roster", What: "a start reads the epoch and the heads from a replica that may be behind", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
+			Edits: []Edit{{"store.Store.roster", `ConsistentRead: aws.Bool(true), Keys`, `ConsistentRead: aws.Bool(false), Keys`}},
 		},
 	}
 }

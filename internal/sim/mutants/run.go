@@ -3,13 +3,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ingot-events/ingot/internal/sim"
@@ -33,6 +36,8 @@ type verdict struct {
 type runner struct {
 	root, dir string        // the module's, and one for what is built
 	patience  time.Duration // with one hunt
+	// known is for each mutant the seed of a world that killed it before.
+	known map[string]uint64
 }
 
 // run hunts the mutants, prints the table, and fails unless all are killed.
@@ -46,33 +51,84 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return runner{root, dir, huntTime}.all(ctx, list, beside, newTable(os.Stdout, markdown), os.Stderr)
+	r := runner{root: root, dir: dir, patience: huntTime}
+	if !markdown { // else it is to be found how many worlds it takes
+		if r.known, err = knownKills(root); err != nil {
+			return err
+		}
+	}
+	return r.all(ctx, list, beside, newTable(os.Stdout, markdown), os.Stderr)
 }
 
-// all hunts the mutants, beside of them at a time, and says on talk what became of each as soon as it is known.
+// all hunts the mutants, beside of them at a time, and says on talk what became of each as soon as it is known. In the
+// end it lives the worlds that have killed once more, without any mutant: nothing may go wrong in them.
 func (r runner) all(ctx context.Context, list []Mutant, beside int, table *table, talk io.Writer) error {
-	verdicts := make([]chan verdict, len(list))
-	for i := range list {
-		verdicts[i] = make(chan verdict, 1)
+	binary, broken, err := r.buildAll(ctx, list)
+	if err != nil {
+		return err
 	}
-	slots := make(chan struct{}, max(1, beside))
-	go func() {
-		for i, m := range list {
-			slots <- struct{}{}
-			go func() {
-				v := r.try(ctx, m)
-				fmt.Fprintf(talk, "%s: %s in %d worlds\n", m.Name, v.Check, v.Worlds)
-				<-slots
-				verdicts[i] <- v
-			}()
+	verdicts := make([]verdict, len(list))
+	each(len(list), beside, func(i int) {
+		m := list[i]
+		if err := broken[m.Name]; err != nil {
+			verdicts[i] = verdict{mutant: m, err: err}
+		} else {
+			verdicts[i] = r.try(ctx, binary, m)
 		}
-	}()
-	for i := range list {
-		table.row(<-verdicts[i])
+		fmt.Fprintf(talk, "%s: %s in %d worlds\n", m.Name, verdicts[i].Check, verdicts[i].Worlds)
+	})
+	for _, v := range verdicts {
+		table.row(v)
 	}
 	table.end()
 	if n := table.survivors(); n > 0 {
 		return fmt.Errorf("%d of %d mutants and blunders are not killed", n, len(list))
+	}
+	return r.innocent(ctx, binary, verdicts, beside)
+}
+
+// each calls do for the numbers below n, so many at a time, and waits.
+func each(n, beside int, do func(int)) {
+	slots := make(chan struct{}, max(1, beside))
+	var all sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		all.Go(func() { do(i); <-slots })
+	}
+	all.Wait()
+}
+
+// innocent lives the worlds that have killed, without a mutant. If one of them finds something wrong all the same, it
+// was no mutant that it found.
+func (r runner) innocent(ctx context.Context, binary string, verdicts []verdict, beside int) error {
+	worlds := map[bool]map[uint64]bool{true: {}, false: {}}
+	for _, v := range verdicts {
+		worlds[v.mutant.Plain][v.Seed] = true
+	}
+	var mu sync.Mutex
+	var errs []error
+	for _, still := range []bool{true, false} {
+		seeds := slices.Sorted(maps.Keys(worlds[still]))
+		each(min(beside, len(seeds)), beside, func(part int) {
+			var own []string
+			for i := part; i < len(seeds); i += beside {
+				own = append(own, fmt.Sprint(seeds[i]))
+			}
+			args := []string{"-n", "0", "-first", strings.Join(own, ",")}
+			if still {
+				args = append(args, "-fault-free")
+			}
+			found, err := r.hunt(ctx, binary, "", args...)
+			if err == nil && found.Check != "" {
+				err = fmt.Errorf("seed %d: %s", found.Seed, found.Detail)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		})
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("a world that is to kill a mutant fails without any: %w", err)
 	}
 	return nil
 }
@@ -85,23 +141,21 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// try builds a mutant and hunts it: first through worlds without trouble, then through the others; a blunder
-// through the first alone.
-func (r runner) try(ctx context.Context, m Mutant) verdict {
+// try hunts a mutant: first through worlds without trouble, then through the others; a blunder through the first
+// alone.
+func (r runner) try(ctx context.Context, binary string, m Mutant) verdict {
 	v := verdict{mutant: m}
-	binary, err := r.build(ctx, &m)
-	if err != nil {
-		v.err = err
-		return v
-	}
-	defer os.Remove(binary)
 	args := []string{"-n", fmt.Sprint(m.seeds()), "-checks", m.names()}
+	if seed, ok := r.known[m.Name]; ok {
+		args = append(args, "-first", fmt.Sprint(seed))
+	}
 	if m.Plain {
 		args = append(args, "-fault-free")
-	} else if v.err = r.still(ctx, binary); v.err != nil {
+	} else if v.err = r.still(ctx, binary, m.Name); v.err != nil {
 		return v
 	}
-	v.Found, err = r.hunt(ctx, binary, args...)
+	var err error
+	v.Found, err = r.hunt(ctx, binary, m.Name, args...)
 	switch {
 	case err != nil:
 		v.err = err
@@ -114,43 +168,52 @@ func (r runner) try(ctx context.Context, m Mutant) verdict {
 }
 
 // still sends a mutant through worlds without trouble, in which it must be right.
-func (r runner) still(ctx context.Context, binary string) error {
-	found, err := r.hunt(ctx, binary, "-fault-free", "-n", fmt.Sprint(stillWorlds))
+func (r runner) still(ctx context.Context, binary, name string) error {
+	found, err := r.hunt(ctx, binary, name, "-fault-free", "-n", fmt.Sprint(stillWorlds))
 	if err == nil && found.Check != "" {
 		err = fmt.Errorf("it fails a world without trouble already (seed %d: %s)", found.Seed, found.Detail)
 	}
 	return err
 }
 
-// build makes the hunter with the mutant's files laid over ours.
-func (r runner) build(ctx context.Context, m *Mutant) (string, error) {
-	dir := filepath.Join(r.dir, m.Name)
-	files, err := m.files(r.root)
-	if err != nil {
-		return "", err
+// buildAll makes one hunter for all mutants. If that fails it makes one for each, to say which do not build, and one for
+// those that do.
+func (r runner) buildAll(ctx context.Context, list []Mutant) (binary string, broken map[string]error, err error) {
+	if binary, err = r.build(ctx, "all", list); err == nil {
+		return binary, nil, nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	replace := map[string]string{}
-	for path, text := range files {
-		laid := filepath.Join(dir, strings.ReplaceAll(path, "/", "_"))
-		if err := os.WriteFile(laid, []byte(text), 0o600); err != nil {
-			return "", err
+	broken = map[string]error{}
+	var sound []Mutant
+	for _, m := range list {
+		one, err := r.build(ctx, m.Name, []Mutant{m})
+		if err != nil {
+			broken[m.Name] = err
+			continue
 		}
-		replace[filepath.Join(r.root, filepath.FromSlash(path))] = laid
+		os.Remove(one)
+		sound = append(sound, m)
 	}
-	overlay, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "hunt")
-	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if len(broken) == 0 {
+		return "", nil, fmt.Errorf("each mutant builds alone, and all together do not: %w", err)
+	}
+	binary, err = r.build(ctx, "sound", sound)
+	return binary, broken, err
+}
+
+// build makes a hunter with the mutants grafted onto our source.
+func (r runner) build(ctx context.Context, name string, list []Mutant) (string, error) {
+	files, err := newSource(r.root).graft(list)
 	if err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+	overlay, err := r.lay(name, files)
+	if err != nil {
 		return "", err
 	}
+	binary := filepath.Join(r.dir, name, "hunt")
 	ctx, stop := context.WithTimeout(ctx, buildTime)
 	defer stop()
-	cmd := exec.CommandContext(ctx, "go", "build", "-p", "2", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./internal/sim/mutants/hunt")
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./internal/sim/mutants/hunt")
 	cmd.Dir = r.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("it does not build, which is no kill: %w\n%s", err, out)
@@ -158,11 +221,34 @@ func (r runner) build(ctx context.Context, m *Mutant) (string, error) {
 	return binary, nil
 }
 
-func (r runner) hunt(ctx context.Context, binary string, args ...string) (f found.Found, err error) {
+// lay writes files and the overlay that lays them over ours.
+func (r runner) lay(name string, files map[string]string) (overlay string, err error) {
+	dir := filepath.Join(r.dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	over := map[string]string{}
+	for path, text := range files {
+		laid := filepath.Join(dir, strings.ReplaceAll(path, "/", "_"))
+		if err := os.WriteFile(laid, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		over[filepath.Join(r.root, filepath.FromSlash(path))] = laid
+	}
+	text, err := json.Marshal(map[string]any{"Replace": over})
+	if err != nil {
+		return "", err
+	}
+	overlay = filepath.Join(dir, "overlay.json")
+	return overlay, os.WriteFile(overlay, text, 0o600)
+}
+
+// hunt runs the hunter as a mutant; without a name it is ours.
+func (r runner) hunt(ctx context.Context, binary, name string, args ...string) (f found.Found, err error) {
 	ctx, stop := context.WithTimeout(ctx, r.patience)
 	defer stop()
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Env = append(os.Environ(), "GOGC=400")
+	cmd.Env = append(os.Environ(), "GOGC=400", activeVariable+"="+name)
 	var problem strings.Builder
 	cmd.Stderr = &problem
 	out, err := cmd.Output()

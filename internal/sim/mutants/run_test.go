@@ -15,7 +15,7 @@ import (
 )
 
 // hunter stands in for the real one, in a module of its own. It kills whatever it is sent after, and lives through
-// worlds without trouble; what the mutants below make of it does not.
+// worlds without trouble and worlds without a mutant; what the mutants below make of it does not.
 const hunter = `package main
 
 import (
@@ -27,21 +27,26 @@ import (
 func main() {
 	still := slices.Contains(os.Args, "-fault-free")
 	quiet, troubled := "", "lost"
-	hunt()
+	hunt(still)
 	if still {
 		troubled = quiet
+	}
+	if os.Getenv("INGOT_MUTANT") == "" {
+		troubled = innocent()
 	}
 	fmt.Printf("{\"Worlds\":7,\"Check\":%q,\"Seed\":6,\"Detail\":\"what is wrong\",\"Others\":{\"cost\":3}}\n", troubled)
 }
 
-func hunt() {}
+func hunt(_ bool) {}
+
+func innocent() string { return "" }
 `
 
 const hunterFile = "internal/sim/mutants/hunt/main.go"
 
 func stubs(t *testing.T) runner {
 	t.Helper()
-	r := runner{t.TempDir(), t.TempDir(), time.Minute}
+	r := runner{root: t.TempDir(), dir: t.TempDir(), patience: time.Minute}
 	for name, text := range map[string]string{"go.mod": "module stub\n\ngo 1.26\n", hunterFile: hunter} {
 		path := filepath.Join(r.root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -56,11 +61,11 @@ func stubs(t *testing.T) runner {
 
 // made is a mutant of the stub: meant for lost, with one text of the hunter replaced.
 func made(name, old, with string) Mutant {
-	return Mutant{Name: name, What: "a stub", Checks: []sim.Check{sim.Twice, sim.Lost}, Patches: []Patch{{hunterFile, old, with}}}
+	return Mutant{Name: name, What: "a stub", Checks: []sim.Check{sim.Twice, sim.Lost}, Edits: []Edit{{"internal/sim/mutants/hunt.main", old, with}}}
 }
 
 const (
-	call     = "\thunt()\n"
+	call     = "\thunt(still)\n"
 	troubled = `quiet, troubled := "", "lost"`
 )
 
@@ -79,18 +84,23 @@ func TestWhatIsAKill(t *testing.T) {
 		{plain(made("plain-caught", troubled, `quiet, troubled := "lost", "lost"`)), ""},
 		{plain(made("plain-uncaught", call, "")), "it survives 7 worlds"},
 		{made("does-not-build", call, "\thunt(1)\n"), "it does not build, which is no kill"},
-		{made("is-no-go", call, "\tthis is no Go\n"), "it does not build, which is no kill"},
+		{made("is-no-go", call, "\tthis is no Go\n"), "what the mutants make of it is not Go"},
 		{made("no-longer-applies", "no such text", ""), "no longer applies"},
 		{made("panics", call, "\tpanic(`index out of range`)\n"), "it crashes, which is no kill: exit status 2\npanic: index out of range"},
 		{made("panics-in-trouble", call, "\tif !still { panic(`too late`) }\n"), "it crashes, which is no kill"},
-		{made("fails-after-its-answer", "func hunt() {}", "func hunt() { fmt.Println(`{\"Check\":\"lost\"}`); os.Exit(1) }"), "it crashes, which is no kill"},
+		{made("fails-after-its-answer", call, "\tfmt.Println(`{\"Check\":\"lost\"}`); os.Exit(1)\n"), "it crashes, which is no kill"},
 		{made("says-nothing", call, "\tos.Exit(0)\n"), "unexpected end of JSON input"},
 		{made("survives", troubled, `quiet, troubled := "", ""`), "it survives 7 worlds"},
 		{made("wrong-check", troubled, `quiet, troubled := "", "cost"`), "the hunter names cost, which it was not sent for"},
 		{made("wrong-in-quiet", troubled, `quiet, troubled := "twice", "lost"`), "it fails a world without trouble already (seed 6: what is wrong)"},
 	} {
 		t.Run(c.mutant.Name, func(t *testing.T) {
-			v := r.try(t.Context(), c.mutant)
+			v := verdict{mutant: c.mutant}
+			if binary, broken, err := r.buildAll(t.Context(), []Mutant{c.mutant}); err != nil {
+				t.Fatal(err)
+			} else if v.err = broken[c.mutant.Name]; v.err == nil {
+				v = r.try(t.Context(), binary, c.mutant)
+			}
 			switch {
 			case c.why == "" && (v.err != nil || v.Check != "lost" || v.Worlds != 7):
 				t.Errorf("it is killed, and the verdict is %+v", v)
@@ -107,10 +117,6 @@ func TestWhatIsAKill(t *testing.T) {
 			if c.why != "" && (!strings.Contains(out.String(), "NOT KILLED") || !strings.Contains(out.String(), c.why)) {
 				t.Errorf("the table does not say so:\n%s", out.String())
 			}
-			left, err := filepath.Glob(filepath.Join(r.dir, c.mutant.Name, "hunt"))
-			if err != nil || len(left) > 0 {
-				t.Errorf("the hunter's program is left: %v %v", left, err)
-			}
 		})
 	}
 }
@@ -123,7 +129,11 @@ func TestPatienceEnds(t *testing.T) {
 	r := stubs(t)
 	r.patience = 300 * time.Millisecond
 	m := made("takes-too-long", call, "\tfor { }\n")
-	if v := r.try(t.Context(), m); v.err == nil || v.err.Error() != "it takes longer than 300ms, which is no kill" {
+	binary, _, err := r.buildAll(t.Context(), []Mutant{m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := r.try(t.Context(), binary, m); v.err == nil || v.err.Error() != "it takes longer than 300ms, which is no kill" {
 		t.Errorf("%v", v.err)
 	}
 }
@@ -137,6 +147,7 @@ func TestSurvivorsFailTheRun(t *testing.T) {
 	killed, survivor := made("killed", call, ""), made("survivor", troubled, `quiet, troubled := "", ""`)
 	blunder := made("blunder", "quiet, troubled", "troubled, quiet")
 	blunder.Plain = true
+	broken := made("broken", call, "\thunt(1)\n")
 	for _, c := range []struct {
 		list []Mutant
 		says string
@@ -145,6 +156,8 @@ func TestSurvivorsFailTheRun(t *testing.T) {
 		{[]Mutant{killed, blunder}, "", "1 mutants, 1 killed; the last of them within 7 worlds.\n1 blunders, 1 caught in worlds without trouble.\n"},
 		{[]Mutant{survivor, killed}, "1 of 2 mutants and blunders are not killed",
 			"2 mutants, 1 killed; the last of them within 7 worlds.\nsurvivor: it survives 7 worlds (meant for twice,lost); other promises broken: cost in 3 worlds\n"},
+		{[]Mutant{broken, killed}, "1 of 2 mutants and blunders are not killed",
+			"2 mutants, 1 killed; the last of them within 7 worlds.\nbroken: it does not build, which is no kill: exit status 1\n"},
 	} {
 		for _, beside := range []int{1, 2} {
 			var out bytes.Buffer
@@ -152,8 +165,8 @@ func TestSurvivorsFailTheRun(t *testing.T) {
 			if (err == nil) != (c.says == "") || err != nil && err.Error() != c.says {
 				t.Errorf("%v, want %q", err, c.says)
 			}
-			if !strings.HasSuffix(out.String(), c.ends) {
-				t.Errorf("it ends otherwise than with %q:\n%s", c.ends, out.String())
+			if !strings.Contains(out.String(), c.ends) {
+				t.Errorf("it does not end with %q:\n%s", c.ends, out.String())
 			}
 			var names []string
 			for line := range strings.Lines(out.String()) {
@@ -165,5 +178,40 @@ func TestSurvivorsFailTheRun(t *testing.T) {
 				t.Errorf("rows %q, want %q", names, want)
 			}
 		}
+	}
+}
+
+// A kill proves nothing if the same world fails without the mutant.
+func TestWorldsThatKillAreInnocent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with the go command, which -short leaves out")
+	}
+	r := stubs(t)
+	path := filepath.Join(r.root, filepath.FromSlash(hunterFile))
+	guilty := strings.Replace(hunter, `func innocent() string { return "" }`, `func innocent() string { return "lost" }`, 1)
+	if err := os.WriteFile(path, []byte(guilty), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = "a world that is to kill a mutant fails without any: seed 6: what is wrong"
+	err := r.all(t.Context(), []Mutant{made("killed", call, "")}, 2, newTable(io.Discard, true), io.Discard)
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// The world that killed a mutant before is tried first.
+func TestKnownKillIsTriedFirst(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with the go command, which -short leaves out")
+	}
+	r := stubs(t)
+	r.known = map[string]uint64{"hinted": 42}
+	m := made("hinted", call, "\tif !still && !slices.Contains(os.Args, `42`) { panic(`42 is not among the seeds`) }\n")
+	binary, _, err := r.buildAll(t.Context(), []Mutant{m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := r.try(t.Context(), binary, m); v.err != nil {
+		t.Error(v.err)
 	}
 }

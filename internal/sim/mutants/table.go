@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,7 +22,7 @@ type table struct {
 
 func newTable(out io.Writer, markdown bool) *table {
 	if markdown {
-		fmt.Fprintf(out, "| mutant | what is wrong | killed by | worlds needed | allowed |\n| --- | --- | --- | ---: | ---: |\n")
+		fmt.Fprintf(out, "| mutant | what is wrong | defends | killed by | worlds needed | allowed |\n| --- | --- | --- | --- | ---: | ---: |\n")
 	} else {
 		fmt.Fprintf(out, "%-28s %-12s %7s %8s  %s\n", "mutant", "killed by", "worlds", "allowed", "what is wrong")
 	}
@@ -38,7 +41,7 @@ func (t *table) row(v verdict) {
 		allowed += " quiet"
 	}
 	if t.markdown {
-		fmt.Fprintf(t.out, "| %s | %s | %s | %s | %s |\n", m.Name, m.What, killer, worlds, allowed)
+		fmt.Fprintf(t.out, "| %s | %s | %s | %s | %s | %s |\n", m.Name, m.What, m.Defends, killer, worlds, allowed)
 	} else {
 		fmt.Fprintf(t.out, "%-28s %-12s %7s %8s  %s\n", m.Name, killer, worlds, allowed, m.What)
 	}
@@ -83,4 +86,42 @@ func (t *table) end() {
 	for _, note := range t.notes {
 		fmt.Fprintln(t.out, note)
 	}
+}
+
+// knownKills are the worlds that killed the mutants when the table of docs/correctness.md was printed: seeds are counted
+// from 0 there, so that one which needed ten worlds fell in the world of seed 9.
+func knownKills(root string) (map[string]uint64, error) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "correctness.md"))
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]uint64{}
+	for _, row := range documented(string(text)) {
+		if worlds, err := strconv.ParseUint(row[len(row)-2], 10, 64); err == nil && worlds > 0 {
+			known[row[0]] = worlds - 1
+		}
+	}
+	return known, nil
+}
+
+// tableMark stands before the table in docs/correctness.md.
+const tableMark = "<!-- mutants -->\n"
+
+// documented are the rows of the table of mutants in a text, without its head.
+func documented(text string) (rows [][]string) {
+	_, table, _ := strings.Cut(text, tableMark)
+	for n, line := range strings.Split(table, "\n") {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		if n < 2 {
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		rows = append(rows, cells)
+	}
+	return rows
 }

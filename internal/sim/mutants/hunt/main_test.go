@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/sim"
@@ -31,7 +32,11 @@ func TestHunt(t *testing.T) {
 		"nothing goes wrong": {20, 4, nil, found.Found{Worlds: 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := hunt(live, c.from, c.n, false, c.checks)
+			seeds, err := seedsOf("", c.from, c.n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := hunt(live, seeds, false, c.checks)
 			if got.Worlds != c.want.Worlds || got.Check != c.want.Check || got.Seed != c.want.Seed || got.Detail != c.want.Detail || !maps.Equal(got.Others, c.want.Others) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
@@ -47,6 +52,22 @@ func TestHuntInQuietWorlds(t *testing.T) {
 				t.Errorf("asked for quiet worlds: %v; given one: %v", still, p.Still)
 			}
 			return sim.Result{Plan: p}
-		}, 0, 3, still, nil)
+		}, []uint64{0, 1, 2}, still, nil)
+	}
+}
+
+// Seeds that are named come first, and none comes twice.
+func TestSeeds(t *testing.T) {
+	for _, c := range []struct {
+		first string
+		n     int
+		want  []uint64
+	}{{"", 3, []uint64{5, 6, 7}}, {"6,90", 3, []uint64{6, 90, 5, 7}}, {"8", 0, []uint64{8}}} {
+		if got, err := seedsOf(c.first, 5, c.n); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("first %q, then %d: %v, %v; want %v", c.first, c.n, got, err, c.want)
+		}
+	}
+	if _, err := seedsOf("1,x", 0, 1); err == nil {
+		t.Error("a seed that is no number")
 	}
 }
