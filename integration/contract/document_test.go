@@ -193,10 +193,10 @@ func TestEveryErrorIsMet(t *testing.T) {
 			t.Errorf("%s: met by %d cases, and listed as one that cannot be provoked: %t", code, len(r.codes[code]), unprovoked[code] != "")
 		}
 	}
-	handed := read(t, "../../store/*_test.go") + read(t, "../../handler/*_test.go")
+	handed := read(t, "../../store/*_test.go") + read(t, "../../handler/*_test.go") + read(t, "../../internal/awserr/*_test.go")
 	for code := range unprovoked {
 		if !strings.Contains(handed, code) {
-			t.Errorf("%s: neither does a case meet it nor does a test of store or handler hand it over", code)
+			t.Errorf("%s: neither does a case meet it nor does a test of store, handler or awserr hand it over", code)
 		}
 		if !slices.Contains(known, code) {
 			t.Errorf("%s is listed and the store does not know it", code)
