@@ -20,8 +20,8 @@ import (
 const (
 	lambdaImage = "public.ecr.aws/lambda/provided:al2023"
 	samCommand  = "scripts/lambda-base-image.sh && scripts/sam.sh"
-	// A build or an invocation takes seconds; on a machine that does much else, more.
-	samTime = 3 * time.Minute
+	// A build or an invocation takes seconds; on a machine that does much else, and where nothing is compiled yet, minutes.
+	samTime = 8 * time.Minute
 )
 
 // samCLI is the SAM CLI, run in the root of the repository with the settings of samconfig.toml.
@@ -74,12 +74,7 @@ func (s *samCLI) run(t *testing.T, env []string, args ...string) []byte {
 	args = append(args, "--config-file", filepath.Join(s.root, "samconfig.toml"), "--parameter-overrides", "Architecture="+s.architecture)
 	cmd := exec.CommandContext(ctx, s.path, args...)
 	cmd.Dir = s.root
-	// With credentials sam would ask AWS whose they are, and wait for an answer; the functions get made-up ones from it.
-	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
-	// Compiling sam anew is half of an invocation's time, which some machines' settings would have it do.
-	cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=", "SAM_CLI_TELEMETRY=0", "AWS_REGION="+endpoint.Region, "AWS_DEFAULT_REGION="+endpoint.Region,
-		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(samEnvironment(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // on which sam removes its container
 	cmd.WaitDelay = 10 * time.Second
 	var stdout, stderr bytes.Buffer
@@ -94,6 +89,15 @@ func (s *samCLI) run(t *testing.T, env []string, args ...string) []byte {
 		t.Fatalf("sam %s: %v", strings.Join(args, " "), err)
 	}
 	return stdout.Bytes()
+}
+
+// samEnvironment is this process's without the developer's AWS configuration.
+func samEnvironment() []string {
+	// With credentials sam would ask AWS whose they are, and wait for an answer; the functions get made-up ones from it.
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
+	// Compiling sam anew is half of an invocation's time, which some machines' settings would have it do.
+	return append(env, "PYTHONDONTWRITEBYTECODE=", "SAM_CLI_TELEMETRY=0", "AWS_REGION="+endpoint.Region, "AWS_DEFAULT_REGION="+endpoint.Region,
+		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
 }
 
 // build builds both functions as make build does, into a directory of this test, and returns the built template.

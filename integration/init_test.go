@@ -1,0 +1,60 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestInitDeployed: the repository that ingot init makes is built by its own make build, and its functions store and
+// count its own sample events.
+func TestInitDeployed(t *testing.T) {
+	cli := findSAM(t)
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Fatal("make is not on PATH; install it")
+	}
+	e, _ := open(t)
+	dir := filepath.Join(t.TempDir(), "shop")
+	inFolder(t, "..", nil, "go", "run", "./cmd/ingot", "init", dir)
+	config := filepath.Join(dir, "samconfig.toml")
+	was, now := `"LogRetentionDays=7"`, `"LogRetentionDays=7 Counting=receipts Architecture=`+cli.architecture+`"`
+	text, err := os.ReadFile(config)
+	if err != nil || !bytes.Contains(text, []byte(was)) {
+		t.Fatalf("%s does not have %s (%v)", config, was, err)
+	}
+	if err := os.WriteFile(config, bytes.Replace(text, []byte(was), []byte(now), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Dir(cli.path) + string(os.PathListSeparator) + os.Getenv("PATH")
+	inFolder(t, dir, []string{"PATH=" + path, "GOFLAGS=", "GOWORK=off"}, "make", "build")
+
+	binaries := map[string]string{}
+	for _, function := range []string{"IngestFunction", "StreamsFunction"} {
+		binaries[function] = filepath.Join(dir, ".aws-sam", "build", function, "bootstrap")
+	}
+	// Here the template's EndpointUrl is empty, and the endpoint comes as LocalStack's Lambda gives it.
+	d := deploy(t, deployment{dir: dir, binaries: binaries, parameters: map[string]string{"Counting": "receipts"},
+		lambda: map[string]string{"AWS_ENDPOINT_URL": e.URL}})
+	events, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.check(strings.Split(strings.TrimSpace(string(events)), "\n"))
+}
+
+// inFolder runs a command as a user would, without the developer's AWS configuration.
+func inFolder(t *testing.T, dir string, env []string, command ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), samTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(samEnvironment(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
+	}
+}
