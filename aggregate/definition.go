@@ -1,10 +1,7 @@
 package aggregate
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -104,19 +101,3 @@ type Definition struct {
 
 // String names the generation for people: "merchant_daily since 1".
 func (d *Definition) String() string { return fmt.Sprintf("%s since %d", d.Name, d.Since) }
-
-// Digest is lower-case hex SHA-256 of Text.
-func (d *Definition) Digest() string {
-	sum := sha256.Sum256([]byte(d.Text))
-	return hex.EncodeToString(sum[:])
-}
-
-// HasExtremes reports whether any value is a Min or Max.
-func (d *Definition) HasExtremes() bool {
-	return slices.ContainsFunc(d.Values, func(v Value) bool { return !v.Op.Additive() })
-}
-
-// ValueIndex is the place of the named value in Values, or -1.
-func (d *Definition) ValueIndex(name string) int {
-	return slices.IndexFunc(d.Values, func(v Value) bool { return v.Name == name })
-}

@@ -1,6 +1,10 @@
-// Package aggregate is the arithmetic of live totals: what one event's item adds to an aggregate
-// (Contribution), what a batch of changes does to one aggregate item (Update, folded into a Delta), which
-// lane and mark make that exactly once, and the fingerprint that proves it.
+// Package aggregate describes live totals: what pipeline.yaml declares of an aggregate ([Definition]), and what one
+// event adds to it ([Contribution]).
 //
-// It is pure: no clock, no I/O, no AWS. The store turns a Delta into one conditional write.
+// A pipeline lists its definitions ([github.com/ingot-events/ingot/pipeline.Pipeline.Definitions]) and computes the
+// contributions of an item ([github.com/ingot-events/ingot/pipeline.Pipeline.Contributions]). The totals themselves
+// are read with [github.com/ingot-events/ingot/store.Store.Total].
+//
+// How a batch of changes is counted exactly once is not part of this package. The store and the streams function do
+// that.
 package aggregate

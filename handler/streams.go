@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -261,7 +262,7 @@ func (b *streamBatch) giveUp(ctx context.Context) error {
 		why := fmt.Errorf("an item (%s) carries epoch %d and this function's pipeline.yaml is at %d", keyText(c.Key, b.Plan.HidesKeys(typeOf(c))), c.Stamp, b.Plan.Epoch())
 		if !given {
 			return fmt.Errorf("%w; deploy the streams function with the newer pipeline.yaml, before the ingest function. If no pipeline.yaml has that epoch, "+
-				"give record %s up with PK %s in the aggregates table, as the operating guide says under \"A stamp of no pipeline\"", why, c.Sequence, aggregate.GivenUpKey(c.Lane, c.Sequence).PK)
+				"give record %s up with PK %s in the aggregates table, as the operating guide says under \"A stamp of no pipeline\"", why, c.Sequence, lanes.GivenUpKey(c.Lane, c.Sequence).PK)
 		}
 		r.err = why
 		b.odd = append(b.odd, r)
@@ -309,12 +310,12 @@ type heads struct {
 }
 
 // route plans what the changes add.
-func (b *streamBatch) route(shard string) (*aggregate.Batch, *heads) {
+func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 	lane := event.Lane{ShardID: shard}
 	if len(b.changes) > 0 {
 		lane = b.changes[0].Lane
 	}
-	batch, h := aggregate.NewBatch(b.Store.Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
+	batch, h := lanes.NewBatch(b.Store.Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
 	for i := range b.changes {
 		c := &b.changes[i]
 		batch.Add(c, b.contributions(c.Old, h, false), b.contributions(c.New, h, true))

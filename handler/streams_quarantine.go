@@ -10,9 +10,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // recordLetter is the body of a stream record's letter: enough to find the item and the record again.
@@ -123,7 +123,7 @@ func (b *streamBatch) firstOdd() event.Sequence {
 }
 
 // refused keeps an update that the table will never take.
-func (b *streamBatch) refused(ctx context.Context, u *aggregate.Update, cause error) error {
+func (b *streamBatch) refused(ctx context.Context, u *lanes.Update, cause error) error {
 	l := &recordLetter{Reason: string(RefusedUpdate), Detail: awserr.Detail(cause), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK, hidden: b.Plan.HidesTotals(u.Def.Name)}
 	if len(b.changes) > 0 {
 		l.StreamARN, l.ShardID = b.changes[0].Lane.StreamARN, b.changes[0].Lane.ShardID

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // oddities are what makes a record one that cannot be understood.
@@ -147,7 +147,7 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 // condition. The head carries the flag, and the shard goes on.
 func TestMarkOfAForeignType(t *testing.T) {
 	w := newWorld(t).started()
-	mark := aggregate.LaneIDOf(event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}).MarkAttribute()
+	mark := lanes.LaneIDOf(event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}).MarkAttribute()
 	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, mark: &types.AttributeValueMemberS{Value: "x"}}})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // An event without records, which anybody can invoke a warm function with, makes the heads if they are gone, whatever
@@ -56,7 +56,7 @@ func TestEndOfAWindowRenews(t *testing.T) {
 func TestEventWithoutRecordsIsRefused(t *testing.T) {
 	w := newWorld(t).started()
 	def, _ := w.plan.Definition("live")
-	w.deleteTotal(def.HeadKey().PK, def.HeadKey().SK)
+	w.deleteTotal(lanes.HeadKey(def).PK, lanes.HeadKey(def).SK)
 	got, err := w.invokeStreams([]byte(`{"Records":[]}`))
 	if err == nil || !strings.Contains(err.Error(), "streams: start: refused") || !strings.Contains(err.Error(), "live since 2 has no head") {
 		t.Errorf("answer %s, error %v", got, err)
@@ -83,9 +83,9 @@ func TestEventWithoutRecordsHasADeadline(t *testing.T) {
 // emptyTotals deletes every item of the aggregates table.
 func (w *world) emptyTotals() {
 	w.t.Helper()
-	w.deleteTotal(aggregate.EpochKey.PK, aggregate.EpochKey.SK)
+	w.deleteTotal(lanes.EpochKey.PK, lanes.EpochKey.SK)
 	for _, def := range w.plan.Definitions() {
-		w.deleteTotal(def.HeadKey().PK, def.HeadKey().SK)
+		w.deleteTotal(lanes.HeadKey(def).PK, lanes.HeadKey(def).SK)
 	}
 }
 

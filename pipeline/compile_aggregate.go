@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -123,7 +124,7 @@ func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feed
 	if len(c.p.secret) == 0 || !hashed {
 		return ""
 	}
-	return keys.SecretCheck(c.p.secret, def.HeadKey().PK)
+	return keys.SecretCheck(c.p.secret, lanes.HeadKey(def).PK)
 }
 
 func (c *compiler) memberName(p place, name string) {
@@ -217,7 +218,7 @@ func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value 
 // feed compiles what one event type adds.
 func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s FromSpec, by []*keys.Template) *feed {
 	f := &feed{def: def, by: by, values: make([]value, len(def.Values))}
-	f.fixed = len(def.Key(def.Spread-1, nil, aggregate.NoWindow).PK)
+	f.fixed = len(lanes.Key(def, def.Spread-1, nil, aggregate.NoWindow).PK)
 	if s.Where != "" {
 		condition, bad := where.Parse(s.Where)
 		if bad != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -72,7 +73,7 @@ func (w *work) contribute(c *Contributions, f *feed, item *event.Item) {
 		c.Failed = append(c.Failed, Failure{f.def, refusal})
 		return
 	}
-	c.List = append(c.List, f.def.Contribute(item, by, values))
+	c.List = append(c.List, lanes.Contribute(f.def, item, by, values))
 }
 
 // attributesOf is the part of meta that templates reach as @attribute.NAME.

@@ -3,8 +3,8 @@ package pipeline
 import (
 	"slices"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -66,7 +66,7 @@ func (p *Pipeline) SecretCheck() string {
 	if len(p.secret) == 0 || !slices.ContainsFunc(p.names, p.hashesKeys) {
 		return ""
 	}
-	return keys.SecretCheck(p.secret, aggregate.SecretKey.PK)
+	return keys.SecretCheck(p.secret, lanes.SecretKey.PK)
 }
 
 func (p *Pipeline) hashesKeys(eventType string) bool {

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 func orders(t testing.TB) *Pipeline {
@@ -274,7 +275,7 @@ func TestContributions(t *testing.T) {
 				}
 				values = append(values, x.Def.Values[i].Name+"="+text)
 			}
-			lines = append(lines, fmt.Sprintf("%s %v %s %s", x.Def.Name, x.By, x.Def.Key(0, x.By, x.Window), strings.Join(values, " ")))
+			lines = append(lines, fmt.Sprintf("%s %v %s %s", x.Def.Name, x.By, lanes.Key(x.Def, 0, x.By, x.Window), strings.Join(values, " ")))
 		}
 		for _, d := range c.Behind {
 			lines = append(lines, "behind "+d.Name)
@@ -361,8 +362,8 @@ func TestAmounts(t *testing.T) {
 	e.Attributes["region"] = e.Attributes["region"][1:]
 	if item, err := p.PlanEvent(e); err != nil {
 		t.Errorf("a total's key of 2,048 bytes: %v", err)
-	} else if c := p.Contributions(item).List[0]; len(c.Def.Key(0, c.By, c.Window).PK) != event.MaxPK {
-		t.Errorf("%d bytes", len(c.Def.Key(0, c.By, c.Window).PK))
+	} else if c := p.Contributions(item).List[0]; len(lanes.Key(c.Def, 0, c.By, c.Window).PK) != event.MaxPK {
+		t.Errorf("%d bytes", len(lanes.Key(c.Def, 0, c.By, c.Window).PK))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // Applied is what became of a batch of changes.
@@ -28,11 +29,11 @@ type Applied struct {
 
 // Quarantine durably records that an update of an aggregate item is refused for good. It returns nil only
 // when that is proven: the update then counts as processed.
-type Quarantine func(ctx context.Context, u *aggregate.Update, cause error) error
+type Quarantine func(ctx context.Context, u *lanes.Update, cause error) error
 
 // Apply counts a batch of one lane into its aggregate items, each step exactly once. Updates of different
 // items are independent; within one item a batch is one conditional write.
-func (s *Store) Apply(ctx context.Context, b *aggregate.Batch, quarantine Quarantine) Applied {
+func (s *Store) Apply(ctx context.Context, b *lanes.Batch, quarantine Quarantine) Applied {
 	a := &apply{store: s, quarantine: quarantine}
 	if b.Counting() == aggregate.Receipts {
 		a.receipts(ctx, b)
@@ -71,7 +72,7 @@ func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, a
 }
 
 // quarantined hands a refused update to quarantine; only then may its mark move. False: it is unproven.
-func (a *apply) quarantined(ctx context.Context, u *aggregate.Update, cause error) bool {
+func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) bool {
 	if err := a.quarantine(ctx, u, cause); err != nil {
 		a.unproven(u.Steps[0].Sequence, fmt.Errorf("an update of aggregate %s was refused (%w) and could not be quarantined: %w", u.Def, cause, err))
 		return false
@@ -81,7 +82,7 @@ func (a *apply) quarantined(ctx context.Context, u *aggregate.Update, cause erro
 
 // flagHead is the last resort for an item that takes not even a flag (it is full): the generation's head
 // carries it, and the update counts as processed.
-func (a *apply) flagHead(ctx context.Context, u *aggregate.Update, cause error) error {
+func (a *apply) flagHead(ctx context.Context, u *lanes.Update, cause error) error {
 	last := u.Steps[len(u.Steps)-1]
 	cost, err := a.store.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))
 	a.mu.Lock()

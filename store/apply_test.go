@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -28,7 +29,7 @@ func counting(c aggregate.Counting) option {
 
 var bothWays = []aggregate.Counting{aggregate.Marks, aggregate.Receipts}
 
-func (w *world) apply(b *aggregate.Batch) store.Applied {
+func (w *world) apply(b *lanes.Batch) store.Applied {
 	w.t.Helper()
 	a := w.store.Apply(deadline(w.t), b, noQuarantine(w.t))
 	if !a.Unproven.IsZero() {
@@ -132,7 +133,7 @@ func TestZombieWritesLate(t *testing.T) {
 }
 
 // change makes the change of an item by a person or by time to live.
-func (w *world) change(sequence int64, kind event.ChangeKind, expired bool, old, new *event.Item) *aggregate.Batch {
+func (w *world) change(sequence int64, kind event.ChangeKind, expired bool, old, new *event.Item) *lanes.Batch {
 	w.t.Helper()
 	c := w.insert(sequence, old)
 	c.Kind, c.Expired, c.Old, c.New = kind, expired, old, new
@@ -143,7 +144,7 @@ func (w *world) change(sequence int64, kind event.ChangeKind, expired bool, old,
 	if new != nil {
 		after = w.plan.Contributions(new).List
 	}
-	b := aggregate.NewBatch(w.store.Counting(), lane)
+	b := lanes.NewBatch(w.store.Counting(), lane)
 	b.Add(c, before, after)
 	return b
 }
@@ -191,12 +192,12 @@ func TestRemoveThroughAnotherLane(t *testing.T) {
 	w.apply(w.batch(aggregate.Marks, 1, item))
 	other := lane
 	other.ShardID = "shardId-other"
-	for aggregate.LaneIDOf(other).Bucket(4) == aggregate.LaneIDOf(lane).Bucket(4) {
+	for lanes.LaneIDOf(other).Bucket(4) == lanes.LaneIDOf(lane).Bucket(4) {
 		other.ShardID += "x"
 	}
 	c := w.insert(9, item)
 	c.Kind, c.Old, c.New, c.Lane = event.Remove, item, nil, other
-	b := aggregate.NewBatch(aggregate.Marks, other)
+	b := lanes.NewBatch(aggregate.Marks, other)
 	b.Add(c, w.plan.Contributions(item).List, nil)
 	w.apply(b)
 	if got := w.total("daily", map[string]string{"merchant": "m"}); got.N != 0 || !got.FP.IsZero() || !got.Values["revenue"].IsZero() {
@@ -223,7 +224,7 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 			continue
 		}
 		written++
-		img := w.stored("totals", c.Def.Key(aggregate.LaneIDOf(lane).Bucket(c.Def.Spread), c.By, c.Window))
+		img := w.stored("totals", lanes.Key(c.Def, lanes.LaneIDOf(lane).Bucket(c.Def.Spread), c.By, c.Window))
 		if show(img["n"]) != "N -1" || show(img["revenue"]) != "N -5" {
 			t.Errorf("n %s and revenue %s lie there, want -1 and -5", show(img["n"]), show(img["revenue"]))
 		}
@@ -255,7 +256,7 @@ func TestMarksArePruned(t *testing.T) {
 		item := w.order(fmt.Sprintf("%s-%d", shard, sequence), 1)
 		c := w.insert(sequence, item)
 		c.Lane = l
-		b := aggregate.NewBatch(aggregate.Marks, l)
+		b := lanes.NewBatch(aggregate.Marks, l)
 		b.Add(c, nil, w.plan.Contributions(item).List)
 		w.apply(b)
 	}
@@ -282,7 +283,7 @@ func TestMarksArePruned(t *testing.T) {
 	item := w.order("late-51", 1)
 	c := w.insert(51, item)
 	c.Lane = l
-	b := aggregate.NewBatch(aggregate.Marks, l)
+	b := lanes.NewBatch(aggregate.Marks, l)
 	b.Add(c, nil, w.plan.Contributions(item).List)
 	if a := other.Apply(deadline(t), b, noQuarantine(t)); !a.Unproven.IsZero() {
 		t.Fatal(a.Err)
@@ -324,14 +325,14 @@ func TestRefusedUpdate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			unwilling := func(context.Context, *aggregate.Update, error) error { return errLost }
+			unwilling := func(context.Context, *lanes.Update, error) error { return errLost }
 			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 			defer cancel()
 			if a := w.store.Apply(ctx, w.batch(c, 1, item), unwilling); a.Unproven.IsZero() {
 				t.Fatal("the update counts as processed, and quarantine did not take it")
 			}
 			var refused []string
-			a := w.store.Apply(deadline(t), w.batch(c, 1, item), func(_ context.Context, u *aggregate.Update, cause error) error {
+			a := w.store.Apply(deadline(t), w.batch(c, 1, item), func(_ context.Context, u *lanes.Update, cause error) error {
 				refused = append(refused, u.Key.String())
 				return nil
 			})
@@ -365,7 +366,7 @@ func TestFullItem(t *testing.T) {
 				t.Fatal(err)
 			}
 			var refused []string
-			quarantine := func(_ context.Context, u *aggregate.Update, _ error) error {
+			quarantine := func(_ context.Context, u *lanes.Update, _ error) error {
 				refused = append(refused, u.Key.String())
 				return nil
 			}
@@ -466,7 +467,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	var refused []string
 	deliver := func(first int64, items ...*event.Item) {
 		t.Helper()
-		a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, first, items...), func(_ context.Context, u *aggregate.Update, _ error) error {
+		a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, first, items...), func(_ context.Context, u *lanes.Update, _ error) error {
 			for _, s := range u.Steps {
 				refused = append(refused, s.Sequence.String()[20:])
 			}

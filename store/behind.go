@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // A generation is behind while images stamped below it come in, and every batch of every shard may bring some. Its head
@@ -29,7 +30,7 @@ import (
 // MarkBehind records that a batch held an image stamped below each of the generations: they are building until a touch
 // pass has brought that item in. A generation whose head somebody has deleted is left alone: the next start says so.
 func (s *Store) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
-	m := &marking{store: s, open: defs, shard: int(s.env.Rand() * aggregate.PassShards)}
+	m := &marking{store: s, open: defs, shard: int(s.env.Rand() * lanes.PassShards)}
 	if len(defs) == 0 {
 		return m.cost, nil
 	}
@@ -83,7 +84,7 @@ func (m *marking) try(ctx context.Context) answer {
 func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) ([]*aggregate.Definition, answer) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, d := range asked {
-		request.Keys = append(request.Keys, keyImage(d.PassKey(m.shard)))
+		request.Keys = append(request.Keys, keyImage(lanes.PassKey(d, m.shard)))
 	}
 	m.cost.Requests++
 	out, err := m.store.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{m.store.aggregates: request}})
@@ -97,7 +98,7 @@ func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) (
 	}
 	var list []*aggregate.Definition
 	for _, d := range asked {
-		if !marked[d.PassKey(m.shard)] { // what was left unread is taken for one that is not
+		if !marked[lanes.PassKey(d, m.shard)] { // what was left unread is taken for one that is not
 			list = append(list, d)
 		}
 	}
@@ -109,7 +110,7 @@ func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) (
 func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	m.cost.Requests++
 	out, err := m.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &m.store.aggregates, Key: keyImage(d.HeadKey()), ConditionExpression: aws.String("attribute_exists(PK)"),
+		TableName: &m.store.aggregates, Key: keyImage(lanes.HeadKey(d)), ConditionExpression: aws.String("attribute_exists(PK)"),
 		UpdateExpression:          aws.String("ADD #behind :one SET #building = :true REMOVE #open"),
 		ExpressionAttributeNames:  map[string]string{"#behind": "behind", "#building": "building", "#open": "open"},
 		ExpressionAttributeValues: image{":one": integer(1), ":true": &types.AttributeValueMemberBOOL{Value: true}},
@@ -126,7 +127,7 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	m.cost.WriteUnits += float64(event.WriteUnits(imageSize(out.Attributes)))
 	m.cost.Requests++
 	_, err = m.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &m.store.aggregates, Key: keyImage(d.PassKey(m.shard)),
+		TableName: &m.store.aggregates, Key: keyImage(lanes.PassKey(d, m.shard)),
 		UpdateExpression:          aws.String("SET #marked = :pass"),
 		ExpressionAttributeNames:  map[string]string{"#marked": "marked"},
 		ExpressionAttributeValues: image{":pass": integer(integerOf(out.Attributes["pass"]))},
@@ -165,10 +166,10 @@ func (s *Store) beginPass(ctx context.Context, d *aggregate.Definition) (behind 
 		return 0, classify(err)
 	}
 	number := image{":pass": integer(head.Pass + 1)}
-	answers := make([]answer, aggregate.PassShards)
-	s.env.Each(aggregate.PassShards, s.parallel(), func(i int) {
+	answers := make([]answer, lanes.PassShards)
+	s.env.Each(lanes.PassShards, s.parallel(), func(i int) {
 		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.aggregates, Key: keyImage(d.PassKey(i)),
+			TableName: &s.aggregates, Key: keyImage(lanes.PassKey(d, i)),
 			UpdateExpression: aws.String("SET #pass = :pass"), ConditionExpression: aws.String("attribute_not_exists(#pass) OR #pass < :pass"),
 			ExpressionAttributeNames: map[string]string{"#pass": "pass"}, ExpressionAttributeValues: number,
 		})
@@ -185,7 +186,7 @@ func (s *Store) beginPass(ctx context.Context, d *aggregate.Definition) (behind 
 // raisePass gives the head the next number, if it still has the last one.
 func (s *Store) raisePass(ctx context.Context, d *aggregate.Definition, last int64) (behind int64, a answer) {
 	in := &dynamodb.UpdateItemInput{
-		TableName: &s.aggregates, Key: keyImage(d.HeadKey()),
+		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),
 		UpdateExpression:          aws.String("SET #pass = :pass, #open = :pass"),
 		ConditionExpression:       aws.String("attribute_exists(PK) AND attribute_not_exists(#pass)"),
 		ExpressionAttributeNames:  map[string]string{"#pass": "pass", "#open": "open"},

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -62,7 +63,7 @@ func (h *heads) due() (run func()) {
 
 // sandbox is a function that has just started: it remembers nothing.
 func (w *world) sandbox(n int) *store.Store {
-	world := env.Env{Rand: func() float64 { return float64(n%aggregate.PassShards) / aggregate.PassShards },
+	world := env.Env{Rand: func() float64 { return float64(n%lanes.PassShards) / lanes.PassShards },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1, Env: world})
 }
@@ -84,12 +85,12 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n >= aggregate.PassShards && (cost.Requests != 1 || cost.WriteUnits != 0 || cost.ReadUnits != 1) {
+			if n >= lanes.PassShards && (cost.Requests != 1 || cost.WriteUnits != 0 || cost.ReadUnits != 1) {
 				t.Fatalf("pass %d, batch %d costs %+v", pass, n, cost)
 			}
 		}
-		if h.writes != aggregate.PassShards {
-			t.Errorf("pass %d: %d writes of the head for 400 batches, want %d", pass, h.writes, aggregate.PassShards)
+		if h.writes != lanes.PassShards {
+			t.Errorf("pass %d: %d writes of the head for 400 batches, want %d", pass, h.writes, lanes.PassShards)
 		}
 		behind, err := w.store.BeginPass(deadline(t), def)
 		if err != nil {
@@ -124,7 +125,7 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 func TestNothingIsLetInUnseen(t *testing.T) {
 	for _, marked := range []string{"never", "before", "in the last pass"} {
 		for _, outer := range []string{"mark", "pass"} {
-			for at := 1; at <= 2+aggregate.PassShards+2; at++ {
+			for at := 1; at <= 2+lanes.PassShards+2; at++ {
 				w := newWorld(t)
 				if err := w.store.Start(deadline(t)); err != nil {
 					t.Fatal(err)
@@ -177,7 +178,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 // Two people who begin a pass at the same time have two passes, of which the first can no longer end once something is
 // let in. A request for a pass that arrives late does not lower the number.
 func TestPassesBegunAtOnce(t *testing.T) {
-	for at := 1; at <= 2+aggregate.PassShards; at++ {
+	for at := 1; at <= 2+lanes.PassShards; at++ {
 		w := newWorld(t)
 		if err := w.store.Start(deadline(t)); err != nil {
 			t.Fatal(err)
@@ -204,7 +205,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 				t.Errorf("before request %d: a pass from %d ends with %v", at, behind, err)
 			}
 		}
-		img := w.stored("totals", def.PassKey(0))
+		img := w.stored("totals", lanes.PassKey(def, 0))
 		if show(img["pass"]) != "N 2" || head(t, w.store, def).Pass != 2 {
 			t.Errorf("before request %d: %v, and the head is at %d", at, img, head(t, w.store, def).Pass)
 		}
@@ -233,7 +234,7 @@ func TestManyGenerationsBehind(t *testing.T) {
 			t.Fatalf("%s: %+v", def, h)
 		}
 	}
-	if img := w.stored("totals", defs[len(defs)-1].HeadKey()); len(img) != 0 {
+	if img := w.stored("totals", lanes.HeadKey(defs[len(defs)-1])); len(img) != 0 {
 		t.Errorf("a head is made anew of one attribute: %v", img)
 	}
 	if _, err := w.store.BeginPass(deadline(t), defs[len(defs)-1]); err == nil || !strings.Contains(err.Error(), "has no head") {

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -71,11 +72,11 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	item := w.order("1", 5)
 	item.Epoch = 1
 	w.apply(w.batch(aggregate.Marks, 258, item, w.order("2", 7)))
-	mark := aggregate.LaneIDOf(lane).MarkAttribute()
+	mark := lanes.LaneIDOf(lane).MarkAttribute()
 	if len(mark) != 2+16 {
 		t.Errorf("mark attribute %s", mark)
 	}
-	key := event.Key{PK: fmt.Sprintf("A#daily#1#%d#m", aggregate.LaneIDOf(lane).Bucket(4)), SK: "2099-03-01T00:00:00Z"}
+	key := event.Key{PK: fmt.Sprintf("A#daily#1#%d#m", lanes.LaneIDOf(lane).Bucket(4)), SK: "2099-03-01T00:00:00Z"}
 	img := w.stored("totals", key)
 	created := fmt.Sprintf("%08x", w.now.Unix())
 	for name, want := range map[string]string{"orders": "N 2", "revenue": "N 12", "n": "N 2", mark: "B " + strings.Repeat("0", 2*17-4) + "0103" + created,
@@ -94,7 +95,7 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	late := w.batch(aggregate.Receipts, 258, item)
 	w.now = w.now.Add(-1000 * time.Hour) // a clock that is slow does not end the receipt early
 	w.apply(late)
-	receipt := w.stored("totals", aggregate.ReceiptKey(lane.StreamARN, item.Key, w.sequence(258)))
+	receipt := w.stored("totals", lanes.ReceiptKey(lane.StreamARN, item.Key, w.sequence(258)))
 	if len(receipt) != 3 || show(receipt["SK"]) != "S -" || len(show(receipt["PK"])) != len("S R#")+64 || show(receipt["expiresAt"]) != "N "+strconv.FormatInt(epoch.Add(96*time.Hour).Unix(), 10) {
 		t.Errorf("%v", receipt)
 	}

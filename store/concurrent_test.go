@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -38,7 +39,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 				for i := range items {
 					items[i] = w.order(fmt.Sprint(c*each+i), c*each+i)
 				}
-				batch := aggregate.NewBatch(way, l)
+				batch := lanes.NewBatch(way, l)
 				for i, item := range items {
 					change := w.insert(int64(i+1), item)
 					change.Lane = l

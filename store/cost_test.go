@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -63,7 +64,7 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 		item := func(id string, cents int) *event.Item {
 			return w.item(`"type":"order"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"merchant":%q`, strings.Repeat("m", 1500)), fmt.Sprintf(`"cents":%d`, cents), `"at":"2099-03-01T10:00:00Z"`)
 		}
-		batches := []*aggregate.Batch{w.batch(c, 1, item("1", 5)), w.batch(c, 1, item("1", 5)), w.batch(c, 2, item("2", 4), item("3", 6))}
+		batches := []*lanes.Batch{w.batch(c, 1, item("1", 5)), w.batch(c, 1, item("1", 5)), w.batch(c, 2, item("2", 4), item("3", 6))}
 		for n, want := range map[aggregate.Counting][]float64{
 			aggregate.Marks:    {2 + 2 + 1, 2 + 2 + 1, 2 + 2 + 1},
 			aggregate.Receipts: {2 * (1 + 2 + 2 + 1), 2 * (1 + 2 + 2 + 1), 2 * (2 + 2 + 2 + 1)},

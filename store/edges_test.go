@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -25,7 +26,7 @@ func TestFirstFlagOfATotalStands(t *testing.T) {
 			first, second := w.order("1", 5), w.order("2", 6)
 			w.apply(w.batch(c, 1, first, second))
 			remove := func(sequence int64, item *event.Item) {
-				b := aggregate.NewBatch(c, lane)
+				b := lanes.NewBatch(c, lane)
 				change := &event.Change{Kind: event.Remove, Lane: lane, Sequence: w.sequence(sequence), Created: w.now, Key: item.Key, Old: item}
 				b.Add(change, w.plan.Contributions(item).List, nil)
 				w.apply(b)
@@ -48,7 +49,7 @@ func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	deliver := func(shard string, sequence int64) {
 		change := w.insert(sequence, w.order(fmt.Sprint(shard, sequence), 1))
 		change.Lane = event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
-		b := aggregate.NewBatch(aggregate.Marks, change.Lane)
+		b := lanes.NewBatch(aggregate.Marks, change.Lane)
 		b.Add(change, nil, w.plan.Contributions(change.New).List)
 		w.apply(b)
 	}
@@ -89,12 +90,12 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 		}
 	})
 	def, _ := w.plan.Definition("by_merchant")
-	key := def.Key(0, []string{"m"}, aggregate.NoWindow)
+	key := lanes.Key(def, 0, []string{"m"}, aggregate.NoWindow)
 	put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "largest": textValue("much")})
 	var refused []string
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	a := w.store.Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *aggregate.Update, _ error) error {
+	a := w.store.Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update, _ error) error {
 		refused = append(refused, u.Key.PK)
 		return nil
 	})

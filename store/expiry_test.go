@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -171,7 +172,7 @@ func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 				t.Fatalf("revision %s expires at %s", show(img["revision"]), show(img["expiresAt"]))
 			}
 			def, _ := w.plan.Definition("parcels")
-			if total := def.Expiry(def.WindowStart(second.At)); (total > first.ExpiresAt) != c.outlive {
+			if total := lanes.Expiry(def, lanes.WindowStart(def, second.At)); (total > first.ExpiresAt) != c.outlive {
 				t.Errorf("the total ends at %d, the item at %d", total, first.ExpiresAt)
 			}
 		})

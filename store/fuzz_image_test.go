@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // FuzzImage gives everything that reads stored items an item with any attributes of any type, foreign ones too:
@@ -40,7 +41,7 @@ func FuzzImage(f *testing.F) {
 		}
 		for _, m := range observe(def, img, "").marks {
 			name := m.name
-			if _, isBytes := img[name].(*types.AttributeValueMemberB); !isBytes || !strings.HasPrefix(name, aggregate.MarkPrefix) {
+			if _, isBytes := img[name].(*types.AttributeValueMemberB); !isBytes || !strings.HasPrefix(name, lanes.MarkPrefix) {
 				t.Errorf("a mark is read from %s, a %T", name, img[name])
 			}
 		}
@@ -90,7 +91,7 @@ func checkTotal(t *testing.T, img image) {
 	}
 	a := total.Address
 	def := &aggregate.Definition{Name: a.Name, Since: a.Since}
-	if key := def.Key(a.Bucket, a.By, a.Window); key != keyOf(img) {
+	if key := lanes.Key(def, a.Bucket, a.By, a.Window); key != keyOf(img) {
 		t.Fatalf("the total %s is taken for %s", keyOf(img), key)
 	}
 	other, _ := readTotal(img)

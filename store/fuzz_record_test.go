@@ -10,9 +10,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -49,7 +49,7 @@ func checkChange(t *testing.T, c event.Change, shard string) {
 	if c.Sequence.IsZero() || c.Lane.StreamARN == "" || c.Lane.ShardID != shard || c.Expired && c.Kind != event.Remove || c.Expired != (c.OldImage != "") {
 		t.Fatalf("half a change: %+v", c)
 	}
-	if mark := aggregate.MarkAt(c.Sequence, c.Created); !mark.Created().Equal(c.Created) || !mark.Covers(c.Sequence) {
+	if mark := lanes.MarkAt(c.Sequence, c.Created); !mark.Created().Equal(c.Created) || !mark.Covers(c.Sequence) {
 		t.Fatalf("no mark can hold %s of %s", c.Sequence, c.Created)
 	}
 	for _, item := range []*event.Item{c.Old, c.New} {

@@ -3,16 +3,16 @@ package store
 import (
 	"context"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// GivenUp reports whether an operator has given a stream record up, by an item at [aggregate.GivenUpKey]. It is asked
+// GivenUp reports whether an operator has given a stream record up, by an item at [lanes.GivenUpKey]. It is asked
 // only about a record for which a batch would fail again and again.
 func (s *Store) GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, Cost, error) {
 	cost := Cost{Requests: 1}
-	img, err := s.get(ctx, aggregate.GivenUpKey(lane, sequence))
+	img, err := s.get(ctx, lanes.GivenUpKey(lane, sequence))
 	cost.read(imageSize(img))
 	return len(img) > 0, cost, awserr.Quiet(err)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -216,9 +217,9 @@ var errThrottled = &types.ProvisionedThroughputExceededException{Message: aws.St
 var lane = event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "shardId-1"}
 
 // batch routes inserts of the items as one batch of a lane, numbered from first.
-func (w *world) batch(counting aggregate.Counting, first int64, items ...*event.Item) *aggregate.Batch {
+func (w *world) batch(counting aggregate.Counting, first int64, items ...*event.Item) *lanes.Batch {
 	w.t.Helper()
-	b := aggregate.NewBatch(counting, lane)
+	b := lanes.NewBatch(counting, lane)
 	for i, item := range items {
 		b.Add(w.insert(first+int64(i), item), nil, w.plan.Contributions(item).List)
 	}
@@ -239,7 +240,7 @@ func (w *world) sequence(n int64) event.Sequence {
 }
 
 func noQuarantine(t testing.TB) store.Quarantine {
-	return func(_ context.Context, u *aggregate.Update, cause error) error {
+	return func(_ context.Context, u *lanes.Update, cause error) error {
 		t.Errorf("update of %s refused: %v", u.Key, cause)
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // Head is what the aggregates table says of one generation.
@@ -35,8 +36,8 @@ type Head struct {
 }
 
 func headImage(d *aggregate.Definition, counting aggregate.Counting, building bool) image {
-	img := keyImage(d.HeadKey())
-	img["definition"], img["digest"], img["counting"] = text(d.Text), text(d.Digest()), text(counting.String())
+	img := keyImage(lanes.HeadKey(d))
+	img["definition"], img["digest"], img["counting"] = text(d.Text), text(lanes.Digest(d)), text(counting.String())
 	img["spread"], img["behind"] = integer(int64(d.Spread)), integer(0)
 	img["building"] = &types.AttributeValueMemberBOOL{Value: building}
 	if d.KeyCheck != "" {
@@ -66,7 +67,7 @@ func (h *Head) Check(d *aggregate.Definition) error {
 // differs says how a definition is not what the head says; empty if it is.
 func (h *Head) differs(d *aggregate.Definition) string {
 	switch {
-	case h.Digest != d.Digest():
+	case h.Digest != lanes.Digest(d):
 		return "is declared otherwise than the table has it"
 	case h.Spread != d.Spread:
 		return fmt.Sprintf("is spread over %d in the table, not %d", h.Spread, d.Spread)
@@ -104,7 +105,7 @@ func (s *Store) updateHeads(ctx context.Context, defs []*aggregate.Definition, i
 	var cost Cost
 	for _, d := range defs {
 		one := *in
-		one.TableName, one.Key, one.ConditionExpression = &s.aggregates, keyImage(d.HeadKey()), aws.String("attribute_exists(PK)")
+		one.TableName, one.Key, one.ConditionExpression = &s.aggregates, keyImage(lanes.HeadKey(d)), aws.String("attribute_exists(PK)")
 		one.ReturnValues = types.ReturnValueAllNew // for its size: the definition alone may have 32 KB
 		var out *dynamodb.UpdateItemOutput
 		sent := 0
@@ -142,7 +143,7 @@ func (s *Store) get(ctx context.Context, key event.Key) (img image, err error) {
 
 // Head reads one generation's head, consistently; nil if there is none.
 func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
-	img, err := s.get(ctx, d.HeadKey())
+	img, err := s.get(ctx, lanes.HeadKey(d))
 	if err != nil {
 		return nil, fmt.Errorf("head of aggregate %s: %w", d, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -94,7 +95,7 @@ func TestLongestExpressions(t *testing.T) {
 				})
 				deliver := func(shard string, sequence int64) {
 					l := event.Lane{StreamARN: lane.StreamARN, ShardID: shard}
-					b := aggregate.NewBatch(way, l)
+					b := lanes.NewBatch(way, l)
 					fresh, gone, swept := w.order(fmt.Sprint(shard, sequence), int(sequence)), w.order(fmt.Sprint("gone", shard), 1), w.order(fmt.Sprint("swept", shard), 1)
 					for i, c := range []*event.Change{
 						{Kind: event.Insert, New: fresh}, {Kind: event.Remove, Old: gone}, {Kind: event.Remove, Expired: true, Old: swept},

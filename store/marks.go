@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // markedUpdate writes one aggregate item under its lane's mark, again and again until it is proven.
@@ -17,8 +17,8 @@ import (
 // mark that comes back says so, and what it covers is dropped instead of counted twice.
 type markedUpdate struct {
 	*apply
-	lane    aggregate.LaneID
-	update  *aggregate.Update
+	lane    lanes.LaneID
+	update  *lanes.Update
 	seen    *observation
 	prune   bool  // old marks may go with it; not after a failed condition, which one of them may have caused
 	stuck   int   // how often in a row its condition failed without an explanation
@@ -31,7 +31,7 @@ const maxStuck = 3
 
 var errStuck = errors.New("its condition can never hold: an attribute of the aggregate item has a type that Ingot does not write")
 
-func (a *apply) marked(lane aggregate.LaneID, u *aggregate.Update) *markedUpdate {
+func (a *apply) marked(lane lanes.LaneID, u *lanes.Update) *markedUpdate {
 	return &markedUpdate{apply: a, lane: lane, update: u, seen: a.store.seen.get(u.Key), prune: true}
 }
 
@@ -105,7 +105,7 @@ func (w *markedUpdate) look(img image) (counted int, before *observation) {
 
 // dropCounted lets go of the steps that the lane's mark covers, and says how many those were.
 func (w *markedUpdate) dropCounted(img image) int {
-	mark, err := aggregate.ParseMark(bytesOf(img[w.lane.MarkAttribute()]))
+	mark, err := lanes.ParseMark(bytesOf(img[w.lane.MarkAttribute()]))
 	if err != nil {
 		return 0
 	}
@@ -197,7 +197,7 @@ func (w *markedUpdate) written(e *edit, img image) {
 	} else {
 		delta, before := w.update.Fold(), w.seen.size
 		w.seen = w.seen.after(w.update, e, w.lane, &delta)
-		if w.update.Def.HasExtremes() && w.refusal == nil {
+		if lanes.HasExtremes(w.update.Def) && w.refusal == nil {
 			w.seen = w.seen.merged(w.update.Def, &delta)
 		}
 		units = event.WriteUnits(max(before, w.seen.size))

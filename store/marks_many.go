@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 // marks counts a batch under its lane's marks. A few totals go as UpdateItems, many as statements. What a statement
 // cannot say, or was refused for what it is, goes as an UpdateItem in the end: so one total does not hold back the
 // others of its request, and only UpdateItem's word is final.
-func (a *apply) marks(ctx context.Context, b *aggregate.Batch) {
+func (a *apply) marks(ctx context.Context, b *lanes.Batch) {
 	all := make([]*markedUpdate, len(b.Updates()))
 	for i, u := range b.Updates() {
 		all[i] = a.marked(b.Lane(), u)

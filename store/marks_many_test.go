@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -41,8 +42,8 @@ func (w *world) perMerchant(merchants, from int) []*event.Item {
 func TestCostsOfManyTotals(t *testing.T) {
 	for _, returns := range []bool{true, false} {
 		w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = returns })
-		batch := func() *aggregate.Batch { return w.batch(aggregate.Marks, 1, w.perMerchant(100, 1)...) } // 201 totals
-		spend := func(name string, b *aggregate.Batch, looks, requests int64, writes, reads float64, dropped int) {
+		batch := func() *lanes.Batch { return w.batch(aggregate.Marks, 1, w.perMerchant(100, 1)...) } // 201 totals
+		spend := func(name string, b *lanes.Batch, looks, requests int64, writes, reads float64, dropped int) {
 			t.Helper()
 			before := w.engine.Usage()
 			a := w.apply(b)
@@ -88,7 +89,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 					w.store = w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals", OneByOne: map[*world]int{worlds[0]: -1, worlds[1]: 1}[w]})
 				}
 				w.now = w.now.Add(passed)
-				b := aggregate.NewBatch(aggregate.Marks, event.Lane{StreamARN: lane.StreamARN, ShardID: shard})
+				b := lanes.NewBatch(aggregate.Marks, event.Lane{StreamARN: lane.StreamARN, ShardID: shard})
 				for i, item := range w.perMerchant(merchants, cents) {
 					c := w.insert(sequence+int64(i), item)
 					if removal {
@@ -126,7 +127,7 @@ func (w *world) dump() string {
 	for _, item := range out.Items {
 		var parts []string
 		for name, v := range item {
-			if !strings.HasPrefix(name, aggregate.MarkPrefix) {
+			if !strings.HasPrefix(name, lanes.MarkPrefix) {
 				parts = append(parts, name+"="+show(v))
 			}
 		}
@@ -151,7 +152,7 @@ func TestRefusedAmongMany(t *testing.T) {
 				w.faults = []fault{{api: "BatchExecuteStatement", before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}
 			var refused []string
-			a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context, u *aggregate.Update, _ error) error {
+			a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context, u *lanes.Update, _ error) error {
 				refused = append(refused, u.Key.String())
 				return nil
 			})

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -142,7 +143,7 @@ func (a *adversary) live() {
 
 // invoke delivers one batch to one sandbox and reports how many records are done with.
 func (a *adversary) invoke(s *shard, at, n int) int {
-	batch := aggregate.NewBatch(a.way, s.lane)
+	batch := lanes.NewBatch(a.way, s.lane)
 	for _, c := range s.records[at : at+n] {
 		batch.Add(&c.change, c.old, c.new)
 	}

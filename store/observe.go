@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // observation is what the last answer about an aggregate item showed: it only guides how the next update is
@@ -52,7 +53,7 @@ func (o *observation) has(s slot) bool { return s != slotNone && o.slots&(1<<s) 
 
 type seenMark struct {
 	name string
-	mark aggregate.Mark
+	mark lanes.Mark
 }
 
 // maxSeenMarks bounds an observation, since a total of a large table has thousands of marks. The mark of the lane that
@@ -65,7 +66,7 @@ const observeEvery = time.Hour
 
 // fresh reports whether the last look still does for an update of the lane. A lane that was not there then adds
 // a mark, which is worth a look: the item has grown.
-func (o *observation) fresh(lane aggregate.LaneID, now time.Time) bool {
+func (o *observation) fresh(lane lanes.LaneID, now time.Time) bool {
 	return !o.at.IsZero() && now.Sub(o.at) < observeEvery && o.markIndex(lane.MarkAttribute()) >= 0
 }
 
@@ -75,7 +76,7 @@ func (o *observation) markIndex(name string) int {
 
 // after is what the item must look like once the edit is done, as far as guessing needs. An item that was not there
 // is then known whole.
-func (o *observation) after(u *aggregate.Update, e *edit, lane aggregate.LaneID, d *aggregate.Delta) *observation {
+func (o *observation) after(u *lanes.Update, e *edit, lane lanes.LaneID, d *lanes.Delta) *observation {
 	next := *o
 	next.state = present
 	if o.state != present {
@@ -108,12 +109,12 @@ func (o *observation) after(u *aggregate.Update, e *edit, lane aggregate.LaneID,
 }
 
 // merged is the observation with the extremes that a delta moved.
-func (o *observation) merged(def *aggregate.Definition, d *aggregate.Delta) *observation {
+func (o *observation) merged(def *aggregate.Definition, d *lanes.Delta) *observation {
 	next := *o
 	next.extremes = make([]aggregate.Amount, len(def.Values))
 	for i, v := range def.Values {
 		if !v.Op.Additive() {
-			next.extremes[i] = v.Op.Merge(o.extreme(i), d.Values[i])
+			next.extremes[i] = lanes.Merge(v.Op, o.extreme(i), d.Values[i])
 		}
 	}
 	return &next
@@ -159,8 +160,8 @@ func observe(def *aggregate.Definition, img image, own string) *observation {
 		}
 	}
 	for name, v := range img {
-		if strings.HasPrefix(name, aggregate.MarkPrefix) {
-			if mark, err := aggregate.ParseMark(bytesOf(v)); err == nil {
+		if strings.HasPrefix(name, lanes.MarkPrefix) {
+			if mark, err := lanes.ParseMark(bytesOf(v)); err == nil {
 				o.marks = append(o.marks, seenMark{name, mark})
 			}
 		}

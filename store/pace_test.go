@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 func TestPace(t *testing.T) {
@@ -155,12 +156,12 @@ func TestObservationsAreBounded(t *testing.T) {
 }
 
 func TestObservationOfManyMarks(t *testing.T) {
-	lane := aggregate.LaneIDOf(event.Lane{ShardID: "own"})
+	lane := lanes.LaneIDOf(event.Lane{ShardID: "own"})
 	img := image{"PK": text("A#x"), "SK": text("-"), lane.MarkAttribute(): binary(make([]byte, 21))}
-	own := aggregate.MarkAt(event.Sequence{}, time.Unix(1_000_000, 0))
+	own := lanes.MarkAt(event.Sequence{}, time.Unix(1_000_000, 0))
 	img[lane.MarkAttribute()] = binary(own[:])
 	for i := range 300 {
-		mark := aggregate.MarkAt(event.Sequence{}, time.Unix(int64(1000+i), 0))
+		mark := lanes.MarkAt(event.Sequence{}, time.Unix(int64(1000+i), 0))
 		img["m:"+time.Duration(i).String()] = binary(mark[:])
 	}
 	o := observe(&aggregate.Definition{}, img, lane.MarkAttribute())

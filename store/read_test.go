@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -31,7 +32,7 @@ func TestTotalRange(t *testing.T) {
 		l := event.Lane{StreamARN: lane.StreamARN, ShardID: fmt.Sprint("shardId-", i)}
 		c := w.insert(1, item)
 		c.Lane = l
-		b := aggregate.NewBatch(aggregate.Marks, l)
+		b := lanes.NewBatch(aggregate.Marks, l)
 		b.Add(c, nil, w.plan.Contributions(item).List)
 		w.apply(b)
 	}
@@ -119,7 +120,7 @@ func TestTotalWithoutTimes(t *testing.T) {
 	starts := []time.Time{time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 	daily, _ := w.plan.Definition("daily")
 	for _, start := range starts {
-		key := daily.Key(0, []string{"m"}, start.Unix())
+		key := lanes.Key(daily, 0, []string{"m"}, start.Unix())
 		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "n": &types.AttributeValueMemberN{Value: "1"}})
 	}
 	for _, c := range []struct {
@@ -337,7 +338,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := w.order("1", 5)
-	b := aggregate.NewBatch(aggregate.Marks, lane)
+	b := lanes.NewBatch(aggregate.Marks, lane)
 	b.Add(w.insert(1, item), nil, plan.Contributions(item).List)
 	if applied := deployed.Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
 		t.Fatal(applied.Err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // Touched is what a touch pass did.
@@ -82,7 +83,7 @@ func (s *Store) mayStamp(ctx context.Context) error {
 	if s.aggregates == "" {
 		return errors.New("Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
 	}
-	img, err := s.get(ctx, aggregate.EpochKey)
+	img, err := s.get(ctx, lanes.EpochKey)
 	if err != nil {
 		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, err)
 	}
@@ -128,7 +129,7 @@ var ErrBehind = errors.New("images stamped below the generation have been met si
 // returned. Only who has found no lower stamp and no difference may call it.
 func (s *Store) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
 	in := &dynamodb.UpdateItemInput{
-		TableName: &s.aggregates, Key: keyImage(d.HeadKey()),
+		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),
 		UpdateExpression:         aws.String("SET #building = :false"),
 		ConditionExpression:      aws.String("#behind = :behind AND attribute_exists(#open)"),
 		ExpressionAttributeNames: map[string]string{"#building": "building", "#behind": "behind", "#open": "open"},

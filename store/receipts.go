@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 
 // receipts counts a batch without order: each change leaves a receipt in the transaction that counts it in
 // all its aggregates, so it cannot be counted again.
-func (a *apply) receipts(ctx context.Context, b *aggregate.Batch) {
+func (a *apply) receipts(ctx context.Context, b *lanes.Batch) {
 	groups := groupEntries(b.Entries(), func(key event.Key) int { return a.store.seen.get(key).size })
 	a.store.each(len(groups), mostLarge, func(i int) {
 		g := &receiptGroup{apply: a, stream: b.StreamARN(), entries: groups[i], refusals: map[event.Key]error{}, full: map[event.Key]bool{}, seen: map[event.Key]*observation{}, stuck: map[event.Key]int{}}
@@ -40,8 +40,8 @@ func (a *apply) receipts(ctx context.Context, b *aggregate.Batch) {
 }
 
 // groupEntries packs changes, in order, into transactions: as many as fit, by the number of items and by their bytes.
-func groupEntries(entries []aggregate.Entry, size func(event.Key) int) [][]aggregate.Entry {
-	var groups [][]aggregate.Entry
+func groupEntries(entries []lanes.Entry, size func(event.Key) int) [][]lanes.Entry {
+	var groups [][]lanes.Entry
 	touched := map[event.Key]bool{}
 	start, bytes := 0, 0
 	for i, entry := range entries {
@@ -74,7 +74,7 @@ func groupEntries(entries []aggregate.Entry, size func(event.Key) int) [][]aggre
 type receiptGroup struct {
 	*apply
 	stream   string
-	entries  []aggregate.Entry
+	entries  []lanes.Entry
 	refusals map[event.Key]error // aggregate items that the table refused for good
 	full     map[event.Key]bool  // those that took not even a flag: their heads carry it
 	seen     map[event.Key]*observation
@@ -121,13 +121,13 @@ func (g *receiptGroup) try(ctx context.Context) (answer, next) {
 }
 
 // items is the transaction: a receipt for each change, then the aggregate items, each once.
-func (g *receiptGroup) items() ([]types.TransactWriteItem, []*aggregate.Update) {
+func (g *receiptGroup) items() ([]types.TransactWriteItem, []*lanes.Update) {
 	sequences := make(map[event.Sequence]bool, len(g.entries))
 	var items []types.TransactWriteItem
-	var touched []*aggregate.Update
+	var touched []*lanes.Update
 	for _, entry := range g.entries {
 		sequences[entry.Change.Sequence] = true
-		receipt := keyImage(aggregate.ReceiptKey(g.stream, entry.Change.Key, entry.Change.Sequence))
+		receipt := keyImage(lanes.ReceiptKey(g.stream, entry.Change.Key, entry.Change.Sequence))
 		receipt["expiresAt"] = integer(entry.Change.Created.Add(receiptLife).Unix())
 		items = append(items, types.TransactWriteItem{Put: &types.Put{
 			TableName: &g.store.aggregates, Item: receipt, ConditionExpression: aws.String("attribute_not_exists(PK)")}})
@@ -137,7 +137,7 @@ func (g *receiptGroup) items() ([]types.TransactWriteItem, []*aggregate.Update) 
 			}
 		}
 	}
-	updates := make([]*aggregate.Update, len(touched))
+	updates := make([]*lanes.Update, len(touched))
 	for i, u := range touched {
 		updates[i] = u.Only(sequences)
 		items = append(items, types.TransactWriteItem{Update: g.item(updates[i])})
@@ -145,7 +145,7 @@ func (g *receiptGroup) items() ([]types.TransactWriteItem, []*aggregate.Update) 
 	return items, updates
 }
 
-func (g *receiptGroup) item(u *aggregate.Update) *types.Update {
+func (g *receiptGroup) item(u *lanes.Update) *types.Update {
 	delta, e := u.Fold(), &edit{}
 	if refusal := g.refusals[u.Key]; refusal != nil {
 		e.flag(delta.Last.Created(), "an update was refused and is in quarantine: "+refusal.Error())
@@ -170,7 +170,7 @@ func (g *receiptGroup) observed(key event.Key) *observation {
 // cancelled reads the reasons, which stand in the order of the items: receipts first, then aggregate items.
 // Progress means that the same transaction will not be cancelled for the same reasons again, so the next one
 // can be sent at once.
-func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.CancellationReason, updates []*aggregate.Update) (progress bool, why answer) {
+func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.CancellationReason, updates []*lanes.Update) (progress bool, why answer) {
 	why = answer{outcome: contended, err: errSilent}
 	if len(reasons) != len(g.entries)+len(updates) {
 		return g.cancelledSilently(ctx)
@@ -213,7 +213,7 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 
 // learn takes what an aggregate item was found to be after its condition failed. stuck: that explains nothing,
 // again and again.
-func (g *receiptGroup) learn(u *aggregate.Update, now *observation) (stuck bool) {
+func (g *receiptGroup) learn(u *lanes.Update, now *observation) (stuck bool) {
 	if before := g.seen[u.Key]; before != nil && before.sameForm(now) {
 		g.stuck[u.Key]++
 	} else {
@@ -226,7 +226,7 @@ func (g *receiptGroup) learn(u *aggregate.Update, now *observation) (stuck bool)
 
 // dropCounted lets go of the changes whose receipts are there already.
 func (g *receiptGroup) dropCounted(reasons []types.CancellationReason) bool {
-	var rest []aggregate.Entry
+	var rest []lanes.Entry
 	for i, reason := range reasons {
 		if classifyReason(reason).outcome != failed {
 			rest = append(rest, g.entries[i])

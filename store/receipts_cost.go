@@ -3,12 +3,12 @@ package store
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // count adds what the transaction cost, which it does done or cancelled.
-func (g *receiptGroup) count(answer answer, updates []*aggregate.Update, units float64) {
+func (g *receiptGroup) count(answer answer, updates []*lanes.Update, units float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.Cost.Requests++

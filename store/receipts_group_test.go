@@ -4,28 +4,28 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // As many changes as fit share a transaction: up to 100 items, of which one that several changes touch counts once, and
 // up to 3 MB as far as sizes are known.
 func TestChangesShareTransactions(t *testing.T) {
-	update := func(name string) *aggregate.Update { return &aggregate.Update{Key: event.Key{PK: name, SK: "-"}} }
+	update := func(name string) *lanes.Update { return &lanes.Update{Key: event.Key{PK: name, SK: "-"}} }
 	one := update("one")
 	for name, c := range map[string]struct {
-		touches func(i int) []*aggregate.Update
+		touches func(i int) []*lanes.Update
 		size    int // of each total
 		want    []int
 	}{
-		"one total":                 {func(int) []*aggregate.Update { return []*aggregate.Update{one} }, 100, []int{99, 99, 2}},
-		"a total each":              {func(i int) []*aggregate.Update { return []*aggregate.Update{update(fmt.Sprint(i))} }, 100, []int{50, 50, 50, 50}},
-		"one and a total each":      {func(i int) []*aggregate.Update { return []*aggregate.Update{one, update(fmt.Sprint(i))} }, 100, []int{49, 49, 49, 49, 4}},
-		"large totals":              {func(i int) []*aggregate.Update { return []*aggregate.Update{update(fmt.Sprint(i / 10))} }, 400 << 10, []int{70, 70, 60}},
-		"one total, which is large": {func(int) []*aggregate.Update { return []*aggregate.Update{one} }, 400 << 10, []int{99, 99, 2}},
+		"one total":                 {func(int) []*lanes.Update { return []*lanes.Update{one} }, 100, []int{99, 99, 2}},
+		"a total each":              {func(i int) []*lanes.Update { return []*lanes.Update{update(fmt.Sprint(i))} }, 100, []int{50, 50, 50, 50}},
+		"one and a total each":      {func(i int) []*lanes.Update { return []*lanes.Update{one, update(fmt.Sprint(i))} }, 100, []int{49, 49, 49, 49, 4}},
+		"large totals":              {func(i int) []*lanes.Update { return []*lanes.Update{update(fmt.Sprint(i / 10))} }, 400 << 10, []int{70, 70, 60}},
+		"one total, which is large": {func(int) []*lanes.Update { return []*lanes.Update{one} }, 400 << 10, []int{99, 99, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			entries := make([]aggregate.Entry, 200)
+			entries := make([]lanes.Entry, 200)
 			for i := range entries {
 				entries[i].Touches = c.touches(i)
 			}

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // refuse hands an update that the table will never take to quarantine, before the receipts are written: after
 // them nothing would bring it back. From then on the item is only flagged; one that refuses the flag too is left
 // out, and the generation's head says so.
-func (g *receiptGroup) refuse(ctx context.Context, u *aggregate.Update, a answer) (progress bool, why answer) {
+func (g *receiptGroup) refuse(ctx context.Context, u *lanes.Update, a answer) (progress bool, why answer) {
 	if refusal := g.refusals[u.Key]; refusal != nil {
 		if err := g.flagHead(ctx, u, refusal); err != nil {
 			return false, classify(err)
@@ -46,7 +46,7 @@ func (g *receiptGroup) cancelledSilently(ctx context.Context) (progress bool, wh
 // own. The totals of a single change are refused one after the other, as if each had been named: quarantined and
 // flagged, then left to their heads, so that its receipt can be written and the shard goes on. Not even the receipt
 // alone: then it is not the data that is wrong, and the change stays unproven.
-func (g *receiptGroup) refusedWhole(ctx context.Context, updates []*aggregate.Update, a answer) (progress bool, why answer) {
+func (g *receiptGroup) refusedWhole(ctx context.Context, updates []*lanes.Update, a answer) (progress bool, why answer) {
 	if len(g.entries) > 1 {
 		g.cutHalf().run(ctx)
 		return true, a
@@ -64,7 +64,7 @@ func (g *receiptGroup) refusedWhole(ctx context.Context, updates []*aggregate.Up
 }
 
 // unrefused is the part of updates that still carries values.
-func (g *receiptGroup) unrefused(updates []*aggregate.Update) (rest []*aggregate.Update) {
+func (g *receiptGroup) unrefused(updates []*lanes.Update) (rest []*lanes.Update) {
 	for _, u := range updates {
 		if g.refusals[u.Key] == nil {
 			rest = append(rest, u)

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -140,9 +141,9 @@ func TestRefusedChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			items := []*event.Item{w.order("1", 1), w.order("2", 20), w.order("3", 300), w.order("4", 4000)}
-			badReceipt = aggregate.ReceiptKey(lane.StreamARN, items[2].Key, w.sequence(3)).PK
+			badReceipt = lanes.ReceiptKey(lane.StreamARN, items[2].Key, w.sequence(3)).PK
 			refused := map[string]int{}
-			quarantine := func(_ context.Context, u *aggregate.Update, cause error) error {
+			quarantine := func(_ context.Context, u *lanes.Update, cause error) error {
 				refused[u.Key.String()]++
 				if len(u.Steps) != 1 || u.Steps[0].Sequence.Compare(w.sequence(3)) != 0 || !strings.Contains(cause.Error(), "refused as a whole") || !strings.Contains(awserr.Detail(cause), "no rule foresees") {
 					t.Errorf("%s: %d steps, %v", u.Key, len(u.Steps), cause)
@@ -180,11 +181,11 @@ func TestRefusedChange(t *testing.T) {
 // A quarantine that fails leaves the change unproven and its receipt unwritten.
 func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts), refusing(func([]types.TransactWriteItem) error { return errUnforeseen }))
-	a := w.store.Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context, *aggregate.Update, error) error { return errLost })
+	a := w.store.Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error { return errLost })
 	if a.Unproven.Compare(w.sequence(1)) != 0 || a.Refused != 0 {
 		t.Errorf("%+v", a)
 	}
-	key := aggregate.ReceiptKey(lane.StreamARN, event.Key{PK: "ORDER#1", SK: "ORDER"}, w.sequence(1))
+	key := lanes.ReceiptKey(lane.StreamARN, event.Key{PK: "ORDER#1", SK: "ORDER"}, w.sequence(1))
 	if got := w.stored("totals", key); got != nil {
 		t.Errorf("its receipt is there: %v", got)
 	}
@@ -209,7 +210,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 	b := w.change(2, event.Modify, false, was, is)
 	b.Add(w.insert(3, next), nil, w.plan.Contributions(next).List)
 	refused := map[string]bool{}
-	a := w.store.Apply(deadline(t), b, func(_ context.Context, u *aggregate.Update, _ error) error {
+	a := w.store.Apply(deadline(t), b, func(_ context.Context, u *lanes.Update, _ error) error {
 		refused[u.Key.String()] = true
 		return nil
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // ErrOtherSecret is returned where the pipeline's secret of hmac is not the one that the tables were filled with.
@@ -39,7 +39,7 @@ func (s *Store) CheckSecret(ctx context.Context) error {
 func (s *Store) checkSecret(ctx context.Context, check string) error {
 	known, err := s.knownCheck(ctx)
 	if err == nil && known == "" {
-		img := keyImage(aggregate.SecretKey)
+		img := keyImage(lanes.SecretKey)
 		img["check"] = text(check)
 		err = s.ask(ctx, func() error {
 			_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.aggregates, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
@@ -59,6 +59,6 @@ func (s *Store) checkSecret(ctx context.Context, check string) error {
 
 // knownCheck is the check value that the aggregates table has; empty if there is none.
 func (s *Store) knownCheck(ctx context.Context) (string, error) {
-	img, err := s.get(ctx, aggregate.SecretKey)
+	img, err := s.get(ctx, lanes.SecretKey)
 	return textOf(img["check"]), err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -41,7 +41,7 @@ const one, two = "one secret of many bytes", "two secrets of many bytes"
 
 func (w *world) check() string {
 	w.t.Helper()
-	item := w.stored("totals", aggregate.SecretKey)
+	item := w.stored("totals", lanes.SecretKey)
 	check, _ := item["check"].(*types.AttributeValueMemberS)
 	if len(item) != 3 && len(item) != 0 || check != nil && (len(check.Value) != 16 || strings.Contains(check.Value, "secret")) {
 		w.t.Errorf("the item %v", item)
@@ -141,7 +141,7 @@ func TestCheckSecretCost(t *testing.T) {
 	if err := w.under(one, hashed).CheckSecret(context.Background()); err == nil || !strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
 		t.Errorf("%v", err)
 	}
-	if _, is := aggregate.ParseKey(aggregate.SecretKey); is {
+	if _, is := lanes.ParseKey(lanes.SecretKey); is {
 		t.Error("the check value is taken for a total")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -135,7 +136,7 @@ func TestTotalOfManyPages(t *testing.T) {
 	def, _ := w.plan.Definition("daily")
 	const days = 12
 	for day := range days {
-		key := def.Key(0, []string{"m"}, epoch.AddDate(0, 0, day).Truncate(def.Window).Unix())
+		key := lanes.Key(def, 0, []string{"m"}, epoch.AddDate(0, 0, day).Truncate(def.Window).Unix())
 		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "orders": &types.AttributeValueMemberN{Value: fmt.Sprint(day + 1)},
 			"n": &types.AttributeValueMemberN{Value: "1"}, "m:padding": &types.AttributeValueMemberB{Value: make([]byte, 300<<10)}})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // Start makes sure, before a streams handler counts anything, that the aggregates table agrees with the
@@ -63,7 +64,7 @@ func (s *Store) Renew(ctx context.Context) error {
 	if looked == 0 || now.Sub(time.Unix(0, looked)) <= knownFor {
 		return nil
 	}
-	img, err := s.get(ctx, aggregate.EpochKey)
+	img, err := s.get(ctx, lanes.EpochKey)
 	if err != nil {
 		return fmt.Errorf("reading the epoch of the aggregates table %s: %w", s.aggregates, awserr.Quiet(err))
 	}
@@ -78,7 +79,7 @@ func (s *Store) Renew(ctx context.Context) error {
 func stateOf(img image) string {
 	text := numberOf(img["epoch"])
 	for _, d := range readGenerations(img["generations"]) {
-		text += " " + d.ID()
+		text += " " + lanes.ID(d)
 	}
 	return text
 }
@@ -125,9 +126,9 @@ type roster struct {
 
 // roster reads the epoch and the heads of this pipeline's generations, consistently.
 func (s *Store) roster(ctx context.Context) (*roster, error) {
-	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), Keys: []map[string]types.AttributeValue{keyImage(aggregate.EpochKey)}}
+	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), Keys: []map[string]types.AttributeValue{keyImage(lanes.EpochKey)}}
 	for _, d := range s.pipeline.Definitions() {
-		request.Keys = append(request.Keys, keyImage(d.HeadKey()))
+		request.Keys = append(request.Keys, keyImage(lanes.HeadKey(d)))
 	}
 	out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.aggregates: request}})
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *Store) roster(ctx context.Context) (*roster, error) {
 	}
 	t := &roster{heads: map[event.Key]*Head{}}
 	for _, img := range out.Responses[s.aggregates] {
-		if key := keyOf(img); key == aggregate.EpochKey {
+		if key := keyOf(img); key == lanes.EpochKey {
 			t.epoch, t.counted, t.state = integerOf(img["epoch"]), readGenerations(img["generations"]), stateOf(img)
 		} else {
 			t.heads[key] = readHead(img)
@@ -167,7 +168,7 @@ func (s *Store) compare(t *roster) *changes {
 	own, c := s.pipeline.Epoch(), &changes{}
 	next := max(own, t.epoch+1) // the lowest epoch that something can be changed in
 	for _, d := range s.pipeline.Definitions() {
-		head := t.heads[d.HeadKey()]
+		head := t.heads[lanes.HeadKey(d)]
 		switch {
 		case head == nil && t.epoch >= own:
 			c.mistake("aggregate %s has no head, and the table is at epoch %d already; declare it with since: %d and raise epoch to %d", d, t.epoch, next, next)
@@ -201,7 +202,7 @@ func (s *Store) compare(t *roster) *changes {
 }
 
 func (s *Store) declares(d *aggregate.Definition) bool {
-	return slices.ContainsFunc(s.pipeline.Definitions(), func(own *aggregate.Definition) bool { return own.ID() == d.ID() })
+	return slices.ContainsFunc(s.pipeline.Definitions(), func(own *aggregate.Definition) bool { return lanes.ID(own) == lanes.ID(d) })
 }
 
 // differs says how a definition would not be counted as its head says; empty if it would.
@@ -219,7 +220,7 @@ func (s *Store) differs(d *aggregate.Definition, head *Head) string {
 // add to the past, an epoch without its heads would refuse every start, and a generation that is declared no
 // longer and not retired could go on one day as if it had counted all the time.
 func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
-	to := &types.Put{TableName: &s.aggregates, Item: keyImage(aggregate.EpochKey)}
+	to := &types.Put{TableName: &s.aggregates, Item: keyImage(lanes.EpochKey)}
 	to.Item["epoch"], to.Item["generations"] = integer(s.pipeline.Epoch()), writeGenerations(s.pipeline.Definitions())
 	if from == 0 {
 		to.ConditionExpression = aws.String("attribute_not_exists(PK)")
@@ -233,7 +234,7 @@ func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
 			Item: headImage(d, s.counting, from != 0), ConditionExpression: aws.String("attribute_not_exists(PK)")}})
 	}
 	for _, d := range c.retired {
-		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &s.aggregates, Key: keyImage(d.HeadKey()),
+		items = append(items, types.TransactWriteItem{Update: &types.Update{TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),
 			UpdateExpression: aws.String("SET #retired = :epoch"), ExpressionAttributeNames: map[string]string{"#retired": "retired"},
 			ExpressionAttributeValues: image{":epoch": integer(s.pipeline.Epoch())}}})
 	}
@@ -253,7 +254,7 @@ func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
 func writeGenerations(defs []*aggregate.Definition) types.AttributeValue {
 	list := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
 	for _, d := range defs {
-		list.Value = append(list.Value, text(d.ID()))
+		list.Value = append(list.Value, text(lanes.ID(d)))
 	}
 	return list
 }
@@ -264,7 +265,7 @@ func readGenerations(v types.AttributeValue) (defs []*aggregate.Definition) {
 		return nil
 	}
 	for _, id := range list.Value {
-		if d, ok := aggregate.ParseID(textOf(id)); ok {
+		if d, ok := lanes.ParseID(textOf(id)); ok {
 			defs = append(defs, d)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -53,7 +54,7 @@ func added(since, epoch int64) func(*pipeline.Spec) {
 
 func (w *world) epoch() string {
 	w.t.Helper()
-	if n, ok := w.stored("totals", aggregate.EpochKey)["epoch"].(*types.AttributeValueMemberN); ok {
+	if n, ok := w.stored("totals", lanes.EpochKey)["epoch"].(*types.AttributeValueMemberN); ok {
 		return n.Value
 	}
 	return ""
@@ -129,7 +130,7 @@ func TestStart(t *testing.T) {
 		building bool
 		retired  int64
 	}{"live#1": {false, 0}, "extra#2": {true, 6}, "extra#6": {true, 8}, "extra#9": {true, 0}} {
-		d, _ := aggregate.ParseID(id)
+		d, _ := lanes.ParseID(id)
 		h := head(t, w.store, d)
 		if h == nil || h.Building != want.building || h.Retired != want.retired || h.Behind != 0 || h.Counting != "marks" || h.Definition == "" || len(h.Digest) != 64 {
 			t.Errorf("head of %s: %+v", d, h)
@@ -157,7 +158,7 @@ func TestStoredHead(t *testing.T) {
 	}
 	def, _ := w.plan.Definition("daily")
 	img := w.stored("totals", event.Key{PK: "G#daily#1", SK: "-"})
-	for name, want := range map[string]string{"PK": "S G#daily#1", "SK": "S -", "definition": "S " + def.Text, "digest": "S " + def.Digest(), "counting": "S marks", "spread": "N 4", "building": "BOOL false", "behind": "N 0"} {
+	for name, want := range map[string]string{"PK": "S G#daily#1", "SK": "S -", "definition": "S " + def.Text, "digest": "S " + lanes.Digest(def), "counting": "S marks", "spread": "N 4", "building": "BOOL false", "behind": "N 0"} {
 		if got := show(img[name]); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}

@@ -15,12 +15,13 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
 
 // StoredTotal is one aggregate item as it is stored: one bucket of a total.
 type StoredTotal struct {
-	Address   aggregate.Address
+	Address   lanes.Address
 	Values    map[string]event.Decimal
 	N         int64
 	FP, FPX   event.Decimal // fingerprint of all that was counted and not taken back; its expired part
@@ -155,9 +156,9 @@ func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket in
 			return nil, nil // within one second, after its start: the service refuses a range that is turned round
 		}
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :from AND :to")
-		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(aggregate.WindowText(first)), ":to": text(aggregate.WindowText(last))}
+		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(lanes.WindowText(first)), ":to": text(lanes.WindowText(last))}
 	}
-	in.ExpressionAttributeValues[":pk"] = text(def.Key(bucket, by, aggregate.NoWindow).PK)
+	in.ExpressionAttributeValues[":pk"] = text(lanes.Key(def, bucket, by, aggregate.NoWindow).PK)
 	var totals []StoredTotal
 	now := s.env.Now().Unix()
 	for {
@@ -233,18 +234,18 @@ func (t *Total) merge(def *aggregate.Definition, part StoredTotal) {
 			continue
 		}
 		a, had := t.Values[v.Name]
-		t.Values[v.Name] = v.Op.Merge(aggregate.Amount{Set: had, Number: a}, aggregate.Amount{Set: true, Number: b}).Number
+		t.Values[v.Name] = lanes.Merge(v.Op, aggregate.Amount{Set: had, Number: a}, aggregate.Amount{Set: true, Number: b}).Number
 	}
 }
 
 // readTotal understands an aggregate item; ok is false for heads, receipts and foreign items.
 func readTotal(img image) (t StoredTotal, ok bool) {
-	if t.Address, ok = aggregate.ParseKey(keyOf(img)); !ok {
+	if t.Address, ok = lanes.ParseKey(keyOf(img)); !ok {
 		return t, false
 	}
 	t.Values = map[string]event.Decimal{}
 	for name, v := range img {
-		if strings.HasPrefix(name, aggregate.MarkPrefix) {
+		if strings.HasPrefix(name, lanes.MarkPrefix) {
 			t.Marks++
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // edit is one conditional update of an aggregate item: what it writes, and on which conditions. How it is sent is
@@ -41,7 +42,7 @@ type guard struct {
 
 // fold adds the delta: values, n and fingerprint. A fold of zero is written all the same, because the write
 // is what moves the mark.
-func (e *edit) fold(def *aggregate.Definition, d *aggregate.Delta, seen *observation) {
+func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation) {
 	e.addNumber("n", slotN, ":n", integer(d.N))
 	e.addNumber("fp", slotFP, ":fp", number(d.FP.String()))
 	if !d.FPX.IsZero() {
@@ -74,7 +75,7 @@ func (e *edit) extreme(v aggregate.Value, o operand, candidate, stored aggregate
 	if v.Op == aggregate.Min {
 		beyond, within = ">", "<="
 	}
-	if stored.Set && v.Op.Merge(stored, candidate).Number.Cmp(stored.Number) == 0 {
+	if stored.Set && lanes.Merge(v.Op, stored, candidate).Number.Cmp(stored.Number) == 0 {
 		e.guards = append(e.guards, guard{operand: o, sign: within})
 		return
 	}
@@ -83,7 +84,7 @@ func (e *edit) extreme(v aggregate.Value, o operand, candidate, stored aggregate
 }
 
 // mark moves the lane's mark, on condition that it is below the first record.
-func (e *edit) mark(lane aggregate.LaneID, d *aggregate.Delta) {
+func (e *edit) mark(lane lanes.LaneID, d *lanes.Delta) {
 	name, first := lane.MarkAttribute(), d.First.Bytes()
 	e.sets = append(e.sets, assignment{operand: operand{name, slotNone, ":mark", binary(d.Last[:])}})
 	e.guards = append(e.guards, guard{operand{name, slotNone, ":first", binary(first[:])}, "<", true})

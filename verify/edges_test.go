@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -19,7 +20,7 @@ func TestTotalsAreComparedUntilTheyExpire(t *testing.T) {
 	w := filled(t)
 	w.remove("totals", w.key("daily", 0))
 	def, _ := w.plan.Definition("daily")
-	expiry := time.Unix(def.Expiry(def.WindowStart(epoch)), 0)
+	expiry := time.Unix(lanes.Expiry(def, lanes.WindowStart(def, epoch)), 0)
 	for now, want := range map[time.Time]int{expiry.Add(-time.Second): 1, expiry: 0} {
 		r, err := verify.Totals(context.Background(), w.plan, w.store, now)
 		if err != nil || len(r.Differences) != want {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -89,7 +90,7 @@ func (s slot) String() string {
 		text += " by " + s.by
 	}
 	if s.window != aggregate.NoWindow {
-		text += " at " + aggregate.WindowText(s.window)
+		text += " at " + lanes.WindowText(s.window)
 	}
 	return text
 }
@@ -271,7 +272,7 @@ func (r *Report) compare(wants, has map[slot]*sum, now time.Time) {
 	slices.SortFunc(slots, func(a, b slot) int { return strings.Compare(a.String(), b.String()) })
 	for _, at := range slots {
 		stored, want := has[at], wants[at]
-		if def := either(stored, want).def; def.Expiry(at.window) != 0 && now.Unix() >= def.Expiry(at.window) {
+		if def := either(stored, want).def; lanes.Expiry(def, at.window) != 0 && now.Unix() >= lanes.Expiry(def, at.window) {
 			continue
 		}
 		r.Totals++
@@ -330,7 +331,7 @@ func (r *Report) compareOne(at slot, stored, want *sum) {
 // and Totals names them as Odd.
 func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
 	own, ok := p.Definition(def.Name)
-	if !ok || own.ID() != def.ID() {
+	if !ok || lanes.ID(own) != lanes.ID(def) {
 		return nil, fmt.Errorf("finish %s: the pipeline does not declare it", def)
 	}
 	def = own

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -200,7 +201,7 @@ func (w *world) partly(merchant string) map[string]types.AttributeValue {
 		}
 		if a := total.Address; a.Name == "by_merchant" && a.By[0] == merchant && !total.FPX.IsZero() {
 			d, _ := w.plan.Definition(a.Name)
-			k := d.Key(a.Bucket, a.By, a.Window)
+			k := lanes.Key(d, a.Bucket, a.By, a.Window)
 			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -153,7 +154,7 @@ func (w *world) key(def string, n int) map[string]types.AttributeValue {
 		}
 		if n--; n < 0 {
 			d, _ := w.plan.Definition(def)
-			k := d.Key(total.Address.Bucket, total.Address.By, total.Address.Window)
+			k := lanes.Key(d, total.Address.Bucket, total.Address.By, total.Address.Window)
 			return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: k.PK}, "SK": &types.AttributeValueMemberS{Value: k.SK}}
 		}
 	}

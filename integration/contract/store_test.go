@@ -25,6 +25,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -137,9 +138,9 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	} else {
 		c.Key, after = new.Key, s.plan.Contributions(new).List
 	}
-	b := aggregate.NewBatch(s.way, c.Lane)
+	b := lanes.NewBatch(s.way, c.Lane)
 	b.Add(c, before, after)
-	quarantine := func(context.Context, *aggregate.Update, error) error { return nil }
+	quarantine := func(context.Context, *lanes.Update, error) error { return nil }
 	if a := st.Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
 		s.t.Error(a.Err)
 	}

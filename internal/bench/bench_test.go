@@ -18,6 +18,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -287,7 +288,7 @@ func TestManyTotals(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range p.Contributions(item).List {
-			touched[c.Def.Key(0, c.By, c.Window).String()] = true
+			touched[lanes.Key(c.Def, 0, c.By, c.Window).String()] = true
 		}
 	}
 	if len(touched) != 100*manyAggregates || len(p.Definitions()) != manyAggregates {

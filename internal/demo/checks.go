@@ -11,6 +11,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/demo/tally"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -43,7 +44,7 @@ func (w *world) tallied(totals map[slot]*stored, t *tally.Tally) Check {
 	c := Check{Name: "tally", About: fmt.Sprintf("every total against a plain tally of the producer's %s, made before the trouble", count(t.Events, "event")), Differences: []string{}}
 	seen := map[tally.Total]bool{}
 	for at, total := range totals {
-		name := tally.Total{Aggregate: at.name, By: at.by, Window: aggregate.WindowText(at.window)}
+		name := tally.Total{Aggregate: at.name, By: at.by, Window: lanes.WindowText(at.window)}
 		seen[name] = true
 		c.Compared++
 		for _, v := range total.def.Values {
@@ -93,14 +94,14 @@ func (w *world) listed(totals map[slot]*stored, list *naive, events, items int) 
 		c.Compared++
 		for _, v := range total.def.Values {
 			if is, want := total.values[v.Name], list.totals[at][v.Name]; is.Cmp(want) != 0 {
-				c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: %s is %s, and the list adds up to %s", at.name, at.by, aggregate.WindowText(at.window), v.Name, is, want))
+				c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: %s is %s, and the list adds up to %s", at.name, at.by, lanes.WindowText(at.window), v.Name, is, want))
 			}
 		}
 	}
 	for at := range list.totals {
 		if totals[at] == nil {
 			c.Compared++
-			c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: is missing", at.name, at.by, aggregate.WindowText(at.window)))
+			c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: is missing", at.name, at.by, lanes.WindowText(at.window)))
 		}
 	}
 	slices.Sort(c.Differences)
@@ -146,7 +147,7 @@ func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 	astray := 0
 	for _, at := range slices.SortedFunc(maps.Keys(before), func(a, b slot) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) {
 		was, is := before[at], after[at]
-		if expiry := was.def.Expiry(at.window); expiry != 0 && w.clock.Now().Unix() >= expiry {
+		if expiry := lanes.Expiry(was.def, at.window); expiry != 0 && w.clock.Now().Unix() >= expiry {
 			continue
 		}
 		if is == nil {

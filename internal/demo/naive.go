@@ -6,6 +6,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -87,7 +88,7 @@ func (n *naive) add(c *aggregate.Contribution, sign int64) {
 		case sign < 0:
 			total[value.Name] = old.Sub(v.Number)
 		default:
-			total[value.Name] = value.Op.Merge(aggregate.Amount{Set: had, Number: old}, v).Number
+			total[value.Name] = lanes.Merge(value.Op, aggregate.Amount{Set: had, Number: old}, v).Number
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
@@ -85,7 +86,7 @@ func TestFlagsAreShown(t *testing.T) {
 	}
 	c := firstDays(t, aggregate.Marks)
 	def, _ := c.Plan.Definition("network_day")
-	head := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: def.HeadKey().PK}, "SK": &types.AttributeValueMemberS{Value: def.HeadKey().SK}}
+	head := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK}, "SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
 	c.Tamper = func(ctx context.Context, e *embedded.Engine) error {
 		for _, key := range []map[string]types.AttributeValue{keptTotal, head} {
 			if _, err := e.DynamoDB().UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: key,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // stored is one total as it is stored, its buckets together.
@@ -39,7 +40,7 @@ func (w *world) readTotals(ctx context.Context) (map[slot]*stored, error) {
 		for _, v := range def.Values {
 			if n, set := part.Values[v.Name]; set {
 				old, had := t.values[v.Name]
-				t.values[v.Name] = v.Op.Merge(aggregate.Amount{Set: had, Number: old}, aggregate.Amount{Set: true, Number: n}).Number
+				t.values[v.Name] = lanes.Merge(v.Op, aggregate.Amount{Set: had, Number: old}, aggregate.Amount{Set: true, Number: n}).Number
 			}
 		}
 	}
@@ -60,7 +61,7 @@ func (w *world) list(totals map[slot]*stored) []Total {
 		t := totals[at]
 		total := Total{Aggregate: at.name, By: []ByValue{}, Values: []TotalValue{}}
 		if at.window != aggregate.NoWindow {
-			total.Window, total.days = aggregate.WindowText(at.window), t.def.Window%(24*time.Hour) == 0
+			total.Window, total.days = lanes.WindowText(at.window), t.def.Window%(24*time.Hour) == 0
 		}
 		for i, text := range strings.Split(at.by, "#") {
 			if i < len(t.def.By) {

@@ -5,6 +5,7 @@ package estimate
 import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 const (
@@ -12,7 +13,7 @@ const (
 	// about every 4 hours.
 	LanesPerPartition = 18
 	// MarkBytes is what one mark adds to an item: its attribute's name and value.
-	MarkBytes = len(aggregate.MarkPrefix) + 16 + len(aggregate.Mark{})
+	MarkBytes = len(lanes.MarkPrefix) + 16 + len(lanes.Mark{})
 
 	// What is not known beforehand is taken as this many bytes.
 	byBytes    = 24 // a value of `by`
@@ -36,7 +37,7 @@ func Bytes(def *aggregate.Definition, by []string) int {
 	if known == nil {
 		known = make([]string, len(def.By))
 	}
-	key := def.Key(0, known, def.WindowStart(event.Item{}.At))
+	key := lanes.Key(def, 0, known, lanes.WindowStart(def, event.Item{}.At))
 	size := len("PK") + len(key.PK) + len("SK") + len(key.SK) + len("n") + countBytes + len("fp") + proofBytes
 	if by == nil {
 		size += byBytes * len(def.By)

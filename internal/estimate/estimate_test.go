@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
@@ -71,11 +72,11 @@ func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.
 		w.t.Fatal(err)
 	}
 	lane := event.Lane{StreamARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/events/stream/x", ShardID: fmt.Sprint("shardId-", n)}
-	b := aggregate.NewBatch(counting, lane)
+	b := lanes.NewBatch(counting, lane)
 	list := w.plan.Contributions(item).List
 	b.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: now, Key: item.Key, New: item}, nil, list)
 	before := w.engine.Usage()
-	applied := w.store.Apply(w.t.Context(), b, func(_ context.Context, _ *aggregate.Update, cause error) error { return cause })
+	applied := w.store.Apply(w.t.Context(), b, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 	if applied.Err != nil {
 		w.t.Fatal(applied.Err)
 	}
@@ -124,7 +125,7 @@ func TestEstimatesHoldOnTheEngine(t *testing.T) {
 			continue
 		}
 		marks := estimate.Marks(c.Def, aggregate.Marks, partitions)
-		guess, real := estimate.Bytes(c.Def, c.By)+marks*estimate.MarkBytes, w.size(c.Def.Key(0, c.By, c.Window))
+		guess, real := estimate.Bytes(c.Def, c.By)+marks*estimate.MarkBytes, w.size(lanes.Key(c.Def, 0, c.By, c.Window))
 		if guess < real || guess > real+80 {
 			t.Errorf("%s: %d bytes estimated, %d in the table", c.Def.Name, guess, real)
 		}
@@ -148,8 +149,8 @@ func TestReceiptsCostWhatIsEstimated(t *testing.T) {
 }
 
 func TestMarkBytes(t *testing.T) {
-	lane := aggregate.LaneIDOf(event.Lane{StreamARN: "s", ShardID: "x"})
-	if got := len(lane.MarkAttribute()) + len(aggregate.Mark{}); got != estimate.MarkBytes {
+	lane := lanes.LaneIDOf(event.Lane{StreamARN: "s", ShardID: "x"})
+	if got := len(lane.MarkAttribute()) + len(lanes.Mark{}); got != estimate.MarkBytes {
 		t.Errorf("a mark takes %d bytes, not %d", got, estimate.MarkBytes)
 	}
 }

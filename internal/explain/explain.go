@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -158,13 +159,13 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 	switch {
 	case c.Def.Spread == 1:
 	case e.Counting == aggregate.Receipts:
-		bucket = aggregate.ItemBucket(item.Key, c.Def.Spread)
+		bucket = lanes.ItemBucket(item.Key, c.Def.Spread)
 	default: // by the shard that the change comes through, which nobody knows beforehand
 		a.Buckets = c.Def.Spread
 	}
-	key := c.Def.Key(bucket, c.By, c.Window)
+	key := lanes.Key(c.Def, bucket, c.By, c.Window)
 	a.PK, a.SK = key.PK, key.SK
-	if at := c.Def.Expiry(c.Window); at != 0 {
+	if at := lanes.Expiry(c.Def, c.Window); at != 0 {
 		a.ExpiresAt = instant(time.Unix(at, 0))
 	}
 	for i, amount := range c.Values {

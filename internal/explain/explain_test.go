@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/testclock"
 	"github.com/ingot-events/ingot/pipeline"
@@ -159,7 +160,7 @@ func TestItemIsThePlan(t *testing.T) {
 		}
 		var want []string
 		for _, c := range e.Pipeline.Contributions(item).List {
-			key := c.Def.Key(aggregate.ItemBucket(item.Key, c.Def.Spread), c.By, c.Window)
+			key := lanes.Key(c.Def, lanes.ItemBucket(item.Key, c.Def.Spread), c.By, c.Window)
 			want = append(want, key.PK+" "+key.SK)
 		}
 		if !slices.Equal(totals, want) {

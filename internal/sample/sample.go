@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/frequent"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -179,7 +180,7 @@ func (x *run) written(line int, item *event.Item) {
 	}
 	list := x.Pipeline.Contributions(item).List
 	for _, c := range list {
-		add(x.totals, c.Def.Name, c.Def.Key(0, c.By, c.Window), x.Pipeline.HidesTotals(c.Def.Name))
+		add(x.totals, c.Def.Name, lanes.Key(c.Def, 0, c.By, c.Window), x.Pipeline.HidesTotals(c.Def.Name))
 	}
 	x.report.Updates.Count += len(list)
 	x.report.Updates.Most = max(x.report.Updates.Most, len(list))

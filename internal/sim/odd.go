@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -203,7 +204,7 @@ func (w *World) checkOdd() {
 }
 
 func (w *World) flaggedHead(def *aggregate.Definition) bool {
-	key := def.HeadKey()
+	key := lanes.HeadKey(def)
 	head := w.read(totals, key.PK, key.SK)
 	return head["flag"] != nil
 }

@@ -28,6 +28,7 @@ func generations() []Mutant {
 	"sync"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 var told sync.Map // of a process
@@ -40,7 +41,7 @@ type toldBy struct {
 // untold are those that a store has not told of yet.
 func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 	return slices.DeleteFunc(slices.Clone(defs), func(d *aggregate.Definition) bool {
-		_, once := told.LoadOrStore(toldBy{s, d.ID()}, true)
+		_, once := told.LoadOrStore(toldBy{s, lanes.ID(d)}, true)
 		return once
 	})
 }
@@ -48,7 +49,7 @@ func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 		},
 		{
 			Name: "pass-unnoticed", What: "a touch pass begins, and nothing tells the batches to mark what is behind anew", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.Store.beginPass", `	s.env.Each(aggregate.PassShards, s.parallel()`, `	s.env.Each(0, s.parallel()`}},
+			Edits: []Edit{{"store.Store.beginPass", `	s.env.Each(lanes.PassShards, s.parallel()`, `	s.env.Each(0, s.parallel()`}},
 		},
 		{
 			Name: "rolled-back-unsaid", What: "a function that is rolled back says nothing on the heads of what it does not know", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},

@@ -17,7 +17,7 @@ func marks() []Mutant {
 		},
 		{
 			Name: "mark-without-lane", What: "one mark per aggregate item, for all shards", Defends: "C3 I1", Checks: counting,
-			Edits: []Edit{{"aggregate.LaneID.MarkAttribute", `MarkPrefix + l.String()`, `"mark"`}},
+			Edits: []Edit{{"lanes.LaneID.MarkAttribute", `MarkPrefix + l.String()`, `"mark"`}},
 		},
 		{
 			Name: "failed-condition-skips", What: "a failed condition reads as: the whole batch is counted", Defends: "C3 I4", Checks: counting,
@@ -41,14 +41,14 @@ func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {
 }
 `}},
 			Edits: []Edit{
-				{"aggregate.LaneID.MarkAttribute", `MarkPrefix`, `"text:"`},
-				{"aggregate.MarkAt", `	var m Mark
+				{"lanes.LaneID.MarkAttribute", `MarkPrefix`, `"text:"`},
+				{"lanes.MarkAt", `	var m Mark
 	number := sequence.Bytes()`, `	var m Mark
 	number := Text(sequence)`},
-				{"aggregate.Mark.Covers", `	number := sequence.Bytes()
+				{"lanes.Mark.Covers", `	number := sequence.Bytes()
 	return string`, `	number := Text(sequence)
 	return string`},
-				{"store.edit.mark", `d.First.Bytes()`, `aggregate.Text(d.First)`},
+				{"store.edit.mark", `d.First.Bytes()`, `lanes.Text(d.First)`},
 			},
 		},
 		{
@@ -59,9 +59,9 @@ func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {
 		},
 		{
 			Name: "zero-delta-skipped", What: "an update whose fold is zero is not written", Defends: "C3 I4", Checks: counting,
-			Helpers: []Helper{{"store", `import "github.com/ingot-events/ingot/aggregate"
+			Helpers: []Helper{{"store", `import "github.com/ingot-events/ingot/internal/lanes"
 
-func zero(u *aggregate.Update) bool {
+func zero(u *lanes.Update) bool {
 	d := u.Fold()
 	for _, v := range d.Values {
 		if !v.Number.IsZero() {
@@ -114,7 +114,7 @@ func zero(u *aggregate.Update) bool {
 		},
 		{
 			Name: "pruned-early", What: "a parent's mark goes with its child's first write", Defends: "C3 I6", Checks: []sim.Check{sim.Miscounted},
-			Edits: []Edit{{"aggregate.Mark.Prunable", `first.Sub(m.Created()) > PruneAfter`, `first.Sub(m.Created()) > PruneAfter/10000`}},
+			Edits: []Edit{{"lanes.Mark.Prunable", `first.Sub(m.Created()) > PruneAfter`, `first.Sub(m.Created()) > PruneAfter/10000`}},
 		},
 		{
 			Name: "pruned-unseen", What: "an old mark is pruned whatever its value is by now", Defends: "C3 I6", Checks: []sim.Check{sim.Miscounted},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // expression turns an update's expressions back into words.
@@ -92,7 +92,7 @@ func (e *expression) assign(name string, value types.AttributeValue) {
 		e.say("it is said to be large")
 	case name == "flag":
 		e.say("flag set")
-	case strings.HasPrefix(name, aggregate.MarkPrefix):
+	case strings.HasPrefix(name, lanes.MarkPrefix):
 		mark, _ := value.(*types.AttributeValueMemberB)
 		first, _ := e.values[":first"].(*types.AttributeValueMemberB)
 		e.say("mark %s if below %s", e.names.mark(mark.Value), e.names.mark(first.Value))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -91,7 +92,7 @@ func (w *world) totals(a *arguments, out *report) error {
 
 func (w *world) total(t store.StoredTotal) []string {
 	def := aggregate.Definition{Name: t.Address.Name, Since: t.Address.Since}
-	key := def.Key(t.Address.Bucket, t.Address.By, t.Address.Window)
+	key := lanes.Key(&def, t.Address.Bucket, t.Address.By, t.Address.Window)
 	var values []string
 	for _, name := range sorted(t.Values) {
 		values = append(values, name+" "+t.Values[name].String())
@@ -117,13 +118,13 @@ func (w *world) marks(a *arguments, out *report) error {
 		return err
 	}
 	for _, item := range items {
-		address, ok := aggregate.ParseKey(event.Key{PK: text(item["PK"]), SK: text(item["SK"])})
+		address, ok := lanes.ParseKey(event.Key{PK: text(item["PK"]), SK: text(item["SK"])})
 		if !ok || (name != "" && address.Name != name) {
 			continue
 		}
 		var marks []string
 		for attribute := range item {
-			if mark, ok := item[attribute].(*types.AttributeValueMemberB); ok && strings.HasPrefix(attribute, aggregate.MarkPrefix) {
+			if mark, ok := item[attribute].(*types.AttributeValueMemberB); ok && strings.HasPrefix(attribute, lanes.MarkPrefix) {
 				marks = append(marks, w.names.mark(mark.Value))
 			}
 		}
@@ -160,7 +161,7 @@ func (w *world) heads(_ *arguments, out *report) error {
 		return err
 	}
 	for _, item := range items {
-		if text(item["PK"]) == aggregate.EpochKey.PK {
+		if text(item["PK"]) == lanes.EpochKey.PK {
 			out.linef("highest epoch seen: %s", text(item["epoch"]))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // names gives short names to what has long ones: shards are A, B, C as they appear, A3 is the
@@ -42,7 +43,7 @@ func (n *names) shard(id string) string {
 			name = string(rune('A' + len(n.shards)))
 		}
 		n.shards[id] = name
-		n.lanes[aggregate.LaneIDOf(event.Lane{StreamARN: n.arn, ShardID: id}).MarkAttribute()] = name
+		n.lanes[lanes.LaneIDOf(event.Lane{StreamARN: n.arn, ShardID: id}).MarkAttribute()] = name
 	}
 	return n.shards[id]
 }
@@ -100,7 +101,7 @@ func (o observed) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecords
 		n.records[number] = fmt.Sprintf("%s%d", n.shard(shard), n.counts[shard])
 		if sequence, err := event.ParseSequence(number); err == nil {
 			key := event.Key{PK: text(r.Dynamodb.Keys["PK"]), SK: text(r.Dynamodb.Keys["SK"])}
-			n.receipts[aggregate.ReceiptKey(n.arn, key, sequence).PK] = n.records[number]
+			n.receipts[lanes.ReceiptKey(n.arn, key, sequence).PK] = n.records[number]
 		}
 	}
 	return out, nil
@@ -108,7 +109,7 @@ func (o observed) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecords
 
 // address is an item of the aggregates table for people.
 func (n *names) address(pk, sk string) string {
-	if a, ok := aggregate.ParseKey(event.Key{PK: pk, SK: sk}); ok {
+	if a, ok := lanes.ParseKey(event.Key{PK: pk, SK: sk}); ok {
 		parts := append([]string{generation(a.Name, a.Since)}, a.By...)
 		if a.Window != aggregate.NoWindow {
 			parts = append(parts, strings.TrimSuffix(sk, "T00:00:00Z"))

@@ -1,13 +1,11 @@
-package aggregate
+package lanes
 
 import (
 	"fmt"
-	"math"
 	"time"
-)
 
-// NoWindow is the window start of an aggregate without windows.
-const NoWindow = math.MinInt64
+	"github.com/ingot-events/ingot/aggregate"
+)
 
 const (
 	week = 7 * 24 * time.Hour
@@ -17,9 +15,9 @@ const (
 
 // WindowStart is the start of the window that holds at, in epoch seconds, or NoWindow. Windows align to
 // 1970-01-01T00:00Z; whole weeks align to Monday 1970-01-05.
-func (d *Definition) WindowStart(at time.Time) int64 {
+func WindowStart(d *aggregate.Definition, at time.Time) int64 {
 	if d.Window == 0 {
-		return NoWindow
+		return aggregate.NoWindow
 	}
 	length := int64(d.Window / time.Second)
 	var origin int64
@@ -36,7 +34,7 @@ func (d *Definition) WindowStart(at time.Time) int64 {
 
 // WindowText is the sort key of an aggregate item: the window's start as 2018-02-01T00:00:00Z, or "-".
 func WindowText(start int64) string {
-	if start == NoWindow {
+	if start == aggregate.NoWindow {
 		return "-"
 	}
 	return time.Unix(start, 0).UTC().Format("2006-01-02T15:04:05Z")
@@ -45,7 +43,7 @@ func WindowText(start int64) string {
 // ParseWindow reads what WindowText writes, and nothing else: a window spelled in two ways would be two totals.
 func ParseWindow(text string) (int64, error) {
 	if text == "-" {
-		return NoWindow, nil
+		return aggregate.NoWindow, nil
 	}
 	at, err := time.Parse("2006-01-02T15:04:05Z", text)
 	if err == nil && WindowText(at.Unix()) != text {
@@ -56,8 +54,8 @@ func ParseWindow(text string) (int64, error) {
 
 // Expiry is when the aggregate item of a window expires, in epoch seconds; 0: never. It is a pure function
 // of the key, so that a late subtraction which recreates a swept item makes one that is born expired.
-func (d *Definition) Expiry(start int64) int64 {
-	if d.Retain == 0 || start == NoWindow {
+func Expiry(d *aggregate.Definition, start int64) int64 {
+	if d.Retain == 0 || start == aggregate.NoWindow {
 		return 0
 	}
 	// Each in seconds: together they can be longer than a time.Duration's 292 years.

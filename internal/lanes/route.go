@@ -1,10 +1,13 @@
-package aggregate
+package lanes
 
-import "github.com/ingot-events/ingot/event"
+import (
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
 
 // Batch routes the changes of one lane to the aggregate items they touch and gathers the steps of each.
 type Batch struct {
-	counting Counting
+	counting aggregate.Counting
 	stream   string
 	lane     LaneID
 	updates  []*Update
@@ -19,12 +22,12 @@ type Entry struct {
 }
 
 // NewBatch begins a batch of one lane, counted in the given way.
-func NewBatch(counting Counting, lane event.Lane) *Batch {
+func NewBatch(counting aggregate.Counting, lane event.Lane) *Batch {
 	return &Batch{counting: counting, stream: lane.StreamARN, lane: LaneIDOf(lane), byKey: map[event.Key]*Update{}}
 }
 
 // Counting is the way the batch is counted.
-func (b *Batch) Counting() Counting { return b.counting }
+func (b *Batch) Counting() aggregate.Counting { return b.counting }
 
 // Lane is the lane whose mark the batch moves.
 func (b *Batch) Lane() LaneID { return b.lane }
@@ -43,15 +46,15 @@ func (b *Batch) Entries() []Entry { return b.entries }
 //
 // Equal contributions of old and new image touch nothing; if they differ in By or window they are two
 // aggregates, one to subtract from and one to add to.
-func (b *Batch) Add(c *event.Change, old, new []Contribution) {
+func (b *Batch) Add(c *event.Change, old, new []aggregate.Contribution) {
 	entry := Entry{Change: c}
 	matched := make([]bool, len(new))
 	for i := range old {
 		step := Step{Sequence: c.Sequence, Created: c.Created, Minus: &old[i]}
-		step.Closes = c.Expired && old[i].Def.OnExpire == Keep
+		step.Closes = c.Expired && old[i].Def.OnExpire == aggregate.Keep
 		if j := match(&old[i], new, matched); j >= 0 {
 			matched[j] = true
-			if old[i].Same(&new[j]) {
+			if same(&old[i], &new[j]) {
 				continue
 			}
 			step.Plus = &new[j]
@@ -69,26 +72,26 @@ func (b *Batch) Add(c *event.Change, old, new []Contribution) {
 	}
 }
 
-func match(old *Contribution, new []Contribution, matched []bool) int {
+func match(old *aggregate.Contribution, new []aggregate.Contribution, matched []bool) int {
 	for j := range new {
-		if !matched[j] && old.SameTotal(&new[j]) {
+		if !matched[j] && sameTotal(old, &new[j]) {
 			return j
 		}
 	}
 	return -1
 }
 
-func (b *Batch) step(c *event.Change, to *Contribution, step Step) *Update {
+func (b *Batch) step(c *event.Change, to *aggregate.Contribution, step Step) *Update {
 	bucket := 0
-	if b.counting == Marks {
+	if b.counting == aggregate.Marks {
 		bucket = b.lane.Bucket(to.Def.Spread)
 	} else if to.Def.Spread > 1 {
 		bucket = ItemBucket(c.Key, to.Def.Spread)
 	}
-	key := to.Def.Key(bucket, to.By, to.Window)
+	key := Key(to.Def, bucket, to.By, to.Window)
 	u := b.byKey[key]
 	if u == nil {
-		u = &Update{Key: key, Def: to.Def, ExpiresAt: to.Def.Expiry(to.Window)}
+		u = &Update{Key: key, Def: to.Def, ExpiresAt: Expiry(to.Def, to.Window)}
 		b.byKey[key] = u
 		b.updates = append(b.updates, u)
 	}

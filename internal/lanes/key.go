@@ -1,15 +1,16 @@
-package aggregate
+package lanes
 
 import (
 	"strconv"
 	"strings"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 )
 
 // Key is where one aggregate item lives: PK is A#<name>#<since>#<bucket> and #<value> for each By name,
 // SK is the window. The values are escaped already, so a # always separates.
-func (d *Definition) Key(bucket int, by []string, start int64) event.Key {
+func Key(d *aggregate.Definition, bucket int, by []string, start int64) event.Key {
 	var pk strings.Builder
 	pk.Grow(64)
 	pk.WriteString("A#")
@@ -25,26 +26,26 @@ func (d *Definition) Key(bucket int, by []string, start int64) event.Key {
 	return event.Key{PK: pk.String(), SK: WindowText(start)}
 }
 
-// ID is what identifies the generation: <name>#<since>.
-func (d *Definition) ID() string { return d.Name + "#" + strconv.FormatInt(d.Since, 10) }
+// ID is what identifies a generation: <name>#<since>.
+func ID(d *aggregate.Definition) string { return d.Name + "#" + strconv.FormatInt(d.Since, 10) }
 
 // ParseID reads what ID writes; of the definition only Name and Since are set.
-func ParseID(id string) (*Definition, bool) {
+func ParseID(id string) (*aggregate.Definition, bool) {
 	name, since, _ := strings.Cut(id, "#")
 	n, err := strconv.ParseInt(since, 10, 64)
-	d := &Definition{Name: name, Since: n}
-	return d, err == nil && d.ID() == id
+	d := &aggregate.Definition{Name: name, Since: n}
+	return d, err == nil && ID(d) == id
 }
 
-// HeadKey is where the generation's head lives.
-func (d *Definition) HeadKey() event.Key { return event.Key{PK: "G#" + d.ID(), SK: "-"} }
+// HeadKey is where the head of a generation is stored.
+func HeadKey(d *aggregate.Definition) event.Key { return event.Key{PK: "G#" + ID(d), SK: "-"} }
 
 // PassShards is how many small items each generation has that say whether its head has to be told of what is behind.
 const PassShards = 8
 
 // PassKey is where one of them lives; shard is below PassShards.
-func (d *Definition) PassKey(shard int) event.Key {
-	return event.Key{PK: "B#" + d.ID() + "#" + strconv.Itoa(shard), SK: "-"}
+func PassKey(d *aggregate.Definition, shard int) event.Key {
+	return event.Key{PK: "B#" + ID(d) + "#" + strconv.Itoa(shard), SK: "-"}
 }
 
 // EpochKey is where the highest epoch that a streams handler has started with is kept, and its generations.

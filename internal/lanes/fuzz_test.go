@@ -1,4 +1,4 @@
-package aggregate_test
+package lanes_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // FuzzKey reads the keys and marks of aggregate items, whoever wrote them: what is understood is written again to
@@ -17,13 +18,13 @@ func FuzzKey(f *testing.F) {
 	f.Add("A#x#+1#00", "2018-02-01T00:00:00.5Z", make([]byte, 20))
 	f.Fuzz(func(t *testing.T, pk, sk string, stored []byte) {
 		key := event.Key{PK: pk, SK: sk}
-		if a, ok := aggregate.ParseKey(key); ok {
+		if a, ok := lanes.ParseKey(key); ok {
 			def := &aggregate.Definition{Name: a.Name, Since: a.Since}
-			if again := def.Key(a.Bucket, a.By, a.Window); again != key {
+			if again := lanes.Key(def, a.Bucket, a.By, a.Window); again != key {
 				t.Errorf("%s is written again as %s", key, again)
 			}
 		}
-		mark, err := aggregate.ParseMark(stored)
+		mark, err := lanes.ParseMark(stored)
 		if (err == nil) != (len(stored) == len(mark)) {
 			t.Fatalf("%d bytes: %v", len(stored), err)
 		}
@@ -31,7 +32,7 @@ func FuzzKey(f *testing.F) {
 			return
 		}
 		at := event.SequenceFromBytes([event.SequenceBytes]byte(stored))
-		if again := aggregate.MarkAt(at, mark.Created()); again != mark || !mark.Covers(at) {
+		if again := lanes.MarkAt(at, mark.Created()); again != mark || !mark.Covers(at) {
 			t.Errorf("mark %x is written again as %x", mark, again)
 		}
 	})

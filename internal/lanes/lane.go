@@ -1,4 +1,4 @@
-package aggregate
+package lanes
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package aggregate_test
+package lanes_test
 
 import (
 	"crypto/sha256"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 func number(t testing.TB, s string) event.Decimal {
@@ -63,47 +64,47 @@ func TestWindowStart(t *testing.T) {
 		{0, "2018-02-01T00:00:00Z", "-"},
 	} {
 		def := &aggregate.Definition{Window: c.window}
-		if got := aggregate.WindowText(def.WindowStart(instant(t, c.at))); got != c.want {
+		if got := lanes.WindowText(lanes.WindowStart(def, instant(t, c.at))); got != c.want {
 			t.Errorf("window %v at %s starts at %s, want %s", c.window, c.at, got, c.want)
 		}
 	}
 }
 
 func TestKeys(t *testing.T) {
-	start := daily.WindowStart(instant(t, "2018-02-01T10:00:00Z"))
-	key := daily.Key(3, []string{"m%23 1"}, start)
+	start := lanes.WindowStart(daily, instant(t, "2018-02-01T10:00:00Z"))
+	key := lanes.Key(daily, 3, []string{"m%23 1"}, start)
 	if want := (event.Key{PK: "A#merchant_daily#1#3#m%23 1", SK: "2018-02-01T00:00:00Z"}); key != want {
 		t.Errorf("key %q, want %q", key, want)
 	}
-	address, ok := aggregate.ParseKey(key)
-	want := aggregate.Address{Name: "merchant_daily", Since: 1, Bucket: 3, By: []string{"m%23 1"}, Window: start}
+	address, ok := lanes.ParseKey(key)
+	want := lanes.Address{Name: "merchant_daily", Since: 1, Bucket: 3, By: []string{"m%23 1"}, Window: start}
 	if diff := cmp.Diff(want, address); !ok || diff != "" {
 		t.Errorf("ParseKey: %v %s", ok, diff)
 	}
-	if got := daily.HeadKey(); got != (event.Key{PK: "G#merchant_daily#1", SK: "-"}) {
+	if got := lanes.HeadKey(daily); got != (event.Key{PK: "G#merchant_daily#1", SK: "-"}) {
 		t.Errorf("head %q", got)
 	}
-	if d, ok := aggregate.ParseID(daily.ID()); !ok || daily.ID() != "merchant_daily#1" || d.Name != "merchant_daily" || d.Since != 1 {
-		t.Errorf("%s read as %+v", daily.ID(), d)
+	if d, ok := lanes.ParseID(lanes.ID(daily)); !ok || lanes.ID(daily) != "merchant_daily#1" || d.Name != "merchant_daily" || d.Since != 1 {
+		t.Errorf("%s read as %+v", lanes.ID(daily), d)
 	}
 	for _, foreign := range []string{"", "x", "x#", "x#+1", "x#01", "x#1#2", "x#y"} {
-		if d, ok := aggregate.ParseID(foreign); ok {
+		if d, ok := lanes.ParseID(foreign); ok {
 			t.Errorf("ParseID takes %q for %+v", foreign, d)
 		}
 	}
-	for _, foreign := range []event.Key{daily.HeadKey(), aggregate.EpochKey, {PK: "A#x", SK: "-"}, {PK: "A#x#y#0", SK: "-"}, {PK: "A#x#1#0", SK: "noon"}, {},
+	for _, foreign := range []event.Key{lanes.HeadKey(daily), lanes.EpochKey, {PK: "A#x", SK: "-"}, {PK: "A#x#y#0", SK: "-"}, {PK: "A#x#1#0", SK: "noon"}, {},
 		{PK: "A#x#+1#0", SK: "-"}, {PK: "A#x#1#00", SK: "-"}, {PK: "A#x#1#0", SK: "2018-02-01T00:00:00.5Z"}} {
-		if _, ok := aggregate.ParseKey(foreign); ok {
+		if _, ok := lanes.ParseKey(foreign); ok {
 			t.Errorf("ParseKey takes %q for an aggregate item", foreign)
 		}
 	}
-	if got, want := daily.Expiry(start), instant(t, "2018-02-02T00:00:00Z").Add(400*24*time.Hour).Unix(); got != want {
+	if got, want := lanes.Expiry(daily, start), instant(t, "2018-02-02T00:00:00Z").Add(400*24*time.Hour).Unix(); got != want {
 		t.Errorf("expiry %d, want window end and retain, %d", got, want)
 	}
 	// Both as long as a pipeline may declare: together longer than a time.Duration can be.
 	const years = 200 * 365 * 24 * time.Hour
 	long := &aggregate.Definition{Name: "long", Since: 1, Window: years, Retain: years}
-	if got, want := long.Expiry(start), start+400*365*24*60*60; got != want {
+	if got, want := lanes.Expiry(long, start), start+400*365*24*60*60; got != want {
 		t.Errorf("expiry %d of a total of centuries, want %d", got, want)
 	}
 }
@@ -126,7 +127,7 @@ func TestItemBucket(t *testing.T) {
 		{event.Key{PK: "M#größe#日本", SK: "-"}, 100, 80},
 		{event.Key{PK: "ORDER#1", SK: "ORDER"}, 1, 0},
 	} {
-		if got := aggregate.ItemBucket(c.key, c.spread); got != c.want {
+		if got := lanes.ItemBucket(c.key, c.spread); got != c.want {
 			t.Errorf("%s goes to bucket %d of %d, want %d", c.key, got, c.spread, c.want)
 		}
 	}
@@ -136,7 +137,7 @@ func TestItemBucket(t *testing.T) {
 func TestStoredForms(t *testing.T) {
 	lane := event.Lane{StreamARN: "arn:aws:dynamodb:eu-central-1:1:table/events/stream/2026", ShardID: "shardId-00000001573689847184-864758bb"}
 	sum := sha256.Sum256([]byte(lane.StreamARN + "\x00" + lane.ShardID))
-	id := aggregate.LaneIDOf(lane)
+	id := lanes.LaneIDOf(lane)
 	if got, want := id.MarkAttribute(), "m:"+base64.RawURLEncoding.EncodeToString(sum[:12]); got != want {
 		t.Errorf("mark attribute %q, want %q", got, want)
 	}
@@ -144,7 +145,7 @@ func TestStoredForms(t *testing.T) {
 		t.Errorf("bucket %d, want %d", got, want)
 	}
 
-	mark := aggregate.MarkAt(sequence(t, "800000000003126276362"), time.Unix(1517443200, 0))
+	mark := lanes.MarkAt(sequence(t, "800000000003126276362"), time.Unix(1517443200, 0))
 	if got, want := hex.EncodeToString(mark[:]), "00000000000000002b5e3af16bd2d7310a"+"5a725880"; got != want {
 		t.Errorf("mark %s, want 17 bytes of number and 4 of second: %s", got, want)
 	}
@@ -154,24 +155,24 @@ func TestStoredForms(t *testing.T) {
 			t.Errorf("the mark covers %s: %v; it must cover its own number and those below, as numbers", text, !want)
 		}
 	}
-	if got, err := aggregate.ParseMark(mark[:]); err != nil || got != mark || !got.Created().Equal(time.Unix(1517443200, 0)) {
+	if got, err := lanes.ParseMark(mark[:]); err != nil || got != mark || !got.Created().Equal(time.Unix(1517443200, 0)) {
 		t.Errorf("ParseMark: %v %v", got, err)
 	}
-	if _, err := aggregate.ParseMark(mark[:20]); err == nil {
+	if _, err := lanes.ParseMark(mark[:20]); err == nil {
 		t.Error("a mark of 20 bytes is taken")
 	}
 	if mark.Prunable(time.Unix(1517443200, 0).Add(72*time.Hour)) || !mark.Prunable(time.Unix(1517443200, 0).Add(72*time.Hour+time.Second)) {
 		t.Error("a mark goes when it is more than 72 hours behind, not before")
 	}
 
-	receipt := aggregate.ReceiptKey("arn", event.Key{PK: "p", SK: "s"}, sequence(t, "800000000003126276362"))
+	receipt := lanes.ReceiptKey("arn", event.Key{PK: "p", SK: "s"}, sequence(t, "800000000003126276362"))
 	text := sha256.Sum256([]byte("\x00\x00\x00\x03arn\x00\x00\x00\x01p\x00\x00\x00\x01s\x00\x00\x00\x15800000000003126276362"))
 	if want := (event.Key{PK: "R#" + hex.EncodeToString(text[:]), SK: "-"}); receipt != want {
 		t.Errorf("receipt %q, want %q", receipt, want)
 	}
 
 	item := &event.Item{Key: event.Key{PK: "M", SK: "O"}, At: instant(t, "2018-02-01T10:00:00Z")}
-	c := daily.Contribute(item, []string{"m"}, []aggregate.Amount{{}, {Set: true, Number: event.DecimalOf(1)}, {Set: true, Number: number(t, "12.50")}})
+	c := lanes.Contribute(daily, item, []string{"m"}, []aggregate.Amount{{}, {Set: true, Number: event.DecimalOf(1)}, {Set: true, Number: number(t, "12.50")}})
 	term := sha256.Sum256([]byte("\x00\x00\x00\x01M\x00\x00\x00\x01O\x00\x00\x00\x06orders\x00\x00\x00\x011\x00\x00\x00\x07revenue\x00\x00\x00\x0412.5"))
 	if want := int64(binary.BigEndian.Uint64(term[:8]) >> 2); c.Term != want {
 		t.Errorf("term %d, want %d", c.Term, want)
@@ -191,7 +192,7 @@ func (w *world) contribution(key event.Key) *aggregate.Contribution {
 	merchant := string('a' + rune(w.rng.IntN(2)))
 	cents := event.DecimalOf(w.rng.Int64N(2000) - 500)
 	amounts := []aggregate.Amount{{Set: true, Number: cents}, {Set: true, Number: event.DecimalOf(1)}, {Set: true, Number: cents}}
-	c := daily.Contribute(&event.Item{Key: key, At: at}, []string{merchant}, amounts)
+	c := lanes.Contribute(daily, &event.Item{Key: key, At: at}, []string{merchant}, amounts)
 	return &c
 }
 
@@ -233,10 +234,10 @@ func TestFoldsAddUp(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	for run := range uint64(200) {
 		w := &world{t: t, rng: rand.New(rand.NewPCG(seed, run)), live: map[event.Key]*aggregate.Contribution{}}
-		totals, marks := map[event.Key]aggregate.Delta{}, map[event.Key]aggregate.Mark{}
+		totals, marks := map[event.Key]lanes.Delta{}, map[event.Key]lanes.Mark{}
 		closedTerms, closedN := map[event.Key]event.Decimal{}, map[event.Key]int64{}
 		lane := event.Lane{StreamARN: "arn", ShardID: "s"}
-		deliver := func(batch *aggregate.Batch) {
+		deliver := func(batch *lanes.Batch) {
 			for _, u := range batch.Updates() {
 				if mark, ok := marks[u.Key]; ok {
 					u.Drop(mark)
@@ -251,7 +252,7 @@ func TestFoldsAddUp(t *testing.T) {
 					sum.Values = make([]aggregate.Amount, len(d.Values))
 				}
 				for i, v := range d.Values {
-					sum.Values[i] = daily.Values[i].Op.Merge(sum.Values[i], v)
+					sum.Values[i] = lanes.Merge(daily.Values[i].Op, sum.Values[i], v)
 				}
 				totals[u.Key], marks[u.Key] = sum, d.Last
 			}
@@ -264,7 +265,7 @@ func TestFoldsAddUp(t *testing.T) {
 		for range 60 {
 			c, old, new := w.change()
 			if c.Expired {
-				key := daily.Key(aggregate.LaneIDOf(lane).Bucket(4), old.By, old.Window)
+				key := lanes.Key(daily, lanes.LaneIDOf(lane).Bucket(4), old.By, old.Window)
 				closedTerms[key] = closedTerms[key].Add(event.DecimalOf(old.Term))
 				closedN[key]++
 			}
@@ -273,7 +274,7 @@ func TestFoldsAddUp(t *testing.T) {
 				continue
 			}
 			for repeat := true; repeat; repeat = w.rng.IntN(3) == 0 {
-				batch := aggregate.NewBatch(aggregate.Marks, lane)
+				batch := lanes.NewBatch(aggregate.Marks, lane)
 				for _, p := range pending {
 					batch.Add(p.c, list(p.old), list(p.new))
 				}
@@ -283,7 +284,7 @@ func TestFoldsAddUp(t *testing.T) {
 				pending = nil
 			}
 		}
-		batch := aggregate.NewBatch(aggregate.Marks, lane)
+		batch := lanes.NewBatch(aggregate.Marks, lane)
 		for _, p := range pending {
 			batch.Add(p.c, list(p.old), list(p.new))
 		}
@@ -291,7 +292,7 @@ func TestFoldsAddUp(t *testing.T) {
 
 		wantN, wantFP := map[event.Key]int64{}, map[event.Key]event.Decimal{}
 		for _, c := range w.live {
-			key := daily.Key(aggregate.LaneIDOf(lane).Bucket(4), c.By, c.Window)
+			key := lanes.Key(daily, lanes.LaneIDOf(lane).Bucket(4), c.By, c.Window)
 			wantN[key]++
 			wantFP[key] = wantFP[key].Add(event.DecimalOf(c.Term))
 		}
@@ -323,7 +324,7 @@ func TestSubtractionFlagsExtremes(t *testing.T) {
 		{event.Change{Kind: event.Modify}, w.contribution(key), true},
 	} {
 		c.change.Key, c.change.Sequence = key, sequence(t, "800000000003126276362")
-		batch := aggregate.NewBatch(aggregate.Marks, event.Lane{StreamARN: "a", ShardID: "s"})
+		batch := lanes.NewBatch(aggregate.Marks, event.Lane{StreamARN: "a", ShardID: "s"})
 		batch.Add(&c.change, list(old), list(c.new))
 		flagged := false
 		for _, u := range batch.Updates() {
@@ -338,7 +339,7 @@ func TestSubtractionFlagsExtremes(t *testing.T) {
 func TestEqualContributionsTouchNothing(t *testing.T) {
 	w := &world{t: t, rng: rand.New(rand.NewPCG(1, 2)), live: map[event.Key]*aggregate.Contribution{}}
 	c := w.contribution(event.Key{PK: "P", SK: "A"})
-	batch := aggregate.NewBatch(aggregate.Receipts, event.Lane{StreamARN: "a"})
+	batch := lanes.NewBatch(aggregate.Receipts, event.Lane{StreamARN: "a"})
 	batch.Add(&event.Change{Kind: event.Modify, Sequence: sequence(t, "800000000003126276362")}, list(c), list(c))
 	if len(batch.Updates()) != 0 || len(batch.Entries()) != 0 {
 		t.Errorf("a change of nothing touches %d items", len(batch.Updates()))

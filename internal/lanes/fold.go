@@ -1,9 +1,11 @@
-package aggregate
+package lanes
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 )
 
@@ -11,8 +13,8 @@ import (
 type Step struct {
 	Sequence event.Sequence
 	Created  time.Time
-	Plus     *Contribution // what the new image contributes; nil if nothing
-	Minus    *Contribution // what the old image contributed; nil if nothing
+	Plus     *aggregate.Contribution // what the new image contributes; nil if nothing
+	Minus    *aggregate.Contribution // what the old image contributed; nil if nothing
 	// Closes: the item has expired under Keep. Minus's values, n and fp stand; its term moves into
 	// the expired part fpx.
 	Closes bool
@@ -21,7 +23,7 @@ type Step struct {
 // Update is what one batch does to one aggregate item: its steps in ascending sequence.
 type Update struct {
 	Key       event.Key
-	Def       *Definition
+	Def       *aggregate.Definition
 	ExpiresAt int64 // the aggregate item's own expiry, epoch seconds; 0: never
 	Steps     []Step
 }
@@ -31,7 +33,7 @@ type Delta struct {
 	N      int64
 	FP     event.Decimal
 	FPX    event.Decimal
-	Values []Amount // aligned with Def.Values; additive ones are added, extremes are candidates
+	Values []aggregate.Amount // aligned with Def.Values; additive ones are added, extremes are candidates
 	// Flag is set when a subtraction met a min or max, which only verify can mend.
 	Flag  string
 	First event.Sequence // of the first step
@@ -40,7 +42,7 @@ type Delta struct {
 
 // Fold adds up the steps. The result does not depend on their order, First and Last apart.
 func (u *Update) Fold() Delta {
-	d := Delta{Values: make([]Amount, len(u.Def.Values))}
+	d := Delta{Values: make([]aggregate.Amount, len(u.Def.Values))}
 	if len(u.Steps) == 0 {
 		return d
 	}
@@ -52,12 +54,12 @@ func (u *Update) Fold() Delta {
 	return d
 }
 
-func (d *Delta) add(def *Definition, s *Step) {
+func (d *Delta) add(def *aggregate.Definition, s *Step) {
 	if s.Plus != nil {
 		d.N++
 		d.FP = d.FP.Add(event.DecimalOf(s.Plus.Term))
 		for i, v := range s.Plus.Values {
-			d.Values[i] = def.Values[i].Op.merge(d.Values[i], v)
+			d.Values[i] = Merge(def.Values[i].Op, d.Values[i], v)
 		}
 	}
 	switch {
@@ -71,14 +73,14 @@ func (d *Delta) add(def *Definition, s *Step) {
 	}
 }
 
-func (d *Delta) subtract(def *Definition, c *Contribution) {
+func (d *Delta) subtract(def *aggregate.Definition, c *aggregate.Contribution) {
 	var kept []string
 	for i, v := range c.Values {
 		if !v.Set {
 			continue
 		}
 		if def.Values[i].Op.Additive() {
-			d.Values[i] = Amount{Set: true, Number: d.Values[i].Number.Sub(v.Number)}
+			d.Values[i] = aggregate.Amount{Set: true, Number: d.Values[i].Number.Sub(v.Number)}
 		} else {
 			kept = append(kept, def.Values[i].Name)
 		}
@@ -88,23 +90,20 @@ func (d *Delta) subtract(def *Definition, c *Contribution) {
 	}
 }
 
-// merge folds two amounts of one value.
-func (o Op) merge(a, b Amount) Amount {
+// Merge folds b into a, two amounts of one value: counts and sums add, and of extremes the further one stays.
+func Merge(o aggregate.Op, a, b aggregate.Amount) aggregate.Amount {
 	switch {
 	case !b.Set:
 		return a
 	case !a.Set:
 		return b
-	case o == Min && b.Number.Cmp(a.Number) > 0, o == Max && b.Number.Cmp(a.Number) < 0:
+	case o == aggregate.Min && b.Number.Cmp(a.Number) > 0, o == aggregate.Max && b.Number.Cmp(a.Number) < 0:
 		return a
 	case o.Additive():
-		return Amount{Set: true, Number: a.Number.Add(b.Number)}
+		return aggregate.Amount{Set: true, Number: a.Number.Add(b.Number)}
 	}
 	return b
 }
-
-// Merge folds b into a, as reading a spread total does: sums add, extremes compete.
-func (o Op) Merge(a, b Amount) Amount { return o.merge(a, b) }
 
 // Drop removes the steps that mark covers and reports how many those were.
 func (u *Update) Drop(mark Mark) int {
@@ -114,4 +113,9 @@ func (u *Update) Drop(mark Mark) int {
 	}
 	u.Steps = u.Steps[n:]
 	return n
+}
+
+// HasExtremes reports whether any value of a definition is a min or max.
+func HasExtremes(d *aggregate.Definition) bool {
+	return slices.ContainsFunc(d.Values, func(v aggregate.Value) bool { return !v.Op.Additive() })
 }

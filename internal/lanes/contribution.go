@@ -1,0 +1,55 @@
+package lanes
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// Contribute completes a contribution of item: its window and its fingerprint term.
+func Contribute(d *aggregate.Definition, item *event.Item, by []string, values []aggregate.Amount) aggregate.Contribution {
+	return aggregate.Contribution{Def: d, By: by, Window: WindowStart(d, item.At), Values: values, Term: term(d, item.Key, values)}
+}
+
+// same reports whether two contributions are equal: the change between them does not touch the aggregate.
+func same(c, other *aggregate.Contribution) bool {
+	return c.Term == other.Term && sameTotal(c, other) && slices.EqualFunc(c.Values, other.Values, func(a, b aggregate.Amount) bool {
+		return a.Set == b.Set && a.Number.Cmp(b.Number) == 0
+	})
+}
+
+// sameTotal reports whether two contributions go to one total, buckets aside.
+func sameTotal(c, other *aggregate.Contribution) bool {
+	return c.Def == other.Def && c.Window == other.Window && slices.Equal(c.By, other.By)
+}
+
+// term is the first 8 bytes of SHA-256, big-endian, shifted right by 2, of PK, SK, then each supplied
+// value's name (byte order) with its decimal text, every part preceded by its 4-byte length. 62 bits, so
+// that ten billion terms fit DynamoDB's 38 digits.
+func term(d *aggregate.Definition, key event.Key, values []aggregate.Amount) int64 {
+	text := make([]byte, 0, 160)
+	text = appendPart(appendPart(text, key.PK), key.SK)
+	for i, v := range values {
+		if v.Set {
+			text = appendPart(appendPart(text, d.Values[i].Name), v.Number.String())
+		}
+	}
+	sum := sha256.Sum256(text)
+	return int64(binary.BigEndian.Uint64(sum[:8]) >> 2)
+}
+
+// appendPart appends s preceded by its length, so that no two lists of parts make the same bytes.
+func appendPart(dst []byte, s string) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(s)))
+	return append(dst, s...)
+}
+
+// Digest is the lower-case hex SHA-256 of a definition's text.
+func Digest(d *aggregate.Definition) string {
+	sum := sha256.Sum256([]byte(d.Text))
+	return hex.EncodeToString(sum[:])
+}
