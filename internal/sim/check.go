@@ -107,6 +107,9 @@ func (w *World) record(shard string, r streamtypes.Record) {
 		return
 	}
 	w.tellChange(shard, c)
+	if w.strand(c, *r.Dynamodb.SequenceNumber) {
+		return
+	}
 	if c.old != nil && c.old.barred || c.new != nil && c.new.barred {
 		w.checkBar(c)
 		return

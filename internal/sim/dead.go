@@ -63,7 +63,7 @@ func (w *World) triage() {
 
 // hopeless reports whether a message can never be stored, as things are now.
 func (w *World) hopeless(m *message) bool {
-	now := &invocation{began: w.model.records}
+	now := &invocation{began: w.model.records, epoch: newest}
 	return m.malformed || w.undeserved(now, m, "Conflict") == "" || w.undeserved(now, m, "Expired") == ""
 }
 

@@ -23,6 +23,11 @@ const (
 	oddItem        = "odd item"              // a person writes, changes or removes an item that says it is Ingot's and cannot be understood
 	mistyped       = "total mistyped"        // a person makes text of a total's value
 	filled         = "total filled"          // a person fills a total to the largest size of an item
+	newerForm      = "newer form"            // newer code stores an item in a form that older code cannot read
+	metNewer       = "newer form met"        // older code meets one, and its message comes again
+	strangeStamp   = "stamped by hand"       // a person gives an item a stamp of no pipeline, and takes it back
+	givenUp        = "record given up"       // a person gives a record up that carries such a stamp
+	misgiven       = "given up wrongly"      // a person gives up what nothing waits for
 
 	timedOut  = "timed out"              // an invocation reaches its deadline, and may linger
 	dropped   = "answer dropped"         // an invocation ran, and its mapping takes it for failed
@@ -54,6 +59,6 @@ const (
 
 // FaultNames lists everything that a world may do to what it tests.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, cancelledFor, lettersFailed, oddItem, mistyped, filled,
+	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven,
 		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting}
 }

@@ -20,6 +20,7 @@ type image struct {
 	expiresAt int64
 	data      string
 	whole     map[string]streamtypes.AttributeValue
+	inBytes   bool // its payload is in a form of newer code
 	barred    bool // it bars the key of an erased event; of fact it has type and id
 }
 
@@ -32,6 +33,7 @@ func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, er
 	}
 	value := func(name string) string { return valueOf(img[name]) }
 	out := &image{whole: img, pk: value("PK"), sk: value("SK"), data: value("data"), epoch: atoi(value("epoch")), expiresAt: atoi(value("expiresAt"))}
+	out.inBytes = kindOf(img["data"]) == "B"
 	var known bool
 	if out.fact, known = m.read[out.data]; !known {
 		var err error
@@ -127,6 +129,9 @@ func (i *image) object(digest string) object {
 			body = append(body, ',')
 		}
 		kind, text := kindOf(i.whole[name]), valueOf(i.whole[name])
+		if name == "data" {
+			kind = "S" // as the code has it that can read it; see newForm
+		}
 		body = append(append(append(append(body, '"'), name...), `":{"`...), kind...)
 		body = append(body, `":`...)
 		switch kind {

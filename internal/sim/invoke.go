@@ -232,11 +232,17 @@ func (w *World) count(payload []byte) ([]byte, error) {
 			}
 			s.started = true
 		}
-		response, err := s.streams.Handle(ctx, payload)
+		form := payload
+		if w.plan.NewForm && s.epoch > 1 {
+			form = readable(payload)
+		}
+		response, err := s.streams.Handle(ctx, form)
 		if err != nil {
+			w.readError(err)
 			return nil, err
 		}
 		w.settledOdd(payload, response, s.plan)
+		w.settledGivenUp(payload, response, s.plan)
 		return json.Marshal(response)
 	})
 }

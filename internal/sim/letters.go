@@ -83,6 +83,7 @@ func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 		return
 	}
 	if ofStream(body) {
+		w.checkRecordLetter(body)
 		return
 	}
 	beside := letter.MessageAttributes["ingot"]

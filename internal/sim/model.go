@@ -110,7 +110,8 @@ func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 	if c.new == nil && !c.old.barred {
 		c.expired = c.old.expiresAt <= r.Dynamodb.ApproximateCreationDateTime.Unix() // everything in a world expires
 	}
-	if (c.old == nil || c.old.barred) && (c.new == nil || c.new.barred) { // no event comes or goes
+	strange := c.old != nil && c.old.epoch == strangeEpoch || c.new != nil && c.new.epoch == strangeEpoch
+	if strange || (c.old == nil || c.old.barred) && (c.new == nil || c.new.barred) { // no event comes or goes
 		m.remember(c)
 		return c, nil
 	}

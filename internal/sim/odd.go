@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,26 +29,52 @@ func ofStream(body string) bool { return strings.Contains(body, `"sequenceNumber
 type letters struct {
 	odd     map[string]int64 // by key and sequence number: the lowest epoch of the code that sent one
 	refused map[string]bool  // by aggregate item and sequence number
+	givenUp map[string]bool  // by key and sequence number
 }
 
-func newLetters() letters { return letters{map[string]int64{}, map[string]bool{}} }
+func newLetters() letters { return letters{map[string]int64{}, map[string]bool{}, map[string]bool{}} }
+
+// recordLetter is what a letter about stream records says.
+type recordLetter struct {
+	PK, SK, Reason  string
+	SequenceNumbers []string
+}
+
+func (l *recordLetter) name(seq string) string { return l.PK + "|" + l.SK + "|" + pad(seq) }
+
+// checkRecordLetter checks a letter about stream records on its way to quarantine: such a record cannot be understood by
+// any code, or a person has given it up.
+func (w *World) checkRecordLetter(body string) {
+	var letter recordLetter
+	if err := json.Unmarshal([]byte(body), &letter); err != nil {
+		w.fail(Undeserved, "a letter about stream records cannot be read: %v: %s", err, body)
+		return
+	}
+	for _, seq := range letter.SequenceNumbers {
+		switch name := letter.name(seq); {
+		case letter.Reason == "given-up":
+			w.checkGivenUp(name, seq)
+		case letter.Reason == "undecodable-record" && !slices.Contains(w.odds.records, name):
+			w.fail(Undeserved, "record %s goes to quarantine as one that cannot be understood, and newer code can", name)
+		}
+	}
+}
 
 // take reads a letter, with the standard library alone.
 func (l letters) take(body string, epoch int64) {
-	var letter struct {
-		PK, SK, Reason  string
-		SequenceNumbers []string
-	}
+	var letter recordLetter
 	if !ofStream(body) || json.Unmarshal([]byte(body), &letter) != nil {
 		return
 	}
 	for _, seq := range letter.SequenceNumbers {
-		name := letter.PK + "|" + letter.SK + "|" + pad(seq)
+		name := letter.name(seq)
 		switch letter.Reason {
 		case "undecodable-record":
 			if had, ok := l.odd[name]; !ok || epoch < had {
 				l.odd[name] = epoch
 			}
+		case "given-up":
+			l.givenUp[name] = true
 		case "refused-update":
 			l.refused[name] = true
 		}

@@ -37,6 +37,7 @@ type Plan struct {
 	Upgrade int  // the phase in which a newer pipeline is deployed; 0: never
 	Canary  bool // old and new code take turns for a while
 	Back    bool // a function is rolled back for a while, when newer stamps are there already
+	NewForm bool // the newer code stores payloads in a form that the older cannot read
 	// Withdrawn is the phase in which both functions are rolled back; 0: never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0: never.
@@ -57,7 +58,7 @@ type Faults struct {
 	DropAnswer, Duplicate, Forget                                       float64 // of an invocation
 	Stale, Second, Roll, Split, Replay, Sweep, Outage                   float64 // of a round
 	Hot                                                                 float64 // of a write of a head: it is throttled
-	Odd, Damage                                                         float64 // of a round: a person's doing
+	Odd, Damage, Stamp                                                  float64 // of a round: a person's doing
 	HotKey                                                              float64 // of a round: a key becomes hot
 	Behind                                                              float64 // of a read
 }
@@ -130,6 +131,12 @@ func NewPlan(seed uint64) Plan {
 	}
 	if chance(0.3) {
 		p.Faults.HotKey = 0.01 + rate(0.03)
+	}
+	if p.Upgrade > 0 && chance(0.35) {
+		p.NewForm = true
+	}
+	if chance(0.15) {
+		p.Faults.Stamp = 0.002 + rate(0.02)
 	}
 	return p
 }

@@ -142,6 +142,9 @@ func (w *World) meddle() {
 	if w.chance(f.Damage) {
 		w.damage()
 	}
+	if w.chance(f.Stamp) {
+		w.stampByHand()
+	}
 	for len(w.payloads) > 0 && w.now.Sub(w.payloads[0].at) > relisted {
 		w.payloads = w.payloads[1:]
 	}

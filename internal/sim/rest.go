@@ -33,6 +33,7 @@ func (w *World) checkDrained() bool {
 		}
 	}
 	w.checkOdd()
+	w.checkStranded()
 	w.checkTotals()
 	w.checkLive()
 	w.checkCost()

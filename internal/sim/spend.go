@@ -120,7 +120,7 @@ func (r recorder) spendRead(pk string, payload bool) {
 func (w *World) checkPayload(inv *invocation, pk string, s *spent) {
 	other := slices.ContainsFunc(inv.messages, func(sqs events.SQSMessage) bool {
 		m := w.sent[sqs.Body]
-		return m != nil && m.fact.pk() == pk && w.held(inv, m, func(img *image) bool { return img != nil && (img.fact != m.fact || img.epoch > inv.epoch) })
+		return m != nil && m.fact.pk() == pk && slices.ContainsFunc(w.model.keys[m.fact.key()].during(inv.began), func(img *image) bool { return img != nil && (img.fact != m.fact || img.epoch > inv.epoch) })
 	})
 	if s.payloads > s.reads+inv.faults || !other {
 		w.fail(Cost, "%s reads the payload of %s %d times after %d reads without it; that another event held the key is %v", inv.name, pk, s.payloads, s.reads, other)

@@ -80,9 +80,10 @@ func (w *World) accept(c *change) {
 	}
 }
 
-// held reports whether the message's key has held such an image at some moment of the invocation.
+// held reports whether the message's key has held such an image at some moment of the invocation, one that the
+// invocation's code can read.
 func (w *World) held(inv *invocation, m *message, such func(*image) bool) bool {
-	return slices.ContainsFunc(w.model.keys[m.fact.key()].during(inv.began), such)
+	return slices.ContainsFunc(w.model.keys[m.fact.key()].during(inv.began), func(img *image) bool { return !inv.unreadable(img) && such(img) })
 }
 
 // undeserved says why a verdict is not what the message's key, its time or its text call for; empty if it is.
@@ -136,6 +137,8 @@ func (w *World) untroubled(inv *invocation, m *message) string {
 		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && !m.fact.newer(other.fact)
 	}
 	switch {
+	case slices.ContainsFunc(w.model.keys[m.fact.key()].during(inv.began), inv.unreadable):
+		w.stats.Faults[metNewer]++
 	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:
 	case w.plan.FIFO: // it waits for those before it
 	case len(w.model.keys[m.fact.key()].during(inv.began)) > 1:

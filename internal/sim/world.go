@@ -62,9 +62,11 @@ type World struct {
 
 	notice time.Time // events of this time and later live longer; zero: all live as long as ever
 
-	odds    odds
-	letters letters
-	damaged []*slot // totals that a person has spoiled
+	odds odds
+	// stranded are the records that nothing can count.
+	stranded stranded
+	letters  letters
+	damaged  []*slot // totals that a person has spoiled
 
 	model       *model
 	written     []written       // records of the stream, not yet looked at
@@ -95,7 +97,7 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
 		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
-		odds: odds{live: map[string]bool{}}, letters: newLetters()}
+		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
 	w.now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {

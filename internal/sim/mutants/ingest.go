@@ -107,5 +107,13 @@ func ingest() []Mutant {
 	}
 `}},
 		},
+		{
+			Name: "image-before-stamp", What: "an item that cannot be read is in the way, whatever newer pipeline has stamped it", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
+			Edits: []Edit{{"store.put.meet", `known.ahead(epoch); err != nil`, `known.ahead(epoch); err != nil && known.stamp <= epoch`}},
+		},
+		{
+			Name: "digest-before-stamp", What: "an item with the same digest is a copy, whatever newer pipeline has stamped it", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
+			Edits: []Edit{{"store.put.meet", `!known.payload && known.stamp > epoch`, `!known.payload && known.stamp < 0`}},
+		},
 	}
 }

@@ -44,5 +44,36 @@ func refusals() []Mutant {
 `, `	return b.odd[len(b.odd)-1].change.Sequence
 `}},
 		},
+		{
+			Name: "record-before-stamp", What: "a record that cannot be read is odd, whatever newer pipeline has stamped it", Defends: "C3 I7", Checks: []sim.Check{sim.Undeserved},
+			Edits: []Edit{{"handler.streamBatch.decode", `change.Stamp > b.Plan.Epoch()`, `err == nil && change.Stamp > b.Plan.Epoch()`}},
+		},
+		{
+			Name: "given-up-in-another-lane", What: "an item X# of another lane gives a record up, too", Defends: "C3 I7", Checks: []sim.Check{sim.Undeserved},
+			Edits: []Edit{{"store.Store.GivenUp", `	cost.read(imageSize(img))
+`, `	if err == nil && len(img) == 0 {
+		img, err = s.get(ctx, aggregate.GivenUpKey(event.Lane{StreamARN: lane.StreamARN}, sequence))
+	}
+	cost.read(imageSize(img))
+`}},
+		},
+		{
+			Name: "given-up-unflagged", What: "a record that is given up leaves no flag on the heads", Defends: "I7", Checks: unkept,
+			Edits: []Edit{{"handler.streamBatch.quarantineOdd", `b.Store.Flag(ctx, slices.Concat(b.Plan.Definitions(), b.Store.Newer()),`, `b.Store.Flag(ctx, unlessGivenUp(b.odd, slices.Concat(b.Plan.Definitions(), b.Store.Newer())),`}},
+			Helpers: []Helper{{"handler", `import "github.com/ingot-events/ingot/aggregate"
+
+func unlessGivenUp(odd []oddRecord, defs []*aggregate.Definition) []*aggregate.Definition {
+	if odd[0].reason == GivenUp {
+		return nil
+	}
+	return defs
+}
+`}},
+		},
+		{
+			Name: "given-up-dropped", What: "a record that is given up leaves no letter", Defends: "C1 I7", Checks: unkept,
+			Edits: []Edit{{"handler.streamBatch.giveUp", `		b.odd = append(b.odd, r)
+`, ``}},
+		},
 	}
 }

@@ -1,0 +1,156 @@
+package sim
+
+import (
+	"context"
+	"encoding/base64"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// strangeEpoch is the stamp that a person writes by hand. No pipeline has it or ever will.
+const strangeEpoch = 77
+
+// mostStrange is how many items of a world get it.
+const mostStrange = 2
+
+// stranded are the stream records that carry the strange stamp, by sequence number as the stream writes it. Nothing can
+// count them, so their shard waits for a person.
+type stranded struct {
+	records map[string]*strandedRecord
+	made    int
+}
+
+type strandedRecord struct {
+	name    string // as letters name a record
+	asked   bool   // somebody is at work on it
+	givenUp bool   // it has its item X#
+}
+
+// stampByHand is a person who gives an item a stamp that no pipeline has, and at once sees the mistake and takes it back.
+// Both changes carry that stamp. Neither of them adds anything, so that they may be given up.
+func (w *World) stampByHand() {
+	if w.stranded.made == mostStrange {
+		return
+	}
+	var there []string
+	for _, key := range sortedKeys(w.model.keys) {
+		if live := w.model.keys[key].live; live != nil && !live.inBytes {
+			there = append(there, key)
+		}
+	}
+	if len(there) == 0 {
+		return
+	}
+	w.stranded.made++
+	img := w.model.keys[there[w.rng.IntN(len(there))]].live
+	w.fault(strangeStamp, img.key())
+	for _, epoch := range []string{"77", valueOf(img.whole["epoch"])} {
+		w.eventWrites++
+		_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk),
+			UpdateExpression: aws.String("SET epoch = :e"), ExpressionAttributeValues: map[string]types.AttributeValue{":e": &types.AttributeValueMemberN{Value: epoch}}})
+		w.must(err)
+		w.observe()
+	}
+}
+
+// strand takes a record that carries the strange stamp; false: it is another.
+func (w *World) strand(c *change, seq string) bool {
+	if (c.old == nil || c.old.epoch != strangeEpoch) && (c.new == nil || c.new.epoch != strangeEpoch) {
+		return false
+	}
+	w.stranded.records[seq] = &strandedRecord{name: c.new.pk + "|" + c.new.sk + "|" + c.seq}
+	return true
+}
+
+var keyToGiveUp = regexp.MustCompile(`PK (X#\S+#([0-9]+)) in the aggregates table`)
+
+// readError is a person who reads the error of a streams function. If it is about a record that no function will ever
+// count, that person gives it up in the way that the error describes.
+func (w *World) readError(err error) {
+	found := keyToGiveUp.FindStringSubmatch(err.Error())
+	if found == nil {
+		return
+	}
+	pk, record := found[1], w.stranded.records[found[2]]
+	if record == nil { // a newer function will count it
+		if w.chance(0.1) {
+			w.putAside(pk)
+		}
+		return
+	}
+	if record.asked {
+		return
+	}
+	record.asked = true
+	w.spawn("operator", nil, func() {
+		w.sleep(time.Duration(10+w.rng.IntN(120)) * time.Second)
+		if w.chance(0.5) {
+			w.putAside(pk)
+			w.sleep(time.Duration(10+w.rng.IntN(60)) * time.Second)
+		}
+		record.givenUp = true
+		w.fault(givenUp, pk)
+		w.putMark(pk)
+	})
+}
+
+// putAside is a person who gives up what nothing waits for: the same sequence number in another shard or of no shard, or
+// another number in the same shard. It must not be taken for the record that was meant.
+func (w *World) putAside(pk string) {
+	w.fault(misgiven, pk)
+	lane, seq := pk[len("X#"):strings.LastIndexByte(pk, '#')], pk[strings.LastIndexByte(pk, '#')+1:]
+	shards := append(sortedKeys(w.shards), "")
+	for _, i := range w.rng.Perm(len(shards)) {
+		hash := w.model.laneHash(shards[i])
+		if other := base64.RawURLEncoding.EncodeToString(hash[:12]); other != lane {
+			w.putMark("X#" + other + "#" + seq)
+		}
+	}
+	w.putMark("X#" + lane + "#" + seq + "0")
+	w.putMark("X#" + lane)
+}
+
+func (w *World) putMark(pk string) {
+	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(totals), Item: keyOfItem(pk, "-")})
+	w.must(err)
+}
+
+// checkGivenUp checks a letter about a record that is given up: a person has said so of this very record.
+func (w *World) checkGivenUp(name, seq string) {
+	if r := w.stranded.records[seq]; r == nil || !r.givenUp || r.name != name {
+		w.fail(Undeserved, "record %s is taken for given up, and nobody has given it up", name)
+	}
+}
+
+// settledGivenUp checks a batch that is answered: of the records with a strange stamp, those that its mapping will not
+// deliver again are given up, in quarantine, and flagged on the heads.
+func (w *World) settledGivenUp(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
+	for _, seq := range sortedKeys(w.stranded.records) {
+		if failures := answer.BatchItemFailures; len(failures) > 0 && pad(seq) >= pad(failures[0].ItemIdentifier) || !strings.Contains(string(payload), `"`+seq+`"`) {
+			continue // it comes again, or is of another batch
+		}
+		if r := w.stranded.records[seq]; !w.letters.givenUp[r.name] {
+			w.fail(Unkept, "a batch is done with, and its record %s carries a stamp of no pipeline and is not in quarantine", r.name)
+			return
+		}
+		w.checkFlags(by)
+	}
+}
+
+// checkStranded checks, at rest, that each record with a strange stamp is given up and in quarantine.
+func (w *World) checkStranded() {
+	for _, seq := range sortedKeys(w.stranded.records) {
+		if r := w.stranded.records[seq]; !w.letters.givenUp[r.name] {
+			w.fail(Unkept, "record %s carries a stamp of no pipeline and is not in quarantine", r.name)
+			return
+		}
+	}
+}
