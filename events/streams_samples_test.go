@@ -66,10 +66,10 @@ func storySamples() []streamSample {
 			}},
 		{file: "streams-window.json", about: "Four changes of one shard in a window; the sequence numbers grow from 21 digits to 22", answer: "counted: numbers are compared, not text", shard: "e", created: "2099-03-15T10:00:00Z", records: windowRecords()[:4],
 			totals: windowTotals("2", "1998", "1998", 4)},
-		{file: "streams-redelivered.json", about: "The last two of them again with a new one behind, as after a lost answer", answer: "the two are dropped by their mark, the new one is counted", after: []string{"streams-window.json"}, shard: "e", created: "2099-03-15T10:00:00Z",
+		{file: "streams-redelivered.json", about: "The last two of them again, followed by a new one, as after a lost answer", answer: "the two are dropped by their mark, the new one is counted", after: []string{"streams-window.json"}, shard: "e", created: "2099-03-15T10:00:00Z",
 			records: again(windowRecords()[2:]), totals: windowTotals("3", "2997", "1998", 5)},
 		{file: "streams-final-window.json", about: "The last invocation of a window: no records", answer: `an empty list, and "state":{}`, shard: "e", created: "2099-03-15T10:15:00Z", final: true},
-		{file: "streams-no-shard.json", about: "A batch from a mapping without window, hence without shardId", answer: "marks: the whole batch fails with that explanation, nothing is written; receipts: counted", created: "2099-03-15T11:00:00Z", refused: []string{marks},
+		{file: "streams-no-shard.json", about: "A batch from a mapping without a window, and therefore without a shardId", answer: "marks: the whole batch fails with that explanation, nothing is written; receipts: counted", created: "2099-03-15T11:00:00Z", refused: []string{marks},
 			records: []record{{kind: event.Insert, sequence: "4700000000012345678907", new: &picture{body: order{"m-205", "o-1", "c-205", "p-205", 1, 100, "2099-03-15T10:59:59Z"}.body()}, outcome: counted}},
 			totals:  []total{daily("m-205", sunday, 1, values{"orders": "1", "ordered": "100", "largest": "100"}), product("p-205", 1, values{"orders": "1", "units": "1"}), recent("c-205", 1, values{"orders": "1", "spent": "100"})}},
 		{file: "streams-pipe.json", about: "A batch from EventBridge Pipes: an array of records, and no shardId", answer: "as streams-no-shard.json; what is not proven would fail the whole batch", created: "2099-06-13T08:00:00Z", refused: []string{marks}, piped: true,
@@ -79,7 +79,7 @@ func storySamples() []streamSample {
 			},
 			totals:   []total{daily("m-216", sunday, 1, values{"orders": "1", "ordered": "100", "largest": "100"}), product("p-216", 1, values{"orders": "1", "units": "1"}), recent("c-216", 0, values{"orders": "0", "spent": "0"})},
 			archived: []event.Key{{PK: "ORDER#m-216#o-1", SK: "ORDER"}}},
-		{file: "streams-no-shard-empty.json", about: "A mapping without window and no record", answer: "an empty list and no state"},
+		{file: "streams-no-shard-empty.json", about: "A batch without records, from a mapping without a window", answer: "an empty list and no state"},
 	}
 }
 
