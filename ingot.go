@@ -14,7 +14,7 @@
 //
 // The variables of the environment are
 //
-//	INGOT_PIPELINE          a file that takes the place of the pipeline.yaml in the binary
+//	INGOT_PIPELINE          a file that takes the place of the pipeline.yaml in the binary; it must be there
 //	INGOT_TABLE             the events table; the ingest function needs it
 //	INGOT_AGGREGATES_TABLE  the aggregates table; the streams function needs it
 //	INGOT_QUARANTINE_URL    a standard queue for what can never be stored or counted; empty: none

@@ -92,6 +92,7 @@ func (c cloudFormation) create(t *testing.T, name, body string, parameters map[s
 type withoutLambda struct {
 	body      string
 	variables map[string]map[string]string // the output that has its value, by function and variable
+	layer     string                       // the folder of its layer; empty: it has none
 }
 
 var services = []string{"AWS::DynamoDB::", "AWS::S3::", "AWS::SecretsManager::", "AWS::SQS::"}
@@ -116,6 +117,8 @@ func readTemplate(t *testing.T, text []byte) *withoutLambda {
 					outputs[output] = map[string]any{"Value": plain(v.Value)}
 				}
 			}
+		case kind == "AWS::Serverless::LayerVersion":
+			w.layer = member(r.Value, "Properties", "ContentUri").Text
 		case slices.ContainsFunc(services, func(prefix string) bool { return strings.HasPrefix(kind, prefix) }):
 			declared := plain(r.Value).(map[string]any)
 			delete(declared, "DeletionPolicy") // what a test makes goes with it

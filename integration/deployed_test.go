@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -81,7 +82,7 @@ func (o *output) sum(metric string) (sum float64) {
 
 // deployment says what to deploy, and how.
 type deployment struct {
-	dir        string            // holds pipeline.yaml and template.yaml
+	dir        string            // holds template.yaml, and pipeline.yaml unless the template names another
 	binaries   map[string]string // the built functions, by the name that the template has for each
 	parameters map[string]string // of the template
 	lambda     map[string]string // what Lambda puts into the environment beside the template's variables
@@ -109,6 +110,9 @@ func deploy(t *testing.T, c deployment) *deployed {
 		for name, output := range variables {
 			env[function][name] = outputs[output]
 		}
+		if file, ok := strings.CutPrefix(env[function]["INGOT_PIPELINE"], "/opt/"); ok && declared.layer != "" {
+			env[function]["INGOT_PIPELINE"] = filepath.Join(c.dir, declared.layer, file) // where Lambda would unpack the layer
+		}
 	}
 	d.read(c.dir, env["StreamsFunction"])
 	d.ingest = d.start(c.binaries["IngestFunction"], env["IngestFunction"], &d.ingestSaid)
@@ -120,6 +124,9 @@ func deploy(t *testing.T, c deployment) *deployed {
 // read opens the store on the tables, by what the streams function is told of them.
 func (d *deployed) read(dir string, env map[string]string) {
 	d.Helper()
+	if file := env["INGOT_PIPELINE"]; file != "" {
+		dir = filepath.Dir(file)
+	}
 	var err error
 	if d.plan, err = pipeline.Load(os.DirFS(dir), "pipeline.yaml", pipeline.Secret([]byte(env["INGOT_PII_KEY"]))); err != nil {
 		d.Fatal(err)
@@ -280,16 +287,60 @@ func (d *deployed) checkQuarantine() {
 func TestDeployed(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	e, _ := open(t)
-	dir, binaries := t.TempDir(), map[string]string{}
-	for function, pkg := range map[string]string{"IngestFunction": "cmd/ingest", "StreamsFunction": "cmd/streams"} {
-		binaries[function] = filepath.Join(dir, function, "bootstrap")
-		if err := runtimeapi.Build(t.Context(), "github.com/ingot-events/ingot/"+pkg, binaries[function], ""); err != nil {
+	d := deploy(t, deployment{dir: "..", binaries: buildInto(t, t.TempDir()), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
+	d.check(orders(t, 12))
+	checkDay(t, d.store, 12)
+}
+
+// buildInto builds both functions as they are deployed, into folders named ingest and streams.
+func buildInto(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	binaries := map[string]string{}
+	for function, name := range map[string]string{"IngestFunction": "ingest", "StreamsFunction": "streams"} {
+		binaries[function] = filepath.Join(dir, name, "bootstrap")
+		if err := runtimeapi.Build(t.Context(), "github.com/ingot-events/ingot/cmd/"+name, binaries[function], ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d := deploy(t, deployment{dir: "..", binaries: binaries, parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
-	d.check(orders(t, 12))
-	checkDay(t, d.store, 12)
+	return binaries
+}
+
+const visits = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  visit: {id: "{id}", at: "{at}", key: {pk: "VISIT#{id}", sk: "VISIT"}}
+aggregates:
+  site_daily: {since: 1, by: {site: "{site}"}, window: 1d, from: {visit: {values: {visits: count}}}}
+`
+
+// TestPipelineInALayer deploys the folder of docs/without-go.md: the functions have the sample shop built in and work by
+// the file in the layer.
+func TestPipelineInALayer(t *testing.T) {
+	e, _ := open(t)
+	page, err := os.ReadFile("../docs/without-go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := os.ReadFile(filepath.Join("..", sampleshop.Template))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"template.yaml":          sampleshop.Patched(t, string(sample), sampleshop.Diffs(string(page))...),
+		"pipeline/pipeline.yaml": visits,
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := deploy(t, deployment{dir: dir, binaries: buildInto(t, filepath.Join(dir, "functions")), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
+	var bodies []string
+	for n := range 5 {
+		bodies = append(bodies, fmt.Sprintf(`{"type":"visit","id":"v%d","site":"north","at":"2099-03-01T09:00:00Z"}`, n))
+	}
+	d.check(bodies)
 }
 
 // orders are so many orders of one day, each like the first sample of events/.

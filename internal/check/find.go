@@ -84,7 +84,7 @@ func (c *checker) code(r *template.Resource) string {
 	if n == nil || n.Kind != template.Scalar {
 		return ""
 	}
-	clean := path.Clean(strings.ReplaceAll(n.Text, `\`, "/"))
+	clean := path.Clean(slashes(n.Text))
 	return path.Join(path.Base(path.Dir(clean)), path.Base(clean))
 }
 

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ func (c *checker) environment() {
 	}
 	c.secrets()
 	c.archive()
+	c.pipelineFile()
 }
 
 func (c *checker) required(f *function) {
@@ -127,3 +129,64 @@ func (c *checker) archive() {
 		}
 	}
 }
+
+// pipelineFile: the functions work by the file that INGOT_PIPELINE names, in place of the one in their binaries. Both must
+// work by the same one, it must be there, and it should be the one that is checked.
+func (c *checker) pipelineFile() {
+	const name = "INGOT_PIPELINE"
+	if c.ingest == nil || c.streams == nil {
+		return
+	}
+	a, b := c.variable(c.ingest.Resource, name), c.variable(c.streams.Resource, name)
+	switch {
+	case a == nil && b == nil:
+		return
+	case a == nil || b == nil:
+		with, without := c.ingest, c.streams
+		if a == nil {
+			a, with, without = b, c.streams, c.ingest
+		}
+		c.mistake("pipeline-file", a.Position, fmt.Sprintf("%s has %s and %s has not: they would work by two pipelines", with.Name, name, without.Name), name+" for both")
+		return
+	case a.Kind != template.Scalar || b.Kind != template.Scalar:
+		return
+	case a.Text != b.Text:
+		c.mistake("pipeline-file", b.Position, fmt.Sprintf("%s works by %s and %s by %s", c.ingest.Name, a.Text, c.streams.Name, b.Text), "the same "+name)
+		return
+	}
+	rest, inLayer := strings.CutPrefix(a.Text, "/opt/")
+	if !inLayer {
+		return
+	}
+	for _, f := range []*function{c.ingest, c.streams} {
+		if c.t.Property(f.Resource, "Layers") == nil {
+			c.mistake("pipeline-file", f.Position, fmt.Sprintf("%s is a file of a layer, and %s has no layer: it would not start", a.Text, f.Name), "Layers: [!Ref the layer]")
+			return
+		}
+	}
+	c.checkedFile(a, rest)
+}
+
+// checkedFile: where the only layer is of this template, the file in it is the one that is checked.
+func (c *checker) checkedFile(n *template.Node, rest string) {
+	layers := c.t.Property(c.ingest.Resource, "Layers")
+	if len(layers.Items) != 1 {
+		return
+	}
+	layer := c.referred(c.t.Resolve(layers.Items[0]))
+	if layer == nil {
+		return
+	}
+	content := c.t.Property(layer, "ContentUri")
+	if content == nil || content.Kind != template.Scalar || strings.Contains(content.Text, "://") {
+		return
+	}
+	deployed := path.Join(path.Dir(slashes(c.file)), slashes(content.Text), rest)
+	checked := path.Clean(slashes(c.declared.file))
+	if path.IsAbs(checked) == path.IsAbs(deployed) && checked != deployed {
+		c.warn("pipeline-file", n.Position, fmt.Sprintf("both functions work by %s, and %s was checked; run ingot check --pipeline %s", deployed, checked, deployed), "")
+	}
+}
+
+// slashes is a path of any system with slashes.
+func slashes(name string) string { return strings.ReplaceAll(name, `\`, "/") }

@@ -193,6 +193,12 @@ func rules(r *Report) string {
 	return strings.Join(names, " ")
 }
 
+const (
+	counted = "        INGOT_COUNTING: !Ref Counting\n"
+	inLayer = "        INGOT_PIPELINE: /opt/pipeline.yaml\n"
+	layer   = "  Rules: {Type: AWS::Serverless::LayerVersion, Properties: {ContentUri: rules/}}\n"
+)
+
 var environmentRules = []broken{
 	{"quarantine", [][2]string{{"INGOT_QUARANTINE_URL: !Ref QuarantineQueue", "INGOT_QUARANTINE_URL: !GetAtt QuarantineQueue.Arn"}}, "INGOT_QUARANTINE_URL: |!GetAtt",
 		"INGOT_QUARANTINE_URL is the Arn of QuarantineQueue, not its URL; write !Ref QuarantineQueue instead"},
@@ -207,6 +213,20 @@ var environmentRules = []broken{
 	{"different keys", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_PII_KEY: '{{resolve:a}}'}"},
 		{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "'{{resolve:b}}'"}}, "INGOT_PII_KEY: |'{{resolve:a}}'",
 		"the two functions have different keys: totals by personal data would be of other people than the events; write the same INGOT_PII_KEY instead"},
+	{"pipeline of one function", [][2]string{{ingestCode, ingestCode + "      Environment: {Variables: {INGOT_PIPELINE: pipeline.yaml}}\n"}}, "INGOT_PIPELINE: |pipeline.yaml",
+		"IngestFunction has INGOT_PIPELINE and StreamsFunction has not: they would work by two pipelines; write INGOT_PIPELINE for both instead"},
+	{"pipeline of the other function", [][2]string{{"{INGOT_ARCHIVE_BUCKET:", "{INGOT_PIPELINE: pipeline.yaml, INGOT_ARCHIVE_BUCKET:"}}, "INGOT_PIPELINE: |pipeline.yaml",
+		"StreamsFunction has INGOT_PIPELINE and IngestFunction has not: they would work by two pipelines; write INGOT_PIPELINE for both instead"},
+	{"two pipelines", [][2]string{{"{INGOT_ARCHIVE_BUCKET:", "{INGOT_PIPELINE: old.yaml, INGOT_ARCHIVE_BUCKET:"}, {counted, counted + "        INGOT_PIPELINE: pipeline.yaml\n"}}, "INGOT_PIPELINE: |old.yaml",
+		"IngestFunction works by pipeline.yaml and StreamsFunction by old.yaml; write the same INGOT_PIPELINE instead"},
+	{"pipeline beside both", [][2]string{{counted, counted + "        INGOT_PIPELINE: pipeline.yaml\n"}}, "", ""},
+	{"no layer", [][2]string{{counted, counted + inLayer}}, "  |IngestFunction:\n",
+		"/opt/pipeline.yaml is a file of a layer, and IngestFunction has no layer: it would not start; write Layers: [!Ref the layer] instead"},
+	{"another pipeline in the layer", [][2]string{{counted, counted + inLayer}, {"    Timeout: 60\n", "    Timeout: 60\n    Layers: [!Ref Rules]\n"}, {"\nResources:\n", "\nResources:\n" + layer}}, "INGOT_PIPELINE: |/opt/",
+		"warning: both functions work by rules/pipeline.yaml, and pipeline.yaml was checked; run ingot check --pipeline rules/pipeline.yaml"},
+	{"the pipeline in the layer", [][2]string{{counted, counted + inLayer}, {"    Timeout: 60\n", "    Timeout: 60\n    Layers: [!Ref Rules]\n"},
+		{"\nResources:\n", "\nResources:\n" + strings.Replace(layer, "rules/", "./", 1)}}, "", ""},
+	{"a layer from elsewhere", [][2]string{{counted, counted + inLayer}, {"    Timeout: 60\n", "    Timeout: 60\n    Layers: [!ImportValue rules]\n"}}, "", ""},
 	{"found by what it does", [][2]string{{"CodeUri: cmd/ingest/", "CodeUri: ./build/in"}, {"CodeUri: cmd/streams/", "CodeUri: ./build/out"}}, "", ""},
 }
 

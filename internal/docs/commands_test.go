@@ -11,7 +11,7 @@ import (
 )
 
 // elsewhere are commands that are not this repository's.
-var elsewhere = []string{"aws", "cd", "docker", "export", "git", "jq", "python3", "sam"}
+var elsewhere = []string{"aws", "cd", "cp", "docker", "export", "git", "jq", "mkdir", "python3", "sam"}
 
 // testCommands: every command in a document that belongs to this repository exists, with its flags.
 func testCommands(t *testing.T, binary string) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -199,12 +200,22 @@ func starting(env map[string]string, builtIn string) map[string]error {
 	return map[string]error{"ingest": ingest, "streams": streams}
 }
 
+// A file without rights for everyone is common in a layer. (Tests may run as root, who may read all files.)
+func TestUnreadablePipeline(t *testing.T) {
+	for err, says := range map[error]string{fs.ErrPermission: "may not read: let everyone read the file before it is packed (chmod 644)", fs.ErrInvalid: "cannot be read: invalid argument"} {
+		if got := unreadable("/opt/p.yaml", err).Error(); !strings.Contains(got, "INGOT_PIPELINE names /opt/p.yaml, which ") || !strings.Contains(got, says) {
+			t.Errorf("%v: %s", err, got)
+		}
+	}
+}
+
 func TestRefusalsToStart(t *testing.T) {
 	newRecorder(t, http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no such table"}`)
 	file := filepath.Join(t.TempDir(), "wrong.yaml")
 	if err := os.WriteFile(file, []byte(strings.Replace(plain, "events:", "evnts:", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	folder := filepath.Dir(file)
 	tables := map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals"}
 	with := func(name, value string) map[string]string {
 		return map[string]string{"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", name: value}
@@ -216,9 +227,14 @@ func TestRefusalsToStart(t *testing.T) {
 	}{
 		"no table":            {nil, plain, map[string]string{"ingest": "INGOT_TABLE", "streams": "INGOT_AGGREGATES_TABLE"}},
 		"hmac without secret": {tables, keyed, map[string]string{"ingest": "INGOT_PII_KEY", "streams": "INGOT_PII_KEY"}},
-		"no such file":        {with("INGOT_PIPELINE", "absent.yaml"), plain, map[string]string{"ingest": "INGOT_PIPELINE names absent.yaml", "streams": "absent.yaml"}},
-		"mistakes in file":    {with("INGOT_PIPELINE", file), plain, map[string]string{"ingest": "evnts", "streams": "wrong.yaml:4:1"}},
-		"mistakes built in":   {tables, "ingot: 2\n", map[string]string{"ingest": "in this binary", "streams": "pipeline.yaml:1:"}},
+		"no such file": {with("INGOT_PIPELINE", "absent.yaml"), plain, map[string]string{
+			"ingest": "INGOT_PIPELINE names absent.yaml, and there is no such file: a layer's files are under /opt", "streams": "leave the variable out"}},
+		"no such folder": {with("INGOT_PIPELINE", "/opt/absent/p.yaml"), plain, map[string]string{
+			"ingest": "INGOT_PIPELINE names /opt/absent/p.yaml, and there is no such file", "streams": "/opt/absent/p.yaml"}},
+		"a folder": {with("INGOT_PIPELINE", folder), plain, map[string]string{
+			"ingest": "which is a folder: name the file in it, such as " + folder + "/pipeline.yaml", "streams": "is a folder"}},
+		"mistakes in file":  {with("INGOT_PIPELINE", file), plain, map[string]string{"ingest": "evnts", "streams": "wrong.yaml:4:1"}},
+		"mistakes built in": {tables, "ingot: 2\n", map[string]string{"ingest": "in this binary", "streams": "pipeline.yaml:1:"}},
 		"no table for the check": {map[string]string{"INGOT_TABLE": "events", "INGOT_PII_KEY": "a secret of sixteen bytes"}, keyed,
 			map[string]string{"ingest": "INGOT_AGGREGATES_TABLE is not set, and pipeline.yaml uses hmac in a key", "streams": "INGOT_AGGREGATES_TABLE"}},
 		"short for a label": {with("INGOT_PII_KEY", "fifteen letters"), labelled, map[string]string{"ingest": "less than 16 bytes", "streams": "less than 16 bytes"}},

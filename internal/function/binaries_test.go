@@ -111,6 +111,7 @@ func TestBuiltBinaries(t *testing.T) {
 	binaries := buildLocal(t)
 	t.Run("samples", func(t *testing.T) { testSamples(t, binaries) })
 	t.Run("ahead", func(t *testing.T) { testAhead(t, binaries["ingest"]) })
+	t.Run("own pipeline", func(t *testing.T) { testOwnPipeline(t, binaries) })
 	for name, binary := range binaries {
 		t.Run("wrong environment/"+name, func(t *testing.T) {
 			refuses(t, binary, map[string]string{"INGOT_COUNTING": "mark"}, `INGOT_COUNTING is "mark"`, "TABLE is not set")
@@ -171,6 +172,55 @@ func testAhead(t *testing.T, binary string) {
 		t.Errorf("it printed:\n%s", box.output.Bytes())
 	}
 	refuses(t, binary, environment(key, "marks", "a year"), `INGOT_TEST_CLOCK_AHEAD is "a year"`, "write a duration such as 8760h")
+}
+
+const visits = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  visit: {id: "{id}", at: "{at}", key: {pk: "VISIT#{id}", sk: "VISIT"}}
+`
+
+// testOwnPipeline: the built functions work by the file that INGOT_PIPELINE names, as in a layer or beside the binary, and
+// by that one alone. A file with mistakes does not fall back to the pipeline in the binary.
+func testOwnPipeline(t *testing.T, binaries map[string]string) {
+	layer := filepath.Join(t.TempDir(), "pipeline.yaml")
+	for _, file := range []string{layer, filepath.Join(filepath.Dir(binaries["ingest"]), "beside.yaml")} {
+		if err := os.WriteFile(file, []byte(visits), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, named := range []string{layer, "beside.yaml"} {
+		env := environment("", "marks", "")
+		env["INGOT_PIPELINE"] = named
+		box := start(t, binaries["ingest"], env)
+		batch := map[string]any{"Records": []map[string]string{
+			{"messageId": "1", "body": `{"type":"visit","id":"v1","at":"2099-03-01T09:00:00Z"}`, "eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:q"},
+			{"messageId": "2", "body": `{"type":"order.placed","merchant_id":"m","order_id":"o","placed_at":"2099-03-01T09:00:00Z"}`, "eventSourceARN": "arn:aws:sqs:eu-west-1:123456789012:q"},
+		}}
+		payload, err := json.Marshal(batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := box.Invoke(t.Context(), payload, 0); err != nil {
+			t.Fatal(err)
+		}
+		box.Close()
+		metrics, told := box.lines("_aws"), box.lines("file")
+		if len(metrics) != 1 || metrics[0]["Inserted"] != 1.0 || metrics[0]["Poison"] != 1.0 || len(told) != 1 || told[0]["file"] != named {
+			t.Errorf("%s: it printed:\n%s", named, box.output.Bytes())
+		}
+	}
+	for _, binary := range binaries {
+		env := environment("", "marks", "")
+		env["INGOT_PIPELINE"] = "absent.yaml"
+		refuses(t, binary, env, "INGOT_PIPELINE names absent.yaml, and there is no such file")
+		if err := os.WriteFile(layer, []byte(strings.Replace(visits, "id:", "ident:", 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		env["INGOT_PIPELINE"] = layer
+		refuses(t, binary, env, "INGOT_PIPELINE names "+layer, "pipeline.yaml:5:11: ")
+	}
 }
 
 func read(t *testing.T, file string) []byte {

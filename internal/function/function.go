@@ -3,6 +3,7 @@ package function
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -121,7 +122,7 @@ func (p Process) read(ctx context.Context, needs string) (settings, *pipeline.Pi
 	if err != nil {
 		return s, nil, err
 	}
-	plan, err := p.load(s)
+	plan, err := p.load(ctx, s)
 	if err == nil && plan.UsesHMAC() && len(s.secret) < pipeline.MinSecret {
 		p.Log.WarnContext(ctx, fmt.Sprintf("%s has less than %d bytes and could be guessed; it cannot be changed where keys are stored under it, so use a longer one for new tables", secretVariable, pipeline.MinSecret))
 	}
@@ -129,7 +130,7 @@ func (p Process) read(ctx context.Context, needs string) (settings, *pipeline.Pi
 }
 
 // load compiles the pipeline: the one in the binary, or the file that INGOT_PIPELINE names.
-func (p Process) load(s settings) (*pipeline.Pipeline, error) {
+func (p Process) load(ctx context.Context, s settings) (*pipeline.Pipeline, error) {
 	if s.pipeline == "" {
 		plan, err := pipeline.Load(p.Files, p.Pipeline, pipeline.Secret(s.secret))
 		if err != nil {
@@ -137,12 +138,40 @@ func (p Process) load(s settings) (*pipeline.Pipeline, error) {
 		}
 		return plan, nil
 	}
+	if err := readable(s.pipeline); err != nil {
+		return nil, err
+	}
 	folder, name := filepath.Split(s.pipeline)
 	plan, err := pipeline.Load(os.DirFS(filepath.Clean(folder)), name, pipeline.Secret(s.secret))
 	if err != nil {
 		return nil, fmt.Errorf("%s names %s: %w", pipelineVariable, s.pipeline, err)
 	}
+	p.Log.InfoContext(ctx, "the pipeline is the one that "+pipelineVariable+" names, not the one in this binary", "file", s.pipeline)
 	return plan, nil
+}
+
+// readable explains why the file that INGOT_PIPELINE names cannot be read, if it cannot.
+func readable(name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return unreadable(name, err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return fmt.Errorf("%s names %s, which is a folder: name the file in it, such as %s", pipelineVariable, name, filepath.Join(name, "pipeline.yaml"))
+	}
+	return nil
+}
+
+func unreadable(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s names %s, and there is no such file: a layer's files are under /opt, and those beside the binary under /var/task; "+
+			"name the file as it lies there, or leave the variable out for the pipeline in the binary", pipelineVariable, name)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s names %s, which this function may not read: let everyone read the file before it is packed (chmod 644)", pipelineVariable, name)
+	}
+	return fmt.Errorf("%s names %s, which cannot be read: %w", pipelineVariable, name, err)
 }
 
 // logged writes the error that fails a whole batch as a line of the log, with its request id. (Lambda's own

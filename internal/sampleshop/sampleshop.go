@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -44,4 +45,34 @@ func same(t testing.TB, root, own, sample string) bool {
 		}
 	}
 	return bytes.Equal(texts[0], texts[1])
+}
+
+// Patched is a text with a diff of a document applied: each of its blocks, which is one place, must be there once.
+func Patched(t testing.TB, text string, diffs ...string) string {
+	t.Helper()
+	for _, diff := range diffs {
+		var old, now strings.Builder
+		for line := range strings.Lines(diff) {
+			if line[0] != '+' {
+				old.WriteString(line[1:])
+			}
+			if line[0] != '-' {
+				now.WriteString(line[1:])
+			}
+		}
+		if n := strings.Count(text, old.String()); n != 1 {
+			t.Fatalf("these lines are there %d times:\n%s", n, old.String())
+		}
+		text = strings.Replace(text, old.String(), now.String(), 1)
+	}
+	return text
+}
+
+// Diffs are the diffs in a document.
+func Diffs(document string) (diffs []string) {
+	for _, block := range strings.Split(document, "```diff\n")[1:] {
+		diff, _, _ := strings.Cut(block, "```")
+		diffs = append(diffs, diff)
+	}
+	return diffs
 }

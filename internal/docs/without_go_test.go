@@ -1,0 +1,35 @@
+package docs
+
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/sampleshop"
+)
+
+// The lines that docs/without-go.md changes make a template with which `ingot check` finds nothing wrong. It does if one
+// of them is left out, or if another file is checked. (integration.TestPipelineInALayer runs functions under it.)
+func TestWithoutGo(t *testing.T) {
+	pipeline, text := []byte(read(t, sampleshop.Pipeline)), read(t, sampleshop.Template)
+	diffs := sampleshop.Diffs(read(t, "docs/without-go.md"))
+	findings := func(checked string, diffs ...string) []check.Finding {
+		t.Helper()
+		r, err := check.Run(check.Input{Pipeline: check.File{Name: checked, Text: pipeline}, Partitions: 1,
+			Template: &check.File{Name: "template.yaml", Text: []byte(sampleshop.Patched(t, text, diffs...))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Findings
+	}
+	if found := findings("pipeline/pipeline.yaml", diffs...); len(diffs) != 5 || len(found) > 0 {
+		t.Errorf("%d diffs: %v", len(diffs), found)
+	}
+	for name, found := range map[string][]check.Finding{
+		"no layer":     findings("pipeline/pipeline.yaml", diffs[1:]...),
+		"another file": findings("pipeline.yaml", diffs...),
+	} {
+		if len(found) != 1 || found[0].Rule != "pipeline-file" {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+}
