@@ -80,6 +80,7 @@ type receiptGroup struct {
 	seen     map[event.Key]*observation
 	stuck    map[event.Key]int // how often the condition of an aggregate item failed without an explanation
 	silent   int               // how often the transaction was cancelled and no reason said why
+	blind    bool              // the items in the way are not asked for: they are too large together
 }
 
 func (g *receiptGroup) run(ctx context.Context) {
@@ -101,9 +102,17 @@ func (g *receiptGroup) run(ctx context.Context) {
 // try sends the transaction once.
 func (g *receiptGroup) try(ctx context.Context) (answer, next) {
 	items, updates := g.items()
-	_, err := g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	_, err := g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items}, bounded)
 	answer := classify(err)
+	large := errors.Is(err, errTooLarge)
+	if large {
+		answer.outcome = cancelled // nothing else has so much to say
+	}
 	g.count(answer, updates, g.units(items))
+	if large && !g.blind {
+		g.blind = true
+		return answer, again
+	}
 	if answer.outcome == done {
 		return answer, ended
 	}
@@ -154,9 +163,12 @@ func (g *receiptGroup) item(u *lanes.Update) *types.Update {
 	}
 	e.expiry(u.ExpiresAt)
 	x := e.expression()
-	return &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: &x.update, ConditionExpression: x.condition,
-		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+	update := &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: &x.update, ConditionExpression: x.condition,
+		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}
+	if x.condition != nil && !g.blind { // else it cannot fail, or the item is read alone
+		update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	return update
 }
 
 // observed is what an aggregate item was last seen to be: by this group, or by whoever wrote it before.

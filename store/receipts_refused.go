@@ -76,7 +76,7 @@ func (g *receiptGroup) unrefused(updates []*lanes.Update) (rest []*lanes.Update)
 // cutHalf takes the first half of the changes out of g. Each half goes on with what is known and learns for itself
 // from here: what is refused in one has quarantined only the steps of that one.
 func (g *receiptGroup) cutHalf() *receiptGroup {
-	half := &receiptGroup{apply: g.apply, stream: g.stream, refusals: maps.Clone(g.refusals), full: maps.Clone(g.full), seen: maps.Clone(g.seen), stuck: maps.Clone(g.stuck)}
+	half := &receiptGroup{apply: g.apply, stream: g.stream, blind: g.blind, refusals: maps.Clone(g.refusals), full: maps.Clone(g.full), seen: maps.Clone(g.seen), stuck: maps.Clone(g.stuck)}
 	middle := len(g.entries) / 2
 	half.entries, g.entries = g.entries[:middle], g.entries[middle:]
 	return half

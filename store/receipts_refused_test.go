@@ -227,3 +227,39 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 		t.Errorf("delivered again: %+v", a)
 	}
 }
+
+// A transaction asks for the old image of an item only where a condition on that item can fail.
+func TestTransactionsAskForNoNeedlessImages(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Receipts))
+	asked, not := 0, 0
+	w.onCall = func(_ string, in any) error {
+		tx, ok := in.(*dynamodb.TransactWriteItemsInput)
+		if !ok {
+			return nil
+		}
+		for _, item := range tx.TransactItems {
+			if item.Put != nil {
+				if item.Put.ReturnValuesOnConditionCheckFailure != "" {
+					t.Error("the image of a receipt is asked for")
+				}
+				continue
+			}
+			asks := item.Update.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld
+			if asks != (item.Update.ConditionExpression != nil) {
+				t.Errorf("%s with condition %s: asked for %v", item.Update.Key["PK"], aws.ToString(item.Update.ConditionExpression), asks)
+			}
+			if asks {
+				asked++
+			} else {
+				not++
+			}
+		}
+		return nil
+	}
+	for i := range 3 {
+		w.apply(w.batch(aggregate.Receipts, int64(1+i), w.order(fmt.Sprint(i), i)))
+	}
+	if asked == 0 || not == 0 {
+		t.Errorf("%d updates ask and %d do not", asked, not)
+	}
+}

@@ -1,0 +1,174 @@
+//go:build !ingotlocal && linux
+
+package function_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+)
+
+const readings = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  reading:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "READING#{id}", sk: "-"}
+aggregates:
+  most: {since: 1, by: {id: "{id}"}, from: {reading: {values: {most: max value}}}}
+  least: {since: 1, by: {id: "{id}"}, from: {reading: {values: {least: min value}}}}
+  range: {since: 1, by: {id: "{id}"}, from: {reading: {values: {most: max value, least: min value}}}}
+`
+
+// A batch counted by receipts that meets the largest totals the table can hold, three of them for each change, must fit
+// the smallest function. A cancelled transaction could bring 75 of them back at once.
+func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a binary with the go command, which -short leaves out")
+	}
+	dir := t.TempDir()
+	binary, plan := filepath.Join(dir, "streams"), filepath.Join(dir, "pipeline.yaml")
+	if err := runtimeapi.Build(t.Context(), "../../cmd/streams", binary, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	totals := newLargeTotals(t)
+	table := httptest.NewServer(totals)
+	t.Cleanup(table.Close)
+	var output bytes.Buffer
+	p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
+		"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan, "AWS_ENDPOINT_URL": table.URL,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	const changes = 100
+	for batch := range 2 {
+		answer, err := p.Invoke(t.Context(), readingsFrom(batch*changes, changes), 0)
+		if err != nil || string(answer) != `{"batchItemFailures":[]}` {
+			t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
+		}
+	}
+	totals.mu.Lock()
+	defer totals.mu.Unlock()
+	if totals.asked == 0 || totals.read != 2*3*changes || totals.done != 2*3*changes {
+		t.Errorf("%d transactions asked for images, %d totals were read, %d updates done", totals.asked, totals.read, totals.done)
+	}
+	peak := residentPeak(t, p.PID())
+	t.Logf("%d MB resident at the peak; %d transactions asked for images", peak, totals.asked)
+	if peak > smallest*9/10 {
+		t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
+	}
+}
+
+// readingsFrom is a batch of new items, each of which moves totals of its own.
+func readingsFrom(first, n int) []byte {
+	var records []string
+	for i := first; i < first+n; i++ {
+		text := func(s string) string { return `{"S":"` + s + `"}` }
+		key := fmt.Sprintf(`{"PK":%s,"SK":%s}`, text(fmt.Sprint("READING#", i)), text("-"))
+		image := fmt.Sprintf(`{"PK":%s,"SK":%s,"type":%s,"id":%s,"at":%s,"digest":{"B":"%s"},"epoch":{"N":"1"},"data":%s}`, text(fmt.Sprint("READING#", i)), text("-"), text("reading"),
+			text(fmt.Sprint(i)), text("2099-03-01T10:00:00.000000000Z"), strings.Repeat("A", 43)+"=", text(fmt.Sprintf(`{\"type\":\"reading\",\"id\":%d,\"value\":5,\"at\":\"2099-03-01T10:00:00Z\"}`, i)))
+		records = append(records, fmt.Sprintf(`{"eventID":"e%d","eventName":"INSERT","eventSource":"aws:dynamodb","eventSourceARN":"arn:aws:dynamodb:eu-central-1:123456789012:table/events/stream/2099-01-01T00:00:00.000",`+
+			`"dynamodb":{"ApproximateCreationDateTime":4076222400,"Keys":%s,"NewImage":%s,"SequenceNumber":"%021d","StreamViewType":"NEW_AND_OLD_IMAGES"}}`, i, key, image, i+1))
+	}
+	return []byte(`{"Records":[` + strings.Join(records, ",") + `]}`)
+}
+
+// largeTotals is an aggregates table in which every total is there, as large as an item can be and with a least and a
+// most that no reading moves. A transaction that guesses them wrong is cancelled.
+type largeTotals struct {
+	t                 *testing.T
+	filler            string // attributes
+	mu                sync.Mutex
+	known             map[string]bool // totals that were shown: the next guess is right
+	asked, read, done int
+}
+
+func newLargeTotals(t *testing.T) *largeTotals {
+	var b strings.Builder
+	for i := 0; b.Len() < 500<<10; i++ { // the names and values of such an attribute take 40 of its 54 bytes
+		fmt.Fprintf(&b, `,"attribute-%020d":{"S":"12345678"}`, i)
+	}
+	return &largeTotals{t: t, filler: b.String(), known: map[string]bool{}}
+}
+
+func (l *largeTotals) item(key map[string]map[string]string) string {
+	return fmt.Sprintf(`{"PK":{"S":%q},"SK":{"S":"-"},"n":{"N":"1"},"fp":{"N":"1"},"most":{"N":"9"},"least":{"N":"1"}%s}`, key["PK"]["S"], l.filler)
+}
+
+func (l *largeTotals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	var in struct {
+		Key           map[string]map[string]string
+		TransactItems []struct {
+			Update *struct {
+				Key                                 map[string]map[string]string
+				ReturnValuesOnConditionCheckFailure string
+			}
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		l.t.Error(err)
+	}
+	status, body := http.StatusOK, "{}"
+	l.mu.Lock()
+	switch action {
+	case "BatchGetItem": // a fresh table
+		body = `{"Responses":{"totals":[]},"UnprocessedKeys":{}}`
+	case "GetItem":
+		l.read++
+		l.known[in.Key["PK"]["S"]] = true
+		body = `{"Item":` + l.item(in.Key) + `}`
+	case "TransactWriteItems":
+		reasons, cancelled, asked, updates := make([]string, len(in.TransactItems)), false, false, 0
+		for i, item := range in.TransactItems {
+			reasons[i] = `{"Code":"None"}`
+			if item.Update == nil {
+				continue
+			}
+			updates++
+			if l.known[item.Update.Key["PK"]["S"]] {
+				continue
+			}
+			cancelled, reasons[i] = true, `{"Code":"ConditionalCheckFailed","Message":"The conditional request failed"}`
+			if item.Update.ReturnValuesOnConditionCheckFailure == "ALL_OLD" {
+				asked = true
+				reasons[i] = `{"Code":"ConditionalCheckFailed","Message":"The conditional request failed","Item":` + l.item(item.Update.Key) + `}`
+			}
+		}
+		if asked {
+			l.asked++
+		}
+		if cancelled {
+			status = http.StatusBadRequest
+			body = `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"Transaction cancelled","CancellationReasons":[` + strings.Join(reasons, ",") + `]}`
+		} else {
+			l.done += updates
+		}
+	default:
+		l.t.Errorf("%s is not served", action)
+	}
+	l.mu.Unlock()
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	w.Header().Set("X-Amz-Crc32", fmt.Sprint(crc32.ChecksumIEEE([]byte(body))))
+	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(body))
+}
