@@ -10,9 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/store"
 )
 
 // oddities are what makes a record one that cannot be understood.
@@ -73,6 +75,62 @@ func TestOddRecords(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Odd records in batch after batch, through several functions, do not have each batch write the heads: of each head there
+// is one write, whatever the number of functions, and each function looks at it once.
+func TestOddRecordsFlagOnce(t *testing.T) {
+	for _, c := range bothWays {
+		w := newWorld(t, counting(c)).started()
+		writes, reads := map[string]int{}, 0
+		w.seen = func(api string, input any) {
+			switch in := input.(type) {
+			case *dynamodb.UpdateItemInput:
+				if pk := in.Key["PK"].(*types.AttributeValueMemberS).Value; strings.HasPrefix(pk, "G#") {
+					writes[pk]++
+				}
+			case *dynamodb.GetItemInput:
+				if strings.HasPrefix(in.Key["PK"].(*types.AttributeValueMemberS).Value, "G#") {
+					reads++
+				}
+			}
+		}
+		const functions, batches = 3, 20
+		for f := range functions {
+			w.anotherFunction(c)
+			for n := range batches {
+				odd := insert(1+2*n, w.image(order(fmt.Sprint("odd", f, n), 50)).with("digest", "S", "odd"))
+				uncounted := insert(2+2*n, w.image(order(fmt.Sprint("uncounted", f, n), 50)).with("data", "S", `{"type":"order","id":"1","cents":"many"}`))
+				w.expect(batch(odd, uncounted), done)
+			}
+		}
+		if len(writes) != len(w.plan.Definitions()) {
+			t.Errorf("%v", writes)
+		}
+		for pk, n := range writes {
+			if n != 1 {
+				t.Errorf("%s is written %d times for %d batches", pk, n, functions*batches)
+			}
+		}
+		if reads != functions*len(w.plan.Definitions()) {
+			t.Errorf("%d reads of heads", reads)
+		}
+		for _, def := range w.plan.Definitions() {
+			if w.head(def.Name).Flag == "" {
+				t.Errorf("%s is not flagged", def)
+			}
+		}
+	}
+}
+
+// anotherFunction puts a function in the place of the one that is there. It has not started, and so knows nothing.
+func (w *world) anotherFunction(c aggregate.Counting) {
+	w.t.Helper()
+	st, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c, Env: w.streams.Env})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.store, w.streams.Store = st, st
 }
 
 // Where quarantine takes nothing, the shard waits at the odd record, and what came before it is counted.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/awserr"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -86,46 +84,6 @@ func (h *Head) Flags() (list []string) {
 		list = append(list, fmt.Sprintf("taken out of the pipeline at epoch %d: that one and newer ones do not count it", h.Retired))
 	}
 	return list
-}
-
-// Flag says on the heads of generations that something about them cannot be proven any more: an image that
-// could not be understood, a definition that could not be computed. The first reason stands.
-func (s *Store) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
-	return s.updateHeads(ctx, defs, &dynamodb.UpdateItemInput{
-		UpdateExpression:          aws.String("SET #flag = if_not_exists(#flag, :flag)"),
-		ExpressionAttributeNames:  map[string]string{"#flag": "flag"},
-		ExpressionAttributeValues: image{":flag": text(flagText(at, reason))},
-	})
-}
-
-// updateHeads sends one update to each head until it is acknowledged. Doing it twice does no harm: the flag
-// stands, and behind only has to change. A head that somebody has deleted is not made anew of one attribute: the
-// next start says that it is missing.
-func (s *Store) updateHeads(ctx context.Context, defs []*aggregate.Definition, in *dynamodb.UpdateItemInput) (Cost, error) {
-	var cost Cost
-	for _, d := range defs {
-		one := *in
-		one.TableName, one.Key, one.ConditionExpression = &s.aggregates, keyImage(lanes.HeadKey(d)), aws.String("attribute_exists(PK)")
-		one.ReturnValues = types.ReturnValueAllNew // for its size: the definition alone may have 32 KB
-		var out *dynamodb.UpdateItemOutput
-		sent := 0
-		err := s.ask(ctx, func() (err error) {
-			sent++
-			out, err = s.client.UpdateItem(ctx, &one)
-			return err
-		})
-		cost.Requests += sent
-		cost.Retries += max(0, sent-1)
-		switch classify(err).outcome {
-		case done:
-			cost.WriteUnits += float64(event.WriteUnits(imageSize(out.Attributes)))
-		case failed:
-			cost.WriteUnits++ // there is no head
-		default:
-			return cost, fmt.Errorf("head of aggregate %s: %w", d, awserr.Quiet(err))
-		}
-	}
-	return cost, nil
 }
 
 // get reads one item of the aggregates table, consistently; it is empty if there is none.

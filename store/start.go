@@ -100,6 +100,7 @@ func (s *Store) start(ctx context.Context) answer {
 	if err != nil {
 		return classify(fmt.Errorf("start: reading the aggregates table %s: %w", s.aggregates, awserr.Quiet(err)))
 	}
+	s.flagged.learn(t.heads, s.env.Now())
 	c := s.compare(t)
 	if len(c.mistakes) > 0 {
 		return answer{outcome: invalid, err: &Mismatch{c.mistakes}}

@@ -59,6 +59,7 @@ type Store struct {
 	hot         hotKeys
 	pace        pace
 	lookKeys    atomic.Int32
+	flagged     flaggedHeads
 	newer       atomic.Pointer[[]*aggregate.Definition] // found by Start
 	sure        atomic.Bool                             // CheckSecret has found the secret to be the tables' own
 	looked      atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never

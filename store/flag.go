@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
+)
+
+// Flag says on the heads of generations that something about them cannot be proven any more: an image that
+// could not be understood, a definition that could not be computed. The first reason stands.
+//
+// A head is one item, and a stream of odd records has every batch of every shard flag it. So a head that has a flag is
+// not written again: Flag reads it first, and remembers for five minutes that the flag is there. A head that somebody
+// has deleted is left alone: the next start says that it is missing.
+func (s *Store) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
+	f := &flagging{store: s, flag: flagText(at, reason)}
+	for _, d := range defs {
+		if s.flagged.recently(lanes.HeadKey(d), s.env.Now()) {
+			continue
+		}
+		if err := f.one(ctx, d); err != nil {
+			return f.cost, fmt.Errorf("flagging the head of aggregate %s: %w", d, awserr.Quiet(err))
+		}
+	}
+	return f.cost, nil
+}
+
+// flagging is one call of Flag.
+type flagging struct {
+	store *Store
+	flag  string
+	cost  Cost
+}
+
+func (f *flagging) one(ctx context.Context, d *aggregate.Definition) error {
+	in := &dynamodb.GetItemInput{TableName: &f.store.aggregates, Key: keyImage(lanes.HeadKey(d)), ConsistentRead: aws.Bool(true)}
+	var out *dynamodb.GetItemOutput
+	err := f.ask(ctx, func() (err error) {
+		out, err = f.store.client.GetItem(ctx, in)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	f.cost.read(imageSize(out.Item))
+	switch {
+	case len(out.Item) == 0:
+		return nil
+	case out.Item["flag"] == nil:
+		return f.write(ctx, d)
+	}
+	f.store.flagged.note(lanes.HeadKey(d), f.store.env.Now())
+	return nil
+}
+
+// write sends the flag until it is acknowledged. If another process was faster, its flag stands.
+func (f *flagging) write(ctx context.Context, d *aggregate.Definition) error {
+	in := &dynamodb.UpdateItemInput{TableName: &f.store.aggregates, Key: keyImage(lanes.HeadKey(d)),
+		UpdateExpression: aws.String("SET #flag = if_not_exists(#flag, :flag)"), ConditionExpression: aws.String("attribute_exists(PK)"),
+		ExpressionAttributeNames: map[string]string{"#flag": "flag"}, ExpressionAttributeValues: image{":flag": text(f.flag)},
+		ReturnValues: types.ReturnValueAllNew} // for its size: the definition alone may have 32 KB
+	var out *dynamodb.UpdateItemOutput
+	err := f.ask(ctx, func() (err error) {
+		out, err = f.store.client.UpdateItem(ctx, in)
+		return err
+	})
+	switch classify(err).outcome {
+	case done:
+		f.cost.WriteUnits += float64(event.WriteUnits(imageSize(out.Attributes)))
+		f.store.flagged.note(lanes.HeadKey(d), f.store.env.Now())
+	case failed:
+		f.cost.WriteUnits++ // it was deleted a moment ago
+	default:
+		return err
+	}
+	return nil
+}
+
+// ask is [Store.ask] with its cost.
+func (f *flagging) ask(ctx context.Context, send func() error) error {
+	sent := 0
+	err := f.store.ask(ctx, func() error {
+		sent++
+		return send()
+	})
+	f.cost.Requests += sent
+	f.cost.Retries += max(0, sent-1)
+	return err
+}
+
+// flaggedHeads remembers when a head was last seen with a flag. Nothing depends on it but requests, so a machine's clock
+// may say how long. It is not for ever, since a person may delete a head or its flag.
+type flaggedHeads struct {
+	mu   sync.Mutex
+	seen map[event.Key]time.Time
+}
+
+func (f *flaggedHeads) recently(head event.Key, now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, ok := f.seen[head]
+	age := now.Sub(at)
+	return ok && age >= 0 && age <= knownFor
+}
+
+func (f *flaggedHeads) note(head event.Key, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen == nil {
+		f.seen = map[event.Key]time.Time{}
+	}
+	f.seen[head] = now
+}
+
+// learn takes what a start has read: all that was known before may be of heads that are gone.
+func (f *flaggedHeads) learn(heads map[event.Key]*Head, now time.Time) {
+	f.mu.Lock()
+	f.seen = nil
+	f.mu.Unlock()
+	for key, head := range heads {
+		if head.Flag != "" {
+			f.note(key, now)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/store"
+)
+
+// However many batches of however many functions flag a head, it is written once, and each function reads it once in
+// five minutes. One that starts when the flag is there reads nothing more.
+func TestHeadIsFlaggedOnce(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	defs := w.plan.Definitions()
+	var h heads
+	h.watch(w)
+	flag := func(s *store.Store, n int) store.Cost {
+		t.Helper()
+		cost, err := s.Flag(deadline(t), defs, epoch, fmt.Sprint("reason ", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cost
+	}
+	for n := range 20 { // functions
+		s := w.with(same, aggregate.Marks)
+		for batch := range 10 {
+			if cost := flag(s, n); batch > 0 && cost.Requests > 0 {
+				t.Fatalf("function %d, batch %d: %+v", n, batch, cost)
+			} else if batch == 0 && n > 0 && (cost.Requests != len(defs) || cost.WriteUnits > 0) {
+				t.Fatalf("function %d: %+v", n, cost)
+			}
+		}
+	}
+	if h.writes != len(defs) {
+		t.Errorf("%d writes of %d heads", h.writes, len(defs))
+	}
+	for _, d := range defs {
+		if got := head(t, w.store, d).Flag; got != "2099-03-01T12:00:00Z reason 0" {
+			t.Errorf("%s: flag %q", d, got)
+		}
+	}
+	started := w.with(same, aggregate.Marks)
+	if err := started.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	if cost := flag(started, 0); cost.Requests > 0 {
+		t.Errorf("after a start that has seen the flags: %+v", cost)
+	}
+	w.now = w.now.Add(5*time.Minute + 1)
+	if cost := flag(started, 0); cost.Requests != len(defs) || cost.WriteUnits > 0 {
+		t.Errorf("five minutes later: %+v", cost)
+	}
+}
+
+// What is remembered of a flag is not relied on for long: a flag that a person takes off comes back. A start that finds
+// heads without flags relies on nothing from before.
+func TestFlagComesBack(t *testing.T) {
+	w := newWorld(t)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	def, _ := w.plan.Definition("live")
+	headKey := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK}, "SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
+	takeOff := func() {
+		t.Helper()
+		_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: headKey,
+			UpdateExpression: aws.String("REMOVE #flag"), ExpressionAttributeNames: map[string]string{"#flag": "flag"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	flagged := func(when string, want bool) {
+		t.Helper()
+		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
+			t.Fatal(err)
+		}
+		if got := head(t, w.store, def).Flag != ""; got != want {
+			t.Errorf("%s: flagged is %v", when, got)
+		}
+	}
+	flagged("at first", true)
+	takeOff()
+	flagged("at once", false)
+	w.now = w.now.Add(-time.Hour)
+	flagged("by a clock that was set back", true)
+	takeOff()
+	w.now = w.now.Add(time.Hour + 6*time.Minute)
+	flagged("minutes later", true)
+	takeOff()
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	flagged("after a start", true)
+}
+
+// A flag is proven on the head before it is remembered: a request that fails, or that is refused, is made again by the
+// next batch.
+func TestFlagThatFails(t *testing.T) {
+	denied := &smithy.GenericAPIError{Code: "AccessDeniedException"}
+	for name, faults := range map[string][]fault{
+		"read":              {{api: "GetItem", before: denied}},
+		"write":             {{api: "UpdateItem", before: denied}},
+		"write, throttled":  {{api: "UpdateItem", before: errThrottled}, {api: "UpdateItem", before: denied}},
+		"write, lost first": {{api: "UpdateItem", after: errLost}, {api: "UpdateItem", before: denied}},
+	} {
+		w := newWorld(t)
+		if err := w.store.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		def, _ := w.plan.Definition("live")
+		w.faults = faults
+		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if len(w.faults) > 0 {
+			t.Errorf("%s: %d faults never came about", name, len(w.faults))
+		}
+		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil || head(t, w.store, def).Flag == "" {
+			t.Errorf("%s: not flagged by the next batch: %v", name, err)
+		}
+	}
+}
