@@ -136,7 +136,7 @@ func (w *World) checkRefused(s *slot, steps []*step, flagged bool) {
 		return
 	}
 	name, _, _ := slotName(s.key)
-	if def, ok := pipelineOf(1, w.plan.Spread).Definition(name); !s.filled || !ok || !w.flaggedHead(def) {
+	if def, ok := w.pipelineOf(1).Definition(name); !s.filled || !ok || !w.flaggedHead(def) {
 		w.fail(Unkept, "%s did not take change %s, and neither it nor its head is flagged", s.key, steps[0].seq)
 	}
 }

@@ -27,6 +27,7 @@ const (
 	metNewer       = "newer form met"        // older code meets one, and its message comes again
 	strangeStamp   = "stamped by hand"       // a person gives an item a stamp of no pipeline, and takes it back
 	givenUp        = "record given up"       // a person gives a record up that carries such a stamp
+	anotherSecret  = "another secret"        // an invocation has a secret of hmac that is not the tables' own
 	misgiven       = "given up wrongly"      // a person gives up what nothing waits for
 
 	timedOut  = "timed out"              // an invocation reaches its deadline, and may linger
@@ -59,6 +60,6 @@ const (
 
 // FaultNames lists everything that a world may do to what it tests.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven,
+	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
 		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting}
 }

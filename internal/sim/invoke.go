@@ -19,6 +19,7 @@ type sandbox struct {
 	function string
 	epoch    int64
 	longer   bool          // its pipeline keeps events longer
+	wrong    bool          // its secret of hmac is not the tables' own
 	skew     time.Duration // of its clock
 	plan     *pipeline.Pipeline
 	store    *store.Store
@@ -84,6 +85,16 @@ func (w *World) epochOf(function string) int64 {
 	return 2
 }
 
+// wrongSecret reports whether the next invocation of the ingest function has a secret that somebody made up. Something
+// was stored under the right one before.
+func (w *World) wrongSecret() bool {
+	if !w.plan.Secret || w.calm || w.model.inserted == 0 || !w.chance(0.03) {
+		return false
+	}
+	w.fault(anotherSecret, "")
+	return true
+}
+
 // sandboxFor is an idle sandbox, or a new one: a cold start.
 func (w *World) sandboxFor(function string) *sandbox {
 	epoch := w.epochOf(function)
@@ -91,15 +102,21 @@ func (w *World) sandboxFor(function string) *sandbox {
 		w.fault(canary, function)
 	}
 	long := function == "ingest" && w.keepsLonger()
+	wrong := function == "ingest" && w.wrongSecret()
 	for _, s := range w.sandboxes {
-		if s.function == function && s.epoch == epoch && s.longer == long && !s.busy && !w.chance(0.1) {
+		if s.function == function && s.epoch == epoch && s.longer == long && s.wrong == wrong && !s.busy && !w.chance(0.1) {
 			return s
 		}
 	}
-	s := &sandbox{function: function, epoch: epoch, longer: long, plan: pipelineOf(epoch, w.plan.Spread)}
+	s := &sandbox{function: function, epoch: epoch, longer: long, wrong: wrong}
+	of := edition{version: epoch, spread: w.plan.Spread, secret: w.plan.secret()}
 	if long {
-		s.plan = lengthenedOf(epoch, w.plan.Spread, w.notice)
+		of.notice = w.notice
 	}
+	if wrong {
+		of.secret = otherSecret
+	}
+	s.plan = of.pipeline()
 	if function == "streams" && w.plan.Skew { // nothing that is counted may depend on this machine's clock
 		s.skew = time.Duration(w.rng.IntN(200)-100) * time.Hour
 	}

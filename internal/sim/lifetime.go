@@ -1,11 +1,6 @@
 package sim
 
-import (
-	"sync"
-	"time"
-
-	"github.com/ingot-events/ingot/pipeline"
-)
+import "time"
 
 // longer is how long events live once a pipeline that keeps them longer has been deployed.
 const longer = 72 * time.Hour
@@ -49,31 +44,4 @@ func (w *World) returning() (list []*message) {
 		}
 	}
 	return list
-}
-
-type lengthenedKey struct {
-	version int64
-	spread  int
-	notice  time.Time
-}
-
-var lengthenedPlans sync.Map // lengthenedKey -> *pipeline.Pipeline
-
-// lengthenedOf is the pipeline of a version that keeps events longer.
-func lengthenedOf(version int64, spread int, notice time.Time) *pipeline.Pipeline {
-	key := lengthenedKey{version, spread, notice}
-	if p, ok := lengthenedPlans.Load(key); ok {
-		return p.(*pipeline.Pipeline)
-	}
-	spec := declaration(version, spread)
-	for name, e := range spec.Events {
-		e.Retain, e.Was = longer, []pipeline.WasSpec{{Retain: retain, Before: notice}}
-		spec.Events[name] = e
-	}
-	p, err := pipeline.New(spec)
-	if err != nil {
-		panic(err) // a mistake in this file
-	}
-	lengthenedPlans.Store(key, p)
-	return p
 }

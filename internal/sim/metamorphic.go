@@ -76,7 +76,7 @@ func Plain(seed uint64) Plan {
 // Variant is another way: sizes, order, duplicates, window, spread, counting, concurrency, and trouble.
 func Variant(seed uint64) Plan {
 	p := NewPlan(seed)
-	p.Phases, p.Gap, p.Upgrade, p.Canary, p.Back, p.Weekend, p.People = 1+int(seed%2), 4*time.Hour, 0, false, false, 0, false
+	p.Phases, p.Gap, p.Upgrade, p.Canary, p.Back, p.Weekend, p.People, p.Secret = 1+int(seed%2), 4*time.Hour, 0, false, false, 0, false, false
 	p.Conflicts, p.Poison, p.Late, p.Crowded, p.Copies = 0, 0, 0, 0, 0
 	p.Faults.Odd, p.Faults.Damage, p.Faults.Stamp = 0, 0, 0
 	return p

@@ -226,7 +226,7 @@ func (w *World) checkOdd() {
 		epoch = max(epoch, by)
 	}
 	if epoch > 0 {
-		w.checkFlags(pipelineOf(epoch, w.plan.Spread))
+		w.checkFlags(w.pipelineOf(epoch))
 	}
 }
 

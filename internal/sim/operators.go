@@ -13,7 +13,7 @@ import (
 
 // rebuild brings old items into the newer generation, as a person would with the tool, while the world goes on.
 func (w *World) rebuild() (complete bool) {
-	plan := pipelineOf(2, w.plan.Spread)
+	plan := w.pipelineOf(2)
 	def, _ := plan.Definition("status")
 	s := w.storeOf(operator{client{w}}, 2, w.env())
 	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
@@ -80,7 +80,7 @@ func (w *World) finishUpgrade() bool {
 // careless is a person who changes the aggregates without raising the epoch, and starts a streams function with
 // that. It must be refused: the table has items of that epoch already, which nothing would count, or would let go.
 func (w *World) careless(version int64) {
-	def, _ := pipelineOf(2, w.plan.Spread).Definition("status")
+	def, _ := w.pipelineOf(2).Definition("status")
 	s := w.starter(version)
 	if head, err := s.Head(context.Background(), def); err != nil || head == nil {
 		return // epoch 2 has not begun
@@ -115,7 +115,7 @@ func (w *World) starter(version int64) *store.Store {
 }
 
 func (w *World) storeOf(client store.Client, version int64, env env.Env) *store.Store {
-	return w.storeWith(client, pipelineOf(version, w.plan.Spread), env)
+	return w.storeWith(client, w.pipelineOf(version), env)
 }
 
 func (w *World) storeWith(client store.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {

@@ -61,18 +61,53 @@ const (
 	asBefore             // epoch 4: it is back as it was
 )
 
-// compiled pipelines are immutable, so that many worlds share them.
-var compiled sync.Map // [2]int64{version, spread} -> *pipeline.Pipeline
+// edition is what makes one pipeline of the worlds another.
+type edition struct {
+	version int64
+	spread  int
+	notice  time.Time // events of this time and later live longer; zero: all live as long as ever
+	secret  string    // of hmac; empty: nothing uses it
+}
 
-func pipelineOf(version int64, spread int) *pipeline.Pipeline {
-	key := [2]int64{version, int64(spread)}
-	if p, ok := compiled.Load(key); ok {
+// compiled pipelines are immutable, so that many worlds share them.
+var compiled sync.Map // edition -> *pipeline.Pipeline
+
+func (e edition) pipeline() *pipeline.Pipeline {
+	if p, ok := compiled.Load(e); ok {
 		return p.(*pipeline.Pipeline)
 	}
-	p, err := pipeline.New(declaration(version, spread))
+	spec := declaration(e.version, e.spread)
+	for name, declared := range spec.Events {
+		if !e.notice.IsZero() {
+			declared.Retain, declared.Was = longer, []pipeline.WasSpec{{Retain: retain, Before: e.notice}}
+		}
+		if e.secret != "" {
+			declared.Indexes["GSI3"] = pipeline.KeySpec{PK: "{merchant | hmac}", SK: "{@type}"}
+		}
+		spec.Events[name] = declared
+	}
+	p, err := pipeline.New(spec, pipeline.Secret([]byte(e.secret)))
 	if err != nil {
 		panic(err) // a mistake in this file
 	}
-	compiled.Store(key, p)
+	compiled.Store(e, p)
 	return p
+}
+
+// pipelineOf is the pipeline of a version as this world has it.
+func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret()}.pipeline()
+}
+
+// secret is what the tables of a world are filled with, and otherSecret what somebody makes up.
+const (
+	secret      = "the secret of the tables"
+	otherSecret = "a secret that somebody made up"
+)
+
+func (p *Plan) secret() string {
+	if p.Secret {
+		return secret
+	}
+	return ""
 }

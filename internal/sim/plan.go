@@ -38,6 +38,8 @@ type Plan struct {
 	Canary  bool // old and new code take turns for a while
 	Back    bool // a function is rolled back for a while, when newer stamps are there already
 	NewForm bool // the newer code stores payloads in a form that the older cannot read
+	// Secret: an index key of every event holds a keyed hash, and now and then a function has another key.
+	Secret bool
 	// Withdrawn is the phase in which both functions are rolled back; 0: never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0: never.
@@ -135,6 +137,7 @@ func NewPlan(seed uint64) Plan {
 	if p.Upgrade > 0 && chance(0.35) {
 		p.NewForm = true
 	}
+	p.Secret = chance(0.15)
 	if chance(0.15) {
 		p.Faults.Stamp = 0.002 + rate(0.02)
 	}

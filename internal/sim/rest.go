@@ -46,7 +46,7 @@ func (w *World) checkTotals() {
 	if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade {
 		epoch = 2
 	}
-	report, err := verify.Totals(context.Background(), pipelineOf(epoch, w.plan.Spread), w.storeOf(w.engine.DynamoDB(), epoch, w.env()), w.now)
+	report, err := verify.Totals(context.Background(), w.pipelineOf(epoch), w.storeOf(w.engine.DynamoDB(), epoch, w.env()), w.now)
 	if err != nil {
 		w.fail(Broken, "verify: %v", err)
 		return
@@ -65,7 +65,7 @@ func (w *World) checkHead() bool {
 	if w.plan.Upgrade == 0 || w.phase <= w.plan.Upgrade {
 		return true
 	}
-	def, _ := pipelineOf(2, w.plan.Spread).Definition("status")
+	def, _ := w.pipelineOf(2).Definition("status")
 	head, err := w.storeOf(w.engine.DynamoDB(), 2, w.env()).Head(context.Background(), def)
 	switch {
 	case err != nil:

@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 )
 
@@ -75,6 +78,11 @@ func (m *model) storedOf(f fact) map[string]typed {
 	want := m.stored[f]
 	if want == nil {
 		want = f.stored()
+		if m.secret != "" {
+			hash := hmac.New(sha256.New, []byte(m.secret))
+			hash.Write([]byte(f.Merchant))
+			want["GSI3PK"], want["GSI3SK"] = typed{"S", hex.EncodeToString(hash.Sum(nil))}, typed{"S", f.Type}
+		}
 		m.stored[f] = want
 	}
 	return want

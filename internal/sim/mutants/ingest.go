@@ -115,5 +115,15 @@ func ingest() []Mutant {
 			Name: "digest-before-stamp", What: "an item with the same digest is a copy, whatever newer pipeline has stamped it", Defends: "C1", Checks: []sim.Check{sim.Undeserved},
 			Edits: []Edit{{"store.put.meet", `!known.payload && known.stamp > epoch`, `!known.payload && known.stamp < 0`}},
 		},
+		{
+			Name: "secret-not-read", What: "no function asks which secret of hmac the tables were filled with", Defends: "C2", Checks: []sim.Check{sim.Altered},
+			Edits: []Edit{{"store.Store.CheckSecret", `check == "" ||`, `check != "" ||`}},
+		},
+		{
+			Name: "secret-believed-when-absent", What: "where no check value of the secret is there, any secret is believed, and none is put", Defends: "C2", Checks: []sim.Check{sim.Altered},
+			Edits: []Edit{{"store.Store.checkSecret", `if err == nil && known == "" {`, `if err == nil && known == "" {
+		return nil
+`}},
+		},
 	}
 }
