@@ -41,7 +41,7 @@ func load(t *testing.T) *pipeline.Pipeline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if warnings := p.Warnings(); len(warnings) > 0 {
+	if warnings := p.Describe().Warnings; len(warnings) > 0 {
 		t.Errorf("pipeline.yaml: %v", warnings)
 	}
 	return p

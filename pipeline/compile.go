@@ -8,8 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -250,4 +252,11 @@ func (c *compiler) path(p place, text string) (path event.Path, ok bool) {
 		c.mistake(p, bad.What, bad.Instead)
 	}
 	return path, bad == nil
+}
+
+// bounded holds durations that are declared in Go to what those of a file are held to.
+func (c *compiler) bounded(at place, d time.Duration) {
+	if d > lifetime.Max {
+		c.mistake(at, "a duration of "+lifetime.Format(d)+" is longer than 200 years", "at most "+lifetime.Format(lifetime.Max))
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -309,10 +310,10 @@ func (c *compiler) lifetimes(at place, def *aggregate.Definition, t *eventType) 
 		return
 	}
 	p := place("aggregates").in(def.Name).in("retain")
-	switch least := outliving(t.retain); {
+	switch least := lifetime.Outliving(t.retain); {
 	case t.retain == 0:
 		c.mistake(p, fmt.Sprintf("the totals expire and events of %s never do: a late change would begin an expired total anew", t.name), "a retain for "+t.name+" too,")
 	case def.Retain < least:
-		c.mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", formatDuration(def.Retain), t.name, formatDuration(t.retain)), "at least "+formatDuration(least))
+		c.mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", lifetime.Format(def.Retain), t.name, lifetime.Format(t.retain)), "at least "+lifetime.Format(least))
 	}
 }

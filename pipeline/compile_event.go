@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -43,7 +44,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	for _, n := range slices.Sorted(maps.Keys(s.Attributes)) {
 		t.attributes = append(t.attributes, c.attribute(at.in("attributes").in(n), n, s.Attributes[n]))
 	}
-	if s.Retain != 0 && s.Retain < day {
+	if s.Retain != 0 && s.Retain < lifetime.Day {
 		c.mistake(at.in("retain"), "retain is less than 1d", "at least 1d")
 	}
 	c.bounded(at.in("retain"), s.Retain)

@@ -138,6 +138,15 @@ func (p *Pipeline) Redigest(typ, data string) (event.Digest, error) {
 	return keys.Digest(typ, doc.Root(), t.ignore), nil
 }
 
+// DigestText is the text that the digest of a stored payload hashes, under today's ignore.
+func (p *Pipeline) DigestText(typ, data string) (string, error) {
+	t, doc, err := p.payload(typ, data)
+	if err != nil {
+		return "", err
+	}
+	return string(keys.DigestText(nil, t.name, doc.Root(), t.ignore)), nil
+}
+
 // payload reads a stored payload of an event type.
 func (p *Pipeline) payload(typ, data string) (*eventType, event.Document, error) {
 	t, ok := p.types[typ]

@@ -245,8 +245,8 @@ func (d *decoder) entries(p place, n ast.Node, into reflect.Value, tags *reflect
 	into.Set(reflect.MakeMap(into.Type()))
 	for _, m := range d.pairs(p, n, tags.Tag.Get("like")) {
 		v := reflect.New(into.Type().Elem()).Elem()
-		if _, ok := mapping(m.value); ok && tags.Tag.Get("entry") == "value" {
-			d.valueMapping(p.in(m.name), m.value, v)
+		if _, ok := mapping(m.value); ok && tags.Tag.Get("entry") != "" {
+			d.valueMapping(p.in(m.name), m.value, v, strings.Split(tags.Tag.Get("entry"), ","))
 		} else {
 			d.value(p.in(m.name), m.value, v, nil)
 		}

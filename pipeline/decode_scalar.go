@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -83,7 +84,7 @@ func (d *decoder) duration(p place, n ast.Node, into reflect.Value) {
 		d.wrongKind(p, n, "a duration", "a whole number and s, m, h, d or w, as in 90d")
 		return
 	}
-	v, err := parseDuration(s.Value)
+	v, err := lifetime.Parse(s.Value)
 	if err != nil {
 		d.breaks(p, err.Error(), "a whole number and s, m, h, d or w, as in 90d")
 		return

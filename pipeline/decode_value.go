@@ -8,20 +8,18 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// valueMembers are the members of a value that is written as a mapping: one way of computing it, and its condition.
-var valueMembers = []string{"count", "sum", "min", "max", "where"}
-
 const aValue = `{sum: total_cents, where: "total_cents > 100"}`
 
 // valueMapping decodes a value that is written as a mapping into the text that means the same: sum PATH where CONDITION.
-func (d *decoder) valueMapping(p place, n ast.Node, into reflect.Value) {
+// members are one way of computing it, and its condition.
+func (d *decoder) valueMapping(p place, n ast.Node, into reflect.Value, members []string) {
 	d.values[p] = positionOf(n)
 	var op, operand, where string
 	for _, m := range d.pairs(p, n, aValue) {
 		at := p.in(m.name)
 		switch {
-		case !slices.Contains(valueMembers, m.name):
-			d.misnamed(at, "unknown name "+m.name, suggest(m.name, valueMembers))
+		case !slices.Contains(members, m.name):
+			d.misnamed(at, "unknown name "+m.name, suggest(m.name, members))
 			d.broken[p] = true
 		case m.name == "where":
 			d.value(at, m.value, reflect.ValueOf(&where).Elem(), nil)

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -63,33 +62,4 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 		panic("pipeline: text and numbers that JSON cannot hold: " + err.Error()) // cannot be: strings and integers
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-}
-
-// definitionMembers takes a canonical text apart: "by.merchant", "from.order.placed.where", "window" and so on,
-// as the file writes them. What is 0 in the text, or the default, is left out.
-func definitionMembers(text string) map[string]string {
-	var form definitionForm
-	members := map[string]string{}
-	if err := json.Unmarshal([]byte(text), &form); err != nil {
-		members["text"] = text // not ours: compared as a whole
-		return members
-	}
-	for name, template := range form.By {
-		members["by."+name] = template
-	}
-	for name, from := range form.From {
-		if from.Where != "" {
-			members["from."+name+".where"] = from.Where
-		}
-		for value, expression := range from.Values {
-			members["from."+name+".values."+value] = expression
-		}
-	}
-	members["onExpire"], members["spread"] = form.OnExpire, strconv.Itoa(form.Spread)
-	for name, seconds := range map[string]int64{"retain": form.Retain, "window": form.Window} {
-		if seconds != 0 {
-			members[name] = formatDuration(time.Duration(seconds) * time.Second)
-		}
-	}
-	return members
 }

@@ -1,14 +1,114 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/keys"
 )
+
+// Description is what people and tools ask of a pipeline. Storing and counting events needs nothing of it.
+type Description struct {
+	// Spec is the declaration with one spelling for everything that means the same: templates without blanks,
+	// paths and conditions in their normal form, defaults that are written out.
+	Spec Spec
+	// Reads is what each event type reads of its payload, in the order of its declaration, ignore apart.
+	Reads map[string][]Read
+	// Hashed says for each event type what hmac makes a part of: its "id", its "key", its key in an index by
+	// that name ("GSI1"), or the keys of the totals it moves in an aggregate ("aggregates.merchant_daily").
+	Hashed map[string][]string
+	// Updates is, for each event type, the most totals that one change can touch.
+	Updates map[string]int
+	// Warnings are what is allowed and probably not meant, in the order of the file.
+	Warnings []Mistake
+
+	p *Pipeline
+}
+
+// Describe tells people and tools about the pipeline.
+func (p *Pipeline) Describe() *Description {
+	d := &Description{Spec: p.spec(), Reads: map[string][]Read{}, Hashed: map[string][]string{}, Updates: map[string]int{}, Warnings: slices.Clone(p.warnings), p: p}
+	for name, t := range p.types {
+		d.Reads[name], d.Hashed[name], d.Updates[name] = p.reads(t), t.hashed(), t.touches()
+	}
+	return d
+}
+
+// spec is the declaration in its one spelling.
+func (p *Pipeline) spec() Spec {
+	s := Spec{Ingot: Format, Epoch: p.epoch, Type: strings.Join(canonicalTemplates(p.typ), "\n"),
+		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
+	for _, def := range p.definitions {
+		s.Aggregates[def.Name] = AggregateSpec{Since: def.Since, By: map[string]string{}, Window: def.Window,
+			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Retain: def.Retain}
+	}
+	for name, t := range p.types {
+		s.Events[name] = t.spec()
+		for _, f := range t.feeds {
+			a := s.Aggregates[f.def.Name]
+			for i, by := range f.by {
+				a.By[f.def.By[i]] = canonicalTemplate(by)
+			}
+			a.From[name] = f.spec()
+		}
+	}
+	return s
+}
+
+func (t *eventType) spec() EventSpec {
+	s := EventSpec{ID: canonicalTemplate(t.id), At: canonicalTemplate(t.at), Key: keySpec(t.pk, t.sk),
+		Indexes: map[string]KeySpec{}, Attributes: map[string]string{}, Retain: t.retain, Was: slices.Clone(t.was), Mode: "insert"}
+	if t.latest {
+		s.Mode = "latest"
+	}
+	for _, i := range t.indexes {
+		s.Indexes[i.name] = keySpec(i.pk, i.sk)
+	}
+	for _, a := range t.attributes {
+		s.Attributes[a.name] = a.path.String()
+	}
+	revision := make([]string, len(t.revision))
+	for i, r := range t.revision {
+		revision[i] = r.String()
+	}
+	s.Revision = strings.Join(revision, "\n")
+	for _, path := range t.ignore {
+		s.Ignore = append(s.Ignore, path.String())
+	}
+	slices.Sort(s.Ignore)
+	s.Ignore = slices.Compact(s.Ignore)
+	return s
+}
+
+func keySpec(pk, sk *keys.Template) KeySpec {
+	return KeySpec{canonicalTemplate(pk), canonicalTemplate(sk)}
+}
+
+func (f *feed) spec() FromSpec {
+	s := FromSpec{Where: f.where.String(), Values: map[string]string{}}
+	for i, v := range f.values {
+		if v.set {
+			s.Values[f.def.Values[i].Name] = v.String()
+		}
+	}
+	return s
+}
+
+// hashed lists what hmac makes a part of.
+func (t *eventType) hashed() []string {
+	parts := map[string]bool{"id": t.hashes(t.id), "key": t.hashes(t.pk) || t.hashes(t.sk)}
+	for _, i := range t.indexes {
+		parts[i.name] = t.hashes(i.pk) || t.hashes(i.sk)
+	}
+	for _, f := range t.feeds {
+		parts["aggregates."+f.def.Name] = slices.ContainsFunc(f.by, t.hashes)
+	}
+	maps.DeleteFunc(parts, func(_ string, hashed bool) bool { return !hashed })
+	return slices.Sorted(maps.Keys(parts))
+}
 
 // Absence is one index that an event type declares and an item is not in.
 type Absence struct {
@@ -17,16 +117,12 @@ type Absence struct {
 }
 
 // Absences lists the indexes that item's type declares and item is not in, and for want of what.
-func (p *Pipeline) Absences(item *event.Item) []Absence {
-	t, ok := p.types[item.Type]
-	if !ok {
-		return nil
-	}
-	doc, err := event.ParseDocument(item.Data)
+func (d *Description) Absences(item *event.Item) []Absence {
+	t, doc, err := d.p.payload(item.Type, item.Data)
 	if err != nil {
 		return nil
 	}
-	w := p.workOf(item, doc)
+	w := d.p.workOf(item, doc)
 	var list []Absence
 	for _, i := range t.indexes {
 		var missing *keys.Missing
@@ -37,23 +133,10 @@ func (p *Pipeline) Absences(item *event.Item) []Absence {
 	return list
 }
 
-// DigestText is the text that item's digest hashes, under today's ignore.
-func (p *Pipeline) DigestText(item *event.Item) (string, error) {
-	t, ok := p.types[item.Type]
-	if !ok {
-		return "", p.unknownType(item.Type)
-	}
-	doc, err := event.ParseDocument(item.Data)
-	if err != nil {
-		return "", event.Poisoned(event.Undecodable, "data: "+err.Error())
-	}
-	return string(keys.DigestText(nil, t.name, doc.Root(), t.ignore)), nil
-}
-
 // Revision is what orders the versions of item's key, for people: each value of the list, "missing" where it is; empty
 // under insert. A time is in nanoseconds since 1970.
-func (p *Pipeline) Revision(item *event.Item) string {
-	t, doc, err := p.payload(item.Type, item.Data)
+func (d *Description) Revision(item *event.Item) string {
+	t, doc, err := d.p.payload(item.Type, item.Data)
 	if err != nil || item.Revision == nil {
 		return ""
 	}
@@ -67,27 +150,4 @@ func (p *Pipeline) Revision(item *event.Item) string {
 		values = append(values, value)
 	}
 	return strings.Join(values, ", ")
-}
-
-// Retain is how long an event type keeps the item of an event of time at, as the file writes it; empty: for ever.
-func (p *Pipeline) Retain(typ string, at time.Time) string {
-	t, ok := p.types[typ]
-	if !ok || t.retainAt(at) == 0 {
-		return ""
-	}
-	return formatDuration(t.retainAt(at))
-}
-
-// Condition is the `where` that events of a type must meet to count in an aggregate, in canonical spelling;
-// empty: all of them count.
-func (p *Pipeline) Condition(typ, aggregate string) string {
-	def, ok := p.Definition(aggregate)
-	if !ok {
-		return ""
-	}
-	var form definitionForm
-	if json.Unmarshal([]byte(def.Text), &form) != nil {
-		return "" // cannot be: it is our own text
-	}
-	return form.From[typ].Where
 }

@@ -2,11 +2,14 @@ package pipeline
 
 import (
 	"os"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -20,10 +23,11 @@ func TestWhatIsSaidOfAnItem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.Absences(item), []Absence{{"GSI3", "field status is missing"}}; !slices.Equal(got, want) {
+	d := p.Describe()
+	if got, want := d.Absences(item), []Absence{{"GSI3", "field status is missing"}}; !slices.Equal(got, want) {
 		t.Errorf("absences %v, want %v", got, want)
 	}
-	text, err := p.DigestText(item)
+	text, err := p.DigestText(item.Type, item.Data)
 	if want := `["order.paid",{"amount_cents":5,"currency":"EUR","merchant_id":"m","order_id":"o","paid_at":"2099-03-14T09:00:00Z","payment_id":"p","type":"order.paid"}]`; err != nil || text != want {
 		t.Errorf("digest text %s %v, want %s", text, err, want)
 	}
@@ -31,14 +35,44 @@ func TestWhatIsSaidOfAnItem(t *testing.T) {
 	if keys.Digest(item.Type, doc.Root(), p.types[item.Type].ignore) != item.Digest {
 		t.Error("the item's digest is not of that text")
 	}
-	if got := p.Retain("order.paid", item.At); got != "90d" {
-		t.Errorf("retain %q", got)
+	if got := d.Spec.Events["order.paid"].RetainAt(item.At); got != 90*lifetime.Day {
+		t.Errorf("retain %v", got)
 	}
-	if got := p.Condition("order.paid", "merchant_daily"); got != `status = "captured"` {
+	if got := d.Spec.Aggregates["merchant_daily"].From["order.paid"].Where; got != `status = "captured"` {
 		t.Errorf("condition %q", got)
 	}
 	item.Type = "none"
-	if _, err := p.DigestText(item); err == nil || p.Absences(item) != nil || p.Retain("none", item.At) != "" || p.Condition("none", "merchant_daily") != "" || p.Condition("order.paid", "none") != "" {
+	if _, err := p.DigestText(item.Type, item.Data); err == nil || d.Absences(item) != nil || d.Revision(item) != "" {
 		t.Error("something is said of what the pipeline does not declare")
+	}
+}
+
+// What is described is what was declared: compiled, it is the same pipeline, and its description is the same.
+func TestADescriptionCompilesToItself(t *testing.T) {
+	files := map[string]string{"base": base}
+	for _, name := range []string{"testdata/orders.yaml", "testdata/plain.yaml", "../" + sampleshop.Pipeline} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(text)
+	}
+	files["lists"] = strings.NewReplacer(`type: "{type}"`, `type: ["{type}", "{kind}"]`, "moved_at time", "[moved_at time, seq number]",
+		"orders: count,", "orders: count, lines: sum length items?, paid: {sum: total, where: total > 5},").Replace(base)
+	for name, text := range files {
+		first := mustLoad(t, text)
+		again, err := New(first.Describe().Spec, Secret([]byte("secret")))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if a, b := first.Describe(), again.Describe(); !reflect.DeepEqual(a.Spec, b.Spec) || !reflect.DeepEqual(a.Reads, b.Reads) {
+			t.Errorf("%s:\n%+v\n%+v", name, a.Spec, b.Spec)
+		}
+		for i, def := range first.Definitions() {
+			if other := again.Definitions()[i]; def.Text != other.Text {
+				t.Errorf("%s: %s, and then %s", name, def.Text, other.Text)
+			}
+		}
 	}
 }

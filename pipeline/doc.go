@@ -7,5 +7,3 @@
 //
 // A Pipeline is immutable and safe for concurrent use. It does no I/O after Load and reads no clock.
 package pipeline
-
-//go:generate go test -run TestSchemaIsCommitted -update .

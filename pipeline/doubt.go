@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -91,12 +92,12 @@ func (c *compiler) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed
 
 // manyWindows warns of totals that are many and stay, and of windows that are not the months that were meant.
 func (c *compiler) manyWindows(p place, def *aggregate.Definition, feeds map[string]*feed) {
-	switch days := def.Window / day; {
+	switch days := def.Window / lifetime.Day; {
 	case def.Window <= 0 || c.isBroken(p):
 	case def.Window < time.Hour && def.Retain == 0:
-		c.warn(p, fmt.Sprintf("a window of %s without retain: each group gets %d totals a day, and they are kept for ever", formatDuration(def.Window), day/def.Window), c.lastingInstead(feeds))
-	case def.Window%day == 0 && (days == 30 || days == 31 || days == 365 || days == 366):
-		c.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01", formatDuration(def.Window)), "window: 1d, and add up the days of a month when you read,")
+		c.warn(p, fmt.Sprintf("a window of %s without retain: each group gets %d totals a day, and they are kept for ever", lifetime.Format(def.Window), lifetime.Day/def.Window), c.lastingInstead(feeds))
+	case def.Window%lifetime.Day == 0 && (days == 30 || days == 31 || days == 365 || days == 366):
+		c.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01", lifetime.Format(def.Window)), "window: 1d, and add up the days of a month when you read,")
 	}
 }
 
@@ -108,9 +109,9 @@ func (c *compiler) lastingInstead(feeds map[string]*feed) string {
 		if t.retain == 0 {
 			return "window: 1h or longer, or retain for " + name + " and here,"
 		}
-		longest = max(longest, outliving(t.retain))
+		longest = max(longest, lifetime.Outliving(t.retain))
 	}
-	return "retain: " + formatDuration(longest) + " beside it, or window: 1h or longer,"
+	return "retain: " + lifetime.Format(longest) + " beside it, or window: 1h or longer,"
 }
 
 // sharedKeys warns where items of two event types can have one key. That may be meant: then the first to

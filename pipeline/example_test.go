@@ -3,7 +3,9 @@ package pipeline_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"testing/fstest"
 	"time"
 
@@ -20,7 +22,7 @@ func ExampleLoad() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(p.Types(), p.Indexes())
+	fmt.Println(slices.Sorted(maps.Keys(p.Describe().Spec.Events)), p.Indexes())
 	// Output: [order.placed order.refunded] [GSI1 GSI2]
 }
 

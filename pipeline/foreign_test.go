@@ -122,13 +122,13 @@ func TestDoubtsAndTheirAdvice(t *testing.T) {
 			if c.name == "a star in a name" {
 				text = strings.Replace(text, "      moved: {values", "      \"mov*\": {values", 1)
 			}
-			w := mustLoad(t, text).Warnings()
+			w := mustLoad(t, text).Describe().Warnings
 			if len(w) != 1 || !strings.Contains(w[0].String(), c.want) {
 				t.Fatalf("\n got %v\nwant %s", w, c.want)
 			}
 			saysWhatToWrite(t, c.name, w)
 			for _, followed := range c.followed {
-				if w := mustLoad(t, change(t, c.old, followed)).Warnings(); len(w) > 0 {
+				if w := mustLoad(t, change(t, c.old, followed)).Describe().Warnings; len(w) > 0 {
 					t.Errorf("%s: the advice was followed, and it is doubted: %v", followed, w)
 				}
 			}
@@ -143,7 +143,7 @@ func TestNotDoubtful(t *testing.T) {
 		{"window: 1d", "window: 28d"},
 		{"window: 1d", "window: 1m"},
 	} {
-		if w := mustLoad(t, change(t, c[0], c[1])).Warnings(); len(w) > 0 {
+		if w := mustLoad(t, change(t, c[0], c[1])).Describe().Warnings; len(w) > 0 {
 			t.Errorf("%s: %v", c[1], w)
 		}
 	}
@@ -172,7 +172,7 @@ func TestOneWarningForAllTypes(t *testing.T) {
 		{"one key in a chain", head + event("a", "X#{order}", "-") + event("b", "{order}#{order}", "-") + event("c", "Y#{order}", "-"),
 			[]string{`p.yaml:6:39: events of a and b can have one key`, `p.yaml:7:39: events of b and c can have one key`}},
 	} {
-		w := mustLoad(t, c.text).Warnings()
+		w := mustLoad(t, c.text).Describe().Warnings
 		for i, want := range c.want {
 			if i >= len(w) || len(w) != len(c.want) || !strings.HasPrefix(w[i].String(), want) {
 				t.Errorf("%s:\n got %v\nwant %s", c.name, w, c.want)

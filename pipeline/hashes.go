@@ -3,46 +3,9 @@ package pipeline
 import (
 	"slices"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
-
-// TypeOf is the event type that PlanEvent finds for e; empty if it finds none.
-func (p *Pipeline) TypeOf(e event.Event) string {
-	_, t, refusal := p.begin(&e)
-	if refusal != nil {
-		return ""
-	}
-	return t.name
-}
-
-// Hashes reports whether hmac makes a part of what is stored of an event type: its "id", its "key", its key in an
-// index by that name ("GSI1"), or the keys of the totals it moves in an aggregate ("aggregates.merchant_daily").
-func (p *Pipeline) Hashes(eventType, part string) bool {
-	t, ok := p.types[eventType]
-	if !ok {
-		return false
-	}
-	var templates []*keys.Template
-	switch part {
-	case "id":
-		templates = []*keys.Template{t.id}
-	case "key":
-		templates = []*keys.Template{t.pk, t.sk}
-	}
-	for _, i := range t.indexes {
-		if i.name == part {
-			templates = []*keys.Template{i.pk, i.sk}
-		}
-	}
-	for _, f := range t.feeds {
-		if "aggregates."+f.def.Name == part {
-			templates = f.by
-		}
-	}
-	return slices.ContainsFunc(templates, t.hashes)
-}
 
 // HidesKeys reports whether hmac is used anywhere in an event type's declaration. Its keys then appear in logs as
 // hashes only. Of a type that is not known, such as "", it reports whether any type uses hmac.
@@ -70,14 +33,17 @@ func (p *Pipeline) SecretCheck() string {
 }
 
 func (p *Pipeline) hashesKeys(eventType string) bool {
-	return p.Hashes(eventType, "key") ||
-		slices.ContainsFunc(p.types[eventType].indexes, func(i index) bool { return p.Hashes(eventType, i.name) })
+	t := p.types[eventType]
+	return t.hashes(t.pk) || t.hashes(t.sk) || slices.ContainsFunc(t.indexes, func(i index) bool { return t.hashes(i.pk) || t.hashes(i.sk) })
 }
 
 // HidesTotals reports whether the keys of an aggregate's totals appear as hashes only: some event type that feeds it
 // hides its own.
 func (p *Pipeline) HidesTotals(aggregate string) bool {
-	return slices.ContainsFunc(p.Feeds(aggregate), p.HidesKeys)
+	return slices.ContainsFunc(p.names, func(eventType string) bool {
+		feeds := slices.ContainsFunc(p.types[eventType].feeds, func(f feed) bool { return f.def.Name == aggregate })
+		return feeds && p.HidesKeys(eventType)
+	})
 }
 
 // hashes reports whether hmac makes a part of what the template gives for an event of this type: by itself, or by the

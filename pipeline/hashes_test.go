@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ingot-events/ingot/envelope"
@@ -31,25 +32,26 @@ aggregates:
 		"b id": false, "b key": false, "b GSI1": false, "b GSI2": true, "b aggregates.by_id": false, "b aggregates.by_x": true, "b GSI3": false, "c id": false,
 	}
 	for what, want := range hashed {
-		if got := p.Hashes(what[:1], what[2:]); got != want {
+		if got := slices.Contains(p.Describe().Hashed[what[:1]], what[2:]); got != want {
 			t.Errorf("%s: %v", what, got)
 		}
 	}
 }
 
-func TestTypeOf(t *testing.T) {
+// A refusal says the type of the event, if it has one that is declared.
+func TestARefusalSaysTheType(t *testing.T) {
 	p := mustLoad(t, base)
 	for body, want := range map[string]string{`{"type":"moved"}`: "moved", `{"type":"x"}`: "", `{}`: "", `{"type":["moved"]}`: ""} {
 		opened, err := envelope.Open(envelope.Message{Body: body})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.TypeOf(opened.Event); got != want {
-			t.Errorf("%s: %q", body, got)
+		if _, err := p.PlanEvent(opened.Event); refusal(t, err).Type != want {
+			t.Errorf("%s: %q", body, refusal(t, err).Type)
 		}
 		opened.Type = "placed" // an envelope's
-		if got := p.TypeOf(opened.Event); got != "placed" {
-			t.Errorf("%s in an envelope: %q", body, got)
+		if _, err := p.PlanEvent(opened.Event); refusal(t, err).Type != "placed" {
+			t.Errorf("%s in an envelope: %q", body, refusal(t, err).Type)
 		}
 	}
 }

@@ -9,29 +9,9 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// identity checks what decides which messages become one item, and notes it for comparison with another
-// version of the file.
+// identity checks what decides which messages become one item.
 func (c *compiler) identity(at place, t *eventType) {
 	s := c.spec.Events[t.name]
-	t.identity = map[string]string{
-		"id": canonicalTemplate(t.id), "at": canonicalTemplate(t.at),
-		"key.pk": canonicalTemplate(t.pk), "key.sk": canonicalTemplate(t.sk),
-		"mode": "insert", "revision": "", "ignore": "",
-	}
-	if t.latest {
-		t.identity["mode"] = "latest"
-		texts := make([]string, len(t.revision))
-		for i, r := range t.revision {
-			texts[i] = r.String()
-		}
-		t.identity["revision"] = listText(texts)
-	}
-	ignored := make([]string, len(t.ignore))
-	for i, path := range t.ignore {
-		ignored[i] = path.String()
-	}
-	slices.Sort(ignored)
-	t.identity["ignore"] = strings.Join(slices.Compact(ignored), ", ")
 	for _, m := range []struct {
 		place place
 		text  string

@@ -101,17 +101,6 @@ func (p *Pipeline) FitsReceipts() error {
 	return nil
 }
 
-// MostUpdates is the most totals that one change can touch, and the event type of such a change; none of both if there
-// are no aggregates.
-func (p *Pipeline) MostUpdates() (typ string, totals int) {
-	for _, name := range p.names {
-		if n := p.types[name].touches(); n > totals {
-			typ, totals = name, n
-		}
-	}
-	return typ, totals
-}
-
 // touches is the most totals that one change of an item of the type can touch, what a person does by hand apart.
 //
 // Under insert that is one for each aggregate: an item appears, disappears, or is touched, which leaves its totals

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lifetime"
 )
 
 // manyAggregates is a file of n aggregates over both types of base.
@@ -146,14 +147,14 @@ func TestDurationsInGo(t *testing.T) {
 		return Spec{Ingot: 1, Epoch: 1, Type: "order", Events: map[string]EventSpec{"order": {ID: "{id}", At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "O"}, Retain: retain}},
 			Aggregates: map[string]AggregateSpec{"x": {Since: 1, Window: window, Retain: keep, From: map[string]FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}}}
 	}
-	years := 365 * day
+	years := 365 * lifetime.Day
 	if _, err := New(spec(100*years, 200*years, 200*years)); err != nil {
 		t.Errorf("200 years: %v", err)
 	}
 	for name, s := range map[string]Spec{
-		"events.order.retain": spec(201*years, day, 0),
-		"aggregates.x.window": spec(day, 201*years, 0),
-		"aggregates.x.retain": spec(day, day, 290*years),
+		"events.order.retain": spec(201*years, lifetime.Day, 0),
+		"aggregates.x.window": spec(lifetime.Day, 201*years, 0),
+		"aggregates.x.retain": spec(lifetime.Day, lifetime.Day, 290*years),
 	} {
 		_, err := New(s)
 		if err == nil || !strings.Contains(err.Error(), name+": a duration of ") || !strings.Contains(err.Error(), "is longer than 200 years; write at most 73000d instead") {

@@ -1,15 +1,19 @@
 package pipeline
 
 import (
+	_ "embed"
 	"errors"
 	"flag"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/lifetime"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the committed JSON Schema anew")
@@ -50,27 +54,28 @@ func TestTheDesignsExampleLoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(p.Types(), " "); got != "order.placed order.refunded" {
+	d := p.Describe()
+	if got := slices.Sorted(maps.Keys(d.Spec.Events)); !slices.Equal(got, []string{"order.placed", "order.refunded"}) {
 		t.Errorf("types %s", got)
 	}
 	if got := strings.Join(p.Indexes(), " "); got != "GSI1 GSI2" {
 		t.Errorf("indexes %s", got)
 	}
-	if p.Epoch() != 1 || !p.UsesHMAC() || p.MaxRetain() != 90*day {
-		t.Errorf("epoch %d, hmac %v, retain %v", p.Epoch(), p.UsesHMAC(), p.MaxRetain())
+	if p.Epoch() != 1 || !p.UsesHMAC() || d.Spec.Events["order.placed"].Retain != 90*lifetime.Day {
+		t.Errorf("epoch %d, hmac %v, %+v", p.Epoch(), p.UsesHMAC(), d.Spec)
 	}
 	def, ok := p.Definition("merchant_daily")
-	if !ok || def.Since != 1 || def.Window != day || def.Retain != 400*day || def.Spread != 1 || len(def.Values) != 3 {
+	if !ok || def.Since != 1 || def.Window != lifetime.Day || def.Retain != 400*lifetime.Day || def.Spread != 1 || len(def.Values) != 3 {
 		t.Errorf("definition %+v", def)
 	}
 	golden(t, "testdata/orders.definition.json", def.Text+"\n")
 	if _, ok := p.Definition("merchant"); ok {
 		t.Error("found an aggregate that is not declared")
 	}
-	if got := strings.Join(p.Feeds("merchant_daily"), " "); got != "order.placed order.refunded" {
+	if got := slices.Sorted(maps.Keys(d.Spec.Aggregates["merchant_daily"].From)); !slices.Equal(got, []string{"order.placed", "order.refunded"}) {
 		t.Errorf("fed by %s", got)
 	}
-	golden(t, "testdata/orders.warnings.txt", Mistakes(p.Warnings()).Error()+"\n")
+	golden(t, "testdata/orders.warnings.txt", Mistakes(p.Describe().Warnings).Error()+"\n")
 }
 
 func TestTwentyMistakesAtOnce(t *testing.T) {
@@ -108,44 +113,12 @@ func TestHMACNeedsItsSecret(t *testing.T) {
 }
 
 // base is a correct file; each case of the tables below changes one thing in it.
-const base = `ingot: 1
-epoch: 2
-type: "{type}"
-events:
-  placed:
-    id: "{shop}#{order}"
-    at: "{placed_at}"
-    key: {pk: "SHOP#{shop}", sk: "ORDER#{order}"}
-    indexes:
-      GSI1: {pk: "DAY#{@at | day}", sk: "{@id}"}
-    attributes: {status: status}
-    retain: 90d
-    ignore: [trace]
-  moved:
-    id: "{parcel}"
-    at: "{moved_at}"
-    key: {pk: "PARCEL#{parcel}", sk: "-"}
-    mode: latest
-    revision: moved_at time
-aggregates:
-  daily:
-    since: 2
-    by: {shop: "{shop}"}
-    window: 1d
-    from:
-      placed: {where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}
-    onExpire: keep
-    spread: 4
-    retain: 400d
-  live:
-    since: 1
-    from:
-      moved: {values: {parcels: count, weight: sum weight}}
-    onExpire: subtract
-`
+//
+//go:embed testdata/base.yaml
+var base string
 
 func TestBaseIsCorrect(t *testing.T) {
-	if w := mustLoad(t, base).Warnings(); len(w) != 0 {
+	if w := mustLoad(t, base).Describe().Warnings; len(w) != 0 {
 		t.Errorf("warnings: %v", w)
 	}
 }
@@ -190,8 +163,8 @@ func TestKeyOfAShortenedID(t *testing.T) {
 }
 
 func TestEventsKeptForEver(t *testing.T) {
-	if p := mustLoad(t, base); p.MaxRetain() != 0 || len(p.Definitions()) != 2 || p.Definitions()[0].Name != "daily" {
-		t.Errorf("retain %v, %v", p.MaxRetain(), p.Definitions())
+	if p := mustLoad(t, base); p.Describe().Spec.Events["moved"].Retain != 0 || len(p.Definitions()) != 2 || p.Definitions()[0].Name != "daily" {
+		t.Errorf("%+v, %v", p.Describe().Spec.Events, p.Definitions())
 	}
 }
 
@@ -492,7 +465,7 @@ func TestAllowed(t *testing.T) {
 		p, err := loadText(text)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
-		} else if w := p.Warnings(); len(w) > 0 && c.name != "the digest in the key" {
+		} else if w := p.Describe().Warnings; len(w) > 0 && c.name != "the digest in the key" {
 			t.Errorf("%s: warned: %v", c.name, w)
 		}
 	}
@@ -506,7 +479,7 @@ func TestEveryWarning(t *testing.T) {
 		{"by of one text", `by: {shop: "{shop}"}`, `by: {shop: "all shops"}`, `shop is the text all shops for every event, which groups nothing`},
 		{"shared keys", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "SHOP#{parcel}", sk: "ORDER#{parcel}"}`, `events of moved and placed can have one key`},
 	} {
-		w := mustLoad(t, strings.Replace(base, c.old, c.new, 1)).Warnings()
+		w := mustLoad(t, strings.Replace(base, c.old, c.new, 1)).Describe().Warnings
 		if len(w) != 1 || !strings.Contains(w[0].String(), c.want) {
 			t.Errorf("%s: %v", c.name, w)
 		}
@@ -530,7 +503,7 @@ func FuzzLoad(f *testing.F) {
 		p, err := loadText(string(text))
 		var ms Mistakes
 		switch {
-		case err == nil && len(p.Types()) == 0:
+		case err == nil && len(p.Describe().Spec.Events) == 0:
 			t.Fatal("a pipeline without event types")
 		case err != nil && !errors.As(err, &ms):
 			t.Fatalf("%T: %v", err, err)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -43,8 +42,6 @@ type eventType struct {
 	ignore     []event.Path
 	meta       []metaName
 	feeds      []feed // by aggregate name
-	// identity is what decides which messages become one item, by member name, in one canonical spelling.
-	identity map[string]string
 }
 
 type index struct {
@@ -122,9 +119,6 @@ func New(spec Spec, opts ...Option) (*Pipeline, error) {
 // Epoch is the epoch that items planned by p are stamped with.
 func (p *Pipeline) Epoch() int64 { return p.epoch }
 
-// Types lists the event types in byte order.
-func (p *Pipeline) Types() []string { return slices.Clone(p.names) }
-
 // Definitions lists the aggregates by name.
 func (p *Pipeline) Definitions() []*aggregate.Definition { return slices.Clone(p.definitions) }
 
@@ -145,17 +139,6 @@ func (p *Pipeline) Definition(name string) (*aggregate.Definition, bool) {
 	return p.definitions[i], true
 }
 
-// Feeds lists the event types that feed the named aggregate, in byte order.
-func (p *Pipeline) Feeds(name string) []string {
-	var types []string
-	for _, t := range p.names {
-		if slices.ContainsFunc(p.types[t].feeds, func(f feed) bool { return f.def.Name == name }) {
-			types = append(types, t)
-		}
-	}
-	return types
-}
-
 // Indexes lists the secondary indexes that any event type uses, GSI1 first.
 func (p *Pipeline) Indexes() []string { return slices.Clone(p.indexes) }
 
@@ -170,18 +153,3 @@ func (p *Pipeline) Ready() error {
 	}
 	return nil
 }
-
-// MaxRetain is the longest that any event type keeps its items; 0 if one keeps them for ever.
-func (p *Pipeline) MaxRetain() time.Duration {
-	var longest time.Duration
-	for t := range maps.Values(p.types) {
-		if t.retain == 0 {
-			return 0
-		}
-		longest = max(longest, t.retain)
-	}
-	return longest
-}
-
-// Warnings are what is allowed and probably not meant, in the order of the file.
-func (p *Pipeline) Warnings() []Mistake { return slices.Clone(p.warnings) }

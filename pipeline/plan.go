@@ -183,7 +183,7 @@ func (w *work) time(t *eventType, e *event.Event, item *event.Item) *event.Refus
 	if y := item.At.Year(); y < 1970 || y > 9999 {
 		return event.Poisoned(event.BadTime, fmt.Sprintf("at: the year %d is outside of 1970 to 9999", y))
 	}
-	if retain := t.retainAt(item.At); retain > 0 {
+	if retain := retainAt(t.retain, t.was, item.At); retain > 0 {
 		item.ExpiresAt = roundUp(item.At.Add(retain))
 	}
 	w.source.At, w.source.HasAt = item.At, true

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/lifetime"
 )
 
 func orders(t testing.TB) *Pipeline {
@@ -54,7 +55,7 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "testdata/order.item.json", string(text)+"\n")
-	if want := time.Date(2099, 2, 3, 4, 5, 7, 0, time.UTC).Add(90 * day).Unix(); item.ExpiresAt != want {
+	if want := time.Date(2099, 2, 3, 4, 5, 7, 0, time.UTC).Add(90 * lifetime.Day).Unix(); item.ExpiresAt != want {
 		t.Errorf("expires at %d, want %d: the time plus 90 days, rounded up", item.ExpiresAt, want)
 	}
 }

@@ -22,12 +22,8 @@ type Read struct {
 // Kinds that templates, and attributes, take.
 var scalars = []event.Kind{event.String, event.Number, event.Bool}
 
-// Reads lists what an event type reads of its payload, in the order of its declaration, ignore apart.
-func (p *Pipeline) Reads(typ string) []Read {
-	t, ok := p.types[typ]
-	if !ok {
-		return nil
-	}
+// reads lists what an event type reads of its payload, in the order of its declaration, ignore apart.
+func (p *Pipeline) reads(t *eventType) []Read {
 	r := &reader{}
 	for _, t := range p.typ {
 		r.template("type", t, false)

@@ -37,7 +37,7 @@ func TestRevisionLists(t *testing.T) {
 		if got := item.Revision.String() + " " + item.Ties; got != c.want {
 			t.Errorf("%s: %s, want %s", c.fields, got, c.want)
 		}
-		if shown := p.Revision(item); c.fields == `"updated_at":"1970-01-01T00:00:00.000000007Z","seq":-1` && shown != "7, -1, missing" {
+		if shown := p.Describe().Revision(item); c.fields == `"updated_at":"1970-01-01T00:00:00.000000007Z","seq":-1` && shown != "7, -1, missing" {
 			t.Errorf("%s: %s is shown", c.fields, shown)
 		}
 		if again, err := p.Ties("a", item.Data); err != nil || again != item.Ties {
@@ -64,21 +64,5 @@ func TestMistakesInRevisionLists(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.revision, err, c.want)
 		}
 		mustLoad(t, revised(c.written))
-	}
-}
-
-func TestChangesOfRevisionLists(t *testing.T) {
-	for _, c := range []struct{ old, new, want string }{
-		{"a number", "[ a  number ]", ""},
-		{"a number", "[a number, b time]", "events.a: revision was a number and is [a number, b time]; nothing need be drained and no epoch raised"},
-		{"[a number, b time]", "[a number, b time, c time]", "events.a: revision was [a number, b time] and is [a number, b time, c time]; nothing need be drained"},
-		{"[a number, b time]", "a number", "events.a: revision was [a number, b time] and is a number; drain the queue and redrive its dead-letter queue before deploying: events whose revisions are equal but"},
-		{"[a number, b time]", "[a number, c time]", "events.a: revision was [a number, b time] and is [a number, c time]; drain the queue and redrive its dead-letter queue before deploying: events whose"},
-		{"[a number, b time]", "[b time, a number]", "events.a: revision was [a number, b time] and is [b time, a number]; " + drainFirst},
-	} {
-		reports := Changes(mustLoad(t, revised(c.old)), mustLoad(t, revised(c.new)), deployed)
-		if c.want == "" && len(reports) > 0 || c.want != "" && (len(reports) != 1 || !strings.HasPrefix(reports[0].String(), c.want)) {
-			t.Errorf("%s, %s: %v", c.old, c.new, reports)
-		}
 	}
 }

@@ -40,14 +40,6 @@ func canonicalTemplates(list []*keys.Template) []string {
 	return texts
 }
 
-// listText is a text, or several as the file may list them.
-func listText(texts []string) string {
-	if len(texts) < 2 {
-		return strings.Join(texts, "")
-	}
-	return "[" + strings.Join(texts, ", ") + "]"
-}
-
 // canMake reports whether t can make the text name, which contains no # and no %. Each variable stands for one sign or
 // more.
 func canMake(t *keys.Template, name string) bool {

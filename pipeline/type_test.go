@@ -80,17 +80,3 @@ func TestTypeNeedsNoSeparators(t *testing.T) {
 		mustLoad(t, typed(c.written, "push", "pull", "pull.closed"))
 	}
 }
-
-func TestChangesOfTypeLists(t *testing.T) {
-	for _, c := range []struct{ old, new, want string }{
-		{`"{a}"`, `["{ a }"]`, ""},
-		{`"{a}"`, `["{a}", "{b}"]`, ""}, // what was Poison gets a type
-		{`["{a}", "{b}"]`, `"{a}"`, "type was [{a}, {b}] and is {a}; drain"},
-		{`["{a}", "{b}"]`, `["{b}", "{a}"]`, "type was [{a}, {b}] and is [{b}, {a}]; drain"},
-	} {
-		reports := Changes(mustLoad(t, typed(c.old, "x")), mustLoad(t, typed(c.new, "x")), deployed)
-		if c.want == "" && len(reports) > 0 || c.want != "" && (len(reports) != 1 || !strings.HasPrefix(reports[0].String(), c.want)) {
-			t.Errorf("%s, %s: %v", c.old, c.new, reports)
-		}
-	}
-}

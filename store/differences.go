@@ -41,7 +41,7 @@ func (s *Store) differences(known *stored, item *event.Item) string {
 
 // canonical is a payload as its digest sees it, so that equal values have equal text.
 func (s *Store) canonical(typ, data string) event.Node {
-	text, err := s.pipeline.DigestText(&event.Item{Type: typ, Data: data})
+	text, err := s.pipeline.DigestText(typ, data)
 	if err != nil {
 		return event.Node{}
 	}

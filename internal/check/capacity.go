@@ -2,7 +2,9 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -29,7 +31,7 @@ func capacityOf(in Input, p *pipeline.Pipeline) *Capacity {
 	if in.Rate <= 0 || p == nil {
 		return nil
 	}
-	typ, most := p.MostUpdates()
+	typ, most := mostUpdates(p)
 	if most == 0 {
 		return nil
 	}
@@ -41,6 +43,17 @@ func capacityOf(in Input, p *pipeline.Pipeline) *Capacity {
 	k.PerShard, k.Enough = math.Min(each, estimate.ChangesPerShard), each <= estimate.ChangesPerShard
 	k.Least = estimate.MemoryFor(k.PerShard, k.Updates)
 	return k
+}
+
+// mostUpdates is the most totals that one change can touch, and the event type of such a change.
+func mostUpdates(p *pipeline.Pipeline) (typ string, most int) {
+	updates := p.Describe().Updates
+	for _, name := range slices.Sorted(maps.Keys(updates)) {
+		if n := updates[name]; n > most {
+			typ, most = name, n
+		}
+	}
+	return typ, most
 }
 
 const defaultMemory = 128 // MB; Lambda

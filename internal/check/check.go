@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/changes"
 	"github.com/ingot-events/ingot/internal/check/template"
 	"github.com/ingot-events/ingot/internal/sample"
 	"github.com/ingot-events/ingot/pipeline"
@@ -95,7 +97,7 @@ func Run(in Input) (*Report, error) {
 		r.Counting = counting.String()
 	}
 	if p != nil {
-		r.Types, r.Epoch, r.Totals = p.Types(), p.Epoch(), totals(p, counting, r.Partitions)
+		r.Types, r.Epoch, r.Totals = slices.Sorted(maps.Keys(p.Describe().Spec.Events)), p.Epoch(), totals(p, counting, r.Partitions)
 		r.outgrown(p, at)
 	}
 	r.Findings = sorted(r.Findings, files...)
@@ -171,7 +173,7 @@ func (r *Report) pipeline(f File) *pipeline.Pipeline {
 	if p == nil {
 		return nil
 	}
-	for _, w := range p.Warnings() {
+	for _, w := range p.Describe().Warnings {
 		r.Findings = append(r.Findings, fromPipeline(Warning, w))
 	}
 	return p
@@ -208,11 +210,11 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Tim
 	case p == nil:
 		return // its mistakes come first
 	}
-	for _, c := range pipeline.Changes(old, p, now) {
+	for _, c := range changes.Between(old, p, now) {
 		pos := at.of(c.Subject, c.Member)
 		what := strings.TrimPrefix(c.String(), "; ")
 		severity := Change
-		if c.Kind == pipeline.IndexChange || c.Kind == pipeline.RebuildChange {
+		if c.Kind == changes.Index || c.Kind == changes.Rebuild {
 			severity = Warning // it can be deployed: who reads the index or the totals must know of it
 		}
 		r.Findings = append(r.Findings, Finding{severity, "change-" + string(c.Kind), at.file, pos.Line, pos.Column, what, ""})

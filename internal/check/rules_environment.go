@@ -122,8 +122,8 @@ func (c *checker) archive() {
 	if c.p == nil || c.streams == nil || c.variable(c.streams.Resource, "INGOT_ARCHIVE_BUCKET") != nil {
 		return
 	}
-	for _, name := range c.p.Types() {
-		if c.p.Retain(name, time.Time{}) != "" {
+	for _, t := range c.p.Describe().Spec.Events {
+		if t.RetainAt(time.Time{}) != 0 {
 			c.warn("archive", c.streams.Position, c.streams.Name+" has no archive bucket: items that expire are gone for good", "INGOT_ARCHIVE_BUCKET: !Ref a bucket")
 			return
 		}

@@ -68,9 +68,15 @@ func (c *checker) rights() {
 
 // hashesKeys reports whether the ingest function makes keys with the secret.
 func (c *checker) hashesKeys() bool {
-	return c.p != nil && slices.ContainsFunc(c.p.Types(), func(t string) bool {
-		return c.p.Hashes(t, "key") || slices.ContainsFunc(c.p.Indexes(), func(i string) bool { return c.p.Hashes(t, i) })
-	})
+	if c.p == nil {
+		return false
+	}
+	for _, parts := range c.p.Describe().Hashed {
+		if slices.ContainsFunc(parts, func(part string) bool { return part == "key" || slices.Contains(c.p.Indexes(), part) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // things are what a variable of a function, or its mappings, refer to in this template.

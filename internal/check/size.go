@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -44,10 +46,10 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
 const maxSpread = 1000
 
 func totals(p *pipeline.Pipeline, counting aggregate.Counting, partitions int) []Total {
-	list := []Total{}
+	list, spec := []Total{}, p.Describe().Spec
 	for _, def := range p.Definitions() {
 		bare := estimate.Bytes(def, nil)
-		t := Total{Name: def.Name, Since: def.Since, From: p.Feeds(def.Name), Spread: def.Spread, Marks: estimate.Marks(def, counting, partitions)}
+		t := Total{Name: def.Name, Since: def.Since, From: slices.Sorted(maps.Keys(spec.Aggregates[def.Name].From)), Spread: def.Spread, Marks: estimate.Marks(def, counting, partitions)}
 		t.Bytes = bare + t.Marks*estimate.MarkBytes
 		t.Units, t.FreshUnits = estimate.Units(t.Bytes, counting), estimate.Units(bare+min(1, t.Marks)*estimate.MarkBytes, counting)
 		if counting == aggregate.Marks && t.Units > 1 {

@@ -242,8 +242,10 @@ func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	}
 	e.Flags = flags
 	e.Checks = []Check{kept, fallen, archive, verified}
-	if w.plan.MaxRetain() == 0 { // some type keeps its items for ever, and they still count
-		e.Checks = []Check{kept, archive, verified}
+	for _, t := range w.plan.Describe().Spec.Events {
+		if t.Retain == 0 { // its items are kept for ever, and still count
+			e.Checks = []Check{kept, archive, verified}
+		}
 	}
 	r.summary.Expiry = e
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -28,6 +29,15 @@ type Explainer struct {
 	Partitions int       // of the events table, for the estimates; at least 1
 	Now        time.Time // by which an event is Expired or not
 	StandInKey bool      // the pipeline's secret is StandIn
+
+	description *pipeline.Description // made when it is first needed
+}
+
+func (e *Explainer) described() *pipeline.Description {
+	if e.description == nil {
+		e.description = e.Pipeline.Describe()
+	}
+	return e.description
 }
 
 // Explain explains the messages of one file, as if they came in one batch onto empty tables.
@@ -40,7 +50,7 @@ func (e *Explainer) Explain(list []Message) *Report {
 		r.Messages = append(r.Messages, x)
 	}
 	judge(r.Messages, items)
-	r.StandInKey = e.StandInKey && slices.ContainsFunc(r.Messages, func(x Explanation) bool { return x.shows(e.Pipeline) })
+	r.StandInKey = e.StandInKey && slices.ContainsFunc(r.Messages, func(x Explanation) bool { return x.shows(e.described().Hashed[x.Type]) })
 	return r
 }
 
@@ -65,7 +75,6 @@ func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	item, err := e.Pipeline.PlanEvent(opened.Event)
 	if err != nil {
 		x.refuse(err)
-		x.Type = cmp.Or(e.Pipeline.TypeOf(opened.Event), x.Type)
 		return x, nil
 	}
 	e.item(&x, item)
@@ -86,7 +95,7 @@ func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 // archived puts down where the archive would have the item, had it been stored and expired. A key with a hash of the
 // stand-in key in it is not the item's.
 func (e *Explainer) archived(x *Explanation, item *event.Item) {
-	if !e.StandInKey || !e.Pipeline.Hashes(item.Type, "key") {
+	if !e.StandInKey || !slices.Contains(e.described().Hashed[item.Type], "key") {
 		x.Archive = handler.ArchiveName(item)
 	}
 }
@@ -101,13 +110,14 @@ func (x *Explanation) refuse(err error) {
 	if refusal.Key.PK != "" {
 		x.Key = &Key{refusal.Key.PK, refusal.Key.SK}
 	}
+	x.Type = cmp.Or(refusal.Type, x.Type)
 }
 
 func (e *Explainer) item(x *Explanation, item *event.Item) {
 	x.Type, x.ID, x.At, x.Digest = item.Type, item.ID, keys.FormatTime(item.At), item.Digest.String()
 	x.Key = &Key{item.Key.PK, item.Key.SK}
-	x.DigestText, _ = e.Pipeline.DigestText(item) // of an item just planned: there is no error
-	x.Revision = e.Pipeline.Revision(item)
+	x.DigestText, _ = e.Pipeline.DigestText(item.Type, item.Data) // of an item just planned: there is no error
+	x.Revision = e.described().Revision(item)
 	for _, a := range item.Attributes {
 		if x.Attributes == nil {
 			x.Attributes = map[string]string{}
@@ -117,13 +127,13 @@ func (e *Explainer) item(x *Explanation, item *event.Item) {
 	for _, i := range item.Indexes {
 		x.Indexes = append(x.Indexes, Index{Name: i.Name, PK: i.Key.PK, SK: i.Key.SK})
 	}
-	for _, absent := range e.Pipeline.Absences(item) {
+	for _, absent := range e.described().Absences(item) {
 		x.Indexes = append(x.Indexes, Index{Name: absent.Index, Missing: absent.Missing})
 	}
 	order := e.Pipeline.Indexes() // GSI1 first, GSI10 after GSI9
 	slices.SortFunc(x.Indexes, func(a, b Index) int { return slices.Index(order, a.Name) - slices.Index(order, b.Name) })
 	if item.ExpiresAt != 0 {
-		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)), e.Pipeline.Retain(item.Type, item.At)
+		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)), lifetime.Format(e.described().Spec.Events[item.Type].RetainAt(item.At))
 	}
 	each := event.WriteUnits(item.Size())
 	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each}
@@ -139,14 +149,15 @@ func (e *Explainer) aggregates(x *Explanation, item *event.Item) {
 		added[contributions[i].Def.Name] = &contributions[i]
 	}
 	for _, def := range e.Pipeline.Definitions() {
-		if !slices.Contains(e.Pipeline.Feeds(def.Name), item.Type) {
+		from, fed := e.described().Spec.Aggregates[def.Name].From[item.Type]
+		if !fed {
 			continue
 		}
 		a := Aggregate{Name: def.Name, Since: def.Since}
 		if c := added[def.Name]; c != nil {
 			e.contribution(&a, item, c)
-		} else if where := e.Pipeline.Condition(item.Type, def.Name); where != "" {
-			a.NotCounted = "where " + where + " does not hold"
+		} else if from.Where != "" {
+			a.NotCounted = "where " + from.Where + " does not hold"
 		} else {
 			a.NotCounted = fmt.Sprintf("it counts since epoch %d, and the file is of epoch %d", def.Since, item.Epoch)
 		}

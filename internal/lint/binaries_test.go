@@ -2,6 +2,7 @@ package lint
 
 import (
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +40,26 @@ func TestFunctionsCarryNoTestCode(t *testing.T) {
 	}
 }
 
+// What only people and tools ask of a pipeline stands in a package that the functions need: the linker leaves it out.
+func TestFunctionsDescribeNothing(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "ingest")
+	build := exec.Command("go", "build", "-tags=lambda.norpc", "-o", binary, "./cmd/ingest")
+	build.Dir = "../.."
+	build.Env = append(build.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS=linux")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	symbols, err := exec.Command("go", "tool", "nm", binary).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, there := range map[string]bool{"plan": true, "Describe": false} {
+		if strings.Contains(string(symbols), module+"pipeline.(*Pipeline)."+name+"\n") != there {
+			t.Errorf("that the function carries %s is not %v", name, there)
+		}
+	}
+}
+
 // The local build is the same functions and the engine; no AWS configuration is left in it to reach out by.
 func TestLocalBuildCarriesTheEngine(t *testing.T) {
 	for _, command := range []string{"ingest", "streams"} {
@@ -54,7 +75,7 @@ func TestLocalBuildCarriesTheEngine(t *testing.T) {
 
 // The packages that decide what an event is and counts know neither AWS nor the network.
 func TestPurePackagesStayPure(t *testing.T) {
-	pure := []string{"event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/syntax", "pipeline"}
+	pure := []string{"event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/lifetime", "internal/syntax", "pipeline"}
 	for _, pkg := range pure {
 		for _, dep := range dependencies(t, "", "./"+pkg) {
 			if dep == "net" || strings.HasPrefix(dep, "net/http") || strings.HasPrefix(dep, "github.com/aws/") ||

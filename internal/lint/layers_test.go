@@ -15,7 +15,7 @@ var layers = []string{
 	// For tests alone.
 	"internal/testclock", "internal/sampleshop", "internal/corpus",
 	// What an event is, and what it adds to which total: pure.
-	"event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/syntax", "pipeline",
+	"event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/lifetime", "internal/syntax", "pipeline",
 	"internal/reserved",
 	// The tables, the two functions, and the proof.
 	"env", "internal/awserr", "store", "handler", "verify",
@@ -31,13 +31,13 @@ var layers = []string{
 	"internal/emf", "internal/function", ".", "cmd/ingest", "cmd/streams",
 	// The tool.
 	"internal/ndjson", "internal/frequent", "internal/sample",
-	"internal/estimate", "internal/check/template", "internal/check", "internal/explain", "internal/propose", "internal/scaffold",
+	"internal/estimate", "internal/changes", "internal/check/template", "internal/check", "internal/explain", "internal/propose", "internal/scaffold",
 	"internal/demo/tally", "internal/demo", "cmd/ingot",
 	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benches, and what checks the repository itself.
 	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
 	"internal/lambda/cold", "internal/lambda/cold/reference", "internal/bench",
-	"events", "internal/docs", "internal/lint", "scripts/skips",
+	"events", "internal/docs", "internal/schema", "internal/lint", "scripts/skips",
 }
 
 // imports are all packages of the module with what they import of it, tests aside.

@@ -22,7 +22,7 @@ type field struct {
 func (x *run) fieldsOf(typ string) *fields {
 	f := x.fields[typ]
 	if f == nil {
-		f = newFields(x.Pipeline.Reads(typ))
+		f = newFields(x.described.Reads[typ])
 		x.fields[typ] = f
 	}
 	return f

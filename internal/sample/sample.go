@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,14 +40,15 @@ type Sampler struct {
 // run is the state of one reading.
 type run struct {
 	*Sampler
-	report   Report
-	verdicts map[Verdict]*Verdict // by all but Count, Line and Detail
-	stored   map[uint64]stored    // by the hash of the key
-	fields   map[string]*fields   // by event type
-	keys     map[string]*frequent.Counter
-	totals   map[string]*frequent.Counter
-	bytes    int
-	limit    int // of stored
+	described *pipeline.Description
+	report    Report
+	verdicts  map[Verdict]*Verdict // by all but Count, Line and Detail
+	stored    map[uint64]stored    // by the hash of the key
+	fields    map[string]*fields   // by event type
+	keys      map[string]*frequent.Counter
+	totals    map[string]*frequent.Counter
+	bytes     int
+	limit     int // of stored
 }
 
 // stored is what is remembered of an item.
@@ -65,13 +67,13 @@ func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
 }
 
 func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
-	x := &run{Sampler: s, report: Report{File: name}, limit: limit, verdicts: map[Verdict]*Verdict{}, stored: map[uint64]stored{},
+	x := &run{Sampler: s, described: s.Pipeline.Describe(), report: Report{File: name}, limit: limit, verdicts: map[Verdict]*Verdict{}, stored: map[uint64]stored{},
 		fields: map[string]*fields{}, keys: map[string]*frequent.Counter{}, totals: map[string]*frequent.Counter{}}
 	for line, err := range ndjson.Lines(r) {
 		switch {
 		case errors.Is(err, ndjson.ErrTooLong):
 			x.report.Lines++
-			x.refused(line.Number, "", event.Poisoned(event.Undecodable, err.Error()))
+			x.refused(line.Number, event.Poisoned(event.Undecodable, err.Error()))
 		case err != nil:
 			return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
 		default:
@@ -87,31 +89,34 @@ func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
 func (x *run) line(line ndjson.Line) {
 	opened, err := envelope.Open(envelope.Message{Body: line.Text})
 	if err != nil {
-		x.refused(line.Number, "", err)
+		x.refused(line.Number, err)
 		return
-	}
-	if typ := x.Pipeline.TypeOf(opened.Event); typ != "" {
-		x.fieldsOf(typ).see(opened.Data.Root())
 	}
 	item, err := x.Pipeline.PlanEvent(opened.Event)
-	if err != nil {
-		x.refused(line.Number, x.Pipeline.TypeOf(opened.Event), err)
-		return
+	var refusal *event.Refusal
+	switch {
+	case err == nil:
+		x.fieldsOf(item.Type).see(opened.Data.Root())
+		x.item(line.Number, item)
+	case errors.As(err, &refusal) && refusal.Type != "":
+		x.fieldsOf(refusal.Type).see(opened.Data.Root())
+		fallthrough
+	default:
+		x.refused(line.Number, err)
 	}
-	x.item(line.Number, item)
 }
 
 // refused counts a line that would not be stored.
-func (x *run) refused(line int, typ string, err error) {
+func (x *run) refused(line int, err error) {
 	var refusal *event.Refusal
 	if !errors.As(err, &refusal) { // cannot be: all errors of planning are refusals
 		refusal = event.Poisoned(event.Undecodable, err.Error())
 	}
 	detail := refusal.Detail
-	if x.Pipeline.HidesKeys(typ) {
+	if x.Pipeline.HidesKeys(refusal.Type) {
 		detail = ""
 	}
-	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: typ}, line, detail)
+	x.count(Verdict{Verdict: refusal.Verdict.String(), Reason: string(refusal.Reason), Type: refusal.Type}, line, detail)
 }
 
 func (x *run) count(v Verdict, line int, detail string) {
@@ -212,10 +217,9 @@ func (x *run) finish() {
 	slices.SortFunc(r.Verdicts, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(rank(a.Verdict), rank(b.Verdict)), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Reason, b.Reason))
 	})
-	for _, typ := range x.Pipeline.Types() {
-		if f := x.fields[typ]; f != nil {
-			r.Paths, r.Fine = append(r.Paths, f.faulty(typ)...), r.Fine+f.fine()
-		}
+	for _, typ := range slices.Sorted(maps.Keys(x.fields)) {
+		f := x.fields[typ]
+		r.Paths, r.Fine = append(r.Paths, f.faulty(typ)...), r.Fine+f.fine()
 	}
 	order := append([]string{"table"}, x.Pipeline.Indexes()...)
 	r.Keys = hot(x.keys, order)

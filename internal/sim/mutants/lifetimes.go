@@ -11,11 +11,11 @@ func lifetimes() []Mutant {
 		},
 		{
 			Name: "was-ignored", What: "a longer retain holds for events from before it, too", Defends: "C2 I9", Checks: []sim.Check{sim.Reinserted},
-			Edits: []Edit{{"pipeline.eventType.retainAt", `if at.Before(w.Before) && shorter`, `if at.IsZero() && shorter`}},
+			Edits: []Edit{{"pipeline.retainAt", `if at.Before(w.Before) && lifetime.Shorter`, `if at.IsZero() && lifetime.Shorter`}},
 		},
 		{
 			Name: "was-asks-what-had-expired", What: "an event keeps its shorter life only if it was over when the longer one came", Defends: "C2 I9", Checks: []sim.Check{sim.Reinserted},
-			Edits: []Edit{{"pipeline.eventType.retainAt", `if at.Before(w.Before) && shorter`, `if at.Add(w.Retain).Before(w.Before) && shorter`}},
+			Edits: []Edit{{"pipeline.retainAt", `if at.Before(w.Before) && lifetime.Shorter`, `if at.Add(w.Retain).Before(w.Before) && lifetime.Shorter`}},
 		},
 		{
 			Name: "expired-by-whom", What: "a removal is an expiry if the stream says that time to live made it", Defends: "C3", Checks: []sim.Check{sim.Miscounted, sim.Unarchived},

@@ -1,12 +1,22 @@
-package pipeline
+// Package schema generates pipeline.schema.json, the JSON Schema of pipeline.yaml for editors, out of the tags and the
+// comments of package pipeline's Spec. It is a test alone: what runs needs no schema.
+package schema
+
+//go:generate go test -run TestSchemaIsCommitted -update .
 
 import (
 	"bytes"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"reflect"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // schemaNode is the part of JSON Schema draft-07 that the file format needs, in the order it is printed.
@@ -34,34 +44,61 @@ type schemaNode struct {
 	Least  int         `json:"minItems,omitempty"`
 }
 
-// Schema is the JSON Schema (draft-07) of pipeline.yaml for editors, generated from Spec. It checks names
-// and kinds; `ingot check` checks everything.
-func Schema() []byte {
-	root := schemaOf(reflect.TypeFor[Spec]())
+// generate makes the JSON Schema (draft-07). It checks names and kinds; `ingot check` checks everything.
+func generate(t *testing.T) []byte {
+	t.Helper()
+	root := comments(t).schemaOf(reflect.TypeFor[pipeline.Spec]())
 	root.Schema, root.Title = "http://json-schema.org/draft-07/schema#", "Ingot pipeline"
-	root.Properties["ingot"].Const = Format
+	root.Properties["ingot"].Const = pipeline.Format
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(root); err != nil {
-		panic("pipeline: schema: " + err.Error()) // cannot be: strings and numbers alone
+		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func schemaOf(t reflect.Type) *schemaNode {
+// descriptions are the comments of fields, by "Type.Field".
+type descriptions map[string]string
+
+// comments reads them.
+func comments(t *testing.T) descriptions {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../pipeline/spec.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := descriptions{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		declared, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		for _, field := range declared.Type.(*ast.StructType).Fields.List {
+			name := declared.Name.Name + "." + field.Names[0].Name
+			if d[name] = strings.Join(strings.Fields(field.Doc.Text()), " "); d[name] == "" {
+				t.Errorf("pipeline.%s has no comment, which would be its description in the schema", name)
+			}
+		}
+		return false
+	})
+	return d
+}
+
+func (d descriptions) schemaOf(t reflect.Type) *schemaNode {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
 		return &schemaNode{Type: "string", Pattern: "^0*[1-9][0-9]*[smhdw]$"}
 	case t == reflect.TypeFor[time.Time]():
 		return &schemaNode{Type: "string", Format: "date-time"}
 	case t.Kind() == reflect.Struct:
-		return schemaOfStruct(t)
+		return d.schemaOfStruct(t)
 	case t.Kind() == reflect.Map:
-		return &schemaNode{Type: "object", Others: schemaOf(t.Elem())}
+		return &schemaNode{Type: "object", Others: d.schemaOf(t.Elem())}
 	case t.Kind() == reflect.Slice:
-		return &schemaNode{Type: "array", Items: schemaOf(t.Elem())}
+		return &schemaNode{Type: "array", Items: d.schemaOf(t.Elem())}
 	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
 		return &schemaNode{Type: "integer"}
 	case t.Kind() == reflect.String:
@@ -70,18 +107,18 @@ func schemaOf(t reflect.Type) *schemaNode {
 	return &schemaNode{Not: &schemaNode{}} // reserved: no value is valid
 }
 
-func schemaOfStruct(t reflect.Type) *schemaNode {
+func (d descriptions) schemaOfStruct(t reflect.Type) *schemaNode {
 	s := &schemaNode{Type: "object", Properties: map[string]*schemaNode{}, Others: false}
 	for _, f := range reflect.VisibleFields(t) {
 		name := f.Tag.Get("yaml")
-		member := schemaOf(f.Type)
-		if f.Tag.Get("entry") == "value" {
-			member.Others = schemaOfValue()
+		member := d.schemaOf(f.Type)
+		if names := f.Tag.Get("entry"); names != "" {
+			member.Others = d.schemaOfValue(strings.Split(names, ","))
 		}
 		if f.Tag.Get("list") == "yes" {
 			member = &schemaNode{AnyOf: []*schemaNode{member, {Type: "array", Items: member, Least: 1}}}
 		}
-		member.Description = f.Tag.Get("doc")
+		member.Description = d[t.Name()+"."+f.Name]
 		if values := f.Tag.Get("enum"); values != "" {
 			member.Enum, member.MinLength = strings.Split(values, ","), 0
 		}
@@ -102,10 +139,10 @@ func schemaOfStruct(t reflect.Type) *schemaNode {
 }
 
 // schemaOfValue is the schema of one value: an expression, or a mapping that says the same.
-func schemaOfValue() *schemaNode {
-	text := schemaOf(reflect.TypeFor[string]())
+func (d descriptions) schemaOfValue(names []string) *schemaNode {
+	text := d.schemaOf(reflect.TypeFor[string]())
 	members := map[string]*schemaNode{}
-	for _, name := range valueMembers {
+	for _, name := range names {
 		members[name] = text
 	}
 	members["count"] = &schemaNode{Const: true}

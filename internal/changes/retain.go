@@ -1,29 +1,33 @@
-package pipeline
+package changes
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // retainChanges compares how long events of one type live under two versions of the file, for events of every time.
 // A longer life is refused unless it begins with events of the future: what was stored under the shorter one may have
 // been removed by time to live, and would be stored and counted again.
-func retainChanges(subject string, was, is *eventType, now time.Time) []ChangeReport {
+func retainChanges(subject string, was, is pipeline.EventSpec, now time.Time) []Report {
 	longer, less := false, false
 	for _, span := range lifespans(was, is) {
-		before, after := was.retainAt(span.from), is.retainAt(span.from)
+		before, after := was.RetainAt(span.from), is.RetainAt(span.from)
 		if after != 0 && !span.to.IsZero() && !span.to.Add(after).After(now) {
 			continue // all these events are past their time under the new file too
 		}
-		longer = longer || shorter(before, after) && !span.from.After(now)
-		less = less || shorter(after, before)
+		longer = longer || lifetime.Shorter(before, after) && !span.from.After(now)
+		less = less || lifetime.Shorter(after, before)
 	}
-	report := ChangeReport{IdentityChange, subject, "retain", retainText(was), retainText(is), ""}
+	report := Report{Identity, subject, "retain", retainText(was), retainText(is), ""}
 	if report.Old == report.New {
-		report.Member, report.Old, report.New = "was", wasText(was.was), wasText(is.was)
+		report.Member, report.Old, report.New = "was", wasText(was.Was), wasText(is.Was)
 	}
-	var list []ChangeReport
+	var list []Report
 	if longer {
 		report.Do = fmt.Sprintf(retainLonger, wasText(neededWas(was, is, now)))
 		list = append(list, report)
@@ -43,20 +47,20 @@ const (
 		"Items that are stored keep the expiry they have. To make retain longer again later takes an entry in was"
 )
 
-func retainText(t *eventType) string {
-	if t.retain == 0 {
+func retainText(t pipeline.EventSpec) string {
+	if t.Retain == 0 {
 		return ""
 	}
-	return formatDuration(t.retain)
+	return lifetime.Format(t.Retain)
 }
 
 // span is the event times from `from` until before `to`, for all of which one retain holds. Zero: without end.
 type span struct{ from, to time.Time }
 
 // lifespans cuts time where either version changes how long events live.
-func lifespans(was, is *eventType) []span {
+func lifespans(was, is pipeline.EventSpec) []span {
 	cuts := []time.Time{{}}
-	for _, w := range slices.Concat(was.was, is.was) {
+	for _, w := range slices.Concat(was.Was, is.Was) {
 		cuts = append(cuts, w.Before)
 	}
 	slices.SortFunc(cuts, time.Time.Compare)
@@ -72,19 +76,31 @@ func lifespans(was, is *eventType) []span {
 
 // neededWas is the shortest list under which no event of a time until the deployment lives longer than before. Its new
 // entry ends with the day after tomorrow: some time for the deployment, and for events that are a little ahead.
-func neededWas(was, is *eventType, now time.Time) []WasSpec {
-	list := slices.Concat(is.was, was.was)
-	if was.retain != 0 {
-		list = append(list, WasSpec{was.retain, now.UTC().Truncate(day).Add(2 * day)})
+func neededWas(was, is pipeline.EventSpec, now time.Time) []pipeline.WasSpec {
+	list := slices.Concat(is.Was, was.Was)
+	if was.Retain != 0 {
+		list = append(list, pipeline.WasSpec{Retain: was.Retain, Before: now.UTC().Truncate(lifetime.Day).Add(2 * lifetime.Day)})
 	}
-	slices.SortFunc(list, func(a, b WasSpec) int { return a.Before.Compare(b.Before) })
-	var needed []WasSpec
+	slices.SortFunc(list, func(a, b pipeline.WasSpec) int { return a.Before.Compare(b.Before) })
+	var needed []pipeline.WasSpec
 	for i, w := range list {
-		covered := slices.ContainsFunc(list[i+1:], func(later WasSpec) bool { return later.Retain <= w.Retain })
-		over := is.retain != 0 && !w.Before.Add(is.retain).After(now)
-		if !covered && !over && shorter(w.Retain, is.retain) {
+		covered := slices.ContainsFunc(list[i+1:], func(later pipeline.WasSpec) bool { return later.Retain <= w.Retain })
+		over := is.Retain != 0 && !w.Before.Add(is.Retain).After(now)
+		if !covered && !over && lifetime.Shorter(w.Retain, is.Retain) {
 			needed = append(needed, w)
 		}
 	}
 	return needed
+}
+
+// wasText is a list of lifetimes as the file writes it; empty if there is none.
+func wasText(list []pipeline.WasSpec) string {
+	if len(list) == 0 {
+		return ""
+	}
+	entries := make([]string, len(list))
+	for i, w := range list {
+		entries[i] = fmt.Sprintf("{retain: %s, before: %s}", lifetime.Format(w.Retain), w.Before.Format(time.RFC3339Nano))
+	}
+	return "[" + strings.Join(entries, ", ") + "]"
 }

@@ -1,17 +1,33 @@
-package pipeline
+package changes
 
 import (
-	"maps"
-	"slices"
+	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
+
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // deployed is when the tests' changes are checked, just before they are deployed.
 var deployed = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
+func mustLoad(t testing.TB, text string) *pipeline.Pipeline {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml", pipeline.CheckOnly())
+	if err != nil {
+		t.Fatalf("%v\nin\n%s", err, text)
+	}
+	return p
+}
+
 func TestChanges(t *testing.T) {
+	file, err := os.ReadFile("../../pipeline/testdata/base.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := string(file)
 	for _, c := range []struct {
 		name, old, new string
 		want           []string // a beginning of every report
@@ -64,7 +80,7 @@ func TestChanges(t *testing.T) {
 		if c.name == "an event type gone" {
 			text = strings.Replace(text, "placed: {where", "placed2: {where", 1)
 		}
-		reports := Changes(old, mustLoad(t, text), deployed)
+		reports := Between(old, mustLoad(t, text), deployed)
 		if len(reports) != len(c.want) {
 			t.Errorf("%s: %v", c.name, reports)
 			continue
@@ -80,8 +96,8 @@ func TestChanges(t *testing.T) {
 func TestChangesOfMode(t *testing.T) {
 	was := mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}}}\n")
 	is := mustLoad(t, "ingot: 1\nepoch: 1\ntype: a\nevents: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}, mode: latest, revision: r number}}\n")
-	reports := Changes(was, is, deployed)
-	if len(reports) != 2 || reports[0].Member != "mode" || reports[0].Kind != IdentityChange || reports[1].Member != "revision" {
+	reports := Between(was, is, deployed)
+	if len(reports) != 2 || reports[0].Member != "mode" || reports[0].Kind != Identity || reports[1].Member != "revision" {
 		t.Errorf("%v", reports)
 	}
 }
@@ -93,7 +109,7 @@ func TestChangesOfIgnoreUnderADigest(t *testing.T) {
 		"events: {a: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '{@digest}'}, ignore: [x]}}\n",
 	} {
 		file = "ingot: 1\nepoch: 1\ntype: a\n" + file
-		reports := Changes(mustLoad(t, file), mustLoad(t, strings.Replace(file, "[x]", "[x, y]", 1)), deployed)
+		reports := Between(mustLoad(t, file), mustLoad(t, strings.Replace(file, "[x]", "[x, y]", 1)), deployed)
 		if len(reports) != 1 || reports[0].Member != "ignore" || reports[0].Do != drainFirst {
 			t.Errorf("%v", reports)
 		}
@@ -126,8 +142,8 @@ func TestChangesOfLifetimes(t *testing.T) {
 		{"a new type", strings.Replace(strings.Replace(text(", retain: 90d", "", "1"), "reading: {id", "raeding: {id", 1), "reading: {v", "raeding: {v", 1), text(", retain: 30d", ", retain: 60d", "2"), ""},
 	} {
 		var got []string
-		for _, r := range Changes(mustLoad(t, c.was), mustLoad(t, c.is), deployed) {
-			if r.Kind == LifetimeChange {
+		for _, r := range Between(mustLoad(t, c.was), mustLoad(t, c.is), deployed) {
+			if r.Kind == Lifetime {
 				got = append(got, r.String())
 			}
 		}
@@ -136,7 +152,7 @@ func TestChangesOfLifetimes(t *testing.T) {
 		}
 	}
 	// The same totals under an older definition of the aggregate: what is as it was is not said to have changed.
-	same := ChangeReport{Kind: LifetimeChange, Subject: "aggregates.a", Member: "retain", Old: "60d", New: "60d", Do: "do"}
+	same := Report{Kind: Lifetime, Subject: "aggregates.a", Member: "retain", Old: "60d", New: "60d", Do: "do"}
 	if same.String() != "aggregates.a: retain is 60d; do" {
 		t.Error(same)
 	}
@@ -144,9 +160,53 @@ func TestChangesOfLifetimes(t *testing.T) {
 
 // What was given up or quarantined is somebody's event: no advice throws it away.
 func TestNoAdvicePurges(t *testing.T) {
-	for _, advice := range append(slices.Collect(maps.Values(identityAdvice)), retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, ignoreMore, ignoreLess, raiseEpoch) {
+	for _, advice := range []string{noRevision, retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, ignoreMore, ignoreLess, raiseEpoch} {
 		if strings.Contains(advice, "purge") {
 			t.Error(advice)
+		}
+	}
+}
+
+// revised is a file of one type under mode latest with this revision.
+func revised(revision string) string {
+	return "ingot: 1\nepoch: 1\ntype: a\nevents:\n  a:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"{n}\", sk: \"-\"}\n    mode: latest\n    ignore: [trace]\n    revision: " + revision + "\n"
+}
+
+func TestChangesOfRevisionLists(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"a number", "[ a  number ]", ""},
+		{"a number", "[a number, b time]", "events.a: revision was a number and is [a number, b time]; nothing need be drained and no epoch raised"},
+		{"[a number, b time]", "[a number, b time, c time]", "events.a: revision was [a number, b time] and is [a number, b time, c time]; nothing need be drained"},
+		{"[a number, b time]", "a number", "events.a: revision was [a number, b time] and is a number; drain the queue and redrive its dead-letter queue before deploying: events whose revisions are equal but"},
+		{"[a number, b time]", "[a number, c time]", "events.a: revision was [a number, b time] and is [a number, c time]; drain the queue and redrive its dead-letter queue before deploying: events whose"},
+		{"[a number, b time]", "[b time, a number]", "events.a: revision was [a number, b time] and is [b time, a number]; " + drainFirst},
+	} {
+		reports := Between(mustLoad(t, revised(c.old)), mustLoad(t, revised(c.new)), deployed)
+		if c.want == "" && len(reports) > 0 || c.want != "" && (len(reports) != 1 || !strings.HasPrefix(reports[0].String(), c.want)) {
+			t.Errorf("%s, %s: %v", c.old, c.new, reports)
+		}
+	}
+}
+
+// typed is a file with these event types and this type.
+func typed(typ string, names ...string) string {
+	text := "ingot: 1\nepoch: 1\ntype: " + typ + "\nevents:\n"
+	for _, name := range names {
+		text += "  " + name + ": {id: \"{n}\", at: \"{t}\", key: {pk: \"" + name + "#{n}\", sk: \"-\"}}\n"
+	}
+	return text
+}
+
+func TestChangesOfTypeLists(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{`"{a}"`, `["{ a }"]`, ""},
+		{`"{a}"`, `["{a}", "{b}"]`, ""}, // what was Poison gets a type
+		{`["{a}", "{b}"]`, `"{a}"`, "type was [{a}, {b}] and is {a}; drain"},
+		{`["{a}", "{b}"]`, `["{b}", "{a}"]`, "type was [{a}, {b}] and is [{b}, {a}]; drain"},
+	} {
+		reports := Between(mustLoad(t, typed(c.old, "x")), mustLoad(t, typed(c.new, "x")), deployed)
+		if c.want == "" && len(reports) > 0 || c.want != "" && (len(reports) != 1 || !strings.HasPrefix(reports[0].String(), c.want)) {
+			t.Errorf("%s, %s: %v", c.old, c.new, reports)
 		}
 	}
 }

@@ -1,0 +1,294 @@
+// Package changes compares two versions of pipeline.yaml: what their difference means for events that are stored or under
+// way, and what to do before the new one is deployed.
+package changes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Kind says what a change of the file means for what is already stored.
+type Kind string
+
+// The kinds of change.
+const (
+	// Identity: redelivered messages of a live type become other items, or are judged by another
+	// digest. Do says whether the queue and the dead-letter queue must be drained first.
+	Identity Kind = "identity"
+	// Generation: an aggregate counts in another way under the same name and since. The streams
+	// function would refuse to start.
+	Generation Kind = "generation"
+	// Epoch: the epoch is lower than before, or too low for what was added.
+	Epoch Kind = "epoch"
+	// Index: items that are stored keep the index key they have. Nothing is refused or lost by it, but who
+	// reads the index finds them under the old key only.
+	Index Kind = "index"
+	// Rebuild: an aggregate begins anew and counts what is stored from now on. The events that are stored
+	// already must be brought in after the deployment, or it lacks them.
+	Rebuild Kind = "rebuild"
+	// Lifetime: items that are stored live on after the totals that count them.
+	Lifetime Kind = "lifetime"
+)
+
+// Report is one change between two versions of a file that touches what is stored or under way.
+type Report struct {
+	Kind    Kind
+	Subject string // "events.order.placed" or "aggregates.merchant_daily"; "epoch", "type"
+	Member  string // what changed: "id", "key.sk", "window"; empty for the subject itself
+	Old     string // empty: it was not there
+	New     string // empty: it is gone
+	Do      string // what to do before deploying it, or that nothing need be done
+}
+
+// String is "events.order.placed: key.sk was X and is Y; drain …". What is as it was only "is Y".
+func (c Report) String() string {
+	name := c.Subject
+	if c.Member != "" {
+		name += ": " + c.Member
+	}
+	if c.Old == c.New {
+		return fmt.Sprintf("%s is %s; %s", name, c.New, c.Do)
+	}
+	return fmt.Sprintf("%s was %s and is %s; %s", name, orNothing(c.Old), orNothing(c.New), c.Do)
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "not there"
+	}
+	return s
+}
+
+const (
+	drainFirst = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
+	noRevision = "; items stored so far have no revision"
+	ignoreMore = "nothing need be drained: digests of what is stored are computed anew under today's ignore, and what is in quarantine as a conflict for such a path can be sent again"
+	ignoreLess = "drain the queue and redrive its dead-letter queue before deploying: an event sent again that differs in such a path alone would be a conflict afterwards"
+	rebuild    = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in the operating guide): until then it counts newer ones alone, and reads say that it is building"
+	tiesMore   = "nothing need be drained and no epoch raised: ties with what is stored are broken by what its payload says. While functions of before run beside new ones, such an event is still a Conflict; from quarantine it can be sent again"
+	tiesLess   = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions are equal but for such a field would be Conflicts afterwards, or be ordered otherwise"
+	raiseEpoch = "raise epoch and give the aggregate that epoch as its since"
+)
+
+// Between lists what has changed from old to new that touches identity, generations, lifetimes or stored index keys,
+// and what to do first: identity by type, then aggregates by name, then their lifetimes, then indexes by type. If there
+// is nothing but indexes and aggregates to rebuild, new can simply be deployed. Deployment is taken to be after now:
+// what an event type's `was` says holds for the events of until then.
+func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
+	was, is := old.Describe().Spec, new.Describe().Spec
+	var list []Report
+	if a, b := lines(was.Type), lines(is.Type); !slices.Equal(a, b[:min(len(a), len(b))]) {
+		list = append(list, Report{Identity, "type", "", listText(a), listText(b), drainFirst})
+	}
+	for _, name := range sorted(was.Events) {
+		list = append(list, identityChanges(name, was, is, now)...)
+	}
+	if is.Epoch < was.Epoch {
+		list = append(list, Report{Epoch, "epoch", "", fmt.Sprint(was.Epoch), fmt.Sprint(is.Epoch), "an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
+	}
+	list = append(list, generationChanges(was, is)...)
+	list = append(list, lifetimeChanges(was, is)...)
+	for _, name := range sorted(was.Events) {
+		list = append(list, indexChanges(name, was, is)...)
+	}
+	return list
+}
+
+func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+// lines are the texts of a member that may be a list.
+func lines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+// listText is a text, or several as the file may list them.
+func listText(texts []string) string {
+	if len(texts) < 2 {
+		return strings.Join(texts, "")
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+const indexKeys = "items that are stored keep the key they have, until a newer revision replaces them or they expire: read both till then"
+
+// indexChanges reports keys of indexes that a type is in before and after. One that is added or taken out is told by
+// the index itself, which lacks the older items or the newer ones.
+func indexChanges(name string, was, is pipeline.Spec) []Report {
+	after := is.Events[name].Indexes
+	var list []Report
+	for _, index := range sorted(was.Events[name].Indexes) {
+		a, b := was.Events[name].Indexes[index], after[index]
+		if _, kept := after[index]; !kept {
+			continue
+		}
+		for _, part := range []struct{ member, was, is string }{{"pk", a.PK, b.PK}, {"sk", a.SK, b.SK}} {
+			if part.was != part.is {
+				list = append(list, Report{Index, "events." + name, "indexes." + index + "." + part.member, part.was, part.is, indexKeys})
+			}
+		}
+	}
+	return list
+}
+
+func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Report {
+	subject := "events." + name
+	was := old.Events[name]
+	is, kept := new.Events[name]
+	if !kept {
+		return []Report{{Identity, subject, "", "declared", "", "drain the queues before deploying: its messages would be quarantined, and its items would no longer be counted"}}
+	}
+	var list []Report
+	for _, m := range []struct{ member, was, is, do string }{
+		{"id", was.ID, is.ID, drainFirst}, {"at", was.At, is.At, drainFirst},
+		{"key.pk", was.Key.PK, is.Key.PK, drainFirst}, {"key.sk", was.Key.SK, is.Key.SK, drainFirst},
+		{"mode", was.Mode, is.Mode, drainFirst + noRevision},
+		{"revision", listText(lines(was.Revision)), listText(lines(is.Revision)), revisionAdvice(lines(was.Revision), lines(is.Revision))},
+	} {
+		if m.was != m.is {
+			list = append(list, Report{Identity, subject, m.member, m.was, m.is, m.do})
+		}
+	}
+	list = append(list, retainChanges(subject, was, is, now)...)
+	if do := ignoreAdvice(was, is); do != "" {
+		list = append(list, Report{Identity, subject, "ignore", strings.Join(was.Ignore, ", "), strings.Join(is.Ignore, ", "), do})
+	}
+	return list
+}
+
+// revisionAdvice is what a change of revision asks for.
+func revisionAdvice(was, is []string) string {
+	kept := 0
+	for kept < min(len(was), len(is)) && was[kept] == is[kept] {
+		kept++
+	}
+	switch {
+	case kept == 0:
+		return drainFirst + "; stored revisions are compared with new ones as they are"
+	case kept == len(was):
+		return tiesMore
+	}
+	return tiesLess
+}
+
+// ignoreAdvice is what a change of ignore asks for; empty if the same is ignored.
+func ignoreAdvice(was, is pipeline.EventSpec) string {
+	more, less := !ignoresAll(was, is.Ignore), !ignoresAll(is, was.Ignore)
+	switch {
+	case !more && !less:
+		return ""
+	case placedByDigest(was) || placedByDigest(is):
+		return drainFirst
+	case less:
+		return ignoreLess
+	}
+	return ignoreMore
+}
+
+// ignoresAll reports whether s leaves every one of paths out of the digest.
+func ignoresAll(s pipeline.EventSpec, paths []string) bool {
+	for _, text := range paths {
+		path, _ := event.ParsePath(text) // it was compiled
+		if !slices.ContainsFunc(s.Ignore, func(text string) bool {
+			ignored, err := event.ParsePath(text)
+			return err == nil && ignored.Contains(path)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// placedByDigest reports whether another digest means another item.
+func placedByDigest(s pipeline.EventSpec) bool {
+	return slices.ContainsFunc([]string{s.ID, s.Key.PK, s.Key.SK}, func(text string) bool {
+		t, err := keys.ParseTemplate(text)
+		return err == nil && slices.Contains(t.Derived(), "@digest")
+	})
+}
+
+// generationChanges reports definitions that changed under the same name and since, that are gone, and
+// that are new without a new epoch. A definition with a higher since is a new generation, as it should be.
+func generationChanges(old, new pipeline.Spec) []Report {
+	var list []Report
+	for _, name := range sorted(new.Aggregates) {
+		subject, def := "aggregates."+name, new.Aggregates[name]
+		was, had := old.Aggregates[name]
+		before, now := fmt.Sprint(was.Since), fmt.Sprint(def.Since)
+		if !had {
+			before = ""
+		}
+		switch {
+		case had && was.Since == def.Since:
+			list = append(list, definitionChanges(subject, members(was), members(def))...)
+		case def.Since <= old.Epoch:
+			list = append(list, Report{Epoch, subject, "since", before, now,
+				fmt.Sprintf("write epoch: %d and since: %d: items of the epochs before were not counted by it", old.Epoch+1, old.Epoch+1)})
+		default:
+			list = append(list, Report{Rebuild, subject, "since", before, now, rebuild})
+		}
+	}
+	for _, name := range sorted(old.Aggregates) {
+		if _, kept := new.Aggregates[name]; !kept {
+			list = append(list, Report{Generation, "aggregates." + name, "", "declared", "", takenOut(old, new)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Report) int { return strings.Compare(a.Subject, b.Subject) })
+	return list
+}
+
+// takenOut is what an aggregate that is declared no longer asks for: without a new epoch the streams function could
+// not tell a pipeline that lets it go from one that has not heard of it yet.
+func takenOut(old, new pipeline.Spec) string {
+	const after = "its totals stand still from then on, and to count again it needs a new since"
+	if new.Epoch > old.Epoch {
+		return "nothing need be done first: " + after
+	}
+	return fmt.Sprintf("write epoch: %d to take it out; %s", old.Epoch+1, after)
+}
+
+// definitionChanges compares one generation before and after, member by member.
+func definitionChanges(subject string, before, after map[string]string) []Report {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.Sort(names)
+	var list []Report
+	for _, name := range slices.Compact(names) {
+		if before[name] != after[name] {
+			list = append(list, Report{Generation, subject, name, before[name], after[name], raiseEpoch})
+		}
+	}
+	return list
+}
+
+// members takes an aggregate apart: "by.merchant", "from.order.placed.where", "window" and so on, as the file writes
+// them. What has no value is left out.
+func members(a pipeline.AggregateSpec) map[string]string {
+	list := map[string]string{"onExpire": a.OnExpire, "spread": fmt.Sprint(a.Spread)}
+	for name, template := range a.By {
+		list["by."+name] = template
+	}
+	for name, from := range a.From {
+		if from.Where != "" {
+			list["from."+name+".where"] = from.Where
+		}
+		for value, expression := range from.Values {
+			list["from."+name+".values."+value] = expression
+		}
+	}
+	for name, d := range map[string]time.Duration{"retain": a.Retain, "window": a.Window} {
+		if d != 0 {
+			list[name] = lifetime.Format(d)
+		}
+	}
+	return list
+}

@@ -1,0 +1,43 @@
+package changes
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// lifetimeChanges reports totals that expire before items which are stored: an item keeps the expiry that it was
+// stored with, so those from before a retain was shortened, or introduced, live longer than the new file knows. Their
+// totals would be hidden and swept while they are still there.
+func lifetimeChanges(old, new pipeline.Spec) []Report {
+	var list []Report
+	for _, name := range sorted(new.Aggregates) {
+		def := new.Aggregates[name]
+		if def.Retain == 0 {
+			continue
+		}
+		for _, typ := range sorted(def.From) {
+			was, had := old.Events[typ]
+			if had && lifetime.Shorter(new.Events[typ].Retain, was.Retain) && lifetime.Shorter(def.Retain, lifetime.Outliving(was.Retain)) {
+				list = append(list, lifetimeChange(name, def.Retain, old.Aggregates[name].Retain, typ, was.Retain))
+			}
+		}
+	}
+	return list
+}
+
+// lifetimeChange is of an aggregate whose totals live for now, and before for so long, if they did not live for ever.
+func lifetimeChange(name string, now, before time.Duration, typ string, lived time.Duration) Report {
+	live, instead := "never expire", "no retain until they are gone or have been given an expiry"
+	if lived != 0 {
+		live, instead = "live for "+lifetime.Format(lived), "retain: at least "+lifetime.Format(lifetime.Outliving(lived))
+	}
+	c := Report{Kind: Lifetime, Subject: "aggregates." + name, Member: "retain", New: lifetime.Format(now),
+		Do: fmt.Sprintf("events of %s that are stored keep the expiry they have and %s: their totals would be gone before they are, and a touch pass would count them into expired totals; write %s", typ, live, instead)}
+	if before != 0 {
+		c.Old = lifetime.Format(before)
+	}
+	return c
+}
