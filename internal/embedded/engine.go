@@ -22,6 +22,9 @@ type Config struct {
 	Seed uint64
 	// Region and Account appear in ARNs and queue URLs. Defaults: us-east-1 and 000000000000.
 	Region, Account string
+	// QueueURL is the scheme and host of queue URLs. Default: https://sqs.REGION.amazonaws.com. A request may name
+	// a queue by any host: its account and name find it.
+	QueueURL string
 	// Partitions is the number of shards a new stream starts with. Default 2.
 	Partitions int
 	// RollAfter is the age at which an open shard is closed and continued by a child. Default 4 h;
@@ -53,6 +56,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Account == "" {
 		c.Account = "000000000000"
+	}
+	if c.QueueURL == "" {
+		c.QueueURL = "https://sqs." + c.Region + ".amazonaws.com"
 	}
 	if c.Partitions <= 0 {
 		c.Partitions = 2
@@ -98,7 +104,7 @@ type Engine struct {
 // New returns an empty engine.
 func New(cfg Config) *Engine {
 	cfg = cfg.withDefaults()
-	c := api.NewCore(api.Config{Now: cfg.Now, Seed: cfg.Seed, Region: cfg.Region, Account: cfg.Account, Intercept: cfg.Intercept})
+	c := api.NewCore(api.Config{Now: cfg.Now, Seed: cfg.Seed, Region: cfg.Region, Account: cfg.Account, QueueURL: cfg.QueueURL, Intercept: cfg.Intercept})
 	return &Engine{
 		core: c, queues: sqs.New(c), buckets: s3.New(c),
 		tables: dynamo.New(c, dynamo.Config{

@@ -21,7 +21,7 @@ var layers = []string{
 	"env", "internal/awserr", "store", "handler", "verify",
 	// What stands in for AWS.
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
-	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded",
+	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",
 	"internal/lambda/esm", "internal/lambda/runtimeapi", "internal/stack",
 	// What runs the functions on it: seeded worlds, users' own tests.
 	"internal/sim", "internal/sim/scenario", "internal/sim/worlds",

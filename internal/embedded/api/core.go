@@ -12,6 +12,7 @@ type Config struct {
 	Now             func() time.Time
 	Seed            uint64 // of every random choice
 	Region, Account string // as ARNs and queue URLs name them
+	QueueURL        string // scheme and host of queue URLs
 	// Intercept, when set, is called around every client call.
 	Intercept func(ctx context.Context, api string, input any, call func() (any, error)) (any, error)
 }

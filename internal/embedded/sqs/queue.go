@@ -17,16 +17,16 @@ import (
 
 // Queues is the SQS part of the engine, under one lock: redrive moves messages from queue to queue.
 type Queues struct {
-	mu    sync.Mutex
-	core  *api.Core
-	rnd   *rand.Rand
-	byURL map[string]*queue
-	byARN map[string]*queue
+	mu     sync.Mutex
+	core   *api.Core
+	rnd    *rand.Rand
+	byPath map[string]*queue
+	byARN  map[string]*queue
 }
 
 // New returns no queues yet.
 func New(c *api.Core) *Queues {
-	return &Queues{core: c, rnd: c.Source("queues"), byURL: map[string]*queue{}, byARN: map[string]*queue{}}
+	return &Queues{core: c, rnd: c.Source("queues"), byPath: map[string]*queue{}, byARN: map[string]*queue{}}
 }
 
 type queue struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"strconv"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -46,11 +47,11 @@ func (qs *Queues) create(in *sqs.CreateQueueInput) (*sqs.CreateQueueOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	q.url = "https://sqs." + qs.core.Config.Region + ".amazonaws.com/" + qs.core.Config.Account + "/" + name
+	q.url = qs.core.Config.QueueURL + "/" + qs.core.Config.Account + "/" + name
 	q.arn = "arn:aws:sqs:" + qs.core.Config.Region + ":" + qs.core.Config.Account + ":" + name
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	if known := qs.byURL[q.url]; known != nil {
+	if known := qs.byPath[path(q.url)]; known != nil {
 		if !maps.Equal(known.attributes, q.attributes) {
 			return nil, &types.QueueNameExists{ErrorCodeOverride: aws.String("QueueAlreadyExists"), Message: aws.String("A queue already exists with the same name and a different value for its attributes: " + name)}
 		}
@@ -59,7 +60,7 @@ func (qs *Queues) create(in *sqs.CreateQueueInput) (*sqs.CreateQueueOutput, erro
 	if err := qs.checkRedrive(q); err != nil {
 		return nil, err
 	}
-	qs.byURL[q.url], qs.byARN[q.arn] = q, q
+	qs.byPath[path(q.url)], qs.byARN[q.arn] = q, q
 	return &sqs.CreateQueueOutput{QueueUrl: aws.String(q.url)}, nil
 }
 
@@ -78,9 +79,15 @@ func (qs *Queues) checkRedrive(q *queue) error {
 	return nil
 }
 
+// path is the account and the name that a queue URL ends with, by which the service finds a queue.
+func path(url string) string {
+	at := strings.LastIndexByte(url, '/')
+	return url[strings.LastIndexByte(url[:max(at, 0)], '/')+1:]
+}
+
 // queue finds a queue and makes visible what has been in flight for too long. The caller holds the lock.
 func (qs *Queues) queue(url *string) (*queue, error) {
-	q := qs.byURL[aws.ToString(url)]
+	q := qs.byPath[path(aws.ToString(url))]
 	if q == nil {
 		return nil, noQueue()
 	}
@@ -98,12 +105,11 @@ func noQueue() error {
 func (qs *Queues) getURL(in *sqs.GetQueueUrlInput) (*sqs.GetQueueUrlOutput, error) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	for url, q := range qs.byURL {
-		if q.name == aws.ToString(in.QueueName) {
-			return &sqs.GetQueueUrlOutput{QueueUrl: aws.String(url)}, nil
-		}
+	q := qs.byPath[qs.core.Config.Account+"/"+aws.ToString(in.QueueName)]
+	if q == nil {
+		return nil, noQueue()
 	}
-	return nil, noQueue()
+	return &sqs.GetQueueUrlOutput{QueueUrl: aws.String(q.url)}, nil
 }
 
 func (qs *Queues) getAttributes(in *sqs.GetQueueAttributesInput) (*sqs.GetQueueAttributesOutput, error) {
