@@ -53,10 +53,10 @@ func cancellations(t *testing.T, h *Harness) {
 			_, err := w.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{}})
 			refused(w, err, "ValidationException")
 		},
-		"an expression that is none": func(w *table) {
+		"an invalid expression": func(w *table) {
 			for _, condition := range []string{"#n9 >= :v", "#n1 >= "} {
 				err := w.transact(w.receipt("r1"), w.add("a", "1", condition))
-				if pick(w, h, "an expression of a transaction that is none", false, true) {
+				if pick(w, h, "an invalid expression in a transaction", false, true) {
 					w.cancelled(err, "None", never)
 				} else {
 					refused(w, err, "ValidationException")
@@ -64,7 +64,7 @@ func cancellations(t *testing.T, h *Harness) {
 			}
 			w.absent(key(w.pk(), "r1"))
 		},
-		"keys that are no keys": func(w *table) {
+		"invalid keys": func(w *table) {
 			refused(w, w.transact(w.receipt("r1"), w.add("", "1", "")), "ValidationException") // empty: before the transaction begins
 			refused(w, w.transact(w.receipt("r1"), w.receipt("")), "ValidationException")
 			long := strings.Repeat("s", 1025)
@@ -75,7 +75,7 @@ func cancellations(t *testing.T, h *Harness) {
 			w.cancelled(w.transact(put, w.receipt("r1"), update), never, "None", never)
 			w.absent(key(w.pk(), "r1"))
 		},
-		"index keys that are none": func(w *table) {
+		"invalid index keys": func(w *table) {
 			put := w.receipt("r2")
 			put.Put.Item["GSI1PK"], put.Put.Item["GSI1SK"] = n("1"), s("1")
 			w.cancelled(w.transact(w.receipt("r1"), put), "None", never)
@@ -87,7 +87,7 @@ func cancellations(t *testing.T, h *Harness) {
 			refused(w, w.transact(w.receipt("r1"), update), "ValidationException")
 			w.absent(key(w.pk(), "r1"))
 		},
-		"a number that is none, and an item that is too large": func(w *table) {
+		"an invalid number, and an item that is too large": func(w *table) {
 			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), s(strings.Repeat("x", maxItem))} {
 				put := w.receipt("r2")
 				put.Put.Item["v"] = v
@@ -165,7 +165,7 @@ func cancellations(t *testing.T, h *Harness) {
 // unfit asserts that a transaction is cancelled for an item that can never be written.
 func (w *table) unfit(err error, codes ...string) {
 	w.Helper()
-	if code := pick(w, w.h, "an update of a transaction that can never be done", "", "ValidationException"); code != "" {
+	if code := pick(w, w.h, "an impossible update in a transaction", "", "ValidationException"); code != "" {
 		refused(w, err, code)
 		return
 	}

@@ -63,27 +63,35 @@ func write(t *testing.T, r *record, cases []*contract.Case) string {
 
 const head = `# Contracts
 
-The simulation, the demo and most tests run on the engine in ` + "`internal/embedded`" + `. What it answers is held to two
-emulators, case by case: LocalStack (whose tables are AWS's own DynamoDB Local) and Dynoxide. One suite runs on all
-three. Where one of them differs, the case asserts what it does instead, so a difference that is gone fails as well.
+This page is for everyone who wants to know how far to trust the engine in ` + "`" + `internal/embedded` + "`" + `. The
+simulation, the demo and most tests run on this engine.
 
-` + "```sh" + `
-go test ./integration/contract                          # the engine; no more than Go is needed
+One suite compares the engine's answers, case by case, with those of two emulators: LocalStack,
+whose tables are AWS's own DynamoDB Local, and Dynoxide. The suite runs on all three. If an emulator
+differs, the case asserts what the emulator does instead. If a difference goes away, the case fails
+too.
+
+` + "```" + `sh
+go test ./integration/contract                          # the engine; needs only Go
 go test ./integration -run TestContract -v              # LocalStack (Docker) and Dynoxide (npm, Linux on x86-64)
 go test ./integration -run TestTwins -v                 # random streams of requests, on the engine and on either
 go test ./integration/contract -run TestDocument -update   # writes this page
 ` + "```" + `
 
-` + "`TestTwins`" + ` sends random streams of the requests that ` + "`store`" + ` sends to the engine and to an emulator, one after the other, on a
-few keys. Every answer must be the same (done, code, image, reasons to cancel), and in the end the whole tables. A stream
-that differs is made smaller and printed with the command that replays it; ` + "`INGOT_STREAMS=5000`" + ` asks for more of them.
+` + "`" + `TestTwins` + "`" + ` makes random streams of the requests that ` + "`" + `store` + "`" + ` sends, on a few keys. It sends each
+stream to the engine and to an emulator, one request after the other. Every answer must be the same
+(done, code, image, reasons to cancel). In the end, the whole tables must be the same. If a stream
+differs, it is made smaller and printed with the command that replays it. ` + "`" + `INGOT_STREAMS=5000` + "`" + ` asks
+for more streams.
 
-The suite reads consistently. What another read answers is not compared: the emulators answer it with the newest state,
-and the service says that it may miss a write that has just been made
-(https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html). The engine does either.
-Where its user asks for stale reads, as the simulation and ` + "`ingottest`" + ` do, a read that is not consistent is answered as the
-table was up to 5 seconds and 64 writes ago; ` + "`TestStaleReads`" + ` in ` + "`internal/embedded`" + ` compares every kind of read with the
-table's history.
+The suite uses consistent reads. It does not compare the answers to other reads. The emulators
+answer them with the newest state. The service says that such a read may miss a write that has just
+been made
+(https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html).
+The engine can do both. If its user asks for stale reads, as the simulation and ` + "`" + `ingottest` + "`" + ` do, it
+answers a read that is not consistent from the past: the table as it was up to 5 seconds and 64
+writes ago. ` + "`" + `TestStaleReads` + "`" + ` in ` + "`" + `internal/embedded` + "`" + ` compares every kind of read with the table's
+history.
 
 `
 
@@ -110,7 +118,7 @@ func differences(b *strings.Builder, cases []*contract.Case) {
 }
 
 func table1(b *strings.Builder, cases []*contract.Case) {
-	b.WriteString("\n## The cases\n\nA number is that of a difference above; – is a service that the emulator does not have.\n\n| case | the engine |")
+	b.WriteString("\n## The cases\n\nA number is the number of a difference in the table above. – means that the emulator does not have the service.\n\n| case | the engine |")
 	for _, backend := range contract.Backends {
 		fmt.Fprintf(b, " %s |", backend.Title)
 	}
@@ -138,7 +146,7 @@ func table1(b *strings.Builder, cases []*contract.Case) {
 }
 
 func sending(b *strings.Builder, r *record, forms map[string]map[string]bool) {
-	b.WriteString("\n## What the store sends\n\nEvery form of request that package `store` sends, names and values left out (`#` is an attribute, `:N` a number), and in\nhow many cases the suite sends it. A test drives the store through all of its places that send, and fails if one is new.\n\n| form | cases |\n| --- | ---: |\n")
+	b.WriteString("\n## What the store sends\n\nThis table has every form of request that package `store` sends, without names and values (`#` is an\nattribute, `:N` is a number), and the number of cases in which the suite sends it. A test runs all code\nof the store that sends requests, and fails if a form is new.\n\n| form | cases |\n| --- | ---: |\n")
 	for _, form := range slices.Sorted(maps.Keys(forms)) {
 		fmt.Fprintf(b, "| `%s` | %d |\n", strings.ReplaceAll(form, "|", `\|`), len(r.forms[form]))
 	}
@@ -156,7 +164,7 @@ var unprovoked = map[string]string{
 	"ItemCollectionSizeLimitExceeded": "a table with a local index",
 	"AccessDenied":                    "missing permissions",
 	"QueueDoesNotExist":               "the SDK's type of NonExistentQueue, where no code came with it",
-	"InvalidAddress":                  "a queue's URL that is none",
+	"InvalidAddress":                  "an invalid queue URL",
 	"AllAccessDisabled":               "a bucket that AWS has closed",
 	"InvalidAccessKeyId":              "bad credentials",
 	"SignatureDoesNotMatch":           "bad credentials",
@@ -171,10 +179,10 @@ var unprovoked = map[string]string{
 }
 
 func failing(b *strings.Builder, r *record, known []string) {
-	b.WriteString("\n## The errors that the store tells apart\n\nThose that no emulator answers with on a quiet machine are handed to the store by its own tests.\n\n| error | cases that meet it |\n| --- | --- |\n")
+	b.WriteString("\n## The errors that the store tells apart\n\nNo emulator answers with some of these errors on a quiet machine. The store's own tests hand those\nerrors to the store.\n\n| error | cases that meet it |\n| --- | --- |\n")
 	for _, code := range known {
 		if why := unprovoked[code]; why != "" {
-			fmt.Fprintf(b, "| %s | none: it takes %s |\n", code, why)
+			fmt.Fprintf(b, "| %s | none: it needs %s |\n", code, why)
 			continue
 		}
 		fmt.Fprintf(b, "| %s | %d |\n", code, len(r.codes[code]))

@@ -103,7 +103,7 @@ func marks(t *testing.T, h *Harness) {
 			}
 			w.same("38 digits", got, with(key(w.pk(), "full"), attrs{"v": n("-99999999999999999999999999999999999999")}))
 		},
-		"a number that is none": func(w *table) {
+		"an invalid number": func(w *table) {
 			for _, v := range []string{"123456789012345678901234567890123456789", "x", "1e126", ""} {
 				_, err := w.update(key(w.pk(), "-"), "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n(v)})
 				refused(w, err, "ValidationException")
@@ -148,12 +148,12 @@ func marks(t *testing.T, h *Harness) {
 			w.conditionFailed(touch("2"), nil)
 			w.stored(with(k, attrs{"epoch": n("2"), "GSI1PK": s("g"), "GSI1SK": s("1")}))
 		},
-		"keys that are no keys": func(w *table) {
+		"invalid keys": func(w *table) {
 			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), key("", "1"), with(key(w.pk(), "1"), attrs{"x": s("1")}), {"PK": s(w.pk()), "SK": n("1")}, key(w.pk(), strings.Repeat("s", 1025))} {
 				refused(w, w.bare(k, "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n("1")}), "ValidationException")
 			}
 		},
-		"an index key that is none": func(w *table) {
+		"an invalid index key": func(w *table) {
 			set := func(v types.AttributeValue) error {
 				return w.bare(key(w.pk(), "1"), "SET #v = :v", "", map[string]string{"#v": "GSI1PK"}, attrs{":v": v})
 			}

@@ -68,7 +68,7 @@ func puts(t *testing.T, h *Harness) {
 			w.conditionFailed(w.putSeen(key(w.pk(), "1"), n("1"), b("a")), nil)
 			w.absent(key(w.pk(), "1"))
 		},
-		"a revision or digest that is no such thing": func(w *table) {
+		"an invalid revision or digest": func(w *table) {
 			for sk, stored := range map[string]attrs{"text": {"revision": s("1"), "digest": b("a"), "data": s("{}")}, "no digest": {"revision": n("1"), "data": s("{}")},
 				"a digest of text": {"revision": n("1"), "digest": s("a"), "data": s("{}")}, "no payload": {"revision": n("1"), "digest": b("a")},
 				"a payload of bytes": {"revision": n("1"), "digest": b("a"), "data": b("{}")}, "a payload that no JSON text is": {"revision": n("1"), "digest": b("a"), "data": s("\b")}} {
@@ -172,7 +172,7 @@ func puts(t *testing.T, h *Harness) {
 			refused(w, w.putNew(key(pk+"p", "1")), "ValidationException")
 			refused(w, w.putNew(key(pk, strings.Repeat("s", 1025))), "ValidationException")
 		},
-		"keys that are no keys": func(w *table) {
+		"invalid keys": func(w *table) {
 			for _, bad := range []attrs{key("", "1"), key(w.pk(), ""), {"PK": s(w.pk())}, {"PK": n("1"), "SK": s("1")},
 				with(key(w.pk(), "1"), attrs{"GSI1PK": n("1"), "GSI1SK": s("1")}), with(key(w.pk(), "1"), attrs{"GSI1PK": s(""), "GSI1SK": s("1")})} {
 				refused(w, w.putNew(bad), "ValidationException")

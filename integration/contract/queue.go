@@ -186,7 +186,7 @@ func letters(t *testing.T, h *Harness) {
 		_, err := h.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: 11})
 		refused(t, err, "InvalidParameterValue")
 	})
-	h.run(t, "a batch of letters is taken apart", func(t *testing.T) {
+	h.run(t, "each message of a batch has its own result", func(t *testing.T) {
 		q := newQueue(t, h, stack.Queue{})
 		odd := entry("bell", "ring \a")
 		out, err := q.send(entry("fine", "x"), odd)
@@ -195,7 +195,7 @@ func letters(t *testing.T, h *Harness) {
 			t.Errorf("%d messages", len(got))
 		}
 	})
-	h.run(t, "a batch that is none", func(t *testing.T) {
+	h.run(t, "an invalid batch", func(t *testing.T) {
 		q := newQueue(t, h, stack.Queue{})
 		_, err := q.send()
 		refused(t, err, "AWS.SimpleQueueService.EmptyBatchRequest")
@@ -239,7 +239,7 @@ func letters(t *testing.T, h *Harness) {
 			refused(t, err, want)
 		}
 	})
-	h.run(t, "a handle that is none", func(t *testing.T) {
+	h.run(t, "an invalid handle", func(t *testing.T) {
 		q := newQueue(t, h, stack.Queue{})
 		out := q.delete(aws.String("not a handle"))
 		if len(out.Successful) != 0 || len(out.Failed) != 1 || aws.ToString(out.Failed[0].Code) != "ReceiptHandleIsInvalid" {

@@ -76,7 +76,7 @@ func ranges(t *testing.T, h *Harness) {
 				w.Errorf("got %v, want %v", got, want)
 			}
 		},
-		"keys that are no keys": func(w *table) {
+		"invalid keys": func(w *table) {
 			for _, values := range []attrs{{":pk": s(""), ":sk": s("1")}, {":pk": s(w.pk()), ":sk": s("")}, {":pk": n("1"), ":sk": s("1")}, {":pk": s(w.pk()), ":sk": n("1")}} {
 				_, err := w.db.Query(ctx, &dynamodb.QueryInput{TableName: &w.name, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk AND SK = :sk"), ExpressionAttributeValues: values})
 				refused(w, err, pick(w, h, "keys of a query", "ValidationException", ""))

@@ -69,7 +69,7 @@ func reads(t *testing.T, h *Harness) {
 			w.same("first", got["1"], first)
 			w.same("third", got["3"], third)
 		},
-		"keys that are no keys": func(w *table) {
+		"invalid keys": func(w *table) {
 			for _, k := range []attrs{{"PK": s(w.pk())}, key(w.pk(), ""), with(key(w.pk(), "1"), attrs{"x": s("1")}), {"PK": s(w.pk()), "SK": n("1")}} {
 				_, err := w.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &w.name, Key: k})
 				refused(w, err, "ValidationException")
@@ -130,7 +130,7 @@ func reads(t *testing.T, h *Harness) {
 			w.same("epoch", got["E#"], with(key(w.pk(), "E#"), attrs{"epoch": n("3")}))
 			w.same("head", got["G#1"], with(key(w.pk(), "G#1"), attrs{"building": yes(true), "behind": n("0")}))
 		},
-		"no keys, and keys that are none": func(w *table) {
+		"no keys, and invalid keys": func(w *table) {
 			for _, keys := range [][]attrs{{}, {key("", "1")}, {key(w.pk(), "")}, {{"PK": s(w.pk())}}, {{"PK": s(w.pk()), "SK": n("1")}}, {with(key(w.pk(), "1"), attrs{"x": s("1")})}} {
 				_, _, err := w.batchGet(types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)})
 				refused(w, err, "ValidationException")

@@ -101,7 +101,7 @@ func statements(t *testing.T, h *Harness) {
 				w.Errorf("the other statement's item: %s", show(got))
 			}
 		},
-		"what can never be done fails alone": func(w *table) {
+		"an impossible statement fails alone": func(w *table) {
 			gone := w.in(w)
 			gone.name = w.name + "-gone"
 			broken := w.insert(key(w.pk(), "broken"))
@@ -119,7 +119,7 @@ func statements(t *testing.T, h *Harness) {
 			w.stored(key(w.pk(), "last"))
 			w.absent(key(w.pk(), "large"))
 		},
-		"what is no PartiQL fails alone": func(w *table) {
+		"a statement that is not PartiQL fails alone": func(w *table) {
 			broken := w.insert(key(w.pk(), "broken"))
 			broken.Statement = aws.String(`INSERT INTO "` + w.name + `" VALUE {'PK'`)
 			got, err := w.execute(w.insert(key(w.pk(), "first")), broken)
@@ -141,7 +141,7 @@ func statements(t *testing.T, h *Harness) {
 			types["meta"] = m(attrs{"a": m(attrs{"b": n(pick(w, h, "numbers inside a map of a statement", "1.5", "1.50"))})})
 			w.stored(types)
 		},
-		"a number that is none": func(w *table) {
+		"an invalid number": func(w *table) {
 			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), n("1e126"), m(attrs{"a": n("x")})} { // it is read with the request
 				_, err := w.execute(w.insert(key(w.pk(), "first")), w.insert(with(key(w.pk(), "number"), attrs{"v": v})))
 				refused(w, err, "ValidationException")

@@ -117,11 +117,11 @@ func updatingStatements(t *testing.T, h *Harness) {
 			}
 			w.absent(k)
 		},
-		"a sum with what is not there": func(w *table) {
+		"a sum with a missing attribute": func(w *table) {
 			k := key(w.pk(), "-")
 			w.put(k)
 			got, err := w.execute(w.change(k, `SET "v" = v + ?`, some(n("1")), ""), w.insert(key(w.pk(), "beside")))
-			code := pick(w, h, "a sum with what is not there", bad, done)
+			code := pick(w, h, "a sum with a missing attribute", bad, done)
 			w.outcomes(got, err, code, done)
 			if code == done {
 				k["v"] = n("1")
@@ -129,7 +129,7 @@ func updatingStatements(t *testing.T, h *Harness) {
 			w.stored(k)
 			w.stored(key(w.pk(), "beside"))
 		},
-		"what can never be done fails alone": func(w *table) {
+		"an impossible statement fails alone": func(w *table) {
 			mistyped, full := with(key(w.pk(), "mistyped"), attrs{"v": s("x")}), key(w.pk(), "full")
 			w.put(mistyped)
 			w.put(with(full, attrs{"data": s(strings.Repeat("x", maxItem-len("PKSKdatafull")-len(w.pk())))}))
@@ -180,7 +180,7 @@ func updatingStatements(t *testing.T, h *Harness) {
 			_, err = w.execute(w.insert(key(w.pk(), "2")), w.change(key(w.pk(), "2"), `SET "w" = ?`, some(n("1")), ""))
 			refused(w, err, "ValidationException")
 		},
-		"a number that is none": func(w *table) {
+		"an invalid number": func(w *table) {
 			w.put(with(key(w.pk(), "1"), attrs{"v": n("1")}))
 			for _, v := range []string{"123456789012345678901234567890123456789", "x", "1e126"} { // it is read with the request
 				_, err := w.execute(w.insert(key(w.pk(), "first")), w.change(key(w.pk(), "1"), `SET "v" = v + ?`, some(n(v)), ""))

@@ -94,7 +94,7 @@ func transactions(t *testing.T, h *Harness) {
 			reasons := w.cancelled(w.transact(grow("a", "11"), grow("b", "10")), "None", "ConditionalCheckFailed")
 			w.same("image", reasons[1].Item, stored)
 		},
-		"an update that can never be done": func(w *table) {
+		"an impossible update": func(w *table) {
 			w.put(with(key(w.pk(), "total"), attrs{"revenue": s("not a number")}))
 			err := w.transact(w.receipt("r1"), w.add("total", "1", ""))
 			w.unfit(err, "None", "ValidationError")

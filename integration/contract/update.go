@@ -79,7 +79,7 @@ func updates(t *testing.T, h *Harness) {
 			refused(w, err, "ValidationException")
 			w.stored(stored)
 		},
-		"a sum with what is no number": func(w *table) {
+		"a sum with something that is not a number": func(w *table) {
 			k := key(w.pk(), "-")
 			w.put(with(k, attrs{"v": s("x")}))
 			_, err := w.update(k, "ADD #v :v", "", map[string]string{"#v": "v"}, attrs{":v": n("1")})
