@@ -10,7 +10,7 @@ type command struct {
 
 // commands are all of them. README.md beside the scripts lists them, and a test compares.
 var commands = map[string]command{
-	"world":      {usage: "world [pipeline=FILE] [shards=N] [batch=N] [window=5m|0] [counting=receipts] [fifo] [receives=N]", help: "begins: a queue, both functions, both tables, a stream", run: (*world).create},
+	"world":      {usage: "world [pipeline=FILE] [shards=N] [batch=N] [window=5m|0] [counting=receipts] [few=N] [fifo] [receives=N]", help: "begins: a queue, both functions, both tables, a stream", run: (*world).create},
 	"send":       {usage: "send, then lines: TYPE ID NAME=VALUE… | copy N [NAME=VALUE…] | raw TEXT", help: "the producer sends messages", input: true, run: (*world).send},
 	"ingest":     {usage: "ingest [TROUBLE]", help: "the queue's mapping hands one batch to the ingest function", run: (*world).pollQueue},
 	"queue":      {usage: "queue", help: "what the queues hold", run: (*world).queues},

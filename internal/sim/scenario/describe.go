@@ -26,11 +26,14 @@ func (w *world) request(in any) string {
 	case *dynamodb.UpdateItemInput:
 		return w.update(in.Key, in.UpdateExpression, in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
 	case *dynamodb.BatchExecuteStatementInput:
-		keys := make([]string, len(in.Statements))
+		said := make([]string, len(in.Statements))
 		for i, s := range in.Statements {
-			keys[i] = parameter(s, "PK")
+			said[i] = w.statement(s)
 		}
-		return strings.Join(keys, ", ")
+		if strings.Contains(said[0], ": ") { // of totals: a line for each
+			return strings.Join(said, "; ")
+		}
+		return strings.Join(said, ", ")
 	case *dynamodb.BatchGetItemInput:
 		var keys []string
 		for _, table := range slices.Sorted(maps.Keys(in.RequestItems)) {

@@ -45,7 +45,7 @@ func TestReadme(t *testing.T) {
 	if listed != len(files) {
 		t.Errorf("README.md lists %d scripts, and there are %d", listed, len(files))
 	}
-	for _, kind := range append(slices.Clone(kinds), "throttle=", "twice", "drop-answer", "forget") {
+	for _, kind := range append(slices.Clone(kinds), "throttle=", "half=", "twice", "drop-answer", "forget") {
 		if !strings.Contains(string(text), "`"+kind) {
 			t.Errorf("README.md does not explain %s", kind)
 		}

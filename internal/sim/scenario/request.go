@@ -48,7 +48,7 @@ func (w *world) intercept(_ context.Context, api string, in any, call func() (an
 		tell("arrives now: " + w.outcome(out, err))
 		return nil, errLost
 	}
-	out, err := w.someThrottled(in, call)
+	out, err := w.someRefused(in, call)
 	switch outcome := w.outcome(out, err); kind {
 	case "lose-answer":
 		tell(outcome + ", answer lost")
@@ -97,14 +97,15 @@ func refusal(api string) error {
 	return errDown
 }
 
-// someThrottled refuses the statements that the script says, inside an answer that is a success.
-func (w *world) someThrottled(in any, call func() (any, error)) (any, error) {
+// someRefused lets some statements be told, inside an answer that is a success, that they were throttled, which is so; or
+// of an internal error, though they are done.
+func (w *world) someRefused(in any, call func() (any, error)) (any, error) {
 	batch, ok := in.(*dynamodb.BatchExecuteStatementInput)
-	if !ok || len(w.trouble.throttle) == 0 {
+	throttle, half := w.trouble.statements["throttle"], w.trouble.statements["half"]
+	if !ok || len(throttle)+len(half) == 0 {
 		return call()
 	}
-	throttle := w.trouble.throttle
-	w.trouble.throttle = nil
+	w.trouble.statements = nil
 	all := batch.Statements
 	defer func() { batch.Statements = all }()
 	batch.Statements = nil
@@ -117,16 +118,23 @@ func (w *world) someThrottled(in any, call func() (any, error)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, answers := answer.(*dynamodb.BatchExecuteStatementOutput), []types.BatchStatementResponse(nil)
+	out, answers := answer.(*dynamodb.BatchExecuteStatementOutput), make([]types.BatchStatementResponse, len(all))
 	for i := range all {
 		if slices.Contains(throttle, i+1) {
-			answers = append(answers, types.BatchStatementResponse{Error: &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("throttled")}})
+			answers[i] = refusedStatement(types.BatchStatementErrorCodeEnumThrottlingError, "throttled")
 			continue
 		}
-		answers, out.Responses = append(answers, out.Responses[0]), out.Responses[1:]
+		answers[i], out.Responses = out.Responses[0], out.Responses[1:]
+		if slices.Contains(half, i+1) {
+			answers[i] = refusedStatement(types.BatchStatementErrorCodeEnumInternalServerError, "internal error")
+		}
 	}
 	out.Responses = answers
 	return out, nil
+}
+
+func refusedStatement(code types.BatchStatementErrorCodeEnum, message string) types.BatchStatementResponse {
+	return types.BatchStatementResponse{Error: &types.BatchStatementError{Code: code, Message: &message}}
 }
 
 // outcome is what an answer says.
@@ -143,6 +151,10 @@ func (w *world) outcome(out any, err error) string {
 				said[i] = "done"
 			case r.Error.Code == types.BatchStatementErrorCodeEnumDuplicateItem:
 				said[i] = "taken"
+			case r.Error.Code == types.BatchStatementErrorCodeEnumConditionalCheckFailed:
+				said[i] = "condition fails"
+			case r.Error.Code == types.BatchStatementErrorCodeEnumInternalServerError:
+				said[i] = "done (told: internal error)"
 			default:
 				said[i] = "throttled"
 			}

@@ -17,6 +17,7 @@ import (
 //	freeze-before=API    the process freezes with the request on its way; thaw lets both go on
 //	freeze-after=API     the process freezes when the request is done
 //	throttle=2,4         these statements of the first batch of statements are refused inside its success
+//	half=3               these are done, and told of an internal error inside its success
 //	twice                the function is called a second time with the same event
 //	drop-answer          the function's answer is lost on its way to Lambda
 //	forget               Lambda forgets what it was answered
@@ -24,9 +25,9 @@ import (
 // API is a request's name, then the first one counts; API:2 is the second, API:* every one; a number N alone
 // is the Nth request whatever its name.
 type trouble struct {
-	faults   []*fault
-	throttle []int
-	words    []string
+	faults     []*fault
+	statements map[string][]int // by kind: their places in the first batch of statements, from 1
+	words      []string
 }
 
 type fault struct {
@@ -38,9 +39,12 @@ type fault struct {
 
 var kinds = []string{"refuse", "deny", "lose-answer", "crash-before", "crash-after", "freeze-before", "freeze-after"}
 
+// statementKinds are what may become of some statements of a request.
+var statementKinds = []string{"throttle", "half"}
+
 // trouble takes the trouble from a command's arguments.
 func (a *arguments) trouble() *trouble {
-	t := &trouble{}
+	t := &trouble{statements: map[string][]int{}}
 	for _, kind := range kinds {
 		for text := a.pair(kind); text != ""; text = a.pair(kind) {
 			f := &fault{kind: kind, at: 1}
@@ -62,11 +66,13 @@ func (a *arguments) trouble() *trouble {
 			t.faults = append(t.faults, f)
 		}
 	}
-	for _, text := range strings.Split(a.pair("throttle"), ",") {
-		if n, err := strconv.Atoi(text); err == nil {
-			t.throttle = append(t.throttle, n)
-		} else if text != "" {
-			a.err = fmt.Errorf("throttle=%s is no list of numbers", text)
+	for _, kind := range statementKinds {
+		for _, text := range strings.Split(a.pair(kind), ",") {
+			if n, err := strconv.Atoi(text); err == nil {
+				t.statements[kind] = append(t.statements[kind], n)
+			} else if text != "" {
+				a.err = fmt.Errorf("%s=%s is no list of numbers", kind, text)
+			}
 		}
 	}
 	for _, word := range []string{"twice", "drop-answer", "forget"} {
@@ -107,8 +113,10 @@ func (t *trouble) unused() error {
 			return fmt.Errorf("%s never happened: there were %d such requests", f.kind, f.calls)
 		}
 	}
-	if len(t.throttle) > 0 {
-		return fmt.Errorf("throttle never happened")
+	for _, kind := range statementKinds {
+		if len(t.statements[kind]) > 0 {
+			return fmt.Errorf("%s never happened", kind)
+		}
 	}
 	if len(t.words) > 0 {
 		return fmt.Errorf("%s never happened", t.words[0])

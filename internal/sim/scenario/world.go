@@ -33,6 +33,7 @@ type world struct {
 	now      time.Time
 	engine   *embedded.Engine
 	counting aggregate.Counting
+	few      int // how many totals a batch writes one by one; 0: as many as the store does
 	names    *names
 	outbox   []*letter // what the producer has sent
 
@@ -55,6 +56,7 @@ type world struct {
 // create is the world command.
 func (w *world) create(a *arguments, out *report) error {
 	fifo, shards, receives := a.flag("fifo"), a.number("shards", 1), a.number("receives", 5)
+	w.few = a.number("few", 0)
 	batch, window := a.number("batch", 10), a.duration("window", 5*time.Minute)
 	file := a.pair("pipeline")
 	if file == "" {
@@ -111,7 +113,7 @@ func (w *world) mapFunctions(arn string, batch int, window time.Duration) (err e
 
 // store is a way to the tables for commands: no trouble befalls it.
 func (w *world) store(function string) (*store.Store, error) {
-	return store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plans[function], Events: eventsTable, Aggregates: totals, Counting: w.counting, Env: w.env()})
+	return store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plans[function], Events: eventsTable, Aggregates: totals, Counting: w.counting, OneByOne: w.few, Env: w.env()})
 }
 
 // close ends what is still frozen.
