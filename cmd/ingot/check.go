@@ -128,7 +128,7 @@ func (a *app) check(o checkOptions, named, configNamed bool) error {
 		return usage(err)
 	}
 	if o.events != "" {
-		if in.Events, err = a.sampleEvents(o, in); err != nil {
+		if in.Events, err = a.sampleEvents(in, o.events, o.now, nil); err != nil {
 			return usage(err)
 		}
 	}

@@ -31,13 +31,13 @@ const eventsJSON = `
     items                 count, leastBytes, mostBytes, meanBytes, largestLine, writeUnits, unitsEach
     updates               count, each, most: totals that an event moves`
 
-// sampleEvents plans the events of a file, as of now or the time that is given.
-func (a *app) sampleEvents(o checkOptions, in check.Input) (*sample.Report, error) {
+// sampleEvents plans the events of a file, as of now or the time that is given. each is told of every line; nil: nobody.
+func (a *app) sampleEvents(in check.Input, file, at string, each func(sample.Judged)) (*sample.Report, error) {
 	now := time.Now()
-	if o.now != "" {
+	if at != "" {
 		var err error
-		if now, err = time.Parse(time.RFC3339, o.now); err != nil {
-			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", o.now)
+		if now, err = time.Parse(time.RFC3339, at); err != nil {
+			return nil, fmt.Errorf("--now %q: write a time as in 2026-03-01T12:00:00Z", at)
 		}
 	}
 	secret, _ := a.env("INGOT_PII_KEY")
@@ -49,12 +49,12 @@ func (a *app) sampleEvents(o checkOptions, in check.Input) (*sample.Report, erro
 		fmt.Fprintf(a.stderr, "ingot: the events were not looked at, since %s has mistakes\n", in.Pipeline.Name)
 		return nil, nil
 	}
-	from, name, err := a.open(o.events, "name a file with one event a line with --events FILE")
+	from, name, err := a.open(file, "name a file with one event a line with --events FILE")
 	if err != nil {
 		return nil, err
 	}
 	defer from.Close()
-	return (&sample.Sampler{Pipeline: p, Now: now}).Read(name, from)
+	return (&sample.Sampler{Pipeline: p, Now: now, Each: each}).Read(name, from)
 }
 
 // open opens a file of events, or standard input for -. It also returns what to call it. next says what to do if the

@@ -20,9 +20,12 @@ var values = map[string]completion{
 	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"}, cobra.ShellCompDirectiveNoFileComp),
 	"data":     cobra.FixedCompletions([]string{"earthquakes\ta real week", "orders\tsynthetic"}, cobra.ShellCompDirectiveNoFileComp),
 
+	"architecture": cobra.FixedCompletions([]string{"arm64\tthe default", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
+
 	"pipeline":  filesNamed("yaml", "yml"),
 	"template":  filesNamed("yaml", "yml"),
 	"was":       filesNamed("yaml", "yml"),
+	"prices":    filesNamed("yaml", "yml"),
 	"samconfig": filesNamed("toml"),
 	"input":     filesNamed("ndjson", "jsonl", "json"),
 	"from":      filesNamed("ndjson", "jsonl", "json"),
@@ -30,7 +33,7 @@ var values = map[string]completion{
 	"parameter": parameters,
 
 	// What only the user knows.
-	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
+	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
 }

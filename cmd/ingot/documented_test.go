@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/explain"
 )
 
@@ -32,7 +33,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	for _, c := range []struct {
 		help   string
 		report any
-	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {versionJSON, build{}}} {
+	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}}} {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(c.report), names)
 		words := word.FindAllString(c.help, -1)

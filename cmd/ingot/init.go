@@ -275,5 +275,5 @@ func (a *app) initDiff(o initOptions, dir string) error {
 
 // owned reports whether a file is the user's own from the first day: nothing in it comes from a version of Ingot.
 func owned(name string) bool {
-	return name == "pipeline.yaml" || name == "README.md" || name == "go.mod" || strings.HasPrefix(name, "events/")
+	return name == "pipeline.yaml" || name == "README.md" || name == "go.mod" || name == scaffold.Prices || strings.HasPrefix(name, "events/")
 }

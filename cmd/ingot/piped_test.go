@@ -36,8 +36,12 @@ func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string
 func atRoot(t *testing.T) {
 	t.Helper()
 	root := t.TempDir()
-	for name, from := range map[string]string{"pipeline.yaml": "../../" + sampleshop.Pipeline, "template.yaml": "../../" + sampleshop.Template} {
+	for name, from := range map[string]string{"pipeline.yaml": "../../" + sampleshop.Pipeline, "template.yaml": "../../" + sampleshop.Template,
+		"prices/us-east-1.yaml": "../../prices/us-east-1.yaml"} {
 		text, err := os.ReadFile(from)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755)
+		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(root, name), text, 0o644)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/internal/estimate"
 )
 
 // ingest compares storing new events with a plain function and with the floor.
@@ -41,6 +43,8 @@ func (b *bench) ingest(ctx context.Context) error {
 	b.note("write units of the floor as the emulator charged the requests of ingot, in which it leaves out failed conditions")
 	b.atLeast("events a second, times the floor's", ratio(ours, floor, run.rate), 0.8)
 	b.atMost("client CPU of an event, part of a PutItem's", ratio(ours, sample, run.perThousand), 1.0/6)
+	_, cpu, _ := ours.spread(run.perThousand)
+	b.atMost("client CPU of an event, of what ingot cost supposes", cpu/1000/estimate.CPUPerMessage, 1)
 	// A duplicate of an earlier batch costs its failed condition: 15 in 5,000.
 	b.atMost("write units a new event", worst(ours, func(r run) float64 { return r.units / float64(r.events) }), 1.005)
 	b.atMost("requests a new event", worst(ours, func(r run) float64 { return r.requests / float64(r.events) }), 0.05)

@@ -136,6 +136,9 @@ func (p *producer) takeWaiting() []parcel {
 
 // disturb makes trouble with one original: what is to be sent now, and what waits for the next burst.
 func (p *producer) disturb(original parcel) []parcel {
+	if p.world.trouble.calm {
+		return []parcel{original}
+	}
 	if p.chance(chanceLate) {
 		original.kind, original.ours = sentLate, true
 		p.waiting = append(p.waiting, original)

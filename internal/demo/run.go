@@ -26,6 +26,8 @@ type Config struct {
 	// Repeat sends the data so often; 0 means once. Copies need Copier.
 	Repeat int
 	Copier *Copier
+	// Calm makes no trouble: what the events cost by themselves.
+	Calm bool
 	// Progress is told how far the run is; nil: nobody.
 	Progress func(Step)
 	// Tamper changes tables behind Ingot's back before they are checked: for tests of the checks.
@@ -146,7 +148,7 @@ func (r *run) one(ctx context.Context, copied int, line Line) error {
 		return err
 	}
 	if r.world == nil {
-		if r.world, err = newWorld(ctx, r.Plan, r.Counting, r.Seed, item.At); err != nil {
+		if r.world, err = newWorld(ctx, r.Config, item.At); err != nil {
 			return err
 		}
 		r.producer = &producer{world: r.world, data: &r.Data, die: source(r.Seed, forProducer)}

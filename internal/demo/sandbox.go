@@ -30,6 +30,7 @@ type sandbox struct {
 	warm     handle // nil: cold
 	killed   bool   // the last invocation was
 	requests int    // to DynamoDB
+	batches  int    // invocations that were given something
 }
 
 type handle func(ctx context.Context, payload []byte) ([]byte, error)
@@ -40,6 +41,9 @@ var errKilled = errors.New("the sandbox was killed")
 // killed invocation writes later.
 func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, err error) {
 	s.killed = false
+	if records(payload) > 0 {
+		s.batches++
+	}
 	s.count(payload)
 	if s.warm == nil {
 		if s.warm, err = s.cold(ctx); err != nil {

@@ -67,7 +67,7 @@ func (w *world) work(ctx context.Context) error {
 // rolls them as often on a busy day as on a quiet one, so a mark has as many neighbours in a total of a million
 // events as in one of a thousand. Only the first roll is left to chance, so that a short run has one too.
 func (w *world) rollDue() bool {
-	if w.rolled.IsZero() {
+	if w.rolled.IsZero() && !w.trouble.calm {
 		return w.trouble.chance(shardsRolled, chanceRolled)
 	}
 	return w.clock.Now().Sub(w.rolled) >= rollAfter

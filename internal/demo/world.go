@@ -54,10 +54,11 @@ const (
 )
 
 // newWorld builds everything at the time of the first event.
-func newWorld(ctx context.Context, p *pipeline.Pipeline, counting aggregate.Counting, seed uint64, first time.Time) (*world, error) {
+func newWorld(ctx context.Context, c Config, first time.Time) (*world, error) {
+	p, counting, seed := c.Plan, c.Counting, c.Seed
 	w := &world{clock: stack.NewClock(first), plan: p, counting: counting, ledger: newLedger(counting), jitter: source(seed, forJitter),
 		perMessage: newNaive(p), perChange: newNaive(p)}
-	w.trouble = &trouble{die: source(seed, forTrouble), ledger: w.ledger, items: w.items}
+	w.trouble = &trouble{calm: c.Calm, die: source(seed, forTrouble), ledger: w.ledger, items: w.items}
 	w.engine = embedded.New(embedded.Config{Now: w.clock.Now, Seed: seed, RollAfter: -1, Intercept: w.trouble.intercept})
 	var err error
 	if w.reader, err = w.open(); err != nil {

@@ -27,9 +27,10 @@ const (
 	costEvents = 1000
 	costTotals = 20
 	costBatch  = 100
+	costPage   = "docs/cost.md"
 )
 
-// The README's table of costs, measured. Requests and units are counted by the embedded engine by DynamoDB's
+// The table of costs, measured. Requests and units are counted by the embedded engine by DynamoDB's
 // rules; run it with -v to see them.
 func TestCostTable(t *testing.T) {
 	var want strings.Builder
@@ -62,11 +63,11 @@ func TestCostTable(t *testing.T) {
 	row("for comparison: a plain ADD for each event, which counts redeliveries twice", plainADDs(t), costEvents)
 	t.Logf("per event:\n%s", want.String())
 	var got strings.Builder
-	for _, r := range table(t, "README.md", "costs") {
+	for _, r := range table(t, costPage, "costs") {
 		fmt.Fprintf(&got, "| %s |\n", strings.Join(r, " | "))
 	}
 	if got.String() != want.String() {
-		t.Errorf("the README's table of costs should be\n%s", want.String())
+		t.Errorf("the table of costs should be\n%s", want.String())
 	}
 }
 
@@ -114,7 +115,7 @@ func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWo
 		w.items = append(w.items, item)
 	}
 	if size := w.items[0].Size(); size < 350 || size > 450 {
-		t.Fatalf("an item has %d bytes, and the README says 400", size)
+		t.Fatalf("an item has %d bytes, and the page says 400", size)
 	}
 	return w
 }

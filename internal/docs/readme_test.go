@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"os/exec"
@@ -9,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-var update = flag.Bool("update", false, "write the figures of the README's demo excerpt anew")
+var update = flag.Bool("update", false, "write the figures of the excerpts of the tool's output anew")
 
 // tool builds the tool, as the README's go run does. Built once for all tests that need it.
 func tool(t *testing.T) string {
@@ -31,7 +34,13 @@ func tool(t *testing.T) string {
 // TestTool runs what the documents say of the tool.
 func TestTool(t *testing.T) {
 	binary := tool(t)
-	t.Run("demo excerpt", func(t *testing.T) { testDemoExcerpt(t, binary) })
+	t.Run("demo excerpt", func(t *testing.T) { testExcerpt(t, binary, "README.md", "text demo", "demo") })
+	t.Run("cost excerpt", func(t *testing.T) {
+		testExcerpt(t, binary, "README.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline", sampleshop.Pipeline)
+	})
+	t.Run("cost in full", func(t *testing.T) {
+		testExcerpt(t, binary, "docs/cost.md", "text cost", "cost", "--rate", "100", "--prices", "prices/us-east-1.yaml", "--pipeline", sampleshop.Pipeline)
+	})
 	t.Run("commands", func(t *testing.T) { testCommands(t, binary) })
 	t.Run("six words", func(t *testing.T) { testHelpWords(t, binary) })
 }
@@ -49,19 +58,21 @@ func TestGoVersion(t *testing.T) {
 	}
 }
 
-// testDemoExcerpt holds the README's session to what the demo prints: its lines in order, gaps marked by ….
-func testDemoExcerpt(t *testing.T, binary string) {
-	cmd := exec.Command(binary, "demo")
+// testExcerpt holds a document's excerpt of what a command prints to what it prints: its lines in order, gaps marked by …
+func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
+	cmd := exec.Command(binary, args...)
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("ingot demo: %v", err)
+		t.Fatalf("ingot %s: %v", strings.Join(args, " "), err)
 	}
-	excerpt := blocksOf(t, "README.md", "text demo")[0].text
+	// The sample shop's file at the root may be a user's own by now; the command reads the copy.
+	out = bytes.ReplaceAll(out, []byte(sampleshop.Pipeline), []byte("pipeline.yaml"))
+	excerpt := blocksOf(t, document, info)[0].text
 	if *update {
 		fresh := refreshed(excerpt, string(out))
-		text := strings.Replace(read(t, "README.md"), excerpt, fresh, 1)
-		if err := os.WriteFile(filepath.Join(root, "README.md"), []byte(text), 0o644); err != nil {
+		text := strings.Replace(read(t, document), excerpt, fresh, 1)
+		if err := os.WriteFile(filepath.Join(root, document), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		excerpt = fresh
@@ -73,7 +84,7 @@ func testDemoExcerpt(t *testing.T, binary string) {
 		}
 		i := slices.Index(lines, line)
 		if i < 0 {
-			t.Errorf("the demo does not print the line, or not here:\n%s\nif its figures have changed, run: go test -run TestTool ./internal/docs -update", line)
+			t.Errorf("ingot %s does not print the line, or not here:\n%s\nif its figures have changed, run: go test -run TestTool ./internal/docs -update", args[0], line)
 			continue
 		}
 		lines = lines[i+1:]
@@ -82,7 +93,8 @@ func testDemoExcerpt(t *testing.T, binary string) {
 
 var figures = regexp.MustCompile(`[-0-9.,:TZ]+| +`)
 
-// refreshed is the excerpt with each line as the output has it now; figures and spaces aside it is the same line.
+// refreshed is the excerpt with each line as the output has it now, in its order; figures and spaces aside it is the
+// same line.
 func refreshed(excerpt, out string) string {
 	lines := strings.Split(out, "\n")
 	var fresh []string
@@ -90,8 +102,8 @@ func refreshed(excerpt, out string) string {
 		i := slices.IndexFunc(lines, func(l string) bool {
 			return line != "" && figures.ReplaceAllString(l, "") == figures.ReplaceAllString(line, "")
 		})
-		if i >= 0 && !slices.Contains(lines, line) {
-			line = lines[i]
+		if i >= 0 {
+			line, lines = lines[i], lines[i+1:]
 		}
 		fresh = append(fresh, line)
 	}

@@ -5,8 +5,7 @@ import "math"
 // Sustained is about how many changes a second one streams function of so many MB counts, if each change moves so many
 // totals and no two changes of a batch share one. Fewer updates are needed where they do.
 func Sustained(memory int, updates float64) float64 {
-	cores := float64(memory) / MemoryOfOneCPU
-	computing := (CPUPerChange + updates*CPUPerUpdate) / cores
+	computing := (CPUPerChange + updates*CPUPerUpdate) / cores(memory)
 	waiting := updates * RequestsPerUpdate * Latency / InFlight
 	return 1 / (computing + waiting)
 }

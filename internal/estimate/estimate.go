@@ -1,5 +1,5 @@
-// Package estimate says beforehand what one update of a total will cost: its item's size with all the marks it may
-// carry, and so the write units that each update takes.
+// Package estimate says beforehand what the two functions will take: requests, units and time of a batch, and what one
+// update of a total costs, with its item's size and all the marks it may carry.
 package estimate
 
 import (

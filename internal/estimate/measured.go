@@ -1,8 +1,10 @@
 package estimate
 
-// What `make bench` measures of the streams function, which holds its own figures to these: they are what a function
-// takes at most, on one core, and so what check and the operating guide promise at least.
+// What `make bench` measures of the two functions, which holds its own figures to these: they are what a function takes
+// at most, on one core, and so what check, cost and the operating guide promise at least.
 const (
+	// CPUPerMessage is seconds of one core for a message that is stored.
+	CPUPerMessage = 75e-6
 	// CPUPerChange and CPUPerUpdate are seconds of one core for a change, and for each update of a total beside it.
 	CPUPerChange = 75e-6
 	CPUPerUpdate = 50e-6
@@ -13,6 +15,9 @@ const (
 	// InFlight is how many of them are under way at once.
 	InFlight = 4
 )
+
+// ArchiveLatency is how many seconds it takes to put an object into the archive. It is supposed, not measured.
+const ArchiveLatency = 30e-3
 
 // What AWS documents.
 const (

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/frequent"
@@ -31,10 +32,19 @@ const (
 	hashDigits = 16
 )
 
-// Sampler plans events. All fields are required.
+// Sampler plans events.
 type Sampler struct {
-	Pipeline *pipeline.Pipeline
-	Now      time.Time // by which an event is Expired or not
+	Pipeline *pipeline.Pipeline // required
+	Now      time.Time          // by which an event is Expired or not; required
+	Each     func(Judged)       // is told of every line, in order; nil: nobody
+}
+
+// Judged is one line and what would become of it.
+type Judged struct {
+	Verdict       event.Verdict
+	Bytes         int                      // of the line
+	Item          *event.Item              // nil: it cannot be planned
+	Contributions []aggregate.Contribution // of an item that would be written
 }
 
 // run is the state of one reading.
@@ -74,36 +84,48 @@ func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
 		case errors.Is(err, ndjson.ErrTooLong):
 			x.report.Lines++
 			x.refused(line.Number, event.Poisoned(event.Undecodable, err.Error()))
+			x.tell(Judged{Verdict: event.Poison})
 		case err != nil:
 			return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
 		default:
 			x.report.Lines++
-			x.line(line)
+			judged := x.line(line)
+			judged.Bytes = len(line.Text)
+			x.tell(judged)
 		}
 	}
 	x.finish()
 	return &x.report, nil
 }
 
+func (x *run) tell(j Judged) {
+	if x.Each != nil {
+		x.Each(j)
+	}
+}
+
 // line judges one line.
-func (x *run) line(line ndjson.Line) {
+func (x *run) line(line ndjson.Line) (judged Judged) {
+	judged.Verdict = event.Poison
 	opened, err := envelope.Open(envelope.Message{Body: line.Text})
 	if err != nil {
 		x.refused(line.Number, err)
-		return
+		return judged
 	}
 	item, err := x.Pipeline.PlanEvent(opened.Event)
 	var refusal *event.Refusal
 	switch {
 	case err == nil:
 		x.fieldsOf(item.Type).see(opened.Data.Root())
-		x.item(line.Number, item)
+		judged.Item = item
+		judged.Verdict, judged.Contributions = x.item(line.Number, item)
 	case errors.As(err, &refusal) && refusal.Type != "":
 		x.fieldsOf(refusal.Type).see(opened.Data.Root())
 		fallthrough
 	default:
 		x.refused(line.Number, err)
 	}
+	return judged
 }
 
 // refused counts a line that would not be stored.
@@ -128,37 +150,37 @@ func (x *run) count(v Verdict, line int, detail string) {
 	known.Count++
 }
 
-// item judges an item by what the lines before it stored.
-func (x *run) item(line int, item *event.Item) {
+// item judges an item by what the lines before it stored, and returns what it adds to totals if it is written.
+func (x *run) item(line int, item *event.Item) (event.Verdict, []aggregate.Contribution) {
 	if item.ExpiresAt != 0 && !x.Now.Before(time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin)) {
 		x.count(Verdict{Verdict: event.Expired.String(), Reason: string(event.PastExpiry), Type: item.Type}, line, "")
-		return
+		return event.Expired, nil
 	}
-	v := Verdict{Verdict: event.Inserted.String(), Type: item.Type}
+	verdict, reason := event.Inserted, ""
 	key := hashOf(item.Key)
 	now := stored{maphash.String(seed, item.Type+"\x00"+string(item.Digest[:])), item.Revision}
 	before, taken := x.stored[key]
 	switch {
 	case !taken:
 	case now.newer(before):
-		v.Verdict = event.Updated.String()
+		verdict = event.Updated
 	case before.newer(now):
-		v.Verdict = event.Stale.String()
+		verdict = event.Stale
 	case before.digest == now.digest:
-		v.Verdict = event.Duplicate.String()
+		verdict = event.Duplicate
 	default:
-		v.Verdict, v.Reason = event.Conflict.String(), string(event.DigestDiffers)
+		verdict, reason = event.Conflict, string(event.DigestDiffers)
 	}
-	x.count(v, line, "")
-	if v.Verdict != event.Inserted.String() && v.Verdict != event.Updated.String() {
-		return
+	x.count(Verdict{Verdict: verdict.String(), Reason: reason, Type: item.Type}, line, "")
+	if verdict != event.Inserted && verdict != event.Updated {
+		return verdict, nil
 	}
 	if taken || len(x.stored) < x.limit {
 		x.stored[key] = now
 	} else {
 		x.report.Bounded = true
 	}
-	x.written(line, item)
+	return verdict, x.written(line, item)
 }
 
 // newer reports whether a replaces b under mode latest.
@@ -166,8 +188,8 @@ func (a stored) newer(b stored) bool {
 	return a.revision != nil && b.revision != nil && a.revision.Cmp(*b.revision) > 0
 }
 
-// written counts what an item costs and moves.
-func (x *run) written(line int, item *event.Item) {
+// written counts what an item costs and moves, and returns what it moves.
+func (x *run) written(line int, item *event.Item) []aggregate.Contribution {
 	size := item.Size()
 	i := &x.report.Items
 	if i.Count++; i.Count == 1 || size < i.Least {
@@ -189,6 +211,7 @@ func (x *run) written(line int, item *event.Item) {
 	}
 	x.report.Updates.Count += len(list)
 	x.report.Updates.Most = max(x.report.Updates.Most, len(list))
+	return list
 }
 
 // hiddenMark begins the word of a key that is counted by its hash.

@@ -18,6 +18,9 @@ import (
 //go:embed files
 var files embed.FS
 
+// Prices is the file of prices, for ingot cost. It is the user's own from the first day.
+const Prices = "prices/us-east-1.yaml"
+
 // Ingot is the module path of the library.
 const Ingot = "github.com/ingot-events/ingot"
 
@@ -131,13 +134,17 @@ func stackName(module string) string {
 }
 
 // Files are the files of the repository, in the order in which a reader wants them. sample holds the
-// template.yaml and the env.json of the sample shop.
+// template.yaml and the env.json of the sample shop, and the file of prices.
 func (r *Repository) Files(sample fs.FS) ([]File, error) {
 	base, err := fs.ReadFile(sample, "template.yaml")
 	if err != nil {
 		return nil, err
 	}
 	env, err := fs.ReadFile(sample, "env.json")
+	if err != nil {
+		return nil, err
+	}
+	prices, err := fs.ReadFile(sample, Prices)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +170,7 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 		File{"go.mod", r.goMod()},
 		File{"events/sample.ndjson", []byte(strings.Join(r.sample, "\n") + "\n")},
 		File{"events/ingest.json", sqsEvent(r.sample[0])},
+		File{Prices, prices},
 	)
 	return list, nil
 }

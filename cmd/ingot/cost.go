@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/cost"
+	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const costHelp = `Computes what a pipeline costs at a rate of events: requests and units of each part for a million events and
+for a month, and dollars with a file of prices. prices/us-east-1.yaml is such a file; it says where each price is from.
+
+Without --events every event is supposed to be of the type that costs the most, of 1 KB, and no two events of
+a batch to move the same total. With --events, sizes, types, repetitions and totals are those of the sample,
+whose events are supposed to come in its order and at the rate.
+
+Counted is what a stack of template.yaml takes month by month once its first events expire. No request is sent:
+the figures are estimates, from what the functions send and from what they took in the benchmarks.
+
+Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.
+
+` + costJSON
+
+// costJSON documents --output json; a test holds it to cost.Report.
+const costJSON = `With --output json, one object:
+  pipeline, rate          messages a second
+  duplicates, hours       more deliveries for each message; of the month
+  messages, partitions    in the month; of the events table
+  memory, architecture    of each function
+  events                  file, lines, type, indexes, bytes, updatesEachChange: what is supposed of them
+  batches                 ingest, streams: messages and changes that a function is given at once
+  partial                 true: the sample is shorter than a batch of each partition
+  grows                   true: some events are kept for ever
+  prices                  file, region; absent if none were given
+  parts[]                 name, counted, aMillion, aMonth, price, dollarsAMillion, dollarsAMonth
+  dollarsAMillion         the sums of the parts; absent without prices
+  dollarsAMonth
+  unpriced[]              names of prices that are missing; what is billed by them is not in the sums`
+
+type costOptions struct {
+	pipeline, prices   string
+	events, now        string
+	architecture       string
+	rate, duplicates   float64
+	partitions, memory int
+}
+
+func newCost(a *app) *cobra.Command {
+	var o costOptions
+	cmd := &cobra.Command{
+		Use:   "cost",
+		Short: "Compute what a pipeline costs at a rate of events",
+		Long:  costHelp,
+		Example: `  ingot cost --rate 100
+  ingot cost --rate 100 --prices prices/us-east-1.yaml
+  ingot cost --rate 2000 --prices prices/us-east-1.yaml --memory 1024 --duplicates 0.02
+  ingot cost --rate 100 --output json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := namesFiles(cmd, "pipeline", "prices", "events"); err != nil {
+				return err
+			}
+			if !cmd.Flags().Changed("rate") {
+				return usage(fmt.Errorf("say how many events come each second, as in %s --rate 100", cmd.CommandPath()))
+			}
+			return a.cost(o)
+		},
+	}
+	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline")
+	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second, on average over the month")
+	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices; without one no dollars are shown")
+	cmd.Flags().StringVar(&o.events, "events", "", "take sizes, types and folding from the events of this file, one a line, or of standard input with -")
+	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
+	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0, "further deliveries for each event, such as 0.02, beside what repeats in --events")
+	cmd.Flags().IntVar(&o.partitions, "partitions", 0, "partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
+	cmd.Flags().IntVar(&o.memory, "memory", 512, "memory of each function in MB: 128 to 10240")
+	cmd.Flags().StringVar(&o.architecture, "architecture", "arm64", "processor of both functions: arm64 or x86_64")
+	return cmd
+}
+
+// newTable is how many partitions a new table on demand has.
+const newTable = 4
+
+func (a *app) cost(o costOptions) error {
+	in, err := o.input()
+	if err != nil {
+		return usage(err)
+	}
+	text, err := readFile(o.pipeline, "name the pipeline with --pipeline FILE")
+	if err != nil {
+		return usage(err)
+	}
+	file := check.File{Name: o.pipeline, Text: text}
+	if in.Pipeline, err = file.Load(pipeline.CheckOnly()); err != nil {
+		return usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+	}
+	if in.Partitions == 0 {
+		in.Partitions = min(maxPartitions, max(newTable, estimate.Shards(o.rate)))
+	}
+	if o.prices != "" {
+		if text, err = readFile(o.prices, "name a file of prices with --prices FILE"); err == nil {
+			in.Prices, err = cost.ReadPrices(o.prices, text)
+		}
+		if err != nil {
+			return usage(err)
+		}
+	}
+	if o.events != "" {
+		in.Events = cost.NewSampled(sampleName(o.events), in.Partitions, cost.InBatch(o.rate, in.Partitions))
+		if _, err = a.sampleEvents(check.Input{Pipeline: file}, o.events, o.now, in.Events.Add); err != nil {
+			return usage(err)
+		}
+		if in.Events.Empty() {
+			return usage(fmt.Errorf("%s holds no event; give it at least one line, or leave out --events", sampleName(o.events)))
+		}
+	}
+	report := cost.Compute(in)
+	if a.json() {
+		return report.WriteJSON(a.stdout)
+	}
+	return report.WriteText(a.stdout)
+}
+
+// input takes over the figures of the command line.
+func (o costOptions) input() (cost.Input, error) {
+	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory, Architecture: o.architecture}
+	switch {
+	case !(o.rate > 0) || o.rate > maxPartitions*estimate.ChangesPerShard:
+		return in, fmt.Errorf("--rate %v: give events a second, more than 0 and at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)
+	case o.duplicates < 0 || o.duplicates > 100 || math.IsNaN(o.duplicates):
+		return in, fmt.Errorf("--duplicates %v: give further deliveries for each event, 0 to 100", o.duplicates)
+	case o.partitions != 0 && (o.partitions < 1 || o.partitions > maxPartitions):
+		return in, fmt.Errorf("--partitions %d: give 1 to %d", o.partitions, maxPartitions)
+	case o.memory < estimate.LeastMemory || o.memory > estimate.MostMemory:
+		return in, fmt.Errorf("--memory %d: give MB, %d to %d", o.memory, estimate.LeastMemory, estimate.MostMemory)
+	case o.architecture != "arm64" && o.architecture != "x86_64":
+		return in, fmt.Errorf("--architecture %q: write arm64 or x86_64", o.architecture)
+	}
+	return in, nil
+}
+
+// sampleName is what a file of events is called.
+func sampleName(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
+}

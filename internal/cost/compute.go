@@ -1,0 +1,275 @@
+package cost
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/emf"
+	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/function"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Input is what a cost is computed from.
+type Input struct {
+	Name         string // of the pipeline's file
+	Pipeline     *pipeline.Pipeline
+	Rate         float64  // messages a second, above 0
+	Duplicates   float64  // messages that are delivered once more, for each message
+	Partitions   int      // of the events table, at least 1
+	Memory       int      // of each function, in MB
+	Architecture string   // of both functions: arm64 or x86_64
+	Events       *Sampled // sample events; nil: none
+	Prices       *Prices  // nil: none are given
+	// Messages and Changes are how many a function is given at once; 0: as many as come.
+	Messages, Changes float64
+}
+
+// hours is how long a month is, as AWS bills it.
+const hours = 730
+
+// What template.yaml makes, whatever the rate.
+const (
+	// alarmMetrics are the metrics that alarms watch, apart from those of indexes, which have one alarm each.
+	alarmMetrics = 16
+	// leastPolls is how often a second Lambda asks a queue that is empty: two pollers, for 20 seconds each.
+	leastPolls = 2.0 / 20
+	// windowSeconds is the tumbling window of the stream's mapping, at whose end the function is invoked once more.
+	windowSeconds = 900
+	// platformLog is about how many bytes Lambda logs of an invocation itself: that it starts, ends, and what it took.
+	platformLog = 700
+)
+
+// load is what happens in a second.
+type load struct {
+	*events
+	scale    float64 // seconds' worth of one message of the sample
+	messages float64 // that are handed to the ingest function
+	put      estimate.Put
+	batches  float64 // of the ingest function
+	count    estimate.Count
+	counted  float64 // batches of the streams function
+}
+
+// Compute says what the pipeline costs.
+func Compute(in Input) *Report {
+	e := in.events()
+	e.duplicates(in.Duplicates)
+	own := 1 + in.Duplicates
+	if in.Messages == 0 {
+		in.Messages = estimate.InBatch(in.Rate*own/estimate.Pollers, e.bytes/e.messages)
+	}
+	if in.Changes == 0 {
+		in.Changes = estimate.InBatch((e.changes()+e.expire)*in.Rate/e.messages/float64(in.Partitions), 2*e.bytes/e.messages)
+	}
+	return newLoad(e, in).report(in)
+}
+
+// events are the sample's, or the worst that the pipeline allows.
+func (in Input) events() *events {
+	if in.Events != nil && in.Events.messages > 0 {
+		return in.Events.finish(in.Rate)
+	}
+	_, worst := dearest(in.Pipeline)
+	return supposed(worst)
+}
+
+// shape is what a pipeline says of all items of one event type.
+type shape struct {
+	indexes    int                     // that an item can be in
+	retain     time.Duration           // 0: it is kept for ever
+	aggregates []*aggregate.Definition // that the type feeds
+}
+
+// dearest is the event type whose items cost the most write units.
+func dearest(p *pipeline.Pipeline) (name string, worst shape) {
+	most := -1
+	spec := p.Describe().Spec
+	for _, typ := range slices.Sorted(maps.Keys(spec.Events)) {
+		s := shape{indexes: len(spec.Events[typ].Indexes), retain: spec.Events[typ].Retain}
+		for _, def := range p.Definitions() {
+			if _, feeds := spec.Aggregates[def.Name].From[typ]; feeds {
+				s.aggregates = append(s.aggregates, def)
+			}
+		}
+		units := s.indexes + len(s.aggregates)
+		if s.retain > 0 {
+			units += len(s.aggregates)
+		}
+		if units > most {
+			name, worst, most = typ, s, units
+		}
+	}
+	return name, worst
+}
+
+// newLoad packs the events into batches.
+func newLoad(e *events, in Input) *load {
+	l := &load{events: e, scale: in.Rate / e.messages}
+	l.messages = in.Rate * (1 + in.Duplicates)
+	l.batches = l.messages / in.Messages
+	share := in.Messages / (e.messages * (1 + in.Duplicates)) // of one batch in the sample
+	writes := e.changes() + e.taken() - e.verdicts[event.Updated]
+	l.put = estimate.Put{Messages: in.Messages, Writes: writes * share, Taken: e.taken() * share, Replaced: e.verdicts[event.Updated] * share, Compared: e.verdicts[event.Conflict] * share}
+
+	changing := (e.changes() + e.expire) * l.scale
+	if changing > 0 {
+		l.counted = changing / in.Changes
+		updates, leaving, looks := e.updates()
+		each := l.scale / l.counted
+		l.count = estimate.Count{Changes: in.Changes, Updates: (updates + leaving) * each, Looks: (looks + looks*leaving/math.Max(1, updates)) * each, Archived: e.expire * each}
+	}
+	return l
+}
+
+// updates are the updates of totals when events are stored and when they expire, and how many of the first are of totals
+// that the function has not seen.
+func (e *events) updates() (storing, leaving, looks float64) {
+	for _, s := range e.sums {
+		storing, looks = storing+s.updates, looks+s.looks
+		leaving += s.updates * s.leave / s.steps
+	}
+	return storing, leaving, looks
+}
+
+// units are the write units of these updates: without marks, what marks add, and all of those of events that expire.
+func (e *events) units() (plain, marks, leaving float64) {
+	for _, s := range e.sums {
+		plain, marks = plain+s.plain, marks+s.full-s.plain
+		leaving += s.full * s.leave / s.steps
+	}
+	return plain, marks, leaving
+}
+
+// report writes down what a month of the load takes.
+func (l *load) report(in Input) *Report {
+	r := &Report{Pipeline: in.Name, Rate: in.Rate, Hours: hours, Messages: in.Rate * hours * 3600, Partitions: in.Partitions, Memory: in.Memory,
+		Architecture: in.Architecture, Prices: in.Prices.about(), Duplicates: in.Duplicates}
+	l.about(in, r)
+	each := func(of float64) float64 { return of * l.scale } // a second, of what is summed over the sample
+	add := func(part, billed, price string, aSecond float64) {
+		r.add(in.Prices, part, billed, price, aSecond*hours*3600)
+	}
+
+	asks := math.Max(leastPolls, l.messages/math.Min(10, l.put.Messages))
+	add("queue", "SQS requests", SQSRequests, each(l.chunks)+asks*math.Max(1, l.chunks/l.events.messages)+l.messages/math.Min(10, l.put.Messages)+each(l.letters()))
+	seconds := l.put.Seconds(in.Memory)
+	add("ingest function", "invocations", LambdaRequests, l.batches)
+	add("ingest function", "GB-seconds", gbSeconds(in.Architecture), l.batches*seconds*gigabytes(in.Memory))
+	add("puts", "write units", WriteUnits, each(l.table))
+	add("puts", "DynamoDB requests", "", l.batches*l.put.Requests())
+	add("indexes", "write units", WriteUnits, each(l.index))
+	add("repetitions", "write units", WriteUnits, each(l.refused))
+	if !l.put.Single() {
+		add("repetitions", "read units", ReadUnits, each(l.reread))
+	}
+
+	windows := 0.0
+	if l.counted > 0 {
+		windows = float64(in.Partitions) / windowSeconds
+	}
+	streaming := l.counted * l.count.Seconds(in.Memory)
+	plain, marks, leaving := l.units()
+	storing, removing, looks := l.updates()
+	asking := l.counted * l.count.Requests()
+	add("streams function", "invocations", LambdaRequests, l.counted+windows)
+	add("streams function", "GB-seconds", gbSeconds(in.Architecture), streaming*gigabytes(in.Memory))
+	add("totals", "write units", WriteUnits, each(plain))
+	if !l.count.Single() {
+		add("totals", "read units", ReadUnits, each(looks)/2)
+	}
+	add("totals", "DynamoDB requests", "", share(asking, storing, removing))
+	add("marks", "write units", WriteUnits, each(marks))
+	add("expiry", "write units", WriteUnits, each(leaving))
+	if !l.count.Single() {
+		add("expiry", "read units", ReadUnits, each(looks)/2*removing/math.Max(1, storing))
+	}
+	add("expiry", "DynamoDB requests", "", share(asking, removing, storing))
+
+	add("archive", "PUT requests", ArchivePuts, each(l.expire))
+	r.add(in.Prices, "archive", "GB more each month", ArchiveStorage, each(l.expired)*ArchiveForm*hours*3600/gigabyte)
+	r.Grows = l.forever.table > 0
+	// What is kept for ever is counted as it stands after a month. Backups hold the table without its indexes.
+	stored := func(h func(held) float64) float64 {
+		return each(h(l.kept))/gigabyte + each(h(l.forever))*hours*3600/gigabyte
+	}
+	r.add(in.Prices, "storage", "GB-months", Storage, stored(held.all))
+	r.add(in.Prices, "storage", "GB-months of backup", Backup, stored(func(h held) float64 { return h.table }))
+
+	r.add(in.Prices, "watching", "metrics", Metrics, float64(len(function.IngestMetrics())+len(function.StreamsMetrics())))
+	r.add(in.Prices, "watching", "alarms", Alarms, float64(alarmMetrics+len(in.Pipeline.Indexes())))
+	add("watching", "GB of logs", Logs, (l.batches*logged("ingest", function.IngestMetrics())+(l.counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
+	add("watching", "traces", Traces, traced(l.batches)+traced(l.counted+windows))
+	r.add(in.Prices, "secret", "secrets", Secrets, 1)
+	r.finish()
+	return r
+}
+
+// about says what the figures suppose.
+func (l *load) about(in Input, r *Report) {
+	r.Batches.Ingest, r.Batches.Streams = l.put.Messages, l.count.Changes
+	r.Events = Events{File: l.file, Messages: int(l.events.messages), Bytes: l.bytes / l.events.messages}
+	if l.file == "" {
+		name, worst := dearest(in.Pipeline)
+		r.Events = Events{Type: name, Bytes: supposedBytes, Indexes: worst.indexes}
+	}
+	storing, leaving, _ := l.updates()
+	r.Events.Updates = (storing + leaving) / math.Max(1, l.changes()+l.expire)
+	if l.file != "" {
+		r.Partial = l.changes()/float64(in.Partitions) < float64(in.Events.batch)
+	}
+}
+
+// share is the part of a sum that falls to one of two that make it up.
+func share(sum, one, other float64) float64 {
+	if one == 0 {
+		return 0
+	}
+	return sum * one / (one + other)
+}
+
+const gigabyte = 1 << 30
+
+// ArchiveForm is how much larger an object of the archive is than the item. A test holds it to what the engine keeps.
+const ArchiveForm = 1.3
+
+func gigabytes(memory int) float64 { return float64(memory) / 1024 }
+
+func gbSeconds(architecture string) string {
+	if architecture == "x86_64" {
+		return LambdaX86
+	}
+	return LambdaArm
+}
+
+// traced is how many traces X-Ray records of a function that is invoked so often a second: one each second, and a
+// twentieth of the others (Lambda developer guide, "Visualize Lambda function invocations using AWS X-Ray").
+func traced(aSecond float64) float64 {
+	return math.Min(1, aSecond) + math.Max(0, aSecond-1)/20
+}
+
+// logged is how many bytes a function logs in an invocation: its metrics, the line for people, and Lambda's own.
+func logged(name string, metrics []function.Metric) float64 {
+	var out bytes.Buffer
+	at := time.Date(2026, 1, 2, 3, 4, 5, 123456789, time.UTC) // any, as long as it is always the same
+	emitter := emf.Emitter{Out: &out, Now: func() time.Time { return at }, Namespace: function.Namespace, Service: "ingot", Function: cmp.Or(name, "function")}
+	values, attrs := make([]emf.Metric, len(metrics)), make([]slog.Attr, len(metrics))
+	for i, m := range metrics {
+		values[i], attrs[i] = emf.Metric{Name: m.Name, Unit: m.Unit, Value: 100}, slog.Float64(m.Name, 100)
+	}
+	if err := emitter.Emit("00000000-0000-0000-0000-000000000000", values); err != nil {
+		return platformLog // cannot be: a buffer takes everything
+	}
+	record := slog.NewRecord(at, slog.LevelInfo, name, 0)
+	record.AddAttrs(attrs...)
+	_ = slog.NewJSONHandler(&out, nil).Handle(context.Background(), record) // to a buffer
+	return float64(out.Len() + platformLog)
+}
