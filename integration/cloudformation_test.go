@@ -37,11 +37,8 @@ func (c cloudFormation) call(t *testing.T, action string, values url.Values) (an
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Close = true // a kept connection would outlive the tests
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	// LocalStack reads Region and service from the signature, and does not check it.
-	request.Header.Set("Authorization",
-		"AWS4-HMAC-SHA256 Credential=test/20260101/"+endpoint.Region+"/cloudformation/aws4_request, SignedHeaders=host, Signature=none")
+	sign(request, "cloudformation")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +54,13 @@ func (c cloudFormation) call(t *testing.T, action string, values url.Values) (an
 	return answer
 }
 
+// sign names Region and service as a signature does; LocalStack reads it for these and does not check it.
+func sign(r *http.Request, service string) {
+	r.Close = true // a kept connection would outlive the tests
+	r.Header.Set("Authorization",
+		"AWS4-HMAC-SHA256 Credential=test/20260101/"+endpoint.Region+"/"+service+"/aws4_request, SignedHeaders=host, Signature=none")
+}
+
 // create makes a stack and returns its outputs. It is deleted after the test.
 func (c cloudFormation) create(t *testing.T, name, body string, parameters map[string]string) map[string]string {
 	t.Helper()
@@ -69,6 +73,12 @@ func (c cloudFormation) create(t *testing.T, name, body string, parameters map[s
 		values.Set(fmt.Sprintf("Parameters.member.%d.ParameterValue", n), value)
 	}
 	c.call(t, "CreateStack", values)
+	return c.outputs(t, name)
+}
+
+// outputs waits until a stack is made, and returns its outputs.
+func (c cloudFormation) outputs(t *testing.T, name string) map[string]string {
+	t.Helper()
 	answer := c.call(t, "DescribeStacks", url.Values{"StackName": {name}})
 	for deadline := time.Now().Add(patience); answer.Status == "CREATE_IN_PROGRESS"; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {

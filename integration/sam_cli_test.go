@@ -25,7 +25,10 @@ const (
 )
 
 // samCLI is the SAM CLI, run in the root of the repository with the settings of samconfig.toml.
-type samCLI struct{ path, root, architecture string }
+type samCLI struct {
+	path, root, architecture string
+	overrides                []string // of the template's parameters
+}
 
 // findSAM is the one that scripts/sam.sh has installed, else the one on PATH; without it, or without Docker and the
 // base image, the test is skipped as those that need LocalStack are.
@@ -47,6 +50,7 @@ func findSAM(t *testing.T) *samCLI {
 	if runtime.GOARCH == "arm64" {
 		s.architecture = "arm64"
 	}
+	s.overrides = []string{"Architecture=" + s.architecture}
 	installed, err := filepath.Glob(filepath.Join(root, ".cache", "sam-*", "complete"))
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +75,8 @@ func (s *samCLI) run(t *testing.T, env []string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), samTime)
 	defer cancel()
-	args = append(args, "--config-file", filepath.Join(s.root, "samconfig.toml"), "--parameter-overrides", "Architecture="+s.architecture)
+	args = append(args, "--config-file", filepath.Join(s.root, "samconfig.toml"), "--parameter-overrides")
+	args = append(args, s.overrides...)
 	cmd := exec.CommandContext(ctx, s.path, args...)
 	cmd.Dir = s.root
 	cmd.Env = append(samEnvironment(), env...)

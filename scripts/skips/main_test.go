@@ -43,6 +43,7 @@ func TestRun(t *testing.T) {
 		{"entry without reason", "m/b.TestB/x\n", skipB, 2, nil, []string{"list.txt:1: m/b.TestB/x has no reason"}, ""},
 		{"nor what is below it", "m/integration/contract.TestS3 slow\n", passA, 2, nil, []string{"list.txt:1: m/integration/contract.TestS3 may not be skipped"}, ""},
 		{"integration may not be listed", "\nm/integration.TestS3 slow\n", passA, 2, nil, []string{"list.txt:2: m/integration.TestS3 may not be skipped"}, ""},
+		{"unless no image can run it", "m/integration.TestS3 no image: has no S3\nm/b.TestB/x why\n", skipB, 0, []string{"1 skipped"}, nil, "may not be skipped"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

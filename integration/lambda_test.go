@@ -1,0 +1,95 @@
+package integration
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/sampleshop"
+)
+
+// lambdaFunction is as much of a function's configuration as is read here.
+type lambdaFunction struct {
+	State, StateReason string
+	Environment        struct{ Variables map[string]string }
+}
+
+// askLambda asks the endpoint's Lambda, by hand as for CloudFormation.
+func askLambda(t *testing.T, e *endpoint.Endpoint, method, path string, body any) (f lambdaFunction) {
+	t.Helper()
+	var text []byte
+	var err error
+	if body != nil {
+		if text, err = json.Marshal(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, e.URL+"/2015-03-31/functions"+path, bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sign(request, "lambda")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, err = io.ReadAll(response.Body); err == nil && response.StatusCode < 300 {
+		err = json.Unmarshal(text, &f)
+	}
+	if err != nil || response.StatusCode >= 300 {
+		t.Fatalf("Lambda %s %s: %s, %v: %s", method, path, response.Status, err, text)
+	}
+	return f
+}
+
+// needsLambda skips a test where the endpoint cannot run functions. It makes the least of functions: whatever Lambda then
+// says is not about ours.
+func needsLambda(t *testing.T, e *endpoint.Endpoint) {
+	t.Helper()
+	var code bytes.Buffer
+	archive := zip.NewWriter(&code)
+	if _, err := archive.Create("bootstrap"); err != nil {
+		t.Fatal(err)
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	probe := name(t)
+	f := askLambda(t, e, http.MethodPost, "", map[string]any{"FunctionName": probe, "Runtime": "provided.al2023", "Handler": "bootstrap",
+		"Role": "arn:aws:iam::000000000000:role/probe", "Code": map[string]any{"ZipFile": code.Bytes()}})
+	for deadline := time.Now().Add(patience); f.State == "Pending"; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("Lambda has not made a function within %v", patience)
+		}
+		f = askLambda(t, e, http.MethodGet, "/"+probe+"/configuration", nil)
+	}
+	if f.State != "Active" {
+		t.Skipf("the Lambda of %s cannot run functions (%s); to have this test run, name one that can with %s: the image from the registry, with Docker's socket inside",
+			e.URL, f.StateReason, endpoint.URLVariable)
+	}
+}
+
+// TestWholeDeployment is docs/localstack.md as it is written: SAM builds and deploys, and all else happens by itself.
+func TestWholeDeployment(t *testing.T) {
+	sampleshop.PipelineAtRoot(t, "..")
+	e, clients := open(t)
+	needsLambda(t, e)
+	cli := findSAM(t)
+	cli.overrides = append(cli.overrides, "Counting=receipts")
+	built, stack := cli.build(t, "lambda.norpc"), name(t)
+	t.Cleanup(func() { cloudFormation{e.URL}.call(t, "DeleteStack", url.Values{"StackName": {stack}}) })
+	cli.run(t, []string{"AWS_ENDPOINT_URL=" + e.URL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test"},
+		"deploy", "--template-file", built, "--stack-name", stack, "--no-confirm-changeset")
+	outputs := cloudFormation{e.URL}.outputs(t, stack)
+	d := &deployed{T: t, clients: clients, queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"]}
+	d.read("..", askLambda(t, e, http.MethodGet, "/"+outputs["StreamsFunctionName"]+"/configuration", nil).Environment.Variables)
+	d.check(orders(t, 12))
+	checkDay(t, d.store, 12)
+}
