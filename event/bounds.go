@@ -2,7 +2,7 @@ package event
 
 import "fmt"
 
-// What a number may be so that it can be summed or stored.
+// These are the bounds of a number that can be summed or stored.
 const (
 	maxDecimals  = 9
 	maxSummed    = 18 // power of ten
@@ -13,8 +13,8 @@ const (
 	largerUnit = "have the producer send it in a larger unit"
 )
 
-// Summable reports whether d may be summed: at most 10^18 in size and with at most 9 decimals. Ten billion
-// such numbers add up to something that is Storable.
+// Summable reports whether d may be summed: it is at most 10^18 in size and has at most 9 decimals.
+// The sum of ten billion such numbers is still [Decimal.Storable].
 func (d Decimal) Summable() bool {
 	if d.IsZero() {
 		return true
@@ -26,8 +26,8 @@ func (d Decimal) Summable() bool {
 	return m < maxSummed || m == maxSummed && d.small == u128{lo: 1}
 }
 
-// Unsummable says which bound of Summable d breaks and what to do about it, to follow the field's name: "has 12
-// decimals, …". Empty: none.
+// Unsummable returns text that says which bound of [Decimal.Summable] d breaks and what to do about
+// it, for use after the name of a field: "has 12 decimals, …". It returns "" if d is summable.
 func (d Decimal) Unsummable() string {
 	switch {
 	case d.Summable():
@@ -38,8 +38,8 @@ func (d Decimal) Unsummable() string {
 	return fmt.Sprintf("is beyond 10^%d, the most that a sum takes; %s", maxSummed, largerUnit)
 }
 
-// Storable reports whether d is a number that DynamoDB can store: 0, or at most 38 significant digits and a
-// size from 1e-130 to below 1e126 (developer guide, "Data types").
+// Storable reports whether DynamoDB can store d: it is 0, or it has at most 38 significant digits
+// and a size from 1e-130 to below 1e126 (developer guide, "Data types").
 func (d Decimal) Storable() bool {
 	if d.IsZero() {
 		return true
@@ -48,7 +48,8 @@ func (d Decimal) Storable() bool {
 	return d.large == "" && leastStored <= m && m < beyondStored
 }
 
-// Unstorable says which bound of Storable d breaks and what to do about it, as Unsummable does. Empty: none.
+// Unstorable returns text that says which bound of [Decimal.Storable] d breaks, as
+// [Decimal.Unsummable] does. It returns "" if d is storable.
 func (d Decimal) Unstorable() string {
 	switch {
 	case d.Storable():

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Decimal is an exact decimal number, coefficient × 10^exponent. It holds any number that a Document can:
-// no float is ever involved. The zero value is 0. Two Decimals are the same number exactly if they are ==.
+// Decimal is an exact decimal number, coefficient × 10^exponent. It holds any number that a
+// [Document] can hold, and never uses a float. The zero value is 0. Two Decimals are the same
+// number exactly if they are ==.
 type Decimal struct {
 	// The coefficient never ends in the digit 0, and 0 itself is all zeros: one number, one form.
 	small u128   // the coefficient if it has at most smallDigits digits
@@ -16,10 +17,12 @@ type Decimal struct {
 	neg   bool
 }
 
-// smallDigits is how many digits every coefficient in a u128 has at most; DynamoDB's numbers have no more.
+// smallDigits is the number of digits that every coefficient in a u128 can have. DynamoDB's numbers
+// have no more.
 const smallDigits = 38
 
-// ParseDecimal reads a JSON number whose exponent, if any, has at most 18 digits, leading zeros aside.
+// ParseDecimal reads a JSON number. Its exponent may have at most 18 digits, not counting leading
+// zeros.
 func ParseDecimal(literal string) (Decimal, error) {
 	end, what := scanNumber(literal, 0)
 	if what == "" && end < len(literal) {
@@ -31,7 +34,7 @@ func ParseDecimal(literal string) (Decimal, error) {
 	return decimalOf(literal), nil
 }
 
-// decimalOf is the value of a literal that scanNumber accepted.
+// decimalOf returns the value of a literal that scanNumber accepted.
 func decimalOf(literal string) Decimal {
 	var d Decimal
 	mantissa, neg := strings.CutPrefix(literal, "-")
@@ -61,7 +64,8 @@ func exponentOf(s string) int64 {
 	return e
 }
 
-// withDigits is d with the coefficient that digits spells, of any length and with any zeros around it.
+// withDigits returns d with the coefficient that digits spells. The digits may have any length, and
+// zeros at both ends.
 func (d Decimal) withDigits(digits string) Decimal {
 	kept := strings.TrimRight(digits, "0")
 	d.exp += int64(len(digits) - len(kept))
@@ -74,7 +78,7 @@ func (d Decimal) withDigits(digits string) Decimal {
 	return d.normal()
 }
 
-// normal strips the zeros off the end of a small coefficient.
+// normal removes the zeros at the end of a small coefficient.
 func (d Decimal) normal() Decimal {
 	if d.small.isZero() {
 		return Decimal{}
@@ -88,7 +92,7 @@ func (d Decimal) normal() Decimal {
 	}
 }
 
-// DecimalOf is the Decimal of an integer.
+// DecimalOf returns the Decimal of an integer.
 func DecimalOf(i int64) Decimal {
 	d := Decimal{neg: i < 0, small: u128{lo: uint64(i)}}
 	if d.neg {
@@ -100,7 +104,7 @@ func DecimalOf(i int64) Decimal {
 // IsZero reports whether d is 0.
 func (d Decimal) IsZero() bool { return d == Decimal{} }
 
-// Sign is -1, 0 or 1.
+// Sign returns -1, 0 or 1.
 func (d Decimal) Sign() int {
 	switch {
 	case d.IsZero():
@@ -111,7 +115,7 @@ func (d Decimal) Sign() int {
 	return 1
 }
 
-// Neg is -d.
+// Neg returns -d.
 func (d Decimal) Neg() Decimal {
 	if !d.IsZero() {
 		d.neg = !d.neg
@@ -119,7 +123,7 @@ func (d Decimal) Neg() Decimal {
 	return d
 }
 
-// Shift is d × 10^places.
+// Shift returns d × 10^places.
 func (d Decimal) Shift(places int64) Decimal {
 	if !d.IsZero() {
 		d.exp += places
@@ -130,7 +134,7 @@ func (d Decimal) Shift(places int64) Decimal {
 // IsInteger reports whether d has no decimals.
 func (d Decimal) IsInteger() bool { return d.exp >= 0 }
 
-// Int64 is d as an int64; false if it is no integer or does not fit.
+// Int64 returns d as an int64. It returns false if d is not an integer or does not fit.
 func (d Decimal) Int64() (int64, bool) {
 	if d.exp < 0 || d.exp > 18 || d.large != "" {
 		return 0, false
@@ -149,10 +153,11 @@ func (d Decimal) Int64() (int64, bool) {
 	return int64(v.lo), true
 }
 
-// magnitude is the power of ten of d's first digit: 0 for 1 to 9.99…, -1 for 0.1. d is not 0.
+// magnitude returns the power of ten of d's first digit: 0 for 1 to 9.99…, -1 for 0.1. d must not
+// be 0.
 func (d Decimal) magnitude() int64 { return d.exp + int64(d.len()) - 1 }
 
-// len is the number of digits of the coefficient.
+// len returns the number of digits of the coefficient.
 func (d Decimal) len() int {
 	if d.large != "" {
 		return len(d.large)
@@ -160,8 +165,8 @@ func (d Decimal) len() int {
 	return d.small.len()
 }
 
-// Cmp is -1, 0 or 1 as d is below, equal to or above o. Its cost depends on the digits alone, however far
-// apart the exponents are.
+// Cmp returns -1, 0 or 1 if d is below, equal to or above o. Its cost depends only on the digits,
+// however far apart the exponents are.
 func (d Decimal) Cmp(o Decimal) int {
 	ds, os := d.Sign(), o.Sign()
 	switch {

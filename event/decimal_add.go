@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// maxSpan is how many digits the operands of an addition may be apart. 1e1000000000 + 1 has more digits than
-// any memory.
+// maxSpan is how many digits the operands of an addition may be apart. 1e1000000000 + 1 has more
+// digits than any memory can hold.
 const maxSpan = 100_000
 
-// Add is the exact sum. It is for numbers that are Summable or Storable and sums of such; it panics if the
-// exponents are more than 100,000 apart, where the sum could not be held. Check first what comes from outside.
+// Add returns the exact sum. It is for numbers that are [Decimal.Summable] or [Decimal.Storable],
+// and for sums of such numbers. It panics if the exponents are more than 100,000 apart, because
+// memory could not hold the sum. Check numbers from outside first.
 func (d Decimal) Add(o Decimal) Decimal {
 	switch {
 	case o.IsZero():
@@ -32,7 +33,7 @@ func (d Decimal) Add(o Decimal) Decimal {
 	return d.addLarge(o, int(span))
 }
 
-// Sub is the exact difference d - o, under the same limit as Add.
+// Sub returns the exact difference d - o, with the same limit as [Decimal.Add].
 func (d Decimal) Sub(o Decimal) Decimal { return d.Add(o.Neg()) }
 
 // addSmall adds without allocation if both coefficients, brought to o's exponent, and the sum are small.

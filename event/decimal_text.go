@@ -5,13 +5,14 @@ import (
 	"strconv"
 )
 
-// String is the number's normal form, one text for one number and a JSON number itself: plain digits (0,
-// -12.5, 0.001, 1200) if these are at most 38, the 0 before a point included; else <c>e<x> with an integer c
-// that does not end in 0 (12e50, -1e-38, and 39 digits as <c>e0). 0 and -0 are "0". ParseDecimal reads it back,
-// unless x itself has grown past 18 digits.
+// String returns the number's normal form. Each number has exactly one, and it is a JSON number
+// itself. It is plain digits (0, -12.5, 0.001, 1200) if these are at most 38, with the 0 before a
+// point included. Otherwise it is <c>e<x> with an integer c that does not end in 0 (12e50, -1e-38,
+// and 39 digits as <c>e0). 0 and -0 are "0". [ParseDecimal] reads it back, unless x itself has more
+// than 18 digits.
 func (d Decimal) String() string { return string(d.Append(make([]byte, 0, smallDigits+2))) }
 
-// Append appends String to dst.
+// Append appends the text of [Decimal.String] to dst.
 func (d Decimal) Append(dst []byte) []byte {
 	if d.IsZero() {
 		return append(dst, '0')
@@ -57,9 +58,9 @@ func insertPoint(dst []byte, at int) []byte {
 	return dst
 }
 
-// Rat is the number as a [big.Rat], exactly, for arithmetic that a Decimal does not have, such as an average.
-// It is nil for a number that is not [Decimal.Storable], which could take any amount of memory; whatever a
-// total holds is storable.
+// Rat returns the number as a [big.Rat], exactly. Use it for arithmetic that a Decimal does not
+// have, such as an average. It returns nil for a number that is not [Decimal.Storable], because
+// such a number could take any amount of memory. Every number in a total is storable.
 func (d Decimal) Rat() *big.Rat {
 	if !d.Storable() {
 		return nil

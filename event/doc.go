@@ -1,8 +1,13 @@
-// Package event holds the nouns that every other package of Ingot speaks in: the parsed payload
-// (Document), the fact itself (Event), where it lives (Key), what it says (Digest), what is stored of
-// it (Item), what became of it (Verdict, Refusal), and what the table's stream later says about it
-// (Change, Lane, Sequence).
+// Package event holds the nouns that all other packages of Ingot use:
 //
-// Nothing here does I/O, reads a clock or knows AWS. Values are immutable once made and safe for
-// concurrent use.
+//   - [Document] is a parsed payload.
+//   - [Event] is the fact itself.
+//   - [Key] says where the event is stored.
+//   - [Digest] identifies what the event says.
+//   - [Item] is what is stored of an event.
+//   - [Verdict] and [Refusal] say what became of an event.
+//   - [Change], [Lane] and [Sequence] are what the table's stream later says about it.
+//
+// This package does no I/O, reads no clock and does not know AWS. Values never change once they are
+// made, and are safe for concurrent use.
 package event

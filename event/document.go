@@ -5,24 +5,26 @@ import (
 	"strings"
 )
 
-// MaxDepth is how many arrays and objects may lie inside each other in a Document.
+// MaxDepth is how deep arrays and objects may be nested in a [Document].
 const MaxDepth = 256
 
-// maxText is the longest text that a Document can be made of, in bytes: tape positions have 28 bits.
+// maxText is the length in bytes of the longest text of a Document: positions on the tape have 28
+// bits.
 const maxText = 1<<28 - 1
 
-// Document is a JSON text, parsed once and strictly. Beyond RFC 8259 it promises that
+// Document is a JSON text, parsed once and strictly. Beyond RFC 8259 it guarantees that
 //
-//   - no object has two members of one name, escapes decoded;
+//   - no object has two members with the same decoded name;
 //   - the text is valid UTF-8, and no \u escape is half of a surrogate pair;
-//   - arrays and objects nest at most MaxDepth deep;
-//   - every number has an exponent of at most 18 digits, leading zeros aside, so it is a Decimal.
+//   - arrays and objects are nested at most [MaxDepth] deep;
+//   - every number has an exponent of at most 18 digits, not counting leading zeros, so it is a
+//     [Decimal].
 //
-// Numbers stay text. A Document is immutable; the zero Document holds nothing.
+// Numbers stay text. A Document never changes. The zero Document is empty.
 type Document struct{ *document }
 
-// document is the text and its values in source order: an object is followed by its members (name, value,
-// name, value, …), an array by its elements.
+// document is the text and its values in source order. After an object follow its members (name,
+// value, name, value, …), and after an array its elements.
 type document struct {
 	src  string
 	tape []node
@@ -46,19 +48,19 @@ func (n *node) kind() Kind    { return Kind(n.bits & kindBits) }
 func (n *node) escaped() bool { return n.bits&escapedBit != 0 }
 func (n *node) count() int    { return int(n.bits >> countShift) }
 
-// SyntaxError says why a text is not a Document.
+// SyntaxError says why a text is not a [Document].
 type SyntaxError struct {
 	Offset int    // bytes before the place, from 0
 	What   string // what is wrong there
 }
 
-// Error reads "not strict JSON at byte 12: member "id" appears twice".
+// Error returns text such as: not strict JSON at byte 12: member "id" appears twice.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("not strict JSON at byte %d: %s", e.Offset, e.What)
 }
 
-// ParseDocument parses src, one JSON value with nothing but white space around it. The error is always a
-// *SyntaxError. The Document keeps src.
+// ParseDocument parses src, which must be one JSON value with only white space around it. Every
+// error is a *[SyntaxError]. The Document keeps src.
 func ParseDocument(src string) (Document, error) {
 	p := parser{src: src}
 	if err := p.document(); err != nil {
@@ -67,10 +69,10 @@ func ParseDocument(src string) (Document, error) {
 	return Document{&document{src, p.tape}}, nil
 }
 
-// IsZero reports whether d is no document at all.
+// IsZero reports whether d is the zero Document.
 func (d Document) IsZero() bool { return d.document == nil }
 
-// Text is the JSON text as received; empty for the zero Document.
+// Text returns the JSON text as it was received. It is empty for the zero Document.
 func (d Document) Text() string {
 	if d.document == nil {
 		return ""
@@ -78,13 +80,14 @@ func (d Document) Text() string {
 	return d.src
 }
 
-// Root is the document's value; Absent for the zero Document.
+// Root returns the document's value. It is [Absent] for the zero Document.
 func (d Document) Root() Node {
 	return Node{doc: d.document}
 }
 
-// sizeTape guesses from above how many nodes src makes: each but the first follows a comma, a colon or an
-// opening bracket. Text that only pretends to be so rich (":::" in a string) is not believed.
+// sizeTape estimates an upper bound for the number of nodes in src: each node but the first follows
+// a comma, a colon or an opening bracket. It does not believe text that only looks that rich, such
+// as ":::" in a string.
 func sizeTape(src string) int {
 	bound := 1 + strings.Count(src, ",") + strings.Count(src, ":") + strings.Count(src, "{") + strings.Count(src, "[")
 	return min(bound, maxPrealloc)

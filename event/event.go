@@ -9,38 +9,39 @@ import (
 	"time"
 )
 
-// Event is one fact from one message: what an envelope says about it, and its payload. Fields that the
-// envelope does not state are zero; the pipeline's templates fill them.
+// Event is one fact from one message: what an envelope says about it, and its payload. Fields that
+// the envelope does not have are zero. The templates of the pipeline fill them.
 type Event struct {
 	Type   string    // the envelope's own type; empty for a bare payload
 	ID     string    // the envelope's id (CloudEvents: source and id, EventBridge: id); empty if it has none
 	Source string    // the envelope's source; empty if it has none
 	At     time.Time // the envelope's time in UTC; zero if it has none
-	// Attributes are what templates reach as @attribute.NAME: the message's own attributes and, for
+	// Attributes are what templates use as @attribute.NAME: the message's own attributes and, for
 	// CloudEvents, its extension attributes.
 	Attributes map[string]string
 	Data       Document // the payload
 }
 
-// Service limits on keys, in bytes of UTF-8 (DynamoDB developer guide, "Constraints").
+// MaxPK and MaxSK are DynamoDB's limits for keys, in bytes of UTF-8 (developer guide,
+// "Constraints").
 const (
 	MaxPK = 2048
 	MaxSK = 1024
 )
 
-// Key is where an item lives: its partition key and sort key. It is a pure function of the event, never of
-// the message that brought it or of the time it arrived.
+// Key says where an item is stored: its partition key and sort key. It depends only on the event,
+// never on the message that brought it or on the time it arrived.
 type Key struct {
 	PK, SK string
 }
 
-// IsZero reports whether k names nothing.
+// IsZero reports whether k is the zero Key.
 func (k Key) IsZero() bool { return k == Key{} }
 
-// String is for people: "PK / SK".
+// String returns "PK / SK", for people.
 func (k Key) String() string { return k.PK + " / " + k.SK }
 
-// Compare orders keys by partition key, then sort key, as byte strings.
+// Compare orders keys by partition key, then by sort key, as byte strings.
 func (k Key) Compare(other Key) int {
 	if c := strings.Compare(k.PK, other.PK); c != 0 {
 		return c
@@ -48,8 +49,9 @@ func (k Key) Compare(other Key) int {
 	return strings.Compare(k.SK, other.SK)
 }
 
-// Hash is the lower-case hex SHA-256 of PK and SK, each preceded by its length in four bytes, big-endian. It names the
-// archive objects of an item, and stands for a key that a log must not show.
+// Hash returns the SHA-256 of PK and SK in lower-case hex. Each of the two is preceded by its
+// length in four bytes, big-endian. It names the archive objects of an item, and replaces a key
+// that a log must not show.
 func (k Key) Hash() string {
 	h := sha256.New()
 	for _, part := range [...]string{k.PK, k.SK} {
@@ -59,11 +61,11 @@ func (k Key) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Digest is the SHA-256 of an event's type and canonical payload. Two events with one key and different
-// digests are a conflict, never a duplicate.
+// Digest is the SHA-256 of an event's type and canonical payload. Two events with one key and
+// different digests are a conflict, never a duplicate.
 type Digest [32]byte
 
-// ParseDigest reads the 64 lower-case hex digits that String writes.
+// ParseDigest reads the 64 lower-case hex digits that [Digest.String] writes.
 func ParseDigest(s string) (Digest, error) {
 	var d Digest
 	if len(s) != hex.EncodedLen(len(d)) || s != strings.ToLower(s) {
@@ -78,5 +80,5 @@ func ParseDigest(s string) (Digest, error) {
 // IsZero reports whether d is the zero value, which no event has.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-// String is lower-case hex.
+// String returns the digest in lower-case hex.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }

@@ -2,14 +2,15 @@ package event
 
 import "time"
 
-// MaxItem is DynamoDB's limit for one item, attribute names included, in bytes.
+// MaxItem is DynamoDB's limit for one item in bytes, attribute names included.
 const MaxItem = 400 * 1024
 
-// MaxEpoch is the highest epoch that a pipeline may have, far beyond what raising it by one comes to.
+// MaxEpoch is the highest epoch that a pipeline may have. Nobody reaches it by raising the epoch by
+// one each time.
 const MaxEpoch = 1_000_000_000
 
-// Item is what is stored of one event. It is a pure function of the event and the pipeline, apart from
-// Epoch, which says which pipeline wrote it.
+// Item is what is stored of one event. It depends only on the event and the pipeline. Epoch says
+// which pipeline wrote it.
 type Item struct {
 	Key     Key
 	Indexes []IndexKey // only the indexes the item is in, by name
@@ -18,25 +19,29 @@ type Item struct {
 	At      time.Time // event time, UTC
 	Digest  Digest
 	Epoch   int64 // epoch of the pipeline that wrote or last touched the item; 0 if the stored item has none
-	// ExpiresAt is epoch seconds, rounded up; 0: the item never expires.
+	// ExpiresAt is in seconds since 1970, rounded up. 0 means that the item never expires.
 	ExpiresAt int64
-	// Revision orders the versions of a key under mode latest (a time is unix nanoseconds); nil under insert.
+	// Revision orders the versions of a key under mode latest. A time is in nanoseconds since 1970.
+	// It is nil under insert.
 	Revision *Decimal
-	// Ties orders versions whose Revision is equal, by its bytes: the further values of a revision that is a list, each as
-	// [Decimal.AppendOrdered] has it or BelowOrdered where it is missing, with commas between. Empty: it is no list.
+	// Ties orders versions whose Revision is equal, by its bytes. It holds the other values of a
+	// revision that is a list, with commas between. Each value is written by
+	// [Decimal.AppendOrdered], or is [BelowOrdered] if it is missing. Ties is empty if the revision
+	// is not a list.
 	Ties       string
 	Meta       map[string]string // the @-values besides id, at, type, digest that a template uses: "source", "attribute.NAME"
 	Attributes []Attribute       // declared top-level attributes, by name
 	Data       string            // the payload's JSON text as received
 }
 
-// Expired reports whether the item is past its time at now. Such an item is hidden from readers though
-// the service may take days to remove it.
+// Expired reports whether the item is past its time at now. Readers do not see such an item,
+// although the service may take days to remove it.
 func (i *Item) Expired(now time.Time) bool {
 	return i.ExpiresAt != 0 && now.Unix() >= i.ExpiresAt
 }
 
-// Newer reports whether i is a later version than other, which has the same key. Items without a revision are not.
+// Newer reports whether i is a later version than other, which must have the same key. It returns
+// false for items without a revision.
 func (i *Item) Newer(other *Item) bool {
 	if i.Revision == nil || other.Revision == nil {
 		return false
@@ -45,7 +50,8 @@ func (i *Item) Newer(other *Item) bool {
 	return order > 0 || order == 0 && i.Ties > other.Ties
 }
 
-// IndexKey is the item's key in one secondary index, stored as attributes <Name>PK and <Name>SK.
+// IndexKey is the item's key in one secondary index. It is stored in the attributes <Name>PK and
+// <Name>SK.
 type IndexKey struct {
 	Name string // GSI1 … GSI20
 	Key  Key
@@ -54,8 +60,8 @@ type IndexKey struct {
 // AttributeKind is the DynamoDB type of a declared attribute.
 type AttributeKind uint8
 
-// The kinds a payload value can be stored as: JSON strings, numbers and booleans. Other values are not
-// stored as attributes.
+// These are the kinds that a payload value can be stored as: JSON strings, numbers and booleans.
+// Other values are not stored as attributes.
 const (
 	StringAttribute AttributeKind = iota + 1
 	NumberAttribute

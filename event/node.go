@@ -5,10 +5,10 @@ import (
 	"iter"
 )
 
-// Kind is what a value is.
+// Kind is the type of a JSON value.
 type Kind uint8
 
-// The kinds. Absent is the kind of what is not there; a JSON null is there.
+// These are the kinds. Absent is the kind of a missing value. A JSON null is not missing.
 const (
 	Absent Kind = iota
 	Null
@@ -21,7 +21,7 @@ const (
 
 var kindNames = [...]string{"absent", "null", "boolean", "number", "string", "array", "object"}
 
-// String is the kind's name, for people.
+// String returns the kind's name, for people.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -29,7 +29,8 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Node is one value of a Document. The zero Node is Absent. It is a small value that keeps its document.
+// Node is one value of a [Document]. The zero Node is [Absent]. A Node is small, and keeps its
+// document in memory.
 type Node struct {
 	doc *document
 	at  uint32 // index on the tape
@@ -37,7 +38,7 @@ type Node struct {
 
 func (n Node) node() *node { return &n.doc.tape[n.at] }
 
-// Kind is what the value is.
+// Kind returns the type of the value.
 func (n Node) Kind() Kind {
 	if n.doc == nil {
 		return Absent
@@ -45,10 +46,11 @@ func (n Node) Kind() Kind {
 	return n.node().kind()
 }
 
-// Exists reports whether there is a value; null is one.
+// Exists reports whether there is a value. A null is a value.
 func (n Node) Exists() bool { return n.doc != nil }
 
-// Text is a string decoded, a number as it was written, true or false; of other values the source text.
+// Text returns a decoded string, a number as it was written, or true or false. For other values it
+// returns the source text.
 func (n Node) Text() string {
 	if n.doc == nil {
 		return ""
@@ -59,7 +61,7 @@ func (n Node) Text() string {
 	return n.Raw()
 }
 
-// Raw is the value's source text; empty if it is Absent.
+// Raw returns the value's source text. It is empty if the value is [Absent].
 func (n Node) Raw() string {
 	if n.doc == nil {
 		return ""
@@ -67,7 +69,7 @@ func (n Node) Raw() string {
 	return n.doc.src[n.node().start:n.node().end]
 }
 
-// Len is the number of members or elements; 0 for what has none.
+// Len returns the number of members or elements. It is 0 for other values.
 func (n Node) Len() int {
 	if n.doc == nil {
 		return 0
@@ -75,8 +77,8 @@ func (n Node) Len() int {
 	return n.node().count()
 }
 
-// Member is the value of an object's member. It is Absent if the object has no member of that name, and
-// if n is not an object.
+// Member returns the value of an object's member. It is [Absent] if the object has no member of
+// that name, or if n is not an object.
 func (n Node) Member(name string) Node {
 	if n.Kind() != Object {
 		return Node{}
@@ -92,7 +94,8 @@ func (n Node) Member(name string) Node {
 	return Node{}
 }
 
-// Index is element i of an array, from 0; Absent if there is none or it is no array.
+// Index returns element i of an array, counted from 0. It is [Absent] if there is no such element,
+// or if n is not an array.
 func (n Node) Index(i int) Node {
 	if n.Kind() != Array || i < 0 || i >= n.Len() {
 		return Node{}
@@ -104,7 +107,8 @@ func (n Node) Index(i int) Node {
 	return Node{n.doc, at}
 }
 
-// Members yields an object's members in source order, names decoded; nothing if it is no object.
+// Members yields an object's members in source order, with decoded names. It yields nothing if n is
+// not an object.
 func (n Node) Members() iter.Seq2[string, Node] {
 	return func(yield func(string, Node) bool) {
 		if n.Kind() != Object {
@@ -120,7 +124,7 @@ func (n Node) Members() iter.Seq2[string, Node] {
 	}
 }
 
-// Elements yields an array's elements; nothing if it is no array.
+// Elements yields an array's elements. It yields nothing if n is not an array.
 func (n Node) Elements() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		if n.Kind() != Array {
@@ -135,8 +139,8 @@ func (n Node) Elements() iter.Seq[Node] {
 	}
 }
 
-// At is the value that p leads to from n. It is Absent if any step is missing or steps into a value of
-// another kind.
+// At returns the value that p leads to from n. It is [Absent] if a step is missing, or leads into a
+// value of another kind.
 func (n Node) At(p Path) Node {
 	for i := range p.steps {
 		if step := &p.steps[i]; step.index >= 0 {
@@ -148,7 +152,7 @@ func (n Node) At(p Path) Node {
 	return n
 }
 
-// Decimal is the number's exact value; an error if the value is no number.
+// Decimal returns the number's exact value. It returns an error if the value is not a number.
 func (n Node) Decimal() (Decimal, error) {
 	if n.Kind() != Number {
 		return Decimal{}, fmt.Errorf("%s is not a number", short(n.describe()))
@@ -164,7 +168,7 @@ func (n Node) describe() string {
 	return n.Raw()
 }
 
-// decoded is what the string n of src means.
+// decoded returns the decoded value of the string n of src.
 func decoded(src string, n *node) string {
 	inside := src[n.start+1 : n.end-1]
 	if n.escaped() {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// OwnAttributes are the attributes that the items of events may have beside their index keys and the declared ones. No
-// declared attribute has such a name.
+// OwnAttributes are the attributes that items of events may have, in addition to their index keys
+// and the declared attributes. A declared attribute must not have such a name.
 var OwnAttributes = []string{"PK", "SK", "type", "id", "at", "digest", "epoch", "expiresAt", "revision", "meta", "data"}
 
-// ownPrefix begins the names of attributes that Ingot adds to some items only.
+// ownPrefix begins the names of attributes that Ingot adds only to some items.
 const ownPrefix = "i:"
 
-// IsOwnAttribute reports whether an item's attribute of this name is Ingot's own, and not a declared one.
+// IsOwnAttribute reports whether the attribute of this name is Ingot's own, and not a declared one.
 func IsOwnAttribute(name string) bool {
 	if slices.Contains(OwnAttributes, name) || strings.HasPrefix(name, ownPrefix) {
 		return true
@@ -25,7 +25,7 @@ func IsOwnAttribute(name string) bool {
 	return isKey && IsIndex(index)
 }
 
-// IsIndex reports whether name is that of a secondary index: GSI1 to GSI20.
+// IsIndex reports whether name is the name of a secondary index: GSI1 to GSI20.
 func IsIndex(name string) bool {
 	digits, ok := strings.CutPrefix(name, "GSI")
 	n, err := strconv.Atoi(digits)

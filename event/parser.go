@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// parser fills a tape in one pass. Each method begins with p.at on the first byte of what it reads and
-// leaves it after the last.
+// parser fills a tape in one pass. When a method begins, p.at is at the first byte of what the
+// method reads. When it ends, p.at is after the last byte.
 type parser struct {
 	src  string
 	at   int
@@ -37,7 +37,7 @@ func (p *parser) document() error {
 	return nil
 }
 
-// value reads any value that lies inside depth arrays and objects.
+// value reads any value that is nested inside depth arrays and objects.
 func (p *parser) value(depth int) error {
 	if p.at == len(p.src) {
 		return p.wrong(p.at, "a value is missing")
@@ -154,14 +154,14 @@ func (p *parser) word(word string, kind Kind) error {
 	return nil
 }
 
-// add puts the value from p.at to end on the tape and steps over it.
+// add puts the value from p.at to end on the tape, and moves p.at to end.
 func (p *parser) add(kind Kind, end int) {
 	next := uint32(len(p.tape)) + 1
 	p.tape = append(p.tape, node{start: uint32(p.at), end: uint32(end), next: next, bits: uint32(kind)})
 	p.at = end
 }
 
-// open begins an array or object at its bracket; shut ends it at the other one.
+// open begins an array or object at its opening bracket. shut ends it at the closing bracket.
 func (p *parser) open(kind Kind) (self int) {
 	p.add(kind, p.at+1)
 	return len(p.tape) - 1
@@ -185,7 +185,7 @@ func (p *parser) space() {
 	}
 }
 
-// peek is the byte at p.at, or 0 at the end: no JSON text needs a NUL there.
+// peek returns the byte at p.at, or 0 at the end. No JSON text needs a NUL there.
 func (p *parser) peek() byte {
 	if p.at == len(p.src) {
 		return 0
@@ -193,7 +193,7 @@ func (p *parser) peek() byte {
 	return p.src[p.at]
 }
 
-// found names what stands at p.at, for messages.
+// found describes what is at p.at, for messages.
 func (p *parser) found() string {
 	if p.at == len(p.src) {
 		return "the end"
@@ -202,7 +202,7 @@ func (p *parser) found() string {
 	return fmt.Sprintf("%q", r)
 }
 
-// short keeps a message readable where a producer's text is not.
+// short keeps a message readable if the producer's text is long.
 func short(s string) string { return Shorten(s, 60) }
 
 func invalidUTF8(s string) int {

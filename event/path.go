@@ -11,9 +11,10 @@ import (
 
 // Path leads from a value to one inside it: customer.address, items[2].sku, ["odd.name"].
 //
-// A step is a member's name, after a point unless it is the first, or in brackets an element's number from 0
-// or a member's name as a JSON string. A name may stand without brackets if it consists of letters, digits, _,
-// $ and -, and begins with none of the digits and not with -.
+// Each step is the name of a member or the number of an element. A name follows a point, unless it
+// is the first step. In brackets is an element's number, counted from 0, or a member's name as a
+// JSON string. A name needs no brackets if it consists of letters, digits, _, $ and -, and does not
+// begin with a digit or -.
 type Path struct {
 	steps []step
 }
@@ -90,7 +91,7 @@ func bracketStep(s string) (step, string, error) {
 	return step{"", index}, s[end+1:], nil
 }
 
-// bareName is the length of the name that s begins with and that needs no brackets.
+// bareName returns the length of the name at the beginning of s that needs no brackets.
 func bareName(s string) int {
 	for i, r := range s {
 		switch {
@@ -103,7 +104,7 @@ func bareName(s string) int {
 	return len(s)
 }
 
-// String writes the path in its shortest form; ParsePath reads it back to an equal path.
+// String returns the path in its shortest form. [ParsePath] reads it back to an equal path.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, st := range p.steps {
@@ -121,7 +122,7 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// quoted is s as a JSON string with only the escapes that JSON demands.
+// quoted returns s as a JSON string, with only the escapes that JSON demands.
 func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -140,21 +141,21 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// IsZero reports whether p has no step; At of such a path is the value itself.
+// IsZero reports whether p has no step. [Node.At] of such a path returns the value itself.
 func (p Path) IsZero() bool { return len(p.steps) == 0 }
 
-// Equal reports whether both lead to the same place in every document.
+// Equal reports whether p and q lead to the same place in every document.
 func (p Path) Equal(q Path) bool { return slices.Equal(p.steps, q.steps) }
 
-// Contains reports whether what q leads to is what p leads to, or lies inside it.
+// Contains reports whether q leads to the same place as p, or to a place inside it.
 func (p Path) Contains(q Path) bool {
 	return len(p.steps) <= len(q.steps) && slices.Equal(p.steps, q.steps[:len(p.steps)])
 }
 
-// Member is the path one member further.
+// Member returns the path that goes one step further, to this member.
 func (p Path) Member(name string) Path { return p.with(step{name, -1}) }
 
-// Index is the path one element further.
+// Index returns the path that goes one step further, to this element.
 func (p Path) Index(i int) Path { return p.with(step{"", i}) }
 
 func (p Path) with(s step) Path {

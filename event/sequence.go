@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Sequence is a stream's sequence number: 21 to 40 decimal digits (DynamoDB Streams API reference),
-// compared as a number, never as text. The zero value is no sequence number and is below every other.
+// Sequence is a stream's sequence number: 21 to 40 decimal digits (DynamoDB Streams API reference).
+// It is compared as a number, never as text. The zero value is not a sequence number, and is below
+// every other.
 type Sequence struct {
 	text   string
 	number [SequenceBytes]byte
@@ -38,20 +39,21 @@ func ParseSequence(text string) (Sequence, error) {
 	return s, nil
 }
 
-// String is the text as the stream wrote it; a batch item failure must repeat it to the letter.
+// String returns the text as the stream wrote it. A batch item failure must repeat this text
+// exactly.
 func (s Sequence) String() string { return s.text }
 
-// IsZero reports whether s is no sequence number.
+// IsZero reports whether s is the zero Sequence.
 func (s Sequence) IsZero() bool { return s.text == "" }
 
-// Bytes is the number as a big-endian integer: byte order is number order.
+// Bytes returns the number as a big-endian integer: byte order is number order.
 func (s Sequence) Bytes() [SequenceBytes]byte { return s.number }
 
-// Compare orders by number.
+// Compare orders sequence numbers by their value.
 func (s Sequence) Compare(other Sequence) int { return bytes.Compare(s.number[:], other.number[:]) }
 
-// SequenceFromBytes is the sequence number whose Bytes are number; its text is the shortest of at least
-// 21 digits.
+// SequenceFromBytes returns the sequence number whose [Sequence.Bytes] are number. Its text is the
+// shortest that has at least 21 digits.
 func SequenceFromBytes(number [SequenceBytes]byte) Sequence {
 	digits := new(big.Int).SetBytes(number[:]).String()
 	return Sequence{text: strings.Repeat("0", max(0, 21-len(digits))) + digits, number: number}

@@ -2,7 +2,8 @@ package event
 
 import "unicode/utf8"
 
-// Shorten returns text, or of a longer one the first bytes, at most so many, and "…". It never cuts inside a rune.
+// Shorten returns text. If text is longer than most bytes, it returns at most that many bytes of
+// it, followed by "…". It never cuts inside a rune.
 func Shorten(text string, most int) string {
 	if len(text) <= most {
 		return text

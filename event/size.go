@@ -2,9 +2,10 @@ package event
 
 import "strings"
 
-// Size is the item's size in bytes by DynamoDB's rules: the UTF-8 length of every attribute name and value;
-// a number takes a byte per two significant digits and one more, a map three bytes and one more per entry
-// (developer guide, "DynamoDB item sizes and formats"). Write units are Size in started kilobytes.
+// Size returns the item's size in bytes by DynamoDB's rules (developer guide, "DynamoDB item sizes
+// and formats"): the UTF-8 length of every attribute name and value. A number takes a byte for
+// every two significant digits, and one more. A map takes three bytes, and one more for each entry.
+// A write takes one write unit for each started kilobyte.
 func (i *Item) Size() int {
 	size := len("PK") + len(i.Key.PK) + len("SK") + len(i.Key.SK) +
 		len("type") + len(i.Type) + len("id") + len(i.ID) +
@@ -42,11 +43,12 @@ func (i *Item) Size() int {
 	return size
 }
 
-// WriteUnits is what one put of an item of this many bytes costs on the table and on each index it is in.
+// WriteUnits returns what one put of an item of this many bytes costs on the table, and on each
+// index that holds the item.
 func WriteUnits(size int) int { return max(1, (size+1023)/1024) }
 
-// NumberSize is the stored size of a number written in plain or exponent form: a byte per two significant
-// digits, rounded up, one more, and one more if negative.
+// NumberSize returns the stored size of a number that is written in plain or exponent form: a byte
+// for every two significant digits, rounded up, one more, and one more if the number is negative.
 func NumberSize(text string) int {
 	digits, negative := text, false
 	if rest, ok := strings.CutPrefix(text, "-"); ok {
@@ -63,7 +65,7 @@ func NumberSize(text string) int {
 	return size
 }
 
-// intSize is NumberSize of an integer.
+// intSize returns the NumberSize of an integer.
 func intSize(i int64) int {
 	size, digits, trailing := 1, 0, 0
 	u := uint64(i)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// u128 is an unsigned integer below 10^38, where the comment does not say otherwise: 38 digits fit in
-// 128 bits with room for one addition.
+// u128 is an unsigned integer below 10^38, unless a comment says otherwise. 38 digits fit in 128
+// bits, with room for one addition.
 type u128 struct{ hi, lo uint64 }
 
 const ten19 = 1e19 // the greatest power of ten in a uint64
@@ -44,7 +44,7 @@ func (u u128) div(by uint64) (u128, uint64) {
 	return u128{hi, lo}, r
 }
 
-// mulAdd is u×by + plus; false if that is 10^38 or more.
+// mulAdd returns u×by + plus. It returns false if that is 10^38 or more.
 func (u u128) mulAdd(by, plus uint64) (u128, bool) {
 	hi, lo := bits.Mul64(u.lo, by)
 	over, top := bits.Mul64(u.hi, by)
@@ -54,7 +54,7 @@ func (u u128) mulAdd(by, plus uint64) (u128, bool) {
 	return v, over == 0 && carry == 0 && v.cmp(limit38) < 0
 }
 
-// mulPow10 is u×10^n; false if that is 10^38 or more.
+// mulPow10 returns u×10^n. It returns false if that is 10^38 or more.
 func (u u128) mulPow10(n int) (u128, bool) {
 	for ok := true; n > 0 && ok; n -= 19 {
 		if u, ok = u.mulAdd(uint64Pow10(min(n, 19)), 0); !ok {
@@ -64,7 +64,7 @@ func (u u128) mulPow10(n int) (u128, bool) {
 	return u, true
 }
 
-// appendDigits is u followed by digits, at most 38 in all.
+// appendDigits returns u followed by digits. Together they have at most 38 digits.
 func (u u128) appendDigits(digits string) u128 {
 	for len(digits) > 0 {
 		n := min(len(digits), 19)
@@ -91,7 +91,7 @@ func (u u128) append(dst []byte) []byte {
 	return strconv.AppendUint(dst, low, 10)
 }
 
-// len is the number of digits of u; 1 for 0.
+// len returns the number of digits of u. It is 1 for 0.
 func (u u128) len() int {
 	high, low := u.div(ten19)
 	if high.lo == 0 {

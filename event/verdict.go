@@ -1,35 +1,38 @@
 package event
 
-// Verdict is what became of one event. Every message gets exactly one.
+// Verdict says what became of one event. Every message gets exactly one.
 type Verdict uint8
 
 // The verdicts, in the order they are reported in.
 const (
-	// Inserted: the event was new and is stored.
+	// Inserted means that the event was new and is stored.
 	Inserted Verdict = iota + 1
-	// Updated: mode latest; a newer revision replaced the stored one.
+	// Updated means that a newer revision replaced the stored one (mode latest).
 	Updated
-	// Duplicate: the same key with the same digest is proven stored, or the key is barred.
+	// Duplicate means that an item with the same key and digest is proven stored, or that the key
+	// is barred.
 	Duplicate
-	// Stale: mode latest; the stored revision was read and is newer.
+	// Stale means that the stored revision was read and is newer (mode latest).
 	Stale
-	// Conflict: the same key with another digest is stored. Never dropped: quarantined.
+	// Conflict means that an item with the same key and another digest is stored. The event goes to
+	// quarantine, and is never dropped.
 	Conflict
-	// Expired: nothing is stored and the event is at or past its time (less an hour); storing it now could
-	// count it twice once TTL has swept. Quarantined.
+	// Expired means that nothing is stored, and that the event's time is over or will be within an
+	// hour. If it were stored now, it could count twice after time to live has removed it. The
+	// event goes to quarantine.
 	Expired
-	// Poison: it can never succeed. Quarantined.
+	// Poison means that the event can never be stored. It goes to quarantine.
 	Poison
-	// Retry: nothing is proven; SQS must deliver it again.
+	// Retry means that nothing is proven. SQS must deliver the message again.
 	Retry
 )
 
-// Verdicts lists every verdict in reporting order.
+// Verdicts lists every verdict in the order in which they are reported.
 var Verdicts = [...]Verdict{Inserted, Updated, Duplicate, Stale, Conflict, Expired, Poison, Retry}
 
 var verdictNames = [...]string{"None", "Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison", "Retry"}
 
-// String is the verdict's name as it stands in logs, metrics and summaries.
+// String returns the verdict's name, as it stands in logs, metrics and summaries.
 func (v Verdict) String() string {
 	if int(v) < len(verdictNames) {
 		return verdictNames[v]
@@ -37,7 +40,7 @@ func (v Verdict) String() string {
 	return "Invalid"
 }
 
-// Stored reports whether v proves that the event is in the table: the message is done with.
+// Stored reports whether v proves that the event is in the table, so that the message is done.
 func (v Verdict) Stored() bool {
 	return v == Inserted || v == Updated || v == Duplicate || v == Stale
 }
@@ -47,22 +50,23 @@ func (v Verdict) Quarantined() bool {
 	return v == Conflict || v == Expired || v == Poison
 }
 
-// Refusal is why an event is not stored, as an error value: its verdict (Poison, Conflict, Expired or
-// Retry), a reason that metrics and alarms may group by, and a detail for the person who reads it.
+// Refusal says, as an error, why an event is not stored. It has the verdict (Poison, Conflict,
+// Expired or Retry), a reason that metrics and alarms may group by, and a detail for the person who
+// reads it.
 type Refusal struct {
 	Verdict Verdict
 	Reason  Reason
 	Detail  string // for the person who reads it. Unless Verdict is Retry it may quote the event, and must not be logged
-	Key     Key    // where known; for people
-	Type    string // the event type, where the refusal has a Key
+	Key     Key    // empty if it is not known; for people
+	Type    string // the event type, if the refusal has a Key
 }
 
-// Error reads "Poison (missing-field): id: field order_id is missing".
+// Error returns text such as "Poison (missing-field): id: field order_id is missing".
 func (r *Refusal) Error() string {
 	return r.Verdict.String() + " (" + string(r.Reason) + "): " + r.Detail
 }
 
-// Poisoned makes the Refusal of an event that can never succeed.
+// Poisoned returns the [Refusal] of an event that can never succeed.
 func Poisoned(reason Reason, detail string) *Refusal {
 	return &Refusal{Verdict: Poison, Reason: reason, Detail: detail}
 }
