@@ -101,3 +101,12 @@ type Definition struct {
 
 // String names the generation for people: "merchant_daily since 1".
 func (d *Definition) String() string { return fmt.Sprintf("%s since %d", d.Name, d.Since) }
+
+// Address says which part of which total an item of the aggregates table holds: its key, taken apart.
+type Address struct {
+	Name   string
+	Since  int64
+	Bucket int      // write shard, from 0 and below the definition's Spread
+	By     []string // the values of the definition's By, in its order, escaped
+	Window int64    // start of the window in epoch seconds, or NoWindow
+}

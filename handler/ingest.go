@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -75,7 +76,7 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	var stop context.CancelFunc
 	b.writing, b.sending, stop = b.deadlines(ctx, in.Margin)
 	defer stop()
-	if err := in.Store.CheckSecret(b.writing); err != nil {
+	if err := tables.Of(in.Store).CheckSecret(b.writing); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 	}
 	if len(e.Records) > 0 && strings.HasSuffix(e.Records[0].EventSourceARN, ".fifo") {

@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -211,7 +212,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 			for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "SendMessageBatch"} {
 				w, log := newWorld(t, secretive), &logged{}
 				log.to(w)
-				if err := w.store.CheckSecret(deadline(t)); err != nil {
+				if err := tables.Of(w.store).CheckSecret(deadline(t)); err != nil {
 					t.Fatal(err)
 				}
 				w.faults = []fault{{api: api, before: quoting(code), always: true}}

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -122,7 +123,7 @@ func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	defer stop()
 	look := b.Store.Start
 	if e.windowed || e.shard != "" {
-		look = b.Store.Renew
+		look = tables.Of(b.Store).Renew
 	}
 	if err := look(ctx); err != nil {
 		return fmt.Errorf("streams: %w%s", err, where(e.shard))
@@ -184,10 +185,10 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	if err := b.decode(e); err != nil {
 		return err
 	}
-	if err := b.Store.Renew(ctx); err != nil {
+	if err := tables.Of(b.Store).Renew(ctx); err != nil {
 		return err
 	}
-	if e.shard == "" && b.Store.Counting() == aggregate.Marks {
+	if e.shard == "" && tables.Of(b.Store).Counting() == aggregate.Marks {
 		return errNoShard
 	}
 	if err := b.giveUp(ctx); err != nil {
@@ -198,7 +199,7 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	b.archive(ctx)
 	b.quarantineOdd(ctx)
 	b.mark(ctx, heads)
-	applied := b.Store.Apply(ctx, counted, b.refused)
+	applied := tables.Of(b.Store).Apply(ctx, counted, b.refused)
 	b.rep.Cost.Add(applied.Cost)
 	b.rep.Updates, b.rep.Dropped, b.rep.Large = applied.Updates, applied.Dropped, applied.Large
 	b.rep.Quarantined += applied.Refused
@@ -254,7 +255,7 @@ func (b *streamBatch) giveUp(ctx context.Context) error {
 		if c.Sequence.IsZero() {
 			return fmt.Errorf("a record without a sequence number carries epoch %d and this function's pipeline.yaml is at %d", c.Stamp, b.Plan.Epoch())
 		}
-		given, cost, err := b.Store.GivenUp(ctx, c.Lane, c.Sequence)
+		given, cost, err := tables.Of(b.Store).GivenUp(ctx, c.Lane, c.Sequence)
 		b.rep.Cost.Add(cost)
 		if err != nil {
 			return fmt.Errorf("record %s carries epoch %d; whether it is given up could not be read: %w", c.Sequence, c.Stamp, err)
@@ -315,7 +316,7 @@ func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 	if len(b.changes) > 0 {
 		lane = b.changes[0].Lane
 	}
-	batch, h := lanes.NewBatch(b.Store.Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
+	batch, h := lanes.NewBatch(tables.Of(b.Store).Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
 	for i := range b.changes {
 		c := &b.changes[i]
 		batch.Add(c, b.contributions(c.Old, h, false), b.contributions(c.New, h, true))
@@ -335,7 +336,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 		}
 	}
 	if isNew {
-		newer := b.Store.Newer() // a rolled-back function cannot tell what they count: they miss it, whatever it is
+		newer := tables.Of(b.Store).Newer() // a rolled-back function cannot tell what they count: they miss it, whatever it is
 		b.rep.Behind += len(c.Behind) + len(newer)
 		for _, def := range slices.Concat(c.Behind, newer) {
 			h.add(def)
@@ -369,13 +370,13 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 		return
 	}
 	first := b.changes[0].Sequence
-	cost, err := b.Store.MarkBehind(ctx, h.behind)
+	cost, err := tables.Of(b.Store).MarkBehind(ctx, h.behind)
 	b.rep.Cost.Add(cost)
 	if err != nil {
 		b.fail(ctx, first, "generation not marked behind", err)
 	}
 	for _, def := range h.order {
-		cost, err := b.Store.Flag(ctx, []*aggregate.Definition{def}, b.created, "an item adds nothing because it cannot be computed: item "+h.failed[def])
+		cost, err := tables.Of(b.Store).Flag(ctx, []*aggregate.Definition{def}, b.created, "an item adds nothing because it cannot be computed: item "+h.failed[def])
 		b.rep.Cost.Add(cost)
 		if err != nil {
 			b.fail(ctx, first, "head not flagged", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 )
 
 // recordLetter is the body of a stream record's letter: enough to find the item and the record again.
@@ -91,7 +92,7 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	err := b.send(ctx, letters...)
 	if err == nil {
 		b.rep.Quarantined += len(letters)
-		cost, flagErr := b.Store.Flag(ctx, slices.Concat(b.Plan.Definitions(), b.Store.Newer()), b.created, b.odd[0].flag())
+		cost, flagErr := tables.Of(b.Store).Flag(ctx, slices.Concat(b.Plan.Definitions(), tables.Of(b.Store).Newer()), b.created, b.odd[0].flag())
 		b.rep.Cost.Add(cost)
 		err = flagErr
 	}

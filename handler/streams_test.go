@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -175,7 +176,7 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 		w.t.Fatal(err)
 	}
 	behind, err := st.BeginPass(deadline(w.t), def)
-	if err = errors.Join(err, st.ClearBuilding(deadline(w.t), def, behind)); err != nil {
+	if err = errors.Join(err, tables.Of(st).ClearBuilding(deadline(w.t), def, behind)); err != nil {
 		w.t.Fatal(err)
 	}
 	return def

@@ -13,44 +13,27 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// Applied is what became of a batch of changes.
-type Applied struct {
-	// Unproven is the lowest sequence number that is not proven counted in every aggregate it touches; zero
-	// if all are. It and all after it must be delivered again; what was counted already will be dropped by
-	// mark or receipt.
-	Unproven event.Sequence
-	Err      error // the first reason why something is unproven
-	Updates  int   // aggregate items written
-	Dropped  int   // steps found counted already
-	Refused  int   // updates the table will never take; quarantined and flagged
-	Large    int   // aggregate items of LargeTotal and more; they say so
-	Cost     Cost
-}
-
-// Quarantine durably records that an update of an aggregate item is refused for good. It returns nil only
-// when that is proven: the update then counts as processed.
-type Quarantine func(ctx context.Context, u *lanes.Update, cause error) error
-
 // Apply counts a batch of one lane into its aggregate items, each step exactly once. Updates of different
 // items are independent; within one item a batch is one conditional write.
-func (s *Store) Apply(ctx context.Context, b *lanes.Batch, quarantine Quarantine) Applied {
-	a := &apply{store: s, quarantine: quarantine}
+func (s counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, Cost) {
+	a := &apply{store: s.Store, quarantine: quarantine}
 	if b.Counting() == aggregate.Receipts {
 		a.receipts(ctx, b)
 	} else {
 		a.marks(ctx, b)
 		a.warn(ctx)
 	}
-	return a.Applied
+	return a.Applied, a.Cost
 }
 
 // apply is one call of Apply.
 type apply struct {
 	store      *Store
-	quarantine Quarantine
+	quarantine lanes.Quarantine
 	mu         sync.Mutex      // guards what follows
 	large      []*markedUpdate // whose items are large and do not say so yet
-	Applied
+	Cost       Cost
+	lanes.Applied
 }
 
 // imageOf is the image that a failed condition brought, or else the item as it is read now: some emulators
@@ -84,7 +67,7 @@ func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) b
 // carries it, and the update counts as processed.
 func (a *apply) flagHead(ctx context.Context, u *lanes.Update, cause error) error {
 	last := u.Steps[len(u.Steps)-1]
-	cost, err := a.store.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))
+	cost, err := counter{a.store}.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))
 	a.mu.Lock()
 	a.Cost.Add(cost)
 	a.Refused++

@@ -29,8 +29,8 @@ import (
 
 // MarkBehind records that a batch held an image stamped below each of the generations: they are building until a touch
 // pass has brought that item in. A generation whose head somebody has deleted is left alone: the next start says so.
-func (s *Store) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
-	m := &marking{store: s, open: defs, shard: int(s.env.Rand() * lanes.PassShards)}
+func (s counter) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
+	m := &marking{store: s.Store, open: defs, shard: int(s.env.Rand() * lanes.PassShards)}
 	if len(defs) == 0 {
 		return m.cost, nil
 	}
@@ -138,8 +138,9 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	return classify(err)
 }
 
-// BeginPass begins a touch pass over a generation and returns the state of its head, which [Store.ClearBuilding] takes
-// at the end: whatever is let in below the generation from now on changes it. Touch comes after it.
+// BeginPass begins a touch pass, which brings stored events into an aggregate that was added later. [Store.Touch] comes
+// after it. At the end of the pass, hand the result to [github.com/ingot-events/ingot/verify.Finish]: it tells Finish
+// whether an event that the aggregate may lack has come in since the pass began.
 func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (behind int64, err error) {
 	err = s.retry(ctx, func() (answer, next) {
 		var a answer

@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -81,7 +82,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 	for pass := range 3 {
 		h.writes, h.refuse = 0, 40
 		for n := range 400 {
-			cost, err := w.sandbox(n).MarkBehind(deadline(t), []*aggregate.Definition{def})
+			cost, err := tables.Of(w.sandbox(n)).MarkBehind(deadline(t), []*aggregate.Definition{def})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +98,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 			t.Fatal(err)
 		}
 		if pass == 2 {
-			if err := w.store.ClearBuilding(deadline(t), def, behind); err != nil || head(t, w.store, def).Building {
+			if err := tables.Of(w.store).ClearBuilding(deadline(t), def, behind); err != nil || head(t, w.store, def).Building {
 				t.Errorf("a pass in which nothing came in does not end: %v", err)
 			}
 		}
@@ -112,10 +113,10 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 	}
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{api: "UpdateItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
-	if _, err := w.sandbox(3).MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil || head(t, w.store, def).Building {
+	if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil || head(t, w.store, def).Building {
 		t.Fatalf("told: %v", err)
 	}
-	if _, err := w.sandbox(3).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil || !head(t, w.store, def).Building {
+	if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil || !head(t, w.store, def).Building {
 		t.Fatalf("not told: %v", err)
 	}
 }
@@ -133,7 +134,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				def, _ := w.plan.Definition("live")
 				defs := []*aggregate.Definition{def}
 				mark := func() {
-					if _, err := w.sandbox(3).MarkBehind(deadline(t), defs); err != nil {
+					if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), defs); err != nil {
 						t.Error(err)
 					}
 				}
@@ -164,7 +165,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				}
 				w.onCall = nil
 				mark()
-				if err := w.store.ClearBuilding(deadline(t), def, behind); !errors.Is(err, store.ErrBehind) {
+				if err := tables.Of(w.store).ClearBuilding(deadline(t), def, behind); !errors.Is(err, store.ErrBehind) {
 					t.Errorf("marked %s, interrupted: %s before request %d: the pass ends with %v", marked, outer, at, err)
 				}
 				if !head(t, w.store, def).Building {
@@ -191,7 +192,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 				if *behind, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
 					t.Error(err)
 				}
-				if _, err := w.sandbox(5).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+				if _, err := tables.Of(w.sandbox(5)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -201,7 +202,7 @@ func TestPassesBegunAtOnce(t *testing.T) {
 		begin(&first)()
 		w.onCall = nil
 		for _, behind := range []int64{first, second} {
-			if err := w.store.ClearBuilding(deadline(t), def, behind); !errors.Is(err, store.ErrBehind) {
+			if err := tables.Of(w.store).ClearBuilding(deadline(t), def, behind); !errors.Is(err, store.ErrBehind) {
 				t.Errorf("before request %d: a pass from %d ends with %v", at, behind, err)
 			}
 		}
@@ -226,7 +227,7 @@ func TestManyGenerationsBehind(t *testing.T) {
 	for i := range 40 {
 		defs = append(defs, &aggregate.Definition{Name: fmt.Sprint("gone_", i), Since: 1})
 	}
-	if _, err := w.store.MarkBehind(deadline(t), defs); err != nil {
+	if _, err := tables.Of(w.store).MarkBehind(deadline(t), defs); err != nil {
 		t.Fatal(err)
 	}
 	for _, def := range w.plan.Definitions() {

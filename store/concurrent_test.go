@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -51,7 +52,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 					}
 				})
 				group.Go(func() {
-					if a := w.store.Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
+					if a := tables.Of(w.store).Apply(deadline(t), batch, noQuarantine(t)); !a.Unproven.IsZero() {
 						t.Errorf("caller %d: %v", c, a.Err)
 					}
 				})

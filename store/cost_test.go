@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -219,7 +220,7 @@ func TestCostOfHeads(t *testing.T) {
 	gone := *def("live")
 	gone.Since = 7
 	defs := []*aggregate.Definition{def("wide"), def("live"), &gone}
-	behind := func() (store.Cost, error) { return w.sandbox(0).MarkBehind(deadline(t), defs) }
+	behind := func() (store.Cost, error) { return tables.Of(w.sandbox(0)).MarkBehind(deadline(t), defs) }
 	for _, c := range []struct {
 		name     string
 		update   func() (store.Cost, error)
@@ -229,10 +230,10 @@ func TestCostOfHeads(t *testing.T) {
 		{"behind", behind, 1 + 3 + 2, 9 + 1 + 1 + 2},
 		{"behind again", behind, 1 + 1, 1}, // of the head that is gone
 		{"flag", func() (store.Cost, error) {
-			return w.store.Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
+			return tables.Of(w.store).Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
 		}, 3 + 2, 9 + 1}, // read, and written unless gone
-		{"flagged again", func() (store.Cost, error) { return w.store.Flag(deadline(t), defs, epoch, "another") }, 1, 0}, // of the one that is gone
-		{"flagged by another", func() (store.Cost, error) { return w.sandbox(0).Flag(deadline(t), defs, epoch, "another") }, 3, 0},
+		{"flagged again", func() (store.Cost, error) { return tables.Of(w.store).Flag(deadline(t), defs, epoch, "another") }, 1, 0}, // of the one that is gone
+		{"flagged by another", func() (store.Cost, error) { return tables.Of(w.sandbox(0)).Flag(deadline(t), defs, epoch, "another") }, 3, 0},
 	} {
 		name := c.name
 		before := w.engine.Usage()

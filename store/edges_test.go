@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -95,7 +96,7 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	var refused []string
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	a := w.store.Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update, _ error) error {
+	a := tables.Of(w.store).Apply(ctx, w.batch(aggregate.Marks, 1, w.order("1", 5)), func(_ context.Context, u *lanes.Update, _ error) error {
 		refused = append(refused, u.Key.PK)
 		return nil
 	})
@@ -141,7 +142,7 @@ func TestStartBesideANewerOne(t *testing.T) {
 			if w.epoch() != "2" {
 				t.Errorf("epoch %s, want 2", w.epoch())
 			}
-			if newer := w.store.Newer(); !tt.refused && (len(newer) != 1 || newer[0].Name != "extra") {
+			if newer := tables.Of(w.store).Newer(); !tt.refused && (len(newer) != 1 || newer[0].Name != "extra") {
 				t.Errorf("newer %v, want extra", newer)
 			}
 			if def, _ := w.plan.Definition("live"); tt.refused && head(t, w.store, def) != nil {

@@ -22,8 +22,8 @@ import (
 // A head is one item, and a stream of odd records has every batch of every shard flag it. So a head that has a flag is
 // not written again: Flag reads it first, and remembers for five minutes that the flag is there. A head that somebody
 // has deleted is left alone: the next start says that it is missing.
-func (s *Store) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
-	f := &flagging{store: s, flag: flagText(at, reason)}
+func (s counter) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
+	f := &flagging{store: s.Store, flag: flagText(at, reason)}
 	for _, d := range defs {
 		if s.flagged.recently(lanes.HeadKey(d), s.env.Now()) {
 			continue

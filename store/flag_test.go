@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -28,7 +29,7 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 	h.watch(w)
 	flag := func(s *store.Store, n int) store.Cost {
 		t.Helper()
-		cost, err := s.Flag(deadline(t), defs, epoch, fmt.Sprint("reason ", n))
+		cost, err := tables.Of(s).Flag(deadline(t), defs, epoch, fmt.Sprint("reason ", n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,7 @@ func TestFlagComesBack(t *testing.T) {
 	}
 	flagged := func(when string, want bool) {
 		t.Helper()
-		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
+		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
 			t.Fatal(err)
 		}
 		if got := head(t, w.store, def).Flag != ""; got != want {
@@ -122,13 +123,13 @@ func TestFlagThatFails(t *testing.T) {
 		}
 		def, _ := w.plan.Definition("live")
 		w.faults = faults
-		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err == nil {
+		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		if len(w.faults) > 0 {
 			t.Errorf("%s: %d faults never came about", name, len(w.faults))
 		}
-		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil || head(t, w.store, def).Flag == "" {
+		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil || head(t, w.store, def).Flag == "" {
 			t.Errorf("%s: not flagged by the next batch: %v", name, err)
 		}
 	}

@@ -239,7 +239,7 @@ func (w *world) sequence(n int64) event.Sequence {
 	return s
 }
 
-func noQuarantine(t testing.TB) store.Quarantine {
+func noQuarantine(t testing.TB) lanes.Quarantine {
 	return func(_ context.Context, u *lanes.Update, cause error) error {
 		t.Errorf("update of %s refused: %v", u.Key, cause)
 		return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -60,9 +61,9 @@ func TestLargeTotal(t *testing.T) {
 		}
 		key := event.Key{PK: "A#live#1#0", SK: "-"}
 		n := int64(1)
-		count := func() store.Applied {
+		count := func() tables.Applied {
 			n++
-			applied := w.store.Apply(deadline(t), w.batch(aggregate.Marks, n*10, w.order(fmt.Sprint(n), 1)), noQuarantine(t))
+			applied := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, n*10, w.order(fmt.Sprint(n), 1)), noQuarantine(t))
 			if applied.Err != nil {
 				t.Fatal(applied.Err)
 			}

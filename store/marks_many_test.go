@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -152,7 +153,7 @@ func TestRefusedAmongMany(t *testing.T) {
 				w.faults = []fault{{api: "BatchExecuteStatement", before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}
 			var refused []string
-			a := w.store.Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context, u *lanes.Update, _ error) error {
+			a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context, u *lanes.Update, _ error) error {
 				refused = append(refused, u.Key.String())
 				return nil
 			})

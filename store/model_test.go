@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -159,7 +160,7 @@ func (a *adversary) invoke(s *shard, at, n int) int {
 		}
 		defer func() { a.dying = nil; die() }()
 	}
-	applied := a.stores[a.r.IntN(len(a.stores))].Apply(ctx, batch, noQuarantine(a.t))
+	applied := tables.Of(a.stores[a.r.IntN(len(a.stores))]).Apply(ctx, batch, noQuarantine(a.t))
 	if applied.Unproven.IsZero() {
 		return n
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -279,11 +280,11 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	def, _ := w.plan.Definition("live")
 	w.faults = []fault{{api: "UpdateItem", before: errThrottled}, {api: "UpdateItem", after: errLost}}
-	if _, err := w.store.MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+	if _, err := tables.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 		t.Fatal(err)
 	}
 	for _, reason := range []string{"first", "second"} {
-		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
+		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, reason); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -295,20 +296,20 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 		t.Errorf("%+v", other)
 	}
 	h := head(t, w.store, def)
-	if err := w.store.ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, store.ErrBehind) {
+	if err := tables.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, store.ErrBehind) {
 		t.Errorf("complete without a pass: %v", err)
 	}
 	behind, err := w.store.BeginPass(deadline(t), def)
 	if err != nil || behind != h.Behind {
 		t.Errorf("a pass begins at %d, %v", behind, err)
 	}
-	if err := w.store.ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, store.ErrBehind) {
+	if err := tables.Of(w.store).ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, store.ErrBehind) {
 		t.Errorf("%v", err)
 	}
-	if err := w.store.ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
+	if err := tables.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); err != nil || head(t, w.store, def).Building {
 		t.Errorf("%v", err)
 	}
-	if err := w.store.ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil || !strings.Contains(err.Error(), "no head") {
+	if err := tables.Of(w.store).ClearBuilding(deadline(t), &aggregate.Definition{Name: "nothing", Since: 1}, 0); err == nil || !strings.Contains(err.Error(), "no head") {
 		t.Error("cleared what has no head")
 	}
 }
@@ -340,7 +341,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	item := w.order("1", 5)
 	b := lanes.NewBatch(aggregate.Marks, lane)
 	b.Add(w.insert(1, item), nil, plan.Contributions(item).List)
-	if applied := deployed.Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
+	if applied := tables.Of(deployed).Apply(deadline(t), b, nil); !applied.Unproven.IsZero() {
 		t.Fatal(applied.Err)
 	}
 	hashed, err := plan.By("customer", envelope.Message{Body: item.Data})
@@ -449,11 +450,11 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect("nothing counted", "")
-		if _, err := w.store.MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
+		if _, err := tables.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 			t.Fatal(err)
 		}
 		expect("building", "missing true, n 0, building true, []")
-		if _, err := w.store.Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
+		if _, err := tables.Of(w.store).Flag(deadline(t), []*aggregate.Definition{def}, epoch, "odd"); err != nil {
 			t.Fatal(err)
 		}
 		expect("flagged", `missing true, n 0, building true, ["2099-03-01T12:00:00Z odd"]`)
@@ -593,7 +594,7 @@ func TestReadsAskAgain(t *testing.T) {
 	if err := begin(); err != nil {
 		t.Fatal(err)
 	}
-	clear := func() error { return w.store.ClearBuilding(deadline(t), def, 0) }
+	clear := func() error { return tables.Of(w.store).ClearBuilding(deadline(t), def, 0) }
 	for _, c := range []struct {
 		api  string
 		read func() error

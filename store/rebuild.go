@@ -127,7 +127,7 @@ var ErrBehind = errors.New("images stamped below the generation have been met si
 
 // ClearBuilding declares a generation complete, on condition that its head's behind is still what BeginPass
 // returned. Only who has found no lower stamp and no difference may call it.
-func (s *Store) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
+func (s counter) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),
 		UpdateExpression:         aws.String("SET #building = :false"),

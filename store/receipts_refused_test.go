@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/internal/awserr"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -150,7 +151,7 @@ func TestRefusedChange(t *testing.T) {
 				}
 				return nil
 			}
-			a := w.store.Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine)
+			a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine)
 			if a.Unproven.IsZero() != tt.proven {
 				t.Fatalf("unproven %s: %v", a.Unproven, a.Err)
 			}
@@ -171,7 +172,7 @@ func TestRefusedChange(t *testing.T) {
 				return
 			}
 			// The change may be quarantined a second time, since it is refused before its receipt is looked at; never counted.
-			if a := w.store.Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() || a.Updates != 0 {
+			if a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() || a.Updates != 0 {
 				t.Errorf("delivered again: %+v", a)
 			}
 		})
@@ -181,7 +182,7 @@ func TestRefusedChange(t *testing.T) {
 // A quarantine that fails leaves the change unproven and its receipt unwritten.
 func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts), refusing(func([]types.TransactWriteItem) error { return errUnforeseen }))
-	a := w.store.Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error { return errLost })
+	a := tables.Of(w.store).Apply(context.Background(), w.batch(aggregate.Receipts, 1, w.order("1", 5)), func(context.Context, *lanes.Update, error) error { return errLost })
 	if a.Unproven.Compare(w.sequence(1)) != 0 || a.Refused != 0 {
 		t.Errorf("%+v", a)
 	}
@@ -210,7 +211,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 	b := w.change(2, event.Modify, false, was, is)
 	b.Add(w.insert(3, next), nil, w.plan.Contributions(next).List)
 	refused := map[string]bool{}
-	a := w.store.Apply(deadline(t), b, func(_ context.Context, u *lanes.Update, _ error) error {
+	a := tables.Of(w.store).Apply(deadline(t), b, func(_ context.Context, u *lanes.Update, _ error) error {
 		refused[u.Key.String()] = true
 		return nil
 	})
@@ -223,7 +224,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 			t.Fatalf("a%d: %+v", i, got)
 		}
 	}
-	if a := w.store.Apply(deadline(t), w.batch(aggregate.Receipts, 3, next), noQuarantine(t)); a.Updates != 0 || a.Dropped != 1 {
+	if a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 3, next), noQuarantine(t)); a.Updates != 0 || a.Dropped != 1 {
 		t.Errorf("delivered again: %+v", a)
 	}
 }

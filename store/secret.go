@@ -22,7 +22,7 @@ var ErrOtherSecret = errors.New("INGOT_PII_KEY is not the secret that the tables
 // there. It returns ErrOtherSecret for another secret. What is found to agree is not read again.
 //
 // It asks nothing where no key of an event uses hmac, and where Config.Aggregates names no table.
-func (s *Store) CheckSecret(ctx context.Context) error {
+func (s counter) CheckSecret(ctx context.Context) error {
 	check := s.pipeline.SecretCheck()
 	if check == "" || s.aggregates == "" || s.sure.Load() {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -55,7 +56,7 @@ func (w *world) check() string {
 // Whoever starts first says which secret the tables are filled with; another is refused, on either side and however
 // the answers go, and nothing is changed by it.
 func TestAnotherSecret(t *testing.T) {
-	ingest := func(s *store.Store) error { return s.CheckSecret(deadline(t)) }
+	ingest := func(s *store.Store) error { return tables.Of(s).CheckSecret(deadline(t)) }
 	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
 	for name, starts := range map[string][2]func(*store.Store) error{"ingest, ingest": {ingest, ingest}, "ingest, streams": {ingest, streams},
 		"streams, ingest": {streams, ingest}, "streams, streams": {streams, streams}} {
@@ -90,7 +91,7 @@ func TestSecretsRace(t *testing.T) {
 		errs := make([]error, 6)
 		for n := range errs {
 			s := w.under([]string{one, two}[n%2], hashed)
-			group.Go(func() { errs[n] = s.CheckSecret(deadline(t)) })
+			group.Go(func() { errs[n] = tables.Of(s).CheckSecret(deadline(t)) })
 		}
 		group.Wait()
 		for n, err := range errs {
@@ -118,7 +119,7 @@ func TestCheckSecretCost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(s *store.Store) int64 {
 		before := w.engine.Usage().Requests
-		if err := s.CheckSecret(deadline(t)); err != nil {
+		if err := tables.Of(s).CheckSecret(deadline(t)); err != nil {
 			t.Fatal(err)
 		}
 		after := w.engine.Usage().Requests
@@ -138,7 +139,7 @@ func TestCheckSecretCost(t *testing.T) {
 		}
 	}
 	w.faults = []fault{{api: "GetItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if err := w.under(one, hashed).CheckSecret(context.Background()); err == nil || !strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
+	if err := tables.Of(w.under(one, hashed)).CheckSecret(context.Background()); err == nil || !strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
 		t.Errorf("%v", err)
 	}
 	if _, is := lanes.ParseKey(lanes.SecretKey); is {

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -48,7 +49,7 @@ func TestWhatStoodInTheWayIsCurrent(t *testing.T) {
 			first, second, third := w.order("1", 50), w.order("2", 9), w.order("3", 20)
 			w.apply(w.batch(c, 1, first, second))
 			cold := w.with(same, c) // it does not know the totals
-			if a := cold.Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
+			if a := tables.Of(cold).Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
 				t.Fatalf("unproven from %s: %v", a.Unproven, a.Err)
 			}
 			w.expect(t, "by_merchant", map[string]string{"orders": "3", "revenue": "79", "largest": "50", "least": "9"})
@@ -86,7 +87,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 		t.Errorf("%d items and %d totals, want 4 and 3", items, totals)
 	}
 	def, _ := w.plan.Definition("live")
-	if _, err := s.Flag(deadline(t), []*aggregate.Definition{def}, w.now, "a test's"); err != nil {
+	if _, err := tables.Of(s).Flag(deadline(t), []*aggregate.Definition{def}, w.now, "a test's"); err != nil {
 		t.Fatal(err)
 	}
 	if head, err := s.Head(deadline(t), def); err != nil || head == nil || !strings.Contains(head.Flag, "a test's") {

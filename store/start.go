@@ -58,7 +58,7 @@ const knownFor = 5 * time.Minute
 // Renew looks again if it is more than five minutes since Start or Renew did. Code that goes on after newer code has
 // started, or comes back after it, must learn what it does not know. It reads the epoch's small item alone, since a
 // thousand functions do the same, and starts again only if that has changed. A store that has not started is left alone.
-func (s *Store) Renew(ctx context.Context) error {
+func (s counter) Renew(ctx context.Context) error {
 	looked := s.looked.Load()
 	now := s.env.Now()
 	if looked == 0 || now.Sub(time.Unix(0, looked)) <= knownFor {
@@ -86,7 +86,7 @@ func stateOf(img image) string {
 
 // Newer lists the generations that the aggregates table counts and this pipeline is too old to know, as Start
 // found them; only Name and Since are set. Whatever this pipeline lets in is stamped below them.
-func (s *Store) Newer() []*aggregate.Definition {
+func (s counter) Newer() []*aggregate.Definition {
 	if newer := s.newer.Load(); newer != nil {
 		return *newer
 	}
@@ -106,7 +106,7 @@ func (s *Store) start(ctx context.Context) answer {
 		return answer{outcome: invalid, err: &Mismatch{c.mistakes}}
 	}
 	// Before the epoch is raised, and not before all else agrees: a function that must not start changes nothing.
-	if err := s.CheckSecret(ctx); err != nil {
+	if err := (counter{s}).CheckSecret(ctx); err != nil {
 		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // it has asked again as often as it may
 	}
 	if t.epoch < s.pipeline.Epoch() {

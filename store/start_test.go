@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -182,8 +183,8 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := w.store.Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(newer.Newer()) != 0 {
-		t.Errorf("older: %v, newer: %v", n, newer.Newer())
+	if n := tables.Of(w.store).Newer(); len(n) != 1 || n[0].String() != "extra since 2" || len(tables.Of(newer).Newer()) != 0 {
+		t.Errorf("older: %v, newer: %v", n, tables.Of(newer).Newer())
 	}
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	if total := w.total("live", nil); len(total.Flags) != 1 || !strings.Contains(total.Flags[0], "taken out of the pipeline at epoch 2") {
@@ -194,7 +195,7 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 // Old code that goes on after newer code has started learns of it within minutes; what was not started is left alone.
 func TestRenew(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Renew(deadline(t)); err != nil || w.epoch() != "" {
+	if err := tables.Of(w.store).Renew(deadline(t)); err != nil || w.epoch() != "" {
 		t.Fatal(err, w.epoch())
 	}
 	for _, s := range []*store.Store{w.store, w.with(added(2, 2), aggregate.Marks)} {
@@ -210,15 +211,15 @@ func TestRenew(t *testing.T) {
 	}{{5 * time.Minute, 0, 0, 0}, {time.Second, 1, 1, 1}, {0, 0, 0, 1}, {6 * time.Minute, 1, 0, 1}, {6 * time.Minute, 1, 0, 1}} {
 		w.now = w.now.Add(step.after)
 		before := w.engine.Usage()
-		err := w.store.Renew(deadline(t))
+		err := tables.Of(w.store).Renew(deadline(t))
 		used := w.engine.Usage().Sub(before).Requests
-		if err != nil || used["GetItem"] != step.looks || used["BatchGetItem"] != step.starts || len(w.store.Newer()) != step.newer {
-			t.Errorf("%s later: %v, newer %v, %v", step.after, used, w.store.Newer(), err)
+		if err != nil || used["GetItem"] != step.looks || used["BatchGetItem"] != step.starts || len(tables.Of(w.store).Newer()) != step.newer {
+			t.Errorf("%s later: %v, newer %v, %v", step.after, used, tables.Of(w.store).Newer(), err)
 		}
 	}
 	w.now = w.now.Add(time.Hour)
 	w.faults = []fault{{api: "GetItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
-	if err := w.store.Renew(deadline(t)); err == nil {
+	if err := tables.Of(w.store).Renew(deadline(t)); err == nil {
 		t.Error("what could not be read is taken for known")
 	}
 }
@@ -291,7 +292,7 @@ func TestStartsThatChangeTooMuch(t *testing.T) {
 		}
 	}
 	gone := &aggregate.Definition{Name: "gone", Since: 1}
-	if _, err := w.store.MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
+	if _, err := tables.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{gone}); err != nil || head(t, w.store, gone) != nil {
 		t.Errorf("%v %+v", err, head(t, w.store, gone))
 	}
 }

@@ -106,4 +106,4 @@ func (s *Store) parallel() int {
 }
 
 // Counting is how this store's generations are counted.
-func (s *Store) Counting() aggregate.Counting { return s.counting }
+func (s counter) Counting() aggregate.Counting { return s.counting }

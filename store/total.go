@@ -21,7 +21,7 @@ import (
 
 // StoredTotal is one aggregate item as it is stored: one bucket of a total.
 type StoredTotal struct {
-	Address   lanes.Address
+	Address   aggregate.Address
 	Values    map[string]event.Decimal
 	N         int64
 	FP, FPX   event.Decimal // fingerprint of all that was counted and not taken back; its expired part

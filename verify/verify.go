@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -347,9 +348,9 @@ func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *agg
 		return standing, nil
 	}
 	if why := report.missing[def]; why != "" {
-		if _, err := st.Flag(ctx, []*aggregate.Definition{def}, now, "an item is not in it: "+why); err != nil {
+		if _, err := tables.Of(st).Flag(ctx, []*aggregate.Definition{def}, now, "an item is not in it: "+why); err != nil {
 			return nil, fmt.Errorf("finish %s: %w", def, err)
 		}
 	}
-	return nil, st.ClearBuilding(ctx, def, behind)
+	return nil, tables.Of(st).ClearBuilding(ctx, def, behind)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -224,7 +225,7 @@ func TestFlagged(t *testing.T) {
 func TestFlaggedHead(t *testing.T) {
 	w := filled(t)
 	def, _ := w.plan.Definition("live")
-	if _, err := w.store.Flag(context.Background(), []*aggregate.Definition{def}, epoch, "a record was not understood"); err != nil {
+	if _, err := tables.Of(w.store).Flag(context.Background(), []*aggregate.Definition{def}, epoch, "a record was not understood"); err != nil {
 		t.Fatal(err)
 	}
 	r := w.verify()
@@ -412,7 +413,7 @@ func TestOldVersionAlone(t *testing.T) {
 	if !h.Building {
 		t.Fatal("the older version let an item in, and the head of the newer aggregate does not say so")
 	}
-	if err := w.store.ClearBuilding(context.Background(), def, w.begin(def)); err != nil {
+	if err := tables.Of(w.store).ClearBuilding(context.Background(), def, w.begin(def)); err != nil {
 		t.Fatal(err)
 	}
 	r := w.verify()

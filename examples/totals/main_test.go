@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/stack"
+	counting "github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -148,7 +149,7 @@ func TestCommands(t *testing.T) {
 	w.drain()
 	w.says("read all {}", "visits=2 building: false\n")
 	def, _ := w.plan.Definition("all")
-	_, err := w.store.Flag(t.Context(), []*aggregate.Definition{def}, time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), "odd")
+	_, err := counting.Of(w.store).Flag(t.Context(), []*aggregate.Definition{def}, time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), "odd")
 	w.must(err)
 	w.says("read all {}", "visits=2 building: false\nflagged: 2099-03-01T12:00:00Z odd\n")
 	w.says("verify", "flagged: all since 2, all totals: 2099-03-01T12:00:00Z odd\n2 items, 2 totals, 0 of them in part: 0 differences\n")

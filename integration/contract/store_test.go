@@ -27,6 +27,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -141,7 +142,7 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	b := lanes.NewBatch(s.way, c.Lane)
 	b.Add(c, before, after)
 	quarantine := func(context.Context, *lanes.Update, error) error { return nil }
-	if a := st.Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
+	if a := tables.Of(st).Apply(s.t.Context(), b, quarantine); !a.Unproven.IsZero() {
 		s.t.Error(a.Err)
 	}
 }
@@ -173,7 +174,7 @@ func (s *shop) storing() {
 
 // erasing checks the secret and bars keys, with every kind of item under them.
 func (s *shop) erasing(st *store.Store) {
-	if err := st.CheckSecret(s.t.Context()); err != nil {
+	if err := tables.Of(st).CheckSecret(s.t.Context()); err != nil {
 		s.t.Error(err)
 	}
 	person := s.item(`{"type":"person","id":"1","at":"2099-03-01T10:00:00Z"}`)
@@ -255,7 +256,7 @@ func (s *shop) evolving() {
 		s.t.Fatal(err)
 	}
 	d, _ := s.plan.Definition("late")
-	if _, err := st.MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
+	if _, err := tables.Of(st).MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
 		s.t.Error(err)
 	}
 	if _, err := st.Touch(s.t.Context()); err != nil {
@@ -268,7 +269,7 @@ func (s *shop) evolving() {
 			s.t.Fatal(err)
 		}
 	}
-	if err := st.ClearBuilding(s.t.Context(), d, behind); err != nil {
+	if err := tables.Of(st).ClearBuilding(s.t.Context(), d, behind); err != nil {
 		s.t.Error(err)
 	}
 	if err := s.open(3).Start(s.t.Context()); err != nil { // a newer generation of it: the older one is retired

@@ -20,6 +20,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -76,7 +77,7 @@ func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.
 	list := w.plan.Contributions(item).List
 	b.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: now, Key: item.Key, New: item}, nil, list)
 	before := w.engine.Usage()
-	applied := w.store.Apply(w.t.Context(), b, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
+	applied := tables.Of(w.store).Apply(w.t.Context(), b, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
 	if applied.Err != nil {
 		w.t.Fatal(applied.Err)
 	}

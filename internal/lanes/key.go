@@ -54,18 +54,9 @@ var EpochKey = event.Key{PK: "E#", SK: "-"}
 // SecretKey is where the check value of the secret of hmac is kept, under which the keys of events were made.
 var SecretKey = event.Key{PK: "K#", SK: "-"}
 
-// Address is an aggregate item's key taken apart.
-type Address struct {
-	Name   string
-	Since  int64
-	Bucket int
-	By     []string // escaped, in the definition's order
-	Window int64
-}
-
 // ParseKey takes an aggregate item's key apart; ok is false for keys of heads, receipts and foreign items, among
 // which are those that spell a number otherwise than Key does.
-func ParseKey(key event.Key) (a Address, ok bool) {
+func ParseKey(key event.Key) (a aggregate.Address, ok bool) {
 	parts := strings.Split(key.PK, "#")
 	if len(parts) < 4 || parts[0] != "A" {
 		return a, false

@@ -77,7 +77,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("key %q, want %q", key, want)
 	}
 	address, ok := lanes.ParseKey(key)
-	want := lanes.Address{Name: "merchant_daily", Since: 1, Bucket: 3, By: []string{"m%23 1"}, Window: start}
+	want := aggregate.Address{Name: "merchant_daily", Since: 1, Bucket: 3, By: []string{"m%23 1"}, Window: start}
 	if diff := cmp.Diff(want, address); !ok || diff != "" {
 		t.Errorf("ParseKey: %v %s", ok, diff)
 	}

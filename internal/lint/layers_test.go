@@ -18,7 +18,7 @@ var layers = []string{
 	"event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/lifetime", "internal/syntax", "pipeline",
 	"internal/reserved",
 	// The tables, the two functions, and the proof.
-	"env", "internal/awserr", "store", "handler", "verify",
+	"env", "internal/awserr", "store", "internal/tables", "handler", "verify",
 	// What stands in for AWS.
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
 	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",

@@ -15,13 +15,13 @@ func generations() []Mutant {
 		},
 		{
 			Name: "behind-not-marked", What: "an image below the generation leaves no trace on its head", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"handler.streamBatch.mark", `b.Store.MarkBehind(ctx, h.behind)`, `b.Store.MarkBehind(ctx, nil)`}},
+			Edits: []Edit{{"handler.streamBatch.mark", `tables.Of(b.Store).MarkBehind(ctx, h.behind)`, `tables.Of(b.Store).MarkBehind(ctx, nil)`}},
 		},
 		{
 			Name: "told-once-per-process", What: "a function tells each head once that it is behind, whatever pass has begun since", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
 			Edits: []Edit{
-				{"store.Store.MarkBehind", `	m := &marking{store: s, open: defs,`, `	defs = untold(s, defs)
-	m := &marking{store: s, open: defs,`},
+				{"store.counter.MarkBehind", `	m := &marking{store: s.Store, open: defs,`, `	defs = untold(s.Store, defs)
+	m := &marking{store: s.Store, open: defs,`},
 			},
 			Helpers: []Helper{{"store", `import (
 	"slices"
@@ -53,7 +53,7 @@ func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 		},
 		{
 			Name: "rolled-back-unsaid", What: "a function that is rolled back says nothing on the heads of what it does not know", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"handler.streamBatch.contributions", `newer := b.Store.Newer()`, `newer := b.Store.Newer()[:0]`}},
+			Edits: []Edit{{"handler.streamBatch.contributions", `newer := tables.Of(b.Store).Newer()`, `newer := tables.Of(b.Store).Newer()[:0]`}},
 		},
 		{
 			Name: "let-go-unseen", What: "an aggregate that is declared no longer is let go without a new epoch", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
@@ -64,7 +64,7 @@ func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 		},
 		{
 			Name: "looks-once", What: "a function that goes on after newer code has started never learns of it", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.Store.Renew", `looked == 0 || now`, `looked >= 0 || now`}},
+			Edits: []Edit{{"store.counter.Renew", `looked == 0 || now`, `looked >= 0 || now`}},
 		},
 		{
 			Name: "torn-read-believed", What: "a start is refused for what it read before and after another start", Defends: "C4 I8", Checks: []sim.Check{sim.Generation},
@@ -78,7 +78,7 @@ func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 		},
 		{
 			Name: "complete-unseen", What: "a generation is declared complete, whatever has been marked behind since the pass began", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
-			Edits: []Edit{{"store.Store.ClearBuilding", `"#behind = :behind AND attribute_exists(#open)"`, `"#behind >= :behind OR attribute_exists(#open)"`}},
+			Edits: []Edit{{"store.counter.ClearBuilding", `"#behind = :behind AND attribute_exists(#open)"`, `"#behind >= :behind OR attribute_exists(#open)"`}},
 		},
 	}
 }

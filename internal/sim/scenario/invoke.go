@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -169,7 +170,7 @@ func (w *world) start(ctx context.Context, s *sandbox) error {
 	w.running.quiet = true
 	defer func(inv *invocation) { inv.quiet = false }(w.running)
 	if s.started {
-		return s.store.Renew(ctx)
+		return tables.Of(s.store).Renew(ctx)
 	}
 	err := s.store.Start(ctx)
 	s.started = err == nil

@@ -1,0 +1,46 @@
+// Package tables is what Ingot's own functions, verify and the tests do with a store beyond its public methods: they
+// count batches of changes, mark and flag generations, and declare them complete.
+//
+// It is apart from package store because a user of the library must not call any of it.
+package tables
+
+import (
+	"context"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Tables counts into the tables of a store.
+type Tables struct{ counter }
+
+// Of returns the tables of a store.
+func Of(st *store.Store) Tables { return Tables{lanes.CounterOf(st).(counter)} }
+
+// Applied is what became of a batch of changes, and what it cost.
+type Applied struct {
+	lanes.Applied
+	Cost store.Cost
+}
+
+// Apply counts a batch of one lane into its aggregate items, each step exactly once.
+func (t Tables) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) Applied {
+	applied, cost := t.counter.Apply(ctx, b, quarantine)
+	return Applied{applied, cost}
+}
+
+// counter is what package store implements; its comments are there.
+type counter interface {
+	Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, store.Cost)
+	CheckSecret(ctx context.Context) error
+	ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error
+	Counting() aggregate.Counting
+	Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (store.Cost, error)
+	GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, store.Cost, error)
+	MarkBehind(ctx context.Context, defs []*aggregate.Definition) (store.Cost, error)
+	Newer() []*aggregate.Definition
+	Renew(ctx context.Context) error
+}
