@@ -117,7 +117,7 @@ func ingest() []Mutant {
 		},
 		{
 			Name: "secret-not-read", What: "no function asks which secret of hmac the tables were filled with", Defends: "C2", Checks: []sim.Check{sim.Altered},
-			Edits: []Edit{{"store.Store.CheckSecret", `check == "" ||`, `check != "" ||`}},
+			Edits: []Edit{{"store.counter.CheckSecret", `check == "" ||`, `check != "" ||`}},
 		},
 		{
 			Name: "secret-believed-when-absent", What: "where no check value of the secret is there, any secret is believed, and none is put", Defends: "C2", Checks: []sim.Check{sim.Altered},

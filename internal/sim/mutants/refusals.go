@@ -50,7 +50,7 @@ func refusals() []Mutant {
 		},
 		{
 			Name: "given-up-in-another-lane", What: "an item X# of another lane gives a record up, too", Defends: "C3 I7", Checks: []sim.Check{sim.Undeserved},
-			Edits: []Edit{{"store.Store.GivenUp", `	cost.read(imageSize(img))
+			Edits: []Edit{{"store.counter.GivenUp", `	cost.read(imageSize(img))
 `, `	if err == nil && len(img) == 0 {
 		img, err = s.get(ctx, aggregate.GivenUpKey(event.Lane{StreamARN: lane.StreamARN}, sequence))
 	}
@@ -59,7 +59,7 @@ func refusals() []Mutant {
 		},
 		{
 			Name: "given-up-unflagged", What: "a record that is given up leaves no flag on the heads", Defends: "I7", Checks: unkept,
-			Edits: []Edit{{"handler.streamBatch.quarantineOdd", `b.Store.Flag(ctx, slices.Concat(b.Plan.Definitions(), b.Store.Newer()),`, `b.Store.Flag(ctx, unlessGivenUp(b.odd, slices.Concat(b.Plan.Definitions(), b.Store.Newer())),`}},
+			Edits: []Edit{{"handler.streamBatch.quarantineOdd", `tables.Of(b.Store).Flag(ctx, slices.Concat(b.Plan.Definitions(), tables.Of(b.Store).Newer()),`, `tables.Of(b.Store).Flag(ctx, unlessGivenUp(b.odd, slices.Concat(b.Plan.Definitions(), tables.Of(b.Store).Newer())),`}},
 			Helpers: []Helper{{"handler", `import "github.com/ingot-events/ingot/aggregate"
 
 func unlessGivenUp(odd []oddRecord, defs []*aggregate.Definition) []*aggregate.Definition {
