@@ -23,6 +23,7 @@ const (
 	secretCheck    = `              - {Effect: Allow, Action: ["dynamodb:GetItem", "dynamodb:PutItem"], Resource: !GetAtt AggregatesTable.Arn, Condition: {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["K#"]}}}` + "\n"
 	ingestRole     = "      Role: !GetAtt IngestRole.Arn\n"
 	ingestCode     = "      CodeUri: cmd/ingest/\n"
+	ofQueues       = "      KmsMasterKeyId: !If [OwnKey, !Ref KmsKeyArn, !Ref AWS::NoValue]\n      SqsManagedSseEnabled: !If [OwnKey, !Ref AWS::NoValue, true]\n"
 	eventsOnDemand = "      BillingMode: PAY_PER_REQUEST\n"
 )
 
@@ -83,7 +84,7 @@ var functionRules = []advised{
 		"EventsTable has BillingMode PROVISIONED and index GSI2 no ProvisionedThroughput: CloudFormation refuses the table; write ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5} beside it instead"},
 		[][2]string{{"        - IndexName: GSI2\n", "        - IndexName: GSI2\n          ProvisionedThroughput: {ReadCapacityUnits: 5, WriteCapacityUnits: 5}\n"}}},
 
-	{broken{"a key for the queue", [][2]string{{"      MessageRetentionPeriod: 345600 # 4 days\n      SqsManagedSseEnabled: true\n", "      KmsMasterKeyId: !Ref Key\n"}, aKey}, "cannot ask for\n              |- {Effect",
+	{broken{"a key for the queue", [][2]string{{queueRetention + ofQueues, "      KmsMasterKeyId: !Ref Key\n"}, aKey}, "cannot ask for\n              |- {Effect",
 		`IngestRole does not allow kms:Decrypt on Key: Lambda could not read the queue, since IngestQueue is encrypted with a key of its own; write {Effect: Allow, Action: ["kms:Decrypt"], Resource: !GetAtt Key.Arn} among the statements of IngestRole instead`},
 		[][2]string{{"              - " + ingestTable, `              - {Effect: Allow, Action: ["kms:Decrypt"], Resource: !GetAtt Key.Arn}` + "\n              - " + ingestTable}}},
 	{broken{"a key for the archive", [][2]string{{"{SSEAlgorithm: AES256}", "{SSEAlgorithm: aws:kms, KMSMasterKeyID: !GetAtt Key.Arn}"}, aKey}, "Statement:\n              |- {Effect: Allow, Action: [\"dynamodb:DescribeStream\"",
@@ -91,9 +92,9 @@ var functionRules = []advised{
 		[][2]string{{"              - {Effect: Allow, Action: \"s3:PutObject\"", `              - {Effect: Allow, Action: ["kms:GenerateDataKey"], Resource: !GetAtt Key.Arn}` + "\n              - {Effect: Allow, Action: \"s3:PutObject\""}}},
 	{broken{"a key by its alias", [][2]string{{"{SSEAlgorithm: AES256}", "{SSEAlgorithm: aws:kms, KMSMasterKeyID: !Ref Alias}"}, {aKey[0], "  Alias: {Type: AWS::KMS::Alias, Properties: {AliasName: alias/x, TargetKeyId: !Ref Key}}\n" + aKey[1]}}, "Statement:\n              |- {Effect: Allow, Action: [\"dynamodb:DescribeStream\"",
 		"StreamsRole does not allow kms:GenerateDataKey on Key: "}, nil},
-	{broken{"a key that says so itself", [][2]string{{"      MessageRetentionPeriod: 345600 # 4 days\n      SqsManagedSseEnabled: true\n", "      KmsMasterKeyId: !Ref Key\n"},
+	{broken{"a key that says so itself", [][2]string{{queueRetention + ofQueues, "      KmsMasterKeyId: !Ref Key\n"},
 		{aKey[0], strings.Replace(aKey[1], "Statement: []", "Statement: [{Effect: Allow, Principal: {AWS: !GetAtt IngestRole.Arn}, Action: \"kms:*\", Resource: \"*\"}]", 1)}}, "", ""}, nil},
-	{broken{"a key of AWS", [][2]string{{"      MessageRetentionPeriod: 345600 # 4 days\n      SqsManagedSseEnabled: true\n", "      KmsMasterKeyId: alias/aws/sqs\n"}}, "", ""}, nil},
+	{broken{"a key of AWS", [][2]string{{queueRetention + ofQueues, "      KmsMasterKeyId: alias/aws/sqs\n"}}, "", ""}, nil},
 }
 
 // aKey puts a key into the template.
@@ -126,9 +127,53 @@ func TestAdviceIsAccepted(t *testing.T) {
 	}
 }
 
-// What the functions need is what the sample's roles allow, no less and no more, what every function needs apart.
+// aKeyOfOnesOwn is the parameter that has the template encrypt everything with one key.
+var aKeyOfOnesOwn = map[string]string{"KmsKeyArn": "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"}
+
+// With a key of one's own the template is as clean as without. A role that may not use the key is reported for each
+// thing that it could not read or write, and the advice is accepted.
+func TestKeyOfOnesOwn(t *testing.T) {
+	if r := run(t, own{parameters: aKeyOfOnesOwn}.input(t)); len(r.Findings) > 0 {
+		t.Errorf("%v", r.Findings)
+	}
+	const statement = "              - !If [OwnKey, {Effect: Allow, Action: [\"kms:Decrypt\", \"kms:GenerateDataKey\"], Resource: !Ref KmsKeyArn}, !Ref AWS::NoValue]\n"
+	const logs = "              - {Effect: Allow, Action: [\"logs:CreateLogStream\", \"logs:PutLogEvents\"], Resource: !GetAtt StreamsLogs.Arn}\n"
+	in := own{parameters: aKeyOfOnesOwn, template: [][2]string{{statement, ""}}}.input(t) // the first role is that of the streams function
+	var things []string
+	followed := string(in.Template.Text)
+	for _, f := range run(t, in).Findings {
+		_, why, _ := strings.Cut(f.String(), "StreamsRole does not allow kms:")
+		_, rest, _ := strings.Cut(why, ", since ")
+		thing, _, _ := strings.Cut(rest, " is encrypted with a key of its own")
+		things = append(things, thing)
+		_, advice, _ := strings.Cut(f.String(), "; write ")
+		advice, _, ok := strings.Cut(advice, " among the statements of StreamsRole instead")
+		if !ok || thing == "" {
+			t.Errorf("%s", f)
+		}
+		followed = strings.Replace(followed, logs, logs+"              - "+advice+"\n", 1)
+	}
+	slices.Sort(things)
+	if want := []string{"AggregatesTable", "ArchiveBucket", "EventsTable", "QuarantineQueue"}; !slices.Equal(things, want) {
+		t.Errorf("reported for %v, want %v", things, want)
+	}
+	in.Template.Text = []byte(followed)
+	if r := run(t, in); len(r.Findings) > 0 {
+		t.Errorf("the advice was followed: %v", r.Findings)
+	}
+}
+
+// What the functions need is what the sample's roles allow, no less and no more, what every function needs apart. With a
+// key of one's own that is also what they do with the key.
 func TestNeedsAreThoseOfTheRoles(t *testing.T) {
-	tpl, err := template.Open([]byte(read(t, "template.yaml")), nil)
+	for _, parameters := range []map[string]string{nil, aKeyOfOnesOwn} {
+		needsAreThoseOfTheRoles(t, parameters)
+	}
+}
+
+func needsAreThoseOfTheRoles(t *testing.T, parameters map[string]string) {
+	t.Helper()
+	tpl, err := template.Open([]byte(read(t, "template.yaml")), parameters)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +192,15 @@ func TestNeedsAreThoseOfTheRoles(t *testing.T) {
 			for _, action := range n.actions {
 				needed = append(needed, strings.ToLower(action))
 			}
+		}
+		if parameters != nil {
+			ofKey := map[string]bool{}
+			for _, n := range needs[f.role] {
+				for _, action := range n.key {
+					ofKey[strings.ToLower(action)] = true
+				}
+			}
+			needed = append(needed, slices.Collect(maps.Keys(ofKey))...) // one statement is for all that one key encrypts
 		}
 		slices.Sort(allowed)
 		slices.Sort(needed)

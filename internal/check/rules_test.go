@@ -77,7 +77,7 @@ var queueRules = []broken{
 	{"receives enough", [][2]string{{"maxReceiveCount: 10", "maxReceiveCount: 5"}}, "", ""},
 	{"no redrive", [][2]string{{"RedrivePolicy: {", "RedriveAllowPolicy: {"}}, "  |IngestQueue:",
 		"IngestQueue has no RedrivePolicy: a message that fails again and again goes round until it is deleted unseen; write RedrivePolicy: {deadLetterTargetArn: …, maxReceiveCount: 10} instead"},
-	{"dead letters", [][2]string{{"Properties: {MessageRetentionPeriod: 1209600, SqsManagedSseEnabled: true} # 14 days", "Properties: {MessageRetentionPeriod: 345600, SqsManagedSseEnabled: true} # 14 days"}}, "{MessageRetentionPeriod: |345600",
+	{"dead letters", [][2]string{{deadQueue, "      MessageRetentionPeriod: 345600 # 14 days"}}, "      MessageRetentionPeriod: |345600 # 14 days",
 		"DeadLetterQueue keeps messages for 345600 s and IngestQueue for 345600 s, both from the first send: what is given up late would be deleted before anybody sees it; write MessageRetentionPeriod: 1209600 instead"},
 	{"no mapping", [][2]string{{"Type: SQS\n", "Type: SNS\n"}}, "  |IngestFunction:\n", "IngestFunction has no mapping of a queue: nothing would be stored; write an event of Type SQS instead"},
 	{"other queue", [][2]string{{anyQueue, "Queue: !ImportValue queue\n"}}, "Queue: |!ImportValue",
@@ -286,8 +286,8 @@ func TestSeveralFindings(t *testing.T) {
 const (
 	queueRetention = "      MessageRetentionPeriod: 345600 # 4 days\n"
 	fifoQueue      = queueRetention + "      FifoQueue: true\n"
-	deadQueue      = "Properties: {MessageRetentionPeriod: 1209600, SqsManagedSseEnabled: true} # 14 days"
-	fifoDead       = "Properties: {MessageRetentionPeriod: 1209600, SqsManagedSseEnabled: true, FifoQueue: true} # 14 days"
+	deadQueue      = "      MessageRetentionPeriod: 1209600 # 14 days"
+	fifoDead       = "      FifoQueue: true\n" + deadQueue
 	batching       = "            BatchSize: 1000\n            MaximumBatchingWindowInSeconds: 1 # required above a batch of 10\n"
 )
 

@@ -1,7 +1,11 @@
 package docs
 
 import (
+	"encoding/json"
+	"maps"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +117,152 @@ func TestArchiveParameters(t *testing.T) {
 		}
 		if days != c.days || rules != c.rules {
 			t.Errorf("%v: %d rules, of which one ends after %q days", c.given, rules, days)
+		}
+	}
+}
+
+// ownKey is the parameter for a key of one's own.
+const ownKey = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+
+// keyProperty is where each type of resource that keeps something names the key that it is encrypted with.
+var keyProperty = map[string][]string{
+	"AWS::SQS::Queue": {"KmsMasterKeyId"}, "AWS::DynamoDB::Table": {"SSESpecification", "KMSMasterKeyId"}, "AWS::Logs::LogGroup": {"KmsKeyId"},
+	"AWS::SecretsManager::Secret": {"KmsKeyId"}, "AWS::Serverless::Function": {"KmsKeyArn"}, "AWS::S3::Bucket": {"BucketEncryption"},
+}
+
+// keepsNothing are the types of resources that hold no data of their own.
+var keepsNothing = []string{"AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy", "AWS::IAM::Role", "AWS::CloudWatch::Alarm"}
+
+// encryptedWith says which key each resource of the template that keeps something is encrypted with.
+func encryptedWith(t *testing.T, parameters map[string]string) map[string]string {
+	t.Helper()
+	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), parameters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]string{}
+	for _, r := range tpl.Resources() {
+		at, known := keyProperty[r.Type]
+		if !known {
+			if !slices.Contains(keepsNothing, r.Type) {
+				t.Errorf("%s is %s: does it keep something that is to be encrypted?", r.Name, r.Type)
+			}
+			continue
+		}
+		key := tpl.Property(r, at...)
+		if r.Type == "AWS::S3::Bucket" {
+			rules := tpl.Get(key, "ServerSideEncryptionConfiguration").Items
+			if len(rules) != 1 {
+				t.Fatalf("%s has %d rules of encryption", r.Name, len(rules))
+			}
+			by := tpl.Get(tpl.Resolve(rules[0]), "ServerSideEncryptionByDefault")
+			key = tpl.Get(by, "KMSMasterKeyID")
+			if algorithm := tpl.Get(by, "SSEAlgorithm").Text; (algorithm == "aws:kms") != (key != nil) {
+				t.Errorf("%s: %s", r.Name, algorithm)
+			}
+		}
+		if keys[r.Name] = ""; key != nil {
+			keys[r.Name] = key.Text
+		}
+		if r.Type == "AWS::SQS::Queue" && (tpl.Property(r, "SqsManagedSseEnabled") == nil) != (key != nil) {
+			t.Errorf("%s has not exactly one of both encryptions", r.Name)
+		}
+	}
+	return keys
+}
+
+// With KmsKeyArn everything that keeps something is encrypted with that key, as the guide lists it; without, nothing is.
+func TestEverythingIsEncryptedWithTheKey(t *testing.T) {
+	for name, key := range encryptedWith(t, nil) {
+		if key != "" {
+			t.Errorf("without the parameter %s is encrypted with %s", name, key)
+		}
+	}
+	encrypted := encryptedWith(t, map[string]string{"KmsKeyArn": ownKey})
+	for name, key := range encrypted {
+		if key != ownKey {
+			t.Errorf("%s is encrypted with %q", name, key)
+		}
+	}
+	var listed []string
+	for _, row := range table(t, operatingPage, "encrypted") {
+		for _, name := range strings.Split(row[1], ", ") {
+			listed = append(listed, strings.Trim(name, "`"))
+		}
+	}
+	slices.Sort(listed)
+	if want := slices.Sorted(maps.Keys(encrypted)); !slices.Equal(listed, want) {
+		t.Errorf("the guide lists %v, want %v", listed, want)
+	}
+}
+
+// An alias, the ARN of one, and an id alone are no ARN of a key: CloudWatch Logs and IAM take nothing else.
+func TestKeyParameterTakesArnsOfKeysAlone(t *testing.T) {
+	_, after, _ := strings.Cut(read(t, sampleshop.Template), "\n  KmsKeyArn:\n")
+	_, after, _ = strings.Cut(after, `AllowedPattern: "`)
+	pattern, _, found := strings.Cut(after, `"`)
+	if !found {
+		t.Fatal("KmsKeyArn has no AllowedPattern")
+	}
+	allowed := regexp.MustCompile("^(?:" + pattern + ")$") // CloudFormation compares the whole value
+	for value, want := range map[string]bool{"": true, ownKey: true, strings.Replace(ownKey, "arn:aws:", "arn:aws-cn:", 1): true,
+		"alias/own": false, "arn:aws:kms:eu-central-1:111122223333:alias/own": false, "1234abcd-12ab-34cd-56ef-1234567890ab": false} {
+		if allowed.MatchString(value) != want {
+			t.Errorf("%q is allowed: %v", value, !want)
+		}
+	}
+}
+
+// The key policy of the guide allows the services that use the key without a role of the stack: CloudWatch Logs, for the
+// log groups of the stacks in samconfig.toml, and every service that the guide lets send to the queue.
+func TestKeyPolicy(t *testing.T) {
+	type texts []string
+	var policy struct {
+		Statement []struct {
+			Effect    string
+			Principal struct{ Service, AWS json.RawMessage }
+			Action    json.RawMessage
+			Condition map[string]map[string]string
+		}
+	}
+	if err := json.Unmarshal([]byte(blocksOf(t, operatingPage, "json key")[0].text), &policy); err != nil {
+		t.Fatal(err)
+	}
+	list := func(raw json.RawMessage) (all texts) {
+		if json.Unmarshal(raw, &all) != nil {
+			all = texts{strings.Trim(string(raw), `"`)}
+		}
+		return all
+	}
+	allowed := map[string]texts{}
+	logGroups := ""
+	for _, s := range policy.Statement {
+		for _, service := range list(s.Principal.Service) {
+			allowed[service] = list(s.Action)
+		}
+		if arn := s.Condition["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]; arn != "" {
+			logGroups = arn[strings.LastIndex(arn, ":")+1:]
+		}
+	}
+	if got := allowed["logs.eu-central-1.amazonaws.com"]; !slices.Equal(got, texts{"kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"}) {
+		t.Errorf("logs may %v", got)
+	}
+	stacks := regexp.MustCompile(`stack_name = "(.+)"`).FindAllStringSubmatch(read(t, "samconfig.toml"), -1)
+	if len(stacks) < 2 {
+		t.Errorf("samconfig.toml names the stacks %v", stacks)
+	}
+	for _, stack := range stacks { // CloudFormation names a log group after stack and resource
+		if ok, err := path.Match(logGroups, stack[1]+"-StreamsLogs-1A2B3C"); err != nil || !ok {
+			t.Errorf("log groups of stack %s are not among %s", stack[1], logGroups)
+		}
+	}
+	senders := regexp.MustCompile(`Principal: \{Service: (\S+)\}`).FindAllStringSubmatch(blocksOf(t, operatingPage, "yaml template")[0].text, -1)
+	if len(senders) != 2 {
+		t.Errorf("the queue's policy lets %v send", senders)
+	}
+	for _, sender := range senders {
+		if got := allowed[sender[1]]; !slices.Equal(got, texts{"kms:GenerateDataKey", "kms:Decrypt"}) {
+			t.Errorf("%s may %v", sender[1], got)
 		}
 	}
 }
