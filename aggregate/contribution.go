@@ -9,13 +9,13 @@ import (
 // NoWindow is the window of a contribution to an aggregate without windows.
 const NoWindow = math.MinInt64
 
-// Amount is one value of a contribution. Set is false where the event type does not supply the value.
+// Amount is one value of a contribution. Set is false if the event type does not supply the value.
 type Amount struct {
 	Set    bool
 	Number event.Decimal
 }
 
-// Contribution is what one event's item adds to one aggregate. It is a pure function of the item.
+// Contribution is what the item of one event adds to one aggregate. It depends only on the item.
 type Contribution struct {
 	Def    *Definition
 	By     []string // the values of Def.By, in its order, escaped as [github.com/ingot-events/ingot/keys.Escape] does

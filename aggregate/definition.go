@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Op is how a value is folded.
+// Op is how a value is computed from its events.
 type Op uint8
 
-// The operations. Count and Sum add and subtract exactly; Min and Max only ever move outwards, so a
-// subtraction flags the total instead of changing them.
+// These are the operations. Count and Sum add and subtract exactly. Min and Max only ever move
+// outwards, so a subtraction flags the total instead of changing them.
 const (
 	Count Op = iota + 1
 	Sum
@@ -19,23 +19,23 @@ const (
 
 var opNames = [...]string{"none", "count", "sum", "min", "max"}
 
-// String is the operation's word in pipeline.yaml.
+// String returns the word that pipeline.yaml uses for the operation.
 func (o Op) String() string { return opNames[o] }
 
 // Additive reports whether the value can be subtracted again.
 func (o Op) Additive() bool { return o == Count || o == Sum }
 
-// OnExpire says what becomes of a contribution when TTL removes its item.
+// OnExpire says what becomes of a contribution when time to live removes its item.
 type OnExpire uint8
 
-// Keep makes an all-time total: the value stands and its fingerprint moves to the expired part. Subtract
-// makes a total of what is still live.
+// Keep makes an all-time total: the value stays, and its fingerprint moves to the expired part.
+// Subtract makes a total of what is still live.
 const (
 	Keep OnExpire = iota
 	Subtract
 )
 
-// String is the word in pipeline.yaml.
+// String returns the word that pipeline.yaml uses.
 func (o OnExpire) String() string {
 	if o == Subtract {
 		return "subtract"
@@ -43,18 +43,18 @@ func (o OnExpire) String() string {
 	return "keep"
 }
 
-// Counting is how a generation is made exactly once: by marks inside the aggregate item, or by receipts
-// beside it. It is part of the generation and never mixed.
+// Counting is how a generation counts each change exactly once: by marks inside the aggregate item,
+// or by receipts beside it. It is part of the generation. The two are never mixed.
 type Counting uint8
 
-// Marks cost nothing but need the shard id of a tumbling window; Receipts cost 2 to 4 write units a change
-// and need nothing.
+// Marks cost nothing, but need the shard id of a tumbling window. Receipts cost 2 to 4 write units
+// for each change, and need nothing.
 const (
 	Marks Counting = iota
 	Receipts
 )
 
-// String is the word that INGOT_COUNTING and the head use.
+// String returns the word that INGOT_COUNTING and the head use.
 func (c Counting) String() string {
 	if c == Receipts {
 		return "receipts"
@@ -62,7 +62,7 @@ func (c Counting) String() string {
 	return "marks"
 }
 
-// ParseCounting reads what String writes; empty means Marks.
+// ParseCounting reads what [Counting.String] writes. Empty text means Marks.
 func ParseCounting(s string) (Counting, error) {
 	switch s {
 	case "", "marks":
@@ -79,23 +79,23 @@ type Value struct {
 	Op   Op
 }
 
-// Definition is one generation of one aggregate: its name and the epoch it is valid since identify it; all
-// else is fixed for its lifetime. Immutable.
+// Definition is one generation of one aggregate. Its name, and the epoch since which it is valid,
+// identify it. Everything else is fixed for its lifetime. A Definition never changes.
 type Definition struct {
 	Name  string
 	Since int64 // the epoch that introduced it
 	By    []string
-	// Window is the length of a time window over event time; 0: no window.
+	// Window is the length of a time window over event time. 0 means that there are no windows.
 	Window   time.Duration
 	Values   []Value // in byte order of names: the union over all its event types
 	OnExpire OnExpire
 	Spread   int           // write shards, at least 1
 	Retain   time.Duration // how long after its window's end an aggregate item lives; 0: for ever
-	// Text is the canonical text of the whole definition, with every template, condition and path, so that
-	// a silent change of meaning is seen as a change of text.
+	// Text is the canonical text of the whole definition, with every template, condition and path.
+	// A silent change of meaning is therefore a change of the text.
 	Text string
-	// KeyCheck tells a secret of hmac from another: totals grouped by hashes of two secrets would mean two things.
-	// Empty where By uses no hmac.
+	// KeyCheck identifies the secret of hmac. If totals were grouped by hashes of two secrets, they
+	// would have two meanings. It is empty if By uses no hmac.
 	KeyCheck string
 }
 

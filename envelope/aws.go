@@ -7,8 +7,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// isEventBridge looks for every field that EventBridge puts on an event (EventBridge user guide, "Event
-// structure"); version is 0 in all of them.
+// isEventBridge looks for every field that EventBridge puts on an event (EventBridge user guide,
+// "Event structure"). version is 0 in all events.
 func isEventBridge(root event.Node) bool {
 	return texts(root, "version", "id", "detail-type", "source", "account", "time", "region") &&
 		root.Member("version").Text() == "0" &&
@@ -34,9 +34,10 @@ func openEventBridge(root event.Node, attributes map[string]string) (Opened, *ev
 	}, nil
 }
 
-// notification is the message inside an SNS notification (SNS developer guide, "HTTP/HTTPS notification
-// JSON format", which queues get too). Its MessageId and Timestamp say nothing about the event: publishing
-// again gives new ones. Signatures are not looked at: who may send to the queue is the queue policy's matter.
+// notification returns the message inside an SNS notification. Its form is that of the SNS
+// developer guide, "HTTP/HTTPS notification JSON format", which queues get too. MessageId and
+// Timestamp of the notification say nothing about the event, because they change when it is
+// published again. Signatures are not checked: the queue policy decides who may send to the queue.
 func notification(root event.Node) (Message, bool) {
 	if !texts(root, "Type", "MessageId", "TopicArn", "Timestamp") || root.Member("Type").Text() != "Notification" ||
 		!strings.HasPrefix(root.Member("TopicArn").Text(), "arn:") || root.Member("Message").Kind() != event.String {
@@ -78,8 +79,9 @@ func openNotification(inner Message, outer map[string]string) (Opened, *event.Re
 	return opened, nil
 }
 
-// pointer refuses what the extended client libraries send in place of a large payload: an array of a class
-// name and a place in S3. The second class is the one that Java libraries before version 2 write.
+// pointer refuses what the extended client libraries send in place of a large payload: an array of
+// a class name and a place in S3. The second class is the one that Java libraries before version 2
+// write.
 func pointer(root event.Node) *event.Refusal {
 	if root.Kind() != event.Array || root.Len() != 2 || root.Index(0).Kind() != event.String {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// marks are the four attributes that every CloudEvent has (CloudEvents 1.0.2, "Required Attributes"), less
-// specversion, which is always 1.0 here; and the prefix that binary mode had them under.
+// marks are the attributes that every CloudEvent has (CloudEvents 1.0.2, "Required Attributes"),
+// without specversion, which is always 1.0 here. They also have the prefix that binary mode used.
 type marks struct {
 	id, source, kind string
 	prefix           string
@@ -19,15 +19,15 @@ type marks struct {
 
 const specVersion = "1.0"
 
-// prefixes of CloudEvents attributes among message attributes; see the package comment.
+// prefixes are those of CloudEvents attributes among message attributes. See the package comment.
 var prefixes = [...]string{"ce-", "ce_", "cloudEvents_"}
 
 func (m marks) sameEvent(other marks) bool {
 	return m.id == other.id && m.source == other.source && m.kind == other.kind
 }
 
-// identity joins source and id, which together are unique (CloudEvents 1.0.2, "id"), so that different pairs
-// never give the same text: each part is escaped, and an escaped part has no '#'.
+// identity joins source and id, which together are unique (CloudEvents 1.0.2, "id"). Different
+// pairs never give the same text, because each part is escaped and an escaped part contains no '#'.
 func (m marks) identity() string {
 	return keys.Escape(m.source) + "#" + keys.Escape(m.id)
 }
@@ -94,8 +94,8 @@ func (m marks) open(data event.Document, at time.Time, attributes map[string]str
 	}
 }
 
-// described says which attributes have a place of their own in an Event. The others, extensions and
-// subject, dataschema and datacontenttype alike, are reached as @attribute.NAME.
+// described reports whether the attribute has a field of its own in an Event. Templates reach the
+// others as @attribute.NAME: extensions, subject, dataschema and datacontenttype.
 func described(name string) bool {
 	switch name {
 	case "specversion", "id", "source", "type", "time", "data", "data_base64":
@@ -104,8 +104,9 @@ func described(name string) bool {
 	return false
 }
 
-// scalar reports whether n can be the value of a CloudEvents attribute: "null" means unset (CloudEvents JSON
-// format 1.0.2, section 2.2), and arrays and objects are no attribute values.
+// scalar reports whether n can be the value of a CloudEvents attribute. "null" means that the
+// attribute is not set (CloudEvents JSON format 1.0.2, section 2.2). Arrays and objects cannot be
+// attribute values.
 func scalar(n event.Node) bool {
 	switch n.Kind() {
 	case event.String, event.Number, event.Bool:
@@ -124,8 +125,8 @@ func structuredTime(n event.Node) (time.Time, *event.Refusal) {
 	return time.Time{}, event.Poisoned(event.BadTime, "time of the CloudEvent is "+article(n.Kind())+", not RFC 3339 text")
 }
 
-// structuredData is data, or the JSON in data_base64; both at once is no CloudEvent (JSON format 1.0.2,
-// section 3.1.1).
+// structuredData returns data, or the JSON in data_base64. A body with both is not a CloudEvent
+// (JSON format 1.0.2, section 3.1.1).
 func structuredData(root event.Node) (event.Document, *event.Refusal) {
 	data, coded := root.Member("data"), root.Member("data_base64")
 	switch {

@@ -1,36 +1,40 @@
-// Package envelope turns the bytes of one queue message into an event: it recognises the envelopes that
-// events travel in and takes the payload out.
+// Package envelope turns the bytes of one queue message into an event. It recognises the envelopes
+// that events travel in, and takes the payload out. [Open] does both, and [Message] is what it
+// reads.
 //
-// Recognition is strict. A message is an envelope only if every field that marks the format is there with
-// the right type; whatever is not recognised stays what it was, a bare payload. From the outside in:
+// Recognition is strict. A message is an envelope only if every field that marks the format is
+// there with the right type. Everything else stays a bare payload. These forms are recognised, from
+// the outside in:
 //
-//   - CloudEvents, binary mode: the message attributes carry specversion ("1.0"), id, source and type under
-//     one prefix; the body is the data.
-//   - CloudEvents, structured mode: the body is an object with specversion ("1.0"), id, source and type, all
-//     non-empty strings; the payload is data, or the JSON inside data_base64.
-//   - EventBridge: the body is an object with version ("0"), id, detail-type, source, account, time and
-//     region as strings, resources as an array and detail as an object; the payload is detail.
-//   - SNS without raw message delivery: the body is an object with Type "Notification" and MessageId,
-//     TopicArn, Message and Timestamp as strings. Message is then looked at again, once, with the
-//     notification's own MessageAttributes. With raw message delivery nothing is left of SNS.
+//   - CloudEvents, binary mode: the message attributes have specversion ("1.0"), id, source and
+//     type under one prefix. The body is the data.
+//   - CloudEvents, structured mode: the body is an object with specversion ("1.0"), id, source and
+//     type, all of them non-empty strings. The payload is data, or the JSON inside data_base64.
+//   - EventBridge: the body is an object with version ("0"), id, detail-type, source, account, time
+//     and region as strings, resources as an array and detail as an object. The payload is detail.
+//   - SNS without raw message delivery: the body is an object with Type "Notification" and
+//     MessageId, TopicArn, Message and Timestamp as strings. Message is then read in the same way,
+//     once, with the notification's own MessageAttributes. With raw message delivery, nothing of
+//     SNS is left.
 //   - Anything else is a bare payload.
 //
 // # CloudEvents in message attributes
 //
-// CloudEvents has no binding for SQS. Three prefixes are in use by producers that carry an existing binding
-// over, and all three are understood: "ce-" (HTTP, NATS, Pub/Sub), "ce_" (Kafka) and "cloudEvents_" (AMQP;
-// its other form "cloudEvents:" cannot occur, since an SQS attribute name has no colon). SQS attribute names
-// are case-sensitive, and so is this: the rest of the name is in lower case, as CloudEvents demands of
-// attribute names. All four markers must have the same prefix. Of several complete sets, the first in the
-// order above counts.
+// CloudEvents has no binding for SQS. Producers use three prefixes, each from an existing binding.
+// All three are understood: "ce-" (HTTP, NATS, Pub/Sub), "ce_" (Kafka) and "cloudEvents_" (AMQP).
+// The other form of AMQP, "cloudEvents:", cannot occur, because the name of an SQS attribute has no
+// colon. Names of SQS attributes are case-sensitive, and so are these: the rest of the name is in
+// lower case, as CloudEvents demands. All four markers must have the same prefix. If there are
+// several complete sets, the first in the order above counts.
 //
-// Some producers repeat the attributes of a structured event as message attributes so that subscriptions can
-// filter on them. A body that is itself a structured event with the same id, source and type is therefore
-// read as structured; any other body is the data.
+// Some producers repeat the attributes of a structured event as message attributes, so that
+// subscriptions can filter on them. If the body is itself a structured event with the same id,
+// source and type, it is therefore read as structured. Any other body is the data.
 //
 // # What is refused
 //
-// The payload must be a JSON object, strictly parsed. A message whose payload lies in S3 (the extended client
-// libraries' pointer) is refused as such. A recognised envelope with an unusable part (a time that is not
-// RFC 3339, data beside data_base64) is refused rather than read in part.
+// The payload must be a JSON object, and is parsed strictly. A message whose payload is in S3 (a
+// pointer of the extended client libraries) is refused. A recognised envelope with an unusable part
+// is refused as a whole, for example if its time is not RFC 3339, or if it has data and
+// data_base64.
 package envelope

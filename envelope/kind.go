@@ -1,21 +1,21 @@
 package envelope
 
-// Form is the format that an event's own description was in.
+// Form is the format that described the event.
 type Form uint8
 
-// The forms.
+// These are the forms.
 const (
-	// Raw: no envelope; the payload is the whole text.
+	// Raw means that there is no envelope: the payload is the whole text.
 	Raw Form = iota
-	// Structured: a CloudEvent in one JSON object.
+	// Structured is a CloudEvent in one JSON object.
 	Structured
-	// Binary: a CloudEvent in message attributes, with its data as the body.
+	// Binary is a CloudEvent in message attributes, with its data as the body.
 	Binary
-	// EventBridge: an Amazon EventBridge event.
+	// EventBridge is an Amazon EventBridge event.
 	EventBridge
 )
 
-// String is for people.
+// String returns the form's name, for people.
 func (f Form) String() string {
 	switch f {
 	case Raw:
@@ -36,7 +36,7 @@ type Kind struct {
 	Form Form
 }
 
-// String reads from the outside in: "SNS > CloudEvent (structured)".
+// String returns the envelopes from the outside in: "SNS > CloudEvent (structured)".
 func (k Kind) String() string {
 	if k.SNS {
 		return "SNS > " + k.Form.String()

@@ -9,19 +9,19 @@ import (
 // Message is what a queue delivers of one event.
 type Message struct {
 	Body string
-	// Attributes are the message attributes of type String and Number, by name; a number is its text. Binary
-	// attributes are left out.
+	// Attributes are the message attributes of type String and Number, by name. A number is its
+	// text. Binary attributes are left out.
 	Attributes map[string]string
 }
 
-// Opened is the event that was in a message, and the envelope it was in.
+// Opened is the event that was in a message, and the envelope that it was in.
 type Opened struct {
 	event.Event
 	Kind Kind
 }
 
-// Open recognises the envelope of m and takes out the event. The error is always an *event.Refusal with
-// verdict Poison. Open keeps no reference to m.Attributes; it may keep m.Body.
+// Open recognises the envelope of m and takes out the event. Every error is a *[event.Refusal] with
+// verdict Poison. Open keeps no reference to m.Attributes. It may keep m.Body.
 func Open(m Message) (Opened, error) {
 	opened, refusal := open(m, false)
 	if refusal != nil {
@@ -30,8 +30,8 @@ func Open(m Message) (Opened, error) {
 	return opened, nil
 }
 
-// open looks at one layer from the outside in: the attributes, then the body. Inside an SNS notification
-// it is called once more, and a notification in a notification is a bare payload.
+// open reads one layer from the outside in: the attributes, then the body. Inside an SNS
+// notification it is called once more. A notification in a notification is a bare payload.
 func open(m Message, insideSNS bool) (Opened, *event.Refusal) {
 	doc, err := event.ParseDocument(m.Body)
 	if err != nil {
@@ -67,7 +67,7 @@ func openRaw(doc event.Document, attributes map[string]string) (Opened, *event.R
 	return Opened{Event: event.Event{Attributes: maps.Clone(attributes), Data: doc}}, nil
 }
 
-// payload makes the document of a payload that is part of a larger text.
+// payload returns the document of a payload that is part of a larger text.
 func payload(n event.Node, where string) (event.Document, *event.Refusal) {
 	if refusal := mustBeObject(n, where); refusal != nil {
 		return event.Document{}, refusal
@@ -104,7 +104,7 @@ func article(k event.Kind) string {
 	return "a string"
 }
 
-// text is the value of member name if it is a non-empty string.
+// text returns the value of member name if it is a non-empty string.
 func text(n event.Node, name string) (string, bool) {
 	m := n.Member(name)
 	if m.Kind() != event.String || m.Text() == "" {

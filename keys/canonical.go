@@ -7,10 +7,11 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Canonical appends the canonical JSON text of n to dst: one text for all spellings of one value. It is
-// RFC 8785 (no white space, members ordered by the UTF-16 units of their names, the shortest escapes) but for
-// numbers, which keep all their digits: see event.Decimal.String. What an ignored path, relative to n, leads
-// to is left out, a member with its name; an array closes ranks. An Absent n adds nothing.
+// Canonical appends the canonical JSON text of n to dst: one text for all spellings of one value.
+// This is RFC 8785 (no white space, members ordered by the UTF-16 units of their names, the
+// shortest escapes), except that numbers keep all their digits: see [event.Decimal.String]. It
+// leaves out what an ignored path leads to. Paths are relative to n. A member is left out with its
+// name. In an array, the later elements move up. If n is Absent, Canonical adds nothing.
 func Canonical(dst []byte, n event.Node, ignore []event.Path) []byte {
 	var room [8]event.Node
 	c := canonical{left: room[:0]}
@@ -87,9 +88,10 @@ func (c *canonical) object(dst []byte, n event.Node) []byte {
 	return append(dst, '}')
 }
 
-// compareUTF16 orders valid UTF-8 by its UTF-16 code units. That is byte order, except that characters beyond
-// U+FFFF are surrogates in UTF-16 and so come before U+E000 to U+FFFF: where the first difference is between
-// the lead byte of one of those (F0 and up) and of one of these (EE, EF), bytes tell the wrong order.
+// compareUTF16 orders valid UTF-8 by its UTF-16 code units. This is byte order with one exception.
+// Characters beyond U+FFFF are surrogates in UTF-16, and therefore come before U+E000 to U+FFFF. If
+// the first difference is between the lead byte of such a character (F0 and up) and the lead byte
+// of one of those (EE, EF), bytes give the wrong order.
 func compareUTF16(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		x, y := a[i], b[i]
@@ -107,7 +109,8 @@ func compareUTF16(a, b string) int {
 	return len(a) - len(b)
 }
 
-// appendString quotes s as RFC 8785 does: only what must be escaped is, by its short form if it has one.
+// appendString quotes s as RFC 8785 does: it escapes only what must be escaped, by its short form
+// if it has one.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	done := 0
@@ -141,7 +144,8 @@ func appendNumber(dst []byte, literal string) []byte {
 	return d.Append(dst)
 }
 
-// plainInteger reports whether a JSON number is so short an integer that it is its own normal form.
+// plainInteger reports whether a JSON number is an integer that is so short that it is its own
+// normal form.
 func plainInteger(literal string) bool {
 	if len(literal) > 18 || literal == "-0" {
 		return false

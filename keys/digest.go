@@ -6,15 +6,16 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Digest is the SHA-256 of DigestText: what an event says, whatever spelling it came in. Envelope fields, id,
-// time, epoch and the like are not in it. payload must be an object; the caller has refused anything else.
+// Digest returns the SHA-256 of [DigestText]: it identifies what an event says, in whatever
+// spelling it came. Envelope fields, id, time and epoch are not in it. payload must be an object.
+// The caller has refused everything else.
 func Digest(typ string, payload event.Node, ignore []event.Path) event.Digest {
 	text := make([]byte, 0, len(payload.Raw())+len(typ)+len(`["",]`))
 	return sha256.Sum256(DigestText(text, typ, payload, ignore))
 }
 
-// DigestText appends the text that Digest hashes, ["<type>",<payload>], with payload in canonical form and
-// without the ignored paths. The brackets and quotes keep type and payload apart.
+// DigestText appends the text that [Digest] hashes: ["<type>",<payload>], with payload in canonical
+// form and without the ignored paths. The brackets and quotes keep type and payload apart.
 func DigestText(dst []byte, typ string, payload event.Node, ignore []event.Path) []byte {
 	dst = append(appendString(append(dst, '['), typ), ',')
 	return append(Canonical(dst, payload, ignore), ']')

@@ -1,7 +1,7 @@
-// Package keys says what makes two events the same event, and where items live: templates that turn an
-// event into key text, the escaping that keeps them injective, the canonical form of a payload and the
-// digest over it.
+// Package keys says what makes two events the same event, and where items are stored. [Template]
+// turns an event into key text. [Escape] makes sure that different values give different text.
+// [Canonical] writes the canonical form of a payload, and [Digest] hashes it.
 //
-// All of it is a pure function of the event. testdata/vectors.json fixes the results for programs in other
-// languages; testdata/README.md explains the file.
+// Every result depends only on the event. testdata/vectors.json fixes the results for programs in
+// other languages, and testdata/README.md explains that file.
 package keys

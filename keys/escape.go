@@ -2,10 +2,10 @@ package keys
 
 import "unicode/utf8"
 
-// Escape is how a value stands in a key: '%', '#' and control characters (Unicode category Cc: U+0000 to
-// U+001F, U+007F to U+009F) become %XX for each of their UTF-8 bytes, in upper-case hex. A byte that is not
-// UTF-8 becomes %XX too. Different values stay different, and the result has no '#', so that '#' in a
-// template's own text separates for certain.
+// Escape returns a value as it stands in a key. '%', '#' and control characters (Unicode category
+// Cc: U+0000 to U+001F, U+007F to U+009F) become %XX for each of their UTF-8 bytes, in upper-case
+// hex. A byte that is not UTF-8 becomes %XX too. Different values stay different. The result
+// contains no '#', so a '#' in a template's own text always separates.
 func Escape(s string) string {
 	if firstEscaped(s) == len(s) {
 		return s
@@ -38,7 +38,7 @@ func escapeFrom(dst []byte, from int) []byte {
 
 const upperHex = "0123456789ABCDEF"
 
-// firstEscaped is the index of the first byte of s that Escape changes, or its length.
+// firstEscaped returns the index of the first byte of s that Escape changes, or the length of s.
 func firstEscaped[T string | []byte](s T) int {
 	for i := 0; i < len(s); {
 		c := s[i]

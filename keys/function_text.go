@@ -14,7 +14,8 @@ import (
 
 // Each function here replaces the text dst[from:] by its result, in place where it can.
 
-// pad wants the digits of a non-negative integer in normal form: 7 and 007 as text would make one key.
+// pad needs the digits of a non-negative integer in normal form. Otherwise the texts 7 and 007
+// would make one key.
 func pad(dst []byte, from, width int, _ *Source) ([]byte, error) {
 	digits := dst[from:]
 	for i, c := range digits {
@@ -50,7 +51,7 @@ func shard(dst []byte, from, shards int, _ *Source) ([]byte, error) {
 	return strconv.AppendUint(dst[:from], binary.BigEndian.Uint64(sum[:8])%uint64(shards), 10), nil
 }
 
-// hash keeps the first digits hex digits; 0: all.
+// hash keeps the first digits hex digits, or all of them if digits is 0.
 func hash(dst []byte, from, digits int, _ *Source) ([]byte, error) {
 	sum := sha256.Sum256(dst[from:])
 	dst = hex.AppendEncode(dst[:from], sum[:])
@@ -85,8 +86,9 @@ func hashWith(dst []byte, from int, s *Source, label string) ([]byte, error) {
 	return hex.AppendEncode(dst[:from], mac.Sum(nil)), nil
 }
 
-// SecretCheck tells a secret of hmac from another without telling it: the first 16 hex digits of the HMAC-SHA-256 of
-// name, which is the partition key of the item that holds the check value.
+// SecretCheck returns a text that identifies a secret of hmac without showing it: the first 16 hex
+// digits of the HMAC-SHA-256 of name. name is the partition key of the item that holds this check
+// value.
 func SecretCheck(secret []byte, name string) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(name))

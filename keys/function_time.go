@@ -6,8 +6,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// formatAs makes the function that writes an RFC 3339 time in UTC down to the last part that example
-// shows. Every such text is the beginning of FormatTime's.
+// formatAs returns the function that writes an RFC 3339 time in UTC, down to the last part that
+// example shows. Every such text is the beginning of the text of FormatTime.
 func formatAs(example string) func([]byte, int, int, *Source) ([]byte, error) {
 	return func(dst []byte, from, _ int, _ *Source) ([]byte, error) {
 		t, err := parseTime(dst[from:])

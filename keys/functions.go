@@ -12,9 +12,11 @@ type Function struct {
 	Name string
 	Arg  string // what its argument is, a number N or a LABEL; empty: it takes none. "N?" may be left out
 	Does string
-	// Lossy: different inputs can come out alike. For sha256 it depends: whole it is lossless, cut it is not.
+	// Lossy reports whether different inputs can give the same result. For sha256 it depends: the
+	// whole hash is lossless, a cut one is not.
 	Lossy bool
-	// Follows lists what may stand before it in a variable; nil: anything. The value itself may always.
+	// Follows lists the functions that may come before this one in a variable. The value itself may
+	// always come before it. nil means any function.
 	Follows []string
 
 	least, most int // the range of its argument
@@ -28,7 +30,7 @@ type step struct {
 	do      func(dst []byte, from, arg int, s *Source) ([]byte, error)
 }
 
-// maxLabel is the most bytes that the label of hmac may have.
+// maxLabel is the largest number of bytes in the label of hmac.
 const maxLabel = 64
 
 // isLabel reports whether text may be the label of hmac: letters, digits, '_' and '-'.
@@ -38,10 +40,11 @@ func isLabel(text string) bool {
 
 func (f *step) run(dst []byte, from int, s *Source) ([]byte, error) { return f.do(dst, from, f.arg, s) }
 
-// Functions lists the functions of the template language. Each makes text from the text before it.
+// Functions returns the functions of the template language. Each makes text from the text before
+// it.
 //
-// "Lossless" is said of what the text means: time makes one text of all spellings of one instant, as numbers
-// have one normal form for all spellings.
+// "Lossless" refers to the meaning of the text. time makes one text of all spellings of one
+// instant, as a number has one normal form for all its spellings.
 func Functions() []Function {
 	timely := []string{"trim", "time"}
 	return []Function{
@@ -111,7 +114,7 @@ func (p *Part) addFunc(call string, offset int) error {
 	return nil
 }
 
-// argument reads the argument of f; what says why it cannot be.
+// argument reads the argument of f. If it cannot, what says why.
 func (f *Function) argument(arg string, hasArg bool) (n int, what string) {
 	switch {
 	case f.Arg == "" && hasArg:
@@ -133,7 +136,7 @@ func (f *Function) argument(arg string, hasArg bool) (n int, what string) {
 	return n, ""
 }
 
-// example is a call that is right.
+// example returns a correct call.
 func (f *Function) example() string {
 	switch f.Arg {
 	case "":

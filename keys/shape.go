@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// CheckMade says why the template never makes this text, before escaping, whatever the event. An error says
-// what it makes; nil means that it may make it. Only the template's own text and the last function of a
-// template's only variable are looked at, so that some text is let through that it does not make either.
+// CheckMade returns an error if the template can never make this text, whatever the event. text is
+// compared before escaping. The error says what the template makes. nil means that it may make the
+// text. CheckMade looks only at the template's own text, and at the last function if there is only
+// one variable. It therefore accepts some texts that the template never makes.
 func (t *Template) CheckMade(text string) error {
 	rest, variable := text, (*Part)(nil)
 	for i := range t.parts {
@@ -47,7 +48,8 @@ func (t *Template) notMade(text, shape string) error {
 	return fmt.Errorf("%s is not what %s makes, which is %s", quote(text), t.text, shape)
 }
 
-// shape is what the function makes, in words, if text is not of that kind; empty if it is, or may be.
+// shape returns what the function makes, in words, if text cannot be its result. It returns "" if
+// text can be its result.
 func (f Func) shape(text string) string {
 	n, _ := strconv.Atoi(f.Arg)
 	switch f.Name {

@@ -8,16 +8,17 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Template makes text from an event: its own text as it stands, and in braces what is filled in:
+// Template makes text from an event. Its own text stays as it is. What is in braces is filled in:
 //
 //	MERCHANT#{merchant_id}        a field of the payload, by its event.Path
 //	{@at | time}#{@id}            a derived value, passed through functions
 //	{customer_id | trim | hmac}   functions from left to right; an argument follows a colon: {@id | shard:8}
 //
-// Derived values: @id, @at (the time in FormatTime's form), @type, @source, @digest, and @attribute.NAME. The
-// functions are listed at Functions. A filled-in string stands decoded, a number in normal form
-// (event.Decimal), a boolean as true or false; then come the functions, and as the last step Escape, for every
-// value alike. A Template is immutable and safe for concurrent use.
+// The derived values are @id, @at (the time in the form of [FormatTime]), @type, @source, @digest
+// and @attribute.NAME. [Functions] lists the functions. A string is filled in decoded, a number in
+// normal form ([event.Decimal]), and a boolean as true or false. Then the functions are applied.
+// The last step is [Escape], for every value. A Template never changes, and is safe for concurrent
+// use.
 type Template struct {
 	text  string
 	parts []Part
@@ -29,7 +30,8 @@ type Part struct {
 	Path    event.Path // the field, where IsZero is false
 	Derived string     // "@id", "@at", "@type", "@source", "@digest", "@attribute.NAME"
 	Funcs   []Func     // in order of application
-	// Lossy: different values can come out alike, so that the part cannot tell events apart.
+	// Lossy reports whether different values can give the same text. Such a part cannot tell events
+	// apart.
 	Lossy  bool
 	Offset int // where the part begins in the template's text, in bytes
 
@@ -37,16 +39,16 @@ type Part struct {
 	apply []step
 }
 
-// Func is one function of a variable, with its argument's text.
+// Func is one function of a variable, with the text of its argument.
 type Func struct{ Name, Arg string }
 
 // IsVariable reports whether the part is filled in.
 func (p *Part) IsVariable() bool { return p.name != "" }
 
-// Text is the template as it was written.
+// Text returns the template as it was written.
 func (t *Template) Text() string { return t.text }
 
-// Parts are the pieces in order. The caller leaves them as they are.
+// Parts returns the pieces in order. The caller must not change them.
 func (t *Template) Parts() []Part { return t.parts }
 
 // Constant reports whether nothing is filled in.
@@ -54,7 +56,7 @@ func (t *Template) Constant() bool {
 	return !slices.ContainsFunc(t.parts, func(p Part) bool { return p.IsVariable() })
 }
 
-// Paths are the fields that are read, each once, in order.
+// Paths returns the fields that the template reads, each once, in order.
 func (t *Template) Paths() []event.Path {
 	var paths []event.Path
 	for _, p := range t.parts {
@@ -65,7 +67,7 @@ func (t *Template) Paths() []event.Path {
 	return paths
 }
 
-// Derived are the derived values that are read, each once, in order.
+// Derived returns the derived values that the template reads, each once, in order.
 func (t *Template) Derived() []string {
 	var names []string
 	for _, p := range t.parts {
@@ -90,9 +92,9 @@ func (t *Template) UsesLabel() bool {
 	})
 }
 
-// CheckSeparated says whether two neighbouring variables could run into each other: between them must stand
-// text that contains '#', which no escaped value does. Without that, {a}{b} makes one key of (x, yz) and
-// (xy, z). The error is a *TemplateError.
+// CheckSeparated returns an error if two neighbouring variables could run into each other. The text
+// between them must contain '#', which no escaped value contains. Without it, {a}{b} makes one key
+// of (x, yz) and (xy, z). The error is a *[TemplateError].
 func (t *Template) CheckSeparated() error {
 	before, separated := "", true
 	for _, p := range t.parts {
@@ -123,14 +125,14 @@ type Source struct {
 	Secret           []byte            // the key of hmac
 }
 
-// TemplateError is what is wrong with a template, Offset bytes into its text.
+// TemplateError says what is wrong with a template, Offset bytes into its text.
 type TemplateError struct {
 	Offset  int
 	What    string
 	Instead string // what to write; empty if there is no one answer
 }
 
-// Error is what is wrong and what to write.
+// Error says what is wrong and what to write.
 func (e *TemplateError) Error() string {
 	if e.Instead == "" {
 		return e.What
@@ -138,9 +140,10 @@ func (e *TemplateError) Error() string {
 	return e.What + "; write " + e.Instead + " instead"
 }
 
-// Missing says that a value is not there: absent, null, or text that is empty, or that trim left empty. What
-// that means is the caller's business: an index does without the item, an id cannot.
+// Missing says that a value is missing: it is absent, null or empty text, or trim left nothing of
+// it. The caller decides what that means. An index can do without the item. An id cannot do without
+// its value.
 type Missing struct{ What string }
 
-// Error reads "field order_id is null".
+// Error returns text such as "field order_id is null".
 func (m *Missing) Error() string { return m.What }

@@ -7,8 +7,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Append appends the template's text for s to dst. The error is a *Missing or a *event.Refusal: Poison, or
-// Retry where hmac has no secret, for which the event cannot help.
+// Append appends the template's text for s to dst. The error is a *[Missing] or a *[event.Refusal].
+// The verdict of the refusal is Poison, or Retry if hmac has no secret, which is not the event's
+// fault.
 func (t *Template) Append(dst []byte, s *Source) ([]byte, error) {
 	start := len(dst)
 	for i := range t.parts {
@@ -27,7 +28,7 @@ func (t *Template) Append(dst []byte, s *Source) ([]byte, error) {
 	return dst, nil
 }
 
-// Expand is the template's text for s; errors as Append's.
+// Expand returns the template's text for s. It has the errors of [Template.Append].
 func (t *Template) Expand(s *Source) (string, error) {
 	if len(t.parts) == 1 && !t.parts[0].IsVariable() {
 		return t.text, nil
@@ -57,7 +58,7 @@ func (p *Part) fill(dst []byte, from int, s *Source) ([]byte, error) {
 	return dst, nil
 }
 
-// read appends the value as it is.
+// read appends the value without any function.
 func (p *Part) read(dst []byte, s *Source) ([]byte, error) {
 	if !p.Path.IsZero() {
 		return p.readField(dst, s.Data.At(p.Path))
@@ -103,7 +104,7 @@ func (p *Part) readField(dst []byte, n event.Node) ([]byte, error) {
 	return dst, event.Poisoned(event.WrongType, fmt.Sprintf("%s is an %s, which no text can be made of", p.name, n.Kind()))
 }
 
-// explain adds to a function's refusal which value it was given.
+// explain adds the value that a function was given to the function's refusal.
 func (p *Part) explain(err error, f *step) error {
 	if refusal, ok := err.(*event.Refusal); ok {
 		refusal.Detail = p.name + " | " + f.written + ": " + refusal.Detail

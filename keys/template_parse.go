@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// ParseTemplate reads a template. The error is always a *TemplateError.
+// ParseTemplate reads a template. Every error is a *[TemplateError].
 func ParseTemplate(text string) (*Template, error) {
 	if text == "" {
 		return nil, &TemplateError{What: "the template is empty"}
@@ -70,8 +70,8 @@ func parseVariable(text string, at, end int) (Part, error) {
 	return part, err
 }
 
-// endOf is the index of the first c in text[at:] outside of quotes, or len(text). Quotes belong to a path
-// like ["odd | name"].
+// endOf returns the index of the first c in text[at:] that is not inside quotes, or len(text).
+// Quotes belong to a path such as ["odd | name"].
 func endOf(text string, at int, c byte) int {
 	quoted := false
 	for ; at < len(text); at++ {
@@ -87,7 +87,7 @@ func endOf(text string, at int, c byte) int {
 	return len(text)
 }
 
-// trimmed is text[at:end] without the spaces around it, and where that begins.
+// trimmed returns text[at:end] without the spaces around it, and the index where that begins.
 func trimmed(text string, at, end int) (string, int) {
 	left := strings.TrimLeft(text[at:end], " ")
 	return strings.TrimRight(left, " "), end - len(left)
@@ -124,8 +124,9 @@ func parseDerived(name string, offset int) (Part, error) {
 	return Part{Derived: name, name: name}, nil
 }
 
-// notInAttributeName: SQS allows A-Z, a-z, 0-9, underscore, hyphen and period (SQS developer guide, "Message
-// attribute components").
+// notInAttributeName reports whether r cannot be in the name of an SQS message attribute. SQS
+// allows A-Z, a-z, 0-9, underscore, hyphen and period (SQS developer guide, "Message attribute
+// components").
 func notInAttributeName(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.", r))
 }

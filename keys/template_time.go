@@ -8,8 +8,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// CheckTime says whether the template can be read by Time: one variable and nothing else, piped into nothing
-// but trim and then unix or unixms. The error is a *TemplateError.
+// CheckTime returns an error if [Template.Time] cannot read the template. It must be one variable
+// and nothing else, piped into nothing but trim and then unix or unixms. The error is a
+// *[TemplateError].
 func (t *Template) CheckTime() error {
 	if len(t.parts) != 1 || !t.parts[0].IsVariable() {
 		return &TemplateError{What: "a time is one value", Instead: `"{field}", "{field | unix}" or "{field | unixms}"`}
@@ -24,9 +25,10 @@ func (t *Template) CheckTime() error {
 	return nil
 }
 
-// Time reads the template's one variable as a time: RFC 3339 text, or with unix or unixms a number, or text
-// that is one, of seconds or milliseconds since 1970, exact to the nanosecond. The result is in UTC, in the
-// years 1970 to 9999. Errors are Append's; a time that cannot be read is Poison.
+// Time reads the template's one variable as a time. The value is RFC 3339 text. With unix or unixms
+// it is a number, or the text of a number, of seconds or milliseconds since 1970, exact to the
+// nanosecond. The result is in UTC, in the years 1970 to 9999. The errors are those of
+// [Template.Append]. A time that cannot be read is Poison.
 func (t *Template) Time(s *Source) (time.Time, error) {
 	if err := t.CheckTime(); err != nil {
 		return time.Time{}, event.Poisoned(event.BadTime, err.Error())
@@ -88,7 +90,7 @@ func (p *Part) unixTime(text string, unit int64) (time.Time, error) {
 // unixEnd is the second at which the year 9999 is over.
 const unixEnd = 253402300800
 
-// decimalsOf is how many decimals of a unit make a nanosecond.
+// decimalsOf returns how many decimals of a unit make a nanosecond.
 func decimalsOf(unit int64) int64 {
 	if unit == int64(time.Second) {
 		return 9

@@ -8,18 +8,21 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// The first and the last year of a time that Ingot stores: outside, text order would not be time order.
+// These are the first and the last year of a time that Ingot stores. Outside of them, text order
+// would not be time order.
 const (
 	firstYear = 1970
 	lastYear  = 9999
 )
 
-// FormatTime writes t as 2006-01-02T15:04:05.000000000Z, in UTC: always 30 bytes, so that text order is
-// time order. t must be in the years 1970 to 9999, as the times of [ParseTime] and [Template.Time] are.
+// FormatTime writes t as 2006-01-02T15:04:05.000000000Z, in UTC. The text always has 30 bytes, so
+// text order is time order. t must be in the years 1970 to 9999, as the times of [ParseTime] and
+// [Template.Time] are.
 func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
 
-// AppendTime appends FormatTime to dst. It writes the digits itself, because [time.Time.AppendFormat]
-// takes more than twice as long, and every event needs several times written.
+// AppendTime appends the text of [FormatTime] to dst. It writes the digits itself, because
+// [time.Time.AppendFormat] takes more than twice as long, and every event needs several times
+// written.
 func AppendTime(dst []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -34,7 +37,7 @@ func AppendTime(dst []byte, t time.Time) []byte {
 	return append(dst, 'Z')
 }
 
-// appendDigits appends the last width digits of n, with zeros before it if it has fewer.
+// appendDigits appends the last width digits of n, with zeros before them if n has fewer.
 func appendDigits(dst []byte, n, width int) []byte {
 	end := len(dst) + width
 	dst = append(dst, "000000000"[:width]...)
@@ -45,9 +48,10 @@ func appendDigits(dst []byte, n, width int) []byte {
 	return dst
 }
 
-// ParseTime reads an RFC 3339 time, for example 2024-03-05T14:07:31.5+01:00, in UTC. T and Z may be
-// lower-case, as the RFC allows. The error says what is wrong: a year outside of 1970 to 9999 (in UTC), a part
-// finer than a nanosecond, a leap second (no instant of the clocks here), no offset.
+// ParseTime reads an RFC 3339 time, for example 2024-03-05T14:07:31.5+01:00, and returns it in UTC.
+// T and Z may be lower-case, as the RFC allows. The error says what is wrong: the year is outside
+// of 1970 to 9999 (in UTC), a part is finer than a nanosecond, there is a leap second (which the
+// clocks here do not have), or there is no offset.
 func ParseTime(s string) (time.Time, error) { return parseTime(s) }
 
 func parseTime[T string | []byte](s T) (time.Time, error) {
@@ -86,14 +90,14 @@ func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// timeParser reads from left to right and remembers whether anything was wrong.
+// timeParser reads from left to right, and remembers whether anything was wrong.
 type timeParser[T string | []byte] struct {
 	s            T
 	at           int
 	failed, fine bool
 }
 
-// next takes one byte if it is c, a letter in either case.
+// next takes one byte if it is c. A letter matches in upper and lower case.
 func (p *timeParser[T]) next(c byte) bool {
 	if p.at >= len(p.s) || p.s[p.at] != c && (c < 'A' || p.s[p.at] != c|0x20) {
 		return false
@@ -110,7 +114,7 @@ func (p *timeParser[T]) digit() (int, bool) {
 	return int(p.s[p.at-1] - '0'), true
 }
 
-// number reads exactly so many digits and then the separator, if it is not 0.
+// number reads exactly this many digits, and then the separator if it is not 0.
 func (p *timeParser[T]) number(digits int, then byte) int {
 	v := 0
 	for range digits {

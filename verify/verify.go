@@ -1,10 +1,12 @@
-// Package verify recomputes every total from the items of the events table, with a fold of its own, and
-// compares it with what the aggregates table says. The demo, the simulation and the tool all use it.
+// Package verify computes every total again from the items of the events table, with a fold of its
+// own, and compares it with what the aggregates table says. [Totals] does that. [Finish] declares a
+// rebuilt aggregate complete. The demo, the simulation and the tool use this package.
 //
-// It is exact once the stream is drained and nothing writes meanwhile; otherwise it reports what the stream
-// has not brought yet. One thing cannot be recomputed: what expired events added to a total that keeps it. There the
-// fingerprint alone is compared, which tells whether the events that are left were counted once each; that n or a
-// value was altered by another hand it cannot tell. Report.Partly counts such totals.
+// Verify is exact once the stream is drained and nothing writes meanwhile. Otherwise it reports
+// what the stream has not delivered yet. One thing cannot be computed again: what expired events
+// have added to a total that keeps it. For such a total only the fingerprint is compared. The
+// fingerprint shows whether each event that is left was counted once. It does not show if somebody
+// has changed n or a value by hand. Report.Partly counts such totals.
 package verify
 
 import (
@@ -24,39 +26,39 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Source is where items and totals are read. *store.Store satisfies it.
+// Source is where items and totals are read. A *[store.Store] is a Source.
 type Source interface {
 	Items(context.Context) iter.Seq2[*event.Item, error]
 	Totals(context.Context) iter.Seq2[store.StoredTotal, error]
-	// Head is what the aggregates table says of a whole generation; nil if nothing.
+	// Head returns what the aggregates table says of a whole generation, or nil if it says nothing.
 	Head(context.Context, *aggregate.Definition) (*store.Head, error)
 }
 
-// Report is what a comparison found.
+// Report is the result of a comparison.
 type Report struct {
 	Items       int // items of Ingot's in the events table, those past their time and not yet swept included
 	Totals      int // totals compared
 	Partly      int // of them, those that keep what expired events added: only their fingerprint was compared
 	Differences []Difference
-	// Below is how many items are stamped below a generation of their type, and so missing from it: a touch pass
-	// brings them in.
+	// Below is how many items are stamped below a generation of their type. They are missing from
+	// it until a touch pass brings them in.
 	Below map[*aggregate.Definition]int
-	// Building are the generations that are not declared complete: items that are older than them may not be counted in
-	// them yet. It is no difference. See [Finish].
+	// Building are the generations that are not declared complete. They may not have counted older
+	// items yet. That is not a difference. See [Finish].
 	Building []*aggregate.Definition
 	// Flagged are generations and totals that say of themselves that their values are not proven.
 	Flagged []string
-	// Odd are items that say they are Ingot's and cannot be understood, or from which a definition cannot be
-	// computed.
+	// Odd are items that say that they are Ingot's, but cannot be understood, or from which a
+	// definition cannot be computed.
 	Odd []string
-	// missing is the first of them that is not in a generation.
+	// missing is the first odd item that is not in a generation.
 	missing map[*aggregate.Definition]string
 }
 
 // OK reports whether nothing differs.
 func (r *Report) OK() bool { return len(r.Differences) == 0 }
 
-// Difference is one total that is not what its items add up to.
+// Difference is one total that does not equal the sum of its items.
 type Difference struct {
 	Total string // name, since, by and window, for people
 	Def   *aggregate.Definition
@@ -65,7 +67,7 @@ type Difference struct {
 	Wants string // what the items add up to
 }
 
-// String is one line for people.
+// String returns one line for people.
 func (d Difference) String() string {
 	if d.What == headSays {
 		return fmt.Sprintf("%s: its head says that it is %s, and %s; touch them", d.Total, d.Has, d.Wants)
@@ -73,11 +75,11 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s is %s, and its items add up to %s", d.Total, d.What, d.Has, d.Wants)
 }
 
-// headSays is the What of a generation that says it is complete while items are stamped below it: old code has
-// counted them, which knew nothing of it.
+// headSays is the What of a generation that says it is complete while items are stamped below it.
+// Old code that did not know the generation has counted them.
 const headSays = "head"
 
-// slot names one total of one generation, buckets aside.
+// slot names one total of one generation, without its buckets.
 type slot struct {
 	name   string
 	since  int64
@@ -106,9 +108,10 @@ type sum struct {
 	flagged bool     // one of them says that its values are not proven
 }
 
-// Totals compares all totals of the pipeline's generations with the items. now decides which totals are past
-// their own expiry, and may be gone: they are not compared. A generation that the pipeline declares otherwise than its
-// head, or groups by another secret, is an error and no difference.
+// Totals compares all totals of the pipeline's generations with the items. now decides which totals
+// are past their own expiry. They may be gone, so they are not compared. It is an error, and not a
+// difference, if the pipeline declares a generation otherwise than its head, or groups by another
+// secret.
 func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Time) (*Report, error) {
 	r := &Report{Below: map[*aggregate.Definition]int{}, missing: map[*aggregate.Definition]string{}}
 	if err := mistaken(ctx, p, from); err != nil {
@@ -145,7 +148,8 @@ func Totals(ctx context.Context, p *pipeline.Pipeline, from Source, now time.Tim
 	return r, nil
 }
 
-// mistaken refuses definitions and secrets other than those of the totals, before both tables are read for nothing.
+// mistaken refuses definitions and secrets other than those of the totals, before both tables are
+// read for nothing.
 func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
 	var all []error
 	for _, def := range p.Definitions() {
@@ -163,7 +167,8 @@ func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
 	return nil
 }
 
-// recompute folds what every item contributes, and counts those that are stamped below a generation of their type.
+// recompute folds what every item contributes, and counts the items that are stamped below a
+// generation of their type.
 func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Source) (map[slot]*sum, error) {
 	wants := map[slot]*sum{}
 	for item, err := range from.Items(ctx) {
@@ -189,7 +194,7 @@ func (r *Report) recompute(ctx context.Context, p *pipeline.Pipeline, from Sourc
 	return wants, nil
 }
 
-// odd notes an item that is in none of some generations.
+// odd notes an item that is missing from some generations.
 func (r *Report) odd(what string, missing ...*aggregate.Definition) {
 	r.Odd = append(r.Odd, what)
 	for _, def := range missing {
@@ -298,8 +303,8 @@ func either(a, b *sum) *sum {
 	return b
 }
 
-// compareOne compares the fingerprint of what is live, always; and n and the values wherever every item that
-// was counted is still there to recompute them from, or was subtracted when it left.
+// compareOne always compares the fingerprint of what is live. It compares n and the values if every
+// item that was counted is still there, or was subtracted when it left.
 func (r *Report) compareOne(at slot, stored, want *sum) {
 	differ := func(what, has, wants string) {
 		r.Differences = append(r.Differences, Difference{at.String(), stored.def, what, has, wants})
@@ -325,11 +330,12 @@ func (r *Report) compareOne(at slot, stored, want *sum) {
 	}
 }
 
-// Finish declares a generation complete after a touch pass, if it is: no item is stamped below it, verify
-// finds no difference in it, and its head's behind is still what BeginPass returned before the pass.
-// It returns the differences that stand in the way; none and no error: the generation is complete. Items that cannot
-// be understood, or from which it cannot be computed, do not stand in the way: it flags the head for the first of them,
-// and Totals names them as Odd.
+// Finish declares a generation complete after a touch pass, if three things are true: no item is
+// stamped below it, verify finds no difference in it, and behind of its head is still what
+// [store.Store.BeginPass] returned before the pass. It returns the differences that prevent this.
+// If it returns no difference and no error, the generation is complete. Items that cannot be
+// understood, or from which the generation cannot be computed, do not prevent it. Finish then flags
+// the head for the first of them, and [Totals] names them as Odd.
 func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
 	own, ok := p.Definition(def.Name)
 	if !ok || lanes.ID(own) != lanes.ID(def) {
