@@ -135,7 +135,7 @@ func (o objects) get(w http.ResponseWriter, r *http.Request, bucket, key string,
 	h.Set("ETag", *out.ETag)
 	h.Set("Last-Modified", out.LastModified.UTC().Format(http.TimeFormat))
 	for _, name := range slices.Sorted(maps.Keys(out.Metadata)) {
-		h.Set(metadata+name, out.Metadata[name])
+		h["x-amz-meta-"+name] = []string{out.Metadata[name]} // in small letters, as some SDKs expect it
 	}
 	_, _ = io.Copy(w, out.Body) // a client that has gone away gets no answer
 	return nil
@@ -149,6 +149,7 @@ type listing struct {
 	Prefix                string
 	MaxKeys               int32
 	IsTruncated           bool
+	EncodingType          *string
 	Marker                *string
 	NextMarker            *string
 	KeyCount              *int32
@@ -195,11 +196,11 @@ func (o objects) list(w http.ResponseWriter, r *http.Request, bucket string, que
 		return err
 	}
 	// Keys may have characters that XML does not; a client that asks for it gets them as in a URL.
-	name := func(key string) string { return key }
-	if query.Get("encoding-type") == "url" {
-		name = url.QueryEscape
+	name, encoding := func(key string) string { return key }, given("encoding-type")
+	if aws.ToString(encoding) == "url" {
+		name = func(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "+", "%20") }
 	}
-	l := listing{Namespace: namespace, Name: bucket, Prefix: name(aws.ToString(out.Prefix)), MaxKeys: *out.MaxKeys, IsTruncated: *out.IsTruncated}
+	l := listing{EncodingType: encoding, Namespace: namespace, Name: bucket, Prefix: name(aws.ToString(out.Prefix)), MaxKeys: *out.MaxKeys, IsTruncated: *out.IsTruncated}
 	for _, c := range out.Contents {
 		l.Contents = append(l.Contents, listed{Key: name(*c.Key), LastModified: c.LastModified.UTC().Format(time.RFC3339), ETag: *c.ETag, Size: *c.Size, StorageClass: "STANDARD"})
 	}

@@ -1,0 +1,138 @@
+package integration
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/wire"
+)
+
+const clientsCommand = "scripts/awscli.sh"
+
+// clients are the AWS CLI and boto3, which take the engine's endpoint for AWS.
+type clients struct {
+	*testing.T
+	bin, url string
+	env      []string
+}
+
+// findClients starts an endpoint. Without the clients that scripts/awscli.sh installs, the test is skipped.
+func findClients(t *testing.T) *clients {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: no AWS CLI and no boto3; run without -short")
+	}
+	installed, err := filepath.Glob(filepath.Join("..", ".cache", "awscli-*", "complete"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(installed) == 0 {
+		absent := t.Skip
+		if os.Getenv(endpoint.RequiredVariable) == "1" {
+			absent = t.Fatal
+		}
+		absent("the AWS CLI and boto3 are not in .cache; to have these tests run: " + clientsCommand)
+	}
+	bin, err := filepath.Abs(filepath.Join(filepath.Dir(installed[len(installed)-1]), "bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(wire.New(embedded.New(embedded.Config{})))
+	t.Cleanup(server.Close)
+	return &clients{t, bin, server.URL, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_ENDPOINT_URL=" + server.URL, "AWS_DEFAULT_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=any", "AWS_SECRET_ACCESS_KEY=any", "AWS_PAGER=", "AWS_MAX_ATTEMPTS=1", "NO_PROXY=*"}}
+}
+
+func (c *clients) run(name string, args ...string) string {
+	c.Helper()
+	cmd := exec.CommandContext(c.Context(), filepath.Join(c.bin, name), args...)
+	cmd.Env = c.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.Fatalf("%s %.300s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// aws runs the AWS CLI and returns one member of its JSON. For SQS, version 1 of the CLI has a host of its own, which
+// AWS_ENDPOINT_URL does not replace and the option does.
+func (c *clients) aws(member string, args ...string) any {
+	c.Helper()
+	var answer any
+	if text := c.run("aws", append(args, "--endpoint-url", c.url, "--output", "json")...); text != "" {
+		if err := json.Unmarshal([]byte(text), &answer); err != nil {
+			c.Fatalf("aws %s: %v\n%s", strings.Join(args, " "), err, text)
+		}
+	}
+	for _, name := range strings.Fields(member) {
+		switch of := answer.(type) {
+		case map[string]any:
+			answer = of[name]
+		case []any:
+			if len(of) == 0 {
+				c.Fatalf("aws %s: the list before %s is empty", strings.Join(args, " "), name)
+			}
+			answer = of[0].(map[string]any)[name]
+		}
+	}
+	return answer
+}
+
+func (c *clients) want(what string, got, want any) {
+	c.Helper()
+	if got != want {
+		c.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// The AWS CLI takes the endpoint for AWS.
+func TestAWSCLI(t *testing.T) {
+	c := findClients(t)
+	url := c.aws("QueueUrl", "sqs", "create-queue", "--queue-name", "orders").(string)
+	c.aws("", "sqs", "send-message", "--queue-url", url, "--message-body", `{"a":"é"}`, "--message-attributes", `{"kind":{"DataType":"String","StringValue":"order"}}`)
+	received := c.aws("Messages", "sqs", "receive-message", "--queue-url", url, "--message-attribute-names", "All").([]any)[0].(map[string]any)
+	c.want("the message's body", received["Body"], `{"a":"é"}`)
+	c.want("its attribute", received["MessageAttributes"].(map[string]any)["kind"].(map[string]any)["StringValue"], "order")
+
+	c.aws("", "dynamodb", "create-table", "--table-name", "events", "--billing-mode", "PAY_PER_REQUEST", "--key-schema", "AttributeName=PK,KeyType=HASH", "AttributeName=SK,KeyType=RANGE",
+		"--attribute-definitions", "AttributeName=PK,AttributeType=S", "AttributeName=SK,AttributeType=S", "--stream-specification", "StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES")
+	c.aws("", "dynamodb", "wait", "table-exists", "--table-name", "events")
+	item := `{"PK":{"S":"a"},"SK":{"S":"1"},"n":{"N":"1.5"},"b":{"B":"AAE="},"l":{"L":[{"NULL":true},{"M":{}}]}}`
+	c.aws("", "dynamodb", "put-item", "--table-name", "events", "--item", item)
+	c.want("the item's number", c.aws("Items n N", "dynamodb", "query", "--table-name", "events", "--key-condition-expression", "PK = :a", "--expression-attribute-values", `{":a":{"S":"a"}}`), "1.5")
+	c.want("the items of a scan", c.aws("Count", "dynamodb", "scan", "--table-name", "events"), 1.0)
+
+	stream := c.aws("Streams StreamArn", "dynamodbstreams", "list-streams").(string)
+	records := 0
+	for _, shard := range c.aws("StreamDescription Shards", "dynamodbstreams", "describe-stream", "--stream-arn", stream).([]any) {
+		iterator := c.aws("ShardIterator", "dynamodbstreams", "get-shard-iterator", "--stream-arn", stream, "--shard-id", shard.(map[string]any)["ShardId"].(string), "--shard-iterator-type", "TRIM_HORIZON").(string)
+		for _, r := range c.aws("Records", "dynamodbstreams", "get-records", "--shard-iterator", iterator).([]any) {
+			records++
+			c.want("the record's event", r.(map[string]any)["eventName"], "INSERT")
+		}
+	}
+	c.want("records", records, 1)
+
+	c.aws("", "s3api", "create-bucket", "--bucket", "archive")
+	file := filepath.Join(t.TempDir(), "object")
+	if err := os.WriteFile(file, []byte("payload"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.aws("", "s3api", "put-object", "--bucket", "archive", "--key", "2026/a b", "--body", file)
+	c.want("the listed key", c.aws("Contents Key", "s3api", "list-objects", "--bucket", "archive"), "2026/a b")
+	c.want("the listed key, version 2", c.aws("Contents Key", "s3api", "list-objects-v2", "--bucket", "archive", "--prefix", "2026/"), "2026/a b")
+	c.want("the object's size", c.aws("ContentLength", "s3api", "head-object", "--bucket", "archive", "--key", "2026/a b"), 7.0)
+}
+
+// boto3 takes the endpoint for AWS, and its errors are those that it has classes for.
+func TestBoto3(t *testing.T) {
+	c := findClients(t)
+	c.want("what the program prints", c.run("python", filepath.Join("testdata", "clients.py")), "ok\n")
+}
