@@ -30,7 +30,7 @@ func marks() []Mutant {
 		},
 		{
 			Name: "marks-as-text", What: "sequence numbers compared as the strings they come as", Defends: "C3 I3", Checks: counting,
-			Helpers: []Helper{{"aggregate", `import "github.com/ingot-events/ingot/event"
+			Helpers: []Helper{{"lanes", `import "github.com/ingot-events/ingot/event"
 
 // Text packs the digits from the left, so that byte order is string order.
 func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {

@@ -78,6 +78,20 @@ func TestMutantsApply(t *testing.T) {
 	}
 }
 
+// TestMutantsBuild: what all of them make of our source, together, is a program.
+func TestMutantsBuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with the go command, which -short leaves out")
+	}
+	root, err := moduleRoot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (runner{root: root, dir: t.TempDir()}).build(t.Context(), "all", all()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestChoose(t *testing.T) {
 	if _, err := choose("naive-add,nobody", 0, 0); err == nil || !strings.Contains(err.Error(), "nobody") {
 		t.Errorf("an unknown name: %v", err)

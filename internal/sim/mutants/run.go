@@ -63,7 +63,7 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 // all hunts the mutants, beside of them at a time, and says on talk what became of each as soon as it is known. In the
 // end it lives the worlds that have killed once more, without any mutant: nothing may go wrong in them.
 func (r runner) all(ctx context.Context, list []Mutant, beside int, table *table, talk io.Writer) error {
-	binary, broken, err := r.buildAll(ctx, list)
+	binary, broken, err := r.buildAll(ctx, list, talk)
 	if err != nil {
 		return err
 	}
@@ -178,10 +178,11 @@ func (r runner) still(ctx context.Context, binary, name string) error {
 
 // buildAll makes one hunter for all mutants. If that fails it makes one for each, to say which do not build, and one for
 // those that do.
-func (r runner) buildAll(ctx context.Context, list []Mutant) (binary string, broken map[string]error, err error) {
+func (r runner) buildAll(ctx context.Context, list []Mutant, talk io.Writer) (binary string, broken map[string]error, err error) {
 	if binary, err = r.build(ctx, "all", list); err == nil {
 		return binary, nil, nil
 	}
+	fmt.Fprintf(talk, "Together the mutants do not build. Each is built alone now, to find those that do not:\n%v\n", err)
 	broken = map[string]error{}
 	var sound []Mutant
 	for _, m := range list {

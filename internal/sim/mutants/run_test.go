@@ -96,7 +96,7 @@ func TestWhatIsAKill(t *testing.T) {
 	} {
 		t.Run(c.mutant.Name, func(t *testing.T) {
 			v := verdict{mutant: c.mutant}
-			if binary, broken, err := r.buildAll(t.Context(), []Mutant{c.mutant}); err != nil {
+			if binary, broken, err := r.buildAll(t.Context(), []Mutant{c.mutant}, io.Discard); err != nil {
 				t.Fatal(err)
 			} else if v.err = broken[c.mutant.Name]; v.err == nil {
 				v = r.try(t.Context(), binary, c.mutant)
@@ -129,7 +129,7 @@ func TestPatienceEnds(t *testing.T) {
 	r := stubs(t)
 	r.patience = 300 * time.Millisecond
 	m := made("takes-too-long", call, "\tfor { }\n")
-	binary, _, err := r.buildAll(t.Context(), []Mutant{m})
+	binary, _, err := r.buildAll(t.Context(), []Mutant{m}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestKnownKillIsTriedFirst(t *testing.T) {
 	r := stubs(t)
 	r.known = map[string]uint64{"hinted": 42}
 	m := made("hinted", call, "\tif !still && !slices.Contains(os.Args, `42`) { panic(`42 is not among the seeds`) }\n")
-	binary, _, err := r.buildAll(t.Context(), []Mutant{m})
+	binary, _, err := r.buildAll(t.Context(), []Mutant{m}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
