@@ -36,8 +36,8 @@ type apply struct {
 	lanes.Applied
 }
 
-// imageOf is the image that a failed condition brought, or else the item as it is read now: some emulators
-// bring none, and an item that does not exist has none.
+// imageOf returns the image that a failed condition brought. If it brought none, imageOf reads the
+// item now: some emulators bring none, and an item that does not exist has none.
 func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, answer) {
 	if len(img) > 0 {
 		return img, answer{}
@@ -54,7 +54,8 @@ func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, a
 	return out.Item, answer{}
 }
 
-// quarantined hands a refused update to quarantine; only then may its mark move. False: it is unproven.
+// quarantined sends a refused update to quarantine. Only then may its mark move. It returns false
+// if the update is unproven.
 func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) bool {
 	if err := a.quarantine(ctx, u, cause); err != nil {
 		a.unproven(u.Steps[0].Sequence, fmt.Errorf("an update of aggregate %s was refused (%w) and could not be quarantined: %w", u.Def, cause, err))
@@ -63,8 +64,8 @@ func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) b
 	return true
 }
 
-// flagHead is the last resort for an item that takes not even a flag (it is full): the generation's head
-// carries it, and the update counts as processed.
+// flagHead is for an item that is full, so that it cannot even take a flag. The head of the
+// generation carries the flag instead, and the update counts as processed.
 func (a *apply) flagHead(ctx context.Context, u *lanes.Update, cause error) error {
 	last := u.Steps[len(u.Steps)-1]
 	cost, err := counter{a.store}.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))
@@ -92,7 +93,7 @@ func (a *apply) dropped(n int) {
 	a.Dropped += n
 }
 
-// retried counts an answer after which the same is asked again.
+// retried counts an answer after which the same request is sent again.
 func (a *apply) retried(answer answer) {
 	if answer.hopeless() {
 		return

@@ -138,9 +138,9 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	return classify(err)
 }
 
-// BeginPass begins a touch pass, which brings stored events into an aggregate that was added later. [Store.Touch] comes
-// after it. At the end of the pass, hand the result to [github.com/ingot-events/ingot/verify.Finish]: it tells Finish
-// whether an event that the aggregate may lack has come in since the pass began.
+// BeginPass begins a touch pass over a generation, and returns the state of its head.
+// verify.Finish takes this state at the end. Whatever is let in below the generation from
+// now on changes it. Call Touch after BeginPass.
 func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (behind int64, err error) {
 	err = s.retry(ctx, func() (answer, next) {
 		var a answer

@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// image is an item as the service gives and takes it.
+// image is an item as the service returns and accepts it.
 type image = map[string]types.AttributeValue
 
 func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
@@ -48,7 +48,8 @@ func bytesOf(v types.AttributeValue) []byte {
 	return nil
 }
 
-// encode is the stored form of an event's item. Other programs read it: see the design page, "Stored formats".
+// encode returns the stored form of an event's item. Other programs read this form: see the design
+// page, "Stored formats".
 func encode(item *event.Item) image {
 	img := make(image, 9+2*len(item.Indexes)+len(item.Attributes))
 	img["PK"], img["SK"] = text(item.Key.PK), text(item.Key.SK)
@@ -89,8 +90,8 @@ func attributeValue(a event.Attribute) types.AttributeValue {
 	return text(a.Text)
 }
 
-// decode reads a stored item. An image without Ingot's type is not ours: nil and no error. An error means
-// that it says it is ours but cannot be understood.
+// decode reads a stored item. It returns nil and no error for an image without Ingot's type. An
+// error means that the image says it is Ingot's, but cannot be understood.
 func decode(img image) (*event.Item, error) {
 	typ := textOf(img["type"])
 	if typ == "" {
@@ -130,8 +131,8 @@ func decode(img image) (*event.Item, error) {
 	return item, nil
 }
 
-// stampOf is an item's epoch; 0: it has none. One that no pipeline can have is not taken for a newer pipeline's, for
-// which the stream would wait.
+// stampOf returns an item's epoch, or 0 if it has none. It does not accept an epoch that no
+// pipeline can have. Otherwise the stream would wait for a newer pipeline that cannot exist.
 func stampOf(v types.AttributeValue) (int64, error) {
 	if v == nil {
 		return 0, nil
@@ -167,7 +168,7 @@ func decodeDeclared(item *event.Item, img image) {
 	slices.SortFunc(item.Attributes, func(a, b event.Attribute) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// imageSize is the stored size of an image in bytes; see event.Item.Size for the rules.
+// imageSize returns the stored size of an image in bytes. See [event.Item.Size] for the rules.
 func imageSize(img image) int {
 	size := 0
 	for name, v := range img {

@@ -2,31 +2,33 @@ package store
 
 import "github.com/ingot-events/ingot/event"
 
-// Cost is what calls asked of DynamoDB. Units are counted by the service's published rules from item sizes,
-// not taken from answers: the service reports none for requests that fail whole. (A replacement is the exception: its
-// price depends on an item that is not read whole, so the service is asked.)
+// Cost is what calls requested of DynamoDB. Units are computed from item sizes by the service's
+// published rules, not taken from answers, because the service reports none for requests that fail
+// as a whole. A replacement is the exception: its price depends on an item that is not read as a
+// whole, so the service is asked.
 //
-// They are a lower bound where something cannot be known: whether a request without an answer was charged, what a
-// statement cost that was refused for what it is, what a receipt's transaction met, and an aggregate item that grew
-// since it was last seen.
+// Units are a lower bound if something cannot be known: whether a request without an answer was
+// charged, what a statement cost that was refused for good, what a receipt's transaction met, and
+// how much an aggregate item has grown since it was last seen.
 //
-// They are a guess for an item that was read to be judged. Its id, index keys, meta and declared attributes are not
-// read, and its payload only if it has another digest than the event that met it. What is not read is taken to be as
-// large as the event's own. For a Duplicate that is so, unless the pipeline or the spelling has changed; for another
-// revision it may not be.
+// Units are a guess for an item that was read to be judged. Its id, index keys, meta and declared
+// attributes are not read. Its payload is read only if it has another digest than the event that
+// met it. What is not read is assumed to be as large as the event's own. This is right for a
+// Duplicate, unless the pipeline or the spelling has changed. It may not be right for another
+// revision.
 //
-// Indexes are taken to project all attributes, as those of template.yaml do.
+// Indexes are assumed to project all attributes, as those of template.yaml do.
 type Cost struct {
 	Requests   int
 	WriteUnits float64
 	ReadUnits  float64
-	// Retries are requests or statements sent again after a refusal or a lost answer.
+	// Retries are requests or statements that were sent again after a refusal or a lost answer.
 	Retries int
-	// Throttles are refusals for capacity by reason, as the service names it.
+	// Throttles are refusals for capacity, by the reason that the service names.
 	Throttles map[string]int
 }
 
-// Add adds another call's cost.
+// Add adds the cost of another call.
 func (c *Cost) Add(other Cost) {
 	c.Requests += other.Requests
 	c.WriteUnits += other.WriteUnits
@@ -44,13 +46,13 @@ func (c *Cost) throttle(reason string, n int) {
 	c.Throttles[reason] += n
 }
 
-// read counts reading an item of size bytes.
+// read counts the reading of an item of size bytes.
 func (c *Cost) read(size int) { c.ReadUnits += readUnits(size) }
 
-// readUnits is what a consistent read of size bytes costs: a unit per started 4 KB.
+// readUnits returns what a consistent read of size bytes costs: a unit for each started 4 KB.
 func readUnits(size int) float64 { return float64(max(1, (size+4095)/4096)) }
 
-// look counts reading an item of size bytes, consistently or for half the price.
+// look counts the reading of an item of size bytes. A read that is not consistent costs half.
 func (c *Cost) look(size int, consistent bool) {
 	if consistent {
 		c.read(size)
@@ -59,13 +61,15 @@ func (c *Cost) look(size int, consistent bool) {
 	c.ReadUnits += float64(max(1, (size+4095)/4096)) / 2
 }
 
-// insertUnits is what storing a new item costs: its started kilobytes on the table and on each index it is in.
+// insertUnits returns what it costs to store a new item: its started kilobytes, on the table and on
+// each index that holds it.
 func insertUnits(item *event.Item) float64 {
 	return float64(event.WriteUnits(item.Size()) * (1 + len(item.Indexes)))
 }
 
-// replaceUnits is what putting item over what is stored costs: on the table the larger of both; on an index the larger
-// of both where the item keeps its place, both where it moves, and the one that is there where it comes or goes.
+// replaceUnits returns what it costs to put item over the stored one. On the table it is the larger
+// of the two. On an index it is the larger of the two if the item keeps its place, both if it
+// moves, and the one that is there if it comes or goes.
 func replaceUnits(old *stored, item *event.Item) float64 {
 	was, is := event.WriteUnits(old.size), event.WriteUnits(item.Size())
 	places := make(map[string]event.Key, len(item.Indexes))

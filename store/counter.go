@@ -2,8 +2,9 @@ package store
 
 import "github.com/ingot-events/ingot/internal/lanes"
 
-// counter is a store as Ingot's own functions and verify use it: with what counts changes and completes generations.
-// Package internal/tables hands it out. So these methods are not part of what the library offers.
+// counter is a store as Ingot's own functions and verify use it. It also counts changes and
+// completes generations. Package internal/tables hands it out. Its methods are not part of what the
+// library offers.
 type counter struct{ *Store }
 
 func init() { lanes.CounterOf = func(st any) any { return counter{st.(*Store)} } }

@@ -21,20 +21,21 @@ func barred(img image) bool {
 	return b != nil && b.Value
 }
 
-// Erase replaces the event stored under key by an item that only bars the key: its attributes are PK, SK, i:barred and,
-// under mode insert, the event's expiresAt. It reports whether an event was there. If none is stored, the key is barred
-// in advance.
+// Erase replaces the event stored under key by an item that only bars the key. The attributes of
+// this item are PK, SK, i:barred and, under mode insert, the event's expiresAt. Erase reports
+// whether an event was there. If none is stored, the key is barred in advance.
 //
-// While the key is barred, whatever is delivered under it is a [event.Duplicate] with the reason [event.Barred], so no
-// redelivery brings the event back. The stream takes the replacement for a removal by a person: every total loses what
-// the event had added. The bar goes when the event would have expired. It stays for ever under mode latest, whose
-// revisions may expire later than the one that was erased, and where nothing was stored to say when it expires.
+// While the key is barred, everything that is delivered under it is a [event.Duplicate] with the
+// reason [event.Barred]. No redelivery brings the event back. The stream treats the replacement as
+// a removal by a person: every total loses what the event had added. The bar goes when the event
+// would have expired. In two cases it stays for ever: under mode latest, because later revisions
+// may expire after the one that was erased, and if nothing was stored to say when it expires.
 //
-// Erase returns nil only if the key is proven barred. It may be repeated, and does nothing to a key that is barred
-// already. It refuses an item that is not Ingot's.
+// Erase returns nil only if the key is proven barred. You may repeat it. It does nothing to a key
+// that is barred already. It refuses an item that is not Ingot's.
 //
-// What else holds the event is not touched: archive objects, backups, queues and logs. The page docs/erasing.md says
-// what to do about them.
+// Everything else that holds the event stays: archive objects, backups, queues and logs. The page
+// docs/erasing.md says what to do about them.
 func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err error) {
 	if s.events == "" {
 		return false, errors.New("erase: Config.Events names no table: set it to the events table")

@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/awserr"
 )
 
-// outcome is what an answer of the service means for the request that got it.
+// outcome is what an answer of the service means for its request.
 type outcome uint8
 
 const (
@@ -26,17 +26,18 @@ const (
 	refused                  // not applied: permissions, credentials, missing table
 )
 
-// answer is an outcome with what people and metrics need to know about it.
+// answer is an outcome, with what people and metrics need to know about it.
 type answer struct {
 	outcome outcome
 	reason  string // throttled: why and where; see hotKey
 	err     error  // quiet: its text may stand in a log
 }
 
-// hopeless reports whether asking again cannot help.
+// hopeless reports whether it is useless to ask again.
 func (a answer) hopeless() bool { return a.outcome == refused || a.outcome == invalid }
 
-// classify judges the error of a whole request. What it does not know is unknown, the only safe guess.
+// classify judges the error of a whole request. An error that it does not know is unknown, which is
+// the only safe guess.
 func classify(err error) answer {
 	if err == nil {
 		return answer{}
@@ -70,7 +71,8 @@ func classify(err error) answer {
 	return answer{unknown, "", err}
 }
 
-// ofCode is the answer that an error code stands for. A throttle whose reasons are not told is named by its code.
+// ofCode returns the answer that an error code stands for. A throttle without reasons is named by
+// its code.
 func ofCode(code string, err error) answer {
 	a := answer{outcome: codeOutcome(code), err: err}
 	if a.outcome == throttled {
@@ -98,11 +100,13 @@ func codeOutcome(code string) outcome {
 	return unknown
 }
 
-// hotKey reports whether the service refused for capacity because of one key, which more capacity does not mend.
+// hotKey reports whether the service refused for capacity because of one key. More capacity does
+// not help then.
 func (a answer) hotKey() bool { return strings.Contains(a.reason, "KeyRange") }
 
-// throttlingReason names the first reason the service gives, as "TableWriteKeyRangeThroughputExceeded of
-// arn:…". KeyRange is one hot key, which only spreading mends; the others are capacity.
+// throttlingReason returns the first reason that the service gives, as
+// "TableWriteKeyRangeThroughputExceeded of arn:…". KeyRange is one hot key, and only spreading
+// helps. The others are capacity.
 func throttlingReason(reasons []types.ThrottlingReason) string {
 	for _, r := range reasons {
 		if r.Reason != nil && r.Resource != nil {
@@ -115,7 +119,7 @@ func throttlingReason(reasons []types.ThrottlingReason) string {
 	return "ThrottlingWithoutReason"
 }
 
-// retry is the Refusal of an event of which nothing is proven.
+// retry returns the Refusal of an event for which nothing is proven.
 func (a answer) retry() *event.Refusal {
 	r := &event.Refusal{Verdict: event.Retry, Reason: event.Unproven, Detail: "the table gave no answer that proves the event stored; it is delivered again"}
 	switch a.outcome {

@@ -19,16 +19,19 @@ type Head struct {
 	Digest     string
 	Counting   string
 	Spread     int
-	// Building: items older than the generation may not be counted in it yet; rebuild brings them in.
+	// Building says that items older than the generation may not be counted in it yet. A rebuild
+	// brings them in.
 	Building bool
-	// Behind moves when an image stamped below the generation comes in, at least once in each pass. See BeginPass.
+	// Behind changes when an image stamped below the generation comes in, at least once in each
+	// pass. See [Store.BeginPass].
 	Behind int64
-	// Pass is the number of the touch pass that has begun last; 0: none has.
+	// Pass is the number of the touch pass that began last. 0 means that none has begun.
 	Pass int64
-	// Retired is the epoch whose pipeline no longer declared the generation: it has counted nothing of what that and
-	// newer pipelines saw. 0: it counts.
+	// Retired is the epoch whose pipeline no longer declared the generation. It has counted nothing
+	// of what that and newer pipelines saw. 0 means that it counts.
 	Retired int64
-	// KeyCheck tells the secret of its hmac from another, see aggregate.Definition; empty if it uses none.
+	// KeyCheck identifies the secret of its hmac: see [aggregate.Definition]. It is empty if the
+	// generation uses no hmac.
 	KeyCheck string
 	Flag     string
 }
@@ -53,8 +56,9 @@ func readHead(img image) *Head {
 	return h
 }
 
-// Check refuses a definition that is not the one whose totals the head stands for: whoever reads them with it would take
-// a mistake for missing events, or for damage. The way of counting is not compared; nothing that reads depends on it.
+// Check refuses a definition that is not the one whose totals the head stands for. A reader with
+// another definition would take a mistake for missing events, or for damage. The way of counting is
+// not compared, because no read depends on it.
 func (h *Head) Check(d *aggregate.Definition) error {
 	if what := h.differs(d); what != "" {
 		return fmt.Errorf("aggregate %s %s; go back to the pipeline.yaml and the INGOT_PII_KEY that the streams function runs with", d, what)
@@ -62,7 +66,8 @@ func (h *Head) Check(d *aggregate.Definition) error {
 	return nil
 }
 
-// differs says how a definition is not what the head says; empty if it is.
+// differs says how a definition differs from what the head says. It returns "" if it does not
+// differ.
 func (h *Head) differs(d *aggregate.Definition) string {
 	switch {
 	case h.Digest != lanes.Digest(d):
@@ -75,7 +80,7 @@ func (h *Head) differs(d *aggregate.Definition) string {
 	return ""
 }
 
-// Flags are the reasons why no total of the generation is proven.
+// Flags returns the reasons why no total of the generation is proven.
 func (h *Head) Flags() (list []string) {
 	if h.Flag != "" {
 		list = append(list, h.Flag)
@@ -86,7 +91,7 @@ func (h *Head) Flags() (list []string) {
 	return list
 }
 
-// get reads one item of the aggregates table, consistently; it is empty if there is none.
+// get reads one item of the aggregates table, consistently. The image is empty if there is none.
 func (s *Store) get(ctx context.Context, key event.Key) (img image, err error) {
 	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
 	err = s.ask(ctx, func() error {
@@ -99,7 +104,7 @@ func (s *Store) get(ctx context.Context, key event.Key) (img image, err error) {
 	return img, err
 }
 
-// Head reads one generation's head, consistently; nil if there is none.
+// Head reads the head of one generation, consistently. It returns nil if there is none.
 func (s *Store) Head(ctx context.Context, d *aggregate.Definition) (*Head, error) {
 	img, err := s.get(ctx, lanes.HeadKey(d))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// stored is what is proven to lie under a key.
+// stored is what is proven to be stored under a key.
 type stored struct {
 	key       event.Key
 	typ       string
@@ -30,8 +30,8 @@ type stored struct {
 	indexes   []event.IndexKey // the indexes it is in, if whole
 }
 
-// wholeSize is the size of a stored item of which only a part was read: the rest of it is taken to be as
-// large as that of the item which met it.
+// wholeSize returns the size of a stored item of which only a part was read. The rest is assumed to
+// be as large as that of the item that met it.
 func (s *stored) wholeSize(read image, own *event.Item) int {
 	if s.foreign {
 		return imageSize(read)
@@ -44,7 +44,8 @@ func (s *stored) wholeSize(read image, own *event.Item) int {
 	return whole.Size()
 }
 
-// places are the indexes that the stored item is in, as far as that is known: those of the item that met it otherwise.
+// places returns the indexes that hold the stored item. If they are not known, it returns those of
+// the item that met it.
 func (s *stored) places(own *event.Item) []event.IndexKey {
 	if !s.whole {
 		return own.Indexes
@@ -52,7 +53,7 @@ func (s *stored) places(own *event.Item) []event.IndexKey {
 	return s.indexes
 }
 
-// readWhole understands as much of a whole item as judging and counting need.
+// readWhole reads as much of a whole item as judging and counting need.
 func readWhole(img image) *stored {
 	s := readPart(img, true)
 	s.whole, s.size = true, imageSize(img)
@@ -62,7 +63,7 @@ func readWhole(img image) *stored {
 	return s
 }
 
-// readPart understands as much of an image as judging needs. payload says whether its data was asked for.
+// readPart reads as much of an image as judging needs. payload says whether its data was asked for.
 func readPart(img image, payload bool) *stored {
 	s := &stored{key: keyOf(img), typ: textOf(img["type"]), expiresAt: integerOf(img["expiresAt"]), payload: payload}
 	digest := bytesOf(img["digest"])
@@ -83,8 +84,8 @@ func readPart(img image, payload bool) *stored {
 	return s
 }
 
-// existing is what a result tells of the stored item: all that was read but its payload. It is nil for what is not
-// Ingot's, and for what this very call has written.
+// existing returns what a result tells of the stored item: all that was read except its payload. It
+// returns nil for an item that is not Ingot's, and for one that this call has written itself.
 func (s *stored) existing() *event.Item {
 	if s.foreign || s.own {
 		return nil
@@ -92,8 +93,8 @@ func (s *stored) existing() *event.Item {
 	return &event.Item{Key: s.key, Type: s.typ, Digest: s.digest, Revision: s.revision, Ties: s.tied, ExpiresAt: s.expiresAt}
 }
 
-// unlike reports whether only the payload can tell if item is a copy of what is stored: its digest is another, and
-// neither type nor revision says more.
+// unlike reports whether only the payload can tell if item is a copy of the stored item: its digest
+// differs, and neither type nor revision decides.
 func (s *stored) unlike(item *event.Item) bool {
 	if s.foreign || s.typ != item.Type || s.digest == item.Digest {
 		return false
@@ -101,14 +102,15 @@ func (s *stored) unlike(item *event.Item) bool {
 	return item.Revision == nil || s.revision != nil && s.revision.Cmp(*item.Revision) == 0
 }
 
-// older reports whether item is a newer revision of what is stored, as far as that has been read.
+// older reports whether item is a newer revision than the stored one, as far as that has been read.
 func (s *Store) older(known *stored, item *event.Item) bool {
 	return !known.foreign && known.typ == item.Type && known.revision != nil && item.Revision != nil && s.order(known, item) < 0
 }
 
-// order compares the stored revision with that of item: below 0 if item is newer. Both have one. Ties are broken by what
-// the stored payload says under today's rules, whatever stands beside its revision: an older function wrote nothing there,
-// or other fields. Until the payload is read they are not broken; see unlike.
+// order compares the stored revision with that of item. It returns a negative number if item is
+// newer. Both must have a revision. If the revisions are equal, the stored payload decides under
+// today's rules, whatever stands beside its revision: an older function wrote nothing there, or
+// other fields. Until the payload is read, equal revisions stay equal. See unlike.
 func (s *Store) order(known *stored, item *event.Item) int {
 	if order := known.revision.Cmp(*item.Revision); order != 0 || item.Ties == "" {
 		return order
@@ -126,8 +128,8 @@ func (s *Store) order(known *stored, item *event.Item) int {
 	return strings.Compare(*known.ties, item.Ties)
 }
 
-// ahead is why nothing can be said of what is stored: it has a form that this version cannot read, and the stamp of a
-// newer one. It is nil otherwise.
+// ahead returns an error if nothing can be said of the stored item, because this version cannot
+// read its form and a newer version has stamped it. Otherwise it returns nil.
 func (s *stored) ahead(epoch int64) error {
 	if !s.odd || s.stamp <= epoch {
 		return nil
@@ -141,8 +143,8 @@ func (a *aheadError) Error() string {
 	return fmt.Sprintf("the item stored under this key carries epoch %d and has a form that this function, at epoch %d, cannot read; deploy the ingest function with the newer pipeline.yaml", a.stamp, a.epoch)
 }
 
-// judge compares one item with what is proven stored under its key. The stored epoch is never compared: where it
-// decides, because the item cannot be read, nothing is judged.
+// judge compares one item with what is proven stored under its key. The stored epoch is never
+// compared. If it decides, because the item cannot be read, nothing is judged.
 func (s *Store) judge(known *stored, item *event.Item) Result {
 	r := Result{Existing: known.existing()}
 	conflict := func(reason event.Reason, format string, args ...any) Result {
@@ -180,8 +182,8 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 	return conflict(event.DigestDiffers, "another payload is stored under this key%s; stored digest %s, this one %s", s.differences(known, item), known.digest, item.Digest)
 }
 
-// today is the digest of the stored payload under today's ignore list: a path that is ignored since the item
-// was written must not make its redelivery a conflict.
+// today returns the digest of the stored payload under today's ignore list. A path that is ignored
+// only since the item was written must not make its redelivery a conflict.
 func (s *Store) today(known *stored) event.Digest {
 	if !known.payload {
 		return known.digest

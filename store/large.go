@@ -10,8 +10,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// LargeTotal is the size of an aggregate item, in bytes, from which on it says that it is large. From [event.MaxItem]
-// on the table refuses its updates for good. What is between them takes a table some time to fill with marks.
+// LargeTotal is the size in bytes from which an aggregate item says that it is large. From
+// [event.MaxItem] the table refuses its updates for good. It takes a table some time to fill the
+// space between the two with marks.
 const LargeTotal = 300 << 10
 
 // largeAttribute holds the warning. It is not the flag: the values are as they should be.

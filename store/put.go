@@ -9,30 +9,33 @@ import (
 	"github.com/ingot-events/ingot/internal/awserr"
 )
 
-// ExpiryMargin is how long before its expiry an event is no longer written: longer than clock skew and any
-// request in flight, so that no put can land after TTL has swept the same key and be counted twice.
+// ExpiryMargin is how long before its expiry an event is no longer written. It is longer than clock
+// skew and any request in flight. So no put can arrive after time to live has removed the same key,
+// and count twice.
 const ExpiryMargin = time.Hour
 
-// Result is what became of one item.
+// Result says what became of one item.
 type Result struct {
 	Verdict event.Verdict
-	// Refusal says why, for Conflict, Expired, Poison and Retry; nil for what is proven stored. A Duplicate has one if
-	// its key is barred: its reason is event.Barred.
+	// Refusal says why, for Conflict, Expired, Poison and Retry. It is nil for an item that is
+	// proven stored. A Duplicate has a Refusal if its key is barred: its reason is [event.Barred].
 	Refusal *event.Refusal
-	// Existing is what judging has read of the stored item, where that is not this one: its key, type, digest,
-	// revision and expiry. Its payload is not kept, because a batch may meet more of them than memory holds. It is
-	// nil where no item was read.
+	// Existing is what was read of the stored item to judge this one, if it is another item: its
+	// key, type, digest, revision and expiry. It has no payload, because a batch may meet more
+	// payloads than memory holds. It is nil if no item was read.
 	Existing *event.Item
 	// Units are the write units that this item cost.
 	Units float64
 }
 
-// Put writes each item on condition that its key is free (or, for items with a revision, that its revision
-// is newer than the stored one), and returns a result for each, in order. Items may share keys.
+// Put writes each item on condition that its key is free, or, for items with a revision, that its
+// revision is newer than the stored one. It returns a result for each item, in order. Items may
+// share keys.
 //
-// Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an equal or
-// newer one, is stored. All that is not proven by the time ctx ends is Retry. Put ends before that where all that
-// is left are a few writes which make no progress, or a hot key: see [put.stuck].
+// Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
+// equal or newer one, is stored. Everything that is not proven when ctx ends is Retry. Put ends
+// earlier if only a few writes are left and they make no progress, or only a hot key: see
+// [put.stuck].
 func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel()}
 	p.fold()
@@ -41,7 +44,8 @@ func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	return p.results, p.cost
 }
 
-// put is one call of Put. The writes are independent of each other; requests carry several of them.
+// put is one call of Put. The writes are independent of each other. One request carries several of
+// them.
 type put struct {
 	store    *Store
 	items    []*event.Item
@@ -79,10 +83,11 @@ type write struct {
 	guessed   int // the size that the last read of it was charged for
 }
 
-// fold makes one write of each key: a request must not name a key twice, or the service refuses it whole. Under
-// insert the first in event order is written; under latest the highest revision, and the first of several that have
-// it. Items that can no longer be written are only considered if there is no other. Copies have one digest and yet
-// not one expiry where the envelope says their time.
+// fold makes one write of each key, because the service refuses a request that names a key twice.
+// Under insert the first item in event order is written, under latest the one with the highest
+// revision. If several have it, the first one wins. Items that can no longer be written are
+// considered only if there is no other. Copies have one digest, but may have several expiries if
+// their time is on the envelope.
 func (p *put) fold() {
 	now := p.store.env.Now()
 	byKey := make(map[event.Key]*write, len(p.items))
@@ -121,7 +126,7 @@ func (p *put) pending() []*write {
 	return work
 }
 
-// round sends what every pending write needs next, and says whether there is to be another round.
+// round sends what every pending write needs next, and says whether there is another round.
 func (p *put) round(ctx context.Context) next {
 	p.moved, p.refusals, p.troubled = false, 0, map[string]bool{}
 	requests := p.requests(ctx, p.pending())
@@ -144,7 +149,7 @@ func (p *put) round(ctx context.Context) next {
 	}
 }
 
-// requests are one round's work: each write by what it needs next.
+// requests returns the work of one round: each write by what it needs next.
 func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 	now := p.store.env.Now()
 	var inserts, reads, compares []*write
@@ -178,7 +183,7 @@ func tooLate(item *event.Item, now time.Time) bool {
 	return item.ExpiresAt != 0 && now.Unix() >= item.ExpiresAt-int64(ExpiryMargin/time.Second)
 }
 
-// note records an answer that settles nothing. Callers hold mu.
+// note records an answer that decides nothing. Callers hold mu.
 func (p *put) note(w *write, a answer) {
 	w.last = a
 	switch a.outcome {
@@ -192,7 +197,7 @@ func (p *put) note(w *write, a answer) {
 	}
 }
 
-// refuse counts a write that is to be asked for again. Callers hold mu.
+// refuse counts a write that must be asked for again. Callers hold mu.
 func (p *put) refuse(w *write) {
 	p.refusals++
 	if !w.last.hotKey() {
@@ -212,8 +217,8 @@ func (p *put) written(w *write, v event.Verdict) {
 	p.settle(w, &stored{own: true, payload: true, typ: w.item.Type, digest: w.item.Digest, revision: w.item.Revision, ties: &w.item.Ties, data: w.item.Data, today: &w.item.Digest})
 }
 
-// settle judges every copy by what is proven stored, and keeps nothing of that: the payloads of a batch's conflicts
-// may be more than memory holds. Callers hold mu.
+// settle judges every copy by what is proven stored, and then forgets it: the payloads of a batch's
+// conflicts may be more than memory holds. Callers hold mu.
 func (p *put) settle(w *write, known *stored) {
 	now := p.store.env.Now()
 	for _, i := range w.copies {
@@ -232,7 +237,7 @@ func (p *put) settle(w *write, known *stored) {
 	p.to(w, settled)
 }
 
-// judgeRest gives a result to every item under whose key nothing is proven stored.
+// judgeRest gives a result to every item whose key is not proven to hold anything.
 func (p *put) judgeRest() {
 	for _, w := range p.writes {
 		if w.state != settled {
@@ -244,14 +249,15 @@ func (p *put) judgeRest() {
 	}
 }
 
-// inPlaceOf says that item was not tried, but another with its key.
+// inPlaceOf says that item was not tried, but another item with its key was.
 func inPlaceOf(item *event.Item) *event.Refusal {
 	return &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Key: item.Key,
 		Detail: "another copy in the same batch was tried in its place and could not be written; it is delivered again"}
 }
 
-// unproven is the result of an item under whose key nothing is proven stored. That another copy was too late, or was
-// refused for what it is, is no verdict on this one: each is judged by its own expiry, digest and size.
+// unproven returns the result of an item whose key is not proven to hold anything. If another copy
+// was too late, or was refused for good, that does not decide about this one. Each copy is judged
+// by its own expiry, digest and size.
 func (p *put) unproven(w *write, item *event.Item) Result {
 	same := item.Digest == w.item.Digest
 	var r *event.Refusal

@@ -19,22 +19,27 @@ type Touched struct {
 	Scanned int // items of Ingot's seen
 	Touched int // items whose stamp was raised
 	Odd     int // items that could not be understood, and were left alone
-	// Refused are items that take no higher stamp, being full; the error says of each why. At most maxRefused.
+	// Refused are items that take no higher stamp because they are full. The error says why for
+	// each. There are at most maxRefused.
 	Refused []event.Key
 }
 
-// maxRefused ends a touch pass: so many items are not all full, something else is wrong.
+// maxRefused ends a touch pass: if this many items are refused, they are not all full, and
+// something else is wrong.
 const maxRefused = 100
 
-// Touch raises the stamp of every item below the pipeline's epoch to it. Each is a MODIFY in the stream,
-// whose old image contributes nothing to a newer generation and whose new image contributes all: the stream
-// itself brings old items into new aggregates, under ordinary marks. Stopping and repeating it is harmless.
+// Touch raises the stamp of every item below the pipeline's epoch to that epoch. Each write is a
+// MODIFY in the stream. Its old image contributes nothing to a newer generation, and its new image
+// contributes everything. The stream itself brings old items into new aggregates in this way, under
+// ordinary marks. It does no harm to stop Touch and to repeat it.
 //
-// It is refused before it touches anything where no streams function has started with the pipeline's epoch yet: only
-// a start raises the epoch, and the functions of an older one stop at the first item that is stamped above it.
+// Touch is refused before it touches anything if no streams function has started with the
+// pipeline's epoch yet. Only a start raises the epoch, and functions of an older epoch stop at the
+// first item that is stamped above it.
 //
-// An item that the table refuses to stamp does not keep the others from it: the pass goes on, and its error then names
-// each. Until they are shortened or removed, and the pass has run again, no newer generation is complete.
+// If the table refuses to stamp an item, the pass goes on with the others, and its error then names
+// each such item. Until they are shortened or removed, and the pass has run again, no newer
+// generation is complete.
 func (s *Store) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
@@ -77,8 +82,9 @@ func (s *Store) Touch(ctx context.Context) (Touched, error) {
 	return t, nil
 }
 
-// mayStamp says why items must not carry this pipeline's epoch yet. It reads the table's epoch once, consistently: an
-// epoch never falls, so what may be stamped now may be stamped to the end of the pass.
+// mayStamp returns an error if items must not carry this pipeline's epoch yet. It reads the table's
+// epoch once, consistently. An epoch never falls, so what may be stamped now may be stamped to the
+// end of the pass.
 func (s *Store) mayStamp(ctx context.Context) error {
 	if s.aggregates == "" {
 		return errors.New("Config.Aggregates names no table, and the epoch that items may carry is read there: set it to the aggregates table")
@@ -90,7 +96,8 @@ func (s *Store) mayStamp(ctx context.Context) error {
 	return s.reached(integerOf(img["epoch"]))
 }
 
-// reached says what is amiss where the table's epoch, 0 if it has none, is below the pipeline's.
+// reached returns an error if the table's epoch is below the pipeline's. The epoch is 0 if the
+// table has none.
 func (s *Store) reached(epoch int64) error {
 	switch own := s.pipeline.Epoch(); {
 	case epoch >= own:
@@ -102,8 +109,8 @@ func (s *Store) reached(epoch int64) error {
 	}
 }
 
-// touch raises one item's stamp if the item is still there and still below. It returns false if somebody else did, or
-// if it is gone: removed, or replaced by a bar, which has no type.
+// touch raises one item's stamp if the item is still there and still below it. It returns false if
+// somebody else did so, or if the item is gone: removed, or replaced by a bar, which has no type.
 func (s *Store) touch(ctx context.Context, key event.Key) (bool, error) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.events, Key: keyImage(key),
@@ -122,11 +129,12 @@ func (s *Store) touch(ctx context.Context, key event.Key) (bool, error) {
 	return err == nil, err
 }
 
-// ErrBehind says that images below the generation have been met since the pass began: begin again.
+// ErrBehind says that images below the generation have been met since the pass began. Begin again.
 var ErrBehind = errors.New("images stamped below the generation have been met since the pass began; begin again")
 
-// ClearBuilding declares a generation complete, on condition that its head's behind is still what BeginPass
-// returned. Only who has found no lower stamp and no difference may call it.
+// ClearBuilding declares a generation complete, on condition that behind of its head is still what
+// [Store.BeginPass] returned. Call it only if you have found no lower stamp and no difference.
+// verify.Finish does all of this.
 func (s counter) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),

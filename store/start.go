@@ -18,10 +18,11 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// Start makes sure, before a streams handler counts anything, that the aggregates table agrees with the
-// pipeline: the same generations with the same definitions, counted in the same way. It creates the heads
-// of new generations, retires those that are declared no longer and raises the epoch, all in one transaction,
-// and refuses, in words, whatever would make a total mean two things.
+// Start makes sure, before a streams handler counts anything, that the aggregates table agrees with
+// the pipeline: it has the same generations with the same definitions, counted in the same way. In
+// one transaction it creates the heads of new generations, retires those that are no longer
+// declared, and raises the epoch. It refuses, with an explanation, everything that would give a
+// total two meanings.
 func (s *Store) Start(ctx context.Context) error {
 	doubted := false
 	var last answer
@@ -45,7 +46,7 @@ func (s *Store) Start(ctx context.Context) error {
 	return err
 }
 
-// Mismatch is why a start is refused: the table and the pipeline do not agree.
+// Mismatch says why a start is refused: the table and the pipeline do not agree.
 type Mismatch struct{ Mistakes []string }
 
 func (m *Mismatch) Error() string {

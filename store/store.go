@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Client is what the store asks of DynamoDB. *dynamodb.Client satisfies it.
+// Client is what the store needs of DynamoDB. A *dynamodb.Client is a Client.
 type Client interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -26,21 +26,22 @@ type Client interface {
 	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 }
 
-// Config makes a Store.
+// Config says how to make a [Store].
 type Config struct {
 	Client   Client
 	Pipeline *pipeline.Pipeline
-	// Events is the name of the events table. Needed by Put, Items and Touch.
+	// Events is the name of the events table. Put, Items and Touch need it.
 	Events string
-	// Aggregates is the name of the aggregates table. Needed by all that concerns totals, and by Touch.
+	// Aggregates is the name of the aggregates table. Everything that concerns totals needs it, and
+	// so does Touch.
 	Aggregates string
-	// Counting is how new generations are counted; the zero value is marks.
+	// Counting is how new generations are counted. The zero value is marks.
 	Counting aggregate.Counting
-	// Concurrency is how many requests one call has in flight at the most. 0 lets it follow the table: 4 at first,
-	// half of it after throttles, up to 16 while counting when the table is quiet.
+	// Concurrency is how many requests one call has in flight at most. 0 lets it follow the table:
+	// 4 at first, half as many after throttles, and up to 16 while counting if the table is quiet.
 	Concurrency int
-	// OneByOne is how many totals a batch writes with an UpdateItem each. More go as PartiQL statements, 25 in a
-	// request. 0 means 24; below 0 all totals are written one by one.
+	// OneByOne is how many totals a batch writes with an UpdateItem each. More totals go as PartiQL
+	// statements, 25 in a request. 0 means 24. A negative number writes all totals one by one.
 	OneByOne int
 	Env      env.Env
 }
@@ -66,8 +67,9 @@ type Store struct {
 	known       atomic.Pointer[string]                  // what E# said then
 }
 
-// New checks the configuration and makes a Store. It sends no request. Under receipts it refuses a pipeline in which
-// one change can touch more totals than a transaction holds: at most 100 items, one of which is the receipt.
+// New checks the configuration and makes a [Store]. It sends no request. Under receipts it refuses
+// a pipeline in which one change can touch more totals than a transaction holds, which is 100 items
+// with the receipt.
 func New(c Config) (*Store, error) {
 	switch {
 	case c.Client == nil:

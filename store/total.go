@@ -31,37 +31,40 @@ type StoredTotal struct {
 	Marks     int           // lanes whose marks it carries
 }
 
-// Total is one total of a window, its buckets gathered.
+// Total is one total of one window. Its buckets are added up.
 type Total struct {
 	Window time.Time // start; zero for an aggregate without windows
 	Values map[string]event.Decimal
 	N      int64 // contributions counted and not taken back
 	FP     event.Decimal
 	FPX    event.Decimal
-	// Flags say why the values are not proven, or that the total is large: the flags of its items and of its generation.
+	// Flags say why the values are not proven, or that the total is large. They are the flags of
+	// its items and of its generation.
 	Flags []string
-	// Building: older items may not be counted yet; see Head.
+	// Building says that older items may not be counted yet. See [Head].
 	Building bool
-	// Missing: nothing is stored of any total that was asked for. This one stands for all of them. It has no values and no
-	// window, and is there for what Flags and Building say of the whole generation: nothing stored does not mean 0.
+	// Missing says that nothing is stored of any total that was asked for. This one total stands
+	// for all of them. It has no values and no window. Its Flags and Building speak for the whole
+	// generation: that nothing is stored does not mean 0.
 	Missing bool
 }
 
-// Total reads the totals of one aggregate for one set of by values, over the windows that start in [from,
-// to). A zero from means from the first window on, and a zero to means to the last; else to must be after from.
-// For an aggregate without windows from and to are ignored. Totals past their expiry are hidden. Totals run
-// behind the events by the stream's lag.
+// Total reads the totals of one aggregate for one set of by values, over the windows that start in
+// [from, to). A zero from means that it begins with the first window, and a zero to that it ends
+// with the last. Otherwise to must be after from. For an aggregate without windows, from and to are
+// ignored. Totals past their expiry are hidden. Totals run behind the events by the stream's lag.
 //
-// Flags of the generation, and whether it is building, stand in each total. If there is no total at all and the
-// generation has something to say, Total returns one that is Missing. If it has nothing to say, Total returns none, and
-// nothing has been counted.
+// Each total has the flags of its generation, and says whether the generation is building. If there
+// is no total, and the generation has something to say, Total returns one that is Missing. If it
+// has nothing to say, Total returns none, and nothing has been counted.
 //
-// The values of by are as the template's functions leave them, not as the event has them: of {site | lower} the lower
-// case, of {customer_id | hmac} the hash. A value that the template never makes is an error. pipeline.Pipeline.By
-// computes them from an event, or from some of its fields.
+// The values of by are those that the template's functions return, not those of the event: the
+// lower case for {site | lower}, the hash for {customer_id | hmac}. A value that the template never
+// makes is an error. pipeline.Pipeline.By computes the values from an event, or from some of its
+// fields.
 //
-// A definition or a secret other than the one that the totals are counted with is refused: it would find other totals
-// or none.
+// Total refuses a definition or a secret other than the one that the totals are counted with,
+// because it would find other totals or none.
 func (s *Store) Total(ctx context.Context, name string, by map[string]string, from, to time.Time) ([]Total, error) {
 	def, ok := s.pipeline.Definition(name)
 	if !ok {
@@ -103,7 +106,7 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 	return missing(def, head), nil
 }
 
-// missing is what there is to say where no total is stored.
+// missing returns what there is to say if no total is stored.
 func missing(def *aggregate.Definition, head *Head) []Total {
 	t := Total{Missing: true, Values: map[string]event.Decimal{}}
 	if head == nil {
@@ -116,8 +119,9 @@ func missing(def *aggregate.Definition, head *Head) []Total {
 	return nil
 }
 
-// readable refuses what finds other totals than those that are there. A pipeline without its secret
-// (pipeline.CheckOnly) computes no hashes: who reads with it has them from elsewhere.
+// readable refuses a definition or secret with which other totals would be found. A pipeline
+// without its secret (pipeline.CheckOnly) computes no hashes. Its readers have the hashes from
+// elsewhere.
 func readable(def *aggregate.Definition, head *Head) error {
 	if head == nil {
 		return nil
@@ -144,7 +148,7 @@ func byValues(def *aggregate.Definition, by map[string]string) ([]string, error)
 	return values, nil
 }
 
-// bucket reads one bucket's windows.
+// bucket reads the windows of one bucket.
 func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]StoredTotal, error) {
 	in := &dynamodb.QueryInput{TableName: &s.aggregates, ConsistentRead: aws.Bool(true)}
 	if def.Window == 0 {
@@ -182,8 +186,9 @@ func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket in
 	}
 }
 
-// windowsIn is the first and last epoch second at which a window in [from, to) may start. Times are cut to
-// the years that are written with four digits: only those are in order as text.
+// windowsIn returns the first and the last second, counted from 1970, at which a window in [from,
+// to) may start. Times are cut to the years that are written with four digits, because only those
+// are in order as text.
 func windowsIn(from, to time.Time) (first, last int64) {
 	const earliest, latest = -62135596800, 253402300799 // the first second of year 1, the last of 9999
 	if first = from.Unix(); from.Nanosecond() > 0 {
@@ -238,7 +243,8 @@ func (t *Total) merge(def *aggregate.Definition, part StoredTotal) {
 	}
 }
 
-// readTotal understands an aggregate item; ok is false for heads, receipts and foreign items.
+// readTotal reads an aggregate item. ok is false for heads, receipts and items that are not
+// Ingot's.
 func readTotal(img image) (t StoredTotal, ok bool) {
 	if t.Address, ok = lanes.ParseKey(keyOf(img)); !ok {
 		return t, false
