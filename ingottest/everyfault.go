@@ -5,10 +5,12 @@ import (
 	"testing"
 )
 
-// EveryFault runs a scenario once as it is, and then again and again in a new world each time: with a crash
-// after every single request that a function sent, with the answer to each lost, with each throttled, and with each
-// stale that is a read and may be (see StaleRead). Each run ends with Verify. What the scenario asserts must hold in all of them: it may count items and totals, but not
-// deliveries or letters, which a fault may double.
+// EveryFault runs a scenario once without faults, and then again and again, each time in a new
+// world. In these runs a crash follows each single request that a function sent, the answer to each
+// request is lost, each request is throttled, and each read that may be stale is stale (see
+// [World.StaleRead]). Each run ends with [World.Verify]. What the scenario asserts must hold in all
+// of them. It may count items and totals, but not deliveries or letters, because a fault may double
+// these.
 func EveryFault(t *testing.T, c Config, scenario func(*testing.T, *World)) {
 	t.Helper()
 	run := func(t *testing.T, plant func(*World)) *World {

@@ -33,24 +33,25 @@ func (f Function) String() string {
 	return fmt.Sprintf("Function(%d)", uint8(f))
 }
 
-// Crash kills a function right after one of its requests: the request was carried out, and whatever the
-// function would have done next is not. request counts all that the function sends to DynamoDB, SQS and S3, from
-// this call on: 1 is its next one. The function starts cold for its next invocation, and what it was invoked
-// for comes again.
+// Crash kills a function right after one of its requests. The request was carried out. What the
+// function would have done next was not. request counts everything that the function sends to
+// DynamoDB, SQS and S3 after this call: 1 is its next request. The function starts anew for its
+// next invocation, and what it was invoked for comes again.
 func (w *World) Crash(f Function, request int) { w.plant(f, crash, request) }
 
-// LoseAnswer makes a function lose the answer to one of its requests: it was carried out, and the function sees
-// an error. request is as for Crash.
+// LoseAnswer makes a function lose the answer to one of its requests. The request was carried out,
+// but the function sees an error. request is as for [World.Crash].
 func (w *World) LoseAnswer(f Function, request int) { w.plant(f, loseAnswer, request) }
 
-// Throttle refuses one of a function's requests for capacity. request is as for Crash.
+// Throttle refuses one of a function's requests for capacity. request is as for [World.Crash].
 func (w *World) Throttle(f Function, request int) { w.plant(f, throttle, request) }
 
-// StaleRead answers one of a function's requests with the tables as they were some moments ago, as DynamoDB may
-// answer a read that is not consistent, and every read of an index: without the writes of the last 5 seconds, 64 of a
-// table at most. The clock stands still while a function runs, so that is mostly all that it has written. What Ingot
-// itself reads is consistent; the fault is for what your hooks read through DynamoDB. A request that is no such read
-// is carried out as usual. request is as for Crash.
+// StaleRead answers one of a function's requests with the tables as they were some moments ago.
+// DynamoDB may do the same with a read that is not consistent, and with every read of an index. The
+// answer lacks the writes of the last 5 seconds, at most 64 of each table. The clock stands still
+// while a function runs, so these are mostly all the writes of this run. Ingot's own reads that
+// decide something are consistent. The fault is for what your hooks read through DynamoDB. A
+// request that is not such a read is carried out as usual. request is as for [World.Crash].
 func (w *World) StaleRead(f Function, request int) { w.plant(f, staleRead, request) }
 
 func (w *World) plant(f Function, k faultKind, request int) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// Letter is what lies in quarantine: a message as it was, and why it is there; or what is known of a change that
-// could not be understood.
+// Letter is a message in quarantine as it was sent, and why it is there. For a change that could
+// not be understood, it holds what is known of it.
 type Letter struct {
 	Message
 	Verdict string // Conflict, Expired or Poison
@@ -22,15 +22,16 @@ type Letter struct {
 	Key     event.Key // where known
 }
 
-// Quarantined is everything that ever came to the quarantine queue, in order. A message that was judged twice
-// may be there twice.
+// Quarantined returns everything that ever came to the quarantine queue, in order. A message that
+// was judged twice may be there twice.
 func (w *World) Quarantined() []Letter {
 	w.t.Helper()
 	w.collect()
 	return slices.Clone(w.letters)
 }
 
-// DeadLetters are the messages that SQS itself gave up, because the function failed on them ten times.
+// DeadLetters returns the messages that SQS itself gave up, because the function failed on them ten
+// times.
 func (w *World) DeadLetters() []Message {
 	w.t.Helper()
 	w.collect()

@@ -10,7 +10,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// Items are all stored events by key, those included that have expired and are not yet swept.
+// Items returns all stored events by key. They include events that have expired and that Sweep has
+// not removed yet.
 func (w *World) Items() []*event.Item {
 	w.t.Helper()
 	var items []*event.Item
@@ -24,13 +25,15 @@ func (w *World) Items() []*event.Item {
 	return items
 }
 
-// Total is one aggregate's total for these values of its by, in the window that holds at: give it the event's own
-// time, not Now, which Drain moves on. An aggregate without windows has one total, whatever at is. A total that
-// nothing has moved, or that has expired, is the zero one: every value of it is 0. If its aggregate is building or
-// flagged, that total says so: see [store.Total].
+// Total returns the total of one aggregate for these values of by, in the window that contains at.
+// Give the event's own time as at, and not Now, which Drain moves. An aggregate without windows has
+// one total, whatever at is. If nothing has moved the total, or if it has expired, Total returns
+// the zero one: every value of it is 0. If its aggregate is building or flagged, that total says
+// so: see [store.Total].
 //
-// The values of by are as the template's functions leave them: of {site | lower} the lower case, of {customer_id |
-// hmac} the hash. Of any other value the total is the zero one. pipeline.Pipeline.By computes them.
+// The values of by are those that the functions of the template return: the lower case for {site |
+// lower}, the hash for {customer_id | hmac}. For any other value, the total is the zero one.
+// pipeline.Pipeline.By computes the values.
 func (w *World) Total(name string, by map[string]string, at time.Time) store.Total {
 	w.t.Helper()
 	def, ok := w.plan.Definition(name)
@@ -52,11 +55,12 @@ func (w *World) Total(name string, by map[string]string, at time.Time) store.Tot
 	return totals[0]
 }
 
-// Verdicts are how many deliveries of messages came to each verdict. A delivery that a crash ended has none, or
-// one that was never answered.
+// Verdicts returns how many deliveries of messages came to each verdict. A delivery has no verdict
+// if a crash ended it, or if it was never answered.
 func (w *World) Verdicts() map[event.Verdict]int { return maps.Clone(w.verdicts) }
 
-// Archived are the names of all objects in the archive: one for each item that time to live removed.
+// Archived returns the names of all objects in the archive. There is one for each item that time to
+// live removed.
 func (w *World) Archived() []string {
 	w.t.Helper()
 	names, err := w.stack.Objects(w.ctx)
@@ -66,9 +70,9 @@ func (w *World) Archived() []string {
 	return names
 }
 
-// Verify drains the queue and the stream, adds up all items anew and compares every total. Each difference is an
-// error of the test, and so is a flag, a message that SQS has deleted for its age, and a fault that was asked for and
-// never came about. An aggregate that is building is logged.
+// Verify drains the queue and the stream, adds up all items again and compares every total. These
+// are errors of the test: a difference, a flag, a message that SQS has deleted for its age, and a
+// fault that you asked for and that never happened. An aggregate that is building is logged.
 func (w *World) Verify() {
 	w.t.Helper()
 	w.Drain()

@@ -16,10 +16,11 @@ import (
 // Message is a message of the events queue.
 type Message struct {
 	Body string
-	// Attributes are message attributes of type String, such as those of a CloudEvent in binary mode; at most 10.
+	// Attributes are message attributes of type String, such as those of a CloudEvent in binary
+	// mode. There can be at most 10.
 	Attributes map[string]string
-	// Group is the message group on a FIFO queue; empty means "group". Each message sent is one of its own: the
-	// queue's deduplication never takes it for an earlier one.
+	// Group is the message group on a FIFO queue. If it is empty, it is "group". Each message that
+	// is sent is new: the queue's deduplication never takes it for an earlier one.
 	Group string
 }
 
@@ -66,11 +67,12 @@ func (w *World) post() {
 	w.waiting = nil
 }
 
-// Redeliver makes everything come again: every message ever sent comes as a new one, as after a redrive or from
-// a producer that sends twice, and the stream mapping goes back to the oldest change there is, as when it fails
-// over to a stale checkpoint. Nothing is delivered until Drain.
+// Redeliver makes everything come again. Every message that was ever sent comes as a new one, as
+// after a redrive, or from a producer that sends twice. The stream mapping goes back to the oldest
+// change that is left, as when it falls back to a stale checkpoint. Nothing is delivered until
+// Drain.
 //
-// A message whose event has expired by now does not come to nothing: it is judged Expired and quarantined.
+// If the event of a message has expired by now, the message is judged Expired and quarantined.
 func (w *World) Redeliver() {
 	w.t.Helper()
 	w.post()

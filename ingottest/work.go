@@ -10,9 +10,10 @@ import (
 // for a message that always fails to come to the dead-letter queue.
 const maxIdleRounds = 50
 
-// Drain delivers until the queue is empty and the stream is read to its end. The clock moves on where messages
-// come back only after the visibility timeout. A change that fails again and again ends the test, with the
-// function's error or OnChange's; such a message goes to the dead-letter queue, as template.yaml has it.
+// Drain delivers until the queue is empty and the stream is read to its end. If messages come back
+// only after the visibility timeout, it moves the clock. A change that fails again and again ends
+// the test, with the function's error or that of OnChange. A message that fails again and again
+// goes to the dead-letter queue, as template.yaml says.
 func (w *World) Drain() {
 	w.t.Helper()
 	w.post()
@@ -43,10 +44,11 @@ func (w *World) Drain() {
 	w.t.Fatalf("ingottest: queue and stream got nothing done in %d rounds; the last failure was: %v", maxIdleRounds, w.lastError)
 }
 
-// Advance moves the clock. Drain first: as in the services, a change that nobody read for 24 hours is gone, and
-// so is a message that was in the queue for 4 days; Verify then says which totals are wrong, and how many messages
-// are gone. A total past its own retain is hidden at once. An event past its retain stays, and counts, until Sweep
-// removes it; under onExpire subtract its share leaves the total at the Drain after that.
+// Advance moves the clock. Call Drain first. As in the services, a change that nobody has read for
+// 24 hours is gone, and so is a message that was in the queue for 4 days. Verify then says which
+// totals are wrong, and how many messages are gone. A total past its own retain is hidden at once.
+// An event past its retain stays, and counts, until Sweep removes it. Under onExpire subtract, its
+// share leaves the total at the Drain after that.
 func (w *World) Advance(d time.Duration) {
 	w.t.Helper()
 	w.post()
@@ -59,7 +61,8 @@ func (w *World) Advance(d time.Duration) {
 // items of both tables it removed. The changes wait for Drain: only then do totals under onExpire subtract fall.
 func (w *World) Sweep() int { return w.engine.SweepExpired() }
 
-// RollShards closes every open shard of the stream and opens its child, as DynamoDB does every few hours.
+// RollShards closes every open shard of the stream and opens its child, as DynamoDB does every few
+// hours.
 func (w *World) RollShards() {
 	w.t.Helper()
 	if err := w.engine.RollShards(stack.Events); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// TB is what a world asks of a test; *testing.T, *testing.B and *testing.F have it.
+// TB is what a world needs of a test. *testing.T, *testing.B and *testing.F have it.
 type TB interface {
 	Helper()
 	Logf(format string, args ...any)
@@ -28,26 +28,28 @@ type TB interface {
 // Config says what is deployed. Only Pipeline is required.
 type Config struct {
 	Pipeline *pipeline.Pipeline
-	// Start is where the clock begins. Zero: at the time of the first event that is sent, so that events of any
-	// year can be used without their having expired. From 1970-01-02 to 2100-01-01.
+	// Start is the time at which the clock begins, from 1970-01-02 to 2100-01-01. If it is zero,
+	// the clock begins at the time of the first event that is sent. You can then use events of any
+	// year, and they have not expired.
 	Start time.Time
 	// Counting is how totals are counted: by marks (the default) or by receipts.
 	Counting aggregate.Counting
-	// FIFO makes the queue a FIFO queue; see Message.Group.
+	// FIFO makes the queue a FIFO queue. See Message.Group.
 	FIFO bool
-	// BatchSize is how many messages, and how many changes, one invocation gets at most. 0 means 10; at most 10
-	// with FIFO, else 10,000.
+	// BatchSize is how many messages, or how many changes, one invocation gets at most. 0 means 10.
+	// The most is 10 with FIFO, and 10,000 otherwise.
 	BatchSize int
-	// Seed is of all that the services choose at random: ids, sequence numbers, the jitter of retries.
+	// Seed decides everything that the services choose at random: ids, sequence numbers, the waits
+	// of retries.
 	Seed uint64
 	// OnResult is the ingest function's hook: handler.Ingest.OnResult.
 	OnResult func(context.Context, handler.Outcome)
-	// OnChange is the streams function's hook: handler.Streams.OnChange. What it keeps in memory outlives a
-	// crash here, unlike in Lambda.
+	// OnChange is the streams function's hook: handler.Streams.OnChange. Unlike in Lambda, what the
+	// hook keeps in memory outlives a crash here.
 	OnChange func(context.Context, event.Change) error
 }
 
-// World is one deployment. It is for one goroutine.
+// World is one deployment. Only one goroutine may use it.
 type World struct {
 	t      TB
 	ctx    context.Context
@@ -85,7 +87,7 @@ var (
 
 const defaultBatch = 10
 
-// New deploys a pipeline: empty tables and queues, and both functions, cold.
+// New deploys a pipeline: empty tables and queues, and both functions before their first start.
 func New(t TB, c Config) *World {
 	t.Helper()
 	if c.Pipeline == nil {
@@ -114,12 +116,13 @@ func New(t TB, c Config) *World {
 	return w
 }
 
-// Deploy replaces the pipeline, as a deployment does: both functions start cold with the new one, streams
-// first. What the functions would refuse to start with ends the test. What is stored stays as it is.
+// Deploy replaces the pipeline, as a deployment does: both functions start anew with the new one,
+// the streams function first. If a function would refuse to start, the test ends. What is stored
+// stays as it is.
 //
-// The events table keeps the indexes that the first pipeline names. Of one that p adds, new items get the key, as
-// Items shows, but there is no index to query, as when template.yaml lacks it. One that p drops stays, with the items
-// that are in it.
+// The events table keeps the indexes that the first pipeline names. If p adds an index, new items
+// get its key, as Items shows, but there is no index to query. The same happens if template.yaml
+// lacks the index. If p drops an index, the index stays, with the items that are in it.
 func (w *World) Deploy(p *pipeline.Pipeline) {
 	w.t.Helper()
 	reader, err := w.open(p)
@@ -170,7 +173,8 @@ func (w *World) mapFunctions() {
 	}
 }
 
-// Store reads and writes the tables, apart from the functions and without their faults.
+// Store returns a store that reads and writes the tables, apart from the functions and without
+// their faults.
 func (w *World) Store() *store.Store { return w.reader }
 
 // The names of the two tables.
