@@ -78,7 +78,7 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
 	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0, "further deliveries for each event, such as 0.02, beside what repeats in --events")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 0, "partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
-	cmd.Flags().IntVar(&o.memory, "memory", 512, "memory of each function in MB: 128 to 10240")
+	cmd.Flags().IntVar(&o.memory, "memory", cost.DefaultMemory, "memory of each function in MB: 128 to 10240")
 	cmd.Flags().StringVar(&o.architecture, "architecture", "arm64", "processor of both functions: arm64 or x86_64")
 	return cmd
 }

@@ -41,7 +41,7 @@ func TestCost(t *testing.T) {
 		{"a price that is not known", "", []string{"--rate", "10", "--prices", unknown}, exitFine, "dynamodb-write-units: the sum is without it.\n", ""},
 		{"a sample", "", []string{"--rate", "10", "--events", sample, "--now", "2026-03-15T00:00:00Z"}, exitFine, "as the 2 lines of ", ""},
 		{"standard input", oneOrder, []string{"--rate", "10", "--events", "-", "--now", "2026-03-15T00:00:00Z"}, exitFine, "as the 1 line of standard input: ", ""},
-		{"other partitions", "", []string{"--rate", "10", "--partitions", "1"}, exitFine, "  1 partition; functions of 512 MB on arm64\n", ""},
+		{"other partitions", "", []string{"--rate", "10", "--partitions", "1"}, exitFine, "  1 partition; functions of 576 MB on arm64\n", ""},
 		{"as many partitions as the rate needs", "", []string{"--rate", "9000"}, exitFine, "  9 partitions; functions of ", ""},
 		{"more memory", "", []string{"--rate", "10", "--memory", "1024", "--architecture", "x86_64"}, exitFine, "  4 partitions; functions of 1024 MB on x86_64\n", ""},
 		{"duplicates", "", []string{"--rate", "10", "--duplicates", "0.5"}, exitFine, "  0.5 more deliveries for each message\n", ""},

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/ingot-events/ingot/internal/estimate"
 )
 
 const (
@@ -57,8 +59,12 @@ func (b *bench) many(ctx context.Context) error {
 		b.atLeast("changes a second, times an UpdateItem each, "+ours.name, ratio(ours, sample, run.rate), 10)
 		b.atMost("client CPU of an update, part of an UpdateItem's, "+ours.name, ratio([]*series{cheapFresh, cheapAgain}[i], cheapSample, run.perThousand), 0.25)
 		b.atMost("requests an update, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.requests })), 0.06)
+		b.atMost("requests an update, of what ingot check supposes, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.requests }))/estimate.RequestsPerUpdate, 1.01)
 		b.atMost("write units an update, "+ours.name, worst(ours, perUpdate(func(r run) float64 { return r.units })), 1)
 	}
+	b.supposed(cheapFresh, manyAggregates)
+	b.supposed(cheapAgain, manyAggregates)
+	b.note("so ingot check takes a streams function of %d MB to count %.0f of these changes a second, with %.0f ms for a request", streamsMB, estimate.Sustained(streamsMB, manyAggregates), 1000*estimate.Latency)
 	return nil
 }
 

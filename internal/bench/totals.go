@@ -56,7 +56,7 @@ func (b *bench) totals(ctx context.Context) error {
 // updates of each change. Where it is missed, internal/estimate/measured.go promises too much.
 func (b *bench) supposed(ours *series, updates float64) {
 	_, cpu, _ := ours.spread(run.perThousand)
-	b.atMost("client CPU of a change, of what ingot check supposes, "+ours.name, cpu/1000/(estimate.CPUPerChange+updates*estimate.CPUPerUpdate), 1)
+	b.atMost(fmt.Sprintf("client CPU of a change with %s updates, of what ingot check supposes, %s", short(updates), ours.name), cpu/1000/(estimate.CPUPerChange+updates*estimate.CPUPerUpdate), 1)
 }
 
 // storedItems are the items of the events as ingest stores them, in the order of their arrival.

@@ -8,16 +8,13 @@ import (
 	"github.com/ingot-events/ingot/internal/sample"
 )
 
-// The template's MemorySize is the least of the usual sizes at which a streams function keeps up with a full shard of
+// The template's MemorySize is the least, in steps of 64 MB, at which a streams function keeps up with a full shard of
 // the sample shop's changes, whichever event type they are of.
 func TestMemorySizeOfTheTemplate(t *testing.T) {
 	in := own{}.input(t)
 	in.Rate, in.Partitions = estimate.ChangesPerShard, 1
 	k := run(t, in).Capacity
-	want := 128
-	for estimate.Sustained(want, k.Updates) < k.PerShard {
-		want *= 2
-	}
+	want := estimate.MemoryFor(estimate.ChangesPerShard, k.Updates)
 	if k.Memory != want || k.By != "order.placed" || k.Updates != 3 {
 		t.Errorf("%+v: MemorySize should be %d by default", k, want)
 	}

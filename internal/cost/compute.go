@@ -33,6 +33,9 @@ type Input struct {
 	Messages, Changes float64
 }
 
+// DefaultMemory is the MB of each function, as template.yaml has them.
+const DefaultMemory = 576
+
 // hours is how long a month is, as AWS bills it.
 const hours = 730
 

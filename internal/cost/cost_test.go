@@ -69,7 +69,7 @@ func sampled(t *testing.T, p *pipeline.Pipeline, lines string, partitions int, b
 }
 
 func shopAt(t *testing.T, rate float64) Input {
-	return Input{Name: "pipeline.yaml", Pipeline: shop(t), Rate: rate, Partitions: 4, Memory: 512, Architecture: "arm64"}
+	return Input{Name: "pipeline.yaml", Pipeline: shop(t), Rate: rate, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64"}
 }
 
 func TestText(t *testing.T) {
@@ -219,7 +219,7 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("alarms watch %d metrics, of which %d of indexes", got, len(shop(t).Indexes()))
 	}
 	for _, says := range []string{"Tracing: Active", "PointInTimeRecoveryEnabled: true", "BillingMode: PAY_PER_REQUEST", "AWS::SecretsManager::Secret",
-		fmt.Sprintf("TumblingWindowInSeconds: !If [Marks, %d,", windowSeconds), "BatchSize: 1000\n", "MaximumBatchingWindowInSeconds: 1 ", "    Default: arm64\n", "MemorySize:\n    Type: Number\n    Default: 512\n"} {
+		fmt.Sprintf("TumblingWindowInSeconds: !If [Marks, %d,", windowSeconds), "BatchSize: 1000\n", "MaximumBatchingWindowInSeconds: 1 ", "    Default: arm64\n", fmt.Sprintf("MemorySize:\n    Type: Number\n    Default: %d\n", DefaultMemory)} {
 		if !strings.Contains(template, says) {
 			t.Errorf("the template has no %q any more: look whether what it costs is still computed right", says)
 		}

@@ -58,7 +58,7 @@ func TestCostIsWhatIsCounted(t *testing.T) {
 				}
 				events, w := float64(r.summary.Data.Events), r.world
 				span := r.producer.newest.Sub(r.first).Seconds()
-				in := cost.Input{Pipeline: r.Plan, Rate: events / span, Partitions: shards, Memory: 512, Architecture: "arm64",
+				in := cost.Input{Pipeline: r.Plan, Rate: events / span, Partitions: shards, Memory: cost.DefaultMemory, Architecture: "arm64",
 					Messages: float64(w.ledger.deliveries) / float64(w.ingest.batches), Changes: float64(w.ledger.records) / float64(w.streams.batches)}
 				in.Events = sampled(t, r, in.Changes)
 				in.Duplicates = (float64(w.ledger.deliveries) - events) / events

@@ -8,6 +8,14 @@ import (
 	"github.com/ingot-events/ingot/internal/estimate"
 )
 
+// The guide says which memory the template has, to which the tests of internal/check hold it.
+func TestDefaultMemory(t *testing.T) {
+	least := estimate.MemoryFor(estimate.ChangesPerShard, updatesOfEach)
+	if want := fmt.Sprintf("keep up with a full shard: %d.", least); !strings.Contains(read(t, operatingPage), want) {
+		t.Errorf("%s does not say %q", operatingPage, want)
+	}
+}
+
 // The guide's table of capacity is what check computes with.
 func TestCapacityTable(t *testing.T) {
 	var want, got strings.Builder

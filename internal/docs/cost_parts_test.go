@@ -26,7 +26,7 @@ func TestCostParts(t *testing.T) {
 	if _, err := sampler.Read("two orders", strings.NewReader(order+order)); err != nil {
 		t.Fatal(err)
 	}
-	report := cost.Compute(cost.Input{Pipeline: p, Rate: 1000, Partitions: 4, Memory: 512, Architecture: "arm64", Events: events})
+	report := cost.Compute(cost.Input{Pipeline: p, Rate: 1000, Partitions: 4, Memory: cost.DefaultMemory, Architecture: "arm64", Events: events})
 	var printed, explained []string
 	for _, part := range report.Parts {
 		if !slices.Contains(printed, part.Name) {

@@ -6,8 +6,8 @@ const (
 	// CPUPerMessage is seconds of one core for a message that is stored.
 	CPUPerMessage = 75e-6
 	// CPUPerChange and CPUPerUpdate are seconds of one core for a change, and for each update of a total beside it.
-	CPUPerChange = 75e-6
-	CPUPerUpdate = 50e-6
+	CPUPerChange = 100e-6
+	CPUPerUpdate = 54e-6
 	// RequestsPerUpdate is how many requests an update takes where no two changes of a batch share a total.
 	RequestsPerUpdate = 0.05
 	// Latency is how many seconds a request to DynamoDB takes in the bench.
