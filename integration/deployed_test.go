@@ -42,6 +42,7 @@ type deployed struct {
 	plan                    *pipeline.Pipeline
 	store                   *store.Store
 	queueURL, quarantine    string
+	events, totals          string     // tables
 	queue                   *esm.Queue // nil, as all below: the endpoint's own Lambda does it
 	stream                  *esm.Stream
 	ingest, streams         *runtimeapi.Process
@@ -101,7 +102,8 @@ func deploy(t *testing.T, c deployment) *deployed {
 	}
 	declared := readTemplate(t, text)
 	outputs := cloudFormation{e.URL}.create(t, name(t), declared.body, c.parameters)
-	d := &deployed{T: t, clients: clients, queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"]}
+	d := &deployed{T: t, clients: clients, queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"],
+		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"]}
 	env := map[string]map[string]string{}
 	for function, variables := range declared.variables {
 		env[function] = map[string]string{"AWS_REGION": endpoint.Region, "AWS_ACCESS_KEY_ID": "test",
