@@ -8,89 +8,54 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-
-	"github.com/ingot-events/ingot/internal/syntax"
+	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
 // decode reads the text of a file into a Spec and notes where everything stands. It reports what is not
 // YAML, unknown and repeated names, missing members and values of the wrong kind; it goes on after each.
 func decode(text []byte, r *report) Spec {
 	var spec Spec
-	file, fault := syntax.Parse(syntax.Text(text), parser.AllowDuplicateMapKey())
+	file, fault := yamlfile.Parse(text)
 	if fault != nil {
 		r.mistakes = append(r.mistakes, Mistake{File: r.file, Line: fault.Line, Column: fault.Column, What: fault.What, Instead: fault.Instead})
 		r.broken[""] = true
 		return spec
 	}
-	d := decoder{report: r}
-	var body ast.Node
-	for _, doc := range file.Docs {
-		if doc.Body == nil {
-			continue
-		}
-		if body == nil && d.otherFormat(doc.Body, &spec) {
-			return spec // the compiler says so, and nothing else
-		}
-		if body != nil {
-			r.values["---"] = positionOf(doc.Body)
-			r.mistake("---", "a second YAML document begins here, and a pipeline is one document", "one document, without this --- and what follows it,")
-			break
-		}
-		body = doc.Body
-	}
-	if body == nil {
+	if file.Root == nil {
 		r.mistakes = append(r.mistakes, Mistake{File: r.file, Line: 1, Column: 1, What: "the file declares nothing", Instead: wholeFile})
 		r.broken[""] = true
 		return spec
 	}
-	d.value("", body, reflect.ValueOf(&spec).Elem(), nil)
+	d := decoder{report: r}
+	if d.otherFormat(file.Root, &spec) {
+		return spec // the compiler says so, and nothing else
+	}
+	if file.Second != nil {
+		r.values["---"] = position{Position: file.Second.Position}
+		r.mistake("---", "a second YAML document begins here, and a pipeline is one document", "one document, without this --- and what follows it,")
+	}
+	d.value("", file.Root, reflect.ValueOf(&spec).Elem(), nil)
 	return spec
 }
 
 // otherFormat reports whether the file says that it is of another format, which may mean anything by its names. If
 // so, its version alone is decoded.
-func (d *decoder) otherFormat(body ast.Node, spec *Spec) bool {
-	members, _ := mapping(body)
-	for _, v := range members {
-		if key, ok := v.Key.(ast.ScalarNode); !ok || key.GetToken().Value != "ingot" {
+func (d *decoder) otherFormat(root *yamlfile.Node, spec *Spec) bool {
+	for _, m := range root.Members {
+		if !m.Plain || m.Name != "ingot" {
 			continue
 		}
-		version, ok := v.Value.(*ast.IntegerNode)
-		if !ok {
+		if m.Value == nil || m.Value.Kind != yamlfile.Integer {
 			return false // no version at all: one mistake among the others
 		}
-		n, err := strconv.Atoi(version.Token.Value)
+		n, err := strconv.Atoi(m.Value.Text)
 		if err != nil || n == Format {
 			return false
 		}
-		d.values["ingot"], spec.Ingot = positionOf(version), n
+		d.values["ingot"], spec.Ingot = position{Position: m.Value.Position}, n
 		return true
 	}
 	return false
-}
-
-// mapping is the members of n, if it is a mapping.
-func mapping(n ast.Node) (members []*ast.MappingValueNode, ok bool) {
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		return n.Values, true
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}, true
-	}
-	return nil, false
-}
-
-func positionOf(n ast.Node) position {
-	if pair, ok := n.(*ast.MappingValueNode); ok {
-		n = pair.Key
-	}
-	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
-		n = m.Values[0].Key
-	}
-	at := n.GetToken().Position
-	return position{line: at.Line, column: max(1, at.Column)}
 }
 
 // decoder fills Go values from YAML nodes by the struct tags of Spec.
@@ -102,13 +67,13 @@ var (
 )
 
 // value decodes n into into. Tags are those of the field that holds it; nil for members of a map or list.
-func (d *decoder) value(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {
-	d.values[p] = positionOf(n)
-	switch n.(type) {
-	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+func (d *decoder) value(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
+	d.values[p] = position{Position: n.Position}
+	switch n.Kind {
+	case yamlfile.Anchored, yamlfile.Alias, yamlfile.Tagged:
 		d.breaks(p, "anchors, aliases and tags are not read", "the value itself")
 		return
-	case *ast.NullNode:
+	case yamlfile.Null:
 		if into.Kind() == reflect.Map { // "aggregates:" with nothing below it
 			return
 		}
@@ -154,21 +119,21 @@ func (d *decoder) breaks(p place, what, instead string) {
 	d.broken[p] = true
 }
 
-func (d *decoder) wrongKind(p place, n ast.Node, want, instead string) {
+func (d *decoder) wrongKind(p place, n *yamlfile.Node, want, instead string) {
 	d.breaks(p, fmt.Sprintf("%s is %s, not %s", nameOf(p), kindOf(n), want), instead)
 }
 
-func kindOf(n ast.Node) string {
-	switch n.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
+func kindOf(n *yamlfile.Node) string {
+	switch n.Kind {
+	case yamlfile.Map:
 		return "a mapping"
-	case *ast.SequenceNode:
+	case yamlfile.List:
 		return "a list"
-	case *ast.BoolNode:
+	case yamlfile.Bool:
 		return "a boolean"
-	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+	case yamlfile.Integer, yamlfile.Float:
 		return "a number"
-	case *ast.NullNode:
+	case yamlfile.Null:
 		return "empty"
 	}
 	return "text"
@@ -176,41 +141,42 @@ func kindOf(n ast.Node) string {
 
 // pairs lists the members of a mapping, or reports that n is none. Repeated names are reported and left
 // out.
-func (d *decoder) pairs(p place, n ast.Node, instead string) []pair {
-	values, ok := mapping(n)
-	if !ok {
+func (d *decoder) pairs(p place, n *yamlfile.Node, instead string) []pair {
+	if n.Kind != yamlfile.Map {
 		d.wrongKind(p, n, "a mapping", instead)
 		return nil
 	}
+	again := map[*yamlfile.Member]*yamlfile.Member{}
+	for first, m := range n.Repeated {
+		again[m] = first
+	}
 	var pairs []pair
-	first := map[string]position{}
-	for _, v := range values {
-		key, ok := v.Key.(ast.ScalarNode)
-		if _, null := v.Key.(*ast.NullNode); !ok || null {
-			d.values[p.in("?")] = positionOf(v.Key)
+	for i := range n.Members {
+		m := &n.Members[i]
+		at := position{Position: m.Position}
+		if !m.Plain {
+			d.values[p.in("?")] = at
 			d.mistake(p.in("?"), "a name must be plain text", "a name of letters, digits and _")
 			continue
 		}
-		name, at := key.GetToken().Value, positionOf(v.Key)
-		if earlier, repeated := first[name]; repeated {
+		if earlier, repeated := again[m]; repeated {
 			d.values[p.in("?")] = at
-			d.mistake(p.in("?"), fmt.Sprintf("%s is already declared in line %d", name, earlier.line), "one of the two")
+			d.mistake(p.in("?"), fmt.Sprintf("%s is already declared in line %d", m.Name, earlier.Line), "one of the two")
 			continue
 		}
-		first[name] = at
-		d.keys[p.in(name)] = at
-		pairs = append(pairs, pair{name, v.Value})
+		d.keys[p.in(m.Name)] = at
+		pairs = append(pairs, pair{m.Name, m.Value})
 	}
 	return pairs
 }
 
 type pair struct {
 	name  string
-	value ast.Node
+	value *yamlfile.Node
 }
 
 // members decodes a mapping whose names are declared by the fields of a struct.
-func (d *decoder) members(p place, n ast.Node, into reflect.Value) {
+func (d *decoder) members(p place, n *yamlfile.Node, into reflect.Value) {
 	fields := reflect.VisibleFields(into.Type())
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -241,11 +207,11 @@ func (d *decoder) members(p place, n ast.Node, into reflect.Value) {
 }
 
 // entries decodes a mapping with names of the user's own.
-func (d *decoder) entries(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {
+func (d *decoder) entries(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	into.Set(reflect.MakeMap(into.Type()))
 	for _, m := range d.pairs(p, n, tags.Tag.Get("like")) {
 		v := reflect.New(into.Type().Elem()).Elem()
-		if _, ok := mapping(m.value); ok && tags.Tag.Get("entry") != "" {
+		if m.value.Kind == yamlfile.Map && tags.Tag.Get("entry") != "" {
 			d.valueMapping(p.in(m.name), m.value, v, strings.Split(tags.Tag.Get("entry"), ","))
 		} else {
 			d.value(p.in(m.name), m.value, v, nil)
@@ -254,14 +220,13 @@ func (d *decoder) entries(p place, n ast.Node, into reflect.Value, tags *reflect
 	}
 }
 
-func (d *decoder) list(p place, n ast.Node, into reflect.Value) {
-	seq, ok := n.(*ast.SequenceNode)
-	if !ok {
+func (d *decoder) list(p place, n *yamlfile.Node, into reflect.Value) {
+	if n.Kind != yamlfile.List {
 		d.wrongKind(p, n, "a list", "[…]")
 		return
 	}
-	into.Set(reflect.MakeSlice(into.Type(), len(seq.Values), len(seq.Values)))
-	for i, v := range seq.Values {
+	into.Set(reflect.MakeSlice(into.Type(), len(n.Items), len(n.Items)))
+	for i, v := range n.Items {
 		d.value(p.in(strconv.Itoa(i)), v, into.Index(i), nil)
 	}
 }

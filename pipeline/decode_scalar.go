@@ -7,29 +7,28 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
-
 	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/yamlfile"
 	"github.com/ingot-events/ingot/keys"
 )
 
 // text decodes a string. Numbers and booleans must be quoted: YAML would change their spelling.
-func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		d.setText(p, n.Value, into)
-		pos := d.values[p]
-		pos.verbatim = verbatim(n)
-		if pos.verbatim && n.Token.Type != token.StringType {
+func (d *decoder) text(p place, n *yamlfile.Node, into reflect.Value) {
+	switch n.Kind {
+	case yamlfile.Text:
+		if n.Style == yamlfile.Block {
+			d.setText(p, strings.TrimRight(n.Text, "\n"), into)
+			return
+		}
+		d.setText(p, n.Text, into)
+		pos := position{Position: n.Position, verbatim: n.Verbatim}
+		if n.Verbatim && n.Style == yamlfile.Quoted {
 			pos.inset = 1
 		}
 		d.values[p] = pos
-	case *ast.LiteralNode:
-		d.setText(p, strings.TrimRight(n.Value.Value, "\n"), into)
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		d.wrongKind(p, n, "text", strconv.Quote(n.GetToken().Value))
-	case *ast.MappingNode: // YAML takes {a} without quotes for a mapping
+	case yamlfile.Integer, yamlfile.Float, yamlfile.Bool:
+		d.wrongKind(p, n, "text", strconv.Quote(n.Text))
+	case yamlfile.Map: // YAML takes {a} without quotes for a mapping
 		d.wrongKind(p, n, "text", `it in quotes, as in "{order_id}"`)
 	default:
 		d.wrongKind(p, n, "text", "one text in quotes")
@@ -37,17 +36,16 @@ func (d *decoder) text(p place, n ast.Node, into reflect.Value) {
 }
 
 // textOrList decodes one text, or a list of texts as one text with a line for each.
-func (d *decoder) textOrList(p place, n ast.Node, into reflect.Value) {
-	seq, ok := n.(*ast.SequenceNode)
-	if !ok {
+func (d *decoder) textOrList(p place, n *yamlfile.Node, into reflect.Value) {
+	if n.Kind != yamlfile.List {
 		d.text(p, n, into)
 		return
 	}
-	if len(seq.Values) == 0 {
+	if len(n.Items) == 0 {
 		d.breaks(p, nameOf(p)+" is an empty list", "a text, or a list with one in it,")
 	}
-	lines := make([]string, len(seq.Values))
-	for i, v := range seq.Values {
+	lines := make([]string, len(n.Items))
+	for i, v := range n.Items {
 		at := p.in(strconv.Itoa(i))
 		d.value(at, v, reflect.ValueOf(&lines[i]).Elem(), nil)
 		if strings.Contains(lines[i], "\n") {
@@ -69,22 +67,15 @@ func (d *decoder) setText(p place, text string, into reflect.Value) {
 	into.SetString(text)
 }
 
-// verbatim reports whether a scalar stands in the file as it reads: on one line, without escapes.
-func verbatim(n *ast.StringNode) bool {
-	origin := strings.TrimSpace(n.Token.Origin)
-	if n.Token.Type != token.StringType && len(origin) >= 2 {
-		origin = origin[1 : len(origin)-1]
-	}
-	return origin == n.Value
-}
+// ownText reports whether n is text, and not a block of lines.
+func ownText(n *yamlfile.Node) bool { return n.Kind == yamlfile.Text && n.Style != yamlfile.Block }
 
-func (d *decoder) duration(p place, n ast.Node, into reflect.Value) {
-	s, ok := n.(*ast.StringNode)
-	if !ok {
+func (d *decoder) duration(p place, n *yamlfile.Node, into reflect.Value) {
+	if !ownText(n) {
 		d.wrongKind(p, n, "a duration", "a whole number and s, m, h, d or w, as in 90d")
 		return
 	}
-	v, err := lifetime.Parse(s.Value)
+	v, err := lifetime.Parse(n.Text)
 	if err != nil {
 		d.breaks(p, err.Error(), "a whole number and s, m, h, d or w, as in 90d")
 		return
@@ -95,13 +86,12 @@ func (d *decoder) duration(p place, n ast.Node, into reflect.Value) {
 // aTime is how a time is written.
 const aTime = "2026-03-01T00:00:00Z"
 
-func (d *decoder) time(p place, n ast.Node, into reflect.Value) {
-	s, ok := n.(*ast.StringNode)
-	if !ok {
+func (d *decoder) time(p place, n *yamlfile.Node, into reflect.Value) {
+	if !ownText(n) {
 		d.wrongKind(p, n, "a time", "a time as in "+aTime)
 		return
 	}
-	at, err := keys.ParseTime(s.Value)
+	at, err := keys.ParseTime(n.Text)
 	if err != nil {
 		d.breaks(p, err.Error(), "a time as in "+aTime)
 		return
@@ -109,20 +99,19 @@ func (d *decoder) time(p place, n ast.Node, into reflect.Value) {
 	into.Set(reflect.ValueOf(at))
 }
 
-func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect.StructField) {
+func (d *decoder) integer(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	least, most := limits(tags)
-	node, ok := n.(*ast.IntegerNode)
-	if long, isText := n.(*ast.StringNode); isText && long.Token.Type == token.StringType && strings.Trim(long.Value, "0123456789") == "" {
+	if n.Kind == yamlfile.Text && n.Style == yamlfile.Plain && strings.Trim(n.Text, "0123456789") == "" {
 		d.breaks(p, nameOf(p)+" is too large", rangeText(least, most)) // the parser takes it for text
 		return
 	}
-	if !ok {
+	if n.Kind != yamlfile.Integer {
 		d.wrongKind(p, n, "a whole number", wholeNumber(n, least, most))
 		return
 	}
-	v, err := strconv.ParseInt(node.Token.Value, 10, 64)
+	v, err := strconv.ParseInt(n.Text, 10, 64)
 	if err != nil {
-		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain whole number", nameOf(p), node.Token.Value), rangeText(least, most))
+		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain whole number", nameOf(p), n.Text), rangeText(least, most))
 		return
 	}
 	if v < least || v > most {
@@ -133,9 +122,9 @@ func (d *decoder) integer(p place, n ast.Node, into reflect.Value, tags *reflect
 }
 
 // wholeNumber is what to write for a number: the same without its quotes, if it is one.
-func wholeNumber(n ast.Node, least, most int64) string {
-	if s, ok := n.(*ast.StringNode); ok {
-		if v, err := strconv.ParseInt(s.Value, 10, 64); err == nil && v >= least && v <= most {
+func wholeNumber(n *yamlfile.Node, least, most int64) string {
+	if ownText(n) {
+		if v, err := strconv.ParseInt(n.Text, 10, 64); err == nil && v >= least && v <= most {
 			return strconv.FormatInt(v, 10) + " without quotes"
 		}
 	}

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
+	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
 const aValue = `{sum: total_cents, where: "total_cents > 100"}`
 
 // valueMapping decodes a value that is written as a mapping into the text that means the same: sum PATH where CONDITION.
 // members are one way of computing it, and its condition.
-func (d *decoder) valueMapping(p place, n ast.Node, into reflect.Value, members []string) {
-	d.values[p] = positionOf(n)
+func (d *decoder) valueMapping(p place, n *yamlfile.Node, into reflect.Value, members []string) {
+	d.values[p] = position{Position: n.Position}
 	var op, operand, where string
 	for _, m := range d.pairs(p, n, aValue) {
 		at := p.in(m.name)
@@ -48,9 +48,9 @@ func (d *decoder) valueMapping(p place, n ast.Node, into reflect.Value, members 
 }
 
 // countMember holds count, which reads no field, to being true.
-func (d *decoder) countMember(p place, n ast.Node) {
-	d.values[p] = positionOf(n)
-	if b, ok := n.(*ast.BoolNode); !ok || !b.Value {
+func (d *decoder) countMember(p place, n *yamlfile.Node) {
+	d.values[p] = position{Position: n.Position}
+	if n.Kind != yamlfile.Bool || strings.ToLower(n.Text) != "true" {
 		d.breaks(p, "count counts events and reads no field", "count: true")
 	}
 }

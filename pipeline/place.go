@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
 // place names a member of the declaration by the path of names that leads to it. Names may contain dots,
@@ -37,7 +39,7 @@ func (p place) String() string { return strings.ReplaceAll(string(p), placeSepar
 
 // position is where a member stands in the file. A zero position means that it is not there.
 type position struct {
-	line, column int
+	yamlfile.Position
 	// verbatim: the scalar stands in the file as it reads, on one line, so that an offset into the text is
 	// an offset into the line; inset is its quote, which comes before it.
 	verbatim bool
@@ -78,7 +80,7 @@ func (r *report) mistakeAt(p place, text string, offset int, what, instead strin
 	}
 	pos := r.position(p)
 	if pos.verbatim && offset >= 0 && offset <= len(text) {
-		pos.column += pos.inset + utf8.RuneCountInString(text[:offset])
+		pos.Column += pos.inset + utf8.RuneCountInString(text[:offset])
 	}
 	r.mistakes = append(r.mistakes, r.at(p, pos, what, instead))
 }
@@ -110,7 +112,7 @@ func (r *report) warnNamed(p place, what, instead string) {
 }
 
 func (r *report) at(p place, pos position, what, instead string) Mistake {
-	return Mistake{File: r.file, Line: pos.line, Column: pos.column, Where: p.String(), What: what, Instead: instead}
+	return Mistake{File: r.file, Line: pos.Line, Column: pos.Column, Where: p.String(), What: what, Instead: instead}
 }
 
 // position is that of the value at p, or of the nearest thing around it that the file has.

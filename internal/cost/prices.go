@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/ingot-events/ingot/internal/syntax"
+	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
 // The names of prices.
@@ -60,8 +60,11 @@ type About struct {
 
 // ReadPrices reads a file of prices. name is the file's, for the error.
 func ReadPrices(name string, text []byte) (*Prices, error) {
-	text = syntax.Text(text)
-	if _, fault := syntax.Parse(text); fault != nil {
+	parsed, fault := yamlfile.Parse(text)
+	if fault == nil {
+		fault = parsed.Repetition()
+	}
+	if fault != nil {
 		what := fault.What
 		if fault.Instead != "" {
 			what += "; write " + fault.Instead
@@ -73,7 +76,7 @@ func ReadPrices(name string, text []byte) (*Prices, error) {
 		Region string           `yaml:"region"`
 		Prices map[string]price `yaml:"prices"`
 	}
-	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.DisallowUnknownField()).Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+	if err := yaml.NewDecoder(bytes.NewReader(yamlfile.Normal(text)), yaml.DisallowUnknownField()).Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: it is not a file of prices: %s", name, yaml.FormatError(err, false, false))
 	}
 	switch {

@@ -14,9 +14,6 @@ const (
 	Unknown
 )
 
-// Position is a place in the file, from 1; columns are characters.
-type Position struct{ Line, Column int }
-
 // Node is a value of the file. A nil *Node is a value that is not there.
 type Node struct {
 	Position

@@ -1,4 +1,4 @@
-package syntax
+package yamlfile
 
 import (
 	"fmt"
@@ -55,21 +55,17 @@ var brackets = map[token.Type]struct{ name, closer string }{
 
 // bracket: one that is not closed, or closed by the other kind; or a comma is missing in it.
 func (r *reader) bracket() bool {
-	if !r.is("must be specified", "not found", "end token") {
-		return false
-	}
 	open, wrong := r.around()
-	if open == nil {
-		return false
-	}
 	b := brackets[open.Type]
 	switch {
 	case wrong != nil:
 		return r.say(wrong.Position, fmt.Sprintf("%s stands here, and the %s that opens in %d:%d is not closed", wrong.Value, b.name, open.Position.Line, open.Position.Column), b.closer)
 	case r.swallowed(open, b.closer):
 		return r.say(open.Position, fmt.Sprintf("the %s that opens here is not closed: from the # on, the rest of its line is a comment", b.name), "what holds a # in quotes")
-	case !r.closed(open):
+	case !r.closed(open) && !r.strayQuote(open):
 		return r.say(open.Position, fmt.Sprintf("the %s that opens here is not closed", b.name), b.closer+" where it ends")
+	case r.at.Type == token.MappingEndType || r.at.Type == token.SequenceEndType: // beside the one that closes it
+		return r.closer()
 	case r.separate():
 		return r.say(nil, "no comma stands before "+r.at.Value, "a comma before it")
 	}
@@ -82,7 +78,7 @@ func (r *reader) around() (open, wrong *token.Token) {
 	var stack []*token.Token
 	for _, tk := range r.tokens {
 		here := tk.Position.Line == r.at.Position.Line && tk.Position.Column == r.at.Position.Column
-		if after(tk.Position, r.at.Position) || here && r.is("must be specified") {
+		if after(tk.Position, r.at.Position) || here && (closers[tk.Type] == 0 || r.closed(tk)) {
 			break
 		}
 		switch {
@@ -118,6 +114,14 @@ func (r *reader) closed(open *token.Token) bool {
 	return false
 }
 
+// strayQuote says that a quote stands inside of plain text between the bracket and the place where the parser stopped:
+// then other quotes are not what they look like, and brackets neither.
+func (r *reader) strayQuote(open *token.Token) bool {
+	return slices.ContainsFunc(r.tokens, func(tk *token.Token) bool {
+		return tk.Type == token.StringType && strings.ContainsAny(tk.Value, `"'`) && after(tk.Position, open.Position) && !after(tk.Position, r.at.Position)
+	})
+}
+
 // swallowed says that a comment in the bracket's line holds its closer.
 func (r *reader) swallowed(open *token.Token, closer string) bool {
 	return !r.closed(open) && slices.ContainsFunc(r.tokens, func(tk *token.Token) bool {
@@ -128,7 +132,7 @@ func (r *reader) swallowed(open *token.Token, closer string) bool {
 // separate says that the parser stopped at a text of its own, behind one in quotes or behind a bracket.
 func (r *reader) separate() bool {
 	before := r.at.Prev
-	if before == nil || closers[r.at.Type] != 0 {
+	if before == nil || closers[r.at.Type] != 0 || r.at.Type == token.CollectEntryType || r.at.Type == token.MappingValueType {
 		return false
 	}
 	switch before.Type {
@@ -138,18 +142,10 @@ func (r *reader) separate() bool {
 	return false
 }
 
-var alreadyDefined = regexp.MustCompile(`^mapping key "(.*)" already defined at \[(\d+):\d+\]$`)
-
-// repeated: a name that the same mapping has above.
-func (r *reader) repeated() bool {
-	m := alreadyDefined.FindStringSubmatch(r.message)
-	return m != nil && r.say(nil, m[1]+" is already declared in line "+m[2], "one of the two")
-}
-
 // closer: a brace or bracket that nothing opens.
 func (r *reader) closer() bool {
 	first := r.text.from(r.fault.Line, r.fault.Column)
-	if !r.is("not allowed in this context", "character corresponding to") || !strings.HasPrefix(first, "}") && !strings.HasPrefix(first, "]") {
+	if !strings.HasPrefix(first, "}") && !strings.HasPrefix(first, "]") {
 		return false
 	}
 	return r.say(nil, "the "+first[:1]+" here closes nothing", "the line without it")
@@ -162,11 +158,11 @@ var (
 
 // colon: a line without one, or without the blank after it.
 func (r *reader) colon() bool {
-	if !r.is("unexpected key name", "non-map value") || !r.text.begins(r.fault.Line, r.fault.Column) || r.at.Type == token.SequenceEntryType {
+	levels := r.levels()
+	if !r.text.begins(r.fault.Line, r.fault.Column) || r.at.Type == token.SequenceEntryType || len(levels) > 0 && !slices.Contains(levels, r.fault.Column) && !r.afterColon() {
 		return false
 	}
-	line, _, _ := strings.Cut(r.text.from(r.fault.Line, r.fault.Column), " #")
-	line = strings.TrimSpace(line)
+	line := r.rest()
 	if m := noBlank.FindStringSubmatch(line); m != nil {
 		return r.say(nil, "no blank stands after the colon of "+m[1], m[1]+": "+m[2])
 	}
@@ -181,7 +177,7 @@ func (r *reader) colon() bool {
 
 // entry: an entry of a list where names stand.
 func (r *reader) entry() bool {
-	if !r.is("non-map value") || r.at.Type != token.SequenceEntryType {
+	if r.at.Type != token.SequenceEntryType || !slices.Contains(r.levels(), r.fault.Column) {
 		return false
 	}
 	return r.say(nil, "an entry of a list stands among names", "it without the dash, or below a name of its own,")
@@ -189,16 +185,14 @@ func (r *reader) entry() bool {
 
 // twoValues: a second colon in the line, or a value and names below it.
 func (r *reader) twoValues() bool {
-	if !r.is("mapping value is not allowed") {
+	if r.text.begins(r.fault.Line, r.fault.Column) || !r.afterColon() || r.at.Type == token.SequenceEntryType || r.at.Type == token.DirectiveType {
 		return false
 	}
-	rest := r.text.from(r.fault.Line, r.fault.Column)
-	rest, _, _ = strings.Cut(rest, " #")
-	if strings.Contains(rest, ": ") || strings.HasSuffix(strings.TrimSpace(rest), ":") {
+	if rest := r.rest(); strings.Contains(rest, ": ") || strings.HasSuffix(rest, ":") {
 		return r.say(nil, "a second colon stands in this line", "text that holds a colon and a blank in quotes")
 	}
 	below := r.text.next(r.fault.Line)
-	if below == 0 || r.text.begins(r.fault.Line, r.fault.Column) {
+	if below == 0 || !named.MatchString(strings.TrimSpace(string(r.text.line(below)))) {
 		return false
 	}
 	return r.say(nil, fmt.Sprintf("a value stands here, and names follow below it in line %d", below), "one of the two")
@@ -209,11 +203,8 @@ var named = regexp.MustCompile(`^[A-Za-z_][\w.-]*:(\s|$)`)
 // indentation: a line that begins in a column where none of its names can.
 func (r *reader) indentation() bool {
 	column := r.fault.Column
-	if !r.is("value is not allowed in this context") || !r.text.begins(r.fault.Line, column) {
-		return false
-	}
-	if r.is("pre-defined") && !named.MatchString(r.text.from(r.fault.Line, column)) {
-		return false // more of the text above, not a line that was to stand for itself
+	if !r.text.begins(r.fault.Line, column) || r.continues() {
+		return false // it may be more of the text above, not a line that was to stand for itself
 	}
 	levels := r.levels()
 	if len(levels) == 0 || slices.Contains(levels, column) {

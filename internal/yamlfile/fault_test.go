@@ -1,7 +1,6 @@
-package syntax
+package yamlfile
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -28,11 +27,11 @@ aggregates:
 `
 
 func explained(text string) (string, bool) {
-	_, f := Parse(Text([]byte(text)))
+	_, f := Parse([]byte(text))
 	if f == nil {
 		return "", false
 	}
-	return fmt.Sprintf("%d:%d: %s; write %s instead", f.Line, f.Column, f.What, f.Instead), true
+	return f.Error(), true
 }
 
 const (
@@ -71,8 +70,12 @@ var slips = []struct{ name, old, new, want string }{
 	{"two colons", "id: ", "id: x: ", "6:9: not YAML: a second colon stands in this line; write text that holds a colon and a blank in quotes instead"},
 	{"a value and names", "    from:\n", "    from: reading\n", "15:11: not YAML: a value stands here, and names follow below it in line 16; write one of the two instead"},
 	{"a dash", "    retain: 30d", "    - retain: 30d", "9:5: not YAML: an entry of a list stands among names; write it without the dash, or below a name of its own, instead"},
-	{"a name twice", "    window: 1h", "    since: 1h", "14:5: not YAML: since is already declared in line 12; write one of the two instead"},
 	{"an escape", `"{taken_at}"`, `"\d"`, `7:11: not YAML: found unknown escape character 'd'; write \\ for a backslash, or the text in single quotes instead`},
+	{"no colon, and names below", "  reading:\n", "  reading\n", "5:3: not YAML: no colon stands after reading; write reading: instead"},
+	{"a bracket that nothing opens", "{sensor: ", "{sensor: ]", "13:18: not YAML: the ] here closes nothing; write the line without it instead"},
+	{"a brace before a name", "    by:", "  { by:", "13:3: not YAML: the brace that opens here is not closed; write } where it ends instead"},
+	{"an alias", "    window: 1h", "    *window: 1h", "14:5: not YAML: non-map value is specified; write the value itself: aliases are not read instead"},
+	{"no colon, and text with signs", "sk: \"{@at", "sk \"{@at", ""},
 	{"a greater-than sign", "30d", ">x", `9:13: not YAML: invalid header option: "x"; write what begins with > or | in quotes instead`},
 }
 
@@ -120,7 +123,7 @@ func FuzzParse(f *testing.F) {
 		if len(text) > 1000 { // the parser is slow on nonsense
 			return
 		}
-		if _, fault := Parse(Text([]byte(text))); fault != nil && (fault.Line < 1 || fault.Column < 1 || !strings.HasPrefix(fault.What, "not YAML: ") || fault.Instead == "" && fault.Line > 1) {
+		if _, fault := Parse([]byte(text)); fault != nil && (fault.Line < 1 || fault.Column < 1 || !strings.HasPrefix(fault.What, "not YAML: ") || fault.Instead == "" && fault.Line > 1) {
 			t.Fatalf("%+v", fault)
 		}
 	})

@@ -1,4 +1,4 @@
-package syntax
+package yamlfile
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ const (
 )
 
 // parse refuses what is too much for the parser. A panic of the parser, which is not ours, is an error like another.
-func parse(text []byte, options []parser.Option) (file *ast.File, err error) {
+func parse(text []byte, options ...parser.Option) (file *ast.File, err error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)
 	}

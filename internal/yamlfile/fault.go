@@ -1,0 +1,140 @@
+package yamlfile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Fault is why a text cannot be read.
+type Fault struct {
+	Position
+	What    string // "not YAML: …"
+	Instead string // what to write; empty if What says what to do
+}
+
+// Error reads "12:3: not YAML: …; write … instead".
+func (f *Fault) Error() string {
+	text := fmt.Sprintf("%d:%d: %s", f.Line, f.Column, f.What)
+	if f.Instead != "" {
+		text += "; write " + f.Instead + " instead"
+	}
+	return text
+}
+
+// faultOf says for whoever wrote the text what is wrong with it. The parser's own words name its grammar, and often the
+// place where it noticed, not the slip; so the slip is looked for in the text and its tokens, and what the parser says
+// is only passed on where no slip is known for certain. What is said of a slip holds whatever was meant: it names a quote
+// or a bracket only if its other end is not there, and a column only if no other is possible.
+func faultOf(text string, err error) *Fault {
+	var positioned yaml.Error
+	if !errors.As(err, &positioned) || positioned.GetToken() == nil {
+		return &Fault{Position{1, 1}, "not YAML: " + err.Error(), ""}
+	}
+	tk := positioned.GetToken()
+	r := reader{text: newLines(text), tokens: tokens(text), at: tk, fault: Fault{Position: Position{tk.Position.Line, max(1, tk.Position.Column)}}}
+	slips := []func(*reader) bool{(*reader).quote}
+	switch open, _ := r.around(); {
+	case tk.Type == token.InvalidType: // a sign or an escape that YAML does not have, wherever it stands
+	case open != nil:
+		slips = append(slips, (*reader).bracket)
+	default:
+		slips = append(slips, (*reader).closer, (*reader).colon, (*reader).entry, (*reader).twoValues, (*reader).indentation)
+	}
+	for _, slip := range slips {
+		if slip(&r) {
+			r.fault.What = "not YAML: " + r.fault.What
+			return &r.fault
+		}
+	}
+	r.fault.What, r.fault.Instead = "not YAML: "+positioned.GetMessage(), r.advice()
+	return &r.fault
+}
+
+// tokens are what the parser reads, as far as it could; a panic of the lexer, which is not ours, gives none.
+func tokens(text string) (list token.Tokens) {
+	defer func() {
+		if recover() != nil {
+			list = nil
+		}
+	}()
+	return lexer.Tokenize(text)
+}
+
+// reader looks for one slip after another in the text; the one that finds its own fills in the fault.
+type reader struct {
+	text   lines
+	tokens token.Tokens
+	at     *token.Token // where the parser stopped
+	fault  Fault
+}
+
+// say fills in the fault; position nil leaves it where the parser stopped.
+func (r *reader) say(at *token.Position, what, instead string) bool {
+	if at != nil {
+		r.fault.Position = Position{at.Line, max(1, at.Column)}
+	}
+	r.fault.What, r.fault.Instead = what, instead
+	return true
+}
+
+// rest is what stands from the place on where the parser stopped, without a comment.
+func (r *reader) rest() string {
+	rest, _, _ := strings.Cut(r.text.from(r.fault.Line, r.fault.Column), " #")
+	return strings.TrimSpace(rest)
+}
+
+// inQuotes is what to do with text that YAML takes for something of its own.
+const inQuotes = `what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}"`
+
+// advice is what to write where no slip is known for certain, by what stands there.
+func (r *reader) advice() string {
+	first := r.text.from(r.fault.Line, r.fault.Column)
+	open, _ := r.around()
+	for _, a := range []struct {
+		begins  string
+		instead string
+	}{
+		{"@", inQuotes}, {"`", inQuotes}, {"\t", "spaces"},
+		{">", "what begins with > or | in quotes"}, {"|", "what begins with > or | in quotes"},
+		{"&", "the value itself: anchors are not read"}, {"*", "the value itself: aliases are not read"},
+		{"%", "the file without the line that begins with %"},
+		{"---", "one document, without --- and ..."}, {"...", "one document, without --- and ..."},
+	} {
+		if strings.HasPrefix(first, a.begins) {
+			return a.instead
+		}
+	}
+	before := string(r.text.line(r.fault.Line))
+	before = strings.TrimSuffix(before, first)
+	switch {
+	case r.at.Type == token.InvalidType && strings.Contains(before, `\`):
+		return `\\ for a backslash, or the text in single quotes`
+	case r.at.Type == token.InvalidType && strings.Contains(before, "\t"):
+		return "spaces"
+	case open != nil:
+		return inQuotes
+	case r.continues() || !r.text.begins(r.fault.Line, r.fault.Column):
+		return "one value after the colon, the whole of it in quotes,"
+	}
+	return `each name as "name: value" in a line of its own, in the column of the names beside it, and text with signs in quotes,`
+}
+
+// continues reports whether a line of text begins where the parser stopped, below a value that is complete.
+func (r *reader) continues() bool {
+	levels := r.levels()
+	return r.text.begins(r.fault.Line, r.fault.Column) && !named.MatchString(r.rest()) && len(levels) > 0 && r.fault.Column > levels[len(levels)-1] && !r.afterColon()
+}
+
+// afterColon reports whether the parser stopped at what comes right after a colon.
+func (r *reader) afterColon() bool {
+	before := r.at.Prev
+	for before != nil && before.Type == token.CommentType {
+		before = before.Prev
+	}
+	return before != nil && before.Type == token.MappingValueType
+}

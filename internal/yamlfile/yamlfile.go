@@ -1,0 +1,244 @@
+// Package yamlfile reads YAML that a person writes, and keeps where each thing stands. It serves pipeline.yaml and
+// CloudFormation's templates. [Parse] is the entry point; what each file means by its names and values is its reader's.
+// Of text that is not YAML it says where, and what to write.
+package yamlfile
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Position is a place in a file, from 1; columns are characters.
+type Position struct{ Line, Column int }
+
+// Kind is what a Node is.
+type Kind uint8
+
+// The kinds. Alias, Anchored and Tagged are for a reader to follow or to refuse.
+const (
+	Null     Kind = iota + 1
+	Bool          // Text is as it is written
+	Integer       // Text is as it is written
+	Float         // Text is as it is written; not a number and infinity too
+	Text          // Text is what it means
+	List          // Items
+	Map           // Members
+	Alias         // *Text
+	Anchored      // &Text and a value, which is Of
+	Tagged        // Text, such as !Ref, and a value, which is Of
+)
+
+// Node is a value of a file. A nil *Node is a value that is not there.
+type Node struct {
+	Position
+	Kind    Kind
+	Text    string
+	Items   []*Node
+	Members []Member
+	Of      *Node
+
+	Style Style // of Text
+	// Verbatim: a Text stands in the file as it reads, on one line and without escapes, so that an offset into the text
+	// is an offset into the line, from the quote on if there is one.
+	Verbatim bool
+}
+
+// Style is how a Text is written.
+type Style uint8
+
+// The styles.
+const (
+	Plain  Style = iota
+	Quoted       // in double or single quotes
+	Block        // below a | or a >
+)
+
+// Member is one name of a mapping with its value.
+type Member struct {
+	Position // of the name
+	Name     string
+	// Plain is false for a name that is no text of its own, such as a list or nothing.
+	Plain bool
+	Merge bool // <<: the value's members are meant
+	Value *Node
+}
+
+// File is what a text holds.
+type File struct {
+	Root *Node // of the first document that holds something; nil if none does
+	// Second is the node of the second such document, if there is one.
+	Second *Node
+}
+
+// Normal is a text as the parser is to read it, which takes a byte order mark for text and counts lines by \n alone.
+func Normal(text []byte) []byte {
+	return bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
+}
+
+// Parse reads a text, with a byte order mark or without, whatever its line ends. Names that a mapping has twice are both
+// there. The fault is nil, or says why there is no file.
+func Parse(text []byte) (*File, *Fault) {
+	text = Normal(text)
+	parsed, err := parse(text, parser.AllowDuplicateMapKey())
+	if err != nil {
+		return nil, faultOf(string(text), err)
+	}
+	file := &File{}
+	c := converter{newLines(string(text))}
+	for _, doc := range parsed.Docs {
+		switch {
+		case doc.Body == nil:
+		case file.Root == nil:
+			file.Root = c.node(doc.Body)
+		case file.Second == nil:
+			file.Second = c.node(doc.Body)
+		}
+	}
+	return file, nil
+}
+
+// converter turns the parser's tree into Nodes.
+type converter struct{ text lines }
+
+func (c converter) position(n ast.Node) Position {
+	if pair, ok := n.(*ast.MappingValueNode); ok {
+		n = pair.Key
+	}
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		n = m.Values[0].Key
+	}
+	return c.at(n.GetToken())
+}
+
+// at is where a token stands. The parser loses a column for every tag before it in its line; so the token's own text is
+// looked for from there on.
+func (c converter) at(t *token.Token) Position {
+	p := Position{t.Position.Line, max(1, t.Position.Column)}
+	line := c.text.line(p.Line)
+	text, _, _ := strings.Cut(strings.TrimSpace(t.Origin), "\n")
+	if text == "" || !strings.ContainsRune(string(line), '!') {
+		return p
+	}
+	for column := p.Column; column <= len(line) && column <= p.Column+maxDrift; column++ {
+		if strings.HasPrefix(string(line[column-1:]), text) {
+			p.Column = column
+			break
+		}
+	}
+	return p
+}
+
+// maxDrift is how far a token is looked for: more tags than this stand in no line.
+const maxDrift = 16
+
+func (c converter) node(n ast.Node) *Node {
+	if n == nil {
+		return nil
+	}
+	out := &Node{Position: c.position(n)}
+	switch n := n.(type) {
+	case *ast.AnchorNode:
+		out.Kind, out.Text, out.Of = Anchored, n.Name.GetToken().Value, c.node(n.Value)
+	case *ast.AliasNode:
+		out.Kind, out.Text = Alias, n.Value.GetToken().Value
+	case *ast.TagNode:
+		out.Kind, out.Text, out.Of = Tagged, n.Start.Value, c.node(n.Value)
+	case *ast.MappingNode:
+		out.Kind, out.Members = Map, c.members(n.Values)
+	case *ast.MappingValueNode:
+		out.Kind, out.Members = Map, c.members([]*ast.MappingValueNode{n})
+	case *ast.SequenceNode:
+		out.Kind = List
+		for _, v := range n.Values {
+			out.Items = append(out.Items, c.value(v, out.Position))
+		}
+	case *ast.NullNode:
+		out.Kind = Null
+	case *ast.BoolNode:
+		out.Kind, out.Text = Bool, n.Token.Value
+	case *ast.IntegerNode:
+		out.Kind, out.Text = Integer, n.Token.Value
+	case *ast.LiteralNode:
+		out.Kind, out.Text, out.Style = Text, n.Value.Value, Block
+	case *ast.StringNode:
+		out.Kind, out.Text, out.Verbatim = Text, n.Value, verbatim(n)
+		if n.Token.Type != token.StringType {
+			out.Style = Quoted
+		}
+	case *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		out.Kind, out.Text = Float, n.GetToken().Value
+	default:
+		out.Kind, out.Text = Text, n.GetToken().Value
+	}
+	return out
+}
+
+func (c converter) members(values []*ast.MappingValueNode) []Member {
+	list := make([]Member, len(values))
+	for i, v := range values {
+		_, scalar := v.Key.(ast.ScalarNode)
+		_, null := v.Key.(*ast.NullNode)
+		_, merge := v.Key.(*ast.MergeKeyNode)
+		list[i] = Member{Position: c.position(v.Key), Name: v.Key.GetToken().Value, Plain: scalar && !null, Merge: merge, Value: c.value(v.Value, c.position(v.Key))}
+	}
+	return list
+}
+
+// value is node for what stands in a mapping or a list: nothing is Null.
+func (c converter) value(n ast.Node, otherwise Position) *Node {
+	if out := c.node(n); out != nil {
+		return out
+	}
+	return &Node{Position: otherwise, Kind: Null}
+}
+
+// verbatim reports whether a scalar stands in the file as it reads.
+func verbatim(n *ast.StringNode) bool {
+	origin := strings.TrimSpace(n.Token.Origin)
+	if n.Token.Type != token.StringType && len(origin) >= 2 {
+		origin = origin[1 : len(origin)-1]
+	}
+	return origin == n.Value
+}
+
+// Repeated yields each name that a mapping has again, with the first of them.
+func (n *Node) Repeated(yield func(first, again *Member) bool) {
+	first := map[string]*Member{}
+	for i := range n.Members {
+		m := &n.Members[i]
+		if earlier, repeated := first[m.Name]; !repeated || !m.Plain || m.Merge {
+			first[m.Name] = m
+		} else if !yield(earlier, m) {
+			return
+		}
+	}
+}
+
+// Repetition is the first name that a mapping of the file has again, for readers to whom that is a fault of the whole
+// file; nil if there is none.
+func (f *File) Repetition() *Fault { return f.Root.repetition() }
+
+func (n *Node) repetition() *Fault {
+	if n == nil {
+		return nil
+	}
+	for first, again := range n.Repeated {
+		return &Fault{again.Position, fmt.Sprintf("not YAML: %s is already declared in line %d", again.Name, first.Line), "one of the two"}
+	}
+	for _, m := range n.Members {
+		if fault := m.Value.repetition(); fault != nil {
+			return fault
+		}
+	}
+	for _, item := range n.Items {
+		if fault := item.repetition(); fault != nil {
+			return fault
+		}
+	}
+	return n.Of.repetition()
+}
