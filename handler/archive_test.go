@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
@@ -71,9 +70,9 @@ func TestArchiveFails(t *testing.T) {
 	w := newWorld(t).started()
 	a, b := w.image(order("1", 5)), w.image(order("2", 7))
 	w.expect(batch(insert(1, a), insert(2, b)), done)
-	w.faults = []fault{{api: "PutObject", before: errLost}}
+	w.faults = []fault{{API: "PutObject", Before: errLost}}
 	w.expect(batch(expiry(3, a)), done) // once is asked again
-	w.faults = []fault{{api: "PutObject", before: errLost, always: true}}
+	w.faults = []fault{{API: "PutObject", Before: errLost, Always: true}}
 	w.expect(batch(insert(4, w.image(order("3", 1))), expiry(5, b)), from(5))
 	w.sums(t, "live", "1", "1") // counted already; the redelivery is dropped by its mark
 	w.faults = nil
@@ -88,7 +87,7 @@ func TestArchiveFails(t *testing.T) {
 func TestArchiveDenied(t *testing.T) {
 	for code, want := range map[string]int{"AccessDenied": 1, "NoSuchBucket": 1, "SlowDown": 3} {
 		w := newWorld(t).started()
-		w.faults = []fault{{api: "PutObject", before: &smithy.GenericAPIError{Code: code}, always: true}}
+		w.faults = []fault{{API: "PutObject", Before: &smithy.GenericAPIError{Code: code}, Always: true}}
 		w.expect(batch(expiry(1, w.image(order("1", 5)))), from(1))
 		if n := w.calls["PutObject"]; n != want {
 			t.Errorf("%s: %d requests for an object, want %d", code, n, want)
@@ -156,7 +155,7 @@ func TestSlowArchive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, func(s *setup) { s.env = &env.Env{} }).started()
+				w := newWorld(t, func(s *setup) { s.env = real }).started()
 				records := []map[string]any{insert(1, w.image(order("new", 5)))}
 				for i := range removals {
 					records = append(records, expiry(2+i, w.image(order(fmt.Sprint(i), 1))))

@@ -159,7 +159,7 @@ func TestServiceRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, n := range []int{2, 60} {
 				w := newWorld(t)
-				w.faults = []fault{{api: "PutItem", always: true, before: err}, {api: "BatchExecuteStatement", always: true, before: err}}
+				w.faults = []fault{{API: "PutItem", Always: true, Before: err}, {API: "BatchExecuteStatement", Always: true, Before: err}}
 				var bodies, ids []string
 				for i := range n {
 					bodies, ids = append(bodies, order(fmt.Sprint(i), i)), append(ids, fmt.Sprint("m", i))

@@ -23,7 +23,7 @@ import (
 func TestIngestCosts(t *testing.T) {
 	const batches, inBatch, later = 5, 3, 3
 	w := newWorld(t)
-	before := w.engine.Usage()
+	before := w.Engine.Usage()
 	for b := range batches {
 		var bodies []string
 		for i := range 1000 {
@@ -41,7 +41,7 @@ func TestIngestCosts(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	used := w.engine.Usage().Sub(before)
+	used := w.Engine.Usage().Sub(before)
 	const met = later * (batches - 1)
 	if used.WriteUnits() != batches*1000+met || used.ReadUnits() != met {
 		t.Errorf("%v write and %v read units for %d new events and %d duplicates of earlier batches", used.WriteUnits(), used.ReadUnits(), batches*1000, met)
@@ -81,11 +81,11 @@ func (w *world) changesOf(n int) []map[string]any {
 func TestStreamsCosts(t *testing.T) {
 	w := newWorld(t, merchants).started()
 	input := w.changesOf(500)
-	before := w.engine.Usage()
+	before := w.Engine.Usage()
 	for _, e := range input {
 		w.expect(e, done)
 	}
-	used := w.engine.Usage().Sub(before)
+	used := w.Engine.Usage().Sub(before)
 	if used.WriteUnits() != 0.2*500 || used.ReadUnits() != 0 || fmt.Sprint(used.Requests) != "map[UpdateItem:100]" {
 		t.Errorf("%v write units, %v read units, %v", used.WriteUnits(), used.ReadUnits(), used.Requests)
 	}

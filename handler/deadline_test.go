@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/pipeline"
@@ -30,7 +29,7 @@ func perOrder(s *setup) {
 func (w *world) slow(api string) (last func() time.Time) {
 	var mu sync.Mutex
 	var at time.Time
-	w.faults = []fault{{api: api, always: true, applies: func(any) bool {
+	w.faults = []fault{{API: api, Always: true, Applies: func(any) bool {
 		// The world's lock is held here: let go of it while the service takes its time.
 		w.mu.Unlock()
 		defer w.mu.Lock()
@@ -58,7 +57,7 @@ func TestStreamsMargin(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		_, err = w.engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("archive"), Key: aws.String(handler.ArchiveName(item))})
+		_, err = w.Engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("archive"), Key: aws.String(handler.ArchiveName(item))})
 		return err == nil
 	}
 	for part, p := range map[string]struct {
@@ -81,13 +80,12 @@ func TestStreamsMargin(t *testing.T) {
 		} {
 			t.Run(part+", "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					world := env.Env{}
-					w := newWorld(t, perOrder, func(s *setup) { s.env, s.store = &world, p.store }).started()
+					w := newWorld(t, perOrder, func(s *setup) { s.env, s.store = real, p.store }).started()
 					var list []map[string]any
 					for n := 1; n <= p.records; n++ {
 						list = append(list, p.record(w, n))
 					}
-					w.streams.Env, w.streams.Margin = world, c.margin
+					w.streams.Margin = c.margin
 					last := w.slow(p.api)
 					payload := marshal(t, batch(list...))
 					began := time.Now()

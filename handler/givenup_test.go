@@ -68,7 +68,7 @@ func TestGivenUp(t *testing.T) {
 						t.Fatalf("%v", err)
 					}
 					w.sums(t, "totals", "0", "0")
-					if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
+					if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
 						Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
 						t.Fatal(err)
 					}
@@ -103,7 +103,7 @@ func TestGivenUp(t *testing.T) {
 func TestGivenUpUnread(t *testing.T) {
 	w := newWorld(t).started()
 	later := w.image(order("2", 50)).with("epoch", "N", "77")
-	w.faults = []fault{{api: "GetItem", always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
+	w.faults = []fault{{API: "GetItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
 	if _, err := w.deliver(batch(insert(2, later))); err == nil || !strings.Contains(err.Error(), "could not be read") {
 		t.Errorf("%v", err)
 	}
@@ -119,7 +119,7 @@ func TestGivenUpBeforeAHookFails(t *testing.T) {
 	if err == nil {
 		t.Fatal("the batch goes on")
 	}
-	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"),
 		Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: givenUpKey.FindString(err.Error())}, "SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
 		t.Fatal(err)
 	}

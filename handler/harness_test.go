@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -45,16 +46,14 @@ func orders() pipeline.Spec {
 // epoch is when these tests play.
 var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// world is both functions over the embedded engine, with a clock that stands still unless moved, and faults.
+// world is a testworld with both functions and faults. Its sleepers do not move the clock.
 type world struct {
+	*testworld.World
 	t       testing.TB
-	now     time.Time
-	engine  *embedded.Engine
 	plan    *pipeline.Pipeline
 	store   *store.Store
 	ingest  *handler.Ingest
 	streams *handler.Streams
-	url     string // of the quarantine queue
 	log     bytes.Buffer
 
 	outcomes []handler.Outcome
@@ -62,28 +61,19 @@ type world struct {
 	counted  []handler.StreamsReport
 
 	mu     sync.Mutex
-	faults []fault
+	faults testworld.Faults
 	calls  map[string]int
 	seen   func(api string, input any) // every call; nil: nobody looks
 }
 
-// fault happens to the next call of an API for which it applies.
-type fault struct {
-	api     string
-	applies func(input any) bool // nil: always
-	before  error                // the call is refused
-	after   error                // the call is made and its answer lost
-	edit    func(output any)
-	always  bool                   // it stays
-	late    *[]func() (any, error) // the call is put here instead of being made
-}
+type fault = testworld.Fault
 
 type setup struct {
 	spec     pipeline.Spec
 	options  []pipeline.Option
 	load     func() (*pipeline.Pipeline, error)
 	counting aggregate.Counting
-	env      *env.Env
+	env      func(*testworld.Clock) env.Env // nil: the clock's, whose sleepers do not move it
 	now      time.Time
 	store    store.Config // what is set beside the world's own
 }
@@ -94,8 +84,7 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	for _, o := range options {
 		o(&s)
 	}
-	w := &world{t: t, now: s.now, calls: map[string]int{}}
-	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept, Behind: embedded.Oldest})
+	w := &world{t: t, calls: map[string]int{}}
 	var err error
 	if s.load == nil {
 		s.load = func() (*pipeline.Pipeline, error) { return pipeline.New(s.spec, s.options...) }
@@ -103,63 +92,45 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	if w.plan, err = s.load(); err != nil {
 		t.Fatal(err)
 	}
-	resources, err := stack.New(context.Background(), w.engine, stack.Config{Indexes: w.plan.Indexes()})
+	w.World, err = testworld.New(context.Background(), testworld.Config{Start: s.now, Counting: s.counting, Stack: stack.Config{Indexes: w.plan.Indexes()},
+		Engine: embedded.Config{Intercept: w.intercept, Behind: embedded.Oldest},
+		Env: func(clock *testworld.Clock) env.Env {
+			if s.env != nil {
+				return s.env(clock)
+			}
+			return env.Env{Now: clock.Now, Rand: func() float64 { return 0.5 }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.url = resources.Quarantine
-	env := env.Env{Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 },
-		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-	if s.env != nil {
-		env = *s.env
-	}
-	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: s.counting, Env: env,
-		OneByOne: s.store.OneByOne, Concurrency: s.store.Concurrency})
-	if err != nil {
+	config := w.StoreConfig(w.plan)
+	config.OneByOne, config.Concurrency = s.store.OneByOne, s.store.Concurrency
+	if w.store, err = store.New(config); err != nil {
 		t.Fatal(err)
 	}
-	logger := slog.New(slog.NewTextHandler(&w.log, nil))
-	quarantine := handler.SQSIn(env, w.engine.SQS(), w.url)
-	w.ingest = &handler.Ingest{Plan: w.plan, Store: w.store, Quarantine: quarantine, Log: logger, Env: env,
-		OnResult: func(_ context.Context, o handler.Outcome) { w.outcomes = append(w.outcomes, o) },
-		OnBatch:  func(_ context.Context, r handler.IngestReport) { w.batches = append(w.batches, r) }}
-	w.streams = &handler.Streams{Plan: w.plan, Store: w.store, Quarantine: quarantine, Archive: handler.S3(w.engine.S3(), "archive"), Log: logger, Env: env,
-		OnBatch: func(_ context.Context, r handler.StreamsReport) { w.counted = append(w.counted, r) }}
+	w.ingest, w.streams = w.Ingest(w.plan, w.store), w.Streams(w.plan, w.store)
+	w.ingest.Log = slog.New(slog.NewTextHandler(&w.log, nil))
+	w.streams.Log = w.ingest.Log
+	w.ingest.OnResult = func(_ context.Context, o handler.Outcome) { w.outcomes = append(w.outcomes, o) }
+	w.ingest.OnBatch = func(_ context.Context, r handler.IngestReport) { w.batches = append(w.batches, r) }
+	w.streams.OnBatch = func(_ context.Context, r handler.StreamsReport) { w.counted = append(w.counted, r) }
 	return w
 }
 
-// intercept applies the first fault that waits for this call.
+// intercept lets what waits for this call befall it.
 func (w *world) intercept(_ context.Context, api string, input any, call func() (any, error)) (any, error) {
 	w.mu.Lock()
 	w.calls[api]++
 	if w.seen != nil {
 		w.seen(api, input)
 	}
-	var f fault
-	for i, waiting := range w.faults {
-		if waiting.api == api && (waiting.applies == nil || waiting.applies(input)) {
-			if f = waiting; !f.always {
-				w.faults = append(w.faults[:i:i], w.faults[i+1:]...)
-			}
-			break
-		}
-	}
+	f := w.faults.Take(api, input)
 	w.mu.Unlock()
-	if f.late != nil {
-		*f.late = append(*f.late, call)
-	}
-	if f.before != nil {
-		return nil, f.before
-	}
-	out, err := call()
-	if f.after != nil {
-		return nil, f.after
-	}
-	if f.edit != nil && err == nil {
-		f.edit(out)
-	}
-	return out, err
+	return f.Befall(call)
 }
+
+// real is the world outside, or what testing/synctest makes of it.
+func real(*testworld.Clock) env.Env { return env.Env{} }
 
 var errLost = errors.New("connection reset by peer")
 
@@ -230,7 +201,7 @@ func (w *world) quarantined() []sqstypes.Message {
 	w.t.Helper()
 	var all []sqstypes.Message
 	for {
-		out, err := w.engine.SQS().ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: &w.url, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
+		out, err := w.Engine.SQS().ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -239,7 +210,7 @@ func (w *world) quarantined() []sqstypes.Message {
 		}
 		for _, m := range out.Messages {
 			all = append(all, m)
-			if _, err := w.engine.SQS().DeleteMessage(context.Background(), &sqs.DeleteMessageInput{QueueUrl: &w.url, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			if _, err := w.Engine.SQS().DeleteMessage(context.Background(), &sqs.DeleteMessageInput{QueueUrl: &w.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
 				w.t.Fatal(err)
 			}
 		}

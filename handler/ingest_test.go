@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
@@ -86,7 +85,7 @@ func TestIngestCopies(t *testing.T) {
 	}
 	// While the one write is unproven, so are all copies, the conflicting one included.
 	w = newWorld(t)
-	w.faults = []fault{{api: "PutItem", before: &types.ResourceNotFoundException{}, always: true}}
+	w.faults = []fault{{API: "PutItem", Before: &types.ResourceNotFoundException{}, Always: true}}
 	if got := w.receive(messages(bodies[:3]...)); got != failures("m0", "m1", "m2") || w.verdicts() != "Retry Retry Retry" {
 		t.Errorf("%s: %s", got, w.verdicts())
 	}
@@ -100,7 +99,7 @@ func TestIngestRedelivery(t *testing.T) {
 		for i := range n {
 			bodies = append(bodies, order(fmt.Sprint(i), i))
 		}
-		w.faults = []fault{{api: "PutItem", after: errLost}, {api: "BatchExecuteStatement", after: errLost}}
+		w.faults = []fault{{API: "PutItem", After: errLost}, {API: "BatchExecuteStatement", After: errLost}}
 		for range 3 {
 			if got := w.receive(messages(bodies...)); got != failures() {
 				t.Fatalf("%s", got)
@@ -149,11 +148,9 @@ func TestIngestDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				world := env.Env{}
-				w := newWorld(t, func(s *setup) { s.env = &world })
+				w := newWorld(t, func(s *setup) { s.env = real })
 				last := w.slow("BatchExecuteStatement")
 				w.ingest.Margin = c.margin
-				w.ingest.Env = world
 				var bodies []string
 				for i := range 10000 {
 					bodies = append(bodies, order(fmt.Sprint(i), 1))
@@ -189,9 +186,7 @@ func TestQuarantineHasTime(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"a quick queue": 100 * time.Millisecond, "a slow queue": 700 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				world := env.Env{}
-				w := newWorld(t, func(s *setup) { s.env = &world })
-				w.ingest.Env = world
+				w := newWorld(t, func(s *setup) { s.env = real })
 				w.slow("BatchExecuteStatement")
 				bodies := make([]string, 0, 10_030)
 				for i := range 10_030 {
@@ -261,8 +256,8 @@ func TestFIFO(t *testing.T) {
 		}
 	}
 	refuse := func(id string) fault {
-		return fault{api: "PutItem", always: true, before: &types.ResourceNotFoundException{},
-			applies: func(in any) bool {
+		return fault{API: "PutItem", Always: true, Before: &types.ResourceNotFoundException{},
+			Applies: func(in any) bool {
 				return in.(*dynamodb.PutItemInput).Item["PK"].(*types.AttributeValueMemberS).Value == "ORDER#"+id
 			}}
 	}
@@ -273,7 +268,7 @@ func TestFIFO(t *testing.T) {
 	}
 	t.Run("standard queue with group ids", func(t *testing.T) {
 		w := newWorld(t)
-		w.faults = []fault{{api: "BatchExecuteStatement", edit: func(out any) {
+		w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) {
 			out.(*dynamodb.BatchExecuteStatementOutput).Responses[2].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumAccessDenied}
 		}}}
 		if got := w.receive(e()); got != failures("m2") {
@@ -317,11 +312,9 @@ func TestFIFO(t *testing.T) {
 	})
 	t.Run("a hot key stops its group alone, and soon", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			world := env.Env{}
-			w := newWorld(t, func(s *setup) { s.env = &world })
-			w.ingest.Env = world
+			w := newWorld(t, func(s *setup) { s.env = real })
 			hot := refuse("a2")
-			hot.before = &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded")}}}
+			hot.Before = &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: aws.String("TableWriteKeyRangeThroughputExceeded")}}}
 			w.faults = []fault{hot}
 			e := e()
 			e.Records[0].EventSourceARN += ".fifo"
@@ -344,7 +337,7 @@ func TestFIFO(t *testing.T) {
 	t.Run("inside a group in order", func(t *testing.T) {
 		w := newWorld(t)
 		var seen []string
-		w.faults = []fault{{api: "PutItem", always: true, applies: func(in any) bool {
+		w.faults = []fault{{API: "PutItem", Always: true, Applies: func(in any) bool {
 			seen = append(seen, in.(*dynamodb.PutItemInput).Item["id"].(*types.AttributeValueMemberS).Value)
 			return false
 		}}}

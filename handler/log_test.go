@@ -43,7 +43,7 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 	refuse := func(apis ...string) {
 		w.faults = nil
 		for _, api := range apis {
-			w.faults = append(w.faults, fault{api: api, before: denied, always: true})
+			w.faults = append(w.faults, fault{API: api, Before: denied, Always: true})
 		}
 	}
 	ingest := func(bodies ...string) {
@@ -126,7 +126,7 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 		{"quarantine of a record without a number", "SendMessageBatch", nameless, "record not quarantined", "record not quarantined"},
 		{"stamp", "", insert(1, img.with("epoch", "N", "4")), "", "carries epoch 4"},
 	} {
-		w.faults = []fault{{api: c.api, before: denied, always: true}}
+		w.faults = []fault{{API: c.api, Before: denied, Always: true}}
 		for _, e := range []map[string]any{batch(c.record), plain(c.record)} {
 			shard, _ := e["shardId"].(string)
 			log.Reset()

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -38,50 +39,39 @@ type mapped struct {
 	sent    map[string][]int // id -> totals sent for it
 }
 
-// inline runs what would be goroutines one after the other, so that a seed makes one run.
-type inline struct{}
-
-func (inline) Go(do func()) { do() }
-func (inline) Wait()        {}
-
 func newMapped(t *testing.T, seed uint64, c aggregate.Counting) *mapped {
 	m := &mapped{r: rand.New(rand.NewPCG(seed, 7)), sent: map[string][]int{}}
 	m.world = newWorld(t, counting(c), func(s *setup) {
-		s.env = &env.Env{Now: func() time.Time { return m.now }, Rand: m.r.Float64, Group: func() env.Group { return inline{} },
-			Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+		s.env = func(c *testworld.Clock) env.Env {
+			e := c.Env(m.r.Float64)
+			e.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+			return e
+		}
 	})
 	m.started()
 	for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem", "UpdateItem", "TransactWriteItems", "GetItem", "SendMessageBatch", "PutObject"} {
 		chance := func(p float64) func(any) bool {
 			return func(any) bool { return m.trouble && m.r.Float64() < p }
 		}
-		m.faults = append(m.faults, fault{api: api, always: true, before: errLost, applies: chance(0.05)},
-			fault{api: api, always: true, after: errLost, applies: chance(0.1)},
-			fault{api: api, always: true, before: &types.ProvisionedThroughputExceededException{}, applies: chance(0.05)},
-			fault{api: api, always: true, late: &m.late, before: errLost, applies: chance(0.05)})
+		m.faults = append(m.faults, fault{API: api, Always: true, Before: errLost, Applies: chance(0.05)},
+			fault{API: api, Always: true, After: errLost, Applies: chance(0.1)},
+			fault{API: api, Always: true, Before: &types.ProvisionedThroughputExceededException{}, Applies: chance(0.05)},
+			fault{API: api, Always: true, Late: &m.late, Before: errLost, Applies: chance(0.05)})
 	}
 	var err error
-	if m.url, err = (stack.Queue{Name: "ingest", Visibility: 90 * time.Second}).Create(context.Background(), m.engine.SQS()); err != nil {
+	if m.url, err = (stack.Queue{Name: "ingest", Visibility: 90 * time.Second}).Create(context.Background(), m.Engine.SQS()); err != nil {
 		t.Fatal(err)
 	}
-	function := func(h lambda.Handler) esm.Function {
-		chance := func(esm.Invocation) bool { return m.trouble && m.r.Float64() < 0.1 }
-		return esm.Function{Handler: h.Invoke, Timeout: time.Minute, Now: func() time.Time { return m.now }, Faults: esm.Faults{Duplicate: chance, DropAnswer: chance, Forget: chance}}
-	}
-	m.queue, err = esm.NewQueue(context.Background(), esm.QueueConfig{Client: m.engine.SQS(), URL: m.url, BatchSize: 10, ReportBatchItemFailures: true, Function: function(lambda.NewHandler(m.ingest.Handle))})
+	chance := func(esm.Invocation) bool { return m.trouble && m.r.Float64() < 0.1 }
+	faults := esm.Faults{Duplicate: chance, DropAnswer: chance, Forget: chance}
+	m.queue, err = m.MapQueue(context.Background(), esm.QueueConfig{URL: m.url, BatchSize: 10,
+		Function: esm.Function{Handler: lambda.NewHandler(m.ingest.Handle).Invoke, Timeout: time.Minute, Faults: faults}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := m.engine.DynamoDB().DescribeTable(context.Background(), &dynamodb.DescribeTableInput{TableName: aws.String("events")})
+	m.stream, err = m.MapStream(esm.StreamConfig{BatchSize: 1 + m.r.IntN(9), Bisect: m.r.IntN(2) == 0, Window: m.Window(),
+		Function: esm.Function{Handler: lambda.NewHandler(m.streams.Handle).Invoke, Timeout: time.Minute, Faults: faults}})
 	if err != nil {
-		t.Fatal(err)
-	}
-	config := esm.StreamConfig{Client: m.engine.Streams(), ARN: *table.Table.LatestStreamArn, BatchSize: 1 + m.r.IntN(9), ReportBatchItemFailures: true, Bisect: m.r.IntN(2) == 0,
-		Function: function(lambda.NewHandler(m.streams.Handle))}
-	if c == aggregate.Marks {
-		config.Window = time.Minute
-	}
-	if m.stream, err = esm.NewStream(config); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -101,7 +91,7 @@ func (m *mapped) step() {
 		if m.r.IntN(20) == 0 {
 			body = "poison"
 		}
-		if _, err := m.engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &m.url, MessageBody: &body}); err != nil {
+		if _, err := m.Engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &m.url, MessageBody: &body}); err != nil {
 			m.t.Fatal(err)
 		}
 	case n < 70:
@@ -114,7 +104,7 @@ func (m *mapped) step() {
 			m.t.Fatal(err)
 		}
 	case n < 92:
-		if err := m.engine.RollShards("events"); err != nil {
+		if err := m.Engine.RollShards("events"); err != nil {
 			m.t.Fatal(err)
 		}
 	case n < 94 && len(m.old) > 0: // a poller fails over to a checkpoint that is older
@@ -126,7 +116,7 @@ func (m *mapped) step() {
 	case n < 98:
 		m.touchByHand()
 	default:
-		m.now = m.now.Add(time.Duration(m.r.IntN(60)) * time.Second)
+		m.Clock.Pass(time.Duration(m.r.IntN(60)) * time.Second)
 	}
 }
 
@@ -139,9 +129,9 @@ func (m *mapped) touchByHand() {
 		at := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}
 		var err error
 		if m.r.IntN(2) == 0 {
-			_, err = m.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: at})
+			_, err = m.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: at})
 		} else {
-			_, err = m.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: at, UpdateExpression: aws.String("SET #n = :n"),
+			_, err = m.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"), Key: at, UpdateExpression: aws.String("SET #n = :n"),
 				ExpressionAttributeNames: map[string]string{"#n": "note"}, ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: strconv.Itoa(m.r.IntN(9))}}})
 		}
 		if err != nil {
@@ -173,7 +163,7 @@ func (m *mapped) drain() {
 			}
 			idle = 0
 		}
-		m.now = m.now.Add(2 * time.Minute)
+		m.Clock.Pass(2 * time.Minute)
 	}
 }
 
@@ -198,7 +188,7 @@ func (m *mapped) check(t *testing.T, kept bool) {
 	for _, name := range names {
 		m.sums(t, name, fmt.Sprint(orders), fmt.Sprint(revenue))
 	}
-	report, err := verify.Totals(context.Background(), m.plan, m.store, m.now)
+	report, err := verify.Totals(context.Background(), m.plan, m.store, m.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,9 +223,9 @@ func TestThroughMappings(t *testing.T) {
 				}
 				m.drain()
 				m.check(t, false)
-				m.now = m.now.Add(100 * 24 * time.Hour)
+				m.Clock.Pass(100 * 24 * time.Hour)
 				swept := len(m.items())
-				m.engine.SweepExpired()
+				m.Engine.SweepExpired()
 				m.trouble = true
 				for range 50 {
 					m.step()

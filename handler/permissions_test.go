@@ -117,13 +117,13 @@ func TestIngestSeesOneKeyOfTheTotals(t *testing.T) {
 // faultsOfEachKind are the faults of one run each: none, and one of each kind at the first call of every API.
 func faultsOfEachKind() [][]fault {
 	runs := [][]fault{nil}
-	for _, kind := range []fault{{before: errLost}, {after: errLost}, {before: &types.ProvisionedThroughputExceededException{}},
-		{before: &types.ConditionalCheckFailedException{}}, // without the item, as for an item that is not there
-		{before: &smithy.GenericAPIError{Code: "ValidationException"}}, {before: &smithy.GenericAPIError{Code: "AccessDenied"}}} {
+	for _, kind := range []fault{{Before: errLost}, {After: errLost}, {Before: &types.ProvisionedThroughputExceededException{}},
+		{Before: &types.ConditionalCheckFailedException{}}, // without the item, as for an item that is not there
+		{Before: &smithy.GenericAPIError{Code: "ValidationException"}}, {Before: &smithy.GenericAPIError{Code: "AccessDenied"}}} {
 		var run []fault
 		for _, api := range []string{"PutItem", "UpdateItem", "GetItem", "BatchGetItem", "BatchExecuteStatement", "TransactWriteItems", "SendMessageBatch", "PutObject"} {
 			one := kind
-			one.api = api
+			one.API = api
 			run = append(run, one)
 		}
 		runs = append(runs, run)

@@ -183,7 +183,7 @@ func TestQuarantineFailsInPart(t *testing.T) {
 			out.Successful = append(out.Successful[:id:id], out.Successful[id+1:]...)
 		}
 	}
-	w.faults = []fault{{api: "SendMessageBatch", edit: fail(1, true)}, {api: "SendMessageBatch", edit: fail(1, false)}}
+	w.faults = []fault{{API: "SendMessageBatch", Edit: fail(1, true)}, {API: "SendMessageBatch", Edit: fail(1, false)}}
 	var bodies []string
 	for i := range 14 {
 		bodies = append(bodies, fmt.Sprint("bad ", i))
@@ -200,11 +200,11 @@ func TestQuarantineFailsInPart(t *testing.T) {
 // name an entry proves nothing.
 func TestQuarantineIsProven(t *testing.T) {
 	w := newWorld(t)
-	w.faults = []fault{{api: "SendMessageBatch", after: errLost}}
+	w.faults = []fault{{API: "SendMessageBatch", After: errLost}}
 	if got := w.receive(messages("x")); got != failures() || len(w.quarantined()) != 2 {
 		t.Errorf("lost answer: %s", got)
 	}
-	w.faults = []fault{{api: "SendMessageBatch", edit: func(output any) { output.(*sqs.SendMessageBatchOutput).Successful = nil }}}
+	w.faults = []fault{{API: "SendMessageBatch", Edit: func(output any) { output.(*sqs.SendMessageBatchOutput).Successful = nil }}}
 	if got := w.receive(messages("x")); got != failures("m0") {
 		t.Errorf("an answer that names nothing: %s", got)
 	}
@@ -214,7 +214,7 @@ func TestQuarantineIsProven(t *testing.T) {
 func TestQuarantineRefused(t *testing.T) {
 	for _, code := range []string{"AccessDenied", "AWS.SimpleQueueService.NonExistentQueue", "InvalidClientTokenId"} {
 		w := newWorld(t)
-		w.faults = []fault{{api: "SendMessageBatch", always: true, before: &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient}}}
+		w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient}}}
 		if got := w.receive(messages("x", order("1", 1))); got != failures("m0") || w.verdicts() != "Poison Inserted" {
 			t.Errorf("%s: %s %s", code, got, w.verdicts())
 		}
@@ -230,7 +230,7 @@ func TestQuarantineRefused(t *testing.T) {
 // A caller without a deadline gets an answer too.
 func TestQuarantineEndsWithoutDeadline(t *testing.T) {
 	w := newWorld(t)
-	w.faults = []fault{{api: "SendMessageBatch", always: true, before: errLost}}
+	w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: errLost}}
 	errs := w.ingest.Quarantine.Send(context.Background(), []handler.Letter{{Body: "x"}})
 	if len(errs) != 1 || !errors.Is(errs[0], errLost) {
 		t.Errorf("%v", errs)

@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -66,8 +67,10 @@ func private() pipeline.Spec {
 
 func secretive(s *setup) {
 	s.spec, s.options = private(), []pipeline.Option{pipeline.Secret([]byte("a secret of sixteen bytes"))}
-	s.env = &env.Env{Now: func() time.Time { return epoch }, Rand: func() float64 { return 0.5 },
-		Sleep: func(context.Context, time.Duration) error { return context.DeadlineExceeded }} // nobody waits
+	s.env = func(c *testworld.Clock) env.Env {
+		return env.Env{Now: c.Now, Rand: func() float64 { return 0.5 },
+			Sleep: func(context.Context, time.Duration) error { return context.DeadlineExceeded }} // nobody waits
+	}
 }
 
 // logged collects all that a function may write into a log: its lines, and the errors that the runtime writes.
@@ -194,7 +197,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 		}
 		foreign := &dynamodb.PutItemInput{TableName: new("events"), Item: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "PLAIN#p2"}, "SK": &types.AttributeValueMemberS{Value: "PLAIN"}, "note": &types.AttributeValueMemberS{Value: secret}}}
-		if _, err := w.engine.DynamoDB().PutItem(deadline(t), foreign); err != nil {
+		if _, err := w.Engine.DynamoDB().PutItem(deadline(t), foreign); err != nil {
 			t.Fatal(err)
 		}
 		w.receive(attributed(body(with(plainEvent(), "id", `"p2"`))))
@@ -215,7 +218,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 				if err := tables.Of(w.store).CheckSecret(deadline(t)); err != nil {
 					t.Fatal(err)
 				}
-				w.faults = []fault{{api: api, before: quoting(code), always: true}}
+				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
 				bodies := []string{body(plainEvent()), body(with(person(), "at", `"2019-03-01T10:00:00Z"`)), secret}
 				for i := range 5 {
 					bodies = append(bodies, body(with(person(), "id", fmt.Sprintf(`"%d"`, i))))
@@ -288,7 +291,7 @@ func TestStreamsLogsNoValues(t *testing.T) {
 			for _, api := range []string{"UpdateItem", "TransactWriteItems", "GetItem", "BatchGetItem", "SendMessageBatch", "PutObject"} {
 				w, log := newWorld(t, secretive, counting(c)).started(), &logged{}
 				log.to(w)
-				w.faults = []fault{{api: api, before: quoting(code), always: true}}
+				w.faults = []fault{{API: api, Before: quoting(code), Always: true}}
 				odd := insert(4, hidden.with(secretName, "Z", secret))
 				_, err := w.streams.Handle(deadline(t), marshal(t, batch(insert(1, hidden), expiry(2, shown), insert(3, shown.with("epoch", "N", "1")), odd)))
 				log.error(err)
@@ -334,7 +337,7 @@ func TestQuarantineLinesAreBounded(t *testing.T) {
 	}{
 		{"quarantined", func() { w.receive(messages(many...)) }, `"quarantined"`},
 		{"quarantine fails", func() {
-			w.faults = []fault{{api: "SendMessageBatch", before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, always: true}}
+			w.faults = []fault{{API: "SendMessageBatch", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true}}
 			w.receive(messages(many...))
 			w.faults = nil
 		}, `"quarantine failed; the message stays in its queue"`},
@@ -369,7 +372,7 @@ func TestBatchUnderAnotherSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: plan, Events: "events", Aggregates: "totals", Env: w.ingest.Env})
+	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: plan, Events: "events", Aggregates: "totals", Env: w.ingest.Env})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,19 +32,19 @@ func (w *world) image(body string) attributes {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "images"})
+	s, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "images"})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_, _ = stack.Table{Name: "images"}.Create(context.Background(), w.engine.DynamoDB()) // the first time; then it is there
+	_, _ = stack.Table{Name: "images"}.Create(context.Background(), w.Engine.DynamoDB()) // the first time; then it is there
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}}
-	if _, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key}); err != nil {
+	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key}); err != nil {
 		w.t.Fatal(err)
 	}
 	if results, _ := s.Put(context.Background(), []*event.Item{item}); results[0].Verdict != event.Inserted {
 		w.t.Fatalf("%+v", results[0])
 	}
-	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("images"), Key: key, ConsistentRead: aws.Bool(true)})
+	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("images"), Key: key, ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -181,13 +181,13 @@ func (w *world) head(name string) *store.Head {
 // archived are the objects of the archive by name.
 func (w *world) archived() map[string]string {
 	w.t.Helper()
-	list, err := w.engine.S3().ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: aws.String("archive")})
+	list, err := w.Engine.S3().ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: aws.String("archive")})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	objects := map[string]string{}
 	for _, o := range list.Contents {
-		out, err := w.engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("archive"), Key: o.Key})
+		out, err := w.Engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("archive"), Key: o.Key})
 		if err != nil {
 			w.t.Fatal(err)
 		}

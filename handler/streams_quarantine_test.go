@@ -126,7 +126,7 @@ func TestOddRecordsFlagOnce(t *testing.T) {
 // anotherFunction puts a function in the place of the one that is there. It has not started, and so knows nothing.
 func (w *world) anotherFunction(c aggregate.Counting) {
 	w.t.Helper()
-	st, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c, Env: w.streams.Env})
+	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c, Env: w.streams.Env})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -155,8 +155,8 @@ func TestOddRecordNotQuarantined(t *testing.T) {
 	// Flags that cannot be written hold it as well.
 	w.streams.Quarantine = w.ingest.Quarantine
 	odd["dynamodb"].(map[string]any)["SequenceNumber"] = sequence(2)
-	w.faults = []fault{{api: "UpdateItem", always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
-		applies: func(in any) bool {
+	w.faults = []fault{{API: "UpdateItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+		Applies: func(in any) bool {
 			return strings.HasPrefix(in.(*dynamodb.UpdateItemInput).Key["PK"].(*types.AttributeValueMemberS).Value, "G#")
 		}}}
 	w.expect(e, from(2))
@@ -182,7 +182,7 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 		for _, attribute := range []string{"revenue", "largest"} {
 			t.Run(fmt.Sprint(c, " text in ", attribute), func(t *testing.T) {
 				w := newWorld(t, counting(c)).started()
-				_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
+				_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
 					"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, attribute: &types.AttributeValueMemberS{Value: "x"}}})
 				if err != nil {
 					t.Fatal(err)
@@ -206,7 +206,7 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 func TestMarkOfAForeignType(t *testing.T) {
 	w := newWorld(t).started()
 	mark := lanes.LaneIDOf(event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}).MarkAttribute()
-	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: ptr("totals"), Item: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: "A#totals#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}, mark: &types.AttributeValueMemberS{Value: "x"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -167,7 +167,7 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	st, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: c})
+	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: c})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -212,8 +212,8 @@ func TestStampBelow(t *testing.T) {
 		if _, err := w.store.BeginPass(deadline(t), live); err != nil {
 			t.Fatal(err)
 		}
-		w.faults = []fault{{api: "UpdateItem", always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
-			applies: func(in any) bool {
+		w.faults = []fault{{API: "UpdateItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+			Applies: func(in any) bool {
 				return strings.HasPrefix(in.(*dynamodb.UpdateItemInput).Key["PK"].(*types.AttributeValueMemberS).Value, "G#")
 			}}}
 		w.expect(batch(insert(4, below.with("PK", "S", "ORDER#9")), insert(5, w.image(order("10", 1)))), from(4))
@@ -268,7 +268,7 @@ func TestTheLowestFailureWins(t *testing.T) {
 				records = append(records, kinds[kind](w, 10+i))
 			}
 			for _, api := range []string{"PutObject", "SendMessageBatch", "UpdateItem", "TransactWriteItems"} {
-				w.faults = append(w.faults, fault{api: api, always: true, before: denied})
+				w.faults = append(w.faults, fault{API: api, Always: true, Before: denied})
 			}
 			t.Log(c, at)
 			w.expect(batch(records...), from(10))
@@ -290,7 +290,7 @@ func TestLowestUnproven(t *testing.T) {
 			delete(s.spec.Aggregates, "totals")
 		}).started()
 		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
-		w.faults = []fault{{api: api, always: true, before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, applies: func(in any) bool {
+		w.faults = []fault{{API: api, Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Applies: func(in any) bool {
 			if u, ok := in.(*dynamodb.UpdateItemInput); ok {
 				pk := u.Key["PK"].(*types.AttributeValueMemberS).Value
 				return strings.HasSuffix(pk, "#3") || strings.HasSuffix(pk, "#4")
@@ -327,7 +327,7 @@ func ptr(s string) *string { return &s }
 func TestStreamsDeadline(t *testing.T) {
 	w := newWorld(t).started()
 	ctx, cancel := context.WithCancel(deadline(t))
-	w.faults = []fault{{api: "UpdateItem", always: true, before: errLost, applies: func(any) bool { cancel(); return true }}}
+	w.faults = []fault{{API: "UpdateItem", Always: true, Before: errLost, Applies: func(any) bool { cancel(); return true }}}
 	response, err := w.streams.Handle(ctx, marshal(t, batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 5))))))
 	if err != nil || len(response.BatchItemFailures) != 1 || response.BatchItemFailures[0].ItemIdentifier != sequence(1) {
 		t.Errorf("%+v %v", response, err)
@@ -339,7 +339,7 @@ func TestStreamsDeadline(t *testing.T) {
 
 func TestStreamsReports(t *testing.T) {
 	w := newWorld(t).started()
-	w.now = epoch.Add(90e9)
+	w.Clock.Set(epoch.Add(90e9))
 	e := batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 5))))
 	w.expect(e, done)
 	w.expect(e, done)

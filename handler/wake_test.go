@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -45,7 +44,7 @@ func TestEndOfAWindowRenews(t *testing.T) {
 	if w.calls["BatchGetItem"] != 1 { // the start's own
 		t.Errorf("it looks at once: %v", w.calls)
 	}
-	w.now = w.now.Add(5*time.Minute + time.Second)
+	w.Clock.Pass(5*time.Minute + time.Second)
 	w.expect(batch(), done)
 	for _, def := range w.plan.Definitions() {
 		w.head(def.Name)
@@ -66,10 +65,8 @@ func TestEventWithoutRecordsIsRefused(t *testing.T) {
 // An event without records is answered before the function's time is over, also while the table refuses everything.
 func TestEventWithoutRecordsHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		real := env.Env{}
-		w := newWorld(t, func(s *setup) { s.env = &real })
-		w.streams.Env = real
-		w.faults = []fault{{api: "BatchGetItem", before: &types.ProvisionedThroughputExceededException{}, always: true}}
+		w := newWorld(t, func(s *setup) { s.env = real })
+		w.faults = []fault{{API: "BatchGetItem", Before: &types.ProvisionedThroughputExceededException{}, Always: true}}
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -91,7 +88,7 @@ func (w *world) emptyTotals() {
 
 func (w *world) deleteTotal(pk, sk string) {
 	w.t.Helper()
-	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
+	_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}})
 	if err != nil {
 		w.t.Fatal(err)

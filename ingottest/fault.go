@@ -10,6 +10,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // Function is one of the two functions.
@@ -106,19 +107,19 @@ func (f *faults) intercept(_ context.Context, api string, _ any, call func() (an
 	}
 	f.sent[f.running]++
 	kind := f.take()
-	if kind == throttle {
-		return nil, throttled(api)
-	}
-	f.stale = kind == staleRead
-	out, err := call()
-	f.stale = false
+	var befalls testworld.Fault
 	switch kind {
+	case throttle:
+		befalls.Before = throttled(api)
 	case crash:
-		panic(killed{})
+		befalls.Kill = true
 	case loseAnswer:
-		return nil, errLost
+		befalls.After = errLost
+	case staleRead:
+		f.stale = true
+		defer func() { f.stale = false }()
 	}
-	return out, err
+	return befalls.Befall(call)
 }
 
 // take is the fault planned for this request, if any.

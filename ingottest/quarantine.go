@@ -41,7 +41,7 @@ func (w *World) DeadLetters() []Message {
 // collect takes out what is in the two queues: reading a message hides it from the next reader.
 func (w *World) collect() {
 	w.t.Helper()
-	for _, m := range w.empty(w.stack.Quarantine) {
+	for _, m := range w.empty(w.world.Quarantine) {
 		var note struct {
 			Verdict string       `json:"verdict"`
 			Reason  event.Reason `json:"reason"`
@@ -56,13 +56,13 @@ func (w *World) collect() {
 		}
 		w.letters = append(w.letters, Letter{m, note.Verdict, note.Reason, note.Detail, event.Key{PK: note.PK, SK: note.SK}})
 	}
-	w.dead = append(w.dead, w.empty(w.stack.DeadLetters)...)
+	w.dead = append(w.dead, w.empty(w.world.DeadLetters)...)
 }
 
 func (w *World) empty(url string) (messages []Message) {
 	w.t.Helper()
 	for {
-		out, err := w.engine.SQS().ReceiveMessage(w.ctx, &sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10,
+		out, err := w.world.Engine.SQS().ReceiveMessage(w.ctx, &sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10,
 			MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameMessageGroupId}})
 		if err != nil {
 			w.t.Fatalf("ingottest: %v", err)
@@ -72,7 +72,7 @@ func (w *World) empty(url string) (messages []Message) {
 		}
 		for _, m := range out.Messages {
 			messages = append(messages, received(m))
-			if _, err := w.engine.SQS().DeleteMessage(w.ctx, &sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			if _, err := w.world.Engine.SQS().DeleteMessage(w.ctx, &sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle}); err != nil {
 				w.t.Fatalf("ingottest: %v", err)
 			}
 		}

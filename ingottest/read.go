@@ -63,7 +63,7 @@ func (w *World) Verdicts() map[event.Verdict]int { return maps.Clone(w.verdicts)
 // live removed.
 func (w *World) Archived() []string {
 	w.t.Helper()
-	names, err := w.stack.Objects(w.ctx)
+	names, err := w.world.Objects(w.ctx)
 	if err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}
@@ -82,7 +82,7 @@ func (w *World) Verify() {
 	if n := w.aged(); n > 0 {
 		w.t.Errorf("ingottest: %s in the queue for 4 days, not done with: SQS has deleted what is so old; call Drain before Advance", messagesWere(n))
 	}
-	report, err := verify.Totals(w.ctx, w.plan, w.reader, w.clock.Now())
+	report, err := verify.Totals(w.ctx, w.plan, w.reader, w.world.Clock.Now())
 	if err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}

@@ -55,7 +55,7 @@ func (w *World) date(at time.Time) {
 	if at.After(latest) {
 		at = latest
 	}
-	w.clock.Reach(at)
+	w.world.Clock.Reach(at)
 }
 
 // post puts into the queue what waits.
@@ -84,7 +84,7 @@ func (w *World) Redeliver() {
 
 func (w *World) send(m Message) {
 	w.t.Helper()
-	in := &sqs.SendMessageInput{QueueUrl: &w.stack.Queue, MessageBody: &m.Body}
+	in := &sqs.SendMessageInput{QueueUrl: &w.world.Queue, MessageBody: &m.Body}
 	for name, text := range m.Attributes {
 		if in.MessageAttributes == nil {
 			in.MessageAttributes = map[string]types.MessageAttributeValue{}
@@ -98,7 +98,7 @@ func (w *World) send(m Message) {
 		w.posted++
 		in.MessageGroupId, in.MessageDeduplicationId = &m.Group, aws.String(strconv.Itoa(w.posted))
 	}
-	if _, err := w.engine.SQS().SendMessage(w.ctx, in); err != nil {
+	if _, err := w.world.Engine.SQS().SendMessage(w.ctx, in); err != nil {
 		w.t.Fatalf("ingottest: message %.100q: %v", m.Body, err)
 	}
 	w.accepted++

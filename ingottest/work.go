@@ -32,14 +32,14 @@ func (w *World) Drain() {
 		if !polled.Idle() || !streamed.Idle() {
 			continue
 		}
-		left, err := w.stack.Depth(w.ctx, w.stack.Queue)
+		left, err := w.world.Depth(w.ctx, w.world.Queue)
 		if err != nil {
 			w.t.Fatalf("ingottest: queue: %v", err)
 		}
 		if left == 0 {
 			return
 		}
-		w.clock.Reach(w.clock.Now().Add(stack.Visibility))
+		w.world.Clock.Reach(w.world.Clock.Now().Add(stack.Visibility))
 	}
 	w.t.Fatalf("ingottest: queue and stream got nothing done in %d rounds; the last failure was: %v", maxIdleRounds, w.lastError)
 }
@@ -54,18 +54,18 @@ func (w *World) Advance(d time.Duration) {
 	w.post()
 	w.collect() // letters would go after 14 days too
 	w.dated = true
-	w.clock.Reach(w.clock.Now().Add(d))
+	w.world.Clock.Reach(w.world.Clock.Now().Add(d))
 }
 
 // Sweep lets time to live remove what has expired, as DynamoDB does some time within days, and returns how many
 // items of both tables it removed. The changes wait for Drain: only then do totals under onExpire subtract fall.
-func (w *World) Sweep() int { return w.engine.SweepExpired() }
+func (w *World) Sweep() int { return w.world.Engine.SweepExpired() }
 
 // RollShards closes every open shard of the stream and opens its child, as DynamoDB does every few
 // hours.
 func (w *World) RollShards() {
 	w.t.Helper()
-	if err := w.engine.RollShards(stack.Events); err != nil {
+	if err := w.world.Engine.RollShards(stack.Events); err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -55,17 +56,14 @@ type World struct {
 	ctx    context.Context
 	config Config
 
-	engine  *embedded.Engine
-	stack   *stack.Stack
-	clock   *stack.Clock
+	world   *testworld.World
 	dated   bool // the clock has been set
-	jitter  *rand.Rand
 	plan    *pipeline.Pipeline
 	reader  *store.Store // beside the functions, never troubled
 	queue   *esm.Queue
 	stream  *esm.Stream
-	ingest  *sandbox
-	streams *sandbox
+	ingest  testworld.Sandbox
+	streams testworld.Sandbox
 	faults  faults
 
 	sent      []Message
@@ -93,7 +91,7 @@ func New(t TB, c Config) *World {
 	if c.Pipeline == nil {
 		t.Fatalf("ingottest: Config.Pipeline is nil: give it the result of pipeline.Load or pipeline.New")
 	}
-	w := &World{t: t, ctx: context.Background(), config: c, dated: !c.Start.IsZero(), jitter: rand.New(rand.NewPCG(c.Seed, 0)),
+	w := &World{t: t, ctx: context.Background(), config: c, dated: !c.Start.IsZero(),
 		verdicts: map[event.Verdict]int{}}
 	start := earliest
 	if w.dated {
@@ -105,10 +103,12 @@ func New(t TB, c Config) *World {
 	if c.BatchSize == 0 {
 		w.config.BatchSize = defaultBatch
 	}
-	w.clock = stack.NewClock(start)
-	w.engine = embedded.New(embedded.Config{Now: w.clock.Now, Seed: c.Seed, RollAfter: -1, Intercept: w.faults.intercept, Behind: w.faults.behind})
+	jitter := rand.New(rand.NewPCG(c.Seed, 0))
 	var err error
-	if w.stack, err = stack.New(w.ctx, w.engine, stack.Config{Indexes: c.Pipeline.Indexes(), FIFO: c.FIFO}); err != nil {
+	w.world, err = testworld.New(w.ctx, testworld.Config{Start: start, Counting: c.Counting, Stack: stack.Config{Indexes: c.Pipeline.Indexes(), FIFO: c.FIFO},
+		Engine: embedded.Config{Seed: c.Seed, RollAfter: -1, Intercept: w.faults.intercept, Behind: w.faults.behind},
+		Env:    func(c *testworld.Clock) env.Env { return c.Env(jitter.Float64) }})
+	if err != nil {
 		t.Fatalf("ingottest: %v", err)
 	}
 	w.Deploy(c.Pipeline)
@@ -125,7 +125,7 @@ func New(t TB, c Config) *World {
 // lacks the index. If p drops an index, the index stays, with the items that are in it.
 func (w *World) Deploy(p *pipeline.Pipeline) {
 	w.t.Helper()
-	reader, err := w.open(p)
+	reader, err := w.world.Store(p)
 	if err == nil {
 		err = reader.Start(w.ctx)
 	}
@@ -133,42 +133,26 @@ func (w *World) Deploy(p *pipeline.Pipeline) {
 		w.t.Fatalf("ingottest: %v", err)
 	}
 	w.plan, w.reader = p, reader
-	w.ingest, w.streams = &sandbox{world: w, function: Ingest, cold: w.coldIngest}, &sandbox{world: w, function: Streams, cold: w.coldStreams}
+	w.ingest, w.streams = testworld.Sandbox{Cold: w.coldIngest}, testworld.Sandbox{Cold: w.coldStreams}
 }
-
-// open makes a store as a function's cold start does.
-func (w *World) open(p *pipeline.Pipeline) (*store.Store, error) {
-	return store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates,
-		Counting: w.config.Counting, Env: w.env()})
-}
-
-func (w *World) env() env.Env { return w.clock.Env(w.jitter.Float64) }
 
 // mapFunctions connects queue and stream to the functions.
 func (w *World) mapFunctions() {
 	w.t.Helper()
-	function := func(invoke esm.Handler) esm.Function {
-		return esm.Function{Handler: invoke, Timeout: stack.FunctionTimeout, Now: w.clock.Now, Deadline: w.clock.Deadline}
-	}
 	failed := func(_ esm.Invocation, err error) {
 		if err != nil {
 			w.lastError = err
 		}
 	}
 	var err error
-	w.queue, err = esm.NewQueue(w.ctx, esm.QueueConfig{Client: deletes{w.engine.SQS(), &w.deleted}, URL: w.stack.Queue, BatchSize: w.config.BatchSize,
-		Function:                function(func(ctx context.Context, payload []byte) ([]byte, error) { return w.ingest.invoke(ctx, payload) }),
-		ReportBatchItemFailures: true, OnFailure: failed})
+	w.queue, err = w.world.MapQueue(w.ctx, esm.QueueConfig{Client: deletes{w.world.Engine.SQS(), &w.deleted}, BatchSize: w.config.BatchSize,
+		Function: esm.Function{Handler: w.invoked(Ingest, &w.ingest)}, OnFailure: failed})
 	if err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}
-	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.stack.StreamARN, BatchSize: w.config.BatchSize,
-		Function:                function(func(ctx context.Context, payload []byte) ([]byte, error) { return w.streams.invoke(ctx, payload) }),
-		ReportBatchItemFailures: true, OnFailure: failed}
-	if w.config.Counting == aggregate.Marks {
-		config.Window = stack.Window // only a window tells the function its shard
-	}
-	if w.stream, err = esm.NewStream(config); err != nil {
+	w.stream, err = w.world.MapStream(esm.StreamConfig{BatchSize: w.config.BatchSize, Window: w.world.Window(),
+		Function: esm.Function{Handler: w.invoked(Streams, &w.streams)}, OnFailure: failed})
+	if err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}
 }
@@ -186,7 +170,7 @@ const (
 // DynamoDB is the client of the two tables, for hooks and programs of yours that send requests of their own. What a
 // hook sends counts as a request of its function, and meets the faults that are asked for. A read outside of the
 // functions is always current.
-func (w *World) DynamoDB() store.Client { return w.engine.DynamoDB() }
+func (w *World) DynamoDB() store.Client { return w.world.Engine.DynamoDB() }
 
 // Now is where the clock stands.
-func (w *World) Now() time.Time { return w.clock.Now() }
+func (w *World) Now() time.Time { return w.world.Clock.Now() }

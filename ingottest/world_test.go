@@ -418,7 +418,7 @@ func TestWhatFailsATest(t *testing.T) {
 			w := New(tb, Config{Pipeline: p})
 			w.Send(order("a", "2026-03-01T10:00:00Z", 1))
 			w.Drain()
-			_, err := w.engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
+			_, err := w.world.Engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates),
 				Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#daily#1#0#m1"}, "SK": &types.AttributeValueMemberS{Value: "2026-03-01T00:00:00Z"}},
 				UpdateExpression: aws.String("ADD cents :one"), ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 			if err != nil {
@@ -455,7 +455,7 @@ func TestDeployIndexes(t *testing.T) {
 	}
 	w := New(t, Config{Pipeline: with("GSI1")})
 	count := func(index string) string {
-		out, err := w.engine.DynamoDB().Query(w.ctx, &dynamodb.QueryInput{TableName: aws.String(stack.Events), IndexName: &index, KeyConditionExpression: aws.String(index + "PK = :pk"),
+		out, err := w.world.Engine.DynamoDB().Query(w.ctx, &dynamodb.QueryInput{TableName: aws.String(stack.Events), IndexName: &index, KeyConditionExpression: aws.String(index + "PK = :pk"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: index + "#m1"}}})
 		if err != nil {
 			return "no such index"

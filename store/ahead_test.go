@@ -81,7 +81,7 @@ func TestStoredByANewerVersion(t *testing.T) {
 					if unread {
 						want = event.Duplicate
 					}
-					w.now = time.Unix(items[0].ExpiresAt, 0)
+					w.Clock.Set(time.Unix(items[0].ExpiresAt, 0))
 					if r, _ := w.store.Put(deadline(t), items[:1]); r[0].Verdict != want {
 						t.Errorf("past its time: %s, want %s", r[0].Verdict, want)
 					}

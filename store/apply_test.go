@@ -85,10 +85,10 @@ func TestFaultsOfAggregateWrites(t *testing.T) {
 		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
 		conflict := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("None")}, {Code: aws.String("TransactionConflict")}, {Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("None")}}}
 		for name, f := range map[string]fault{
-			"refused":     {api: api, before: errThrottled},
-			"no answer":   {api: api, before: errLost},
-			"lost answer": {api: api, after: errLost},
-			"conflict":    {api: api, before: conflict},
+			"refused":     {API: api, Before: errThrottled},
+			"no answer":   {API: api, Before: errLost},
+			"lost answer": {API: api, After: errLost},
+			"conflict":    {API: api, Before: conflict},
 		} {
 			t.Run(c.String()+" "+name, func(t *testing.T) {
 				w := newWorld(t, counting(c))
@@ -111,7 +111,7 @@ func TestUnproven(t *testing.T) {
 			batch := w.batch(c, 7, w.order("1", 5), w.order("2", 40))
 			api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
 			for range 100 {
-				w.faults = append(w.faults, fault{api: api, before: errLost})
+				w.faults = append(w.faults, fault{API: api, Before: errLost})
 			}
 			a := tables.Of(w.store).Apply(context.Background(), batch, noQuarantine(t))
 			if a.Unproven.Compare(w.sequence(7)) != 0 || !errors.Is(a.Err, errLost) {
@@ -213,7 +213,7 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := w.order("1", 5)
-	w.now = epoch.AddDate(1, 0, 0)
+	w.Clock.Set(epoch.AddDate(1, 0, 0))
 	w.apply(w.change(1, event.Remove, false, item, nil))
 	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
 	if err != nil || len(totals) != 0 {
@@ -230,7 +230,7 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 			t.Errorf("n %s and revenue %s lie there, want -1 and -5", show(img["n"]), show(img["revenue"]))
 		}
 		end := time.Date(2099, 3, 2, 0, 0, 0, 0, time.UTC).Add(100 * 24 * time.Hour) // the window's, and then retain
-		if got := show(img["expiresAt"]); got != fmt.Sprint("N ", end.Unix()) || !end.Before(w.now) {
+		if got := show(img["expiresAt"]); got != fmt.Sprint("N ", end.Unix()) || !end.Before(w.Clock.Now()) {
 			t.Errorf("it expires at %s, want %d, which is past", got, end.Unix())
 		}
 	}
@@ -264,13 +264,13 @@ func TestMarksArePruned(t *testing.T) {
 	for i := range 6 {
 		deliver(fmt.Sprint("old-", i), 100)
 	}
-	w.now = epoch.Add(72 * time.Hour)
+	w.Clock.Set(epoch.Add(72 * time.Hour))
 	deliver("new", 1)
 	deliver("new", 2)
 	if got := marksOf(); got != 7 {
 		t.Fatalf("%d marks 72 hours later, want all 7: a replayed shard would count twice", got)
 	}
-	w.now = epoch.Add(72*time.Hour + time.Second)
+	w.Clock.Set(epoch.Add(72*time.Hour + time.Second))
 	deliver("new", 3)
 	if got := marksOf(); got != 1 {
 		t.Errorf("%d marks after more than 72 hours, want 1", got)
@@ -278,8 +278,8 @@ func TestMarksArePruned(t *testing.T) {
 	w.expect(t, "live", map[string]string{"orders": "9"})
 	// A mark that moved since it was seen is not pruned, and the update goes through without.
 	deliver("late", 50)
-	w.now = w.now.Add(80 * time.Hour)
-	other := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
+	w.Clock.Pass(80 * time.Hour)
+	other := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
 	l := event.Lane{StreamARN: lane.StreamARN, ShardID: "late"}
 	item := w.order("late-51", 1)
 	c := w.insert(51, item)
@@ -298,8 +298,8 @@ func TestMarksArePruned(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	for _, way := range bothWays {
 		w := newWorld(t, counting(way))
-		second := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: way,
-			Env: env.Env{Now: func() time.Time { return w.now }}})
+		second := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: way,
+			Env: env.Env{Now: w.Clock.Now}})
 		rng := rand.New(rand.NewPCG(3, 3))
 		largest, least := -1<<31, 1<<31
 		for i := range 200 {
@@ -321,7 +321,7 @@ func TestRefusedUpdate(t *testing.T) {
 			w := newWorld(t, counting(c))
 			item := w.order("1", 5)
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
-			_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+			_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
 				"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}, "revenue": &types.AttributeValueMemberS{Value: "not a number"}}})
 			if err != nil {
 				t.Fatal(err)
@@ -362,7 +362,7 @@ func TestFullItem(t *testing.T) {
 			}
 			key := event.Key{PK: "A#live#1#0", SK: "-"}
 			const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
-			if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+			if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
 				"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}, "x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}}); err != nil {
 				t.Fatal(err)
 			}
@@ -372,7 +372,7 @@ func TestFullItem(t *testing.T) {
 				return nil
 			}
 			// The head cannot be written: nothing may count as processed.
-			denied := fault{api: "UpdateItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}
+			denied := fault{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}
 			if c == aggregate.Receipts { // where only heads are written by UpdateItem
 				w.faults = []fault{denied}
 				if a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
@@ -403,7 +403,7 @@ func TestManyReceipts(t *testing.T) {
 	for i := range 250 {
 		items = append(items, w.order(fmt.Sprint(i), 1))
 	}
-	w.faults = []fault{{api: "TransactWriteItems", after: errLost}, {api: "TransactWriteItems", before: errLost}}
+	w.faults = []fault{{API: "TransactWriteItems", After: errLost}, {API: "TransactWriteItems", Before: errLost}}
 	w.apply(w.batch(aggregate.Receipts, 1, items...))
 	w.expect(t, "live", map[string]string{"orders": "250", "revenue": "250"})
 }
@@ -420,10 +420,10 @@ func TestCredentialsRefused(t *testing.T) {
 		faults   []fault // each happens ten times
 		calls    int
 	}{
-		"write":                {aggregate.Marks, []fault{{api: "UpdateItem", before: denied}}, 3}, // one for each aggregate
-		"read":                 {aggregate.Marks, []fault{{api: "UpdateItem", before: bare}, {api: "GetItem", before: denied}}, 6},
-		"transaction":          {aggregate.Receipts, []fault{{api: "TransactWriteItems", before: denied}}, 1},
-		"read, in transaction": {aggregate.Receipts, []fault{{api: "TransactWriteItems", before: cancelled}, {api: "GetItem", before: denied}}, 2},
+		"write":                {aggregate.Marks, []fault{{API: "UpdateItem", Before: denied}}, 3}, // one for each aggregate
+		"read":                 {aggregate.Marks, []fault{{API: "UpdateItem", Before: bare}, {API: "GetItem", Before: denied}}, 6},
+		"transaction":          {aggregate.Receipts, []fault{{API: "TransactWriteItems", Before: denied}}, 1},
+		"read, in transaction": {aggregate.Receipts, []fault{{API: "TransactWriteItems", Before: cancelled}, {API: "GetItem", Before: denied}}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, counting(tt.counting))
@@ -462,7 +462,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#live#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
 	const filled = 400<<10 - len("PK"+"A#live#1#0"+"SK"+"-"+"x")
 	full := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"], "x": &types.AttributeValueMemberS{Value: strings.Repeat("x", filled)}}
-	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full}); err != nil {
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: full}); err != nil {
 		t.Fatal(err)
 	}
 	var refused []string
@@ -484,15 +484,15 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	if got := strings.Join(refused, " "); got != "1 2 3" {
 		t.Errorf("quarantined %s", got)
 	}
-	if _, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key, UpdateExpression: aws.String("REMOVE x")}); err != nil {
+	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: key, UpdateExpression: aws.String("REMOVE x")}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.engine.DynamoDB().UpdateItem(context.Background(), lingering); err != nil {
+	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), lingering); err != nil {
 		t.Fatal(err)
 	}
 	deliver(1, items[:2]...)
 	deliver(4, items[3])
-	if _, err := w.engine.DynamoDB().UpdateItem(context.Background(), lingering); err == nil {
+	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), lingering); err == nil {
 		t.Error("the request was done twice")
 	}
 	got := w.total("live", nil)

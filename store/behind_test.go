@@ -66,7 +66,7 @@ func (h *heads) due() (run func()) {
 func (w *world) sandbox(n int) *store.Store {
 	world := env.Env{Rand: func() float64 { return float64(n%lanes.PassShards) / lanes.PassShards },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1, Env: world})
+	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1, Env: world})
 }
 
 // Many shards whose batches all bring images below a generation tell its head a few times in each pass, however many
@@ -112,7 +112,7 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	def, _ := w.plan.Definition("live")
-	w.faults = []fault{{api: "UpdateItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
+	w.faults = []fault{{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}}}
 	if _, err := tables.Of(w.sandbox(3)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err == nil || head(t, w.store, def).Building {
 		t.Fatalf("told: %v", err)
 	}

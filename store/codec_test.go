@@ -78,7 +78,7 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	}
 	key := event.Key{PK: fmt.Sprintf("A#daily#1#%d#m", lanes.LaneIDOf(lane).Bucket(4)), SK: "2099-03-01T00:00:00Z"}
 	img := w.stored("totals", key)
-	created := fmt.Sprintf("%08x", w.now.Unix())
+	created := fmt.Sprintf("%08x", w.Clock.Now().Unix())
 	for name, want := range map[string]string{"orders": "N 2", "revenue": "N 12", "n": "N 2", mark: "B " + strings.Repeat("0", 2*17-4) + "0103" + created,
 		"expiresAt": "N " + strconv.FormatInt(time.Date(2099, 3, 2, 0, 0, 0, 0, time.UTC).Add(100*24*time.Hour).Unix(), 10)} {
 		if got := show(img[name]); got != want {
@@ -93,7 +93,7 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	}
 	w = newWorld(t, counting(aggregate.Receipts))
 	late := w.batch(aggregate.Receipts, 258, item)
-	w.now = w.now.Add(-1000 * time.Hour) // a clock that is slow does not end the receipt early
+	w.Clock.Pass(-1000 * time.Hour) // a clock that is slow does not end the receipt early
 	w.apply(late)
 	receipt := w.stored("totals", lanes.ReceiptKey(lane.StreamARN, item.Key, w.sequence(258)))
 	if len(receipt) != 3 || show(receipt["SK"]) != "S -" || len(show(receipt["PK"])) != len("S R#")+64 || show(receipt["expiresAt"]) != "N "+strconv.FormatInt(epoch.Add(96*time.Hour).Unix(), 10) {
@@ -127,7 +127,7 @@ func TestItemsComeBack(t *testing.T) {
 			item.Digest[i] = byte(r.Uint32())
 		}
 		if r.IntN(2) == 0 {
-			item.ExpiresAt = w.now.Unix() + 7200 + r.Int64N(1<<40)
+			item.ExpiresAt = w.Clock.Now().Unix() + 7200 + r.Int64N(1<<40)
 		}
 		if r.IntN(2) == 0 {
 			d, err := event.ParseDecimal(fmt.Sprintf("%de%d", r.Int64()-r.Int64(), r.IntN(60)-30))

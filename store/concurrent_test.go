@@ -63,7 +63,7 @@ func TestOneStoreManyCallers(t *testing.T) {
 				})
 			}
 			group.Wait()
-			report, err := verify.Totals(context.Background(), w.plan, w.store, w.now)
+			report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
 			if err != nil || !report.OK() || report.Items != callers*each {
 				t.Errorf("%+v %v", report, err)
 			}
@@ -126,7 +126,7 @@ func writersRace(t *testing.T, seed uint64) {
 		}
 		s.Env.Group = func() env.Group { return inline{} }
 	})
-	other = w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }, Rand: r.Float64,
+	other = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now, Rand: r.Float64,
 		Group: func() env.Group { return inline{} }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	armed = true
 	inserted := map[event.Key]int{}
@@ -209,9 +209,9 @@ func TestCostsByAggregatesTouched(t *testing.T) {
 				items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i%m), `"cents":5`, `"at":"2099-03-01T10:00:00Z"`))
 			}
 			for time := range 2 {
-				before := w.engine.Usage()
+				before := w.Engine.Usage()
 				a := w.apply(w.batch(way, 1, items...))
-				used := w.engine.Usage().Sub(before)
+				used := w.Engine.Usage().Sub(before)
 				writes := used.WriteUnits()
 				if way == aggregate.Marks && (used.Requests["UpdateItem"] != int64(2*m+1) || used.TotalRequests() != int64(2*m+1) || writes != float64(2*m+1)) {
 					t.Errorf("%d merchants, time %d: %v, %v write units, want %d", m, time+1, used.Requests, writes, 2*m+1)

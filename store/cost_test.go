@@ -44,9 +44,9 @@ func TestCostsOfAggregates(t *testing.T) {
 			},
 		}[c]
 		for n, want := range steps {
-			before := w.engine.Usage()
+			before := w.Engine.Usage()
 			a := w.apply(w.batch(c, 1, items...))
-			used := w.engine.Usage().Sub(before)
+			used := w.Engine.Usage().Sub(before)
 			if fmt.Sprint(used.Requests) != fmt.Sprint(want.requests) || used.WriteUnits() != want.writes {
 				t.Errorf("%s, time %d: %v, %v write units, want %v, %v", c, n+1, used.Requests, used.WriteUnits(), want.requests, want.writes)
 			}
@@ -70,9 +70,9 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 			aggregate.Marks:    {2 + 2 + 1, 2 + 2 + 1, 2 + 2 + 1},
 			aggregate.Receipts: {2 * (1 + 2 + 2 + 1), 2 * (1 + 2 + 2 + 1), 2 * (2 + 2 + 2 + 1)},
 		}[c] {
-			before := w.engine.Usage()
+			before := w.Engine.Usage()
 			a := w.apply(batches[n])
-			if used := w.engine.Usage().Sub(before).WriteUnits(); used != want || a.Cost.WriteUnits != used {
+			if used := w.Engine.Usage().Sub(before).WriteUnits(); used != want || a.Cost.WriteUnits != used {
 				t.Errorf("%s, batch %d: %v write units, and own accounts say %v; want %v", c, n+1, used, a.Cost.WriteUnits, want)
 			}
 		}
@@ -83,7 +83,7 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 func TestCostOfFlaggedAggregate(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	w.apply(w.batch(aggregate.Receipts, 1, w.order("1", 5)))
-	_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
+	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
 		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m"}, "SK": &types.AttributeValueMemberS{Value: "-"}},
 		UpdateExpression: aws.String("SET flag = :f, largest = :n"), ExpressionAttributeValues: map[string]types.AttributeValue{
 			":f": &types.AttributeValueMemberS{Value: strings.Repeat("f", 1024)}, ":n": &types.AttributeValueMemberN{Value: "9"}}})
@@ -91,9 +91,9 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.apply(w.batch(aggregate.Receipts, 2, w.order("2", 7))) // its guess of the maximum is wrong: the answer brings the item
-	before := w.engine.Usage()
+	before := w.Engine.Usage()
 	a := w.apply(w.batch(aggregate.Receipts, 3, w.order("3", 8)))
-	if used := w.engine.Usage().Sub(before).WriteUnits(); used != 2*(1+2+1+1) || a.Cost.WriteUnits != used {
+	if used := w.Engine.Usage().Sub(before).WriteUnits(); used != 2*(1+2+1+1) || a.Cost.WriteUnits != used {
 		t.Errorf("%v write units, and own accounts say %v", used, a.Cost.WriteUnits)
 	}
 }
@@ -154,9 +154,9 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 					if many {
 						reads, unseen = c.reads, c.unseen
 					}
-					before := w.engine.Usage()
+					before := w.Engine.Usage()
 					results, cost := w.store.Put(deadline(t), items)
-					used := w.engine.Usage().Sub(before)
+					used := w.Engine.Usage().Sub(before)
 					units := 0.0
 					for _, r := range results {
 						units += r.Units
@@ -184,10 +184,10 @@ func TestCostOfALostRace(t *testing.T) {
 			c.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 				if put, ok := in.(*dynamodb.PutItemInput); ok && !done && strings.Contains(aws.ToString(put.ConditionExpression), ":seen") {
 					done = true
-					before := w.engine.Usage()
-					w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }}}).
+					before := w.Engine.Usage()
+					w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now}}).
 						Put(deadline(t), []*event.Item{w.crate("1", 2, "b", note)})
-					raced = w.engine.Usage().Sub(before)
+					raced = w.Engine.Usage().Sub(before)
 				}
 				return next(ctx, api, in, call)
 			}
@@ -195,9 +195,9 @@ func TestCostOfALostRace(t *testing.T) {
 		if results, _ := w.store.Put(deadline(t), []*event.Item{w.crate("1", 1, "a", 0)}); verdicts(results) != "Inserted" {
 			t.Fatal(verdicts(results))
 		}
-		before := w.engine.Usage()
+		before := w.Engine.Usage()
 		results, cost := w.store.Put(deadline(t), []*event.Item{w.crate("1", 3, "c", 1000)})
-		used := w.engine.Usage().Sub(before)
+		used := w.Engine.Usage().Sub(before)
 		if verdicts(results) != "Updated" || cost.WriteUnits != used.WriteUnits()-raced.WriteUnits() || raced.WriteUnits() == 0 {
 			t.Errorf("note of %d: %s, own accounts say %v write units, the engine %v less the other writer's %v", note, verdicts(results), cost.WriteUnits, used.WriteUnits(), raced.WriteUnits())
 		}
@@ -236,9 +236,9 @@ func TestCostOfHeads(t *testing.T) {
 		{"flagged by another", func() (store.Cost, error) { return tables.Of(w.sandbox(0)).Flag(deadline(t), defs, epoch, "another") }, 3, 0},
 	} {
 		name := c.name
-		before := w.engine.Usage()
+		before := w.Engine.Usage()
 		cost, err := c.update()
-		used := w.engine.Usage().Sub(before)
+		used := w.Engine.Usage().Sub(before)
 		if err != nil || cost.WriteUnits != used.WriteUnits() || cost.ReadUnits != used.ReadUnits() || cost.WriteUnits < c.least || cost.Requests != c.requests {
 			t.Errorf("%s: own accounts say %+v, the engine %v write units: %v", name, cost, used.WriteUnits(), err)
 		}

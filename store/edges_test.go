@@ -28,13 +28,13 @@ func TestFirstFlagOfATotalStands(t *testing.T) {
 			w.apply(w.batch(c, 1, first, second))
 			remove := func(sequence int64, item *event.Item) {
 				b := lanes.NewBatch(c, lane)
-				change := &event.Change{Kind: event.Remove, Lane: lane, Sequence: w.sequence(sequence), Created: w.now, Key: item.Key, Old: item}
+				change := &event.Change{Kind: event.Remove, Lane: lane, Sequence: w.sequence(sequence), Created: w.Clock.Now(), Key: item.Key, Old: item}
 				b.Add(change, w.plan.Contributions(item).List, nil)
 				w.apply(b)
 			}
-			w.now = epoch.Add(time.Hour)
+			w.Clock.Set(epoch.Add(time.Hour))
 			remove(3, first)
-			w.now = epoch.Add(2 * time.Hour)
+			w.Clock.Set(epoch.Add(2 * time.Hour))
 			remove(4, second)
 			got := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags
 			if len(got) != 1 || !strings.HasPrefix(got[0], epoch.Add(time.Hour).Format(time.RFC3339)) {
@@ -68,7 +68,7 @@ func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	for i := range 30 {
 		deliver(fmt.Sprint("old-", i), 1)
 	}
-	w.now = epoch.Add(73 * time.Hour)
+	w.Clock.Set(epoch.Add(73 * time.Hour))
 	for i, want := range []int{31 - 12, 31 - 24, 1} {
 		deliver("new", int64(1+i))
 		if got := marks(); got != want {

@@ -50,8 +50,8 @@ func TestErase(t *testing.T) {
 		"latest":     {func(w *world) *event.Item { return parcelOf(w, 2) }, true, false, func(w *world) []*event.Item { return []*event.Item{parcelOf(w, 1), parcelOf(w, 2), parcelOf(w, 3)} }},
 		"in advance": {func(w *world) *event.Item { return w.order("1", 1) }, false, false, func(w *world) []*event.Item { return []*event.Item{w.order("1", 1)} }},
 	} {
-		for fault, f := range map[string][]fault{"no fault": nil, "refused": {{api: "GetItem", before: errLost}, {api: "PutItem", before: errLost}},
-			"lost": {{api: "GetItem", after: errLost}, {api: "PutItem", after: errLost}}} {
+		for fault, f := range map[string][]fault{"no fault": nil, "refused": {{API: "GetItem", Before: errLost}, {API: "PutItem", Before: errLost}},
+			"lost": {{API: "GetItem", After: errLost}, {API: "PutItem", After: errLost}}} {
 			for _, returns := range []bool{true, false} {
 				t.Run(fmt.Sprint(name, " ", fault, " ", returns), func(t *testing.T) {
 					w := newWorld(t, func(e *embedded.Config, _ *pipeline.Spec, _ *store.Config) { e.PartiQLReturnsItem = returns })
@@ -100,7 +100,7 @@ func TestBarredAndPastItsTime(t *testing.T) {
 	if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
 		t.Fatal(err)
 	}
-	w.now = w.now.AddDate(1, 0, 0)
+	w.Clock.Set(w.Clock.Now().AddDate(1, 0, 0))
 	if results, _ := w.store.Put(deadline(t), []*event.Item{item}); results[0].Verdict != event.Duplicate {
 		t.Errorf("%+v", results[0])
 	}
@@ -118,7 +118,7 @@ func TestBarIsNoItem(t *testing.T) {
 	if err := later.Start(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	w.faults = []fault{{api: "UpdateItem", run: func() {
+	w.faults = []fault{{API: "UpdateItem", Run: func() {
 		if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
 			t.Error(err)
 		}
@@ -138,9 +138,9 @@ func TestEraseMeetsAnotherItem(t *testing.T) {
 	first, second := w.order("1", 1), w.order("1", 1)
 	second.At, second.ExpiresAt = second.At.AddDate(0, 0, 7), second.ExpiresAt+7*24*3600
 	w.keep(first)
-	w.faults = []fault{{api: "PutItem", run: func() {
+	w.faults = []fault{{API: "PutItem", Run: func() {
 		key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: first.Key.PK}, "SK": &types.AttributeValueMemberS{Value: first.Key.SK}}
-		if _, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
+		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key}); err != nil {
 			t.Error(err)
 		}
 		w.keep(second)
@@ -157,18 +157,18 @@ func TestEraseMeetsAnotherItem(t *testing.T) {
 func TestEraseRefused(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "NOTE#1", SK: "-"}
-	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.store.Erase(deadline(t), key); err == nil || !strings.Contains(err.Error(), "not Ingot's") || strings.Contains(w.lies(key), "barred") {
 		t.Errorf("%v, and %s", err, w.lies(key))
 	}
-	w.faults = []fault{{api: "GetItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
 	if _, err := w.store.Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "not authorized") || w.slept > 0 {
 		t.Errorf("%v after %d waits", err, w.slept)
 	}
-	none := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
+	none := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
 	if _, err := none.Erase(context.Background(), key); err == nil || !strings.Contains(err.Error(), "Config.Events") {
 		t.Errorf("%v", err)
 	}

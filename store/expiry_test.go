@@ -26,30 +26,30 @@ func TestClockPassesBetweenTries(t *testing.T) {
 			f    fault
 			want event.Verdict
 		}{
-			"not applied":              {fault{before: errLost}, event.Expired},
-			"applied, the answer lost": {fault{after: errLost}, event.Duplicate},
+			"not applied":              {fault{Before: errLost}, event.Expired},
+			"applied, the answer lost": {fault{After: errLost}, event.Duplicate},
 		} {
 			t.Run(fmt.Sprint(n, " ", name), func(t *testing.T) {
 				var w *world
 				w = newWorld(t, func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) {
-					c.Env.Sleep = func(context.Context, time.Duration) error { w.now = w.now.Add(time.Hour); return nil }
+					c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 				})
 				var items []*event.Item
 				for i := range n {
 					items = append(items, w.order(fmt.Sprint(i), 1))
 				}
-				w.now = time.Unix(items[0].ExpiresAt, 0).Add(-90 * time.Minute)
+				w.Clock.Set(time.Unix(items[0].ExpiresAt, 0).Add(-90 * time.Minute))
 				one, many := c.f, c.f
-				one.api, many.api = "PutItem", "BatchExecuteStatement"
+				one.API, many.API = "PutItem", "BatchExecuteStatement"
 				w.faults = []fault{one, many}
-				before := w.engine.Usage()
+				before := w.Engine.Usage()
 				results, _ := w.store.Put(deadline(t), items)
 				for _, r := range results {
 					if r.Verdict != c.want {
 						t.Errorf("%s (%v), want %s", r.Verdict, r.Refusal, c.want)
 					}
 				}
-				used := w.engine.Usage().Sub(before).Requests
+				used := w.Engine.Usage().Sub(before).Requests
 				if used["PutItem"]+used["BatchExecuteStatement"] != 1 || used["BatchGetItem"] != 1 {
 					t.Errorf("%v: one put, and one read instead of another", used)
 				}
@@ -68,20 +68,20 @@ func TestCostOfExpired(t *testing.T) {
 	for i := range 150 {
 		items = append(items, old(fmt.Sprint(i), 10))
 	}
-	before := w.engine.Usage()
+	before := w.Engine.Usage()
 	results, cost := w.store.Put(deadline(t), items)
-	used := w.engine.Usage().Sub(before)
+	used := w.Engine.Usage().Sub(before)
 	if strings.Count(verdicts(results), "Expired") != 150 || used.Requests["BatchGetItem"] != 2 || used.TotalRequests() != 2 || used.WriteUnits() != 0 || used.ReadUnits() != 150 || cost.ReadUnits != 150 {
 		t.Errorf("%v, %v write and %v read units (own accounts %v)", used.Requests, used.WriteUnits(), used.ReadUnits(), cost.ReadUnits)
 	}
 	// One that is stored costs a unit for each started 4 KB of it.
 	big := old("big", 9000)
-	w.now = big.At
+	w.Clock.Set(big.At)
 	w.store.Put(deadline(t), []*event.Item{big})
-	w.now = epoch
-	before = w.engine.Usage()
+	w.Clock.Set(epoch)
+	before = w.Engine.Usage()
 	results, cost = w.store.Put(deadline(t), []*event.Item{big})
-	used = w.engine.Usage().Sub(before)
+	used = w.Engine.Usage().Sub(before)
 	if results[0].Verdict != event.Duplicate || used.ReadUnits() != 3 || used.WriteUnits() != 0 {
 		t.Errorf("%s: %v read units, own accounts %v", results[0].Verdict, used.ReadUnits(), cost.ReadUnits)
 	}
@@ -92,14 +92,14 @@ func TestUnprocessedIsNotAbsent(t *testing.T) {
 	w := newWorld(t)
 	stored := w.order("1", 1)
 	w.store.Put(deadline(t), []*event.Item{stored})
-	w.now = time.Unix(stored.ExpiresAt, 0)
-	w.faults = []fault{{api: "BatchGetItem", edit: leaveUnprocessed}}
+	w.Clock.Set(time.Unix(stored.ExpiresAt, 0))
+	w.faults = []fault{{API: "BatchGetItem", Edit: leaveUnprocessed}}
 	results, cost := w.store.Put(deadline(t), []*event.Item{stored, w.order("2", 1)})
 	if got := verdicts(results); got != "Duplicate Expired" || cost.Throttles["UnprocessedKeys"] != 2 || w.slept == 0 {
 		t.Errorf("%s, %v", got, cost.Throttles)
 	}
 	for range 100 {
-		w.faults = append(w.faults, fault{api: "BatchGetItem", edit: leaveUnprocessed})
+		w.faults = append(w.faults, fault{API: "BatchGetItem", Edit: leaveUnprocessed})
 	}
 	if results, _ := w.store.Put(context.Background(), []*event.Item{stored, w.order("2", 1)}); verdicts(results) != "Retry Retry" {
 		t.Error(verdicts(results))
@@ -137,7 +137,7 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 		t.Errorf("revision %s expires at %s", show(img["revision"]), show(img["expiresAt"]))
 	}
 	// Too late to be written, and newer than what is stored: kept in quarantine, not lost.
-	w.now = time.Unix(later.ExpiresAt, 0).AddDate(0, 1, 0)
+	w.Clock.Set(time.Unix(later.ExpiresAt, 0).AddDate(0, 1, 0))
 	results, _ := w.store.Put(deadline(t), []*event.Item{at(9, "01"), at(5, "27"), at(1, "20")})
 	if got := verdicts(results); got != "Expired Duplicate Stale" {
 		t.Error(got)
@@ -204,11 +204,11 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 		if results, _ := w.store.Put(deadline(t), []*event.Item{older}); verdicts(results) != "Stale" {
 			t.Errorf("%s: %s while the newest is stored", c.name, verdicts(results))
 		}
-		w.now = time.Unix(newest.ExpiresAt, 0)
+		w.Clock.Set(time.Unix(newest.ExpiresAt, 0))
 		if c.storedFirst {
-			w.now = time.Unix(older.ExpiresAt, 0)
+			w.Clock.Set(time.Unix(older.ExpiresAt, 0))
 		}
-		if w.now = w.now.Add(time.Minute); w.engine.SweepExpired() != 1 {
+		if w.Clock.Pass(time.Minute); w.Engine.SweepExpired() != 1 {
 			t.Fatalf("%s: the newest is not swept", c.name)
 		}
 		if results, _ := w.store.Put(deadline(t), []*event.Item{older}); verdicts(results) != c.want {
@@ -226,8 +226,8 @@ func TestReplacementOfWhatWasRead(t *testing.T) {
 	}
 	read, other, newer := at(1, "10"), at(1, "25"), at(2, "12")
 	w.store.Put(deadline(t), []*event.Item{read})
-	w.faults = []fault{{api: "BatchGetItem", edit: func(any) {
-		if _, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
+	w.faults = []fault{{API: "BatchGetItem", Edit: func(any) {
+		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: read.Key.PK}, "SK": &types.AttributeValueMemberS{Value: read.Key.SK}}}); err != nil {
 			t.Error(err)
 		}

@@ -60,7 +60,7 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 	if cost := flag(started, 0); cost.Requests > 0 {
 		t.Errorf("after a start that has seen the flags: %+v", cost)
 	}
-	w.now = w.now.Add(5*time.Minute + 1)
+	w.Clock.Pass(5*time.Minute + 1)
 	if cost := flag(started, 0); cost.Requests != len(defs) || cost.WriteUnits > 0 {
 		t.Errorf("five minutes later: %+v", cost)
 	}
@@ -77,7 +77,7 @@ func TestFlagComesBack(t *testing.T) {
 	headKey := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).PK}, "SK": &types.AttributeValueMemberS{Value: lanes.HeadKey(def).SK}}
 	takeOff := func() {
 		t.Helper()
-		_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: headKey,
+		_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), Key: headKey,
 			UpdateExpression: aws.String("REMOVE #flag"), ExpressionAttributeNames: map[string]string{"#flag": "flag"}})
 		if err != nil {
 			t.Fatal(err)
@@ -95,10 +95,10 @@ func TestFlagComesBack(t *testing.T) {
 	flagged("at first", true)
 	takeOff()
 	flagged("at once", false)
-	w.now = w.now.Add(-time.Hour)
+	w.Clock.Pass(-time.Hour)
 	flagged("by a clock that was set back", true)
 	takeOff()
-	w.now = w.now.Add(time.Hour + 6*time.Minute)
+	w.Clock.Pass(time.Hour + 6*time.Minute)
 	flagged("minutes later", true)
 	takeOff()
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -112,10 +112,10 @@ func TestFlagComesBack(t *testing.T) {
 func TestFlagThatFails(t *testing.T) {
 	denied := &smithy.GenericAPIError{Code: "AccessDeniedException"}
 	for name, faults := range map[string][]fault{
-		"read":              {{api: "GetItem", before: denied}},
-		"write":             {{api: "UpdateItem", before: denied}},
-		"write, throttled":  {{api: "UpdateItem", before: errThrottled}, {api: "UpdateItem", before: denied}},
-		"write, lost first": {{api: "UpdateItem", after: errLost}, {api: "UpdateItem", before: denied}},
+		"read":              {{API: "GetItem", Before: denied}},
+		"write":             {{API: "UpdateItem", Before: denied}},
+		"write, throttled":  {{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", Before: denied}},
+		"write, lost first": {{API: "UpdateItem", After: errLost}, {API: "UpdateItem", Before: denied}},
 	} {
 		w := newWorld(t)
 		if err := w.store.Start(deadline(t)); err != nil {

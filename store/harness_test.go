@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -50,39 +51,30 @@ func orders() pipeline.Spec {
 // epoch is when these tests play.
 var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// world is the embedded engine with two tables, a clock that stands still unless moved, and faults.
+// world is a testworld whose sleepers do not move the clock, with faults and, in store, what they befall.
 type world struct {
-	t      testing.TB
-	now    time.Time
-	engine *embedded.Engine
-	plan   *pipeline.Pipeline
-	store  *store.Store
+	*testworld.World
+	t     testing.TB
+	plan  *pipeline.Pipeline
+	store *store.Store
 
 	mu     sync.Mutex
 	rng    *rand.Rand
 	slept  int
-	faults []fault
+	faults testworld.Faults
 	onCall func(api string, input any) error // before every call, one at a time; an error refuses it. nil: nobody looks
 }
 
-// fault happens to the next call of an API.
-type fault struct {
-	api    string
-	before error // refuse: the call is not made
-	after  error // lose the answer: the call is made
-	edit   func(output any)
-	run    func() // happens just before the call
-}
+type fault = testworld.Fault
 
 type option func(*embedded.Config, *pipeline.Spec, *store.Config)
 
 func newWorld(t testing.TB, options ...option) *world {
 	t.Helper()
-	w := &world{t: t, now: epoch, rng: rand.New(rand.NewPCG(7, 7))}
-	config := embedded.Config{Now: func() time.Time { return w.now }, Intercept: w.intercept, Behind: embedded.Oldest}
+	w := &world{t: t, rng: rand.New(rand.NewPCG(7, 7))}
+	config := embedded.Config{Intercept: w.intercept, Behind: embedded.Oldest}
 	spec := orders()
-	c := store.Config{Events: "events", Aggregates: "totals", Env: env.Env{
-		Now: func() time.Time { return w.now },
+	c := store.Config{Env: env.Env{
 		Sleep: func(ctx context.Context, _ time.Duration) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -98,12 +90,17 @@ func newWorld(t testing.TB, options ...option) *world {
 	for _, o := range options {
 		o(&config, &spec, &c)
 	}
-	w.engine = embedded.New(config)
-	if _, err := stack.New(context.Background(), w.engine, stack.Config{Indexes: []string{"GSI1"}}); err != nil {
+	var err error
+	w.World, err = testworld.New(context.Background(), testworld.Config{Start: epoch, Engine: config, Stack: stack.Config{Indexes: []string{"GSI1"}},
+		Env: func(clock *testworld.Clock) env.Env {
+			c.Env.Now = clock.Now
+			return c.Env
+		}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	w.plan = w.compile(spec)
-	c.Client, c.Pipeline = w.engine.DynamoDB(), w.plan
+	c.Client, c.Pipeline, c.Events, c.Aggregates, c.Env = w.Engine.DynamoDB(), w.plan, stack.Events, stack.Aggregates, w.Env
 	w.store = w.open(c)
 	return w
 }
@@ -126,36 +123,17 @@ func (w *world) open(c store.Config) *store.Store {
 	return s
 }
 
-// intercept applies the first fault that waits for this call.
+// intercept lets what waits for this call befall it.
 func (w *world) intercept(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
-	w.mu.Lock()
-	var f fault
-	for i, waiting := range w.faults {
-		if waiting.api == api {
-			f, w.faults = waiting, append(w.faults[:i:i], w.faults[i+1:]...)
-			break
-		}
-	}
-	w.mu.Unlock()
-	if f.run != nil {
-		f.run()
-	}
 	if w.onCall != nil {
 		if err := w.onCall(api, in); err != nil {
 			return nil, err
 		}
 	}
-	if f.before != nil {
-		return nil, f.before
-	}
-	out, err := call()
-	if f.after != nil {
-		return nil, f.after
-	}
-	if f.edit != nil && err == nil {
-		f.edit(out)
-	}
-	return out, err
+	w.mu.Lock()
+	f := w.faults.Take(api, in)
+	w.mu.Unlock()
+	return f.Befall(call)
 }
 
 // item plans the payload given as member: value pairs of JSON text.
@@ -200,7 +178,7 @@ func verdicts(results []store.Result) string {
 // stored reads an item of a table as it lies there.
 func (w *world) stored(table string, key event.Key) map[string]types.AttributeValue {
 	w.t.Helper()
-	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
+	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -227,7 +205,7 @@ func (w *world) batch(counting aggregate.Counting, first int64, items ...*event.
 }
 
 func (w *world) insert(sequence int64, item *event.Item) *event.Change {
-	return &event.Change{Kind: event.Insert, Lane: lane, Sequence: w.sequence(sequence), Created: w.now, Key: item.Key, New: item}
+	return &event.Change{Kind: event.Insert, Lane: lane, Sequence: w.sequence(sequence), Created: w.Clock.Now(), Key: item.Key, New: item}
 }
 
 func (w *world) sequence(n int64) event.Sequence {

@@ -42,8 +42,8 @@ func (w *world) grow(key event.Key, size, left int) {
 
 // fresh is a function that has just started, and writes so many totals one by one.
 func (w *world) fresh(oneByOne int) *store.Store {
-	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", OneByOne: oneByOne,
-		Env: env.Env{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", OneByOne: oneByOne,
+		Env: env.Env{Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
 // A total that has grown to 300 KB says so, to readers and in each batch's report. It is written once, whoever counts,

@@ -100,7 +100,7 @@ func TestLongestExpressions(t *testing.T) {
 					for i, c := range []*event.Change{
 						{Kind: event.Insert, New: fresh}, {Kind: event.Remove, Old: gone}, {Kind: event.Remove, Expired: true, Old: swept},
 					} {
-						c.Lane, c.Sequence, c.Created = l, w.sequence(sequence+int64(i)), w.now
+						c.Lane, c.Sequence, c.Created = l, w.sequence(sequence+int64(i)), w.Clock.Now()
 						var before, after []aggregate.Contribution
 						if c.Old != nil {
 							c.Key, before = c.Old.Key, w.plan.Contributions(c.Old).List
@@ -114,7 +114,7 @@ func TestLongestExpressions(t *testing.T) {
 				for i := range 14 {
 					deliver(fmt.Sprint("old-", i), 100)
 				}
-				w.now = w.now.Add(80 * time.Hour)
+				w.Clock.Pass(80 * time.Hour)
 				deliver("new", 200) // beyond what is stored, and with marks to prune
 				t.Logf("update %d bytes, condition %d bytes, %d operators", got.update, got.condition, got.operators)
 				if got.update > 4096 || got.condition > 4096 || got.operators > 300 {
@@ -137,7 +137,7 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 			From: map[string]pipeline.FromSpec{"parcel": {Values: map[string]string{"parcels": "count"}}}}
 	}
 	w := newWorld(t)
-	config := store.Config{Client: w.engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: aggregate.Receipts}
+	config := store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: aggregate.Receipts}
 	if _, err := store.New(config); err == nil || !strings.HasPrefix(err.Error(), "store: one change of event type parcel can touch 120 totals of 60 aggregates, ") {
 		t.Errorf("receipts: %v", err)
 	}
@@ -154,7 +154,7 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 // fill leaves an item of the events table so many bytes of DynamoDB's 400 KB, as a program other than Ingot can.
 func (w *world) fill(item *event.Item, room int) {
 	w.t.Helper()
-	_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
+	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
 		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}},
 		UpdateExpression: aws.String("SET note = :note"), ExpressionAttributeValues: map[string]types.AttributeValue{
 			":note": &types.AttributeValueMemberS{Value: strings.Repeat("x", event.MaxItem-room-item.Size()-len("note"))}}})
@@ -181,7 +181,7 @@ func TestTouchOfFullItems(t *testing.T) {
 		!strings.Contains(err.Error(), "item ORDER#3 / ORDER: ") || strings.Contains(err.Error(), "ORDER#2") || !strings.Contains(err.Error(), "maximum allowed size") {
 		t.Errorf("%v", err)
 	}
-	_, err = w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
+	_, err = w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#1"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 	w.store.Put(deadline(t), items)
 	s := w.started(added(2, 2))
 	for range 150 {
-		w.faults = append(w.faults, fault{api: "UpdateItem", before: errUnforeseen})
+		w.faults = append(w.faults, fault{API: "UpdateItem", Before: errUnforeseen})
 	}
 	touched, err := s.Touch(deadline(t))
 	if err == nil || touched.Touched != 0 || len(touched.Refused) != 100 || len(w.faults) != 50 {

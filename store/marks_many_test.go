@@ -46,9 +46,9 @@ func TestCostsOfManyTotals(t *testing.T) {
 		batch := func() *lanes.Batch { return w.batch(aggregate.Marks, 1, w.perMerchant(100, 1)...) } // 201 totals
 		spend := func(name string, b *lanes.Batch, looks, requests int64, writes, reads float64, dropped int) {
 			t.Helper()
-			before := w.engine.Usage()
+			before := w.Engine.Usage()
 			a := w.apply(b)
-			used := w.engine.Usage().Sub(before)
+			used := w.Engine.Usage().Sub(before)
 			if used.Requests["BatchGetItem"] != looks || used.Requests["BatchExecuteStatement"] != requests || used.TotalRequests() != looks+requests {
 				t.Errorf("%s (returns %v): %v", name, returns, used.Requests)
 			}
@@ -67,7 +67,7 @@ func TestCostsOfManyTotals(t *testing.T) {
 		} else {
 			spend("again", again, 9, 9, 201, 201, 300)
 		}
-		w.store = w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
+		w.store = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals"})
 		spend("again, by a cold function", batch(), 3, 0, 0, 100.5, 300)
 	}
 }
@@ -87,9 +87,9 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 			cold, gone, passed := rng.IntN(3) == 0, rng.IntN(4) == 0, time.Duration(rng.IntN(60))*time.Hour
 			for _, w := range worlds {
 				if cold {
-					w.store = w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals", OneByOne: map[*world]int{worlds[0]: -1, worlds[1]: 1}[w]})
+					w.store = w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Aggregates: "totals", OneByOne: map[*world]int{worlds[0]: -1, worlds[1]: 1}[w]})
 				}
-				w.now = w.now.Add(passed)
+				w.Clock.Pass(passed)
 				b := lanes.NewBatch(aggregate.Marks, event.Lane{StreamARN: lane.StreamARN, ShardID: shard})
 				for i, item := range w.perMerchant(merchants, cents) {
 					c := w.insert(sequence+int64(i), item)
@@ -105,7 +105,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 				}
 				if gone { // by hand, or by time to live: what a warm store remembers is no longer true
 					key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
-					if _, err := w.engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
+					if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -120,7 +120,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 
 // dump is the aggregates table as text, marks aside: which of them are pruned when is a matter of when they are seen.
 func (w *world) dump() string {
-	out, err := w.engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String("totals")})
+	out, err := w.Engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String("totals")})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -145,12 +145,12 @@ func TestRefusedAmongMany(t *testing.T) {
 	for name, whole := range map[string]bool{"a statement": false, "the request": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			if _, err := w.engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
+			if _, err := w.Engine.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{
 				"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m3"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "revenue": &types.AttributeValueMemberS{Value: "text"}}}); err != nil {
 				t.Fatal(err)
 			}
 			if whole {
-				w.faults = []fault{{api: "BatchExecuteStatement", before: &smithy.GenericAPIError{Code: "ValidationException"}}}
+				w.faults = []fault{{API: "BatchExecuteStatement", Before: &smithy.GenericAPIError{Code: "ValidationException"}}}
 			}
 			var refused []string
 			a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Marks, 1, w.perMerchant(20, 1)...), func(_ context.Context, u *lanes.Update, _ error) error {
@@ -183,10 +183,10 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 		}
 	}
 	w.faults = []fault{
-		{api: "BatchExecuteStatement", edit: refuse(types.BatchStatementErrorCodeEnumThrottlingError)}, // told of a throttle, and done
-		{api: "BatchExecuteStatement", edit: refuse(types.BatchStatementErrorCodeEnumInternalServerError)},
-		{api: "BatchExecuteStatement", after: errors.New("connection reset")},
-		{api: "BatchGetItem", edit: func(output any) { leaveUnprocessed(output) }},
+		{API: "BatchExecuteStatement", Edit: refuse(types.BatchStatementErrorCodeEnumThrottlingError)}, // told of a throttle, and done
+		{API: "BatchExecuteStatement", Edit: refuse(types.BatchStatementErrorCodeEnumInternalServerError)},
+		{API: "BatchExecuteStatement", After: errors.New("connection reset")},
+		{API: "BatchGetItem", Edit: func(output any) { leaveUnprocessed(output) }},
 	}
 	a := w.apply(w.batch(aggregate.Marks, 1, w.perMerchant(40, 1)...))
 	if !a.Unproven.IsZero() || a.Cost.Throttles["ThrottlingError"] != 5 {

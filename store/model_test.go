@@ -83,8 +83,8 @@ func newAdversary(t *testing.T, seed uint64, way aggregate.Counting) *adversary 
 		s.Env.Group = func() env.Group { return inline{} }
 	})
 	for range 3 {
-		a.stores = append(a.stores, a.open(store.Config{Client: a.engine.DynamoDB(), Pipeline: a.plan, Events: "events", Aggregates: "totals", Counting: way,
-			Env: env.Env{Now: func() time.Time { return a.now }, Rand: a.r.Float64, Group: func() env.Group { return inline{} },
+		a.stores = append(a.stores, a.open(store.Config{Client: a.Engine.DynamoDB(), Pipeline: a.plan, Events: "events", Aggregates: "totals", Counting: way,
+			Env: env.Env{Now: func() time.Time { return a.Clock.Now() }, Rand: a.r.Float64, Group: func() env.Group { return inline{} },
 				Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}}))
 	}
 	a.live()
@@ -108,7 +108,7 @@ func (a *adversary) live() {
 	for range 10 + a.r.IntN(40) {
 		id := fmt.Sprint(a.r.IntN(12))
 		sequence += 1 + a.r.Int64N(90)
-		c := change{change: event.Change{Sequence: a.sequence(sequence), Created: a.now}}
+		c := change{change: event.Change{Sequence: a.sequence(sequence), Created: a.Clock.Now()}}
 		old := stored[id]
 		var item *event.Item
 		switch {
@@ -232,7 +232,7 @@ func TestAdversary(t *testing.T) {
 			seed := first + uint64(i)
 			a := newAdversary(t, seed, way)
 			a.run()
-			report, err := verify.Totals(context.Background(), a.plan, a.store, a.now)
+			report, err := verify.Totals(context.Background(), a.plan, a.store, a.Clock.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,9 +33,9 @@ func TestItemIsAskedForOnceAnHour(t *testing.T) {
 	for i := range 12 {
 		asked.Store(0)
 		largest = max(largest, i*37%100)
-		before := w.engine.Usage()
+		before := w.Engine.Usage()
 		a := w.apply(w.batch(aggregate.Marks, int64(i+1), w.order(fmt.Sprint(i), i*37%100)))
-		used := w.engine.Usage().Sub(before)
+		used := w.Engine.Usage().Sub(before)
 		if want := map[bool]int32{true: 3, false: 0}[i%6 == 0]; asked.Load() != want {
 			t.Errorf("batch %d: %d of 3 updates ask for the item, want %d", i, asked.Load(), want)
 		}
@@ -43,6 +43,6 @@ func TestItemIsAskedForOnceAnHour(t *testing.T) {
 			t.Errorf("batch %d: %v, own accounts %v write units, the engine %v", i, used.Requests, a.Cost.WriteUnits, used.WriteUnits())
 		}
 		w.expect(t, "by_merchant", map[string]string{"largest": fmt.Sprint(largest), "least": "0", "orders": fmt.Sprint(i + 1)})
-		w.now = w.now.Add(10 * time.Minute)
+		w.Clock.Pass(10 * time.Minute)
 	}
 }

@@ -128,12 +128,12 @@ func TestClockPassesOneCopy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var w *world
 			w = newWorld(t, withoutTime, func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) {
-				c.Env.Sleep = func(context.Context, time.Duration) error { w.now = w.now.Add(time.Hour); return nil }
+				c.Env.Sleep = func(context.Context, time.Duration) error { w.Clock.Pass(time.Hour); return nil }
 			})
 			if c.stored != "" {
 				w.store.Put(deadline(t), []*event.Item{w.at(epoch, c.stored)})
 			}
-			w.faults = []fault{{api: "PutItem", before: errLost}}
+			w.faults = []fault{{API: "PutItem", Before: errLost}}
 			first, second := w.at(epoch.Add(-90*24*time.Hour+90*time.Minute), c.body), w.at(epoch, c.body)
 			results, _ := w.store.Put(deadline(t), []*event.Item{first, second})
 			if got := verdicts(results); got != "Expired Retry" || !strings.Contains(results[1].Refusal.Detail, "another copy in the same batch was tried in its place") {

@@ -33,12 +33,12 @@ func newThrottling(t *testing.T, reason string, keys ...string) (*throttling, *s
 		}
 		c.keys[key] = true
 	}
-	c.Client = c.w.engine.DynamoDB()
+	c.Client = c.w.Engine.DynamoDB()
 	return c, c.w.open(store.Config{Client: c, Pipeline: c.w.plan, Events: "events", Env: env.Env{
-		Now:  func() time.Time { return c.w.now },
+		Now:  func() time.Time { return c.w.Clock.Now() },
 		Rand: func() float64 { return 0.5 },
 		Sleep: func(ctx context.Context, d time.Duration) error {
-			c.w.now = c.w.now.Add(d)
+			c.w.Clock.Pass(d)
 			return ctx.Err()
 		},
 		Group: func() env.Group {
@@ -60,7 +60,7 @@ func (c *throttling) throttles(pk types.AttributeValue) bool {
 }
 
 func (c *throttling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	c.w.now = c.w.now.Add(5 * time.Millisecond)
+	c.w.Clock.Pass(5 * time.Millisecond)
 	if c.throttles(in.Item["PK"]) {
 		return nil, &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{{Reason: &c.reason}}}
 	}
@@ -68,7 +68,7 @@ func (c *throttling) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ .
 }
 
 func (c *throttling) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
-	c.w.now = c.w.now.Add(5 * time.Millisecond)
+	c.w.Clock.Pass(5 * time.Millisecond)
 	out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}
 	for i, s := range in.Statements {
 		throttled := false
@@ -106,10 +106,10 @@ func TestHotKey(t *testing.T) {
 	s.Put(deadline(t), first[500:]) // half of them are duplicates, which are read while the hot key is asked for again
 	put := func(name string, most time.Duration, items []*event.Item) {
 		t.Helper()
-		began := c.w.now
+		began := c.w.Clock.Now()
 		c.widths = nil
 		results, _ := s.Put(deadline(t), items)
-		if took := c.w.now.Sub(began); took > most {
+		if took := c.w.Clock.Now().Sub(began); took > most {
 			t.Errorf("%s took %s, want %s at the most", name, took, most)
 		}
 		for i, r := range results {
@@ -131,7 +131,7 @@ func TestHotKey(t *testing.T) {
 	for n := range 5 {
 		put("a batch after it", 250*time.Millisecond, append(c.orders(1000*(n+1), 999), first[7]))
 	}
-	c.w.now = c.w.now.Add(time.Minute)
+	c.w.Clock.Pass(time.Minute)
 	put("a batch a minute later", 6*time.Second, append(c.orders(9000, 999), first[7]))
 	c.keys = map[string]bool{}
 	if results, _ := s.Put(deadline(t), append(c.orders(10000, 9), first[7])); results[9].Verdict != event.Inserted {
@@ -139,9 +139,9 @@ func TestHotKey(t *testing.T) {
 	}
 	c.keys = map[string]bool{"ORDER#7": true} // and hot again: that is asked about anew
 	again := c.w.order("7", 7)
-	began := c.w.now
-	if s.Put(deadline(t), []*event.Item{again}); c.w.now.Sub(began) < 3*time.Second {
-		t.Errorf("a key that was written is remembered as hot: %s", c.w.now.Sub(began))
+	began := c.w.Clock.Now()
+	if s.Put(deadline(t), []*event.Item{again}); c.w.Clock.Now().Sub(began) < 3*time.Second {
+		t.Errorf("a key that was written is remembered as hot: %s", c.w.Clock.Now().Sub(began))
 	}
 }
 
@@ -166,14 +166,14 @@ func TestPatience(t *testing.T) {
 				keys = append(keys, fmt.Sprint("ORDER#", i))
 			}
 			client, s := newThrottling(t, c.reason, keys...)
-			began := client.w.now
+			began := client.w.Clock.Now()
 			results, _ := s.Put(context.Background(), client.orders(0, c.all))
 			for i, r := range results {
 				if (r.Verdict == event.Retry) != (i < c.hot) {
 					t.Errorf("item %d: %s", i, r.Verdict)
 				}
 			}
-			if took := client.w.now.Sub(began); (took > 10*time.Second) != c.patient {
+			if took := client.w.Clock.Now().Sub(began); (took > 10*time.Second) != c.patient {
 				t.Errorf("it took %s", took)
 			}
 			if width := client.widths; c.all == 200 && (width[0] != 4 || width[len(width)-1] != 1) {
@@ -186,7 +186,7 @@ func TestPatience(t *testing.T) {
 // A request that hangs is not throttled: what it carried is asked for again, however few they are and long it took.
 func TestLostAnswersAreNotHot(t *testing.T) {
 	c, s := newThrottling(t, "", "none")
-	c.w.faults = []fault{{api: "PutItem", before: errLost}, {api: "PutItem", before: errLost}, {api: "PutItem", before: errLost}}
+	c.w.faults = []fault{{API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}}
 	slow := c.Client
 	c.Client = hanging{slow, c.w}
 	results, _ := s.Put(deadline(t), append(c.orders(0, 1), c.orders(1, 1)...))
@@ -202,6 +202,6 @@ type hanging struct {
 }
 
 func (h hanging) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	h.w.now = h.w.now.Add(5 * time.Second)
+	h.w.Clock.Pass(5 * time.Second)
 	return h.Client.PutItem(ctx, in, options...)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -86,7 +85,7 @@ func TestPayloadsAreReadFewAtATime(t *testing.T) {
 		asked = append(asked, fmt.Sprint(len(request.Keys), " ", what))
 	}))
 	one := func(c *store.Config) { c.Concurrency = 1 }
-	c := store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }}}
+	c := store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Env: env.Env{Now: w.Clock.Now}}
 	one(&c)
 	s := w.open(c)
 	var stored, again []*event.Item
@@ -125,7 +124,7 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.store.Put(deadline(t), []*event.Item{w.order("3", 99)}) // which the fourth conflicts with
-			w.faults = []fault{{api: "BatchExecuteStatement", edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
+			w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
 			var items []*event.Item
 			for i := range 10 {
 				items = append(items, w.order(fmt.Sprint(i), i))

@@ -91,12 +91,12 @@ func TestStoredPastItsTimeIsADuplicate(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
 	w.store.Put(deadline(t), []*event.Item{item})
-	w.now = time.Unix(item.ExpiresAt, 0).Add(time.Hour)
+	w.Clock.Set(time.Unix(item.ExpiresAt, 0).Add(time.Hour))
 	results, _ := w.store.Put(deadline(t), []*event.Item{w.order("1", 1), w.order("1", 2), w.order("never", 1)})
 	if got := verdicts(results); got != "Duplicate Conflict Expired" {
 		t.Errorf("past its time, not yet swept: %s", got)
 	}
-	if w.engine.SweepExpired() == 0 {
+	if w.Engine.SweepExpired() == 0 {
 		t.Fatal("nothing swept")
 	}
 	results, _ = w.store.Put(deadline(t), []*event.Item{w.order("1", 1)})
@@ -108,7 +108,7 @@ func TestStoredPastItsTimeIsADuplicate(t *testing.T) {
 func TestForeignItemUnderTheKey(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
-	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}, "hello": &types.AttributeValueMemberS{Value: "world"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestDigestUnderTodaysIgnore(t *testing.T) {
 	e.Ignore = append(e.Ignore, "sent")
 	spec.Events["order"] = e
 	today := w.compile(spec)
-	s := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: today, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }}})
+	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: today, Events: "events", Env: env.Env{Now: w.Clock.Now}})
 	items := []*event.Item{
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"b"`),
 		w.itemOf(today, `"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":2`, `"at":"2099-03-01T10:00:00Z"`, `"sent":"a"`)}
@@ -148,9 +148,9 @@ func TestFaultsOfEveryCall(t *testing.T) {
 	for _, n := range []int{1, 30} {
 		for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem"} {
 			for name, f := range map[string]fault{
-				"refused":   {api: api, before: errThrottled},
-				"no answer": {api: api, before: errLost},
-				"lost":      {api: api, after: errLost},
+				"refused":   {API: api, Before: errThrottled},
+				"no answer": {API: api, Before: errLost},
+				"lost":      {API: api, After: errLost},
 			} {
 				t.Run(fmt.Sprintf("%d %s %s", n, api, name), func(t *testing.T) {
 					w := newWorld(t)
@@ -183,7 +183,7 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 			out.Responses[i] = types.BatchStatementResponse{Error: &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("hot")}}
 		}
 	}
-	w.faults = []fault{{api: "BatchExecuteStatement", edit: throttle}}
+	w.faults = []fault{{API: "BatchExecuteStatement", Edit: throttle}}
 	var items []*event.Item
 	for i := range 20 {
 		items = append(items, w.order(fmt.Sprint(i), i))
@@ -265,7 +265,7 @@ func TestNothingProven(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			for range 200 {
-				w.faults = append(w.faults, fault{api: "PutItem", before: c.err}, fault{api: "BatchExecuteStatement", before: c.err})
+				w.faults = append(w.faults, fault{API: "PutItem", Before: c.err}, fault{API: "BatchExecuteStatement", Before: c.err})
 			}
 			ctx := context.Background() // bounded by rounds
 			for _, items := range [][]*event.Item{{w.order("1", 1), w.order("1", 2)}, {w.order("1", 1), w.order("2", 2), w.order("3", 2), w.order("4", 2)}} {
@@ -295,7 +295,7 @@ func TestSweptBetweenPutAndRead(t *testing.T) {
 	item := w.order("1", 1)
 	w.store.Put(deadline(t), []*event.Item{item})
 	w.faults = []fault{
-		{api: "BatchGetItem", edit: func(output any) { clear(output.(*dynamodb.BatchGetItemOutput).Responses) }},
+		{API: "BatchGetItem", Edit: func(output any) { clear(output.(*dynamodb.BatchGetItemOutput).Responses) }},
 	}
 	items := []*event.Item{w.order("1", 1), w.order("a", 1), w.order("b", 1), w.order("c", 1)}
 	results, _ := w.store.Put(deadline(t), items)
@@ -327,9 +327,9 @@ func TestCosts(t *testing.T) {
 		{"a newer revision", []*event.Item{w.parcel("p", 1), w.parcel("p", 2)}, map[string]int64{"PutItem": 1}, 1, 0},
 		{"and over it", []*event.Item{w.parcel("p", 3)}, map[string]int64{"PutItem": 2}, 2, 0},
 	} {
-		before := w.engine.Usage()
+		before := w.Engine.Usage()
 		_, cost := w.store.Put(deadline(t), c.items)
-		used := w.engine.Usage().Sub(before)
+		used := w.Engine.Usage().Sub(before)
 		total := 0
 		for api, n := range used.Requests {
 			if n != c.requests[api] {
@@ -351,9 +351,9 @@ func TestNewRefusesWhatIsMissing(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]store.Config{
 		"Client":      {Pipeline: w.plan, Events: "events"},
-		"Pipeline":    {Client: w.engine.DynamoDB(), Events: "events"},
-		"Events":      {Client: w.engine.DynamoDB(), Pipeline: w.plan},
-		"Concurrency": {Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events", Concurrency: -1},
+		"Pipeline":    {Client: w.Engine.DynamoDB(), Events: "events"},
+		"Events":      {Client: w.Engine.DynamoDB(), Pipeline: w.plan},
+		"Concurrency": {Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Concurrency: -1},
 	} {
 		if _, err := store.New(c); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("the error does not name %s: %v", name, err)

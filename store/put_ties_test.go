@@ -99,7 +99,7 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	e.Revision = "rev number"
 	spec.Events["ticket"] = e
 	before := w.compile(spec)
-	older := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: before, Events: "events", Env: env.Env{Now: func() time.Time { return w.now }}})
+	older := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: before, Events: "events", Env: env.Env{Now: w.Clock.Now}})
 	body := []string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":5`, `"seq":9`}
 	older.Put(deadline(t), []*event.Item{w.itemOf(before, body...)})
 	if img := w.stored("events", event.Key{PK: "TICKET#t", SK: "-"}); img["i:revision"] != nil {
@@ -121,7 +121,7 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 		w.store.Put(deadline(t), []*event.Item{w.ticket(stored)})
 		newer := w.ticket("5/10")
 		// The second read brings the payload, which breaks the tie.
-		w.faults = []fault{{api: "BatchGetItem"}, {api: "BatchGetItem", edit: func(any) { meanwhile(w, newer.Key) }}}
+		w.faults = []fault{{API: "BatchGetItem"}, {API: "BatchGetItem", Edit: func(any) { meanwhile(w, newer.Key) }}}
 		items := []*event.Item{newer}
 		for i := range 10 {
 			items = append(items, w.order(fmt.Sprint(i), i))
@@ -135,7 +135,7 @@ func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 	for _, stored := range []string{"5/9", "5"} {
 		undisturbed := put(stored, func(*world, event.Key) {})
 		disturbed := put(stored, func(w *world, key event.Key) {
-			_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
+			_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
 				Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}},
 				UpdateExpression: aws.String("SET #i = :i"), ExpressionAttributeNames: map[string]string{"#i": "i:revision"},
 				ExpressionAttributeValues: map[string]types.AttributeValue{":i": &types.AttributeValueMemberS{Value: "35018"}}})

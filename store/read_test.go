@@ -99,7 +99,7 @@ func TestTotalRange(t *testing.T) {
 	if len(buckets) < 3 {
 		t.Errorf("%d buckets", len(buckets))
 	}
-	w.now = time.Unix(time.Date(2099, 3, 4, 0, 0, 0, 0, time.UTC).Unix(), 0).Add(24*time.Hour + 100*24*time.Hour)
+	w.Clock.Set(time.Unix(time.Date(2099, 3, 4, 0, 0, 0, 0, time.UTC).Unix(), 0).Add(24*time.Hour + 100*24*time.Hour))
 	if totals, err := w.store.Total(context.Background(), "daily", by, day(1), day(30)); err != nil || len(totals) != 4 || totals[0].Window.Day() != 5 {
 		t.Errorf("%d totals shown, %v", len(totals), err)
 	}
@@ -169,7 +169,7 @@ func TestTotalRefuses(t *testing.T) {
 			t.Errorf("%s of an aggregate without windows: %v", name, err)
 		}
 	}
-	w.faults = []fault{{api: "Query", before: &types.ResourceNotFoundException{Message: aws.String("no table")}}}
+	w.faults = []fault{{API: "Query", Before: &types.ResourceNotFoundException{Message: aws.String("no table")}}}
 	if _, err := w.store.Total(context.Background(), "live", nil, epoch, epoch); err == nil || !strings.Contains(err.Error(), "live") {
 		t.Errorf("%v", err)
 	}
@@ -177,7 +177,7 @@ func TestTotalRefuses(t *testing.T) {
 
 func put(t testing.TB, w *world, table string, item map[string]types.AttributeValue) {
 	t.Helper()
-	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -196,8 +196,8 @@ func TestScans(t *testing.T) {
 	}
 	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("FOREIGN"), "SK": textValue("x")})
 	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
-	w.faults = []fault{{api: "Scan", before: errThrottled}, {api: "Scan", after: errLost}}
-	before := w.engine.Usage()
+	w.faults = []fault{{API: "Scan", Before: errThrottled}, {API: "Scan", After: errLost}}
+	before := w.Engine.Usage()
 	seen, odd := map[event.Key]int{}, 0
 	for item, err := range w.store.Items(deadline(t)) {
 		var o *store.OddItem
@@ -220,13 +220,13 @@ func TestScans(t *testing.T) {
 			t.Errorf("%s came %d times", key, n)
 		}
 	}
-	if pages := w.engine.Usage().Sub(before).Requests["Scan"]; pages < 4 {
+	if pages := w.Engine.Usage().Sub(before).Requests["Scan"]; pages < 4 {
 		t.Errorf("%d requests: this was to be many pages", pages)
 	}
 	for range w.store.Items(deadline(t)) { // a caller may stop
 		break
 	}
-	w.faults = []fault{{api: "Scan", before: &types.ResourceNotFoundException{}}}
+	w.faults = []fault{{API: "Scan", Before: &types.ResourceNotFoundException{}}}
 	n := 0
 	for _, err := range w.store.Items(deadline(t)) {
 		if n++; err == nil || !strings.Contains(err.Error(), "events") {
@@ -279,7 +279,7 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	}
 	w.apply(w.batch(aggregate.Marks, 1, w.order("1", 5)))
 	def, _ := w.plan.Definition("live")
-	w.faults = []fault{{api: "UpdateItem", before: errThrottled}, {api: "UpdateItem", after: errLost}}
+	w.faults = []fault{{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", After: errLost}}
 	if _, err := tables.Of(w.store).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p, w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: env.Env{Now: func() time.Time { return w.now }}})
+		return p, w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: env.Env{Now: w.Clock.Now}})
 	}
 	one, two := pipeline.Secret([]byte("one")), pipeline.Secret([]byte("two"))
 	newGeneration := func(s *pipeline.Spec) {
@@ -376,7 +376,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		}, []pipeline.Option{one}, "", 1},
 	} {
 		_, reader := open(c.alter, c.options...)
-		before := w.engine.Usage()
+		before := w.Engine.Usage()
 		totals, err := reader.Total(deadline(t), "customer", hashed, epoch, epoch)
 		if c.found < 0 {
 			if len(totals) != 1 || !totals[0].Missing || len(totals[0].Flags) != 1 || !strings.Contains(totals[0].Flags[0], "has no head: no streams function has started with it") {
@@ -387,7 +387,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		if (err == nil) != (c.words == "") || err != nil && (!strings.HasPrefix(err.Error(), "total: refused, because aggregate ") || !strings.Contains(err.Error(), c.words)) || len(totals) != c.found {
 			t.Errorf("%s: %d totals, %v", name, len(totals), err)
 		}
-		if used := w.engine.Usage().Sub(before).Requests; used["GetItem"] != 1 || c.words != "" && used["Query"] > 0 {
+		if used := w.Engine.Usage().Sub(before).Requests; used["GetItem"] != 1 || c.words != "" && used["Query"] > 0 {
 			t.Errorf("%s: %v", name, used)
 		}
 	}
@@ -479,7 +479,7 @@ func TestTouch(t *testing.T) {
 	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("FOREIGN"), "SK": textValue("x")})
 	put(t, w, "events", map[string]types.AttributeValue{"PK": textValue("ODD"), "SK": textValue("x"), "type": textValue("order")})
 	s := w.started(added(2, 3))
-	w.faults = []fault{{api: "UpdateItem", before: errThrottled}, {api: "UpdateItem", after: errLost}}
+	w.faults = []fault{{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", After: errLost}}
 	touched, err := s.Touch(deadline(t))
 	if err != nil || touched.Scanned != 5 || touched.Odd != 1 || touched.Touched != 4 { // one answer was lost: asked again, it was above already
 		t.Errorf("%+v %v", touched, err)
@@ -500,7 +500,7 @@ func TestTouch(t *testing.T) {
 		t.Errorf("by a lower epoch: %+v %v", touched, err)
 	}
 	s = w.started(added(2, 4))
-	w.faults = []fault{{api: "UpdateItem", before: &types.ResourceNotFoundException{}}}
+	w.faults = []fault{{API: "UpdateItem", Before: &types.ResourceNotFoundException{}}}
 	if _, err := s.Touch(deadline(t)); err == nil || len(w.faults) > 0 {
 		t.Errorf("%v; %d faults left", err, len(w.faults))
 	}
@@ -530,9 +530,9 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 		{"a newer one has started", "", func() { w.started(added(2, 7)) }, 0},
 	} {
 		step.before()
-		before := w.engine.Usage()
+		before := w.Engine.Usage()
 		touched, err := ahead.Touch(deadline(t))
-		used := w.engine.Usage().Sub(before).Requests
+		used := w.Engine.Usage().Sub(before).Requests
 		if step.words != "" && (err == nil || !strings.HasPrefix(err.Error(), "touch: refused") || !strings.Contains(err.Error(), step.words) || !strings.Contains(err.Error(), "deploy it with this pipeline.yaml")) ||
 			step.words == "" && err != nil {
 			t.Errorf("%s: %v", step.name, err)
@@ -551,15 +551,15 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 	w := newWorld(t)
 	w.store.Put(deadline(t), []*event.Item{w.order("1", 1)})
 	s := w.started(added(2, 2))
-	w.faults = []fault{{api: "GetItem", before: errThrottled}, {api: "GetItem", after: errLost}}
+	w.faults = []fault{{API: "GetItem", Before: errThrottled}, {API: "GetItem", After: errLost}}
 	if touched, err := s.Touch(deadline(t)); err != nil || touched.Touched != 1 || len(w.faults) > 0 {
 		t.Errorf("%+v %v", touched, err)
 	}
-	w.faults = []fault{{api: "GetItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
 	if _, err := s.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "reading the epoch of the aggregates table totals") || len(w.faults) > 0 {
 		t.Error(err)
 	}
-	alone := w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: "events"})
+	alone := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events"})
 	if _, err := alone.Touch(deadline(t)); err == nil || !strings.Contains(err.Error(), "Config.Aggregates") {
 		t.Error(err)
 	}
@@ -599,11 +599,11 @@ func TestReadsAskAgain(t *testing.T) {
 		api  string
 		read func() error
 	}{{"GetItem", head}, {"GetItem", total}, {"Query", total}, {"UpdateItem", clear}} {
-		w.faults, w.slept = []fault{{api: c.api, before: errThrottled}, {api: c.api, after: errLost}}, 0
+		w.faults, w.slept = []fault{{API: c.api, Before: errThrottled}, {API: c.api, After: errLost}}, 0
 		if err := c.read(); err != nil || len(w.faults) > 0 || w.slept != 2 {
 			t.Errorf("%s: %v after %d waits", c.api, err, w.slept)
 		}
-		w.faults, w.slept = []fault{{api: c.api, before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}, 0
+		w.faults, w.slept = []fault{{API: c.api, Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}, 0
 		if err := c.read(); err == nil || w.slept != 0 {
 			t.Errorf("%s: %v after %d waits", c.api, err, w.slept)
 		}

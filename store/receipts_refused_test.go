@@ -71,9 +71,9 @@ func TestRefusedTransactionsAreHalved(t *testing.T) {
 			for i := range 8 {
 				items = append(items, w.order(fmt.Sprint(i), i))
 			}
-			before := w.engine.Usage()
+			before := w.Engine.Usage()
 			a := w.apply(w.batch(aggregate.Receipts, 1, items...))
-			used := w.engine.Usage().Sub(before)
+			used := w.Engine.Usage().Sub(before)
 			if a.Cost.Requests != tt.requests || a.Cost.Retries != tt.retries || a.Refused != 0 || a.Dropped != 0 {
 				t.Errorf("%+v, want %d requests and %d retries", a, tt.requests, tt.retries)
 			}

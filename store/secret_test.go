@@ -34,7 +34,7 @@ func (w *world) under(secret string, alter func(*pipeline.Spec)) *store.Store {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
+	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals",
 		Env: env.Env{Sleep: func(context.Context, time.Duration) error { return nil }}})
 }
 
@@ -60,8 +60,8 @@ func TestAnotherSecret(t *testing.T) {
 	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
 	for name, starts := range map[string][2]func(*store.Store) error{"ingest, ingest": {ingest, ingest}, "ingest, streams": {ingest, streams},
 		"streams, ingest": {streams, ingest}, "streams, streams": {streams, streams}} {
-		for fault, f := range map[string][]fault{"none": nil, "refused": {{api: "GetItem", before: errLost}, {api: "PutItem", before: errLost}},
-			"lost": {{api: "GetItem", after: errLost}, {api: "PutItem", after: errLost}}} {
+		for fault, f := range map[string][]fault{"none": nil, "refused": {{API: "GetItem", Before: errLost}, {API: "PutItem", Before: errLost}},
+			"lost": {{API: "GetItem", After: errLost}, {API: "PutItem", After: errLost}}} {
 			t.Run(name+" "+fault, func(t *testing.T) {
 				w := newWorld(t)
 				w.faults = f
@@ -118,11 +118,11 @@ func TestRefusedStartLeavesNoCheck(t *testing.T) {
 func TestCheckSecretCost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(s *store.Store) int64 {
-		before := w.engine.Usage().Requests
+		before := w.Engine.Usage().Requests
 		if err := tables.Of(s).CheckSecret(deadline(t)); err != nil {
 			t.Fatal(err)
 		}
-		after := w.engine.Usage().Requests
+		after := w.Engine.Usage().Requests
 		return after["GetItem"] + after["PutItem"] - before["GetItem"] - before["PutItem"]
 	}
 	first, second, plain := w.under(one, hashed), w.under(one, hashed), w.under(one, func(s *pipeline.Spec) {
@@ -138,7 +138,7 @@ func TestCheckSecretCost(t *testing.T) {
 			t.Errorf("%d: %v requests, want %v", n, got, c.want)
 		}
 	}
-	w.faults = []fault{{api: "GetItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
 	if err := tables.Of(w.under(one, hashed)).CheckSecret(context.Background()); err == nil || !strings.Contains(err.Error(), "not authorized") || len(w.faults) > 0 {
 		t.Errorf("%v", err)
 	}

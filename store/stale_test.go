@@ -87,7 +87,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 		t.Errorf("%d items and %d totals, want 4 and 3", items, totals)
 	}
 	def, _ := w.plan.Definition("live")
-	if _, err := tables.Of(s).Flag(deadline(t), []*aggregate.Definition{def}, w.now, "a test's"); err != nil {
+	if _, err := tables.Of(s).Flag(deadline(t), []*aggregate.Definition{def}, w.Clock.Now(), "a test's"); err != nil {
 		t.Fatal(err)
 	}
 	if head, err := s.Head(deadline(t), def); err != nil || head == nil || !strings.Contains(head.Flag, "a test's") {
@@ -114,7 +114,7 @@ func TestTouchMakesNoItem(t *testing.T) {
 		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
 			if u, ok := in.(*dynamodb.UpdateItemInput); ok && *u.TableName == "events" && removed == (event.Key{}) {
 				removed = event.Key{PK: u.Key["PK"].(*types.AttributeValueMemberS).Value, SK: u.Key["SK"].(*types.AttributeValueMemberS).Value}
-				if _, err := w.engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: u.Key}); err != nil {
+				if _, err := w.Engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: u.Key}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -141,7 +141,7 @@ func TestTotalOfManyPages(t *testing.T) {
 		put(t, w, "totals", map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK), "orders": &types.AttributeValueMemberN{Value: fmt.Sprint(day + 1)},
 			"n": &types.AttributeValueMemberN{Value: "1"}, "m:padding": &types.AttributeValueMemberB{Value: make([]byte, 300<<10)}})
 	}
-	before := w.engine.Usage()
+	before := w.Engine.Usage()
 	totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": "m"}, epoch.AddDate(0, 0, -1), epoch.AddDate(0, 0, days))
 	if err != nil || len(totals) != days {
 		t.Fatalf("%d windows of %d, %v", len(totals), days, err)
@@ -151,7 +151,7 @@ func TestTotalOfManyPages(t *testing.T) {
 			t.Errorf("day %d: %v orders", day+1, total.Values["orders"])
 		}
 	}
-	if pages := w.engine.Usage().Sub(before).Requests["Query"]; pages < int64(def.Spread)+2 {
+	if pages := w.Engine.Usage().Sub(before).Requests["Query"]; pages < int64(def.Spread)+2 {
 		t.Errorf("%d queries of %d buckets: the first bucket took one page", pages, def.Spread)
 	}
 }

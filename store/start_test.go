@@ -29,8 +29,8 @@ func (w *world) with(alter func(*pipeline.Spec), c aggregate.Counting) *store.St
 	w.t.Helper()
 	spec := orders()
 	alter(&spec)
-	return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: c,
-		Env: env.Env{Now: func() time.Time { return w.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
+	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.compile(spec), Events: "events", Aggregates: "totals", Counting: c,
+		Env: env.Env{Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
 // started is with, counting by marks, once a streams function has started.
@@ -209,16 +209,16 @@ func TestRenew(t *testing.T) {
 		starts int64 // reads of the heads
 		newer  int
 	}{{5 * time.Minute, 0, 0, 0}, {time.Second, 1, 1, 1}, {0, 0, 0, 1}, {6 * time.Minute, 1, 0, 1}, {6 * time.Minute, 1, 0, 1}} {
-		w.now = w.now.Add(step.after)
-		before := w.engine.Usage()
+		w.Clock.Pass(step.after)
+		before := w.Engine.Usage()
 		err := tables.Of(w.store).Renew(deadline(t))
-		used := w.engine.Usage().Sub(before).Requests
+		used := w.Engine.Usage().Sub(before).Requests
 		if err != nil || used["GetItem"] != step.looks || used["BatchGetItem"] != step.starts || len(tables.Of(w.store).Newer()) != step.newer {
 			t.Errorf("%s later: %v, newer %v, %v", step.after, used, tables.Of(w.store).Newer(), err)
 		}
 	}
-	w.now = w.now.Add(time.Hour)
-	w.faults = []fault{{api: "GetItem", before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
+	w.Clock.Pass(time.Hour)
+	w.faults = []fault{{API: "GetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}}
 	if err := tables.Of(w.store).Renew(deadline(t)); err == nil {
 		t.Error("what could not be read is taken for known")
 	}
@@ -232,7 +232,7 @@ func TestStartDoubtsWhatItReads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.faults = []fault{{api: "BatchGetItem", edit: func(out any) {
+	w.faults = []fault{{API: "BatchGetItem", Edit: func(out any) {
 		o := out.(*dynamodb.BatchGetItemOutput)
 		o.Responses["totals"] = slices.DeleteFunc(o.Responses["totals"], func(img map[string]types.AttributeValue) bool { return show(img["PK"]) == "S G#extra#2" })
 	}}}
@@ -255,7 +255,7 @@ func TestStartWithAnotherSecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return w.open(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals"}).Start(deadline(t))
+		return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals"}).Start(deadline(t))
 	}
 	for _, secret := range []string{"one", "one"} {
 		if err := start(secret); err != nil {
@@ -301,8 +301,8 @@ func TestStartsThatChangeTooMuch(t *testing.T) {
 func TestStartThroughFaults(t *testing.T) {
 	for _, api := range []string{"BatchGetItem", "TransactWriteItems"} {
 		for name, f := range map[string]fault{
-			"refused": {api: api, before: errThrottled}, "no answer": {api: api, before: errLost}, "lost answer": {api: api, after: errLost},
-			"unread": {api: "BatchGetItem", edit: func(out any) {
+			"refused": {API: api, Before: errThrottled}, "no answer": {API: api, Before: errLost}, "lost answer": {API: api, After: errLost},
+			"unread": {API: "BatchGetItem", Edit: func(out any) {
 				o := out.(*dynamodb.BatchGetItemOutput)
 				o.UnprocessedKeys = map[string]types.KeysAndAttributes{"totals": {Keys: []map[string]types.AttributeValue{{}}}}
 				o.Responses = nil
@@ -330,7 +330,7 @@ func TestStartRefusedByTheService(t *testing.T) {
 			&types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("ValidationError"), Message: aws.String("Item size has exceeded the maximum allowed size")}}}} {
 			w := newWorld(t)
 			for range 50 {
-				w.faults = append(w.faults, fault{api: api, before: err})
+				w.faults = append(w.faults, fault{API: api, Before: err})
 			}
 			if got := w.store.Start(context.Background()); got == nil || !strings.Contains(got.Error(), "totals") {
 				t.Errorf("%s: %v", api, got)

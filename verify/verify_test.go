@@ -94,7 +94,7 @@ func TestDamage(t *testing.T) {
 
 func (w *world) read(key map[string]types.AttributeValue) map[string]types.AttributeValue {
 	w.t.Helper()
-	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key, ConsistentRead: aws.Bool(true)})
+	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("totals"), Key: key, ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func (w *world) write(item, key map[string]types.AttributeValue) {
 	for name, v := range key {
 		item[name] = v
 	}
-	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: item}); err != nil {
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: item}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -115,17 +115,17 @@ func (w *world) write(item, key map[string]types.AttributeValue) {
 // half-way, after it, and when the totals themselves have gone.
 func TestAfterExpiry(t *testing.T) {
 	w := filled(t)
-	w.now = w.now.Add(60 * day)
+	w.Clock.Pass(60 * day)
 	for i := 40; i < 50; i++ {
 		w.put(w.plan, w.store, i, "a", 7)
 	}
 	w.drain()
 	for _, step := range []string{"the first part", "the rest"} {
-		w.now = w.now.Add(45 * day)
+		w.Clock.Pass(45 * day)
 		if r := w.verify(); !r.OK() {
 			t.Errorf("%s expired and not swept: %v", step, r.Differences)
 		}
-		w.engine.SweepExpired()
+		w.Engine.SweepExpired()
 		w.drain()
 		if r := w.verify(); !r.OK() {
 			t.Errorf("%s swept: %v", step, r.Differences)
@@ -167,13 +167,13 @@ func TestPartlyCompared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := filled(t)
-			w.now = w.now.Add(60 * day)
+			w.Clock.Pass(60 * day)
 			for i := 40; i < 50; i++ {
 				w.put(w.plan, w.store, i, "a", 7)
 			}
 			w.drain()
-			w.now = w.now.Add(45 * day)
-			w.engine.SweepExpired()
+			w.Clock.Pass(45 * day)
+			w.Engine.SweepExpired()
 			w.drain()
 			if c.expression != "" {
 				w.alter(w.partly("a"), c.expression, number(c.by))
@@ -241,7 +241,7 @@ func TestOddItems(t *testing.T) {
 		item := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "x"},
 			"type": &types.AttributeValueMemberS{Value: "order"}, "epoch": number("1"), "at": &types.AttributeValueMemberS{Value: "2099-03-01T10:00:00.000000000Z"},
 			"data": &types.AttributeValueMemberS{Value: `{"merchant":"a","cents":"five"}`}, "digest": &types.AttributeValueMemberB{Value: []byte(digest)}}
-		if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item}); err != nil {
+		if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: item}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -357,7 +357,7 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 // pipeline's definition of that name is not taken for ours.
 func TestFinishWithAnOddItem(t *testing.T) {
 	w := filled(t)
-	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: "ODD"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}, "type": &types.AttributeValueMemberS{Value: "order"}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -480,12 +480,12 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 				}
 			}
 		}
-		r, err := verify.Totals(context.Background(), p, s, w.now)
+		r, err := verify.Totals(context.Background(), p, s, w.Clock.Now())
 		if refused("totals", err); err == nil && !r.OK() {
 			t.Errorf("%s: %v", name, r.Differences)
 		}
 		if d, declared := p.Definition("again"); declared && c.words != nil {
-			_, err = verify.Finish(context.Background(), p, s, d, behind, w.now)
+			_, err = verify.Finish(context.Background(), p, s, d, behind, w.Clock.Now())
 			refused("finish", err)
 		}
 	}
@@ -498,7 +498,7 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 }
 
 func totals(ctx context.Context, w *world) (*verify.Report, error) {
-	return verify.Totals(ctx, w.plan, w.store, w.now)
+	return verify.Totals(ctx, w.plan, w.store, w.Clock.Now())
 }
 
 // begin begins a touch pass.
@@ -512,5 +512,5 @@ func (w *world) begin(def *aggregate.Definition) int64 {
 }
 
 func finish(w *world, def *aggregate.Definition, behind int64) ([]verify.Difference, error) {
-	return verify.Finish(context.Background(), w.plan, w.store, def, behind, w.now)
+	return verify.Finish(context.Background(), w.plan, w.store, def, behind, w.Clock.Now())
 }

@@ -12,14 +12,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/lanes"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -47,9 +46,8 @@ var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world is a pair of tables, and a streams function behind its mapping.
 type world struct {
+	*testworld.World
 	t       testing.TB
-	now     time.Time
-	engine  *embedded.Engine
 	plan    *pipeline.Pipeline
 	store   *store.Store
 	streams *handler.Streams
@@ -58,9 +56,9 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, now: epoch}
-	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Behind: embedded.Oldest})
-	resources, err := stack.New(context.Background(), w.engine, stack.Config{})
+	w := &world{t: t}
+	var err error
+	w.World, err = testworld.New(context.Background(), testworld.Config{Start: epoch, Engine: embedded.Config{Behind: embedded.Oldest}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +67,7 @@ func newWorld(t testing.TB) *world {
 	invoke := func(ctx context.Context, payload []byte) ([]byte, error) {
 		return lambda.NewHandler(w.streams.Handle).Invoke(ctx, payload)
 	}
-	w.mapping, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: resources.StreamARN, Window: time.Minute, BatchSize: 7, ReportBatchItemFailures: true,
-		Function: esm.Function{Handler: invoke, Timeout: time.Minute, Now: func() time.Time { return w.now }}})
+	w.mapping, err = w.MapStream(esm.StreamConfig{BatchSize: 7, Window: w.Window(), Function: esm.Function{Handler: invoke}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +81,7 @@ func (w *world) open(spec pipeline.Spec, options ...pipeline.Option) (*pipeline.
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Env: env.Env{Now: func() time.Time { return w.now }}})
+	s, err := w.Store(p)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -98,13 +95,13 @@ func (w *world) deploy(spec pipeline.Spec, options ...pipeline.Option) {
 	if err := w.store.Start(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.streams = &handler.Streams{Plan: w.plan, Store: w.store, Env: env.Env{Now: func() time.Time { return w.now }}}
+	w.streams = w.Streams(w.plan, w.store)
 }
 
 // put stores an order with one version of the file.
 func (w *world) put(p *pipeline.Pipeline, s *store.Store, id int, merchant string, cents int) {
 	w.t.Helper()
-	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":"%d","merchant":%q,"cents":%d,"at":%q}`, id, merchant, cents, w.now.Add(-time.Hour).Format(time.RFC3339))})
+	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":"%d","merchant":%q,"cents":%d,"at":%q}`, id, merchant, cents, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339))})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -130,13 +127,13 @@ func (w *world) drain() {
 			}
 			idle = 0
 		}
-		w.now = w.now.Add(2 * time.Minute)
+		w.Clock.Pass(2 * time.Minute)
 	}
 }
 
 func (w *world) verify() *verify.Report {
 	w.t.Helper()
-	report, err := verify.Totals(context.Background(), w.plan, w.store, w.now)
+	report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -168,14 +165,14 @@ func (w *world) alter(key map[string]types.AttributeValue, expression string, va
 	if value != nil {
 		in.ExpressionAttributeValues = map[string]types.AttributeValue{":v": value}
 	}
-	if _, err := w.engine.DynamoDB().UpdateItem(context.Background(), in); err != nil {
+	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), in); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 func (w *world) remove(table string, key map[string]types.AttributeValue) {
 	w.t.Helper()
-	if _, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}); err != nil {
+	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // verified compares the totals with the items, by Ingot's own verifier. flags are what totals and aggregates say of
 // themselves, which is no difference.
 func (w *world) verified(ctx context.Context) (c Check, flags []string, err error) {
-	report, err := verify.Totals(ctx, w.plan, w.reader, w.clock.Now())
+	report, err := verify.Totals(ctx, w.plan, w.reader, w.Clock.Now())
 	if err != nil {
 		return Check{}, nil, err
 	}
@@ -147,7 +147,7 @@ func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 	astray := 0
 	for _, at := range slices.SortedFunc(maps.Keys(before), func(a, b slot) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) {
 		was, is := before[at], after[at]
-		if expiry := lanes.Expiry(was.def, at.window); expiry != 0 && w.clock.Now().Unix() >= expiry {
+		if expiry := lanes.Expiry(was.def, at.window); expiry != 0 && w.Clock.Now().Unix() >= expiry {
 			continue
 		}
 		if is == nil {

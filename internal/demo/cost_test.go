@@ -119,7 +119,7 @@ func TestArchivedBytes(t *testing.T) {
 	}
 	bytes := 0
 	for _, name := range names {
-		out, err := r.world.engine.S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(stack.Bucket), Key: &name})
+		out, err := r.world.Engine.S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(stack.Bucket), Key: &name})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func (w *world) kept(ctx context.Context) (k Kept, err error) {
 
 // items is how many the events table holds.
 func (w *world) items(ctx context.Context) (int, error) {
-	out, err := w.engine.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(stack.Events)})
+	out, err := w.Engine.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(stack.Events)})
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +43,7 @@ func (w *world) objects(ctx context.Context) (int, error) {
 
 // cost is what the run has cost so far, per event, without setting up tables and heads.
 func (w *world) cost(events int) Cost {
-	used, per := w.engine.Usage().Sub(w.began), func(n float64) float64 { return math.Round(n/float64(events)*1000) / 1000 }
+	used, per := w.Engine.Usage().Sub(w.began), func(n float64) float64 { return math.Round(n/float64(events)*1000) / 1000 }
 	table := func(name string, requests int) TableCost {
 		t := used.Tables[name]
 		return TableCost{Requests: per(float64(requests)), WriteUnits: per(t.Write + t.IndexWrite), ReadUnits: per(t.Read + t.IndexRead)}

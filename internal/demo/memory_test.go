@@ -33,7 +33,7 @@ func TestMemoryDoesNotGrowWithEvents(t *testing.T) {
 		}
 		events = r.summary.Data.Events
 		for _, table := range []string{stack.Events, stack.Aggregates} {
-			if err := r.world.engine.Forget(table); err != nil {
+			if err := r.world.Engine.Forget(table); err != nil {
 				t.Fatal(err)
 			}
 		}

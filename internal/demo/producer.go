@@ -67,7 +67,7 @@ func (p *producer) add(ctx context.Context, m envelope.Message, item *event.Item
 	if err := inTime(item, p.newest); err != nil {
 		return err
 	}
-	if now := p.world.clock.Now(); item.ExpiresAt != 0 && now.Unix() > item.ExpiresAt-int64(patience/time.Second) {
+	if now := p.world.Clock.Now(); item.ExpiresAt != 0 && now.Unix() > item.ExpiresAt-int64(patience/time.Second) {
 		return fmt.Errorf("its time is %s, and the demo's clock is at %s: it waits %s for each message that comes again, and too many events came in too short a time, so this one would expire; give its type a longer retain, or send fewer events",
 			item.At.Format(time.RFC3339), now.Format(time.RFC3339), stack.Visibility)
 	}
@@ -109,7 +109,7 @@ func (p *producer) flush(ctx context.Context) error {
 			break
 		}
 	}
-	p.world.clock.Reach(p.newest)
+	p.world.Clock.Reach(p.newest)
 	out := p.takeWaiting()
 	for _, original := range p.burst {
 		out = append(out, p.disturb(original)...)
@@ -193,7 +193,7 @@ func (p *producer) malformed(body string) (string, bool) {
 func (p *producer) send(ctx context.Context, parcels []parcel) error {
 	w := p.world
 	for _, one := range parcels {
-		out, err := w.engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: aws.String(one.Body), MessageAttributes: attributes(one.Attributes)})
+		out, err := w.Engine.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: aws.String(one.Body), MessageAttributes: attributes(one.Attributes)})
 		if err != nil {
 			return fmt.Errorf("the queue does not take a message of %d bytes: %w", len(one.Body), err)
 		}

@@ -15,7 +15,7 @@ import (
 // looks after a stack does within the two weeks that the queue keeps them. A long run so holds none of them.
 func (w *world) empty(ctx context.Context) error {
 	for {
-		out, err := w.engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10,
+		out, err := w.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10,
 			MessageAttributeNames: []string{handler.Attribute}})
 		if err != nil || len(out.Messages) == 0 {
 			return err
@@ -26,7 +26,7 @@ func (w *world) empty(ctx context.Context) error {
 			w.ledger.quarantined[note.Verdict]++
 			entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: m.ReceiptHandle}
 		}
-		if _, err := w.engine.SQS().DeleteMessageBatch(ctx, &sqs.DeleteMessageBatchInput{QueueUrl: &w.Quarantine, Entries: entries}); err != nil {
+		if _, err := w.Engine.SQS().DeleteMessageBatch(ctx, &sqs.DeleteMessageBatchInput{QueueUrl: &w.Quarantine, Entries: entries}); err != nil {
 			return err
 		}
 	}

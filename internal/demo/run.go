@@ -171,7 +171,7 @@ func (r *run) judge(ctx context.Context) error {
 	s.Summary, s.Seed, s.Counting = SummaryVersion, r.Seed, r.Counting.String()
 	s.Cost = w.cost(s.Data.Events)
 	if r.Tamper != nil {
-		if err := r.Tamper(ctx, w.engine); err != nil {
+		if err := r.Tamper(ctx, w.Engine); err != nil {
 			return err
 		}
 	}
@@ -212,8 +212,8 @@ func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	w := r.world
 	const phase = "letting everything expire"
 	r.Progress(Step{phase, 0, 0})
-	w.clock.Reach(time.Unix(r.expires, 0).UTC().Add(time.Hour))
-	e := &Expiry{Clock: w.clock.Now().Format(time.RFC3339)}
+	w.Clock.Reach(time.Unix(r.expires, 0).UTC().Add(time.Hour))
+	e := &Expiry{Clock: w.Clock.Now().Format(time.RFC3339)}
 	left, err := w.items(ctx)
 	if err != nil {
 		return err

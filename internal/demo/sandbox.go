@@ -3,52 +3,41 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
-// sandbox runs one of the two functions as Lambda does: it starts cold, stays warm from one invocation to
-// the next, and after it was killed starts cold again with nothing in memory.
+// sandbox is one of the two functions as Lambda runs it, with the trouble that befalls it.
 type sandbox struct {
+	testworld.Sandbox
 	world    *world
 	function string
 	// typicalCalls is about how many requests an invocation sends: a kill falls among so many.
 	typicalCalls int
-	kill, refuse kind // what a kill and a refusal of all its requests are called
-	cold         func(ctx context.Context) (handle, error)
+	kill, refuse kind                 // what a kill and a refusal of all its requests are called
 	count        func(payload []byte) // takes note of what is delivered
 	imitate      func(payload []byte) // lets plain ADDs count it
 	onKill       func(payload []byte)
 	onRefusal    func(payload []byte) // the table is about to refuse everything
 
-	warm     handle // nil: cold
-	killed   bool   // the last invocation was
-	requests int    // to DynamoDB
-	batches  int    // invocations that were given something
+	requests int // to DynamoDB
+	batches  int // invocations that were given something
 }
 
-type handle func(ctx context.Context, payload []byte) ([]byte, error)
-
-var errKilled = errors.New("the sandbox was killed")
-
-// invoke is one invocation. Everything in it runs on this goroutine, so a panic ends all of it: nothing of a
-// killed invocation writes later.
-func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, err error) {
-	s.killed = false
+// invoke is one invocation. A cold start is not troubled.
+func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if records(payload) > 0 {
 		s.batches++
 	}
 	s.count(payload)
-	if s.warm == nil {
-		if s.warm, err = s.cold(ctx); err != nil {
-			return nil, err
-		}
+	if err := s.Warm(ctx); err != nil {
+		return nil, err
 	}
 	s.world.trouble.begin(s.function, s.typicalCalls, &s.requests, s.kill, s.refuse)
 	if s.world.trouble.in.refused {
@@ -56,19 +45,12 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) (answer []byte, er
 	} else {
 		s.imitate(payload)
 	}
-	defer func() {
-		stored := s.world.trouble.end()
-		r := recover()
-		if _, ours := r.(killed); ours {
-			s.world.ledger.unheard += stored
-			s.warm, s.killed = nil, true
-			s.onKill(payload)
-			answer, err = nil, errKilled
-		} else if r != nil {
-			panic(r)
-		}
-	}()
-	return s.warm(ctx, payload)
+	answer, err := s.Invoke(ctx, payload)
+	if stored := s.world.trouble.end(); s.Killed {
+		s.world.ledger.unheard += stored
+		s.onKill(payload)
+	}
+	return answer, err
 }
 
 // newIngest is the ingest function.
@@ -77,13 +59,13 @@ func newIngest(w *world) *sandbox {
 	// The payload is read once, for the function and for the demo's own book-keeping.
 	var batch events.SQSEvent
 	var unread error
-	s.cold = func(context.Context) (handle, error) {
-		st, err := w.open()
+	s.Cold = func(context.Context) (esm.Handler, error) {
+		st, err := w.Store(w.plan)
 		if err != nil {
 			return nil, err
 		}
-		in := &handler.Ingest{Plan: w.plan, Store: st, Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.Quarantine), Env: w.env(),
-			OnResult: func(_ context.Context, o handler.Outcome) { w.ledger.outcome(o) }}
+		in := w.Ingest(w.plan, st)
+		in.OnResult = func(_ context.Context, o handler.Outcome) { w.ledger.outcome(o) }
 		return func(ctx context.Context, _ []byte) ([]byte, error) {
 			if unread != nil {
 				return nil, unread
@@ -134,16 +116,16 @@ func planned(m *events.SQSMessage) envelope.Message {
 // newStreams is the streams function.
 func newStreams(w *world) *sandbox {
 	s := &sandbox{world: w, function: "streams", typicalCalls: 30, kill: streamsKilled, refuse: streamsRefused}
-	s.cold = func(ctx context.Context) (handle, error) {
-		st, err := w.open()
+	s.Cold = func(ctx context.Context) (esm.Handler, error) {
+		st, err := w.Store(w.plan)
 		if err != nil {
 			return nil, err
 		}
 		if err := st.Start(ctx); err != nil {
 			return nil, err
 		}
-		streams := &handler.Streams{Plan: w.plan, Store: st, Env: w.env(), Archive: handler.S3(w.engine.S3(), stack.Bucket),
-			Quarantine: handler.SQSIn(w.env(), w.engine.SQS(), w.Quarantine), OnChange: w.changed, OnBatch: w.counted}
+		streams := w.Streams(w.plan, st)
+		streams.OnChange, streams.OnBatch = w.changed, w.counted
 		return func(ctx context.Context, payload []byte) ([]byte, error) {
 			response, err := streams.Handle(ctx, payload)
 			if err != nil {

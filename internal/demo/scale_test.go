@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -62,9 +62,9 @@ func TestShardsRollByEventTime(t *testing.T) {
 		if err := r.produce(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		most := 1 + int(r.world.clock.Now().Sub(r.first)/rollAfter)
+		most := 1 + int(r.world.Clock.Now().Sub(r.first)/rollAfter)
 		if rolls := r.world.ledger.injected[shardsRolled]; rolls < 1 || rolls > most {
-			t.Errorf("%d events in %s: the shards rolled %d times, want 1 to %d", n, r.world.clock.Now().Sub(r.first), rolls, most)
+			t.Errorf("%d events in %s: the shards rolled %d times, want 1 to %d", n, r.world.Clock.Now().Sub(r.first), rolls, most)
 		}
 	}
 }
@@ -74,12 +74,12 @@ func TestShardsRollByEventTime(t *testing.T) {
 func TestClockAheadOfTheEvents(t *testing.T) {
 	c := readings(t, 1, time.Hour)
 	at := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
-	p := &producer{world: &world{plan: c.Plan, clock: stack.NewClock(at.Add(11 * time.Hour))}, newest: at}
+	p := &producer{world: &world{plan: c.Plan, World: &testworld.World{Clock: testworld.NewClock(at.Add(11 * time.Hour))}}, newest: at}
 	item := &event.Item{At: at, ExpiresAt: at.Add(24 * time.Hour).Unix()}
 	if err := p.add(context.Background(), envelope.Message{}, item); err != nil {
 		t.Error(err)
 	}
-	p.world.clock.Reach(at.Add(13 * time.Hour))
+	p.world.Clock.Reach(at.Add(13 * time.Hour))
 	if err := p.add(context.Background(), envelope.Message{}, item); err == nil || !strings.Contains(err.Error(), "the demo's clock is at 2024-05-01T13:00:00Z: it waits 3m0s") {
 		t.Errorf("got %v", err)
 	}

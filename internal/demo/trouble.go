@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // Chances of each trouble: of messages, of invocations and of requests.
@@ -54,10 +55,6 @@ type invocation struct {
 	// requests that this function's invocations have sent to DynamoDB, kept between invocations.
 	requests *int
 }
-
-// killed is what an invocation panics with when it is killed. Everything runs on one goroutine, so nothing
-// of it goes on.
-type killed struct{}
 
 // chance throws the die for one kind of trouble. A kind that has not happened yet grows likelier with each
 // try, so that a run of some length shows every kind whatever its seed; after that its chance is p.
@@ -105,7 +102,7 @@ func (t *trouble) intercept(ctx context.Context, api string, input any, call fun
 	}
 	// Only after a request that was carried out: one that was throttled has written nothing.
 	if carriedOut := err == nil || errors.Is(err, errLost); carriedOut && t.in.killAt > 0 && t.in.calls >= t.in.killAt {
-		panic(killed{})
+		testworld.Kill()
 	}
 	return out, err
 }
@@ -163,34 +160,19 @@ func (t *trouble) loseAnswer(k kind, p float64, call func() (any, error)) (any, 
 // throttleSome refuses a few statements of a batch and carries the others out: the answer as a whole is a
 // success, and says of each refused statement that it was throttled.
 func (t *trouble) throttleSome(in *dynamodb.BatchExecuteStatementInput, call func() (any, error)) (any, error) {
-	all := in.Statements
-	refused := make([]bool, len(all))
-	for range min(1+t.die.IntN(3), len(all)-1) {
-		refused[t.die.IntN(len(all))] = true
+	refused := make([]bool, len(in.Statements))
+	for range min(1+t.die.IntN(3), len(refused)-1) {
+		refused[t.die.IntN(len(refused))] = true
 	}
-	in.Statements = nil
-	for i, s := range all {
-		if !refused[i] {
-			in.Statements = append(in.Statements, s)
+	out, err := testworld.ThrottleStatements(in, refused, "the demo throttled this statement", call)
+	if err == nil {
+		for _, r := range refused {
+			if r {
+				t.ledger.happened(statementThrottled, 0)
+			}
 		}
 	}
-	out, err := call()
-	in.Statements = all
-	answer, ok := out.(*dynamodb.BatchExecuteStatementOutput)
-	if err != nil || !ok {
-		return out, err
-	}
-	carried := answer.Responses
-	answer.Responses = make([]types.BatchStatementResponse, len(all))
-	for i := range all {
-		if refused[i] {
-			t.ledger.happened(statementThrottled, 0)
-			answer.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String("the demo throttled this statement")}
-			continue
-		}
-		answer.Responses[i], carried = carried[0], carried[1:]
-	}
-	return answer, nil
+	return out, err
 }
 
 // queueFaults are the troubles between Lambda and the ingest function.

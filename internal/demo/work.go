@@ -58,7 +58,7 @@ func (w *world) work(ctx context.Context) error {
 			}
 			return w.empty(ctx)
 		}
-		w.clock.Reach(w.clock.Now().Add(stack.Visibility))
+		w.Clock.Reach(w.Clock.Now().Add(stack.Visibility))
 	}
 	return fmt.Errorf("demo: queue and stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
 }
@@ -70,14 +70,14 @@ func (w *world) rollDue() bool {
 	if w.rolled.IsZero() && !w.trouble.calm {
 		return w.trouble.chance(shardsRolled, chanceRolled)
 	}
-	return w.clock.Now().Sub(w.rolled) >= rollAfter
+	return w.Clock.Now().Sub(w.rolled) >= rollAfter
 }
 
 // roll rolls all shards, amid the changes of a burst.
 func (w *world) roll() error {
-	w.rolled = w.clock.Now()
+	w.rolled = w.Clock.Now()
 	w.ledger.happened(shardsRolled, 0)
-	return w.engine.RollShards(stack.Events)
+	return w.Engine.RollShards(stack.Events)
 }
 
 // drain polls the stream alone until it has nothing more to give.
@@ -101,13 +101,13 @@ func (w *world) drain(ctx context.Context) error {
 // part takes its hour, so that the stream forgets what it has kept for a day.
 func (w *world) sweep(ctx context.Context, tell func(swept int)) error {
 	for swept := 0; ; {
-		n := w.engine.Sweep(sweepSize)
+		n := w.Engine.Sweep(sweepSize)
 		if n == 0 {
 			return nil
 		}
 		swept += n
 		tell(swept)
-		w.clock.Reach(w.clock.Now().Add(time.Hour))
+		w.Clock.Reach(w.Clock.Now().Add(time.Hour))
 		if w.rollDue() {
 			if err := w.roll(); err != nil {
 				return err

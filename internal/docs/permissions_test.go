@@ -29,8 +29,10 @@ func TestPermissionsTable(t *testing.T) {
 	var err error
 	w.plan, err = pipeline.New(spec)
 	w.must(err)
-	r := &recorder{Client: w.engine.DynamoDB()}
-	w.store, err = store.New(store.Config{Client: r, Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.clock.Env(func() float64 { return 0 })})
+	r := &recorder{Client: w.Engine.DynamoDB()}
+	config := w.StoreConfig(w.plan)
+	config.Client = r
+	w.store, err = store.New(config)
 	w.must(err)
 	w.must(w.store.Start(t.Context()))
 	def, _ := w.plan.Definition("again")
@@ -45,7 +47,7 @@ func TestPermissionsTable(t *testing.T) {
 		w.must(err)
 	})
 	use("`verify.Totals`", func() {
-		_, err := verify.Totals(t.Context(), w.plan, w.store, w.clock.Now())
+		_, err := verify.Totals(t.Context(), w.plan, w.store, w.Clock.Now())
 		w.must(err)
 	})
 	use("`store.Erase`", func() {
@@ -61,7 +63,7 @@ func TestPermissionsTable(t *testing.T) {
 		r.seen = nil
 		w.drain() // the function's own requests do not count
 		r.seen = before
-		differences, err := verify.Finish(t.Context(), w.plan, w.store, def, behind, w.clock.Now())
+		differences, err := verify.Finish(t.Context(), w.plan, w.store, def, behind, w.Clock.Now())
 		w.must(err)
 		if touched.Touched != 1 || len(differences) > 0 {
 			t.Fatalf("touched %+v, differences %v", touched, differences)

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -10,17 +9,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -90,11 +90,11 @@ func TestWhatVerifyCannotSee(t *testing.T) {
 			w := newKeptWorld(t)
 			w.put("a")
 			w.drain() // the stream forgets after a day
-			w.clock.Reach(keptStart.Add(4 * day))
+			w.Clock.Reach(keptStart.Add(4 * day))
 			w.put("b")
 			w.drain()
-			w.clock.Reach(keptStart.Add(test.after))
-			w.engine.SweepExpired()
+			w.Clock.Reach(keptStart.Add(test.after))
+			w.Engine.SweepExpired()
 			w.drain()
 			if d := w.verify(); len(d) > 0 {
 				t.Fatalf("before the damage: %v", d)
@@ -115,9 +115,8 @@ var keptStart = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 // keptWorld is both tables with one total that keeps what expires.
 type keptWorld struct {
+	*testworld.World
 	t      *testing.T
-	clock  *stack.Clock
-	engine *embedded.Engine
 	plan   *pipeline.Pipeline
 	store  *store.Store
 	stream *esm.Stream
@@ -125,25 +124,19 @@ type keptWorld struct {
 
 func newKeptWorld(t *testing.T) *keptWorld {
 	t.Helper()
-	w := &keptWorld{t: t, clock: stack.NewClock(keptStart)}
-	w.engine = embedded.New(embedded.Config{Now: w.clock.Now, RollAfter: -1})
-	resources, err := stack.New(t.Context(), w.engine, stack.Config{})
+	w := &keptWorld{t: t}
+	var err error
+	w.World, err = testworld.New(t.Context(), testworld.Config{Start: keptStart, Engine: embedded.Config{RollAfter: -1}})
 	w.must(err)
 	w.plan, err = pipeline.New(keptSpec())
 	w.must(err)
-	env := w.clock.Env(func() float64 { return 0 })
-	w.store, err = store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: env})
+	w.store, err = w.Store(w.plan)
 	w.must(err)
 	w.must(w.store.Start(t.Context()))
-	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
-		response, err := (&handler.Streams{Plan: w.plan, Store: w.store, Env: env}).Handle(ctx, payload)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(response)
+	handle := func(ctx context.Context, payload []byte) ([]byte, error) { // by the plan and the store of its day
+		return lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke(ctx, payload)
 	}
-	w.stream, err = esm.NewStream(esm.StreamConfig{Client: w.engine.Streams(), ARN: resources.StreamARN, BatchSize: 100, Window: stack.Window,
-		ReportBatchItemFailures: true, Function: esm.Function{Handler: handle, Timeout: time.Minute, Now: w.clock.Now, Deadline: w.clock.Deadline}})
+	w.stream, err = w.MapStream(esm.StreamConfig{BatchSize: 100, Window: w.Window(), Function: esm.Function{Handler: handle}})
 	w.must(err)
 	return w
 }
@@ -164,7 +157,7 @@ func (w *keptWorld) must(err error) {
 
 func (w *keptWorld) put(id string) {
 	w.t.Helper()
-	item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"id":%q,"at":%q}`, id, w.clock.Now().Format(time.RFC3339))})
+	item, err := w.plan.Plan(envelope.Message{Body: fmt.Sprintf(`{"id":%q,"at":%q}`, id, w.Clock.Now().Format(time.RFC3339))})
 	w.must(err)
 	if results, _ := w.store.Put(w.t.Context(), []*event.Item{item}); results[0].Verdict != event.Inserted {
 		w.t.Fatalf("%+v", results[0])
@@ -185,7 +178,7 @@ func (w *keptWorld) drain() {
 
 func (w *keptWorld) verify() []verify.Difference {
 	w.t.Helper()
-	report, err := verify.Totals(w.t.Context(), w.plan, w.store, w.clock.Now())
+	report, err := verify.Totals(w.t.Context(), w.plan, w.store, w.Clock.Now())
 	w.must(err)
 	return report.Differences
 }
@@ -194,7 +187,7 @@ var keptKey = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS
 
 func (w *keptWorld) alter() {
 	w.t.Helper()
-	_, err := w.engine.DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: keptKey,
+	_, err := w.Engine.DynamoDB().UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: keptKey,
 		UpdateExpression: aws.String("ADD orders :one"), ConditionExpression: aws.String("attribute_exists(PK)"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
 	w.must(err)
@@ -202,7 +195,7 @@ func (w *keptWorld) alter() {
 
 func (w *keptWorld) remove() {
 	w.t.Helper()
-	_, err := w.engine.DynamoDB().DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates), Key: keptKey,
+	_, err := w.Engine.DynamoDB().DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Aggregates), Key: keptKey,
 		ConditionExpression: aws.String("attribute_exists(PK)")})
 	w.must(err)
 }

@@ -15,7 +15,7 @@ const module = "github.com/ingot-events/ingot/"
 // command-line tool need, and packages that cost megabytes or milliseconds at each cold start.
 var unshippable = []string{
 	"testing", "flag", "net/rpc", "net/http/httptest",
-	module + "internal/embedded", module + "internal/lambda", module + "internal/demo",
+	module + "internal/embedded", module + "internal/lambda", module + "internal/stack", module + "internal/testworld", module + "internal/demo",
 	module + "internal/sim", module + "ingottest", module + "verify", module + "cmd/ingot",
 	"github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/", "github.com/rogpeppe/",
 	"github.com/testcontainers/", "github.com/docker/", "github.com/moby/", "github.com/cloudevents/", "github.com/json-iterator/",

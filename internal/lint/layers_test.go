@@ -23,7 +23,8 @@ var layers = []string{
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
 	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",
 	"internal/lambda/esm", "internal/lambda/runtimeapi", "internal/stack",
-	// What runs the functions on it: seeded worlds, users' own tests.
+	// What runs the functions on it: the test world, seeded worlds, users' own tests.
+	"internal/testworld",
 	"internal/sim", "internal/sim/scenario", "internal/sim/worlds",
 	"internal/sim/mutants/hunt/found", "internal/sim/mutants/hunt", "internal/sim/mutants",
 	"ingottest",

@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
 // pollStream is the stream command. Ends of windows and of shards are passed on the way.
@@ -146,7 +145,7 @@ func (w *world) checkpoint(a *arguments, out *report) error {
 			return fmt.Errorf("there is no checkpoint %q", name)
 		}
 		var err error
-		if w.stream, err = esm.NewStream(w.streamConfig); err != nil {
+		if w.stream, err = w.MapStream(w.streamConfig); err != nil {
 			return err
 		}
 		w.stream.Restore(saved)
@@ -160,7 +159,7 @@ func (w *world) checkpoint(a *arguments, out *report) error {
 // remap makes the stream's mapping anew, with another window.
 func (w *world) remap(a *arguments, out *report) (err error) {
 	w.streamConfig.Window = a.duration("window", 0)
-	w.stream, err = esm.NewStream(w.streamConfig)
+	w.stream, err = w.MapStream(w.streamConfig)
 	out.linef("a mapping with a window of %v", w.streamConfig.Window)
 	return err
 }

@@ -5,28 +5,15 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 // env is the world as handlers and store see it: one thing at a time, and chance is always one half.
-func (w *world) env() env.Env {
-	return env.Env{
-		Now:      w.clock,
-		Rand:     func() float64 { return 0.5 },
-		Group:    func() env.Group { return inTurn{} },
-		Deadline: w.deadline,
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			w.now = w.now.Add(d)
-			return ctx.Err()
-		},
-	}
+func (w *world) env(c *testworld.Clock) env.Env {
+	e := c.Env(func() float64 { return 0.5 })
+	e.Deadline = w.deadline
+	return e
 }
-
-// inTurn runs functions where they are started.
-type inTurn struct{}
-
-func (inTurn) Go(do func()) { do() }
-
-func (inTurn) Wait() {}
 
 // until is a context that ends by the world's clock. Nothing here waits on Done; everything asks Err.
 type until struct {
@@ -46,7 +33,7 @@ func (u *until) Deadline() (time.Time, bool) { return u.at, true }
 
 // Err does not hold back a request that is on its way: whoever has stopped waiting for it cannot call it back.
 func (u *until) Err() error {
-	if !u.w.arriving && !u.w.now.Before(u.at) {
+	if !u.w.arriving && !u.w.Clock.Now().Before(u.at) {
 		return context.DeadlineExceeded
 	}
 	return u.Context.Err()

@@ -62,9 +62,8 @@ func (w *world) sandboxOf(function string) (*sandbox, error) {
 		return nil, err
 	}
 	s := &sandbox{function: function, plan: w.plans[function], store: st}
-	quarantine := handler.SQSIn(w.env(), w.engine.SQS(), w.quarantineURL)
-	s.ingest = &handler.Ingest{Plan: s.plan, Store: st, Quarantine: quarantine, Env: w.env(), OnResult: w.judged}
-	s.streams = &handler.Streams{Plan: s.plan, Store: st, Quarantine: quarantine, Archive: handler.S3(w.engine.S3(), bucket), Env: w.env()}
+	s.ingest, s.streams = w.Ingest(s.plan, st), w.Streams(s.plan, st)
+	s.ingest.OnResult = w.judged
 	w.sandboxes = append(w.sandboxes, s)
 	return s, nil
 }
@@ -79,7 +78,7 @@ func (w *world) invoke(function string, payload []byte, run func(context.Context
 	inv := &invocation{name: w.nextName(function), payload: payload}
 	w.invocations = append(w.invocations, inv)
 	w.out.linef("%s%s", inv.name, w.versions(s.plan))
-	ctx, _ := w.deadline(context.Background(), w.now.Add(functionTimeout))
+	ctx, _ := w.deadline(context.Background(), w.Clock.Now().Add(functionTimeout))
 	inv.next, inv.stop = iter.Pull(func(yield func(struct{}) bool) {
 		inv.freeze = yield
 		defer func() {
@@ -114,7 +113,7 @@ func (w *world) resume(inv *invocation) ([]byte, error) {
 	w.running = outer
 	switch {
 	case inv.frozen:
-		w.now = w.now.Add(functionTimeout)
+		w.Clock.Pass(functionTimeout)
 		w.out.linef("  > no answer: %s is frozen, and has timed out", inv.name)
 		return nil, errTimedOut
 	case inv.crashed:

@@ -25,7 +25,7 @@ func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m))
 
 // scan reads a table, in the order of its keys.
 func (w *world) scan(table string) ([]attributes, error) {
-	out, err := w.engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: &table})
+	out, err := w.Engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: &table})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (w *world) moment(v types.AttributeValue) string {
 	}
 	seconds, _ := n.Int64()
 	at := time.Unix(seconds, 0).UTC().Format("2006-01-02 15:04")
-	if seconds <= w.now.Unix() {
+	if seconds <= w.Clock.Now().Unix() {
 		at += " (past)"
 	}
 	return at
@@ -104,7 +104,7 @@ func (w *world) total(t store.StoredTotal) []string {
 	if t.Flag != "" {
 		state += ", flag: " + w.names.reason(t.Flag)
 	}
-	if t.ExpiresAt != 0 && t.ExpiresAt <= w.now.Unix() {
+	if t.ExpiresAt != 0 && t.ExpiresAt <= w.Clock.Now().Unix() {
 		state += ", past its time"
 	}
 	return []string{w.names.address(key.PK, key.SK), fmt.Sprintf("n %d", t.N), strings.Join(values, ", "), state}
@@ -192,12 +192,12 @@ func (w *world) heads(_ *arguments, out *report) error {
 // archive is the archive command.
 func (w *world) archive(_ *arguments, out *report) error {
 	ctx := context.Background()
-	list, err := w.engine.S3().ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String(bucket)})
+	list, err := w.Engine.S3().ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String(bucket)})
 	if err != nil {
 		return err
 	}
 	for _, object := range list.Contents {
-		got, err := w.engine.S3().GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: object.Key})
+		got, err := w.Engine.S3().GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: object.Key})
 		if err != nil {
 			return err
 		}

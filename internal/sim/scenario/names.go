@@ -60,7 +60,7 @@ func (n *names) mark(b []byte) string {
 type observed struct{ w *world }
 
 func (o observed) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
-	out, err := o.w.engine.Streams().DescribeStream(ctx, in)
+	out, err := o.w.Engine.Streams().DescribeStream(ctx, in)
 	if err == nil {
 		var ids []string
 		for _, shard := range out.StreamDescription.Shards {
@@ -75,7 +75,7 @@ func (o observed) DescribeStream(ctx context.Context, in *dynamodbstreams.Descri
 }
 
 func (o observed) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetShardIteratorInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
-	out, err := o.w.engine.Streams().GetShardIterator(ctx, in)
+	out, err := o.w.Engine.Streams().GetShardIterator(ctx, in)
 	if err == nil {
 		o.w.names.iterators[*out.ShardIterator] = *in.ShardId
 	}
@@ -83,7 +83,7 @@ func (o observed) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetS
 }
 
 func (o observed) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
-	out, err := o.w.engine.Streams().GetRecords(ctx, in)
+	out, err := o.w.Engine.Streams().GetRecords(ctx, in)
 	if err != nil {
 		return nil, err
 	}

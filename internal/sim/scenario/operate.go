@@ -73,7 +73,7 @@ func (w *world) finish(a *arguments, out *report) error {
 	if err != nil {
 		return err
 	}
-	differences, err := verify.Finish(context.Background(), w.plans["streams"], st, def, w.behind[def.Name], w.now)
+	differences, err := verify.Finish(context.Background(), w.plans["streams"], st, def, w.behind[def.Name], w.Clock.Now())
 	switch {
 	case err != nil:
 		out.linef("refused: %v", err)
@@ -96,7 +96,7 @@ func (w *world) remove(a *arguments, out *report) error {
 	}
 	for _, item := range items {
 		if text(item["PK"]) == pk {
-			_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: attributes{"PK": item["PK"], "SK": item["SK"]}})
+			_, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: attributes{"PK": item["PK"], "SK": item["SK"]}})
 			out.linef("%s is removed", pk)
 			return err
 		}
@@ -113,7 +113,7 @@ func (w *world) put(a *arguments, out *report) error {
 		item[name] = &types.AttributeValueMemberS{Value: value}
 	}
 	a.left = nil
-	_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: item})
+	_, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: item})
 	out.linef("%s is put", pk)
 	return err
 }
@@ -143,7 +143,7 @@ func (w *world) alter(name string, how func(at string, in *dynamodb.UpdateItemIn
 		if strings.HasPrefix(text(item["PK"]), "A#"+name+"#") {
 			in := &dynamodb.UpdateItemInput{TableName: aws.String(totals), Key: attributes{"PK": item["PK"], "SK": item["SK"]}}
 			how(w.names.address(text(item["PK"]), text(item["SK"])), in)
-			_, err := w.engine.DynamoDB().UpdateItem(context.Background(), in)
+			_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), in)
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (w *world) verify(_ *arguments, out *report) error {
 	if err != nil {
 		return err
 	}
-	r, err := verify.Totals(context.Background(), w.plans["streams"], st, w.now)
+	r, err := verify.Totals(context.Background(), w.plans["streams"], st, w.Clock.Now())
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (w *world) write(line string) (*letter, error) {
 		c.fields = append([][2]string{}, c.fields...)
 		l = &c
 	} else {
-		l.put("at", w.now.Format(time.RFC3339))
+		l.put("at", w.Clock.Now().Format(time.RFC3339))
 	}
 	for _, word := range words[2:] {
 		name, value, ok := strings.Cut(word, "=")
@@ -76,7 +76,7 @@ func (w *world) write(line string) (*letter, error) {
 			if err != nil {
 				return nil, err
 			}
-			l.put("at", w.now.Add(ago).Format(time.RFC3339))
+			l.put("at", w.Clock.Now().Add(ago).Format(time.RFC3339))
 		default:
 			l.put(name, value)
 		}
@@ -111,7 +111,7 @@ func (l *letter) body() string {
 
 // post puts a message into the queue.
 func (w *world) post(l *letter) error {
-	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: aws.String(l.body())}
+	in := &sqs.SendMessageInput{QueueUrl: &w.Queue, MessageBody: aws.String(l.body())}
 	for i := range l.attributes {
 		if in.MessageAttributes == nil {
 			in.MessageAttributes = map[string]types.MessageAttributeValue{}
@@ -120,10 +120,10 @@ func (w *world) post(l *letter) error {
 	}
 	w.outbox = append(w.outbox, l)
 	name := fmt.Sprint(len(w.outbox))
-	if strings.HasSuffix(w.queueURL, ".fifo") {
+	if strings.HasSuffix(w.Queue, ".fifo") {
 		in.MessageGroupId, in.MessageDeduplicationId = &l.group, &name
 	}
-	out, err := w.engine.SQS().SendMessage(context.Background(), in)
+	out, err := w.Engine.SQS().SendMessage(context.Background(), in)
 	if err == nil {
 		w.names.messages[*out.MessageId] = name
 	}

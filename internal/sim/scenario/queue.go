@@ -69,8 +69,8 @@ func (w *world) answeredMessages(response events.SQSEventResponse) {
 
 // queues is the queue command.
 func (w *world) queues(_ *arguments, out *report) error {
-	for _, q := range [][2]string{{"events", w.queueURL}, {"dead letters", w.deadURL}, {"quarantine", w.quarantineURL}} {
-		got, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &q[1], AttributeNames: []types.QueueAttributeName{
+	for _, q := range [][2]string{{"events", w.Queue}, {"dead letters", w.DeadLetters}, {"quarantine", w.Quarantine}} {
+		got, err := w.Engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &q[1], AttributeNames: []types.QueueAttributeName{
 			types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func (w *world) letters(_ *arguments, out *report) error {
 	ctx := context.Background()
 	var read []types.Message
 	for {
-		got, err := w.engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.quarantineURL, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
+		got, err := w.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10, MessageAttributeNames: []string{"All"}})
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (w *world) letters(_ *arguments, out *report) error {
 	}
 	for _, m := range read {
 		out.row(w.readLetter(m)...)
-		if _, err := w.engine.SQS().ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &w.quarantineURL, ReceiptHandle: m.ReceiptHandle}); err != nil {
+		if _, err := w.Engine.SQS().ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &w.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
 			return err
 		}
 	}
@@ -115,12 +115,12 @@ func (w *world) readLetter(m types.Message) []string {
 
 // redrive moves dead letters back, where they have new ids.
 func (w *world) redrive(_ *arguments, out *report) error {
-	got, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &w.deadURL,
+	got, err := w.Engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &w.DeadLetters,
 		AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn, types.QueueAttributeNameApproximateNumberOfMessages}})
 	if err != nil {
 		return err
 	}
-	_, err = w.engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: aws.String(got.Attributes["QueueArn"])})
+	_, err = w.Engine.SQS().StartMessageMoveTask(context.Background(), &sqs.StartMessageMoveTaskInput{SourceArn: aws.String(got.Attributes["QueueArn"])})
 	out.linef("%s moved back", got.Attributes["ApproximateNumberOfMessages"])
 	return err
 }

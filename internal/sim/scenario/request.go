@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/internal/testworld"
 )
 
 var (
@@ -106,35 +108,20 @@ func (w *world) someRefused(in any, call func() (any, error)) (any, error) {
 		return call()
 	}
 	w.trouble.statements = nil
-	all := batch.Statements
-	defer func() { batch.Statements = all }()
-	batch.Statements = nil
-	for i, s := range all {
-		if !slices.Contains(throttle, i+1) {
-			batch.Statements = append(batch.Statements, s)
+	refused := make([]bool, len(batch.Statements))
+	for i := range refused {
+		refused[i] = slices.Contains(throttle, i+1)
+	}
+	answer, err := testworld.ThrottleStatements(batch, refused, "throttled", call)
+	if out, ok := answer.(*dynamodb.BatchExecuteStatementOutput); ok && err == nil {
+		for i := range out.Responses {
+			if !refused[i] && slices.Contains(half, i+1) {
+				out.Responses[i] = types.BatchStatementResponse{Error: &types.BatchStatementError{
+					Code: types.BatchStatementErrorCodeEnumInternalServerError, Message: aws.String("internal error")}}
+			}
 		}
 	}
-	answer, err := call()
-	if err != nil {
-		return nil, err
-	}
-	out, answers := answer.(*dynamodb.BatchExecuteStatementOutput), make([]types.BatchStatementResponse, len(all))
-	for i := range all {
-		if slices.Contains(throttle, i+1) {
-			answers[i] = refusedStatement(types.BatchStatementErrorCodeEnumThrottlingError, "throttled")
-			continue
-		}
-		answers[i], out.Responses = out.Responses[0], out.Responses[1:]
-		if slices.Contains(half, i+1) {
-			answers[i] = refusedStatement(types.BatchStatementErrorCodeEnumInternalServerError, "internal error")
-		}
-	}
-	out.Responses = answers
-	return out, nil
-}
-
-func refusedStatement(code types.BatchStatementErrorCodeEnum, message string) types.BatchStatementResponse {
-	return types.BatchStatementResponse{Error: &types.BatchStatementError{Code: code, Message: &message}}
+	return answer, err
 }
 
 // outcome is what an answer says.

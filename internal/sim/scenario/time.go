@@ -18,8 +18,8 @@ func (w *world) pass(a *arguments, out *report) error {
 	if d <= 0 {
 		return errors.New("time goes forward")
 	}
-	w.now = w.now.Add(d)
-	out.linef("%s", w.now.Format("Monday 2006-01-02 15:04"))
+	w.Clock.Pass(d)
+	out.linef("%s", w.Clock.Now().Format("Monday 2006-01-02 15:04"))
 	return nil
 }
 
@@ -29,7 +29,7 @@ func (w *world) sweep(_ *arguments, out *report) error {
 	if err != nil {
 		return err
 	}
-	w.engine.SweepExpired()
+	w.Engine.SweepExpired()
 	after, err := w.present()
 	for _, name := range before {
 		if !slices.Contains(after, name) {
@@ -61,7 +61,7 @@ func (w *world) roll(_ *arguments, out *report) error {
 	if _, err := (observed{w}).DescribeStream(ctx, in); err != nil {
 		return err
 	}
-	if err := w.engine.RollShards(eventsTable); err != nil {
+	if err := w.Engine.RollShards(eventsTable); err != nil {
 		return err
 	}
 	known := len(w.names.shards)

@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -29,19 +30,16 @@ var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 // world is what a script plays in. Its time stands still but for the clock command, a function that waits
 // before it asks again, and one that times out.
 type world struct {
-	files    fs.FS
-	now      time.Time
-	engine   *embedded.Engine
-	counting aggregate.Counting
-	few      int // how many totals a batch writes one by one; 0: as many as the store does
-	names    *names
-	outbox   []*letter // what the producer has sent
+	*testworld.World
+	files  fs.FS
+	few    int // how many totals a batch writes one by one; 0: as many as the store does
+	names  *names
+	outbox []*letter // what the producer has sent
 
-	queueURL, deadURL, quarantineURL string
-	queue                            *esm.Queue
-	stream                           *esm.Stream
-	streamConfig                     esm.StreamConfig
-	checkpoints                      map[string]esm.Checkpoint
+	queue        *esm.Queue
+	stream       *esm.Stream
+	streamConfig esm.StreamConfig
+	checkpoints  map[string]esm.Checkpoint
 
 	plans       map[string]*pipeline.Pipeline // by function
 	sandboxes   []*sandbox
@@ -62,58 +60,57 @@ func (w *world) create(a *arguments, out *report) error {
 	if file == "" {
 		file = "shop"
 	}
+	counting := aggregate.Marks
 	switch text := a.pair("counting"); text {
 	case "", "marks":
 	case "receipts":
-		w.counting = aggregate.Receipts
+		counting = aggregate.Receipts
 	default:
 		return fmt.Errorf("counting=%s: marks or receipts", text)
 	}
 	if err := a.done(); err != nil {
 		return err
 	}
-	w.now, w.names, w.checkpoints = origin, newNames(), map[string]esm.Checkpoint{}
-	w.engine = embedded.New(embedded.Config{Now: w.clock, Partitions: shards, RollAfter: -1, Intercept: w.intercept})
+	w.names, w.checkpoints = newNames(), map[string]esm.Checkpoint{}
+	var err error
+	w.World, err = testworld.New(context.Background(), testworld.Config{Start: origin, Counting: counting, Env: w.env,
+		Stack:  stack.Config{FIFO: fifo, Receives: receives, Keep: 14 * 24 * time.Hour},
+		Engine: embedded.Config{Partitions: shards, RollAfter: -1, Intercept: w.intercept}})
+	if err != nil {
+		return err
+	}
 	plan, err := w.load(file, "")
 	if err != nil {
 		return err
 	}
 	w.plans = map[string]*pipeline.Pipeline{"ingest": plan, "streams": plan}
-	s, err := stack.New(context.Background(), w.engine, stack.Config{FIFO: fifo, Receives: receives, Keep: 14 * 24 * time.Hour})
-	if err != nil {
+	if err := w.mapFunctions(batch, window); err != nil {
 		return err
 	}
-	w.queueURL, w.quarantineURL, w.deadURL = s.Queue, s.Quarantine, s.DeadLetters
-	if err := w.mapFunctions(s.StreamARN, batch, window); err != nil {
-		return err
-	}
-	out.linef("%s, pipeline %s.yaml at epoch %d, counting by %s", w.now.Format("Monday 2006-01-02 15:04"), file, plan.Epoch(), w.counting)
+	out.linef("%s, pipeline %s.yaml at epoch %d, counting by %s", w.Clock.Now().Format("Monday 2006-01-02 15:04"), file, plan.Epoch(), w.Counting)
 	return nil
 }
 
-func (w *world) clock() time.Time { return w.now }
-
-func (w *world) mapFunctions(arn string, batch int, window time.Duration) (err error) {
-	w.names.arn = arn
+func (w *world) mapFunctions(batch int, window time.Duration) (err error) {
+	w.names.arn = w.StreamARN
 	happens := func(word string) func(esm.Invocation) bool {
 		return func(inv esm.Invocation) bool { return len(inv.IDs) > 0 && w.trouble.takes(word) } // not at the end of a window
 	}
 	faults := esm.Faults{Duplicate: happens("twice"), DropAnswer: happens("drop-answer"), Forget: happens("forget")}
-	function := func(run esm.Handler) esm.Function {
-		return esm.Function{Handler: run, Timeout: functionTimeout, Now: w.clock, Faults: faults}
-	}
-	w.queue, err = esm.NewQueue(context.Background(), esm.QueueConfig{Client: w.engine.SQS(), URL: w.queueURL, BatchSize: batch, ReportBatchItemFailures: true, Function: function(w.ingest)})
+	w.queue, err = w.MapQueue(context.Background(), esm.QueueConfig{BatchSize: batch, Function: esm.Function{Handler: w.ingest, Faults: faults}})
 	if err != nil {
 		return err
 	}
-	w.streamConfig = esm.StreamConfig{Client: observed{w}, ARN: arn, BatchSize: batch, Window: window, ReportBatchItemFailures: true, Function: function(w.count)}
-	w.stream, err = esm.NewStream(w.streamConfig)
+	w.streamConfig = esm.StreamConfig{Client: observed{w}, BatchSize: batch, Window: window, Function: esm.Function{Handler: w.count, Faults: faults}}
+	w.stream, err = w.MapStream(w.streamConfig)
 	return err
 }
 
 // store is a way to the tables for commands: no trouble befalls it.
 func (w *world) store(function string) (*store.Store, error) {
-	return store.New(store.Config{Client: w.engine.DynamoDB(), Pipeline: w.plans[function], Events: eventsTable, Aggregates: totals, Counting: w.counting, OneByOne: w.few, Env: w.env()})
+	c := w.StoreConfig(w.plans[function])
+	c.OneByOne = w.few
+	return store.New(c)
 }
 
 // close ends what is still frozen.

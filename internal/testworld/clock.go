@@ -1,27 +1,51 @@
-package stack
+package testworld
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/ingot-events/ingot/env"
 )
 
 // Clock is a world's own time. It stands still unless somebody sleeps or moves it, so a run is a pure function
-// of what is done in it. It is for one goroutine.
-type Clock struct{ at time.Time }
+// of what is done in it. Goroutines may share it.
+type Clock struct {
+	mu sync.Mutex
+	at time.Time
+}
 
 // NewClock is a clock that stands at a time.
-func NewClock(at time.Time) *Clock { return &Clock{at} }
+func NewClock(at time.Time) *Clock { return &Clock{at: at} }
 
 // Now is where the clock stands.
-func (c *Clock) Now() time.Time { return c.at }
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+// Set puts the clock anywhere, back too.
+func (c *Clock) Set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = at
+}
 
 // Reach moves the clock forward to at; it never goes back.
 func (c *Clock) Reach(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if at.After(c.at) {
 		c.at = at
 	}
+}
+
+// Pass moves the clock forward.
+func (c *Clock) Pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
 }
 
 // Sleep takes no real time.
@@ -29,7 +53,7 @@ func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c.at = c.at.Add(d)
+	c.Pass(d)
 	return ctx.Err()
 }
 
@@ -59,7 +83,7 @@ func (d *deadline) Err() error {
 		return err
 	case d.cancelled:
 		return context.Canceled
-	case !d.clock.at.Before(d.at):
+	case !d.clock.Now().Before(d.at):
 		return context.DeadlineExceeded
 	}
 	return nil

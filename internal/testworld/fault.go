@@ -1,0 +1,89 @@
+package testworld
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Fault is what befalls a request. The zero value is nothing.
+type Fault struct {
+	API     string               // the name of the requests that it waits for
+	Applies func(input any) bool // to which of them; nil: to all
+	Always  bool                 // it waits for the next one too
+
+	Run    func()                 // happens just before the request
+	Late   *[]func() (any, error) // the request is put here: it may arrive when its sender has given it up
+	Before error                  // the request is refused
+	Kill   bool                   // the request is carried out, and the function dies: see [Kill]
+	After  error                  // the request is carried out, and its answer lost
+	Edit   func(output any)       // changes the answer
+}
+
+// Befall carries a request out as far as the fault lets it.
+func (f *Fault) Befall(call func() (any, error)) (any, error) {
+	if f.Run != nil {
+		f.Run()
+	}
+	if f.Late != nil {
+		*f.Late = append(*f.Late, call)
+	}
+	if f.Before != nil {
+		return nil, f.Before
+	}
+	out, err := call()
+	if f.Kill {
+		Kill()
+	}
+	if f.After != nil {
+		return nil, f.After
+	}
+	if f.Edit != nil && err == nil {
+		f.Edit(out)
+	}
+	return out, err
+}
+
+// Faults wait for requests, each for its own.
+type Faults []Fault
+
+// Take is the first fault that waits for this request. It is gone then, unless it stays.
+func (all *Faults) Take(api string, input any) Fault {
+	for i, f := range *all {
+		if f.API == api && (f.Applies == nil || f.Applies(input)) {
+			if !f.Always {
+				*all = append((*all)[:i:i], (*all)[i+1:]...)
+			}
+			return f
+		}
+	}
+	return Fault{}
+}
+
+// ThrottleStatements refuses some statements of a batch for capacity and carries the others out. The answer as a whole
+// is a success, and says of each refused statement that it was throttled, in the words of message.
+func ThrottleStatements(in *dynamodb.BatchExecuteStatementInput, refused []bool, message string, call func() (any, error)) (any, error) {
+	all := in.Statements
+	defer func() { in.Statements = all }()
+	in.Statements = nil
+	for i, s := range all {
+		if !refused[i] {
+			in.Statements = append(in.Statements, s)
+		}
+	}
+	answer, err := call()
+	out, ok := answer.(*dynamodb.BatchExecuteStatementOutput)
+	if err != nil || !ok {
+		return answer, err
+	}
+	carried := out.Responses
+	out.Responses = make([]types.BatchStatementResponse, len(all))
+	for i := range all {
+		if refused[i] {
+			out.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumThrottlingError, Message: aws.String(message)}
+			continue
+		}
+		out.Responses[i], carried = carried[0], carried[1:]
+	}
+	return out, nil
+}

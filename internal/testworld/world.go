@@ -1,0 +1,117 @@
+package testworld
+
+import (
+	"context"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Config says what a world is like.
+type Config struct {
+	Start    time.Time // where the clock begins
+	Stack    stack.Config
+	Engine   embedded.Config // Now is the world's clock, whatever it says
+	Counting aggregate.Counting
+	// Env is what the functions take from the world. nil: the clock's, with one half for every chance.
+	Env func(*Clock) env.Env
+}
+
+// World is one deployment.
+type World struct {
+	*stack.Stack
+	Clock    *Clock
+	Env      env.Env
+	Counting aggregate.Counting
+}
+
+// New makes a world with empty tables and queues.
+func New(ctx context.Context, c Config) (*World, error) {
+	w := &World{Clock: NewClock(c.Start), Counting: c.Counting}
+	if c.Env == nil {
+		c.Env = func(clock *Clock) env.Env { return clock.Env(func() float64 { return 0.5 }) }
+	}
+	w.Env = c.Env(w.Clock)
+	c.Engine.Now = w.Clock.Now
+	var err error
+	w.Stack, err = stack.New(ctx, embedded.New(c.Engine), c.Stack)
+	return w, err
+}
+
+// Store opens the tables as a function's cold start does.
+func (w *World) Store(p *pipeline.Pipeline) (*store.Store, error) {
+	return store.New(w.StoreConfig(p))
+}
+
+// StoreConfig is what [World.Store] opens the tables with.
+func (w *World) StoreConfig(p *pipeline.Pipeline) store.Config {
+	return store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Counting: w.Counting, Env: w.Env}
+}
+
+// Ingest is an ingest function without hooks.
+func (w *World) Ingest(p *pipeline.Pipeline, st *store.Store) *handler.Ingest {
+	return &handler.Ingest{Plan: p, Store: st, Quarantine: w.Letters(), Env: w.Env}
+}
+
+// Streams is a streams function without hooks.
+func (w *World) Streams(p *pipeline.Pipeline, st *store.Store) *handler.Streams {
+	return &handler.Streams{Plan: p, Store: st, Quarantine: w.Letters(), Archive: handler.S3(w.Engine.S3(), stack.Bucket), Env: w.Env}
+}
+
+// Letters is the way into the quarantine queue.
+func (w *World) Letters() handler.Quarantine {
+	return handler.SQSIn(w.Env, w.Engine.SQS(), w.Quarantine)
+}
+
+// MapQueue connects the queue to a function. What c leaves out of its client, its queue and its function's timeout and
+// clock is the world's.
+func (w *World) MapQueue(ctx context.Context, c esm.QueueConfig) (*esm.Queue, error) {
+	if c.Client == nil {
+		c.Client = w.Engine.SQS()
+	}
+	if c.URL == "" {
+		c.URL = w.Queue
+	}
+	c.Function, c.ReportBatchItemFailures = w.function(c.Function), true
+	return esm.NewQueue(ctx, c)
+}
+
+// MapStream connects the stream to a function. What c leaves out is the world's, as for [World.MapQueue], but for the
+// window: see [World.Window].
+func (w *World) MapStream(c esm.StreamConfig) (*esm.Stream, error) {
+	if c.Client == nil {
+		c.Client = w.Engine.Streams()
+	}
+	if c.ARN == "" {
+		c.ARN = w.StreamARN
+	}
+	c.Function, c.ReportBatchItemFailures = w.function(c.Function), true
+	return esm.NewStream(c)
+}
+
+// Window is that of the stream's mapping in template.yaml. Where totals are counted by marks there must be one, since
+// only a mapping with a window tells the function its shard.
+func (w *World) Window() time.Duration {
+	if w.Counting == aggregate.Marks {
+		return stack.Window
+	}
+	return 0
+}
+
+func (w *World) function(f esm.Function) esm.Function {
+	if f.Timeout == 0 {
+		f.Timeout = stack.FunctionTimeout
+	}
+	if f.Deadline == nil {
+		f.Deadline = w.Env.Deadline
+	}
+	f.Now = w.Clock.Now
+	return f
+}
