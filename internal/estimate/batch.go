@@ -2,7 +2,8 @@ package estimate
 
 import "math"
 
-// How the store packs its requests. The tests of internal/cost hold the figures that follow to what the engine counts.
+// How the store packs its requests. demo.TestCostIsWhatIsCounted compares what follows from it with what the engine
+// counts.
 const (
 	statementsARequest = 25
 	keysARead          = 100
