@@ -118,7 +118,7 @@ func differences(b *strings.Builder, cases []*contract.Case) {
 }
 
 func table1(b *strings.Builder, cases []*contract.Case) {
-	b.WriteString("\n## The cases\n\nA number is the number of a difference in the table above. – means that the emulator does not have the service.\n\n| case | the engine |")
+	b.WriteString("\n## The cases\n\nA number is the number of a difference in the table above. – means that the emulator does not have\nthe service.\n\n| case | the engine |")
 	for _, backend := range contract.Backends {
 		fmt.Fprintf(b, " %s |", backend.Title)
 	}
@@ -146,7 +146,7 @@ func table1(b *strings.Builder, cases []*contract.Case) {
 }
 
 func sending(b *strings.Builder, r *record, forms map[string]map[string]bool) {
-	b.WriteString("\n## What the store sends\n\nThis table has every form of request that package `store` sends, without names and values (`#` is an\nattribute, `:N` is a number), and the number of cases in which the suite sends it. A test runs all code\nof the store that sends requests, and fails if a form is new.\n\n| form | cases |\n| --- | ---: |\n")
+	b.WriteString("\n## What the store sends\n\nThis table has every form of request that package `store` sends, without names and values (`#` is\nan attribute, `:N` is a number), and the number of cases in which the suite sends it. A test runs\nall code of the store that sends requests, and fails if a form is new.\n\n| form | cases |\n| --- | ---: |\n")
 	for _, form := range slices.Sorted(maps.Keys(forms)) {
 		fmt.Fprintf(b, "| `%s` | %d |\n", strings.ReplaceAll(form, "|", `\|`), len(r.forms[form]))
 	}
