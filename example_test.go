@@ -77,7 +77,7 @@ func Example_lambda() {
 	st, err := store.New(store.Config{Client: dynamodb.NewFromConfig(cfg), Pipeline: p, Events: "events", Aggregates: "totals"})
 	check(err)
 
-	in := &handler.Ingest{Plan: p, Store: st, Quarantine: handler.SQS(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))}
+	in := &handler.Ingest{Pipeline: p, Store: st, Quarantine: handler.NewQuarantine(sqs.NewFromConfig(cfg), os.Getenv("INGOT_QUARANTINE_URL"))}
 	in.OnResult = func(_ context.Context, o handler.Outcome) { fmt.Println(o.Message.MessageId, o.Verdict) }
 	lambda.Start(in.Handle)
 }

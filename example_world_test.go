@@ -80,7 +80,7 @@ func (w *exampleWorld) deploy(change func(*pipeline.Spec)) {
 
 // count is the streams function.
 func (w *exampleWorld) count(ctx context.Context, payload []byte) ([]byte, error) {
-	streams := &handler.Streams{Plan: w.plan, Store: w.store}
+	streams := &handler.Streams{Pipeline: w.plan, Store: w.store}
 	response, err := streams.Handle(ctx, payload)
 	if err != nil {
 		return nil, err

@@ -27,8 +27,8 @@ type Uploader interface {
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
-// S3 is an archive in a bucket.
-func S3(client Uploader, bucket string) Archive { return &s3Archive{client, bucket} }
+// NewArchive makes an archive in a bucket.
+func NewArchive(client Uploader, bucket string) Archive { return &s3Archive{client, bucket} }
 
 type s3Archive struct {
 	client Uploader

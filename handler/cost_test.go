@@ -116,7 +116,7 @@ func (w *world) agreeing() *store.Store {
 // The SDK's own come on top.
 func TestIngestAllocations(t *testing.T) {
 	w := newWorld(t, merchants)
-	in := &handler.Ingest{Plan: w.plan, Store: w.agreeing(), OnResult: func(_ context.Context, o handler.Outcome) {
+	in := &handler.Ingest{Pipeline: w.plan, Store: w.agreeing(), OnResult: func(_ context.Context, o handler.Outcome) {
 		if o.Verdict != event.Inserted {
 			t.Errorf("%s", o.Verdict)
 		}
@@ -141,7 +141,7 @@ func TestIngestAllocations(t *testing.T) {
 // The same for a change: from the batch's JSON to the updates of its aggregates.
 func TestStreamsAllocations(t *testing.T) {
 	w := newWorld(t, merchants)
-	s := &handler.Streams{Plan: w.plan, Store: w.agreeing(), OnBatch: func(_ context.Context, r handler.StreamsReport) {
+	s := &handler.Streams{Pipeline: w.plan, Store: w.agreeing(), OnBatch: func(_ context.Context, r handler.StreamsReport) {
 		if r.Updates != 20 || r.Unproven {
 			t.Errorf("%+v", r)
 		}

@@ -33,7 +33,7 @@ func TestQuarantineFillsARequest(t *testing.T) {
 			for _, size := range tt.sizes {
 				letters = append(letters, handler.Letter{Body: strings.Repeat("x", size)})
 			}
-			for i, err := range handler.SQS(e.SQS(), url).Send(context.Background(), letters) {
+			for i, err := range handler.NewQuarantine(e.SQS(), url).Send(context.Background(), letters) {
 				if err != nil {
 					t.Errorf("letter %d: %v", i, err)
 				}

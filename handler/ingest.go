@@ -21,8 +21,8 @@ import (
 // Ingest stores the events of SQS messages. Handle is safe for concurrent use; the fields must not change
 // once it runs.
 type Ingest struct {
-	Plan  *pipeline.Pipeline
-	Store *store.Store
+	Pipeline *pipeline.Pipeline
+	Store    *store.Store
 	// Quarantine takes what can never be stored. Nil: such messages are failures, and SQS's own redrive
 	// carries them to the dead-letter queue.
 	Quarantine Quarantine
@@ -62,7 +62,7 @@ type IngestReport struct {
 // Handle is the Lambda handler. It returns an error only for an event that is not from SQS, and where the secret of
 // hmac is missing, is not the one that the tables were filled with, or cannot be checked: such a batch comes back whole.
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
-	if err := in.Plan.Ready(); err != nil {
+	if err := in.Pipeline.Ready(); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 	}
 	for i := range e.Records {
@@ -153,7 +153,7 @@ func (b *ingestBatch) standard() {
 
 // plan makes the message's item. False: there is none, and the refusal says whether that can change.
 func (b *ingestBatch) plan(o *Outcome) bool {
-	item, err := b.Plan.Plan(open(o.Message))
+	item, err := b.Pipeline.Plan(open(o.Message))
 	if err == nil {
 		o.Item = item
 		return true
@@ -272,5 +272,5 @@ func (b *ingestBatch) attrs(o *Outcome) []slog.Attr {
 		eventType = o.Item.Type
 	}
 	return append([]slog.Attr{slog.String("messageId", o.Message.MessageId), slog.String("verdict", o.Verdict.String()),
-		slog.String("reason", string(o.Refusal.Reason))}, keyAttrs(o.Refusal.Key, b.Plan.HidesKeys(eventType))...)
+		slog.String("reason", string(o.Refusal.Reason))}, keyAttrs(o.Refusal.Key, b.Pipeline.HidesKeys(eventType))...)
 }

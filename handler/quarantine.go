@@ -46,13 +46,13 @@ type Sender interface {
 	SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
 }
 
-// SQS is a quarantine in the queue at url, a standard queue.
-func SQS(client Sender, url string) Quarantine {
+// NewQuarantine makes a quarantine in the queue at url, a standard queue.
+func NewQuarantine(client Sender, url string) Quarantine {
 	return &sqsQuarantine{client: client, url: url, env: env.Env{}.Real()}
 }
 
-// SQSIn is SQS in a world of its own, for simulations.
-func SQSIn(e env.Env, client Sender, url string) Quarantine {
+// NewQuarantineIn is [NewQuarantine] in a world of its own, for simulations.
+func NewQuarantineIn(e env.Env, client Sender, url string) Quarantine {
 	return &sqsQuarantine{client: client, url: url, env: e.Real()}
 }
 

@@ -377,7 +377,7 @@ func TestBatchUnderAnotherSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := *w.ingest
-	other.Plan, other.Store = plan, st
+	other.Pipeline, other.Store = plan, st
 	for range 2 {
 		if answer, err := other.Handle(deadline(t), messages(body(person()), "poison")); !errors.Is(err, store.ErrOtherSecret) || len(answer.BatchItemFailures) > 0 {
 			t.Errorf("%v %v", answer, err)

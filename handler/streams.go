@@ -23,8 +23,8 @@ import (
 // Streams keeps the totals from the events table's stream and archives what time to live removes. Call
 // Store.Start before the first batch. Handle is safe for concurrent use.
 type Streams struct {
-	Plan  *pipeline.Pipeline
-	Store *store.Store
+	Pipeline *pipeline.Pipeline
+	Store    *store.Store
 	// Quarantine takes records that cannot be understood and updates that the table refuses for good. Nil:
 	// such a record fails its batch, and blocks its shard until a person acts.
 	Quarantine Quarantine
@@ -80,7 +80,7 @@ type StreamResponse struct {
 // a pipe knows a record by its eventID and does not say whether it begins again there or sends that one alone.
 func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamResponse, error) {
 	response := StreamResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-	if err := s.Plan.Ready(); err != nil {
+	if err := s.Pipeline.Ready(); err != nil {
 		return response, fmt.Errorf("streams: %w", err)
 	}
 	e, err := readStreamEvent(payload)
@@ -223,7 +223,7 @@ func (b *streamBatch) decode(e *streamEvent) error {
 		if b.created.IsZero() {
 			b.created = change.Created
 		}
-		if change.Stamp > b.Plan.Epoch() {
+		if change.Stamp > b.Pipeline.Epoch() {
 			b.ahead = append(b.ahead, oddRecord{change, record.raw(), GivenUp, err})
 			continue
 		}
@@ -253,14 +253,14 @@ func (b *streamBatch) giveUp(ctx context.Context) error {
 	for _, r := range b.ahead {
 		c := &r.change
 		if c.Sequence.IsZero() {
-			return fmt.Errorf("a record without a sequence number carries epoch %d and this function's pipeline.yaml is at %d", c.Stamp, b.Plan.Epoch())
+			return fmt.Errorf("a record without a sequence number carries epoch %d and this function's pipeline.yaml is at %d", c.Stamp, b.Pipeline.Epoch())
 		}
 		given, cost, err := tables.Of(b.Store).GivenUp(ctx, c.Lane, c.Sequence)
 		b.rep.Cost.Add(cost)
 		if err != nil {
 			return fmt.Errorf("record %s carries epoch %d; whether it is given up could not be read: %w", c.Sequence, c.Stamp, err)
 		}
-		why := fmt.Errorf("an item (%s) carries epoch %d and this function's pipeline.yaml is at %d", keyText(c.Key, b.Plan.HidesKeys(typeOf(c))), c.Stamp, b.Plan.Epoch())
+		why := fmt.Errorf("an item (%s) carries epoch %d and this function's pipeline.yaml is at %d", keyText(c.Key, b.Pipeline.HidesKeys(typeOf(c))), c.Stamp, b.Pipeline.Epoch())
 		if !given {
 			return fmt.Errorf("%w; deploy the streams function with the newer pipeline.yaml, before the ingest function. If no pipeline.yaml has that epoch, "+
 				"give record %s up with PK %s in the aggregates table, as the operating guide says under \"A stamp of no pipeline\"", why, c.Sequence, lanes.GivenUpKey(c.Lane, c.Sequence).PK)
@@ -328,7 +328,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 	if item == nil {
 		return nil
 	}
-	c := b.Plan.Contributions(item)
+	c := b.Pipeline.Contributions(item)
 	for _, f := range c.Failed {
 		if h.failed[f.Def] == "" {
 			h.failed[f.Def] = b.uncomputable(item, f.Err)
@@ -348,7 +348,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 // uncomputable names an item from which a definition cannot be computed, and the reason. The detail is left out, since
 // it may quote the payload.
 func (b *streamBatch) uncomputable(item *event.Item, err error) string {
-	text := keyText(item.Key, b.Plan.HidesKeys(item.Type))
+	text := keyText(item.Key, b.Pipeline.HidesKeys(item.Type))
 	if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
 		text += " (" + string(refusal.Reason) + ")"
 	}

@@ -87,12 +87,12 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 		c := odd.change
 		letters = append(letters, &recordLetter{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN, ShardID: c.Lane.ShardID,
 			Sequences: []string{c.Sequence.String()}, Reason: string(odd.reason), Detail: odd.err.Error(), Record: odd.raw,
-			hidden: b.Plan.HidesKeys("")}) // the type of such a record cannot be relied on
+			hidden: b.Pipeline.HidesKeys("")}) // the type of such a record cannot be relied on
 	}
 	err := b.send(ctx, letters...)
 	if err == nil {
 		b.rep.Quarantined += len(letters)
-		cost, flagErr := tables.Of(b.Store).Flag(ctx, slices.Concat(b.Plan.Definitions(), tables.Of(b.Store).Newer()), b.created, b.odd[0].flag())
+		cost, flagErr := tables.Of(b.Store).Flag(ctx, slices.Concat(b.Pipeline.Definitions(), tables.Of(b.Store).Newer()), b.created, b.odd[0].flag())
 		b.rep.Cost.Add(cost)
 		err = flagErr
 	}
@@ -125,7 +125,7 @@ func (b *streamBatch) firstOdd() event.Sequence {
 
 // refused keeps an update that the table will never take.
 func (b *streamBatch) refused(ctx context.Context, u *lanes.Update, cause error) error {
-	l := &recordLetter{Reason: string(RefusedUpdate), Detail: awserr.Detail(cause), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK, hidden: b.Plan.HidesTotals(u.Def.Name)}
+	l := &recordLetter{Reason: string(RefusedUpdate), Detail: awserr.Detail(cause), Aggregate: u.Key.String(), PK: u.Key.PK, SK: u.Key.SK, hidden: b.Pipeline.HidesTotals(u.Def.Name)}
 	if len(b.changes) > 0 {
 		l.StreamARN, l.ShardID = b.changes[0].Lane.StreamARN, b.changes[0].Lane.ShardID
 	}

@@ -58,7 +58,7 @@ func TestPlannedRetryGoesBack(t *testing.T) {
 		"nothing settled": {func(*ingestBatch) {}, []string{"plain"}, "None!"},
 	} {
 		ctx := context.Background()
-		b := &ingestBatch{Ingest: &Ingest{Plan: p, Store: s}, env: env.Env{}.Real(), writing: ctx, sending: ctx}
+		b := &ingestBatch{Ingest: &Ingest{Pipeline: p, Store: s}, env: env.Env{}.Real(), writing: ctx, sending: ctx}
 		b.begin(make([]events.SQSMessage, len(c.types)))
 		for i, typ := range c.types {
 			*b.outcomes[i].Message = events.SQSMessage{MessageId: fmt.Sprint(i), Body: fmt.Sprintf(`{"type":%q,"id":"%d","at":%q}`, typ, i, time.Now().Format(time.RFC3339))}
@@ -85,11 +85,11 @@ func TestPlannedRetryGoesBack(t *testing.T) {
 func TestRefusesAPipelineWithoutItsSecret(t *testing.T) {
 	p, s := unready(t)
 	e := events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: `{"type":"plain","id":"1","at":"2099-03-01T10:00:00Z"}`}}}
-	_, err := (&Ingest{Plan: p, Store: s}).Handle(context.Background(), e)
+	_, err := (&Ingest{Pipeline: p, Store: s}).Handle(context.Background(), e)
 	if !errors.Is(err, pipeline.ErrNoSecret) || !strings.HasPrefix(err.Error(), "ingest: ") {
 		t.Errorf("ingest: %v", err)
 	}
-	_, err = (&Streams{Plan: p, Store: s}).Handle(context.Background(), json.RawMessage(`{"Records":[]}`))
+	_, err = (&Streams{Pipeline: p, Store: s}).Handle(context.Background(), json.RawMessage(`{"Records":[]}`))
 	if !errors.Is(err, pipeline.ErrNoSecret) || !strings.HasPrefix(err.Error(), "streams: ") {
 		t.Errorf("streams: %v", err)
 	}

@@ -72,8 +72,8 @@ func (w *world) deploy(spec pipeline.Spec) {
 	if err := w.store.Start(ctx); err != nil {
 		w.Fatal(err)
 	}
-	quarantine := handler.SQSIn(w.env, w.sqs, w.quarantine)
-	w.streams = &handler.Streams{Plan: w.plan, Store: w.store, Quarantine: quarantine, Archive: handler.S3(w.s3, w.bucket), Env: w.env,
+	quarantine := handler.NewQuarantineIn(w.env, w.sqs, w.quarantine)
+	w.streams = &handler.Streams{Pipeline: w.plan, Store: w.store, Quarantine: quarantine, Archive: handler.NewArchive(w.s3, w.bucket), Env: w.env,
 		OnBatch: func(_ context.Context, r handler.StreamsReport) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -83,7 +83,7 @@ func (w *world) deploy(spec pipeline.Spec) {
 			w.counted.Archived += r.Archived
 			w.counted.Behind += r.Behind
 		}}
-	w.ingest = &handler.Ingest{Plan: w.plan, Store: w.store, Quarantine: quarantine, Env: w.env,
+	w.ingest = &handler.Ingest{Pipeline: w.plan, Store: w.store, Quarantine: quarantine, Env: w.env,
 		OnResult: func(_ context.Context, o handler.Outcome) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -97,7 +97,7 @@ func (w *world) storeOf(p *pipeline.Pipeline) (*store.Store, error) {
 
 // quarantineAt points both functions at a quarantine queue.
 func (w *world) quarantineAt(url string) {
-	w.ingest.Quarantine = handler.SQSIn(w.env, w.sqs, url)
+	w.ingest.Quarantine = handler.NewQuarantineIn(w.env, w.sqs, url)
 	w.streams.Quarantine = w.ingest.Quarantine
 }
 

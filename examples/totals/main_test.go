@@ -79,7 +79,7 @@ func (w *world) deploy(text string) {
 
 // count is the streams function.
 func (w *world) count(ctx context.Context, payload []byte) ([]byte, error) {
-	response, err := (&handler.Streams{Plan: w.plan, Store: w.store}).Handle(ctx, payload)
+	response, err := (&handler.Streams{Pipeline: w.plan, Store: w.store}).Handle(ctx, payload)
 	if err != nil {
 		return nil, err
 	}

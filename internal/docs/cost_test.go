@@ -134,7 +134,7 @@ func (w *costWorld) count(t *testing.T) embedded.Usage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	streams := &handler.Streams{Plan: w.plan, Store: w.store}
+	streams := &handler.Streams{Pipeline: w.plan, Store: w.store}
 	handle := func(ctx context.Context, payload []byte) ([]byte, error) {
 		response, err := streams.Handle(ctx, payload)
 		if err != nil {

@@ -87,13 +87,13 @@ func TestLetters(t *testing.T) {
 			}
 			q := &kept{}
 			if strings.HasPrefix(c.file, "streams") {
-				_, err = (&handler.Streams{Plan: e.Pipeline, Store: st, Quarantine: q, Env: world}).Handle(t.Context(), text)
+				_, err = (&handler.Streams{Pipeline: e.Pipeline, Store: st, Quarantine: q, Env: world}).Handle(t.Context(), text)
 			} else {
 				var batch events.SQSEvent
 				if err := json.Unmarshal(text, &batch); err != nil {
 					t.Fatal(err)
 				}
-				_, err = (&handler.Ingest{Plan: e.Pipeline, Store: st, Quarantine: q, Env: world}).Handle(t.Context(), batch)
+				_, err = (&handler.Ingest{Pipeline: e.Pipeline, Store: st, Quarantine: q, Env: world}).Handle(t.Context(), batch)
 			}
 			if err != nil || len(q.letters) != 1 {
 				t.Fatalf("%d letters, %v, of %s", len(q.letters), err, s.Queue)

@@ -70,13 +70,13 @@ func (b *backend) tables() store.Client {
 }
 
 func (b *backend) quarantine(url string) handler.Quarantine {
-	return handler.SQS(lateSender{sync.OnceValue(func() *sqs.Client {
+	return handler.NewQuarantine(lateSender{sync.OnceValue(func() *sqs.Client {
 		return sqs.NewFromConfig(b.config, func(o *sqs.Options) { o.RetryMaxAttempts = once })
 	})}, url)
 }
 
 func (b *backend) archive(bucket string) handler.Archive {
-	return handler.S3(lateUploader{sync.OnceValue(func() *s3.Client {
+	return handler.NewArchive(lateUploader{sync.OnceValue(func() *s3.Client {
 		return s3.NewFromConfig(b.config, func(o *s3.Options) {
 			o.RetryMaxAttempts = once
 			// An emulator's host name does not resolve with a bucket in front of it.

@@ -91,6 +91,10 @@ func (b *backend) env() env.Env { return env.Env{Now: b.now} }
 
 func (b *backend) tables() store.Client { return b.engine.DynamoDB() }
 
-func (b *backend) quarantine(string) handler.Quarantine { return handler.SQS(b.engine.SQS(), b.queue) }
+func (b *backend) quarantine(string) handler.Quarantine {
+	return handler.NewQuarantine(b.engine.SQS(), b.queue)
+}
 
-func (b *backend) archive(bucket string) handler.Archive { return handler.S3(b.engine.S3(), bucket) }
+func (b *backend) archive(bucket string) handler.Archive {
+	return handler.NewArchive(b.engine.S3(), bucket)
+}

@@ -54,7 +54,7 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 	if err != nil {
 		return nil, err
 	}
-	in := &handler.Ingest{Plan: plan, Store: st, Env: b.env(), Log: p.Log}
+	in := &handler.Ingest{Pipeline: plan, Store: st, Env: b.env(), Log: p.Log}
 	if s.quarantine != "" {
 		in.Quarantine = b.quarantine(s.quarantine)
 	}
@@ -101,7 +101,7 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	if err := st.Start(starting); err != nil {
 		return nil, err
 	}
-	h := &handler.Streams{Plan: plan, Store: st, Env: b.env(), Log: p.Log}
+	h := &handler.Streams{Pipeline: plan, Store: st, Env: b.env(), Log: p.Log}
 	if s.quarantine != "" {
 		h.Quarantine = b.quarantine(s.quarantine)
 	}

@@ -122,10 +122,10 @@ func (w *World) sandboxFor(function string) *sandbox {
 	}
 	env := w.envOff(s.skew)
 	s.store = w.storeWith(client{w}, s.plan, env)
-	quarantine := handler.SQSIn(env, sender{w, epoch}, w.quarantineURL)
-	s.ingest = &handler.Ingest{Plan: s.plan, Store: s.store, Quarantine: quarantine, Env: env,
+	quarantine := handler.NewQuarantineIn(env, sender{w, epoch}, w.quarantineURL)
+	s.ingest = &handler.Ingest{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Env: env,
 		OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}
-	s.streams = &handler.Streams{Plan: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.S3(uploader{w}, bucket), Env: env}
+	s.streams = &handler.Streams{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.NewArchive(uploader{w}, bucket), Env: env}
 	w.sandboxes = append(w.sandboxes, s)
 	return s
 }

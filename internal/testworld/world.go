@@ -57,17 +57,17 @@ func (w *World) StoreConfig(p *pipeline.Pipeline) store.Config {
 
 // Ingest is an ingest function without hooks.
 func (w *World) Ingest(p *pipeline.Pipeline, st *store.Store) *handler.Ingest {
-	return &handler.Ingest{Plan: p, Store: st, Quarantine: w.Letters(), Env: w.Env}
+	return &handler.Ingest{Pipeline: p, Store: st, Quarantine: w.Letters(), Env: w.Env}
 }
 
 // Streams is a streams function without hooks.
 func (w *World) Streams(p *pipeline.Pipeline, st *store.Store) *handler.Streams {
-	return &handler.Streams{Plan: p, Store: st, Quarantine: w.Letters(), Archive: handler.S3(w.Engine.S3(), stack.Bucket), Env: w.Env}
+	return &handler.Streams{Pipeline: p, Store: st, Quarantine: w.Letters(), Archive: handler.NewArchive(w.Engine.S3(), stack.Bucket), Env: w.Env}
 }
 
 // Letters is the way into the quarantine queue.
 func (w *World) Letters() handler.Quarantine {
-	return handler.SQSIn(w.Env, w.Engine.SQS(), w.Quarantine)
+	return handler.NewQuarantineIn(w.Env, w.Engine.SQS(), w.Quarantine)
 }
 
 // MapQueue connects the queue to a function. What c leaves out of its client, its queue and its function's timeout and

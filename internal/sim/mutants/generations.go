@@ -11,7 +11,7 @@ func generations() []Mutant {
 		},
 		{
 			Name: "newer-stamp-ignored", What: "old code counts what newer code has stamped", Defends: "C3 I8", Checks: counting,
-			Edits: []Edit{{"handler.streamBatch.decode", `change.Stamp > b.Plan.Epoch()`, `change.Stamp > b.Plan.Epoch()+1000`}},
+			Edits: []Edit{{"handler.streamBatch.decode", `change.Stamp > b.Pipeline.Epoch()`, `change.Stamp > b.Pipeline.Epoch()+1000`}},
 		},
 		{
 			Name: "behind-not-marked", What: "an image below the generation leaves no trace on its head", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},

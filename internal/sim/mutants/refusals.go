@@ -46,7 +46,7 @@ func refusals() []Mutant {
 		},
 		{
 			Name: "record-before-stamp", What: "a record that cannot be read is odd, whatever newer pipeline has stamped it", Defends: "C3 I7", Checks: []sim.Check{sim.Undeserved},
-			Edits: []Edit{{"handler.streamBatch.decode", `change.Stamp > b.Plan.Epoch()`, `err == nil && change.Stamp > b.Plan.Epoch()`}},
+			Edits: []Edit{{"handler.streamBatch.decode", `change.Stamp > b.Pipeline.Epoch()`, `err == nil && change.Stamp > b.Pipeline.Epoch()`}},
 		},
 		{
 			Name: "given-up-in-another-lane", What: "an item X# of another lane gives a record up, too", Defends: "C3 I7", Checks: []sim.Check{sim.Undeserved},
@@ -59,7 +59,7 @@ func refusals() []Mutant {
 		},
 		{
 			Name: "given-up-unflagged", What: "a record that is given up leaves no flag on the heads", Defends: "I7", Checks: unkept,
-			Edits: []Edit{{"handler.streamBatch.quarantineOdd", `tables.Of(b.Store).Flag(ctx, slices.Concat(b.Plan.Definitions(), tables.Of(b.Store).Newer()),`, `tables.Of(b.Store).Flag(ctx, unlessGivenUp(b.odd, slices.Concat(b.Plan.Definitions(), tables.Of(b.Store).Newer())),`}},
+			Edits: []Edit{{"handler.streamBatch.quarantineOdd", `tables.Of(b.Store).Flag(ctx, slices.Concat(b.Pipeline.Definitions(), tables.Of(b.Store).Newer()),`, `tables.Of(b.Store).Flag(ctx, unlessGivenUp(b.odd, slices.Concat(b.Pipeline.Definitions(), tables.Of(b.Store).Newer())),`}},
 			Helpers: []Helper{{"handler", `import "github.com/ingot-events/ingot/aggregate"
 
 func unlessGivenUp(odd []oddRecord, defs []*aggregate.Definition) []*aggregate.Definition {
