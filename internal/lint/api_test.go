@@ -1,0 +1,245 @@
+package lint
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the list of exported names anew")
+
+const golden = "testdata/api.txt"
+
+// publicPackages are the folders of the packages that other modules can import and are meant to.
+func publicPackages(t *testing.T) []string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-f", "{{.Name}} {{.ImportPath}}", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list ./...: %v", err)
+	}
+	var folders []string
+	for line := range strings.Lines(string(out)) {
+		name, importPath, _ := strings.Cut(strings.TrimSpace(line), " ")
+		folder := strings.TrimPrefix(strings.TrimPrefix(importPath+"/", module), "/")
+		first, _, _ := strings.Cut(folder, "/")
+		if name == "main" || slices.Contains([]string{"internal", "integration", "events", "scripts", "cmd", "examples"}, first) {
+			continue
+		}
+		folders = append(folders, strings.TrimSuffix(folder, "/"))
+	}
+	return folders
+}
+
+// filesOf are the parsed files of a folder: those of the package, and its tests.
+func filesOf(t *testing.T, folder string) (code, tests []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("../..", folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			tests = append(tests, file)
+		} else {
+			code = append(code, file)
+		}
+	}
+	return code, tests
+}
+
+// api collects the exported names of a package, and where they name a type of an internal package.
+type api struct {
+	names []string
+	leaks []string
+}
+
+func (a *api) file(file *ast.File) {
+	inside := map[string]bool{} // the names of its internal imports
+	for _, spec := range file.Imports {
+		if p, _ := strconv.Unquote(spec.Path.Value); strings.Contains(p, "/internal/") {
+			inside[path.Base(p)] = true
+			if spec.Name != nil {
+				inside[spec.Name.Name] = true
+			}
+		}
+	}
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			a.function(d, inside)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				a.spec(d.Tok, spec, inside)
+			}
+		}
+	}
+}
+
+func (a *api) function(d *ast.FuncDecl, inside map[string]bool) {
+	name := d.Name.Name
+	if d.Recv != nil {
+		receiver := d.Recv.List[0].Type
+		if star, is := receiver.(*ast.StarExpr); is {
+			receiver = star.X
+		}
+		ident, is := receiver.(*ast.Ident)
+		if !is || !ident.IsExported() {
+			return
+		}
+		name = ident.Name + "." + name
+	}
+	if d.Name.IsExported() {
+		a.add("func", name, d.Type, inside)
+	}
+}
+
+func (a *api) spec(token token.Token, spec ast.Spec, inside map[string]bool) {
+	switch s := spec.(type) {
+	case *ast.ValueSpec:
+		for _, name := range s.Names {
+			if name.IsExported() {
+				a.add(token.String(), name.Name, s.Type, inside)
+			}
+		}
+	case *ast.TypeSpec:
+		if !s.Name.IsExported() {
+			return
+		}
+		list, is := (*ast.FieldList)(nil), false
+		switch t := s.Type.(type) {
+		case *ast.StructType:
+			list, is = t.Fields, true
+		case *ast.InterfaceType:
+			list, is = t.Methods, true
+		}
+		if !is {
+			a.add("type", s.Name.Name, s.Type, inside)
+			return
+		}
+		a.add("type", s.Name.Name, nil, inside)
+		for _, field := range list.List {
+			for _, name := range field.Names {
+				if name.IsExported() {
+					a.add("field", s.Name.Name+"."+name.Name, field.Type, inside)
+				}
+			}
+		}
+	}
+}
+
+func (a *api) add(kind, name string, of ast.Node, inside map[string]bool) {
+	a.names = append(a.names, kind+" "+name)
+	if of == nil || of == ast.Expr(nil) {
+		return
+	}
+	ast.Inspect(of, func(n ast.Node) bool {
+		if s, is := n.(*ast.SelectorExpr); is {
+			if x, is := s.X.(*ast.Ident); is && inside[x.Name] {
+				a.leaks = append(a.leaks, fmt.Sprintf("%s %s names %s.%s", kind, name, x.Name, s.Sel.Name))
+			}
+		}
+		return true
+	})
+}
+
+// The exported names of the public packages are those of a list. To add or to take away one is a decision, which the
+// list makes visible.
+func TestExportedNamesAreListed(t *testing.T) {
+	var got bytes.Buffer
+	for _, folder := range publicPackages(t) {
+		code, _ := filesOf(t, folder)
+		var a api
+		for _, file := range code {
+			a.file(file)
+		}
+		slices.Sort(a.names)
+		name := folder
+		if name == "" {
+			name = "ingot"
+		}
+		fmt.Fprintf(&got, "%s\n\t%s\n", name, strings.Join(slices.Compact(a.names), "\n\t"))
+		for _, leak := range a.leaks {
+			t.Errorf("%s: %s, which is internal, so that nobody who uses the library can write it; make it public, or keep it out of the signature", name, leak)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := strings.Split(string(want), "\n")
+	for _, line := range strings.Split(got.String(), "\n") {
+		if !slices.Contains(listed, line) {
+			t.Errorf("new: %s", strings.TrimSpace(line))
+		}
+	}
+	if got.String() != string(want) {
+		t.Error("the exported names of the public packages are not those of internal/lint/testdata/api.txt; " +
+			"if a user of the library needs the change, run: go test -run TestExportedNames ./internal/lint -update")
+	}
+}
+
+// Each public package says what it is for, and shows it in an example that runs.
+func TestPublicPackagesAreExplained(t *testing.T) {
+	for _, folder := range publicPackages(t) {
+		code, tests := filesOf(t, folder)
+		if !slices.ContainsFunc(code, func(f *ast.File) bool { return f.Doc != nil && len(f.Doc.Text()) > 100 }) {
+			t.Errorf("package %q has no comment that says what it is for", folder)
+		}
+		if !slices.ContainsFunc(tests, hasExample) {
+			t.Errorf("package %q has no example that runs: write a function Example… that ends with an // Output: comment", folder)
+		}
+	}
+}
+
+// hasExample reports whether a file has an example that go test runs and compares.
+func hasExample(file *ast.File) bool {
+	return slices.ContainsFunc(file.Decls, func(decl ast.Decl) bool {
+		d, is := decl.(*ast.FuncDecl)
+		return is && strings.HasPrefix(d.Name.Name, "Example") && slices.ContainsFunc(file.Comments, func(c *ast.CommentGroup) bool {
+			return c.Pos() > d.Body.Lbrace && c.End() < d.Body.Rbrace && strings.HasPrefix(c.Text(), "Output:")
+		})
+	})
+}
+
+func TestInternalTypesInTheAPIAreFound(t *testing.T) {
+	for source, want := range map[string]string{
+		"func F(b *lanes.Batch) {}":          "func F names lanes.Batch",
+		"func (t *T) M() lanes.Mark":         "func T.M names lanes.Mark",
+		"type T struct { Mark *lanes.Mark }": "field T.Mark names lanes.Mark",
+		"type T map[string]lanes.Mark":       "type T names lanes.Mark",
+		"func (t *t) M() lanes.Mark":         "",
+		"type T struct { mark lanes.Mark }":  "",
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nimport \"x/internal/lanes\"\n"+source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a api
+		a.file(file)
+		if got := strings.Join(a.leaks, "\n"); got != want {
+			t.Errorf("%s: %q, want %q", source, got, want)
+		}
+	}
+}
