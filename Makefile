@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test race lint bench bench-large cold build deployable deploy fuzz sim mutants
+.PHONY: help demo test test-all race lint bench bench-large cold build deployable deploy fuzz sim mutants
 
 T ?= 30s
 CONFIG = default
@@ -12,8 +12,11 @@ demo: ## run the whole pipeline in one process on a week of earthquakes
 	go run ./cmd/ingot demo
 
 # TESTFLAGS is empty except in CI, which needs the machine-readable form of this same run.
-test: ## go test ./... (Go alone is enough; Docker tests skip without Docker)
+test: ## go test ./... (Go alone is enough; Docker tests skip without Docker, long ones always)
 	go test $(strip $(TESTFLAGS) ./...)
+
+test-all: export INGOT_TEST_ALL = 1
+test-all: test ## make test with the tests that take long (CI runs these)
 
 race: ## the short tests under the race detector (needs gcc)
 	CGO_ENABLED=1 go test -race -short ./...

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/integration/endpoint"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/internal/wire"
 )
 
@@ -26,9 +27,7 @@ type clients struct {
 // findClients starts an endpoint. Without the clients that scripts/awscli.sh installs, the test is skipped.
 func findClients(t *testing.T) *clients {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short: no AWS CLI and no boto3; run without -short")
-	}
+	slow.Test(t, "it starts the AWS CLI many times")
 	installed, err := filepath.Glob(filepath.Join("..", ".cache", "awscli-*", "complete"))
 	if err != nil {
 		t.Fatal(err)

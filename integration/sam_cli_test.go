@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/slow"
 )
 
 const (
@@ -34,10 +35,8 @@ type samCLI struct {
 // base image, the test is skipped as those that need LocalStack are.
 func findSAM(t *testing.T) *samCLI {
 	t.Helper()
+	slow.Test(t, "it builds or invokes with the SAM CLI")
 	required := os.Getenv(endpoint.RequiredVariable) == "1"
-	if testing.Short() && !required {
-		t.Skip("short: no sam local invoke; run without -short")
-	}
 	absent := t.Skip
 	if required {
 		absent = t.Fatal

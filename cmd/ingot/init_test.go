@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/scaffold"
+	"github.com/ingot-events/ingot/internal/slow"
 )
 
 // inRepository runs a command in a repository that init has made.
@@ -26,9 +27,7 @@ func inRepository(t *testing.T, dir string, command ...string) string {
 // A new repository builds and its tests pass; check, explain and demo find nothing wrong with it; and it is
 // what this version writes.
 func TestInitMakesARepository(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a repository")
-	}
+	slow.Test(t, "it builds and tests two repositories")
 	sample := filepath.Join(t.TempDir(), "sample.ndjson")
 	write(t, sample, samples)
 	for name, args := range map[string][]string{"small": nil, "proposed": {"--from", sample}} {

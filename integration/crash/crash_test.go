@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/slow"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -44,6 +45,8 @@ func TestKilled(t *testing.T) {
 	seed := seedOf(t)
 	switch {
 	case *kills == 0 && e.Name == "localstack":
+		*kills = 60
+	case *kills == 0 && !slow.All():
 		*kills = 60
 	case *kills == 0:
 		*kills = 300

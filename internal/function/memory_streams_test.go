@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/slow"
 )
 
 const readings = `ingot: 1
@@ -36,9 +37,7 @@ aggregates:
 // A batch counted by receipts that meets the largest totals the table can hold, three of them for each change, must fit
 // the smallest function. A cancelled transaction could bring 75 of them back at once.
 func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a binary with the go command, which -short leaves out")
-	}
+	slow.Test(t, "it fills the smallest function's memory")
 	dir := t.TempDir()
 	binary, plan := filepath.Join(dir, "streams"), filepath.Join(dir, "pipeline.yaml")
 	if err := runtimeapi.Build(t.Context(), "../../cmd/streams", binary, ""); err != nil {

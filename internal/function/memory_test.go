@@ -22,6 +22,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/slow"
 )
 
 // The smallest function that template.yaml allows, in MB. Lambda ends a process that takes more.
@@ -31,9 +32,7 @@ const smallest = 256
 // meet the largest items that the table can hold. The limit is told to the process and not enforced here, so the test
 // asks the kernel what it really took.
 func TestWorstBatchesFitSmallestFunction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a binary with the go command, which -short leaves out")
-	}
+	slow.Test(t, "it fills the smallest function's memory many times")
 	binary := filepath.Join(t.TempDir(), "ingest")
 	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
 		t.Fatal(err)

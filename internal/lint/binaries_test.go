@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/slow"
 )
 
 // module is the prefix of this repository's own packages.
@@ -42,6 +44,7 @@ func TestFunctionsCarryNoTestCode(t *testing.T) {
 
 // What only people and tools ask of a pipeline stands in a package that the functions need: the linker leaves it out.
 func TestFunctionsDescribeNothing(t *testing.T) {
+	slow.Test(t, "it builds a function")
 	binary := filepath.Join(t.TempDir(), "ingest")
 	build := exec.Command("go", "build", "-tags=lambda.norpc", "-o", binary, "./cmd/ingest")
 	build.Dir = "../.."

@@ -13,7 +13,7 @@ import (
 // has its place below everything that it imports and above everything that imports it.
 var layers = []string{
 	// For tests alone.
-	"internal/testclock", "internal/sampleshop", "internal/corpus",
+	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow",
 	// What an event is, and what it adds to which total: pure.
 	"event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "pipeline",
 	"internal/reserved",

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/slow"
 )
 
 func TestMutantsAreComplete(t *testing.T) {
@@ -80,9 +82,7 @@ func TestMutantsApply(t *testing.T) {
 
 // TestMutantsBuild: what all of them make of our source, together, is a program.
 func TestMutantsBuild(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds with the go command, which -short leaves out")
-	}
+	slow.Test(t, "it builds all mutants")
 	root, err := moduleRoot(t.Context())
 	if err != nil {
 		t.Fatal(err)
