@@ -21,6 +21,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/wire"
 )
 
 func TestPace(t *testing.T) {
@@ -102,7 +103,9 @@ func TestBoundedAnswer(t *testing.T) {
 		_, _ = w.Write(body)
 	}))
 	defer server.Close()
-	client := dynamodb.New(dynamodb.Options{Region: "eu-central-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
+	whole := wire.Client()
+	defer whole.CloseIdleConnections()
+	client := dynamodb.New(dynamodb.Options{Region: "eu-central-1", BaseEndpoint: &server.URL, HTTPClient: whole, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
 		DisableValidateResponseChecksum: true})
 	in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"totals": {Keys: []image{keyImage(event.Key{PK: "a", SK: "b"})}}}}
 	for _, c := range []struct {
@@ -114,7 +117,7 @@ func TestBoundedAnswer(t *testing.T) {
 		asked.Store(0)
 		out, err := client.BatchGetItem(t.Context(), in, bounded)
 		if a := classify(err); a.outcome != c.want || (c.want == unknown && asked.Load() != 1) || errors.Is(err, errTooLarge) != (c.want == unknown) {
-			t.Errorf("%d bytes: %v after %d requests (%v)", c.size, a.outcome, asked.Load(), err)
+			t.Fatalf("%d bytes: %v after %d requests (%v)", c.size, a.outcome, asked.Load(), err)
 		}
 		if c.want == done && len(textOf(out.Responses["totals"][0]["PK"])) != c.size {
 			t.Error("the answer is not whole")
