@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -127,7 +129,9 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			ExpressionAttributeNames map[string]string
 		}
 	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+	if err := json.NewDecoder(r.Body).Decode(&in); errors.Is(err, io.ErrUnexpectedEOF) {
+		return // the function's time is over, and it has given this request up
+	} else if err != nil {
 		f.t.Error(err)
 	}
 	out := map[string]any{}
