@@ -26,8 +26,9 @@ func (w *world) batch(statements ...types.BatchStatementRequest) (*dynamodb.Batc
 	return w.db.BatchExecuteStatement(background, &dynamodb.BatchExecuteStatementInput{Statements: statements, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes})
 }
 
-// The capacity figures are the public conformance suite's capture: two inserts, three failures of 1, 1 and
-// 3 units: total 7 over arms that sum to 2.
+// TestBatchInsert expects the capacity figures that the public conformance suite captured. There
+// were two inserts and three failures, which cost 1, 1 and 3 units. The total is 7, but the arms
+// sum to 2.
 func TestBatchInsert(t *testing.T) {
 	for _, returns := range []bool{false, true} {
 		t.Run(fmt.Sprint("returns item ", returns), func(t *testing.T) {
@@ -119,7 +120,8 @@ func updating(pk, text string, parameters ...types.AttributeValue) types.BatchSt
 	return types.BatchStatementRequest{Statement: aws.String(text), Parameters: parameters, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
 }
 
-// Each statement stands alone in an answer that succeeds, INSERTs and UPDATEs beside each other.
+// TestBatchUpdate shows that each statement stands alone in an answer that succeeds. It mixes
+// INSERTs and UPDATEs.
 func TestBatchUpdate(t *testing.T) {
 	for _, returns := range []bool{false, true} {
 		t.Run(fmt.Sprint("returns item ", returns), func(t *testing.T) {
@@ -174,7 +176,7 @@ func TestBatchUpdateRefusals(t *testing.T) {
 		w.put(item(fmt.Sprint(pk), "-", attrs{"a": n("1")}))
 	}
 	for i, tt := range []struct {
-		text       string // what stands around WHERE PK = ? AND SK = ?
+		text       string // the text around WHERE PK = ? AND SK = ?
 		parameters []types.AttributeValue
 		want       string
 	}{
@@ -332,7 +334,8 @@ func TestTransactionRefusals(t *testing.T) {
 	expectInvalid(t, err, "clientRequestToken")
 }
 
-// A transaction puts at most 4 MB of items; those that it updates do not count.
+// TestTransactionOfLargeItems shows that a transaction puts at most 4 MB of items. The items that
+// it updates do not count.
 func TestTransactionOfLargeItems(t *testing.T) {
 	w := newWorld(t)
 	var puts, adds []types.TransactWriteItem

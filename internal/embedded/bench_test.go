@@ -22,7 +22,7 @@ func benchEngine(b *testing.B) *embedded.DynamoDB {
 	return db
 }
 
-// BenchmarkPutItem times the engine alone: the requests are built beforehand, a thousand at a time.
+// BenchmarkPutItem times the engine alone. It builds the requests beforehand, a thousand at a time.
 func BenchmarkPutItem(b *testing.B) {
 	db := benchEngine(b)
 	data := s(strings.Repeat("x", 400))

@@ -11,7 +11,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// sized is an item of exactly size bytes, in the index if index is not empty.
+// sized returns an item of exactly size bytes. The item is in the index if index is not empty.
 func sized(pk, index string, size int) attrs {
 	it := item(pk, "1", attrs{"v": s("")})
 	used := len("PK") + len(pk) + len("SK1") + len("v")
@@ -23,8 +23,8 @@ func sized(pk, index string, size int) attrs {
 	return it
 }
 
-// The index rows of this table are the captures of the public conformance suite: an entry that appears,
-// grows, shrinks, moves, goes, and an overwrite that changes nothing.
+// TestWriteUnits takes its index rows from the captures of the public conformance suite. In them an
+// entry appears, grows, shrinks, moves or goes, and one overwrite changes nothing.
 func TestWriteUnits(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -124,7 +124,8 @@ func TestReadUnits(t *testing.T) {
 	})
 }
 
-// Usage counts a call that Intercept refuses, and Sub takes snapshots apart.
+// TestUsage shows that Usage counts a call that Intercept refuses, and that Sub returns the
+// difference of two snapshots.
 func TestUsage(t *testing.T) {
 	w := newWorld(t)
 	before := w.e.Usage()

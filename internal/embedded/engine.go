@@ -12,38 +12,42 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/sqs"
 )
 
-// Config tells an Engine what it cannot know by itself. The zero value works.
+// Config sets up an [Engine]. The zero value works.
 type Config struct {
-	// Now is the engine's clock: stream record times, shard ages, visibility, retention, time to live.
-	// Default: time.Now. It must be safe for concurrent use and should not go backwards.
+	// Now is the engine's clock: stream record times, shard ages, visibility, retention, time to
+	// live. Default: time.Now. It must be safe for concurrent use and should not go backwards.
 	Now func() time.Time
-	// Seed fixes every random choice (shard ids, sequence numbers, message ids): the same calls in the
-	// same order with the same Seed and Now give the same answers.
+	// Seed fixes every random choice (shard ids, sequence numbers, message ids). The same calls in
+	// the same order with the same Seed and Now give the same answers.
 	Seed uint64
 	// Region and Account appear in ARNs and queue URLs. Defaults: us-east-1 and 000000000000.
 	Region, Account string
-	// QueueURL is the scheme and host of queue URLs. Default: https://sqs.REGION.amazonaws.com. A request may name
-	// a queue by any host: its account and name find it.
+	// QueueURL is the scheme and host of queue URLs. Default: https://sqs.REGION.amazonaws.com. A
+	// request may use any host in the URL of a queue: the engine finds the queue by account and
+	// name.
 	QueueURL string
 	// Partitions is the number of shards a new stream starts with. Default 2.
 	Partitions int
 	// RollAfter is the age at which an open shard is closed and continued by a child. Default 4 h;
 	// negative: shards never roll by themselves.
 	RollAfter time.Duration
-	// PartiQLReturnsItem makes a refused statement of a BatchExecuteStatement answer with Error.Item when the
-	// statement asks for ALL_OLD. What the service does is not proven, so callers are tested with both.
+	// PartiQLReturnsItem decides whether a refused statement of a BatchExecuteStatement answers
+	// with Error.Item when it asks for ALL_OLD. It is not proven what the service does, so callers
+	// are tested with both.
 	PartiQLReturnsItem bool
-	// Intercept, when set, is called around every client call. It may refuse before the call (return an
-	// error without calling), lose the answer (call, then return an error) or pass through. An error it
-	// returns is wrapped in *smithy.OperationError like the service's own.
+	// Intercept, when set, is called around every client call. It may refuse the call (return an
+	// error without calling), lose the answer (call, then return an error) or pass the call
+	// through. Its errors are wrapped in *smithy.OperationError, as the service's own errors are.
 	Intercept func(ctx context.Context, api string, input any, call func() (any, error)) (any, error)
-	// OnRecord, when set, is told of every stream record when it is written, in the order of the writes. The
-	// engine's lock is held: OnRecord must not call the engine. It must not change the record.
+	// OnRecord, when set, gets every stream record when it is written, in the order of the writes.
+	// It runs under the lock of the engine, so it must not call the engine. It must not change the
+	// record.
 	OnRecord func(shardID string, r types.Record)
-	// Behind, when set, lets reads be stale. It is asked at every read how many of the table's latest writes the
-	// replica lacks that answers it. A read that is not consistent is then answered as the table was before those
-	// writes; a consistent one is not affected. The engine remembers the writes of the last 5 s, 64 at most. Default:
-	// every read is current. The engine's lock is held: Behind must not call the engine.
+	// Behind, when set, makes reads stale. At every read it returns how many of the table's latest
+	// writes the replica lacks that answers. A read that is not consistent is then answered as the
+	// table was before those writes. A consistent read is not affected. The engine remembers the
+	// writes of the last 5 s, 64 at most. Default: every read is current. Behind runs under the
+	// lock of the engine, so it must not call the engine.
 	Behind func(Read) int
 }
 
@@ -69,7 +73,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// What the engine's parts declare and its users name.
+// These are the types of the engine's parts that its users name.
 type (
 	// DynamoDB is the client of the tables.
 	DynamoDB = dynamo.Client
@@ -79,9 +83,9 @@ type (
 	SQS = sqs.Client
 	// S3 is the client of the buckets.
 	S3 = s3.Client
-	// Read is what Config.Behind is told of a read.
+	// Read describes a read to Config.Behind.
 	Read = dynamo.Read
-	// Usage is what an engine was asked and what that would have been charged.
+	// Usage counts what an engine was asked, and what that would have cost.
 	Usage = api.Usage
 	// TableUsage is what one table was charged.
 	TableUsage = api.TableUsage
@@ -89,11 +93,12 @@ type (
 	UnsupportedError = api.UnsupportedError
 )
 
-// Oldest is a Behind that makes each read that is not consistent as stale as can be.
+// Oldest is a function for Config.Behind. It makes each read that is not consistent as stale as
+// possible.
 func Oldest(r Read) int { return r.Writes }
 
-// Engine holds tables, streams, queues and buckets in memory. It is safe for concurrent use; every
-// single-item operation is linearizable and a transaction is atomic.
+// Engine holds tables, streams, queues and buckets in memory. It is safe for concurrent use. Every
+// operation on a single item is linearizable, and a transaction is atomic.
 type Engine struct {
 	core    *api.Core
 	tables  *dynamo.Tables
@@ -125,23 +130,25 @@ func (e *Engine) SQS() *SQS { return e.queues.Client() }
 // S3 returns the client with the signatures of *s3.Client.
 func (e *Engine) S3() *S3 { return e.buckets.Client() }
 
-// Usage returns what the engine was asked so far.
+// Usage returns what the engine has been asked so far.
 func (e *Engine) Usage() Usage { return e.core.Meter.Usage() }
 
-// SweepExpired removes, from every table with a TTL attribute, the items whose time has come, as the
-// service does some time within days; their stream records carry its identity. It returns how many. Until
-// a sweep, an expired item is an item like any other. Removal costs no write units.
+// SweepExpired removes the items whose time has come, from every table with a TTL attribute. It
+// returns how many it removed. The service does this some time within days. The stream records of
+// these removals carry the identity of the service. Until a sweep, an expired item is like any
+// other item. Removal costs no write units.
 func (e *Engine) SweepExpired() int { return e.tables.SweepExpired() }
 
-// Sweep is SweepExpired for at most so many items of each table: a large table is swept in parts.
+// Sweep is like [Engine.SweepExpired], but removes at most most items of each table. So a large
+// table can be swept in parts.
 func (e *Engine) Sweep(most int) int { return e.tables.Sweep(most) }
 
-// RollShards closes every open shard of the table's stream and opens a child of each, as the service does
-// every few hours.
+// RollShards closes every open shard of the table's stream and opens a child of each. The service
+// does so every few hours.
 func (e *Engine) RollShards(tableName string) error { return e.tables.RollShards(tableName) }
 
-// Forget drops a table with all its items and leaves no record of it in its stream, which lives on as the service's
-// does. What the memory holds besides the items can be measured then.
+// Forget drops a table with all its items. It leaves no record of that in the stream, which lives
+// on as it does in the service. Afterwards one can measure what the memory holds besides the items.
 func (e *Engine) Forget(tableName string) error { return e.tables.Forget(tableName) }
 
 // SplitShard closes one open shard of the table's stream and opens two children.

@@ -76,8 +76,9 @@ var (
 	_, _ s3API      = (*s3.Client)(nil), (*embedded.S3)(nil)
 )
 
-// Every call refuses every input field that it does not implement. Calling each once with an empty input
-// also checks the lists of fields against the SDK's types.
+// TestEveryCall shows that every call refuses every input field that it does not implement. It also
+// calls each of them once with an empty input, which checks the lists of fields against the SDK's
+// types.
 func TestEveryCall(t *testing.T) {
 	e := embedded.New(embedded.Config{})
 	for api, client := range map[reflect.Type]any{
@@ -195,7 +196,8 @@ func TestIntercept(t *testing.T) {
 	}
 }
 
-// The same calls under the same seed give the same answers, to the last random id.
+// TestDeterminism shows that the same calls under the same seed give the same answers, down to the
+// last random id.
 func TestDeterminism(t *testing.T) {
 	run := func(seed uint64) string {
 		w := newWorld(t, func(c *embedded.Config) { c.Seed, c.RollAfter = seed, time.Minute })
@@ -247,7 +249,8 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// Writers race for the same keys: each insert is won once, and no ADD is lost.
+// TestConcurrency lets writers race for the same keys. One writer wins each insert, and no ADD is
+// lost.
 func TestConcurrency(t *testing.T) {
 	e := embedded.New(embedded.Config{})
 	db := e.DynamoDB()

@@ -13,8 +13,9 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzUpdate runs any update under any condition on one item: what is refused has changed nothing, and what is
-// done has left the key alone, has said what it wrote, and has written numbers that a table can hold.
+// FuzzUpdate runs any update under any condition on one item. A refused update has changed nothing.
+// An update that is done has not changed the key, has reported what it wrote, and has written only
+// numbers that a table can hold.
 func FuzzUpdate(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range [][2]string{

@@ -20,7 +20,7 @@ func text(v types.AttributeValue) string {
 	return ""
 }
 
-// pages runs a query to its end.
+// pages runs a query to its end and counts its pages.
 func (w *world) pages(in *dynamodb.QueryInput) (items []attrs, pages int) {
 	w.Helper()
 	for {
@@ -37,7 +37,7 @@ func (w *world) pages(in *dynamodb.QueryInput) (items []attrs, pages int) {
 	}
 }
 
-// The twin filters and sorts a plain list.
+// TestQueryAgainstList compares queries with a plain list that is filtered and sorted.
 func TestQueryAgainstList(t *testing.T) {
 	const seed = 11
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -181,7 +181,8 @@ func TestQueryMistakes(t *testing.T) {
 	expectInvalid(t, err, "outside query boundaries")
 }
 
-// Segments are disjoint, together complete, and each can be read page by page while items come and go.
+// TestScan shows that segments are disjoint and together complete. Each can be read page by page
+// while items come and go.
 func TestScan(t *testing.T) {
 	w := newWorld(t)
 	want := map[string]bool{}
@@ -210,7 +211,7 @@ func TestScan(t *testing.T) {
 					break
 				}
 				in.ExclusiveStartKey = out.LastEvaluatedKey
-				last := out.LastEvaluatedKey // a page may start behind an item that is gone
+				last := out.LastEvaluatedKey // a page may start after an item that is gone
 				if _, err := w.db.DeleteItem(background, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: last}); err != nil {
 					t.Fatal(err)
 				}

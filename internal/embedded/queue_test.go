@@ -260,7 +260,8 @@ func TestFIFODeadLetters(t *testing.T) {
 	}
 }
 
-// The digests are those of SQS itself for these attributes, as other clients' tests record them.
+// TestAttributes expects the digests that SQS itself makes of these attributes. The tests of other
+// clients record them.
 func TestAttributes(t *testing.T) {
 	m := newMail(t)
 	q := m.queue("in", nil)

@@ -16,11 +16,11 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// replica is a table whose reads lack as many of the latest writes as the test says.
+// replica is a table whose reads lack as many of the latest writes as the test wants.
 type replica struct {
 	*world
 	lacks  int
-	writes int // what a replica may lack, as the engine last said
+	writes int // what a replica may lack, as the engine last reported it
 }
 
 func newReplica(t *testing.T) *replica {
@@ -90,7 +90,8 @@ func (r *replica) read(how string, consistent bool, keys []attrs) string {
 
 var readings = []string{"GetItem", "BatchGetItem", "Query", "Query of the index", "Scan"}
 
-// A stale answer is the table as it was so many writes ago, whole and in every way of reading it.
+// TestStaleReads shows that a stale answer is the whole table as it was some writes ago, whichever
+// way it is read.
 func TestStaleReads(t *testing.T) {
 	const seed, steps = 5, 400
 	rnd := rand.New(rand.NewPCG(seed, 0))
@@ -106,7 +107,7 @@ func TestStaleReads(t *testing.T) {
 		switch it := item(text(keys[i]["PK"]), text(keys[i]["SK"]), attrs{"v": s(fmt.Sprint(step)), "GSI1PK": s(fmt.Sprint("g", rnd.IntN(2))), "GSI1SK": s("x")}); rnd.IntN(4) {
 		case 0:
 			if now[i] == nil {
-				continue // nothing to remove, and so no write
+				continue // there is nothing to remove, so there is no write
 			}
 			if _, err := w.db.DeleteItem(background, &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: keys[i]}); err != nil {
 				t.Fatal(err)
@@ -167,7 +168,8 @@ func TestReplicasCatchUp(t *testing.T) {
 	}
 }
 
-// What was taken back for a read is done again: the table, its size, its stream and its capacity know of no read.
+// TestStaleReadsLeaveNoTrace shows that what was taken back for a read is done again. The read
+// leaves no trace in the table, its size, its stream and its capacity.
 func TestStaleReadsLeaveNoTrace(t *testing.T) {
 	w := newReplica(t)
 	w.put(item("p0", "s0", attrs{"v": s("1")}))

@@ -27,7 +27,7 @@ func (w *world) streamARN() *string {
 	return out.Table.LatestStreamArn
 }
 
-// shards lists all shards, two a page.
+// shards lists all shards, two on a page.
 func (w *world) shards() (out []types.Shard) {
 	w.Helper()
 	in := &dynamodbstreams.DescribeStreamInput{StreamArn: w.streamARN(), Limit: aws.Int32(2)}
@@ -56,7 +56,8 @@ func (w *world) iterator(shard *string, kind types.ShardIteratorType, seq string
 	return out.ShardIterator, nil
 }
 
-// read returns a shard's records from it on, limit at a time, and whether the shard came to an end.
+// read returns the records of a shard from the iterator on, limit at a time. It also returns
+// whether the shard came to an end.
 func (w *world) read(it *string, limit int32) (records []types.Record, ended bool) {
 	w.Helper()
 	for {
@@ -103,8 +104,9 @@ func streamText(v types.AttributeValue) string {
 	return fmt.Sprint(v)
 }
 
-// A random history is written while shards roll and split. Read parent before child, the stream must tell
-// every item's history exactly: each change once, in order, images and all.
+// TestStreamTellsTheHistory writes a random history while shards roll and split. Then it reads
+// parents before children. The stream must tell the exact history of every item: each change once,
+// in order, with its images.
 func TestStreamTellsTheHistory(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -280,7 +282,7 @@ func TestTrimming(t *testing.T) {
 	}
 }
 
-// Shards roll by age, and closed ones are forgotten after a day.
+// TestRolling shows that shards roll by age, and that closed shards are dropped after a day.
 func TestRolling(t *testing.T) {
 	w := newWorld(t)
 	if got := len(w.shards()); got != 2 {
@@ -333,7 +335,7 @@ func TestListStreams(t *testing.T) {
 	}
 }
 
-// GetRecords stops at 1 MB.
+// TestLargeRecords shows that GetRecords stops at 1 MB.
 func TestLargeRecords(t *testing.T) {
 	w := newWorld(t, func(c *embedded.Config) { c.Partitions = 1 })
 	for i := range 5 {
@@ -349,7 +351,8 @@ func TestLargeRecords(t *testing.T) {
 	}
 }
 
-// What was read long before is read again as it was.
+// TestReadingAgain shows that records that were read long ago are the same when they are read
+// again.
 func TestReadingAgain(t *testing.T) {
 	w := newWorld(t)
 	for i := range 5000 {
@@ -368,7 +371,7 @@ func TestReadingAgain(t *testing.T) {
 	}
 }
 
-// A table that is forgotten leaves its stream as it is.
+// TestForget shows that forgetting a table leaves its stream as it is.
 func TestForget(t *testing.T) {
 	w := newWorld(t)
 	w.put(item("k", "1", attrs{"v": n("1")}))

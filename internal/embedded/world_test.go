@@ -105,7 +105,7 @@ func (w *world) get(pk, sk string) attrs {
 	return out.Item
 }
 
-// TestOneOfEach takes one item, one change and one message through the engine.
+// TestOneOfEach sends one item, one change and one message through the engine.
 func TestOneOfEach(t *testing.T) {
 	w := newWorld(t)
 	w.put(item("a", "1", attrs{"total": n("1.50"), "GSI1PK": s("g"), "GSI1SK": s("x")}))

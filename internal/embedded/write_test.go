@@ -74,7 +74,8 @@ func TestConditionalPut(t *testing.T) {
 	}
 }
 
-// What a caller does to its input or to an answer's map does not reach the store.
+// TestStoredItemsAreApart shows that changes that a caller makes to its input, or to the map of an
+// answer, do not reach the store.
 func TestStoredItemsAreApart(t *testing.T) {
 	w := newWorld(t)
 	mutable, raw := &types.AttributeValueMemberS{Value: "before"}, []byte("before")
@@ -137,7 +138,7 @@ func TestUpdate(t *testing.T) {
 	if !reflect.DeepEqual(out.Attributes, want) {
 		t.Errorf("created %v, want %v", out.Attributes, want)
 	}
-	// every action sees the item as it was before
+	// Every action sees the item as it was before.
 	out, err = w.update(&dynamodb.UpdateItemInput{
 		UpdateExpression: aws.String("SET m1 = m1 - :half, copy1 = m1 ADD n1 :half REMOVE #s, absent"), ExpressionAttributeNames: map[string]string{"#s": "status"},
 		ExpressionAttributeValues: attrs{":half": n("0.5")}, ReturnValues: types.ReturnValueUpdatedOld,
@@ -179,7 +180,7 @@ func TestUpdateMistakes(t *testing.T) {
 		"SET a1 = nosuch(:n, :n)": "Invalid function name; function: nosuch",
 		"REMOVE a1 a2":            `token: "a2"`,
 		"SET GSI1PK = :n":         "Type mismatch for Index Key GSI1PK",
-		"SET a1 = exact + :n1":    "", // 38 digits: fits
+		"SET a1 = exact + :n1":    "", // 38 digits, so it fits
 		"SET a1 = exact + :tenth": "Attempting to store more than 38 significant digits in a Number",
 		"SET a1 = big + :big":     "Number overflow. Attempting to store a number with magnitude larger than supported range",
 		"SET a1 = big1":           "refers to an attribute that does not exist",
@@ -219,7 +220,8 @@ func TestUpdateMistakes(t *testing.T) {
 	}
 }
 
-// A field that the engine does not implement is refused by name, whatever the call.
+// TestUnsupportedFields shows that every call refuses, by name, a field that the engine does not
+// implement.
 func TestUnsupportedFields(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.db.PutItem(background, &dynamodb.PutItemInput{TableName: aws.String("events"), Item: key("a", "1"), ConditionalOperator: types.ConditionalOperatorAnd})

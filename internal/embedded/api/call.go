@@ -10,17 +10,19 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Operation names one API of one service and the input fields that the engine implements.
+// Operation names one API of one service. It also lists the input fields that the engine
+// implements.
 type Operation struct {
 	service, api string
 	fields       string // space-separated names of the supported input fields
 }
 
-// Op returns the operation of that name; fields are the names of its supported input fields, with spaces between.
+// Op returns the operation of that name. fields holds the names of its supported input fields,
+// separated by spaces.
 func Op(service, api, fields string) Operation { return Operation{service, api, fields} }
 
-// Call runs one client call: it counts the request, refuses fields that are not implemented, lets the
-// interceptor have its way, and wraps every error as the SDK does.
+// Call runs one client call. It counts the request, refuses fields that are not implemented, runs
+// the interceptor, and wraps every error as the SDK does.
 func Call[I, O any](ctx context.Context, c *Core, op Operation, in *I, do func(*I) (*O, error)) (*O, error) {
 	if in == nil {
 		in = new(I)
@@ -72,7 +74,8 @@ type field struct {
 	name  string
 }
 
-// refuseUnsupported reports the first field of in that is set and that op does not list.
+// refuseUnsupported returns an error for the first field of in that is set and that op does not
+// list.
 func refuseUnsupported[I any](c *Core, op Operation, in *I) error {
 	cached, ok := c.refused.Load(op.api)
 	if !ok {
@@ -116,8 +119,8 @@ func RefuseNested(api string, in any, fields string) error {
 	return nil
 }
 
-// isZero treats a pointer to a zero value (aws.Bool(false)), an empty list and the word NONE as not set:
-// each asks for nothing.
+// isZero reports whether v is not set. A pointer to a zero value (aws.Bool(false)), an empty list
+// and the word NONE count as not set, because each of them asks for nothing.
 func isZero(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// Config is what every service of an engine is told.
+// Config holds the settings that every service of an engine gets.
 type Config struct {
 	Now             func() time.Time
-	Seed            uint64 // of every random choice
-	Region, Account string // as ARNs and queue URLs name them
+	Seed            uint64 // the seed of every random choice
+	Region, Account string // as they appear in ARNs and queue URLs
 	QueueURL        string // scheme and host of queue URLs
 	// Intercept, when set, is called around every client call.
 	Intercept func(ctx context.Context, api string, input any, call func() (any, error)) (any, error)
 }
 
-// Core is what the services of one engine share: the clock, the seed, the account, the hook around each
-// call, and the count of what was asked.
+// Core is what the services of one engine share: the clock, the seed, the account, the hook around
+// each call, and the count of requests.
 type Core struct {
 	Config  Config
 	Meter   Meter
 	refused sync.Map // API name -> []field: the input fields that the engine does not implement
 }
 
-// NewCore returns what the services of a new engine share.
+// NewCore returns the [Core] of a new engine.
 func NewCore(cfg Config) *Core { return &Core{Config: cfg} }
 
 // Now returns the time by the engine's clock, in UTC.
 func (c *Core) Now() time.Time { return c.Config.Now().UTC() }
 
-// Source returns a generator for one part of the engine. Each part has its own, so that what happens in
+// Source returns a generator for one part of the engine. Each part has its own. So what happens in
 // one part does not shift the random choices of another.
 func (c *Core) Source(part string) *rand.Rand {
 	return rand.New(rand.NewPCG(c.Config.Seed, Hash(part)))
 }
 
-// Hash spreads keys over the 64-bit space that shards and scan segments divide: FNV-1a with a final
-// mix, because short keys leave FNV's high bits poor.
+// Hash spreads keys over the 64-bit space that shards and scan segments divide. It is FNV-1a with a
+// final mix. Without the mix, short keys leave the high bits of FNV poorly spread.
 func Hash(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {

@@ -7,8 +7,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// UnsupportedError says that a call asked for something the engine does not implement. It is never an
-// answer of the service: code that meets it must not retry.
+// UnsupportedError says that a call asked for something that the engine does not implement. The
+// real service never answers with it, so code that gets it must not retry.
 type UnsupportedError struct {
 	API  string // the call, such as PutItem
 	What string // the field, function or expression form
@@ -19,7 +19,7 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("embedded: %s: %s is not supported", e.API, e.What)
 }
 
-// Unsupported returns the refusal of something that the engine does not implement.
+// Unsupported returns an [UnsupportedError] for what, which the engine does not implement.
 func Unsupported(api, what string) error { return &UnsupportedError{API: api, What: what} }
 
 // Invalid returns the service's ValidationException, which the SDK does not model as a type.

@@ -5,20 +5,21 @@ import (
 	"sort"
 )
 
-// List keeps elements in order in chunks of bounded length, so that an insert into a list of a million
-// moves a few kilobytes and not the whole list. The caller's find functions say what the order is.
+// List keeps elements in order, in chunks of bounded length. So an insert into a list of a million
+// elements moves a few kilobytes and not the whole list. The find functions of the caller define
+// the order.
 type List[T any] struct {
-	chunks [][]T // none of them empty
+	chunks [][]T // no chunk is empty
 	n      int
 }
 
 const chunkLimit = 512
 
-// Position addresses an element, or the place where one would be inserted.
+// Position addresses an element, or the place where an element would be inserted.
 type Position struct{ chunk, index int }
 
-// Find returns the place of the first element that is not below the target; cmp compares an element with
-// the target.
+// Find returns the place of the first element that is not below the target. cmp compares an element
+// with the target. The second result reports whether that element equals the target.
 func (l *List[T]) Find(cmp func(T) int) (Position, bool) {
 	c := sort.Search(len(l.chunks), func(i int) bool { return cmp(l.chunks[i][len(l.chunks[i])-1]) >= 0 })
 	if c == len(l.chunks) {
@@ -51,7 +52,8 @@ func (l *List[T]) Insert(p Position, v T) {
 	chunk := slices.Insert(l.chunks[p.chunk], p.index, v)
 	l.chunks[p.chunk] = chunk
 	if len(chunk) > chunkLimit {
-		// A full chunk at the end is split there: ascending keys, the common case, leave full chunks behind.
+		// A full chunk at the end is split at its end. Ascending keys are the common case, and this
+		// way they leave full chunks behind.
 		cut := chunkLimit / 2
 		if p.chunk == len(l.chunks)-1 && p.index == len(chunk)-1 {
 			cut = chunkLimit
@@ -77,7 +79,7 @@ func (l *List[T]) Valid(p Position) bool {
 	return p.chunk >= 0 && p.chunk < len(l.chunks) && p.index < len(l.chunks[p.chunk])
 }
 
-// Next returns the place behind p; behind the last element it is not valid.
+// Next returns the place after p. After the last element the place is not valid.
 func (l *List[T]) Next(p Position) Position {
 	if p.index+1 < len(l.chunks[p.chunk]) {
 		return Position{p.chunk, p.index + 1}
@@ -85,7 +87,8 @@ func (l *List[T]) Next(p Position) Position {
 	return Position{p.chunk + 1, 0}
 }
 
-// Previous returns the place before p; that of the first element, or of the end of an empty list, is not valid.
+// Previous returns the place before p. The place before the first element is not valid, and neither
+// is the place before the end of an empty list.
 func (l *List[T]) Previous(p Position) Position {
 	if p.index > 0 {
 		return Position{p.chunk, p.index - 1}

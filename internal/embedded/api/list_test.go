@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The twin is a sorted slice.
+// TestListAgainstSlice compares a List with a sorted slice.
 func TestListAgainstSlice(t *testing.T) {
 	const seed = 9
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -5,21 +5,22 @@ import (
 	"sync"
 )
 
-// Usage is what an engine was asked and what that would have been charged: counted by the embedded engine
-// by DynamoDB's rules. Calls that never reached the engine because Intercept refused them are requests too.
+// Usage counts what an engine was asked, and what DynamoDB would have charged for it by its own
+// rules. Calls that Intercept refused never reached the engine, but they count as requests too.
 type Usage struct {
 	Requests map[string]int64      // by API name, such as PutItem or ReceiveMessage
 	Tables   map[string]TableUsage // by table name
 }
 
-// TableUsage is capacity in units: a write unit per started KB, a read unit per started 4 KB (half for an
-// eventually consistent read). Units of indexes are apart from the table's.
+// TableUsage is capacity in units: one write unit for each started KB, and one read unit for each
+// started 4 KB (half of that for an eventually consistent read). The units of indexes are kept
+// apart from those of the table.
 type TableUsage struct {
 	Write, IndexWrite float64
 	Read, IndexRead   float64
 }
 
-// Sub returns what was used since before.
+// Sub returns what was used since before was taken.
 func (u Usage) Sub(before Usage) Usage {
 	out := Usage{Requests: map[string]int64{}, Tables: map[string]TableUsage{}}
 	for api, n := range u.Requests {
@@ -37,7 +38,7 @@ func (u Usage) Sub(before Usage) Usage {
 	return out
 }
 
-// WriteUnits is the sum over all tables and indexes.
+// WriteUnits returns the sum over all tables and indexes.
 func (u Usage) WriteUnits() float64 {
 	sum := 0.0
 	for _, t := range u.Tables {
@@ -46,7 +47,7 @@ func (u Usage) WriteUnits() float64 {
 	return sum
 }
 
-// ReadUnits is the sum over all tables and indexes.
+// ReadUnits returns the sum over all tables and indexes.
 func (u Usage) ReadUnits() float64 {
 	sum := 0.0
 	for _, t := range u.Tables {
@@ -55,7 +56,7 @@ func (u Usage) ReadUnits() float64 {
 	return sum
 }
 
-// TotalRequests is the number of requests of all kinds.
+// TotalRequests returns the number of requests of all kinds.
 func (u Usage) TotalRequests() int64 {
 	var sum int64
 	for _, n := range u.Requests {
@@ -64,7 +65,7 @@ func (u Usage) TotalRequests() int64 {
 	return sum
 }
 
-// Usage returns what was counted so far.
+// Usage returns what has been counted so far.
 func (m *Meter) Usage() Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,7 +79,7 @@ func (m *Meter) Usage() Usage {
 	return u
 }
 
-// Meter counts what an engine is asked, and what that would be charged.
+// Meter counts what an engine is asked, and what it would charge for that.
 type Meter struct {
 	mu       sync.Mutex
 	requests map[string]int64

@@ -19,12 +19,12 @@ var (
 	deleteTable   = api.Op("DynamoDB", "DeleteTable", "TableName")
 )
 
-// CreateTable makes an on-demand table with string keys; it is ACTIVE at once.
+// CreateTable makes an on-demand table with string keys. The table is ACTIVE at once.
 func (c *Client) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
 	return api.Call(ctx, c.ts.core, createTable, in, c.ts.create)
 }
 
-// DescribeTable describes a table; item count and size are exact and current.
+// DescribeTable describes a table. Its item count and size are exact and current.
 func (c *Client) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, _ ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
 	return api.Call(ctx, c.ts.core, describeTable, in, c.ts.describe)
 }

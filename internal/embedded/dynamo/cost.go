@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// cost is in capacity units.
+// cost is what a request costs, in capacity units.
 type cost struct {
 	table   float64
 	indexes []indexCost
@@ -52,10 +52,11 @@ func (c cost) plus(d cost) cost {
 	return out
 }
 
-// writeUnits: one per started KB, at least one.
+// writeUnits returns one unit for each started KB, and at least one.
 func writeUnits(size int) float64 { return float64(max(1, (size+1023)/1024)) }
 
-// readUnits: one per started 4 KB, at least one, half of it when eventually consistent.
+// readUnits returns one unit for each started 4 KB, and at least one. An eventually consistent read
+// costs half.
 func readUnits(size int, consistent bool) float64 {
 	units := float64(max(1, (size+4095)/4096))
 	if !consistent {
@@ -64,13 +65,15 @@ func readUnits(size int, consistent bool) float64 {
 	return units
 }
 
-// attempt is what a write costs on the table, done or not: the larger of the two images.
+// attempt returns what a write costs on the table, whether it is done or not. The larger of the two
+// images decides.
 func attempt(old, new *value.Item) cost {
 	return cost{table: writeUnits(max(value.SizeOf(old), value.SizeOf(new)))}
 }
 
-// price is what replacing old by new costs. An index is charged when its entry changes: the entry that
-// appears, the entry that goes, the larger of both when it changes in place, both when its key moves.
+// price returns what it costs to replace old by new. An index is charged when its entry changes. An
+// entry that appears or goes costs its own size. An entry that changes in place costs the larger of
+// its two sizes. An entry whose key moves costs both.
 func (t *table) price(old, new *value.Item) cost {
 	c := attempt(old, new)
 	for _, ix := range t.indexes {
@@ -96,7 +99,8 @@ func (t *table) price(old, new *value.Item) cost {
 	return c
 }
 
-// capacity builds the answer's ConsumedCapacity, nil unless asked for.
+// capacity builds the ConsumedCapacity of the answer. It returns nil if the request did not ask for
+// it.
 func capacity(asked types.ReturnConsumedCapacity, table string, c cost) *types.ConsumedCapacity {
 	if asked != types.ReturnConsumedCapacityTotal && asked != types.ReturnConsumedCapacityIndexes {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// digester hashes a sequence of texts, each preceded by its length, so that no two sequences look alike.
+// digester hashes a sequence of texts. Each text is preceded by its length, so two different
+// sequences never hash the same bytes.
 type digester struct{ h hash.Hash }
 
 func newDigester() *digester { return &digester{sha256.New()} }
@@ -21,7 +22,7 @@ func (d *digester) part(s string) {
 	d.h.Write([]byte(s))
 }
 
-// text hashes a tag and optional texts; an absent one differs from an empty one.
+// text hashes a tag and optional texts. A text that is absent differs from one that is empty.
 func (d *digester) text(tag string, texts ...*string) {
 	d.part(tag)
 	for _, s := range texts {

@@ -7,10 +7,10 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// key is a base table key.
+// key is the key of a base table.
 type key struct{ pk, sk string }
 
-// key reads a request's Key, which must hold the key attributes and nothing else.
+// key reads the Key of a request, which must hold the key attributes and nothing else.
 func (t *table) key(in map[string]types.AttributeValue) (key, error) {
 	names := t.schema.names()
 	if len(in) != len(names) {
@@ -34,8 +34,8 @@ func (t *table) keyMap(it *value.Item) map[string]types.AttributeValue {
 	return it.Project(t.schema.names())
 }
 
-// identify sets the key of an item from its attributes and checks everything DynamoDB checks before it
-// stores one.
+// identify sets the key of an item from its attributes. It makes every check that DynamoDB makes
+// before it stores an item.
 func (t *table) identify(it *value.Item) error {
 	var texts [2]string
 	for i, name := range t.schema.names() {
@@ -56,12 +56,14 @@ func (t *table) identify(it *value.Item) error {
 	return t.checkIndexKeys(it)
 }
 
-// emptyIndexKey is refused before a transaction begins, like every other empty key.
+// emptyIndexKey is an error about an empty index key. Like any other empty key, it is refused
+// before a transaction begins.
 type emptyIndexKey struct{ error }
 
 func (x emptyIndexKey) Unwrap() error { return x.error }
 
-// checkIndexKeys: an index key may be absent (the index is sparse) but not of another type, empty or too long.
+// checkIndexKeys checks the index keys of an item. A key may be absent, because the index is
+// sparse. It must not have another type, be empty or be too long.
 func (t *table) checkIndexKeys(it *value.Item) error {
 	for _, ix := range t.indexes {
 		for i, name := range ix.schema.names() {

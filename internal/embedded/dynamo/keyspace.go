@@ -8,15 +8,16 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// keyspace holds items by partition key and, inside one, in order of the sort attribute. A table and each
-// of its indexes is one; in an index several items may share both attributes, so the base key decides ties.
+// keyspace holds items by partition key. Within a partition they are in order of the sort
+// attribute. A table and each of its indexes is a keyspace. In an index, several items may share
+// both attributes, so their base keys decide the order.
 type keyspace struct {
 	partitions map[string]*partition
-	scanned    bool             // a table: order is kept
+	scanned    bool             // a table, whose order is kept
 	order      api.List[hashed] // the order of a Scan
 }
 
-// hashed is a partition in order of its hash, then its key.
+// hashed is a partition with its hash. The hash decides the order, then the key.
 type hashed struct {
 	hash uint64
 	*partition
@@ -33,13 +34,14 @@ type row struct {
 	it   *value.Item
 }
 
-// place is where an item stands in a keyspace.
+// place is the place of an item in a keyspace.
 type place struct {
 	partition, sort string
 	pk, sk          string // the base table's key
 }
 
-// newKeyspace: only a table is ever scanned, so an index does without the order.
+// newKeyspace returns an empty keyspace. Only a table is ever scanned, so an index does not keep
+// the scan order.
 func newKeyspace(scanned bool) *keyspace {
 	return &keyspace{partitions: map[string]*partition{}, scanned: scanned}
 }
@@ -120,7 +122,7 @@ func (k *keyspace) find(key string) (api.Position, bool) {
 	})
 }
 
-// share says which of n equal parts of the hash space h lies in.
+// share returns which of n equal parts of the hash space h lies in.
 func share(h uint64, n int) int {
 	part, _ := bits.Mul64(h, uint64(n))
 	return int(part)

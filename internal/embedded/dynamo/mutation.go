@@ -16,8 +16,8 @@ type mutation struct {
 	b     expr.Binding
 	asked types.ReturnValuesOnConditionCheckFailure
 
-	// What to do when the condition holds: store put, or apply update (which may be nil: an update without
-	// expression creates the bare item), or remove, or nothing (check).
+	// do says what to do when the condition holds: store put, apply update, remove the item, or do
+	// nothing (check). update may be nil: an update without an expression creates the bare item.
 	do     deed
 	put    *value.Item
 	update *expr.Update
@@ -32,8 +32,8 @@ const (
 	doCheck
 )
 
-// plan judges the condition against the stored item and computes the new one; nothing is changed yet.
-// holds is false if the condition failed.
+// plan checks the condition against the stored item and computes the new item. It changes nothing
+// yet. holds is false if the condition failed.
 func (m *mutation) plan() (old, new *value.Item, holds bool, err error) {
 	old = m.t.get(m.key)
 	holds, err = m.cond.Eval(m.b, old)
@@ -72,7 +72,7 @@ func (m *mutation) updated(old *value.Item) (*value.Item, error) {
 	return it, m.t.checkIndexKeys(it)
 }
 
-// bare is the item that holds its key only.
+// bare returns the item that holds its key only.
 func (t *table) bare(k key) *value.Item {
 	it := &value.Item{PK: k.pk, SK: k.sk, Attrs: make([]value.Attribute, 0, 8)}
 	it.Set(t.schema.pk, &types.AttributeValueMemberS{Value: k.pk})
@@ -82,7 +82,7 @@ func (t *table) bare(k key) *value.Item {
 	return it
 }
 
-// run executes a write on its own. A failed condition is charged like the write it prevented.
+// run executes a write on its own. A failed condition costs as much as the write it prevented.
 func (ts *Tables) run(m *mutation) (old, new *value.Item, spent cost, err error) {
 	old, new, holds, err := m.plan()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 type page struct {
 	b      expr.Binding
 	filter *expr.Condition
-	names  []string // projected; nil: all
-	limit  int32    // 0: none
+	names  []string // the projected attributes; nil means all
+	limit  int32    // 0 means no limit
 
 	items   []map[string]types.AttributeValue
 	scanned int32
@@ -46,7 +46,7 @@ func (ts *Tables) newPage(call string, filter, projected *string, names map[stri
 	return p, nil
 }
 
-// take reads one item into the page and says whether there is room for more.
+// take reads one item into the page, and reports whether there is room for more.
 func (p *page) take(it *value.Item) (bool, error) {
 	p.scanned++
 	p.size += it.Size

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// maxPageSize is how much a Query or Scan reads, before the filter, for one answer.
+// maxPageSize is how many bytes a Query or Scan reads for one answer, before the filter.
 const maxPageSize = 1024 * 1024
 
 var query = api.Op("DynamoDB", "Query", "TableName IndexName KeyConditionExpression FilterExpression ProjectionExpression ExpressionAttributeNames ExpressionAttributeValues ScanIndexForward Limit ExclusiveStartKey ConsistentRead ReturnConsumedCapacity")
@@ -71,7 +71,8 @@ func (ts *Tables) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) 
 	}, nil
 }
 
-// source is the keyspace a Query reads: the table's own or an index's (ix is nil for the table).
+// source returns the keyspace that a Query reads: that of the table, or that of an index. ix is nil
+// for the table.
 func (t *table) source(name *string, consistent bool) (*keyspace, schema, *index, error) {
 	if name == nil {
 		return t.rows, t.schema, nil, nil
@@ -86,7 +87,8 @@ func (t *table) source(name *string, consistent bool) (*keyspace, schema, *index
 	return ix.rows, ix.schema, ix, nil
 }
 
-// startPlace reads an ExclusiveStartKey: the key of the table, and the index's if it reads one.
+// startPlace reads an ExclusiveStartKey: the key of the table, and also the key of the index if the
+// Query reads one.
 func (t *table) startPlace(in map[string]types.AttributeValue, ix *index, s schema) (place, error) {
 	names := t.schema.names()
 	if ix != nil {
@@ -122,7 +124,7 @@ type walk struct {
 	start   place // exclusive, if started
 }
 
-// each stops when take returns false.
+// each calls take for every row, until take returns false.
 func (w *walk) each(take func(*value.Item) (more bool, err error)) error {
 	if w.rows == nil {
 		return nil
@@ -135,7 +137,7 @@ func (w *walk) each(take func(*value.Item) (more bool, err error)) error {
 		case (side < 0) == w.back:
 			return nil // past the far end
 		default:
-			continue // before the near end
+			continue // not yet at the near end
 		}
 		more, err := take(row.it)
 		if err != nil || !more {
@@ -159,7 +161,7 @@ func (w *walk) first() api.Position {
 		}
 	}
 	if w.back {
-		p, _ := rows.Find(func(row row) int { // the first row behind the range
+		p, _ := rows.Find(func(row row) int { // the first row after the range
 			if w.r.Side(row.sort) > 0 {
 				return 1
 			}

@@ -24,17 +24,17 @@ var (
 	batchGetItem = api.Op("DynamoDB", "BatchGetItem", "RequestItems ReturnConsumedCapacity")
 )
 
-// GetItem reads one item; what is not there is an answer without Item.
+// GetItem reads one item. If there is none, the answer has no Item.
 func (c *Client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	return api.Call(ctx, c.ts.core, getItem, in, c.ts.getItem)
 }
 
-// BatchGetItem reads up to 100 items and 16 MB; keys beyond that come back as UnprocessedKeys.
+// BatchGetItem reads up to 100 items and 16 MB. Keys beyond that come back as UnprocessedKeys.
 func (c *Client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	return api.Call(ctx, c.ts.core, batchGetItem, in, c.ts.batchGetItem)
 }
 
-// attributes resolves a read's projection.
+// attributes resolves the projection of a read.
 func (ts *Tables) attributes(api string, text *string, names map[string]string) ([]string, error) {
 	p, err := ts.parsed.Projection(api, text)
 	if err != nil {

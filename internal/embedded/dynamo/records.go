@@ -18,14 +18,16 @@ const (
 	maxRecords     = 1000
 	maxRecordBytes = 1024 * 1024
 
-	// maxReread is how far behind the newest reading a record is still at hand as it is read. Those before it are
-	// made anew when they are asked for: a day of a busy stream would fill the memory with them.
+	// maxReread limits which records are kept in the form in which they are read: those that are at
+	// most this far behind the newest reading. Older records are built again when somebody asks for
+	// them. Otherwise a day of a busy stream would fill the memory.
 	maxReread = 2 * maxRecords
 )
 
 var getRecords = api.Op(streamsService, "GetRecords", "ShardIterator Limit")
 
-// GetRecords reads up to 1,000 records or 1 MB. NextShardIterator is nil once a closed shard is read to its end.
+// GetRecords reads up to 1,000 records or 1 MB. NextShardIterator is nil once a closed shard has
+// been read to its end.
 func (c *Streams) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
 	return api.Call(ctx, c.ts.core, getRecords, in, c.ts.getRecords)
 }
@@ -74,7 +76,7 @@ func (ts *Tables) getRecords(in *dynamodbstreams.GetRecordsInput) (*dynamodbstre
 	return out, nil
 }
 
-// size is a record's SizeBytes: its keys and both images.
+// size returns the SizeBytes of a record: the size of its keys and both images.
 func (s *stream) size(r *record) int {
 	it := r.new
 	if it == nil {
@@ -87,7 +89,8 @@ func (s *stream) size(r *record) int {
 	return keys + value.SizeOf(r.old) + value.SizeOf(r.new)
 }
 
-// record is a change as it is read. It is made once: many read the same one.
+// record returns a change in the form in which it is read. It builds that form once, because many
+// readers read the same record.
 func (s *stream) record(r *record) *types.Record {
 	if r.public == nil {
 		r.public = s.publish(r)
@@ -134,7 +137,7 @@ func streamImage(it *value.Item) map[string]types.AttributeValue {
 	return m
 }
 
-// streamValue turns a stored value into the Streams package's own type for it.
+// streamValue converts a stored value to the type that the Streams package has for it.
 func streamValue(v ddb.AttributeValue) types.AttributeValue {
 	switch v := v.(type) {
 	case *ddb.AttributeValueMemberS:

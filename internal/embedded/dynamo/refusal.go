@@ -17,7 +17,8 @@ func tableNotFound(name string) error {
 
 const conditionFailedMessage = "The conditional request failed"
 
-// conditionFailed carries the stored item only if the caller asked for it: the answer costs no read units.
+// conditionFailed returns the error of a failed condition. It carries the stored item only if the
+// caller asked for it. That costs no read units.
 func conditionFailed(old *value.Item, asked types.ReturnValuesOnConditionCheckFailure) error {
 	err := &types.ConditionalCheckFailedException{Message: aws.String(conditionFailedMessage)}
 	if asked == types.ReturnValuesOnConditionCheckFailureAllOld && old != nil {

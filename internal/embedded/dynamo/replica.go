@@ -6,19 +6,19 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// A read that is not consistent may be answered by a replica of the table that lacks the latest writes. The
-// engine has no replicas: it remembers the latest writes, takes them back for the read, and does them again.
-// The service says that a replica usually catches up within a second; these bounds are wider, and bound what
-// is remembered.
+// A replica of the table that lacks the latest writes may answer a read that is not consistent. The
+// engine has no replicas. Instead it remembers the latest writes, takes them back for the read, and
+// does them again. The service says that a replica usually catches up within a second. These bounds
+// are wider. They also limit what is remembered.
 const (
 	maxBehind       = 5 * time.Second
 	maxBehindWrites = 64
 )
 
-// Read is what Config.Behind is told of a read.
+// Read describes a read to Config.Behind.
 type Read struct {
 	API, Table string
-	Consistent bool // then the answer is current, whatever Behind returns; a read of an index never is
+	Consistent bool // if true, the answer is current whatever Behind returns; a read of an index is never consistent
 	Writes     int  // how many of the table's latest writes a replica may lack
 }
 
@@ -28,7 +28,7 @@ type change struct {
 	at       time.Time
 }
 
-// recent are the latest writes of a table, the latest last.
+// recent holds the latest writes of a table. The newest is last.
 type recent []change
 
 func (r recent) remember(c change) recent {
@@ -38,7 +38,7 @@ func (r recent) remember(c change) recent {
 	return append(r, c)
 }
 
-// since drops what every replica knows by now.
+// since drops the writes that every replica has by now.
 func (r recent) since(now time.Time) recent {
 	n := 0
 	for n < len(r) && now.Sub(r[n].at) >= maxBehind {
@@ -47,14 +47,14 @@ func (r recent) since(now time.Time) recent {
 	return r.without(n)
 }
 
-// without drops the first n; what they hold is freed at once.
+// without drops the first n writes and frees what they hold at once.
 func (r recent) without(n int) recent {
 	rest := r[:copy(r, r[n:])]
 	clear(r[len(rest):])
 	return rest
 }
 
-// lockForRead locks the tables for reads, which change them for a moment if they may be stale.
+// lockForRead locks the tables for reads. A read that may be stale changes the tables for a moment.
 func (ts *Tables) lockForRead() (unlock func()) {
 	if ts.cfg.Behind != nil {
 		ts.mu.Lock()
@@ -64,8 +64,8 @@ func (ts *Tables) lockForRead() (unlock func()) {
 	return ts.mu.RUnlock
 }
 
-// replica makes the table what the replica knows that answers a read, until back is called. The caller holds the
-// lock of lockForRead.
+// replica makes the table look like the replica that answers a read, until back is called. The
+// caller holds the lock of lockForRead.
 func (ts *Tables) replica(api string, t *table, consistent bool) (back func()) {
 	if ts.cfg.Behind == nil {
 		return func() {}

@@ -72,7 +72,7 @@ func segments(in *dynamodb.ScanInput) (segment, total int, err error) {
 	return segment, total, nil
 }
 
-// scan visits one segment; start, if given, is exclusive.
+// scan visits one segment. If start is given, it begins after that place.
 func (k *keyspace) scan(segment, total int, start *place, take func(*value.Item) (bool, error)) error {
 	var at api.Position
 	if start != nil {

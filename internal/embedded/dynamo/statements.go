@@ -25,22 +25,24 @@ var (
 	batchExecuteStatement = api.Op("DynamoDB", "BatchExecuteStatement", "Statements ReturnConsumedCapacity")
 )
 
-// ExecuteStatement runs one PartiQL INSERT or UPDATE. An item that is already there is a DuplicateItemException for an
-// INSERT. What WHERE does not hold for, or an item that is not there, is a failed condition for an UPDATE.
+// ExecuteStatement runs one PartiQL INSERT or UPDATE. An INSERT gets a DuplicateItemException if
+// the item is already there. An UPDATE gets a failed condition if its WHERE does not hold or if
+// there is no item.
 func (c *Client) ExecuteStatement(ctx context.Context, in *dynamodb.ExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.ExecuteStatementOutput, error) {
 	return api.Call(ctx, c.ts.core, executeStatement, in, c.ts.executeStatement)
 }
 
-// BatchExecuteStatement runs 1 to 25 PartiQL INSERTs and UPDATEs, each on its own: what goes wrong with one is in
-// its response's Error. Two statements for one item refuse the whole request.
+// BatchExecuteStatement runs 1 to 25 PartiQL INSERTs and UPDATEs, each on its own. If one fails,
+// the Error of its response says why. If two statements name one item, the whole request is
+// refused.
 func (c *Client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	return api.Call(ctx, c.ts.core, batchExecuteStatement, in, c.ts.batchExecuteStatement)
 }
 
-// prepared is a statement on its way; err is what is wrong with it, if anything.
+// prepared is a statement that is ready to run. err is what is wrong with it, if anything.
 type prepared struct {
 	t      *table
-	m      *mutation // nil: it is not known what the statement would write
+	m      *mutation // nil if it is not known what the statement would write
 	insert bool      // done only if there is no item yet
 	err    error
 }
@@ -76,8 +78,9 @@ func (ts *Tables) prepare(api string, text *string, parameters []types.Attribute
 	return p
 }
 
-// updateBy is the write that an UPDATE asks for with these parameters. The whole of WHERE is its condition, the key's
-// equalities included: that is why it does not hold where there is no item.
+// updateBy returns the write that an UPDATE asks for with these parameters. The whole of WHERE is
+// its condition, including the equalities of the key. That is why the condition does not hold where
+// there is no item.
 func (t *table) updateBy(api string, u *expr.UpdateStatement, parameters []types.AttributeValue, asked types.ReturnValuesOnConditionCheckFailure) (*mutation, error) {
 	k, b, err := u.Bind(t.schema.names(), parameters)
 	if err != nil {
@@ -90,16 +93,16 @@ func (t *table) updateBy(api string, u *expr.UpdateStatement, parameters []types
 	return m, m.update.Check(api, t.schema.has, b)
 }
 
-// executed is what became of a statement; at most one of refused and err is set.
+// executed is the outcome of a statement. At most one of refused and err is set.
 type executed struct {
 	old     *value.Item // what was there
-	refused bool        // by what was there: an item in the way of an INSERT, or WHERE does not hold
+	refused bool        // because of what was there: an item that an INSERT met, or one for which WHERE does not hold
 	err     error
 	spent   cost
 }
 
-// execute runs a statement whose request was not refused as a whole. A statement that is refused costs what it
-// attempted, or what is stored if that is more.
+// execute runs a statement whose request was not refused as a whole. A refused statement costs what
+// it attempted, or the stored item if that is larger.
 func (ts *Tables) execute(p prepared) (x executed) {
 	if p.err != nil {
 		x.err = p.err
@@ -182,8 +185,10 @@ func (ts *Tables) batchExecuteStatement(in *dynamodb.BatchExecuteStatementInput)
 	return out, nil
 }
 
-// prepareAll refuses the request as a whole for what the engine does not know, for what cannot be read (a
-// number that is none, a statement that is too long) and for two statements on one item; anything else is left to the statement.
+// prepareAll prepares every statement of a request. It refuses the whole request if the engine does
+// not implement something in it, if something cannot be read (an invalid number, or a statement
+// that is too long), or if two statements name one item. Any other mistake becomes the error of its
+// statement.
 func (ts *Tables) prepareAll(statements []types.BatchStatementRequest) ([]prepared, error) {
 	type target struct {
 		t *table
@@ -198,7 +203,7 @@ func (ts *Tables) prepareAll(statements []types.BatchStatementRequest) ([]prepar
 		if utf8.RuneCountInString(aws.ToString(s.Statement)) > maxStatementText {
 			return nil, api.Invalid("1 validation error detected: Value at 'statements.%d.member.statement' failed to satisfy constraint: Member must have length less than or equal to %d", i+1, maxStatementText)
 		}
-		for _, v := range s.Parameters { // read with the request, before any statement is looked at
+		for _, v := range s.Parameters { // this is read with the request, before any statement is looked at
 			if err := value.Check(v); err != nil {
 				return nil, err
 			}
@@ -220,7 +225,7 @@ func (ts *Tables) prepareAll(statements []types.BatchStatementRequest) ([]prepar
 	return all, nil
 }
 
-// refusal is a statement's error where another item, or what is stored of its own, stands in its way.
+// refusal returns the error of a statement that another item, or its own stored item, prevented.
 func (ts *Tables) refusal(p prepared, old *value.Item) *types.BatchStatementError {
 	out := &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumConditionalCheckFailed, Message: aws.String(conditionFailedMessage)}
 	if p.insert {
@@ -241,8 +246,8 @@ func statementError(err error) *types.BatchStatementError {
 	return &types.BatchStatementError{Code: code, Message: aws.String(api.ErrorText(err))}
 }
 
-// batchCapacity: a failed statement is on its table's total and in no arm; a table of which every
-// statement failed is not reported at all.
+// batchCapacity returns the capacity of a batch. A failed statement counts in the total of its
+// table, but in no arm. A table is not reported at all if every statement on it failed.
 func batchCapacity(asked types.ReturnConsumedCapacity, done, failed *bill) []types.ConsumedCapacity {
 	out := done.capacities(asked)
 	for i := range out {

@@ -15,13 +15,13 @@ import (
 // retention is how long a stream keeps a record.
 const retention = 24 * time.Hour
 
-// stream is the change log of one table: a tree of shards over the hash space of its partition keys. Each
-// open shard covers a part of that space; together they cover all of it.
+// stream is the change log of one table. It is a tree of shards over the hash space of the
+// partition keys. Each open shard covers a part of that space. Together they cover all of it.
 type stream struct {
 	arn, label string
 	t          *table
 	region     string
-	tell       func(shardID string, r types.Record) // nil: nobody is told
+	tell       func(shardID string, r types.Record) // may be nil
 	rnd        *rand.Rand
 	rollAfter  time.Duration // negative: never
 	created    time.Time
@@ -34,9 +34,9 @@ type shard struct {
 	low, high  uint64 // hashes covered, both inclusive
 	created    time.Time
 	closed     time.Time // zero: open
-	first      sequence  // where numbering started, below the first record
-	last       sequence  // of the newest record; first if there is none
-	trimmed    sequence  // of the newest record that is gone; zero: none is
+	first      sequence  // where numbering started: below the first record
+	last       sequence  // of the newest record; equals first if there is none
+	trimmed    sequence  // of the newest record that is gone; zero if none is gone
 	base       int       // how many records are gone
 	records    []record
 }
@@ -48,7 +48,7 @@ type record struct {
 	seq      sequence
 	id       [2]uint64
 	by       *identity     // nil: an ordinary write
-	public   *types.Record // as GetRecords gives it; nil until it is first asked for
+	public   *types.Record // as GetRecords returns it; nil until somebody asks for it
 }
 
 type identity struct{ kind, principal string }
@@ -81,7 +81,7 @@ func (s sequence) compare(t sequence) int {
 func (ts *Tables) openStream(t *table) *stream {
 	now := ts.core.Now()
 	s := &stream{t: t, region: ts.core.Config.Region, tell: ts.cfg.OnRecord, created: now, rollAfter: ts.cfg.RollAfter}
-	for at := now; s.arn == "" || ts.streams[s.arn] != nil; at = at.Add(time.Millisecond) { // a table made anew within a millisecond
+	for at := now; s.arn == "" || ts.streams[s.arn] != nil; at = at.Add(time.Millisecond) { // a table may be made again within a millisecond
 		s.label = at.Format("2006-01-02T15:04:05.000")
 		s.arn = t.arn + "/stream/" + s.label
 	}
@@ -103,8 +103,9 @@ func (ts *Tables) openStream(t *table) *stream {
 	return s
 }
 
-// start is where the numbers of a new stream's shards begin. Every second shard begins just below a power
-// of ten, so that its numbers soon grow by a digit and text order is not number order.
+// start returns where the numbers of a new stream's shards begin. Every second shard begins just
+// below a power of ten. So its numbers soon grow by a digit, and text order differs from number
+// order.
 func (s *stream) start(i int) sequence {
 	if i%2 == 0 {
 		return sequence{999_999_999, lowLimit - 1 - s.rnd.Uint64N(8*maxStep)} // 21 digits, soon 22
@@ -123,7 +124,7 @@ func (s *stream) open(sh *shard, now time.Time) {
 
 func (sh *shard) isOpen() bool { return sh.closed.IsZero() }
 
-// append writes a change; one that changes nothing leaves no record.
+// append writes a change. If nothing changed, it leaves no record.
 func (s *stream) append(old, new *value.Item, now time.Time, by *identity) {
 	if s.disabled || (old == nil && new == nil) || (old != nil && new != nil && old.Equal(new)) {
 		return
@@ -147,7 +148,7 @@ func (s *stream) append(old, new *value.Item, now time.Time, by *identity) {
 	}
 }
 
-// shard is the open shard that covers a hash.
+// shard returns the open shard that covers a hash.
 func (s *stream) shard(hash uint64) *shard {
 	for i := len(s.shards) - 1; i >= 0; i-- {
 		if sh := s.shards[i]; sh.isOpen() && sh.low <= hash && hash <= sh.high {
@@ -161,7 +162,7 @@ func (s *stream) due(sh *shard, now time.Time) bool {
 	return s.rollAfter > 0 && now.Sub(sh.created) >= s.rollAfter
 }
 
-// age rolls shards that are old enough and forgets what is past retention.
+// age rolls shards that are old enough, and drops records and shards that are past retention.
 func (s *stream) age(now time.Time) {
 	for _, sh := range s.openShards() {
 		if !s.disabled && s.due(sh, now) {
@@ -203,8 +204,8 @@ func (s *stream) split(sh *shard, now time.Time) {
 	s.open(&shard{parent: sh.id, low: middle + 1, high: sh.high, first: s.continuation(sh)}, now)
 }
 
-// continuation is where a child's numbers begin: above its parent's, and now and then just below the next
-// power of ten.
+// continuation returns where the numbers of a child begin: above those of its parent, and sometimes
+// just below the next power of ten.
 func (s *stream) continuation(parent *shard) sequence {
 	next := parent.last.plus(1 + s.rnd.Uint64N(maxStep))
 	if s.rnd.IntN(2) == 0 {
@@ -245,8 +246,8 @@ func (s *stream) disable(now time.Time) {
 	}
 }
 
-// RollShards closes every open shard of the table's stream and opens a child of each, as the service does
-// every few hours.
+// RollShards closes every open shard of the table's stream and opens a child of each. The service
+// does so every few hours.
 func (ts *Tables) RollShards(tableName string) error {
 	return ts.reshard(tableName, func(s *stream) error {
 		for _, sh := range s.openShards() {
@@ -256,8 +257,8 @@ func (ts *Tables) RollShards(tableName string) error {
 	})
 }
 
-// Forget drops a table with all its items and leaves no record of it in its stream, which lives on as the service's
-// does. What the memory holds besides the items can be measured then.
+// Forget drops a table with all its items. It leaves no record of that in the stream, which lives
+// on as it does in the service. Afterwards one can measure what the memory holds besides the items.
 func (ts *Tables) Forget(tableName string) error {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 
 // Streams has the method signatures of *dynamodbstreams.Client.
 //
-// Shard iterators do not expire: the engine's clock is moved by its user, often by days at once, and an
-// iterator over records that are gone says TrimmedDataAccessException anyway.
+// Shard iterators do not expire. The user of the engine moves its clock, often by days at once. An
+// iterator over records that are gone gets a TrimmedDataAccessException anyway.
 type Streams struct{ ts *Tables }
 
 // Streams returns the client of the tables' streams.
@@ -31,7 +31,7 @@ var (
 	getShardIterator = api.Op(streamsService, "GetShardIterator", "StreamArn ShardId ShardIteratorType SequenceNumber")
 )
 
-// ListStreams lists streams by ARN, of one table or of all.
+// ListStreams lists the streams of one table or of all tables, by ARN.
 func (c *Streams) ListStreams(ctx context.Context, in *dynamodbstreams.ListStreamsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.ListStreamsOutput, error) {
 	return api.Call(ctx, c.ts.core, listStreams, in, c.ts.listStreams)
 }
@@ -80,7 +80,8 @@ func (ts *Tables) listStreams(in *dynamodbstreams.ListStreamsInput) (*dynamodbst
 	return out, nil
 }
 
-// stream finds a stream and brings its shards up to date. The caller holds the lock for writing.
+// stream finds a stream and brings its shards up to date. The caller must hold the lock for
+// writing.
 func (ts *Tables) stream(arn *string) (*stream, error) {
 	s := ts.streams[aws.ToString(arn)]
 	if s == nil {
@@ -169,7 +170,8 @@ func (ts *Tables) getShardIterator(in *dynamodbstreams.GetShardIteratorInput) (*
 	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String(iterator{s.arn, sh.id, at}.String())}, nil
 }
 
-// offset is the ordinal of the first record to read; ordinals count the records that are gone too.
+// offset returns the ordinal of the first record to read. Ordinals also count the records that are
+// gone.
 func (sh *shard) offset(in *dynamodbstreams.GetShardIteratorInput) (int, error) {
 	switch in.ShardIteratorType {
 	case types.ShardIteratorTypeTrimHorizon:
@@ -185,7 +187,7 @@ func (sh *shard) offset(in *dynamodbstreams.GetShardIteratorInput) (int, error) 
 		return 0, api.Invalid("Invalid SequenceNumber: %q is not 21 to 40 decimal digits", aws.ToString(in.SequenceNumber))
 	}
 	after := in.ShardIteratorType == types.ShardIteratorTypeAfterSequenceNumber
-	// After the very last record that is gone nothing is missing; anything earlier is.
+	// After the last record that is gone, nothing is missing. Before it, something is.
 	if c := seq.compare(sh.trimmed); c < 0 || (c == 0 && !after) {
 		if sh.base > 0 {
 			return 0, trimmed()
@@ -202,7 +204,8 @@ func trimmed() error {
 	return &types.TrimmedDataAccessException{Message: aws.String("The operation attempted to read past the oldest stream record in a shard")}
 }
 
-// parseSequence reads 21 to 40 digits; what the engine never hands out compares as very large.
+// parseSequence reads 21 to 40 digits. A number that the engine never hands out compares as very
+// large.
 func parseSequence(text string) (sequence, bool) {
 	if len(text) < 21 || len(text) > 40 || strings.Trim(text, "0123456789") != "" {
 		return sequence{}, false

@@ -12,30 +12,30 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// Tables is the DynamoDB part of the engine. One lock guards all tables and their streams: a transaction
-// spans tables, and a stream's order is the order of the writes.
+// Tables is the DynamoDB part of the engine. One lock guards all tables and their streams, because
+// a transaction spans tables and the order of a stream is the order of the writes.
 type Tables struct {
 	mu      sync.RWMutex
 	core    *api.Core
 	cfg     Config
 	byName  map[string]*table
-	streams map[string]*stream // by ARN; outlives its table
+	streams map[string]*stream // by ARN; a stream outlives its table
 	tokens  tokens
 	parsed  *expr.Cache
 }
 
-// New returns no tables yet.
+// New returns [Tables] without any table.
 func New(c *api.Core, cfg Config) *Tables {
 	return &Tables{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, tokens: newTokens(), parsed: expr.NewCache()}
 }
 
-// Config is what the tables are told beside what all services are.
+// Config holds the settings that only the tables get.
 type Config struct {
 	Partitions         int           // how many shards a new stream starts with
 	RollAfter          time.Duration // the age at which an open shard is closed and continued by a child; negative: never
 	PartiQLReturnsItem bool          // whether a failed INSERT answers with the item it met, if asked
 	OnRecord           func(shardID string, r streams.Record)
-	Behind             func(Read) int // how many of the latest writes the replica lacks that is read; nil: none
+	Behind             func(Read) int // how many of the latest writes the replica lacks that answers the read; nil means none
 }
 
 type table struct {
@@ -51,18 +51,18 @@ type table struct {
 	bytes   int64
 	request describedTable
 
-	remembers bool // its latest writes, because reads may be stale
+	remembers bool // whether it remembers its latest writes, because reads may be stale
 	recent    recent
 }
 
-// describedTable is what DescribeTable repeats from CreateTable.
+// describedTable holds what DescribeTable repeats from CreateTable.
 type describedTable struct {
 	keys       []types.KeySchemaElement
 	attributes []types.AttributeDefinition
 	streamSpec *types.StreamSpecification
 }
 
-// schema names the key attributes; both are strings. sk is empty for a table without a sort key.
+// schema names the key attributes. Both are strings. sk is empty for a table without a sort key.
 type schema struct{ pk, sk string }
 
 func (s schema) names() []string {
@@ -74,8 +74,8 @@ func (s schema) names() []string {
 
 func (s schema) has(name string) bool { return name == s.pk || (s.sk != "" && name == s.sk) }
 
-// index is a global secondary index that projects all attributes. It is as far behind as the table's replica
-// that is read: it has no lag of its own.
+// index is a global secondary index that projects all attributes. A stale read of it is as far
+// behind as a read of its table would be: the index has no lag of its own.
 type index struct {
 	name   string
 	arn    string
@@ -84,7 +84,8 @@ type index struct {
 	keys   []types.KeySchemaElement
 }
 
-// place says where it stands in the index; an item without the index's keys is not in it.
+// place returns the place of an item in the index. An item without the keys of the index is not in
+// it.
 func (ix *index) place(it *value.Item) (place, bool) {
 	if it == nil {
 		return place{}, false
@@ -126,8 +127,8 @@ func (t *table) get(k key) *value.Item {
 	return t.rows.get(place{partition: k.pk, sort: k.sk, pk: k.pk, sk: k.sk})
 }
 
-// commit makes new the stored item in place of old (either may be nil) in the table, its indexes and its
-// stream, and returns what the write costs. The caller holds the lock.
+// commit replaces old by new in the table, its indexes and its stream, and returns what the write
+// costs. Either of the two may be nil. The caller must hold the lock.
 func (t *table) commit(old, new *value.Item, now time.Time, by *identity) cost {
 	spent := t.price(old, new)
 	if old == nil && new == nil {
@@ -145,7 +146,7 @@ func (t *table) commit(old, new *value.Item, now time.Time, by *identity) cost {
 	return spent
 }
 
-// store puts new in the place of old, at least one of which is an item, in the table and its indexes.
+// store replaces old by new in the table and its indexes. At least one of the two is an item.
 func (t *table) store(old, new *value.Item) {
 	it := new
 	if it == nil {

@@ -9,7 +9,7 @@ import (
 // tokenLife is how long a ClientRequestToken makes a transaction idempotent.
 const tokenLife = 10 * time.Minute
 
-// tokens remembers the transactions that were done, by client token.
+// tokens remembers, by client token, the transactions that were done.
 type tokens struct {
 	done  map[string]tokenEntry
 	order []tokenEntry // by time

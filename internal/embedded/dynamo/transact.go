@@ -24,8 +24,8 @@ const (
 
 var transactWriteItems = api.Op("DynamoDB", transactAPI, "TransactItems ClientRequestToken ReturnConsumedCapacity")
 
-// TransactWriteItems does up to 100 writes of distinct items, all or none. It costs twice what the writes
-// cost alone, done or cancelled.
+// TransactWriteItems does up to 100 writes of distinct items, all or none. It costs twice what the
+// writes cost alone, whether it is done or cancelled.
 func (c *Client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	return api.Call(ctx, c.ts.core, transactWriteItems, in, c.ts.transact)
 }
@@ -69,8 +69,8 @@ func (ts *Tables) transact(in *dynamodb.TransactWriteItemsInput) (*dynamodb.Tran
 	return out, nil
 }
 
-// repeated finds a transaction that was done under the same token: nothing is done again. The answer's
-// capacity is that of the first time; the service reports read units.
+// repeated finds a transaction that was done under the same token. Such a transaction is not done
+// again. The capacity in the answer is that of the first time. (The service reports read units.)
 func (ts *Tables) repeated(token string, digest [32]byte) (*dynamodb.TransactWriteItemsOutput, error) {
 	ts.tokens.forget(ts.core.Now())
 	entry, ok := ts.tokens.done[token]
@@ -93,7 +93,7 @@ type transaction struct {
 // step is one write of a transaction.
 type step struct {
 	m        *mutation
-	misfit   error // what is wrong with its key; it cannot be looked up
+	misfit   error // what is wrong with its key, which then cannot be looked up
 	old, new *value.Item
 	reason   types.CancellationReason
 }
@@ -112,7 +112,7 @@ func (s *step) commit(ts *Tables) cost {
 	return s.m.t.commit(s.old, s.new, ts.core.Now(), nil).times(2)
 }
 
-// add checks what does not depend on stored items; a mistake here refuses the transaction as a whole.
+// add checks what does not depend on stored items. A mistake here refuses the whole transaction.
 func (tx *transaction) add(in types.TransactWriteItem) error {
 	m, err := tx.mutation(in)
 	if wrong := (value.Misfit{}); errors.As(err, &wrong) && m != nil && m.t != nil {
@@ -127,7 +127,7 @@ func (tx *transaction) add(in types.TransactWriteItem) error {
 			return api.Invalid("Transaction request cannot include multiple operations on one item")
 		}
 	}
-	// What counts is the items that the request puts, not what its updates make of stored ones.
+	// Only the items that the request puts count, not what its updates make of stored items.
 	if tx.size += value.SizeOf(m.put); tx.size > maxTransactSize {
 		return api.Invalid("Transaction request size exceeded the maximum of 4 MB")
 	}
@@ -191,8 +191,8 @@ func (tx *transaction) keyed(m *mutation, table *string, k map[string]types.Attr
 	return tx.ts.target(transactAPI, m, table, k)
 }
 
-// plan judges every step against what is stored. One that cannot be done cancels all, with a reason per
-// step in the order of the request.
+// plan checks every step against what is stored. If one step cannot be done, all are cancelled. The
+// error gives a reason for each step, in the order of the request.
 func (tx *transaction) plan() error {
 	cancelled := false
 	for _, s := range tx.steps {
@@ -237,7 +237,8 @@ func (tx *transaction) cancel() error {
 	}
 }
 
-// transactDigest is equal for two requests only if they ask for the same.
+// transactDigest returns the digest of a transaction. Two requests have the same digest only if
+// they ask for the same.
 func transactDigest(items []types.TransactWriteItem) [32]byte {
 	d := newDigester()
 	for _, in := range items {

@@ -22,16 +22,17 @@ var (
 	describeTimeToLive = api.Op("DynamoDB", "DescribeTimeToLive", "TableName")
 )
 
-// tooOld: the service leaves items alone whose time is more than five years past.
+// tooOld is the age past which the service no longer removes an item: its time is more than five
+// years ago.
 const tooOld = 5 * 365 * 24 * time.Hour
 
-// UpdateTimeToLive turns expiry on or off. Unlike the service, it takes effect at once and may be changed
-// again within the hour.
+// UpdateTimeToLive turns expiry on or off. Unlike the service, it takes effect at once and may be
+// changed again within the hour.
 func (c *Client) UpdateTimeToLive(ctx context.Context, in *dynamodb.UpdateTimeToLiveInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error) {
 	return api.Call(ctx, c.ts.core, updateTimeToLive, in, c.ts.updateTTL)
 }
 
-// DescribeTimeToLive says whether and by which attribute items expire.
+// DescribeTimeToLive returns whether items expire, and by which attribute.
 func (c *Client) DescribeTimeToLive(ctx context.Context, in *dynamodb.DescribeTimeToLiveInput, _ ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error) {
 	return api.Call(ctx, c.ts.core, describeTimeToLive, in, c.ts.describeTTL)
 }
@@ -74,12 +75,14 @@ func (ts *Tables) describeTTL(in *dynamodb.DescribeTimeToLiveInput) (*dynamodb.D
 	return &dynamodb.DescribeTimeToLiveOutput{TimeToLiveDescription: d}, nil
 }
 
-// SweepExpired removes, from every table with a TTL attribute, the items whose time has come, as the
-// service does some time within days; their stream records carry its identity. It returns how many. Until
-// a sweep, an expired item is an item like any other. Removal costs no write units.
+// SweepExpired removes the items whose time has come, from every table with a TTL attribute. It
+// returns how many it removed. The service does this some time within days. The stream records of
+// these removals carry the identity of the service. Until a sweep, an expired item is like any
+// other item. Removal costs no write units.
 func (ts *Tables) SweepExpired() int { return ts.Sweep(math.MaxInt) }
 
-// Sweep is SweepExpired for at most so many items of each table: a large table is swept in parts.
+// Sweep is like [Tables.SweepExpired], but removes at most most items of each table. So a large
+// table can be swept in parts.
 func (ts *Tables) Sweep(most int) int {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -107,10 +110,11 @@ func (t *table) sweep(now time.Time, most int) int {
 	return len(due)
 }
 
-// timeToLive is who removes expired items.
+// timeToLive is the identity that removes expired items.
 var timeToLive = identity{kind: "Service", principal: "dynamodb.amazonaws.com"}
 
-// expired: the attribute must be a number of epoch seconds; anything else never expires.
+// expired reports whether the time in v is over. v must be a number of epoch seconds. An item with
+// anything else never expires.
 func expired(v types.AttributeValue, now time.Time) bool {
 	n, ok := v.(*types.AttributeValueMemberN)
 	if !ok {

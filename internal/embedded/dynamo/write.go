@@ -25,17 +25,17 @@ var (
 	deleteItem = api.Op("DynamoDB", "DeleteItem", "TableName Key"+conditionFields)
 )
 
-// PutItem stores an item, replacing what is there, if its condition holds.
+// PutItem stores an item if its condition holds. It replaces what is there.
 func (c *Client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	return api.Call(ctx, c.ts.core, putItem, in, c.ts.putItem)
 }
 
-// UpdateItem changes an item, or creates it, if its condition holds.
+// UpdateItem changes an item if its condition holds. It creates the item if there is none.
 func (c *Client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	return api.Call(ctx, c.ts.core, updateItem, in, c.ts.updateItem)
 }
 
-// DeleteItem removes an item if its condition holds; removing what is not there succeeds.
+// DeleteItem removes an item if its condition holds. It also succeeds if there is no item.
 func (c *Client) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
 	return api.Call(ctx, c.ts.core, deleteItem, in, c.ts.deleteItem)
 }
@@ -69,7 +69,7 @@ func (ts *Tables) putItem(in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, e
 	return out, nil
 }
 
-// condition parses a write's expressions and binds their placeholders.
+// condition parses the expressions of a write and binds their placeholders.
 func (ts *Tables) condition(api string, m *mutation, cond, update *string, names map[string]string, values map[string]types.AttributeValue) error {
 	var err error
 	if m.cond, err = ts.parsed.Condition(api, "ConditionExpression", cond); err != nil {
@@ -141,7 +141,7 @@ func (m *mutation) returned(rv types.ReturnValue, old, new *value.Item) (map[str
 	return nil, api.Invalid("1 validation error detected: Value '%s' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]", rv)
 }
 
-// touched returns the attributes that the update names, as they are in it.
+// touched returns the attributes that the update names, with their values in the item.
 func (m *mutation) touched(it *value.Item) map[string]types.AttributeValue {
 	if m.update == nil || it == nil {
 		return nil

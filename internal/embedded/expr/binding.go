@@ -10,8 +10,9 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// Bind checks a request's placeholders against the expressions that use them: what is used must be
-// defined, what is defined must be used, and every value must be one that DynamoDB accepts.
+// Bind checks the placeholders of a request against the expressions that use them. Each placeholder
+// that is used must be defined, and each that is defined must be used. DynamoDB must accept every
+// value.
 func Bind(names map[string]string, values map[string]types.AttributeValue, all ...*Uses) (Binding, error) {
 	b := Binding{names, values}
 	expressions := slices.DeleteFunc(all, func(u *Uses) bool { return u == nil })

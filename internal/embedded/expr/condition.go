@@ -4,8 +4,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// Conditions and filters: comparisons, BETWEEN, IN, attribute_exists, attribute_not_exists, begins_with,
-// AND, OR, NOT and parentheses over top-level attributes.
+// This file parses conditions and filters: comparisons, BETWEEN, IN, attribute_exists,
+// attribute_not_exists, begins_with, AND, OR, NOT and parentheses over top-level attributes.
 
 type condOp uint8
 
@@ -30,7 +30,7 @@ var comparisons = map[string]condOp{
 	"=": opEqual, "<>": opNotEqual, "<": opLess, "<=": opLessEqual, ">": opGreater, ">=": opGreaterEqual,
 }
 
-// node is a parsed condition. and, or and not have children, the rest operands.
+// node is a parsed condition. The nodes of and, or and not have children. All others have operands.
 type node struct {
 	op       condOp
 	sign     string // as written, for messages
@@ -44,7 +44,7 @@ type operand struct {
 	value bool
 }
 
-// Condition is a parsed condition or filter. A nil one always holds.
+// Condition is a parsed condition or filter. A nil Condition always holds.
 type Condition struct {
 	root *node
 	uses Uses
@@ -92,7 +92,7 @@ func (p *parser) not() (*node, error) {
 	if !p.accept("NOT") {
 		return p.primary()
 	}
-	if err := p.operator(); err != nil { // also bounds the depth of recursion
+	if err := p.operator(); err != nil { // this also limits the depth of the recursion
 		return nil, err
 	}
 	child, err := p.not()

@@ -20,7 +20,7 @@ func (b Binding) name(text string) string {
 	return text
 }
 
-// operand returns nil for an attribute that the item does not have.
+// operand returns the value of o. It returns nil for an attribute that the item does not have.
 func (b Binding) operand(o operand, it *value.Item) types.AttributeValue {
 	if o.value {
 		return b.values[o.text]
@@ -28,7 +28,7 @@ func (b Binding) operand(o operand, it *value.Item) types.AttributeValue {
 	return it.Get(b.name(o.text))
 }
 
-// Eval judges a condition over an item; nil is the absent item.
+// Eval reports whether the condition holds for an item. nil stands for an absent item.
 func (c *Condition) Eval(b Binding, it *value.Item) (bool, error) {
 	if c == nil {
 		return true, nil
@@ -73,8 +73,8 @@ func (b Binding) in(n *node, it *value.Item) bool {
 	return false
 }
 
-// compare judges everything with two or three operands. A missing attribute makes every comparison false
-// but one: <> holds, because what is not there is not equal to anything.
+// compare evaluates everything with two or three operands. A missing attribute makes every
+// comparison false except one: <> holds, because a missing attribute is not equal to anything.
 func (b Binding) compare(n *node, it *value.Item, kind string) (bool, error) {
 	if n.op > opNotEqual {
 		if err := b.checkOrdered(n, kind); err != nil {
@@ -117,7 +117,8 @@ func (b Binding) compare(n *node, it *value.Item, kind string) (bool, error) {
 	}
 }
 
-// CheckRanges reports a BETWEEN whose ends are both in the request and do not have ends of one type, in order.
+// CheckRanges returns an error for a BETWEEN with both ends in the request if the ends have
+// different types or are out of order.
 func (c *Condition) CheckRanges(b Binding) error { return b.checkRanges(c.root, c.uses.kind) }
 
 func (b Binding) checkRanges(n *node, kind string) error {
@@ -139,7 +140,8 @@ func (b Binding) checkRanges(n *node, kind string) error {
 	return nil
 }
 
-// checkOrdered: a :value of a type without order is a mistake in the request, whatever the item holds.
+// checkOrdered refuses a :value of a type without order. That is a mistake in the request, whatever
+// the item holds.
 func (b Binding) checkOrdered(n *node, kind string) error {
 	for _, o := range n.operands {
 		if !o.value {
@@ -158,7 +160,7 @@ func (b Binding) checkOrdered(n *node, kind string) error {
 	return nil
 }
 
-// CheckFilter reports a filter on a key attribute of what a Query reads.
+// CheckFilter returns an error for a filter on a key attribute of the keyspace that a Query reads.
 func (c *Condition) CheckFilter(b Binding, isKey func(name string) bool) error {
 	if c == nil {
 		return nil

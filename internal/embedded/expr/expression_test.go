@@ -99,7 +99,7 @@ func TestConditionMistakes(t *testing.T) {
 			t.Errorf("%.40s: %v; want %q", expr, err, want)
 		}
 	}
-	// what DynamoDB knows and the engine does not is refused by name
+	// DynamoDB knows these forms and the engine does not, so the engine refuses them by name.
 	for expr, want := range map[string]string{
 		"contains(a, :x)": "function contains", "attribute_type(a, :x)": "function attribute_type", "size(a) = :x": "function size",
 		"a1.b1 = :x": "nested path", "a1[0] = :x": "nested path", "a1 = size(b1)": "function size as an operand",

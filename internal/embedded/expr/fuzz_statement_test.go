@@ -13,7 +13,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// FuzzStatement writes every PartiQL statement that is understood anew, and reads it back.
+// FuzzStatement reads PartiQL statements. It writes each that it understands anew, and reads it
+// back.
 func FuzzStatement(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{
@@ -83,7 +84,7 @@ func writeCondition(n *node) string {
 		parts := make([]string, len(n.children))
 		for i, child := range n.children {
 			parts[i] = writeCondition(child)
-			if child.op == opOr || child.op == n.op { // AND in AND was in parentheses too
+			if child.op == opOr || child.op == n.op { // AND in AND had parentheses too
 				parts[i] = "(" + parts[i] + ")"
 			}
 		}
@@ -115,7 +116,8 @@ func checkInsert(t *testing.T, src string, in *Insert) {
 	}
 }
 
-// checkUpdate gives the key's own parameters to a statement that has a whole key, and then one too few.
+// checkUpdate binds a statement that has a whole key, first with the parameters of the key and then
+// with one too few.
 func checkUpdate(t *testing.T, src string, u *UpdateStatement) {
 	keys := []string{"PK", "SK"}
 	parameters := make([]types.AttributeValue, u.parameters)

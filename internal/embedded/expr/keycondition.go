@@ -7,14 +7,15 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// KeyRange is a Query's key condition: one partition, and a range of its sort key.
+// KeyRange is the key condition of a Query: one partition, and a range of its sort key.
 type KeyRange struct {
 	Partition string
-	sort      *node // nil: the whole partition; first operand is the sort key, the rest are values
+	sort      *node // nil means the whole partition; the first operand is the sort key, the rest are values
 	b         Binding
 }
 
-// NewKeyRange reads a key condition on a keyspace whose key is pk and sk; sk is empty if it has no sort key.
+// NewKeyRange reads a key condition on a keyspace whose key is pk and sk. sk is empty if the
+// keyspace has no sort key.
 func NewKeyRange(c *Condition, b Binding, pk, sk string) (KeyRange, error) {
 	if c == nil {
 		return KeyRange{}, api.Invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
@@ -59,7 +60,7 @@ func NewKeyRange(c *Condition, b Binding, pk, sk string) (KeyRange, error) {
 
 var mirrored = map[condOp]condOp{opEqual: opEqual, opLess: opGreater, opLessEqual: opGreaterEqual, opGreater: opLess, opGreaterEqual: opLessEqual}
 
-// keyed brings a condition into the form path-operator-values; :value = path is turned round.
+// keyed brings a condition into the form path, operator, values. It turns :value = path round.
 func keyed(n *node) (*node, error) {
 	switch n.op {
 	case opAnd, opOr, opNot, opIn, opExists, opNotExists, opNotEqual:
@@ -103,7 +104,7 @@ func (r KeyRange) bound(i int) string {
 	return r.b.values[r.sort.operands[i].text].(*types.AttributeValueMemberS).Value
 }
 
-// From is the lowest sort text that can match; the rows that match are contiguous from there.
+// From returns the lowest sort text that can match. The matching rows are contiguous from there.
 func (r KeyRange) From() string {
 	if r.sort == nil {
 		return ""
@@ -116,7 +117,7 @@ func (r KeyRange) From() string {
 	}
 }
 
-// Side says where a sort text lies: -1 before the range, 0 in it, +1 behind it.
+// Side returns where a sort text lies: -1 before the range, 0 in it, +1 after it.
 func (r KeyRange) Side(sort string) int {
 	if r.sort == nil {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// Expression limits of DynamoDB.
+// These are DynamoDB's limits of expressions.
 const (
 	maxExpressionSize = 4096
 	maxOperators      = 300
@@ -30,7 +30,7 @@ type token struct {
 	start, end int
 }
 
-// is compares keywords, which are not case-sensitive, and punctuation.
+// is reports whether the token is word, which is a keyword in any case or punctuation.
 func (t token) is(word string) bool {
 	return (t.kind == tokWord || t.kind == tokPunct) && strings.EqualFold(t.text, word)
 }
@@ -85,7 +85,8 @@ func near(src string, at int) string { return src[at:min(len(src), at+2)] }
 
 type syntaxError struct{ token, near string }
 
-// parser reads one expression. kind is the name DynamoDB's messages use: ConditionExpression and so on.
+// parser reads one expression. kind is the name that DynamoDB's messages use, such as
+// ConditionExpression.
 type parser struct {
 	api, kind, src string
 	toks           []token
@@ -94,7 +95,7 @@ type parser struct {
 	operators      int
 }
 
-// Uses lists the placeholders of an expression; each must be defined, and each that is defined must be
+// Uses lists the placeholders of an expression. Each must be defined. Each that is defined must be
 // used by some expression of the request.
 type Uses struct {
 	kind          string
@@ -146,7 +147,7 @@ func (p *parser) expect(word string) error {
 	return nil
 }
 
-// syntax reports the next token with its neighbours, as DynamoDB does.
+// syntax returns an error that shows the next token with its neighbours, as DynamoDB does.
 func (p *parser) syntax() error {
 	from, to := p.peek(), p.peek()
 	if p.pos > 0 {

@@ -2,8 +2,9 @@ package expr
 
 import "sync"
 
-// Cache remembers expressions by their text: programs send the same few texts over and over. A program
-// that writes values into its expressions would fill it, so it is emptied when it is full.
+// Cache remembers parsed expressions by their text, because programs send the same few texts over
+// and over. A program that writes values into its expressions would fill the cache, so a full cache
+// is emptied.
 type Cache struct {
 	mu      sync.RWMutex
 	entries map[parsedKey]any
@@ -36,7 +37,7 @@ func remember[T any](c *Cache, k parsedKey, parse func() (T, error)) (T, error) 
 	return v, nil
 }
 
-// Condition returns nil for an expression that is not given.
+// Condition parses a condition. It returns nil if text is nil.
 func (p *Cache) Condition(api, kind string, text *string) (*Condition, error) {
 	if text == nil {
 		return nil, nil
@@ -44,7 +45,7 @@ func (p *Cache) Condition(api, kind string, text *string) (*Condition, error) {
 	return remember(p, parsedKey{api, kind, *text}, func() (*Condition, error) { return parseCondition(api, kind, *text) })
 }
 
-// Update returns nil for an expression that is not given.
+// Update parses an update. It returns nil if text is nil.
 func (p *Cache) Update(api string, text *string) (*Update, error) {
 	if text == nil {
 		return nil, nil
@@ -52,7 +53,7 @@ func (p *Cache) Update(api string, text *string) (*Update, error) {
 	return remember(p, parsedKey{api, "UpdateExpression", *text}, func() (*Update, error) { return parseUpdate(api, *text) })
 }
 
-// Projection returns nil for an expression that is not given.
+// Projection parses a projection. It returns nil if text is nil.
 func (p *Cache) Projection(api string, text *string) (*Projection, error) {
 	if text == nil {
 		return nil, nil
@@ -65,7 +66,7 @@ func (p *Cache) Statement(api, text string) (Statement, error) {
 	return remember(p, parsedKey{api, "PartiQL", text}, func() (Statement, error) { return parseStatement(api, text) })
 }
 
-// Use lists the placeholders of an expression; nil for one that is not given.
+// Use returns the placeholders of an expression, or nil for a nil expression.
 func (c *Condition) Use() *Uses {
 	if c == nil {
 		return nil
@@ -73,7 +74,7 @@ func (c *Condition) Use() *Uses {
 	return &c.uses
 }
 
-// Use lists the placeholders of an expression; nil for one that is not given.
+// Use returns the placeholders of an expression, or nil for a nil expression.
 func (u *Update) Use() *Uses {
 	if u == nil {
 		return nil
@@ -81,7 +82,7 @@ func (u *Update) Use() *Uses {
 	return &u.uses
 }
 
-// Use lists the placeholders of an expression; nil for one that is not given.
+// Use returns the placeholders of an expression, or nil for a nil expression.
 func (p *Projection) Use() *Uses {
 	if p == nil {
 		return nil

@@ -12,18 +12,20 @@ import (
 // Insert is INSERT INTO "table" VALUE {'PK': ?, 'SK': ?}.
 type Insert struct {
 	Table string
-	names []string // one parameter each, in order
+	names []string // one parameter for each, in order
 }
 
-// Malformed is a statement that is not PartiQL, as against PartiQL that the engine does not know.
+// Malformed is the error for a statement that is not PartiQL. PartiQL that the engine does not
+// implement gets another error.
 type Malformed struct{ what string }
 
-// Error is the text of the service's refusal.
+// Error returns the text with which the service refuses the statement.
 func (m *Malformed) Error() string {
 	return "Statement wasn't well formed, can't be processed: " + m.what
 }
 
-// Statement is one of the two kinds of PartiQL statement that the engine knows; the other is nil.
+// Statement is one of the two kinds of PartiQL statement that the engine knows. The other field is
+// nil.
 type Statement struct {
 	Insert *Insert
 	Update *UpdateStatement
@@ -112,7 +114,7 @@ func (s *statement) punct(c byte) bool {
 	return true
 }
 
-// quoted reads 'text' or "text"; a doubled quote stands for one.
+// quoted reads 'text' or "text". A doubled quote stands for one quote.
 func (s *statement) quoted(quote byte) (string, bool) {
 	if !s.punct(quote) {
 		return "", false
@@ -134,7 +136,7 @@ func (s *statement) quoted(quote byte) (string, bool) {
 	return "", false
 }
 
-// name reads a table name, quoted or bare.
+// name reads a table name, with or without quotes.
 func (s *statement) name() (string, bool) {
 	s.space()
 	if s.rest != "" && s.rest[0] == '"' {

@@ -12,15 +12,15 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// UpdateStatement is UPDATE "table" SET a = a + ?, b = ? REMOVE "c" WHERE PK = ? AND SK = ? AND … It becomes an update
-// and a condition with placeholders, so that one evaluator serves statements and expressions: an attribute is "#" and
-// its name, a parameter is ":" and its place.
+// UpdateStatement is UPDATE "table" SET a = a + ?, b = ? REMOVE "c" WHERE PK = ? AND SK = ? AND …
+// It becomes an update and a condition with placeholders, so that one evaluator serves statements
+// and expressions. An attribute becomes "#" and its name. A parameter becomes ":" and its place.
 type UpdateStatement struct {
 	Table      string
 	Update     Update
 	Where      Condition
 	names      map[string]string
-	equal      map[string]int // attributes that WHERE, as a whole, requires to equal a parameter, and the parameter's place
+	equal      map[string]int // each attribute that WHERE as a whole requires to equal a parameter, with the place of that parameter
 	parameters int
 }
 
@@ -61,8 +61,8 @@ type updateParser struct {
 	depth int
 }
 
-// actions reads SET a = …, b = … and REMOVE a, in any order. A comma joins assignments; each attribute to remove has
-// a REMOVE of its own.
+// actions reads SET a = …, b = … and REMOVE a, in any order. Commas join assignments. Each
+// attribute to remove has its own REMOVE.
 func (p *updateParser) actions() error {
 	for {
 		switch {
@@ -170,7 +170,8 @@ func (p *updateParser) chain(word string, op condOp, next func() (*node, error))
 	return n, nil
 }
 
-// primary reads (…), a IS MISSING, a IS NOT MISSING, or a comparison of an attribute with a parameter.
+// primary reads (…), a IS MISSING, a IS NOT MISSING, or a comparison of an attribute with a
+// parameter.
 func (p *updateParser) primary() (*node, error) {
 	if p.punct('(') {
 		if p.depth++; p.depth > maxOperators {
@@ -203,7 +204,7 @@ func (p *updateParser) primary() (*node, error) {
 		}
 		return n, nil
 	}
-	for _, sign := range []string{"<=", ">=", "<>", "=", "<", ">"} { // the longer ones first
+	for _, sign := range []string{"<=", ">=", "<>", "=", "<", ">"} { // longer signs come first
 		if p.space(); strings.HasPrefix(p.rest, sign) {
 			p.rest = p.rest[len(sign):]
 			value, ok := p.parameter()
@@ -222,7 +223,7 @@ func (p *updateParser) primary() (*node, error) {
 	return nil, &Malformed{"Expected a comparison"}
 }
 
-// equalities are the attributes that must equal a parameter for the condition to hold.
+// equalities returns the attributes that must equal a parameter if the condition is to hold.
 func equalities(n *node) map[string]int {
 	equal := map[string]int{}
 	conjuncts := []*node{n}
@@ -232,15 +233,15 @@ func equalities(n *node) map[string]int {
 	for _, c := range conjuncts {
 		if c.op == opEqual {
 			var place int
-			_, _ = fmt.Sscanf(c.operands[1].text, ":%d", &place) // this file wrote it
+			_, _ = fmt.Sscanf(c.operands[1].text, ":%d", &place) // this file wrote the text
 			equal[c.operands[0].text[1:]] = place
 		}
 	}
 	return equal
 }
 
-// Bind returns the key that WHERE names, of these attributes, and the parameters as the values of its condition and
-// its update.
+// Bind returns the key that WHERE names, which has these attributes. It also returns the parameters
+// as the values of the condition and the update.
 func (u *UpdateStatement) Bind(keys []string, parameters []types.AttributeValue) (map[string]types.AttributeValue, Binding, error) {
 	if len(parameters) != u.parameters {
 		return nil, Binding{}, api.Invalid("Number of parameters in request and statement don't match.")

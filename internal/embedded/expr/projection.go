@@ -35,7 +35,7 @@ func parseProjection(api, src string) (*Projection, error) {
 	}
 }
 
-// Names resolves the placeholders; a nil projection returns nil, which means all attributes.
+// Names resolves the placeholders. A nil projection returns nil, which means all attributes.
 func (p *Projection) Names(b Binding) ([]string, error) {
 	if p == nil {
 		return nil, nil

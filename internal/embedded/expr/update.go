@@ -9,7 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
-// Update expressions: SET (value, path, sum, difference, if_not_exists), ADD of numbers, REMOVE.
+// This file reads update expressions: SET (value, path, sum, difference, if_not_exists), ADD of
+// numbers, and REMOVE.
 
 type updateKind uint8
 
@@ -22,14 +23,14 @@ const (
 type action struct {
 	kind updateKind
 	path string
-	term term // SET: left side of the sum; ADD: the value
-	plus term // SET: right side, if sign is set
+	term term // SET: the left side of the sum; ADD: the value
+	plus term // SET: the right side, if sign is set
 	sign byte // 0, '+' or '-'
 }
 
 // term is an operand, or if_not_exists(path, operand).
 type term struct {
-	unless string // the path of if_not_exists; empty: a plain operand
+	unless string // the path of if_not_exists; empty for a plain operand
 	operand
 }
 
@@ -164,7 +165,7 @@ func (p *parser) removeAction() (a action, err error) {
 	return a, p.operator()
 }
 
-// Attributes names what the update changes.
+// Attributes returns the names of the attributes that the update changes.
 func (u *Update) Attributes(b Binding) []string {
 	names := make([]string, 0, len(u.actions))
 	for _, a := range u.actions {
@@ -204,8 +205,8 @@ func checkAddOperand(call string, v types.AttributeValue) error {
 	return api.Invalid("Invalid UpdateExpression: Incorrect operand type for operator or function; operator: ADD, operand type: %s, typeSet: ALLOWED_FOR_ADD_OPERAND", value.LongTypeName(v))
 }
 
-// Apply returns the item that the update makes of old; every action sees old. it is the draft to change:
-// a copy of old, or the bare key when there is none.
+// Apply returns the item that the update makes of old. Every action sees old. it is the draft that
+// Apply changes: a copy of old, or the bare key if there is no old item.
 func (u *Update) Apply(b Binding, old, it *value.Item) error {
 	for _, a := range u.actions {
 		name := b.name(a.path)

@@ -24,7 +24,7 @@ type Buckets struct {
 	byName map[string]*bucket
 }
 
-// New returns no buckets yet.
+// New returns [Buckets] without any bucket.
 func New(c *api.Core) *Buckets { return &Buckets{core: c, byName: map[string]*bucket{}} }
 
 type bucket struct {
@@ -59,7 +59,7 @@ func (c *Client) CreateBucket(ctx context.Context, in *s3.CreateBucketInput, _ .
 	return api.Call(ctx, c.bs.core, createBucket, in, c.bs.create)
 }
 
-// PutObject stores an object whole; IfNoneMatch "*" refuses to replace one.
+// PutObject stores a whole object. With IfNoneMatch "*" it refuses to replace one.
 func (c *Client) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return api.Call(ctx, c.bs.core, putObject, in, c.bs.put)
 }
@@ -69,7 +69,7 @@ func (c *Client) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func
 	return api.Call(ctx, c.bs.core, getObject, in, c.bs.get)
 }
 
-// HeadObject describes an object; one that is not there is NotFound, not NoSuchKey.
+// HeadObject describes an object. If there is none, the error is NotFound, not NoSuchKey.
 func (c *Client) HeadObject(ctx context.Context, in *s3.HeadObjectInput, _ ...func(*s3.Options)) (*s3.HeadObjectOutput, error) {
 	return api.Call(ctx, c.bs.core, headObject, in, c.bs.head)
 }
@@ -168,7 +168,7 @@ func (bs *Buckets) head(in *s3.HeadObjectInput) (*s3.HeadObjectOutput, error) {
 	defer bs.mu.RUnlock()
 	b, err := bs.bucket(in.Bucket, in.ExpectedBucketOwner)
 	if err != nil {
-		return nil, &types.NotFound{Message: aws.String("Not Found")} // a HEAD answer has no body that could say more
+		return nil, &types.NotFound{Message: aws.String("Not Found")} // the answer to a HEAD has no body that could say more
 	}
 	o := b.objects[aws.ToString(in.Key)]
 	if o == nil {

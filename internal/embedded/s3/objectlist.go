@@ -31,7 +31,7 @@ func (bs *Buckets) list(in *s3.ListObjectsV2Input) (*s3.ListObjectsV2Output, err
 	prefix := aws.ToString(in.Prefix)
 	after := aws.ToString(in.StartAfter)
 	if in.ContinuationToken != nil {
-		after = *in.ContinuationToken // the last key of the page before
+		after = *in.ContinuationToken // the last key of the previous page
 	}
 	out := &s3.ListObjectsV2Output{
 		Name: in.Bucket, Prefix: in.Prefix, MaxKeys: aws.Int32(int32(limit)), StartAfter: in.StartAfter,

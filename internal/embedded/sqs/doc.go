@@ -1,3 +1,4 @@
-// Package sqs is the engine's SQS: standard and FIFO queues, visibility, redrive and dead-letter queues. [New]
-// returns the [Queues]; their client has the signatures of the AWS SDK. A receive never waits.
+// Package sqs is the engine's SQS: standard and FIFO queues, visibility, redrive and dead-letter
+// queues. [New] returns the [Queues]. Their client has the signatures of the AWS SDK. A receive
+// never waits.
 package sqs

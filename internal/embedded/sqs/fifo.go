@@ -9,9 +9,10 @@ import (
 // dedupLife is how long a FIFO queue remembers a deduplication id.
 const dedupLife = 5 * time.Minute
 
-// group is one message group of a FIFO queue. While any of its messages is in flight it gives nothing.
+// group is one message group of a FIFO queue. While any of its messages is in flight, the queue
+// gives no other message of the group.
 type group struct {
-	messages []*message // in order, those in flight included
+	messages []*message // in order, including those in flight
 	inflight int
 }
 
@@ -37,7 +38,8 @@ func (q *queue) leave(m *message) {
 	}
 }
 
-// free lists the groups that may give messages, the one with the oldest first message first.
+// free lists the groups that may give messages. The group with the oldest first message comes
+// first.
 func (q *queue) free() []*group {
 	var out []*group
 	for _, g := range q.groups {
@@ -49,8 +51,8 @@ func (q *queue) free() []*group {
 	return out
 }
 
-// candidates lists up to n messages that a receive may take, in order. A FIFO queue gives as much of one
-// group as it can before it turns to the next.
+// candidates lists up to n messages that a receive may take, in order. A FIFO queue gives as many
+// messages of one group as it can before it turns to the next group.
 func (q *queue) candidates(n int) []*message {
 	var out []*message
 	if q.fifo {
@@ -72,7 +74,7 @@ func (q *queue) candidates(n int) []*message {
 	return out
 }
 
-// dedup remembers what a FIFO queue has accepted lately.
+// dedup remembers what a FIFO queue has accepted recently.
 type dedup struct {
 	seen  map[string]accepted
 	order []accepted // by time

@@ -51,7 +51,7 @@ func newMessage(body *string, attributes map[string]types.MessageAttributeValue,
 	return m, nil
 }
 
-// forbidden: characters that XML 1.0, and therefore SQS, does not know.
+// forbidden reports whether r is a character that XML 1.0, and therefore SQS, does not allow.
 func forbidden(r rune) bool {
 	return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || r == 0xFFFE || r == 0xFFFF
 }
@@ -83,8 +83,9 @@ func copyAttribute(name string, a types.MessageAttributeValue) (types.MessageAtt
 	return bad("has an invalid message attribute type, the set of supported type prefixes is Binary, Number, and String.")
 }
 
-// attributesMD5 is SQS's digest: by name, each of name, type and value preceded by its length, the value
-// also by a byte that says whether it is a string (1) or binary (2). No attributes: no digest.
+// attributesMD5 returns the digest that SQS makes. It goes over the attributes by name. Each name,
+// type and value is preceded by its length. The value is also preceded by a byte that says whether
+// it is a string (1) or binary (2). If there are no attributes, there is no digest.
 func attributesMD5(attributes map[string]types.MessageAttributeValue) string {
 	if len(attributes) == 0 {
 		return ""

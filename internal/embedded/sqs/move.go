@@ -14,8 +14,9 @@ import (
 
 var startMessageMoveTask = api.Op("SQS", "StartMessageMoveTask", "SourceArn DestinationArn")
 
-// StartMessageMoveTask moves every visible message of a dead-letter queue back to the queue it came from,
-// or to DestinationArn, before it returns. A moved message has a new id and a new time of sending.
+// StartMessageMoveTask moves every visible message of a dead-letter queue back to the queue it came
+// from, or to DestinationArn. It returns when that is done. A moved message has a new id and a new
+// time of sending.
 func (c *Client) StartMessageMoveTask(ctx context.Context, in *sqs.StartMessageMoveTaskInput, _ ...func(*sqs.Options)) (*sqs.StartMessageMoveTaskOutput, error) {
 	return api.Call(ctx, c.qs.core, startMessageMoveTask, in, c.qs.move)
 }
@@ -39,7 +40,7 @@ func (qs *Queues) move(in *sqs.StartMessageMoveTaskInput) (*sqs.StartMessageMove
 		if in.DestinationArn != nil {
 			target = qs.byARN[*in.DestinationArn]
 		}
-		if target == nil { // sent to the dead-letter queue by hand: there is no way back
+		if target == nil { // somebody sent it to the dead-letter queue by hand, so there is no way back
 			continue
 		}
 		if !source.fifo {

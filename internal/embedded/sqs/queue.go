@@ -15,7 +15,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// Queues is the SQS part of the engine, under one lock: redrive moves messages from queue to queue.
+// Queues is the SQS part of the engine. One lock guards all queues, because redrive moves messages
+// from queue to queue.
 type Queues struct {
 	mu     sync.Mutex
 	core   *api.Core
@@ -24,7 +25,7 @@ type Queues struct {
 	byARN  map[string]*queue
 }
 
-// New returns no queues yet.
+// New returns [Queues] without any queue.
 func New(c *api.Core) *Queues {
 	return &Queues{core: c, rnd: c.Source("queues"), byPath: map[string]*queue{}, byARN: map[string]*queue{}}
 }
@@ -39,16 +40,16 @@ type queue struct {
 	attributes     map[string]string // as set by CreateQueue
 
 	messages map[string]*message // by id: everything that is in the queue
-	ready    backlog             // standard: what is visible, in the order it became so
+	ready    backlog             // standard queues: the visible messages, in the order in which they became visible
 	inflight flights
-	groups   map[string]*group // FIFO
-	dedup    dedup             // FIFO
+	groups   map[string]*group // FIFO queues
+	dedup    dedup             // FIFO queues
 	sequence uint64
 }
 
 type redrive struct {
-	target   string // ARN; empty: none
-	maximum  int    // a message received this often goes to target when it would be received again
+	target   string // the ARN; empty if there is none
+	maximum  int    // a message that was received this often goes to target instead of being received again
 	describe string
 }
 
@@ -64,7 +65,7 @@ type message struct {
 	handle              string // of the latest receive
 	group, dedupID      string
 	sequence            uint64
-	source              string // ARN of the queue it was moved to a dead-letter queue from
+	source              string // the ARN of the queue from which it was moved to a dead-letter queue
 
 	visibleAt time.Time
 	flight    int // index in inflight; -1: not in flight
@@ -85,7 +86,8 @@ func (q *queue) add(m *message) {
 	q.ready.push(m)
 }
 
-// drop removes a message that is not in the backlog: one in flight, or just taken from the backlog.
+// drop removes a message that is not in the backlog: it is in flight, or was just taken from the
+// backlog.
 func (q *queue) drop(m *message) {
 	delete(q.messages, m.id)
 	if m.inFlight() {
@@ -117,7 +119,7 @@ func (q *queue) landed(m *message) {
 	}
 }
 
-// release makes visible again what has been in flight for too long.
+// release makes messages visible again whose time in flight is over.
 func (q *queue) release(now time.Time) {
 	for len(q.inflight) > 0 && !q.inflight[0].visibleAt.After(now) {
 		m := heap.Pop(&q.inflight).(*message)
@@ -169,14 +171,14 @@ func (f flights) Swap(i, j int) {
 	f[i].flight, f[j].flight = i, j
 }
 
-// Push and Pop are for container/heap.
+// Push implements heap.Interface.
 func (f *flights) Push(x any) {
 	m := x.(*message)
 	m.flight = len(*f)
 	*f = append(*f, m)
 }
 
-// Pop is for container/heap.
+// Pop implements heap.Interface.
 func (f *flights) Pop() any {
 	old := *f
 	m := old[len(old)-1]
@@ -186,7 +188,7 @@ func (f *flights) Pop() any {
 	return m
 }
 
-// newQueue checks CreateQueue's attributes. Those it does not know are refused.
+// newQueue checks the attributes of CreateQueue. It refuses those that it does not know.
 func newQueue(name string, attributes map[string]string) (*queue, error) {
 	q := &queue{
 		name: name, visibility: 30 * time.Second, retention: 4 * 24 * time.Hour, attributes: map[string]string{},

@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// What is done with receipt handles, one by one and in batches.
+// This file holds what is done with receipt handles, one by one and in batches.
 
 func (q *queue) change(qs *Queues, handle *string, seconds int32) error {
 	hidden, err := visibility(seconds)
@@ -35,7 +35,7 @@ func (qs *Queues) changeVisibility(in *sqs.ChangeMessageVisibilityInput) (*sqs.C
 	return &sqs.ChangeMessageVisibilityOutput{}, q.change(qs, in.ReceiptHandle, in.VisibilityTimeout)
 }
 
-// each runs one action per entry of a batch request and sorts the outcomes.
+// each runs one action for each entry of a batch request, and separates successes from failures.
 func (qs *Queues) each(url *string, ids []*string, do func(q *queue, i int) error) (done []*string, failed []types.BatchResultErrorEntry, err error) {
 	if err := checkBatch(ids); err != nil {
 		return nil, nil, err

@@ -24,28 +24,31 @@ var (
 	changeMessageVisibilityBatch = api.Op("SQS", "ChangeMessageVisibilityBatch", "QueueUrl Entries")
 )
 
-// ReceiveMessage hands out up to ten messages and hides them for the visibility timeout. A message that
-// was received as often as the redrive policy allows goes to the dead-letter queue instead.
+// ReceiveMessage hands out up to ten messages and hides them for the visibility timeout. If a
+// message was already received as often as the redrive policy allows, it goes to the dead-letter
+// queue instead.
 func (c *Client) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
 	return api.Call(ctx, c.qs.core, receiveMessage, in, c.qs.receive)
 }
 
-// DeleteMessage removes a message. A handle of an earlier receive succeeds and removes nothing.
+// DeleteMessage removes a message. With a handle of an earlier receive it succeeds and removes
+// nothing.
 func (c *Client) DeleteMessage(ctx context.Context, in *sqs.DeleteMessageInput, _ ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error) {
 	return api.Call(ctx, c.qs.core, deleteMessage, in, c.qs.delete)
 }
 
-// DeleteMessageBatch removes up to ten messages; each may fail on its own.
+// DeleteMessageBatch removes up to ten messages. Each may fail on its own.
 func (c *Client) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
 	return api.Call(ctx, c.qs.core, deleteMessageBatch, in, c.qs.deleteBatch)
 }
 
-// ChangeMessageVisibility sets when a message in flight becomes visible again, from now; 0 is at once.
+// ChangeMessageVisibility sets when a message in flight becomes visible again, counted from now. 0
+// means at once.
 func (c *Client) ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
 	return api.Call(ctx, c.qs.core, changeMessageVisibility, in, c.qs.changeVisibility)
 }
 
-// ChangeMessageVisibilityBatch does so for up to ten messages; each may fail on its own.
+// ChangeMessageVisibilityBatch does the same for up to ten messages. Each may fail on its own.
 func (c *Client) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
 	return api.Call(ctx, c.qs.core, changeMessageVisibilityBatch, in, c.qs.changeVisibilityBatch)
 }
@@ -82,7 +85,8 @@ func (qs *Queues) receive(in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutpu
 	return out, nil
 }
 
-// take picks up to n messages, sorting out those that have expired or failed too often.
+// take picks up to n messages. It removes those that have expired, and moves those that were
+// received too often.
 func (qs *Queues) take(q *queue, n int) []*message {
 	now := qs.core.Now()
 	var out []*message
@@ -108,13 +112,14 @@ func (qs *Queues) take(q *queue, n int) []*message {
 			}
 		}
 		if len(batch) == 0 || (q.fifo && (dropped == 0 || len(out) > 0)) {
-			break // a FIFO queue's candidates stay in their groups: asking again would find them again
+			break // the candidates of a FIFO queue stay in their groups, so the next round would find them again
 		}
 	}
 	return out
 }
 
-// bury moves a message to a dead-letter queue. It keeps its id; a FIFO queue restarts its clock.
+// bury moves a message to a dead-letter queue. The message keeps its id. A FIFO queue restarts its
+// clock.
 func (qs *Queues) bury(m *message, from, dlq *queue) {
 	m.source = from.arn
 	if dlq.fifo {
@@ -160,7 +165,7 @@ func (q *queue) answer(m *message, in *sqs.ReceiveMessageInput) types.Message {
 	return out
 }
 
-// wanted: names, All, .*, or prefix.*
+// wanted reports whether the patterns ask for name. A pattern is a name, All, .* or prefix.*
 func wanted(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		prefix, wild := strings.CutSuffix(p, ".*")
@@ -188,7 +193,8 @@ func (q *queue) systemAttributes(m *message) map[string]string {
 	return out
 }
 
-// byHandle returns nil for a message that is gone, or that was received again since.
+// byHandle finds a message by its receipt handle. It returns nil for a message that is gone or that
+// was received again since.
 func (q *queue) byHandle(handle *string) (*message, error) {
 	parts := strings.Split(aws.ToString(handle), "#")
 	if len(parts) != 3 {
@@ -216,7 +222,8 @@ func (q *queue) remove(handle *string) error {
 	return nil
 }
 
-// unready takes a message out of the backlog: its visibility had run out, but nobody received it since.
+// unready takes a message out of the backlog. Its visibility timeout had run out, but nobody has
+// received it since.
 func (q *queue) unready(m *message) {
 	if i := slices.Index(q.ready.messages[q.ready.head:], m); i >= 0 {
 		q.ready.messages = slices.Delete(q.ready.messages, q.ready.head+i, q.ready.head+i+1)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxMessageSize       = 1024 * 1024 // body and attributes, in bytes; also of a whole batch
+	maxMessageSize       = 1024 * 1024 // body and attributes, in bytes; a whole batch has the same limit
 	maxBatch             = 10
 	maxMessageAttributes = 10
 )
@@ -30,7 +30,7 @@ func (c *Client) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ..
 	return api.Call(ctx, c.qs.core, sendMessage, in, c.qs.send)
 }
 
-// SendMessageBatch puts up to ten messages into a queue; each may fail on its own.
+// SendMessageBatch puts up to ten messages into a queue. Each may fail on its own.
 func (c *Client) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	return api.Call(ctx, c.qs.core, sendMessageBatch, in, c.qs.sendBatch)
 }
@@ -135,7 +135,7 @@ func (qs *Queues) accept(q *queue, m *message) (sentMessage, error) {
 	return sent, nil
 }
 
-// newID is a random version 4 UUID.
+// newID returns a random version 4 UUID.
 func (qs *Queues) newID() string {
 	a, b := qs.rnd.Uint64(), qs.rnd.Uint64()
 	a = a&^0xf000 | 0x4000
@@ -143,7 +143,8 @@ func (qs *Queues) newID() string {
 	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", a>>32, a>>16&0xffff, a&0xffff, b>>48, b&(1<<48-1))
 }
 
-// sequenceText: 20 digits, as FIFO queues print it; standard queues have none.
+// sequenceText returns n as 20 digits, which is the form that FIFO queues use. Standard queues have
+// no sequence numbers.
 func (q *queue) sequenceText(n uint64) *string {
 	if !q.fifo {
 		return nil
@@ -151,8 +152,8 @@ func (q *queue) sequenceText(n uint64) *string {
 	return aws.String(fmt.Sprintf("188%017d", n*256))
 }
 
-// queryCode is the code that the SDK reports: the one of the older query protocol, which the service still
-// sends beside the name of the exception.
+// queryCode returns the code that the SDK reports. It is the code of the older query protocol,
+// which the service still sends beside the name of the exception.
 func queryCode(name string) *string { return aws.String("AWS.SimpleQueueService." + name) }
 
 // checkBatch checks the ids of a batch request.

@@ -13,8 +13,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// Client has the method signatures of *sqs.Client. Receives never wait: WaitTimeSeconds is accepted, and an
-// empty queue answers at once.
+// Client has the method signatures of *sqs.Client. A receive never waits: WaitTimeSeconds is
+// accepted, but an empty queue answers at once.
 type Client struct{ qs *Queues }
 
 // Client returns the client of the queues.
@@ -26,7 +26,8 @@ var (
 	getQueueAttributes = api.Op("SQS", "GetQueueAttributes", "QueueUrl AttributeNames")
 )
 
-// CreateQueue makes a standard or FIFO queue; making it again with the same attributes finds it.
+// CreateQueue makes a standard or FIFO queue. If the queue exists with the same attributes, it is
+// returned.
 func (c *Client) CreateQueue(ctx context.Context, in *sqs.CreateQueueInput, _ ...func(*sqs.Options)) (*sqs.CreateQueueOutput, error) {
 	return api.Call(ctx, c.qs.core, createQueue, in, c.qs.create)
 }
@@ -36,7 +37,7 @@ func (c *Client) GetQueueUrl(ctx context.Context, in *sqs.GetQueueUrlInput, _ ..
 	return api.Call(ctx, c.qs.core, getQueueURL, in, c.qs.getURL)
 }
 
-// GetQueueAttributes reports the attributes asked for; the counts are exact.
+// GetQueueAttributes returns the attributes that the request asks for. The counts are exact.
 func (c *Client) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput, _ ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {
 	return api.Call(ctx, c.qs.core, getQueueAttributes, in, c.qs.getAttributes)
 }
@@ -64,7 +65,7 @@ func (qs *Queues) create(in *sqs.CreateQueueInput) (*sqs.CreateQueueOutput, erro
 	return &sqs.CreateQueueOutput{QueueUrl: aws.String(q.url)}, nil
 }
 
-// checkRedrive: the dead-letter queue must exist and be of the same kind.
+// checkRedrive checks that the dead-letter queue exists and is of the same kind.
 func (qs *Queues) checkRedrive(q *queue) error {
 	if q.redrive.target == "" {
 		return nil
@@ -79,13 +80,15 @@ func (qs *Queues) checkRedrive(q *queue) error {
 	return nil
 }
 
-// path is the account and the name that a queue URL ends with, by which the service finds a queue.
+// path returns the account and the name at the end of a queue URL. The service finds a queue by
+// them.
 func path(url string) string {
 	at := strings.LastIndexByte(url, '/')
 	return url[strings.LastIndexByte(url[:max(at, 0)], '/')+1:]
 }
 
-// queue finds a queue and makes visible what has been in flight for too long. The caller holds the lock.
+// queue finds a queue, and makes messages visible again whose time in flight is over. The caller
+// must hold the lock.
 func (qs *Queues) queue(url *string) (*queue, error) {
 	q := qs.byPath[path(aws.ToString(url))]
 	if q == nil {

@@ -1,4 +1,4 @@
-// Package value is what DynamoDB knows of an item and its values, whatever table they are in: how they are
-// copied, checked, measured and compared ([Copy], [Size], [Equal], [Compare]), exact numbers, and the [Item] that
-// a table stores. It knows no expression.
+// Package value is what DynamoDB knows of an item and its values, independent of tables. It copies,
+// checks, measures and compares values ([Copy], [Size], [Equal], [Compare]). It has exact numbers
+// ([Number]), and the [Item] that a table stores. It does not know expressions.
 package value

@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// Lists, maps and sets are stored, sized and compared whole; expressions do not reach into them.
+// Lists, maps and sets are stored, sized and compared whole. Expressions do not look into them.
 
 func copyDocument(v types.AttributeValue) (types.AttributeValue, error) {
 	switch v := v.(type) {
@@ -68,7 +68,7 @@ func copySet(v types.AttributeValue) (types.AttributeValue, error) {
 	return nil, nil
 }
 
-// sortedSet copies a set into one order, so that equal sets are equal lists.
+// sortedSet copies a set in sorted order, so that equal sets become equal lists.
 func sortedSet(kind string, in []string) ([]string, error) {
 	if len(in) == 0 {
 		return nil, api.Invalid("One or more parameter values were invalid: An %s set  may not be empty", kind)

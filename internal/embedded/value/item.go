@@ -13,18 +13,18 @@ const MaxItemSize = 400 * 1024
 // Attribute is one attribute of an item.
 type Attribute struct {
 	Name  string
-	Value types.AttributeValue // never changed once stored
+	Value types.AttributeValue // never changes once it is stored
 }
 
-// Item is a stored item. It is immutable: a write replaces it. Attributes are sorted by name, which makes
-// answers deterministic and comparison cheap.
+// Item is a stored item. It is immutable: a write replaces it. Attributes are sorted by name, which
+// makes answers deterministic and comparison cheap.
 type Item struct {
 	PK, SK string
 	Size   int // by DynamoDB's rules: names and values
 	Attrs  []Attribute
 }
 
-// NewItem copies a request's attributes. The key is not looked at.
+// NewItem copies the attributes of a request. It does not look at the key.
 func NewItem(in map[string]types.AttributeValue) (*Item, error) {
 	it := &Item{Attrs: make([]Attribute, 0, len(in))}
 	for name, v := range in {
@@ -48,7 +48,7 @@ func (it *Item) Measure() {
 }
 
 func (it *Item) find(name string) (int, bool) {
-	for i := range it.Attrs { // items have few attributes: a scan beats a binary search
+	for i := range it.Attrs { // items have few attributes, so a scan beats a binary search
 		if it.Attrs[i].Name == name {
 			return i, true
 		}
@@ -56,7 +56,7 @@ func (it *Item) find(name string) (int, bool) {
 	return 0, false
 }
 
-// Get returns nil for an absent attribute and for a nil item.
+// Get returns the value of an attribute. It returns nil for an absent attribute and for a nil item.
 func (it *Item) Get(name string) types.AttributeValue {
 	if it == nil {
 		return nil
@@ -67,7 +67,7 @@ func (it *Item) Get(name string) types.AttributeValue {
 	return nil
 }
 
-// Text returns a string attribute; other types count as absent.
+// Text returns a string attribute. Other types count as absent.
 func (it *Item) Text(name string) (string, bool) {
 	s, ok := it.Get(name).(*types.AttributeValueMemberS)
 	if !ok {
@@ -76,7 +76,8 @@ func (it *Item) Text(name string) (string, bool) {
 	return s.Value, true
 }
 
-// Set gives an item under construction an attribute. A stored item is never changed.
+// Set adds an attribute to an item under construction, or replaces it. It must not be used on a
+// stored item.
 func (it *Item) Set(name string, v types.AttributeValue) {
 	at, found := slices.BinarySearchFunc(it.Attrs, name, func(a Attribute, n string) int { return strings.Compare(a.Name, n) })
 	if found {
@@ -86,21 +87,21 @@ func (it *Item) Set(name string, v types.AttributeValue) {
 	it.Attrs = slices.Insert(it.Attrs, at, Attribute{name, v})
 }
 
-// Unset takes an attribute from an item under construction.
+// Unset removes an attribute from an item under construction.
 func (it *Item) Unset(name string) {
 	if i, ok := it.find(name); ok {
 		it.Attrs = slices.Delete(it.Attrs, i, i+1)
 	}
 }
 
-// Draft returns a copy that may be changed; the values are shared.
+// Draft returns a copy that may be changed. The values are shared.
 func (it *Item) Draft() *Item {
 	attrs := make([]Attribute, len(it.Attrs), len(it.Attrs)+2)
 	copy(attrs, it.Attrs)
 	return &Item{PK: it.PK, SK: it.SK, Attrs: attrs}
 }
 
-// Map returns a new map of all attributes; nil for a nil item. The values are the stored ones.
+// Map returns a new map of all attributes, or nil for a nil item. The values are the stored ones.
 func (it *Item) Map() map[string]types.AttributeValue {
 	if it == nil {
 		return nil
@@ -112,7 +113,7 @@ func (it *Item) Map() map[string]types.AttributeValue {
 	return m
 }
 
-// Project returns the named attributes only; no names means all.
+// Project returns only the attributes in names. If names is empty, it returns all.
 func (it *Item) Project(names []string) map[string]types.AttributeValue {
 	if names == nil {
 		return it.Map()
@@ -133,7 +134,7 @@ func (it *Item) Equal(other *Item) bool {
 	})
 }
 
-// SizeOf returns an item's size, which is 0 for an item that is not there.
+// SizeOf returns the size of an item. It is 0 for a nil item.
 func SizeOf(it *Item) int {
 	if it == nil {
 		return 0

@@ -4,23 +4,24 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// DynamoDB's limits of keys, in bytes.
+// These are DynamoDB's limits of keys, in bytes.
 const (
 	maxPartitionKeySize = 2048
 	maxSortKeySize      = 1024
 )
 
-// Misfit is what is wrong with a key or an index key other than that it is empty: of another type, missing, or
-// too long. Alone it is a ValidationException; in a transaction it is the reason to cancel.
+// Misfit is an error about a key or an index key that is missing, too long or of another type. An
+// empty key is another error. For a single write a Misfit is a ValidationException. In a
+// transaction it is the reason to cancel.
 type Misfit struct{ error }
 
 // Unwrap returns the ValidationException.
 func (m Misfit) Unwrap() error { return m.error }
 
-// Misfits returns a Misfit with that text.
+// Misfits returns a [Misfit] with that text.
 func Misfits(format string, args ...any) error { return Misfit{api.Invalid(format, args...)} }
 
-// CheckKey checks the text of one key attribute, of a partition key or of a sort key.
+// CheckKey checks the text of one key attribute. partition tells a partition key from a sort key.
 func CheckKey(name, s string, partition bool) error {
 	switch {
 	case s == "":

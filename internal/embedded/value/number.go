@@ -8,7 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// DynamoDB's numbers: at most 38 significant digits, magnitude 0 or 1E-130 to 9.99…E+125.
+// DynamoDB's numbers have at most 38 significant digits. Their magnitude is 0 or 1E-130 to
+// 9.99…E+125.
 const (
 	maxDigits   = 38
 	maxExponent = 125 // of the leading digit
@@ -21,8 +22,8 @@ const (
 	msgPrecision = "Attempting to store more than 38 significant digits in a Number"
 )
 
-// Number is an exact decimal: sign x digits x 10^exp. digits has no leading and no trailing zero; zero is
-// the empty string. That makes two equal numbers equal structures.
+// Number is an exact decimal: sign x digits x 10^exp. digits has no leading and no trailing zero,
+// and is empty for zero. So two equal numbers are equal structures.
 type Number struct {
 	neg    bool
 	digits string
@@ -38,7 +39,7 @@ func parseNumber(s string) (Number, error) {
 	return n, n.check()
 }
 
-// ScanNumber reads any spelling of a number; the range is not checked.
+// ScanNumber reads any spelling of a number. It does not check the range.
 func ScanNumber(s string) (Number, bool) {
 	var n Number
 	rest := s
@@ -103,10 +104,11 @@ func (n Number) check() error {
 	return nil
 }
 
-// leading is the exponent of the first digit.
+// leading returns the exponent of the first digit.
 func (n Number) leading() int { return n.exp + len(n.digits) - 1 }
 
-// String is the plain text that DynamoDB returns: no exponent, no superfluous zero, 0 for zero.
+// String returns the plain text that DynamoDB returns: no exponent, no superfluous zero, and 0 for
+// zero.
 func (n Number) String() string {
 	if n.digits == "" {
 		return "0"
@@ -142,7 +144,7 @@ func (n Number) cmp(m Number) int {
 	}
 	larger := sign(n.leading() - m.leading())
 	if larger == 0 {
-		larger = strings.Compare(n.digits, m.digits) // aligned at the leading digit: text order is value order
+		larger = strings.Compare(n.digits, m.digits) // both are aligned at the leading digit, so text order is value order
 	}
 	if n.neg {
 		return -larger
@@ -172,12 +174,12 @@ func sign(i int) int {
 	}
 }
 
-// add is exact; the result is checked against DynamoDB's range and precision.
+// add returns the exact sum. It checks the sum against DynamoDB's range and precision.
 func (n Number) add(m Number) (Number, error) {
 	exp := min(n.exp, m.exp)
 	if a, ok := n.scaled(exp); ok {
 		if b, ok := m.scaled(exp); ok {
-			sum := fromInt64(a+b, exp) // both below 10^18: the int64 cannot overflow
+			sum := fromInt64(a+b, exp) // both are below 10^18, so the int64 cannot overflow
 			return sum, sum.check()
 		}
 	}
@@ -193,7 +195,7 @@ func (n Number) negated() Number {
 	return n
 }
 
-// scaled is the number as a multiple of 10^exp, if that takes at most 18 digits.
+// scaled returns the number as a multiple of 10^exp, if that takes at most 18 digits.
 func (n Number) scaled(exp int) (int64, bool) {
 	if n.digits == "" {
 		return 0, true
@@ -236,8 +238,8 @@ func fromInt64(v int64, exp int) Number {
 	return n.normal()
 }
 
-// normalNumber is the text DynamoDB would store for s. Plain short integers, the common case, are
-// returned as they are.
+// normalNumber returns the text that DynamoDB would store for s. Plain short integers are the
+// common case, and are returned unchanged.
 func normalNumber(s string) (string, error) {
 	if isPlainInteger(s) {
 		return s, nil
@@ -262,8 +264,8 @@ func isPlainInteger(s string) bool {
 	return true
 }
 
-// numberSize is the documented size of a stored number: one byte per two significant digits, one byte
-// more, and one more if it is negative. s is in normal form.
+// numberSize returns the documented size of a stored number: one byte for every two significant
+// digits, one more byte, and another one if the number is negative. s is in normal form.
 func numberSize(s string) int {
 	n, _ := ScanNumber(s)
 	size := (len(n.digits)+1)/2 + 1

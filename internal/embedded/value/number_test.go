@@ -66,7 +66,7 @@ func randomNumber(r *rand.Rand) string {
 	return b.String()
 }
 
-// The twin is big.Rat.
+// TestNumberAgainstRat compares Number with big.Rat.
 func TestNumberAgainstRat(t *testing.T) {
 	const seed = 4
 	r := rand.New(rand.NewPCG(seed, 0))

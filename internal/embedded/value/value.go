@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
-// Copy copies, checks and normalises a value on its way into a table.
+// Copy copies a value on its way into a table. It checks and normalises the value.
 func Copy(v types.AttributeValue) (types.AttributeValue, error) {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -32,7 +32,7 @@ func Copy(v types.AttributeValue) (types.AttributeValue, error) {
 	}
 }
 
-// TypeName is the type's short name as messages print it.
+// TypeName returns the short name of the value's type, as messages print it.
 func TypeName(v types.AttributeValue) string {
 	switch v.(type) {
 	case *types.AttributeValueMemberS:
@@ -60,8 +60,9 @@ func TypeName(v types.AttributeValue) string {
 	}
 }
 
-// Size follows the developer guide's "item sizes and formats": UTF-8 bytes, raw bytes, the documented size of a number,
-// 1 for BOOL and NULL, 3 plus 1 per element for lists and maps.
+// Size follows "item sizes and formats" in the developer guide: UTF-8 bytes for strings, raw bytes
+// for binaries, the documented size for numbers, 1 for BOOL and NULL, and 3 plus 1 for each element
+// for lists and maps.
 func Size(v types.AttributeValue) int {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -77,7 +78,8 @@ func Size(v types.AttributeValue) int {
 	}
 }
 
-// Equal is DynamoDB's equality: same type, same value, numbers by value.
+// Equal reports whether two values are equal by DynamoDB's rules: they have the same type and the
+// same value. Numbers are compared by value.
 func Equal(a, b types.AttributeValue) bool {
 	switch a := a.(type) {
 	case *types.AttributeValueMemberS:
@@ -105,7 +107,7 @@ func Equal(a, b types.AttributeValue) bool {
 	}
 }
 
-// Check is Copy without the copy, for the scalar types that expressions mostly carry.
+// Check is [Copy] without the copy, for the scalar types that most expressions carry.
 func Check(v types.AttributeValue) error {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS, *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL, *types.AttributeValueMemberNULL:
@@ -122,7 +124,8 @@ func Check(v types.AttributeValue) error {
 	}
 }
 
-// Compare compares two strings, two numbers or two binaries (as unsigned bytes); other pairs have no order.
+// Compare compares two strings, two numbers or two binaries (as unsigned bytes). Other pairs have
+// no order.
 func Compare(a, b types.AttributeValue) (int, bool) {
 	switch a := a.(type) {
 	case *types.AttributeValueMemberS:
@@ -156,7 +159,7 @@ func BeginsWith(v, prefix types.AttributeValue) bool {
 	return false
 }
 
-// Sum adds two numbers, or subtracts where sign is '-'.
+// Sum adds two numbers. It subtracts if sign is '-'.
 func Sum(left, right types.AttributeValue, sign byte) (types.AttributeValue, error) {
 	x, okLeft := left.(*types.AttributeValueMemberN)
 	y, okRight := right.(*types.AttributeValueMemberN)
@@ -181,7 +184,7 @@ func Sum(left, right types.AttributeValue, sign byte) (types.AttributeValue, err
 	return &types.AttributeValueMemberN{Value: total.String()}, nil
 }
 
-// LongTypeName is the type's long name, which a few messages print.
+// LongTypeName returns the long name of the value's type, which a few messages print.
 func LongTypeName(v types.AttributeValue) string {
 	switch name := TypeName(v); name {
 	case "S":
