@@ -12,9 +12,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// What is stored in a form that this version cannot read is judged by its stamp first. Under a later epoch nothing is
-// judged at all: a newer function can, and the message comes to it again. Where the item can be read, its epoch plays no
-// part.
+// What is stored in a form that this version cannot read is judged by its stamp first. Under a
+// later epoch nothing is judged at all: a newer function can, and the message comes to it again.
+// Where the item can be read, its epoch plays no part.
 func TestStoredByANewerVersion(t *testing.T) {
 	type image = map[string]types.AttributeValue
 	bytes := &types.AttributeValueMemberB{Value: []byte("packed")}
@@ -47,7 +47,8 @@ func TestStoredByANewerVersion(t *testing.T) {
 						put(t, w, "events", img)
 					}
 					readable := name == "as this version has"
-					// Of a copy with the digest of what is stored the payload is not read, unless the stamp is a later one.
+					// Of a copy with the digest of what is stored the payload is not read, unless
+					// the stamp is a later one.
 					unread := strings.HasPrefix(name, "payload") && !ahead
 					want := event.Conflict
 					if readable {

@@ -13,8 +13,9 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// Apply counts a batch of one lane into its aggregate items, each step exactly once. Updates of different
-// items are independent; within one item a batch is one conditional write.
+// Apply counts a batch of one lane into its aggregate items. It counts each step exactly once.
+// Updates of different items are independent of each other. Within one item, a batch is one
+// conditional write.
 func (s counter) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, Cost) {
 	a := &apply{store: s.Store, quarantine: quarantine}
 	if b.Counting() == aggregate.Receipts {
@@ -31,13 +32,13 @@ type apply struct {
 	store      *Store
 	quarantine lanes.Quarantine
 	mu         sync.Mutex      // guards what follows
-	large      []*markedUpdate // whose items are large and do not say so yet
+	large      []*markedUpdate // their items are large, but do not say so yet
 	Cost       Cost
 	lanes.Applied
 }
 
 // imageOf returns the image that a failed condition brought. If it brought none, imageOf reads the
-// item now: some emulators bring none, and an item that does not exist has none.
+// item now. Some emulators bring none, and an item that does not exist has none.
 func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, answer) {
 	if len(img) > 0 {
 		return img, answer{}
@@ -54,8 +55,8 @@ func (a *apply) imageOf(ctx context.Context, key event.Key, img image) (image, a
 	return out.Item, answer{}
 }
 
-// quarantined sends a refused update to quarantine. Only then may its mark move. It returns false
-// if the update is unproven.
+// quarantined sends a refused update to quarantine. Its mark may move only after that. quarantined
+// returns false if the update is unproven.
 func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) bool {
 	if err := a.quarantine(ctx, u, cause); err != nil {
 		a.unproven(u.Steps[0].Sequence, fmt.Errorf("an update of aggregate %s was refused (%w) and could not be quarantined: %w", u.Def, cause, err))
@@ -64,8 +65,8 @@ func (a *apply) quarantined(ctx context.Context, u *lanes.Update, cause error) b
 	return true
 }
 
-// flagHead is for an item that is full, so that it cannot even take a flag. The head of the
-// generation carries the flag instead, and the update counts as processed.
+// flagHead flags the head of the generation. It is used if an item is so full that it cannot take
+// even a flag. The update then counts as processed.
 func (a *apply) flagHead(ctx context.Context, u *lanes.Update, cause error) error {
 	last := u.Steps[len(u.Steps)-1]
 	cost, err := counter{a.store}.Flag(ctx, []*aggregate.Definition{u.Def}, last.Created, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))

@@ -186,7 +186,8 @@ func TestExpiryAndRemoval(t *testing.T) {
 	}
 }
 
-// INSERT and REMOVE of one item come through different lanes and so different buckets; the total adds up.
+// INSERT and REMOVE of one item come through different lanes and so different buckets; the total
+// adds up.
 func TestRemoveThroughAnotherLane(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 5)
@@ -206,7 +207,8 @@ func TestRemoveThroughAnotherLane(t *testing.T) {
 	}
 }
 
-// A late subtraction recreates a swept total as one that is born expired: it is written, and nobody is shown it.
+// A late subtraction recreates a swept total as one that is born expired: it is written, and nobody
+// is shown it.
 func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -294,7 +296,8 @@ func TestMarksArePruned(t *testing.T) {
 	w.expect(t, "live", map[string]string{"orders": "12"})
 }
 
-// Extremes against a naive twin, over many small batches and two stores that remember different things.
+// Extremes against a naive twin, over many small batches and two stores that remember different
+// things.
 func TestExtremes(t *testing.T) {
 	for _, way := range bothWays {
 		w := newWorld(t, counting(way))
@@ -314,7 +317,8 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// An update that the table will never take is quarantined first, then flagged, and counts as processed.
+// An update that the table will never take is quarantined first, then flagged, and counts as
+// processed.
 func TestRefusedUpdate(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
@@ -351,8 +355,8 @@ func TestRefusedUpdate(t *testing.T) {
 	}
 }
 
-// An aggregate item that takes not even a flag, being full, blocks nothing: the head of its generation carries the
-// flag, and the other aggregates count.
+// An aggregate item that takes not even a flag, being full, blocks nothing: the head of its
+// generation carries the flag, and the other aggregates count.
 func TestFullItem(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
@@ -408,8 +412,8 @@ func TestManyReceipts(t *testing.T) {
 	w.expect(t, "live", map[string]string{"orders": "250", "revenue": "250"})
 }
 
-// A refusal for permissions ends the update at once, whichever call met it: the write, or the read of an item that a
-// failed condition did not bring.
+// A refusal for permissions ends the update at once, whichever call met it: the write, or the read
+// of an item that a failed condition did not bring.
 func TestCredentialsRefused(t *testing.T) {
 	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
 	bare := &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
@@ -442,8 +446,9 @@ func TestCredentialsRefused(t *testing.T) {
 	}
 }
 
-// A full item's mark stands still, so that a request which lingers can still be done once there is room. It counts what
-// it always meant, once, under a flag that stays; its own mark keeps out all that is delivered again.
+// A full item's mark stands still, so that a request which lingers can still be done once there is
+// room. It counts what it always meant, once, under a flag that stays; its own mark keeps out all
+// that is delivered again.
 func TestLingeringUpdateOfFullItem(t *testing.T) {
 	var lingering *dynamodb.UpdateItemInput
 	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {

@@ -15,20 +15,25 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// A generation is behind while images stamped below it come in, and every batch of every shard may bring some. Its head
-// is one item, and each write of it is charged for the whole definition, so not every batch may write to it. Small
-// items, of which each generation has a few, say whether the head has to be told:
+// A generation is behind while images stamped below it come in. Every batch of every shard may
+// bring some. The head of a generation is one item, and each write of it is charged for the whole
+// definition. So not every batch may write to it. Each generation has a few small items, which say
+// whether the head has to be told:
 //
-//   - pass is the number of the touch pass that has begun last.
-//   - marked is the number of the pass that the head was in when it was last told through this item.
+//   - pass is the number of the touch pass that began last.
+//   - marked is the number of the pass that the head was in when it was last told through this
+//     item.
 //
-// A batch reads one of them. Only if marked is below pass does it tell the head, and then raises marked to the number
-// that the head had. [Store.BeginPass] raises pass everywhere before it raises the head's own. So whatever comes after a
-// pass has begun either tells the head, or finds that another batch has told it after the pass began. Being told moves
-// the head's behind and closes the pass, which then cannot end well. No clock and no memory of a process is asked.
+// A batch reads one of these items. It tells the head only if marked is below pass. Then it raises
+// marked to the number that the head had. [Store.BeginPass] raises pass in all of these items
+// before it raises the head's own. So if an image comes after a pass has begun, its batch either
+// tells the head, or finds that another batch has told it after the pass began. When the head is
+// told, its behind moves and the pass closes. Such a pass cannot end well. None of this depends on
+// a clock or on the memory of a process.
 
-// MarkBehind records that a batch held an image stamped below each of the generations: they are building until a touch
-// pass has brought that item in. A generation whose head somebody has deleted is left alone: the next start says so.
+// MarkBehind records that a batch held an image stamped below each of the generations. They are
+// building until a touch pass has brought that item in. If somebody has deleted the head of a
+// generation, MarkBehind leaves the generation alone, because the next start reports that.
 func (s counter) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (Cost, error) {
 	m := &marking{store: s.Store, open: defs, shard: int(s.env.Rand() * lanes.PassShards)}
 	if len(defs) == 0 {
@@ -57,12 +62,13 @@ func (s counter) MarkBehind(ctx context.Context, defs []*aggregate.Definition) (
 // marking is one call of MarkBehind.
 type marking struct {
 	store *Store
-	open  []*aggregate.Definition // not known to be marked
-	shard int                     // which of each generation's small items this call asks; any is as good
+	open  []*aggregate.Definition // generations that are not known to be marked
+	shard int                     // which of each generation's small items this call asks; any of them will do
 	cost  Cost
 }
 
-// try asks which heads have to be told, and tells them. Another batch may have done so between two tries.
+// try asks which heads have to be told, and tells them. Another batch may tell them between two
+// tries.
 func (m *marking) try(ctx context.Context) answer {
 	for len(m.open) > 0 {
 		asked := m.open[:min(len(m.open), maxKeys)]
@@ -80,7 +86,8 @@ func (m *marking) try(ctx context.Context) answer {
 	return answer{}
 }
 
-// unmarked are the generations whose heads have not been told, as far as one can see, in the pass that is under way.
+// unmarked returns the generations whose heads have not been told in the current pass, as far as
+// one can see.
 func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) ([]*aggregate.Definition, answer) {
 	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, d := range asked {
@@ -98,15 +105,15 @@ func (m *marking) unmarked(ctx context.Context, asked []*aggregate.Definition) (
 	}
 	var list []*aggregate.Definition
 	for _, d := range asked {
-		if !marked[lanes.PassKey(d, m.shard)] { // what was left unread is taken for one that is not
+		if !marked[lanes.PassKey(d, m.shard)] { // an item that was left unread counts as not marked
 			list = append(list, d)
 		}
 	}
 	return list, answer{}
 }
 
-// tell writes to one head, and then to the small item that it is told. If we stop between the two, the next batch tells
-// it once more.
+// tell writes to one head, and then to the small item that says that the head is told. If we stop
+// between the two writes, the next batch tells the head once more.
 func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	m.cost.Requests++
 	out, err := m.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
@@ -138,9 +145,9 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	return classify(err)
 }
 
-// BeginPass begins a touch pass over a generation, and returns the state of its head.
-// verify.Finish takes this state at the end. Whatever is let in below the generation from
-// now on changes it. Call Touch after BeginPass.
+// BeginPass begins a touch pass over a generation and returns the state of its head. verify.Finish
+// takes this state at the end. The state changes if anything is let in below the generation from
+// now on. Call [Store.Touch] after BeginPass.
 func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (behind int64, err error) {
 	err = s.retry(ctx, func() (answer, next) {
 		var a answer
@@ -155,8 +162,9 @@ func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (behind 
 	return behind, nil
 }
 
-// beginPass tries once. Somebody else may begin a pass meanwhile, or an answer may be lost: the next try takes a new
-// number, since what was marked under a number that was there before says nothing of this pass.
+// beginPass tries once. Meanwhile somebody else may begin a pass, or an answer may be lost. Then
+// the next try takes a new number, because a mark under an earlier number says nothing about this
+// pass.
 func (s *Store) beginPass(ctx context.Context, d *aggregate.Definition) (behind int64, a answer) {
 	head, err := s.Head(ctx, d)
 	if err == nil && head == nil {
@@ -177,14 +185,14 @@ func (s *Store) beginPass(ctx context.Context, d *aggregate.Definition) (behind 
 		answers[i] = classify(err)
 	})
 	for _, a := range answers {
-		if a.outcome != done && a.outcome != failed { // failed: a try before this one, or somebody else, has got as far
+		if a.outcome != done && a.outcome != failed { // failed: an earlier try, or somebody else, has got as far
 			return 0, a
 		}
 	}
 	return s.raisePass(ctx, d, head.Pass)
 }
 
-// raisePass gives the head the next number, if it still has the last one.
+// raisePass gives the head the next number, if the head still has the last one.
 func (s *Store) raisePass(ctx context.Context, d *aggregate.Definition, last int64) (behind int64, a answer) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),

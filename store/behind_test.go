@@ -69,8 +69,9 @@ func (w *world) sandbox(n int) *store.Store {
 	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1, Env: world})
 }
 
-// Many shards whose batches all bring images below a generation tell its head a few times in each pass, however many
-// batches and functions there are, and also where the head is throttled for a while.
+// Many shards whose batches all bring images below a generation tell its head a few times in each
+// pass, however many batches and functions there are, and also where the head is throttled for a
+// while.
 func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -121,8 +122,9 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 	}
 }
 
-// Whatever comes in after a pass has begun keeps it from ending well: in whatever order the requests of the pass, of a
-// batch before and of the batch after it get their turns, and whatever was marked before.
+// Whatever comes in after a pass has begun keeps it from ending well: in whatever order the
+// requests of the pass, of a batch before and of the batch after it get their turns, and whatever
+// was marked before.
 func TestNothingIsLetInUnseen(t *testing.T) {
 	for _, marked := range []string{"never", "before", "in the last pass"} {
 		for _, outer := range []string{"mark", "pass"} {
@@ -176,8 +178,8 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 	}
 }
 
-// Two people who begin a pass at the same time have two passes, of which the first can no longer end once something is
-// let in. A request for a pass that arrives late does not lower the number.
+// Two people who begin a pass at the same time have two passes, of which the first can no longer
+// end once something is let in. A request for a pass that arrives late does not lower the number.
 func TestPassesBegunAtOnce(t *testing.T) {
 	for at := 1; at <= 2+lanes.PassShards; at++ {
 		w := newWorld(t)
@@ -213,7 +215,8 @@ func TestPassesBegunAtOnce(t *testing.T) {
 	}
 }
 
-// More generations than one request reads are marked all the same, and one whose head is gone is left alone.
+// More generations than one request reads are marked all the same, and one whose head is gone is
+// left alone.
 func TestManyGenerationsBehind(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		for i := range 90 {

@@ -10,11 +10,13 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// maxAnswer is how large an answer may be that can bring many aggregate items, in bytes. An item takes up to 400 KB and
-// an answer has up to 16 MB, of which decoding makes ten times as much; the smallest function has 128 MB.
+// maxAnswer is the largest size, in bytes, of an answer that can bring many aggregate items. An
+// item takes up to 400 KB, and an answer takes up to 16 MB. Decoding takes ten times as much
+// memory, and the smallest function has 128 MB.
 const maxAnswer = 512 << 10
 
-// errTooLarge is the error of a request whose answer was not read because it is too large. A write may have been done.
+// errTooLarge is the error of a request whose answer is too large and was not read. If the request
+// was a write, it may have been done.
 var errTooLarge = errors.New("the answer is too large to be read at once")
 
 // bounded makes a request fail instead of reading an answer that is larger than maxAnswer.
@@ -33,13 +35,13 @@ var boundedAnswer = middleware.DeserializeMiddlewareFunc("BoundedAnswer", func(c
 	case err != nil || !ok:
 	case r.ContentLength > maxAnswer:
 		return out, metadata, errors.Join(errTooLarge, r.Body.Close())
-	case r.ContentLength < 0: // not told
+	case r.ContentLength < 0: // the length is unknown
 		r.Body = &boundedBody{ReadCloser: r.Body, left: maxAnswer}
 	}
 	return out, metadata, err
 })
 
-// boundedBody fails where a body goes on beyond its bound.
+// boundedBody is a body that returns an error if it goes on beyond its bound.
 type boundedBody struct {
 	io.ReadCloser
 	left int

@@ -22,7 +22,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// Many callers of one Store at once, as when several Lambda invocations share a process: run it with -race.
+// Many callers of one Store at once, as when several Lambda invocations share a process: run it
+// with -race.
 func TestOneStoreManyCallers(t *testing.T) {
 	for _, way := range bothWays {
 		t.Run(way.String(), func(t *testing.T) {
@@ -72,8 +73,8 @@ func TestOneStoreManyCallers(t *testing.T) {
 	}
 }
 
-// Several writers put events of a few keys, with every fault a request can have, until each has got an answer
-// that says done with. Then the table says who was right.
+// Several writers put events of a few keys, with every fault a request can have, until each has got
+// an answer that says done with. Then the table says who was right.
 func TestWritersRace(t *testing.T) {
 	first, n := uint64(time.Now().UnixNano()), 60
 	if s := os.Getenv("INGOT_SEED"); s != "" {

@@ -67,9 +67,10 @@ func insertUnits(item *event.Item) float64 {
 	return float64(event.WriteUnits(item.Size()) * (1 + len(item.Indexes)))
 }
 
-// replaceUnits returns what it costs to put item over the stored one. On the table it is the larger
-// of the two. On an index it is the larger of the two if the item keeps its place, both if it
-// moves, and the one that is there if it comes or goes.
+// replaceUnits returns what it costs to put item over the stored one. The table charges for the
+// larger of the two. An index also charges for the larger one if the item keeps its place there. It
+// charges for both if the item moves. If the item comes or goes, the index charges for the one that
+// is there.
 func replaceUnits(old *stored, item *event.Item) float64 {
 	was, is := event.WriteUnits(old.size), event.WriteUnits(item.Size())
 	places := make(map[string]event.Key, len(item.Indexes))

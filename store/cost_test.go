@@ -57,8 +57,9 @@ func TestCostsOfAggregates(t *testing.T) {
 	}
 }
 
-// An aggregate item is paid for by the started kilobyte, and its by values are in its key: 1,500 bytes of them make
-// it two, whether it is new, there already, or what stands in the way of a batch that is delivered again.
+// An aggregate item is paid for by the started kilobyte, and its by values are in its key: 1,500
+// bytes of them make it two, whether it is new, there already, or what stands in the way of a batch
+// that is delivered again.
 func TestCostsOfLargeAggregates(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c))
@@ -79,7 +80,8 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 	}
 }
 
-// What a transaction is known to cost includes the flag that was seen on an item which the update does not write.
+// What a transaction is known to cost includes the flag that was seen on an item which the update
+// does not write.
 func TestCostOfFlaggedAggregate(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	w.apply(w.batch(aggregate.Receipts, 1, w.order("1", 5)))
@@ -113,8 +115,8 @@ func (w *world) crate(id string, rev int, depot string, note int) *event.Item {
 	return w.item(members...)
 }
 
-// Replacements on an index, images of other sizes, and refusals by larger ones: by single puts, and by statements,
-// whose refusals bring no item even from a table that would give it.
+// Replacements on an index, images of other sizes, and refusals by larger ones: by single puts, and
+// by statements, whose refusals bring no item even from a table that would give it.
 func TestCostsOfSizesAndIndexes(t *testing.T) {
 	far := strings.Repeat("d", 1500) // in the payload and in the index key, which is not among what judging reads
 	for _, many := range []bool{false, true} {
@@ -204,7 +206,8 @@ func TestCostOfALostRace(t *testing.T) {
 	}
 }
 
-// An update of a head is charged for all of it, its definition too; one of a head that is gone, a unit.
+// An update of a head is charged for all of it, its definition too; one of a head that is gone, a
+// unit.
 func TestCostOfHeads(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		values := map[string]string{}

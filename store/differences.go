@@ -8,7 +8,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// What a Conflict's detail shows of the members that differ. Their names are the producer's, of any length.
+// These constants limit what a Conflict's detail shows of the members that differ. The producer
+// chooses the names of the members, and they may have any length.
 const (
 	shownDifferences = 5
 	maxShownName     = 40  // bytes of one name, before it is quoted
@@ -16,9 +17,9 @@ const (
 	tooLong          = ".…"
 )
 
-// differences says in which members two payloads differ, as their digests see them: " (they differ in total_cents,
-// customer.email)". Members that are ignored today do not count, and no values are shown: they may be personal.
-// Empty: nothing can be said.
+// differences says in which members two payloads differ, as their digests see them: " (they differ
+// in total_cents, customer.email)". Members that are ignored today do not count. No values are
+// shown, because they may be personal. The text is empty if nothing can be said.
 func (s *Store) differences(known *stored, item *event.Item) string {
 	if known.typ != item.Type {
 		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", event.Shorten(known.typ, maxShownName), event.Shorten(item.Type, maxShownName))
@@ -39,7 +40,7 @@ func (s *Store) differences(known *stored, item *event.Item) string {
 	return text + ")"
 }
 
-// canonical is a payload as its digest sees it, so that equal values have equal text.
+// canonical returns a payload as its digest sees it, so that equal values have equal text.
 func (s *Store) canonical(typ, data string) event.Node {
 	text, err := s.pipeline.DigestText(typ, data)
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Store) canonical(typ, data string) event.Node {
 	}
 	d, err := event.ParseDocument(text)
 	if err != nil {
-		return event.Node{} // the digest's array is one level deeper than the payload, which may have them all
+		return event.Node{} // the digest's array is one level deeper than the payload, which may use all levels
 	}
 	return d.Root().Index(1)
 }
@@ -58,7 +59,8 @@ type differing struct {
 	count int
 }
 
-// objects goes into members that are objects on both sides; anything else is compared as a whole.
+// objects compares two objects. It goes into members that are objects on both sides. It compares
+// every other member as a whole.
 func (d *differing) objects(at string, a, b event.Node) {
 	others := make(map[string]event.Node, b.Len())
 	for name, inB := range b.Members() {
@@ -75,7 +77,7 @@ func (d *differing) objects(at string, a, b event.Node) {
 			d.add(joined(at, name))
 		}
 	}
-	for name := range b.Members() { // in their order, which a map has not
+	for name := range b.Members() { // in the order of b, because a map has no order
 		if _, left := others[name]; left {
 			d.add(joined(at, name))
 		}
@@ -88,8 +90,8 @@ func (d *differing) add(path string) {
 	}
 }
 
-// joined is the path one member further, as pipeline.yaml writes it: a.b["odd name"]. A long one ends in a point
-// and an ellipsis.
+// joined returns the path with one more member, as pipeline.yaml writes it: a.b["odd name"]. A path
+// that gets too long ends in a point and an ellipsis.
 func joined(at, name string) string {
 	if strings.HasSuffix(at, tooLong) {
 		return at
@@ -106,7 +108,8 @@ func joined(at, name string) string {
 	return at + step
 }
 
-// shownName is a name that is safe in a log: as it is if it is short and plain, else cut and quoted.
+// shownName returns a name that is safe in a log. A short and plain name stays as it is. Any other
+// name is cut and quoted.
 func shownName(name string) string {
 	plain := name != "" && len(name) <= maxShownName
 	for i := range len(name) {

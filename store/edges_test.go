@@ -44,7 +44,8 @@ func TestFirstFlagOfATotalStands(t *testing.T) {
 	}
 }
 
-// One update prunes twelve marks at most, so that its expression stays far below 4 KB; the next ones take the rest.
+// One update prunes twelve marks at most, so that its expression stays far below 4 KB; the next
+// ones take the rest.
 func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	w := newWorld(t)
 	deliver := func(shard string, sequence int64) {
@@ -77,8 +78,8 @@ func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	}
 }
 
-// A total whose greatest value is text takes no update. Three failures without an explanation are enough to say so,
-// old marks or not, and the update is in quarantine and flagged.
+// A total whose greatest value is text takes no update. Three failures without an explanation are
+// enough to say so, old marks or not, and the update is in quarantine and flagged.
 func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	writes := 0
 	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
@@ -112,8 +113,8 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	}
 }
 
-// Of two starts on fresh tables one raises the epoch, and the other finds that it is raised: it never goes back, not
-// even where the two pipelines have no aggregate in common.
+// Of two starts on fresh tables one raises the epoch, and the other finds that it is raised: it
+// never goes back, not even where the two pipelines have no aggregate in common.
 func TestStartBesideANewerOne(t *testing.T) {
 	apart := func(s *pipeline.Spec) {
 		added(2, 2)(s)

@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// barredAttribute marks the key of an event that was erased. An item that has it is no event any more: it has no type,
-// so nothing counts, touches or archives it.
+// barredAttribute marks the key of an event that was erased. An item with this attribute is no
+// longer an event. It has no type, so nothing counts, touches or archives it.
 const barredAttribute = "i:barred"
 
 func barred(img image) bool {
@@ -67,7 +67,8 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 	return erased, nil
 }
 
-// lookUp reads what decides how a key is barred: consistently, since the bar's expiry is that of the item that is there.
+// lookUp reads what decides how a key is barred. It reads consistently, because the bar takes its
+// expiry from the item that is there.
 func (s *Store) lookUp(ctx context.Context, key event.Key) (image, answer) {
 	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true),
 		ProjectionExpression:     aws.String("PK, #t, #r, #e, #b"),
@@ -78,9 +79,11 @@ func (s *Store) lookUp(ctx context.Context, key event.Key) (image, answer) {
 	return out.Item, answer{}
 }
 
-// barring puts the bar on condition that the key still holds what was read, as far as the bar depends on it: nothing, a
-// revision of some event, or an event with this expiry. Between the read and the put somebody may have removed what was
-// read, and a message may have stored another event that expires later: the bar would go before that one's time.
+// barring returns the request that bars the key. Its condition is that the key still holds what was
+// read, as far as the bar depends on it: nothing, an event with a revision, or an event with this
+// expiry. Between the read and the put, somebody may have removed that item, and a message may have
+// stored another event that expires later. Without the condition, the bar would go before that
+// event's time.
 func (s *Store) barring(key event.Key, known image) *dynamodb.PutItemInput {
 	in := &dynamodb.PutItemInput{TableName: &s.events, Item: keyImage(key)}
 	in.Item[barredAttribute] = &types.AttributeValueMemberBOOL{Value: true}

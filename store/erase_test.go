@@ -37,7 +37,8 @@ func (w *world) keep(item *event.Item) {
 	}
 }
 
-// Erasing leaves a key that is barred, whatever happens to the requests, and whoever sends the event again meets it.
+// Erasing leaves a key that is barred, whatever happens to the requests, and whoever sends the
+// event again meets it.
 func TestErase(t *testing.T) {
 	parcelOf := func(w *world, rev int) *event.Item { return w.parcel("1", rev) }
 	for name, c := range map[string]struct {
@@ -106,7 +107,8 @@ func TestBarredAndPastItsTime(t *testing.T) {
 	}
 }
 
-// Whoever scans the items sees no bar, and a touch pass that has met the item before it was erased does not stamp it.
+// Whoever scans the items sees no bar, and a touch pass that has met the item before it was erased
+// does not stamp it.
 func TestBarIsNoItem(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)

@@ -81,8 +81,9 @@ func ofCode(code string, err error) answer {
 	return a
 }
 
-// codeOutcome judges an error code: of an exception without a type of its own, of a statement inside a
-// batch (API reference, BatchStatementError), or of a cancelled transaction's reason.
+// codeOutcome judges an error code. The code comes from an exception without a type of its own,
+// from a statement inside a batch (API reference, BatchStatementError), or from the reason of a
+// cancelled transaction.
 func codeOutcome(code string) outcome {
 	if awserr.DeniedCode(code) {
 		return refused
@@ -105,8 +106,8 @@ func codeOutcome(code string) outcome {
 func (a answer) hotKey() bool { return strings.Contains(a.reason, "KeyRange") }
 
 // throttlingReason returns the first reason that the service gives, as
-// "TableWriteKeyRangeThroughputExceeded of arn:…". KeyRange is one hot key, and only spreading
-// helps. The others are capacity.
+// "TableWriteKeyRangeThroughputExceeded of arn:…". A reason with KeyRange means one hot key, and
+// only spreading helps. The other reasons mean a lack of capacity.
 func throttlingReason(reasons []types.ThrottlingReason) string {
 	for _, r := range reasons {
 		if r.Reason != nil && r.Resource != nil {

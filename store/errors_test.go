@@ -18,7 +18,8 @@ import (
 
 var outcomes = [...]string{"done", "failed", "throttled", "contended", "unknown", "cancelled", "invalid", "refused"}
 
-// Every error that the service or the SDK makes of one of our calls, and what it means for the request.
+// Every error that the service or the SDK makes of one of our calls, and what it means for the
+// request.
 func TestClassify(t *testing.T) {
 	reasons := []types.ThrottlingReason{{Reason: aws.String("IndexWriteKeyRangeThroughputExceeded"), Resource: aws.String("arn:table/events/index/GSI1")}}
 	coded := func(code string) error { return &smithy.GenericAPIError{Code: code, Message: "words"} }
@@ -71,7 +72,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// The codes that stand inside a successful answer: of each statement, and of each item of a cancelled transaction.
+// The codes that stand inside a successful answer: of each statement, and of each item of a
+// cancelled transaction.
 func TestClassifyCodes(t *testing.T) {
 	want := map[types.BatchStatementErrorCodeEnum]outcome{
 		types.BatchStatementErrorCodeEnumConditionalCheckFailed:          failed,

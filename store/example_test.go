@@ -24,7 +24,8 @@ func ExampleStore_Total() {
 	// Output: 2026-03-01 2
 }
 
-// Items yields the stored events, in no order. An item that it cannot read comes as an error, and the scan goes on.
+// Items yields the stored events, in no order. An item that it cannot read comes as an error, and
+// the scan goes on.
 func ExampleStore_Items() {
 	_, w := deployed()
 	n := 0

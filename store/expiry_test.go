@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// The test for Expired comes before every request, not only before the first: an answer that was lost an hour
-// ago is asked about, never repeated.
+// The test for Expired comes before every request, not only before the first: an answer that was
+// lost an hour ago is asked about, never repeated.
 func TestClockPassesBetweenTries(t *testing.T) {
 	for _, n := range []int{1, 10} {
 		for name, c := range map[string]struct {
@@ -87,7 +87,8 @@ func TestCostOfExpired(t *testing.T) {
 	}
 }
 
-// An unanswered part of a read proves nothing: it is asked again, and only absence that was answered expires.
+// An unanswered part of a read proves nothing: it is asked again, and only absence that was
+// answered expires.
 func TestUnprocessedIsNotAbsent(t *testing.T) {
 	w := newWorld(t)
 	stored := w.order("1", 1)
@@ -144,8 +145,9 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	}
 }
 
-// What docs/design.md does not promise, and the way out that it names: a revision that moves at back leaves the item
-// the later expiry, and the total of its new window lives as long only if the total's retain has room for that.
+// What docs/design.md does not promise, and the way out that it names: a revision that moves at
+// back leaves the item the later expiry, and the total of its new window lives as long only if the
+// total's retain has room for that.
 func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {
@@ -179,8 +181,9 @@ func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 	}
 }
 
-// What docs/correctness.md leaves out of its second claim, and nothing more: of the revisions that the newest kept
-// out, one that is later than it by its own time can be stored once the newest has expired and is removed.
+// What docs/correctness.md leaves out of its second claim, and nothing more: of the revisions that
+// the newest kept out, one that is later than it by its own time can be stored once the newest has
+// expired and is removed.
 func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 	for _, c := range []struct {
 		name, newest, older string // days of at
@@ -217,8 +220,9 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 	}
 }
 
-// Between the read of a stored item and its replacement a person removes it, and another payload of the same
-// revision is stored: what is replaced must be what was read, or that one's end would be brought forward.
+// Between the read of a stored item and its replacement a person removes it, and another payload of
+// the same revision is stored: what is replaced must be what was read, or that one's end would be
+// brought forward.
 func TestReplacementOfWhatWasRead(t *testing.T) {
 	w := newWorld(t)
 	at := func(rev int, day string) *event.Item {

@@ -16,12 +16,14 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// Flag says on the heads of generations that something about them cannot be proven any more: an image that
-// could not be understood, a definition that could not be computed. The first reason stands.
+// Flag records on the heads of generations that something about them can no longer be proven: an
+// image could not be understood, or a definition could not be computed. If a head has a flag
+// already, the first reason stands.
 //
-// A head is one item, and a stream of odd records has every batch of every shard flag it. So a head that has a flag is
-// not written again: Flag reads it first, and remembers for five minutes that the flag is there. A head that somebody
-// has deleted is left alone: the next start says that it is missing.
+// A head is one item. If a stream has many odd records, every batch of every shard flags that item.
+// So Flag does not write to a head again that has a flag. It reads the head first, and remembers
+// for five minutes that the flag is there. If somebody has deleted a head, Flag leaves it alone,
+// because the next start says that the head is missing.
 func (s counter) Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (Cost, error) {
 	f := &flagging{store: s.Store, flag: flagText(at, reason)}
 	for _, d := range defs {
@@ -86,7 +88,7 @@ func (f *flagging) write(ctx context.Context, d *aggregate.Definition) error {
 	return nil
 }
 
-// ask is [Store.ask] with its cost.
+// ask does what [Store.ask] does, and counts what it costs.
 func (f *flagging) ask(ctx context.Context, send func() error) error {
 	sent := 0
 	err := f.store.ask(ctx, func() error {
@@ -98,8 +100,9 @@ func (f *flagging) ask(ctx context.Context, send func() error) error {
 	return err
 }
 
-// flaggedHeads remembers when a head was last seen with a flag. Nothing depends on it but requests, so a machine's clock
-// may say how long. It is not for ever, since a person may delete a head or its flag.
+// flaggedHeads remembers when a head was last seen with a flag. Only the number of requests depends
+// on it, so it may use a machine's clock. It does not remember for ever, because a person may
+// delete a head or its flag.
 type flaggedHeads struct {
 	mu   sync.Mutex
 	seen map[event.Key]time.Time
@@ -122,7 +125,8 @@ func (f *flaggedHeads) note(head event.Key, now time.Time) {
 	f.seen[head] = now
 }
 
-// learn takes what a start has read: all that was known before may be of heads that are gone.
+// learn takes what a start has read, and forgets all that was known before, because the heads may
+// have gone.
 func (f *flaggedHeads) learn(heads map[event.Key]*Head, now time.Time) {
 	f.mu.Lock()
 	f.seen = nil

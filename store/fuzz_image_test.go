@@ -14,8 +14,9 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// FuzzImage gives everything that reads stored items an item with any attributes of any type, foreign ones too:
-// what is taken for Ingot's is whole and is written again as it was, and what is not leaves a reason.
+// FuzzImage gives everything that reads stored items an item with any attributes of any type,
+// foreign ones too: what is taken for Ingot's is whole and is written again as it was, and what is
+// not leaves a reason.
 func FuzzImage(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{
@@ -102,8 +103,8 @@ func checkTotal(t *testing.T, img image) {
 	gather(def, nil, []StoredTotal{total, {Address: a, N: 1, FP: event.DecimalOf(1), FPX: event.DecimalOf(1)}})
 }
 
-// anyImage reads DynamoDB JSON of every type there is, which the client can hand over; what is none of them
-// becomes the client's own unknown member.
+// anyImage reads DynamoDB JSON of every type there is, which the client can hand over; what is none
+// of them becomes the client's own unknown member.
 func anyImage(n event.Node) image {
 	img := image{}
 	for name, value := range n.Members() {

@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// GivenUp reports whether an operator has given a stream record up, by an item at [lanes.GivenUpKey]. It is asked
-// only about a record for which a batch would fail again and again.
+// GivenUp reports whether an operator has given up a stream record, by an item at
+// [lanes.GivenUpKey]. It is only asked about a record for which a batch would fail again and again.
 func (s counter) GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, Cost, error) {
 	cost := Cost{Requests: 1}
 	img, err := s.get(ctx, lanes.GivenUpKey(lane, sequence))

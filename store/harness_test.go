@@ -51,7 +51,8 @@ func orders() pipeline.Spec {
 // epoch is when these tests play.
 var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// world is a testworld whose sleepers do not move the clock, with faults and, in store, what they befall.
+// world is a testworld whose sleepers do not move the clock, with faults and, in store, what they
+// befall.
 type world struct {
 	*testworld.World
 	t     testing.TB
@@ -160,7 +161,8 @@ func (w *world) parcel(id string, rev int, extra ...string) *event.Item {
 	return w.item(append([]string{`"type":"parcel"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
 }
 
-// deadline is a context that ends by the real clock, long after the test: it makes retries unbounded by rounds.
+// deadline is a context that ends by the real clock, long after the test: it makes retries
+// unbounded by rounds.
 func deadline(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// Head is what the aggregates table says of one generation.
+// Head is what the aggregates table says about one generation.
 type Head struct {
 	Definition string // canonical text
 	Digest     string
@@ -28,7 +28,7 @@ type Head struct {
 	// Pass is the number of the touch pass that began last. 0 means that none has begun.
 	Pass int64
 	// Retired is the epoch whose pipeline no longer declared the generation. It has counted nothing
-	// of what that and newer pipelines saw. 0 means that it counts.
+	// that this or a newer pipeline saw. 0 means that it counts.
 	Retired int64
 	// KeyCheck identifies the secret of its hmac: see [aggregate.Definition]. It is empty if the
 	// generation uses no hmac.
@@ -66,8 +66,8 @@ func (h *Head) Check(d *aggregate.Definition) error {
 	return nil
 }
 
-// differs says how a definition differs from what the head says. It returns "" if it does not
-// differ.
+// differs says how a definition differs from what the head says. The text is empty if there is no
+// difference.
 func (h *Head) differs(d *aggregate.Definition) string {
 	switch {
 	case h.Digest != lanes.Digest(d):

@@ -19,9 +19,9 @@ type stored struct {
 	expiresAt int64
 	payload   bool             // data was read
 	data      string           // let go once the item is to be replaced
-	foreign   bool             // no type, digest or data that can be read: not an item of this version's
+	foreign   bool             // it has no readable type, digest or data, so it is not an item of this version
 	barred    bool             // an erased event's key
-	odd       bool             // it says it is Ingot's, and a part of it cannot be read
+	odd       bool             // it says that it is Ingot's, but a part of it cannot be read
 	stamp     int64            // its epoch
 	own       bool             // it is this call's own write
 	today     *event.Digest    // its digest under today's rules, once computed
@@ -168,7 +168,8 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 			r.Verdict = event.Stale
 			return r
 		case s.order(known, item) < 0:
-			// Newer than what is stored and yet not written: only an event past its time ends here.
+			// The item is newer than the stored one, and yet it was not written. Only an event past
+			// its time ends here.
 			r.Verdict = event.Expired
 			r.Refusal = &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry, Key: item.Key,
 				Detail: "a newer revision, but it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + ", too soon to be written"}

@@ -29,9 +29,10 @@ func (w *markedUpdate) noteLarge() {
 	}
 }
 
-// warn writes on each large item that it is large, once: items that were seen with the warning are left alone. No
-// change depends on it. Where it fails, the next batch that touches the item tries again; where there is no room left
-// for it, this process does not.
+// warn writes on each large item that it is large. It does so once: it leaves items alone that were
+// seen with the warning. No change depends on the warning. If the write fails, the next batch that
+// touches the item tries again. If the item has no room left for the warning, this process does not
+// try again.
 func (a *apply) warn(ctx context.Context) {
 	for _, w := range a.large {
 		if ctx.Err() != nil {

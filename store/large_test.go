@@ -46,8 +46,8 @@ func (w *world) fresh(oneByOne int) *store.Store {
 		Env: env.Env{Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
-// A total that has grown to 300 KB says so, to readers and in each batch's report. It is written once, whoever counts,
-// and nothing else about the total changes.
+// A total that has grown to 300 KB says so, to readers and in each batch's report. It is written
+// once, whoever counts, and nothing else about the total changes.
 func TestLargeTotal(t *testing.T) {
 	for _, few := range []int{100, -1} { // one by one, and by statements
 		w := newWorld(t)
@@ -98,8 +98,8 @@ func TestLargeTotal(t *testing.T) {
 	}
 }
 
-// A total without room for the warning is counted as before, and asked once by each process. A warning that is not
-// taken for another reason is tried again.
+// A total without room for the warning is counted as before, and asked once by each process. A
+// warning that is not taken for another reason is tried again.
 func TestLargeTotalThatTakesNoWarning(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "A#live#1#0", SK: "-"}

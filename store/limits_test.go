@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// As many aggregates as a file may declare start, start again, and go up an epoch, half of them as new generations:
-// that is as many as one transaction retires and begins.
+// As many aggregates as a file may declare start, start again, and go up an epoch, half of them as
+// new generations: that is as many as one transaction retires and begins.
 func TestMostAggregatesStart(t *testing.T) {
 	most := func(epoch int64) func(*pipeline.Spec) {
 		return func(s *pipeline.Spec) {
@@ -76,9 +76,10 @@ func (l *longest) measure(config *embedded.Config) {
 	}
 }
 
-// The longest expressions that an update can have: all values of one kind, the expired part, flag, expiry, the mark
-// and as many marks to prune as one update takes. The service refuses over 4 KB and over 300 operators, and so does
-// the engine; both are counted here, groups in parentheses too, because what the service counts is not written down.
+// The longest expressions that an update can have: all values of one kind, the expired part, flag,
+// expiry, the mark and as many marks to prune as one update takes. The service refuses over 4 KB
+// and over 300 operators, and so does the engine; both are counted here, groups in parentheses too,
+// because what the service counts is not written down.
 func TestLongestExpressions(t *testing.T) {
 	for _, op := range []string{"max cents", "sum cents"} {
 		for _, way := range bothWays {
@@ -128,7 +129,8 @@ func TestLongestExpressions(t *testing.T) {
 	}
 }
 
-// Under receipts a change and its totals are one transaction: what cannot fit is refused before anything is counted.
+// Under receipts a change and its totals are one transaction: what cannot fit is refused before
+// anything is counted.
 func TestTooManyTotalsForReceipts(t *testing.T) {
 	spec := orders()
 	spec.Aggregates = map[string]pipeline.AggregateSpec{}
@@ -151,7 +153,8 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 	}
 }
 
-// fill leaves an item of the events table so many bytes of DynamoDB's 400 KB, as a program other than Ingot can.
+// fill leaves an item of the events table so many bytes of DynamoDB's 400 KB, as a program other
+// than Ingot can.
 func (w *world) fill(item *event.Item, room int) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
@@ -163,7 +166,8 @@ func (w *world) fill(item *event.Item, room int) {
 	}
 }
 
-// Items of exactly 400 KB have no room for a longer epoch. The pass stamps all the others and then names these.
+// Items of exactly 400 KB have no room for a longer epoch. The pass stamps all the others and then
+// names these.
 func TestTouchOfFullItems(t *testing.T) {
 	w := newWorld(t)
 	items := []*event.Item{w.order("1", 1), w.order("2", 2), w.order("3", 3), w.order("4", 4)}
@@ -210,8 +214,9 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 	}
 }
 
-// wideEvent declares an event type whose items have every attribute that an item can have of its own, and declared
-// ones that fill an INSERT statement to the last character; over makes it that many more.
+// wideEvent declares an event type whose items have every attribute that an item can have of its
+// own, and declared ones that fill an INSERT statement to the last character; over makes it that
+// many more.
 func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *store.Config) {
 	return func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		e := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "WIDE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
@@ -223,7 +228,8 @@ func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *store.Config) {
 	}
 }
 
-// The pipeline's bound on names is the service's on statements, for the longest name that a table can have.
+// The pipeline's bound on names is the service's on statements, for the longest name that a table
+// can have.
 func TestWidestItemFitsAStatement(t *testing.T) {
 	longest, statements := 0, 0
 	w := newWorld(t, wideEvent(0), func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {

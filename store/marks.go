@@ -11,22 +11,25 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// markedUpdate writes one aggregate item under its lane's mark, again and again until it is proven.
+// markedUpdate writes one aggregate item under its lane's mark. It tries again and again until the
+// write is proven.
 //
-// The condition is that the mark is below the first record. If the answer to an earlier try was lost, the
-// mark that comes back says so, and what it covers is dropped instead of counted twice.
+// The condition is that the mark is below the first record. If the answer to an earlier try was
+// lost, the mark that comes back shows that. The steps that the mark covers are then dropped, and
+// not counted twice.
 type markedUpdate struct {
 	*apply
 	lane    lanes.LaneID
 	update  *lanes.Update
 	seen    *observation
-	prune   bool  // old marks may go with it; not after a failed condition, which one of them may have caused
+	prune   bool  // old marks may go with it; not after a failed condition, because one of them may have caused it
 	stuck   int   // how often in a row its condition failed without an explanation
-	refusal error // why the table will never take the values: now only flag and mark are written
+	refusal error // why the table will never take the values; if set, only flag and mark are written
 }
 
-// maxStuck is how often a condition may fail while the item shows nothing that explains it. Then it never
-// will hold: an attribute has a type that Ingot does not write, and no comparison with it is true.
+// maxStuck is how often a condition may fail while the item shows nothing that explains it. After
+// that, the condition can never hold: an attribute has a type that Ingot does not write, and no
+// comparison with it is true.
 const maxStuck = 3
 
 var errStuck = errors.New("its condition can never hold: an attribute of the aggregate item has a type that Ingot does not write")
@@ -48,7 +51,8 @@ func (w *markedUpdate) run(ctx context.Context) {
 	}
 }
 
-// try sends the update once, as an UpdateItem. It has ended when the update is proven, or it is told why not.
+// try sends the update once, as an UpdateItem. It has ended when the update is proven, or when it
+// is recorded why the update is not proven.
 func (w *markedUpdate) try(ctx context.Context) (answer, next) {
 	e := w.edit()
 	answer, img := w.send(ctx, e)
@@ -68,8 +72,8 @@ func (w *markedUpdate) try(ctx context.Context) (answer, next) {
 	return answer, later
 }
 
-// afterFailed goes on from the item that stood in the way. Where that explains nothing, again and again, the condition
-// can never hold.
+// afterFailed goes on from the item that made the condition fail. If the item explains nothing,
+// several times in a row, the condition can never hold.
 func (w *markedUpdate) afterFailed(ctx context.Context, img image) next {
 	switch {
 	case w.learn(img):
@@ -81,8 +85,8 @@ func (w *markedUpdate) afterFailed(ctx context.Context, img image) next {
 	return w.afterInvalid(ctx, errStuck)
 }
 
-// learn looks at the item that stood in the way: it drops what its mark covers, and corrects what the next request
-// guesses. It reports whether nothing is left to write.
+// learn looks at the item that made the condition fail. It drops what the item's mark covers, and
+// corrects the guesses for the next request. It reports whether nothing is left to write.
 func (w *markedUpdate) learn(img image) bool {
 	counted, before := w.look(img)
 	if w.stuck++; counted > 0 || w.prune || !w.seen.sameForm(before) {
@@ -92,8 +96,9 @@ func (w *markedUpdate) learn(img image) bool {
 	return len(w.update.Steps) == 0
 }
 
-// look takes an image of the item, drops what its mark covers, and returns how many steps those were and what was
-// seen before. An image may be stale: a mark that it shows was there, and what that covers was counted.
+// look takes an image of the item and drops what its mark covers. It returns how many steps it
+// dropped, and what was seen before. The image may be stale. Even then its mark was once there, and
+// the steps that the mark covers were counted.
 func (w *markedUpdate) look(img image) (counted int, before *observation) {
 	before, created := w.seen, w.update.Steps[0].Created
 	counted = w.dropCounted(img)
@@ -103,7 +108,7 @@ func (w *markedUpdate) look(img image) (counted int, before *observation) {
 	return counted, before
 }
 
-// dropCounted lets go of the steps that the lane's mark covers, and says how many those were.
+// dropCounted drops the steps that the lane's mark covers, and returns how many it dropped.
 func (w *markedUpdate) dropCounted(img image) int {
 	mark, err := lanes.ParseMark(bytesOf(img[w.lane.MarkAttribute()]))
 	if err != nil {
@@ -114,14 +119,15 @@ func (w *markedUpdate) dropCounted(img image) int {
 	return counted
 }
 
-// afterInvalid hands values that the table will never take to quarantine, and goes on with flag and mark; if it
-// does not take those either, the head carries the flag.
+// afterInvalid hands values that the table will never take to quarantine, and goes on with flag and
+// mark. If the table does not take those either, the head carries the flag.
 //
-// In that last case the mark stands where it was. The next batch is refused anew and quarantined with its own steps,
-// and an earlier try that lingers can still be done, should somebody make room. Neither counts a step twice: what is
-// done moves the mark, and what is then delivered again is dropped. A step may so be counted and in quarantine, under
-// a flag that nothing takes back: the total is mended by a new generation, which has other keys, never by replaying
-// what is in quarantine.
+// In that last case the mark stays where it was. The next batch is refused again and quarantined
+// with its own steps. An earlier try that lingers can still be carried out if somebody makes room.
+// Neither counts a step twice: what is carried out moves the mark, and what is delivered after that
+// is dropped. So a step may be counted and also be in quarantine, under a flag that nothing takes
+// back. Only a new generation, which has other keys, mends such a total. Replaying what is in
+// quarantine never does.
 func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) next {
 	if w.refusal != nil {
 		if err := w.flagHead(ctx, w.update, w.refusal); err != nil {
@@ -138,8 +144,8 @@ func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) next {
 
 func (w *markedUpdate) giveUp(err error) { w.unproven(w.update.Steps[0].Sequence, err) }
 
-// edit is the one write of an aggregate item under marks: values, n, fingerprint and mark together. If the table has
-// refused the values for good, only flag and mark.
+// edit returns the one write of an aggregate item under marks: values, n, fingerprint and mark
+// together. If the table has refused the values for good, it returns only flag and mark.
 func (w *markedUpdate) edit() *edit {
 	u, delta, e := w.update, w.update.Fold(), &edit{}
 	if w.refusal == nil {
@@ -155,8 +161,8 @@ func (w *markedUpdate) edit() *edit {
 	return e
 }
 
-// send makes one update and returns the item as it is now: after it, if that was asked for, or as it stood in
-// its way.
+// send makes one update and returns an image of the item. If the update succeeded, this is the item
+// after it, if that was asked for. If the condition failed, it is the item that made it fail.
 func (w *markedUpdate) send(ctx context.Context, e *edit) (answer, image) {
 	x, returns := e.expression(), types.ReturnValueAllNew
 	if w.seen.fresh(w.lane, w.update.Steps[0].Created) && len(e.removes) == 0 {
@@ -187,8 +193,8 @@ func (w *markedUpdate) send(ctx context.Context, e *edit) (answer, image) {
 	return answer, img
 }
 
-// written remembers what the item looks like now. Without an image its size is worked out from the last one seen: an
-// item grows by a mark in hours, and by what the edit adds.
+// written remembers what the item looks like now. If there is no image, it computes the size from
+// the last one seen. An item grows by one mark in hours, and by what the edit adds.
 func (w *markedUpdate) written(e *edit, img image) {
 	units := 0
 	if len(img) > 0 {

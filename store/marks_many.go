@@ -13,17 +13,20 @@ import (
 )
 
 const (
-	// fewTotals is how many totals a batch writes one by one. More would fill a request of statements.
+	// fewTotals is how many totals a batch writes one by one. One more would fill a request of
+	// statements.
 	fewTotals = maxStatements - 1
-	// mostLarge is how many requests go side by side whose answers may bring items of up to 400 KB.
+	// mostLarge is how many requests run at the same time if their answers may bring items of up to
+	// 400 KB.
 	mostLarge = 4
 	// smallTotal is the size up to which an item's image does not count as large, in bytes.
 	smallTotal = 16 << 10
 )
 
-// marks counts a batch under its lane's marks. A few totals go as UpdateItems, many as statements. What a statement
-// cannot say, or was refused for what it is, goes as an UpdateItem in the end: so one total does not hold back the
-// others of its request, and only UpdateItem's word is final.
+// marks counts a batch under its lane's marks. It writes a few totals with an UpdateItem each, and
+// many totals as statements. An update goes as an UpdateItem in the end if a statement cannot
+// express it, or if its statement was refused as invalid. So one total does not hold back the
+// others in its request, and only the answer to an UpdateItem is final.
 func (a *apply) marks(ctx context.Context, b *lanes.Batch) {
 	all := make([]*markedUpdate, len(b.Updates()))
 	for i, u := range b.Updates() {
@@ -40,7 +43,7 @@ func (a *apply) marks(ctx context.Context, b *lanes.Batch) {
 	a.store.each(len(alone), most, func(i int) { alone[i].run(ctx) })
 }
 
-// many writes updates by statements, 25 in a request, and returns those that are to go alone.
+// many writes updates as statements, 25 in a request. It returns the updates that must go alone.
 func (a *apply) many(ctx context.Context, all []*markedUpdate) (alone []*markedUpdate) {
 	var unsure []*markedUpdate
 	for _, w := range all {
@@ -65,8 +68,9 @@ func (a *apply) many(ctx context.Context, all []*markedUpdate) (alone []*markedU
 	return slices.Concat(left...)
 }
 
-// lookAt reads the items of updates before they are written, to know which are there and with what. The read may be
-// stale, or leave some of them out: their conditions decide.
+// lookAt reads the items of updates before they are written, to learn which exist and what they
+// hold. The read may be stale, or leave some items out. That does no harm, because the conditions
+// of the updates decide.
 func (a *apply) lookAt(ctx context.Context, updates []*markedUpdate) {
 	images, _ := a.images(ctx, updates, false)
 	for _, w := range updates {
@@ -76,8 +80,9 @@ func (a *apply) lookAt(ctx context.Context, updates []*markedUpdate) {
 	}
 }
 
-// images reads the items of updates. An item that is not there has an empty image; one that was left unread has none.
-// An answer that is too large is asked for again in halves; a single item that is too large stays unread.
+// images reads the items of updates. An item that does not exist has an empty image. An item that
+// was left unread has no image. If an answer is too large, images asks again for each half. A
+// single item that is too large stays unread.
 func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool) (map[event.Key]image, answer) {
 	request := types.KeysAndAttributes{ConsistentRead: &consistent, Keys: make([]image, len(of))}
 	for i, w := range of {
@@ -133,18 +138,20 @@ func (a *apply) images(ctx context.Context, of []*markedUpdate, consistent bool)
 	return images, answer
 }
 
-// keysOfALook is how many items are read at once: as many as have fitted an answer lately.
+// keysOfALook returns how many items are read at once: as many as have fitted into an answer
+// lately.
 func (s *Store) keysOfALook() int { return int(s.lookKeys.Load()) }
 
 // errUnread is the answer to a read that left some items out.
 var errUnread = answer{throttled, "UnprocessedKeys", errors.New("the table left some items of a read out")}
 
-// together is up to 25 updates that share requests of statements, until each has ended or is left to go alone.
+// together is a group of up to 25 updates. They share requests of statements until each of them has
+// ended or must go alone.
 type together struct {
 	*apply
 	waiting []*markedUpdate
 	alone   []*markedUpdate
-	blind   bool // the items in the way are not asked for: they are too large together
+	blind   bool // the items in the way are not asked for, because together they are too large
 }
 
 func (t *together) run(ctx context.Context) {
@@ -155,8 +162,9 @@ func (t *together) run(ctx context.Context) {
 	}
 }
 
-// try sends the waiting updates in one request. An answer stands for each of them; what was refused is sent again
-// without the others. If the request as a whole got no answer, each asks again under its own condition.
+// try sends the waiting updates in one request. Each of them gets its own answer. Those that were
+// refused are sent again, without the others. If the request as a whole got no answer, each update
+// asks again under its own condition.
 func (t *together) try(ctx context.Context) (answer, next) {
 	statements, edits := t.statements()
 	if len(statements) == 0 {
@@ -170,7 +178,7 @@ func (t *together) try(ctx context.Context) (answer, next) {
 	switch whole.outcome {
 	case done:
 		return t.judge(ctx, edits, responses)
-	case invalid: // it names no statement
+	case invalid: // the refusal names no statement
 		t.alone, t.waiting = append(t.alone, t.waiting...), nil
 		return whole, ended
 	}
@@ -182,7 +190,8 @@ func (t *together) try(ctx context.Context) (answer, next) {
 	return whole, later
 }
 
-// statements writes the waiting updates as PartiQL. What does not fit a statement is left to go alone.
+// statements writes the waiting updates as PartiQL. An update that does not fit a statement must go
+// alone.
 func (t *together) statements() (all []types.BatchStatementRequest, edits []*edit) {
 	waiting := t.waiting
 	t.waiting = nil
@@ -201,8 +210,8 @@ func (t *together) statements() (all []types.BatchStatementRequest, edits []*edi
 	return all, edits
 }
 
-// judge gives each update the answer to its own statement. A refusal stands inside an answer that succeeds, where the
-// SDK retries nothing.
+// judge gives each update the answer to its own statement. A refusal stands inside a successful
+// answer, and the SDK does not retry it.
 func (t *together) judge(ctx context.Context, edits []*edit, responses []types.BatchStatementResponse) (why answer, then next) {
 	sent := t.waiting
 	t.waiting = nil
@@ -261,11 +270,11 @@ func (t *together) judge(ctx context.Context, edits []*edit, responses []types.B
 	return why, then
 }
 
-// met goes on from the item that a refused statement met. Where that explains nothing, again and again, an UpdateItem
-// has the last word.
+// met goes on from the item that made a statement fail. If the item explains nothing, several times
+// in a row, an UpdateItem has the last word.
 func (t *together) met(w *markedUpdate, e *edit, img image, keep func(*markedUpdate, answer, next)) {
 	size := imageSize(img)
-	if w.seen.state != present { // an INSERT, which costs what it would have stored
+	if w.seen.state != present { // an INSERT costs what it would have stored
 		delta := w.update.Fold()
 		size = max(size, w.seen.after(w.update, e, w.lane, &delta).size)
 	}

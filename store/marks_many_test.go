@@ -29,7 +29,8 @@ func oneByOne(n int) option {
 	return func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) { c.OneByOne = n }
 }
 
-// perMerchant are orders of so many merchants, each of which touches a total of its own, one of its day, and one of all.
+// perMerchant are orders of so many merchants, each of which touches a total of its own, one of its
+// day, and one of all.
 func (w *world) perMerchant(merchants, from int) []*event.Item {
 	var items []*event.Item
 	for i := range merchants {
@@ -38,8 +39,9 @@ func (w *world) perMerchant(merchants, from int) []*event.Item {
 	return items
 }
 
-// What many totals cost: one look at a hundred of them when nothing is known, and one statement each, 25 in a request.
-// Redelivered, what was counted is dropped by the look or by what the refusals bring.
+// What many totals cost: one look at a hundred of them when nothing is known, and one statement
+// each, 25 in a request. Redelivered, what was counted is dropped by the look or by what the
+// refusals bring.
 func TestCostsOfManyTotals(t *testing.T) {
 	for _, returns := range []bool{true, false} {
 		w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = returns })
@@ -72,8 +74,8 @@ func TestCostsOfManyTotals(t *testing.T) {
 	}
 }
 
-// A batch leaves the same totals whether they are written one by one or by statements, whatever else is in the table,
-// and whoever has changed what was seen of it.
+// A batch leaves the same totals whether they are written one by one or by statements, whatever
+// else is in the table, and whoever has changed what was seen of it.
 func TestStatementsAreUpdateItems(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -118,7 +120,8 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 	}
 }
 
-// dump is the aggregates table as text, marks aside: which of them are pruned when is a matter of when they are seen.
+// dump is the aggregates table as text, marks aside: which of them are pruned when is a matter of
+// when they are seen.
 func (w *world) dump() string {
 	out, err := w.Engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String("totals")})
 	if err != nil {
@@ -139,8 +142,9 @@ func (w *world) dump() string {
 	return strings.Join(lines, "\n")
 }
 
-// One total that refuses its update for good holds back none of the others in its request: it alone is quarantined and
-// flagged, by the word of an UpdateItem. The same where the request as a whole is refused.
+// One total that refuses its update for good holds back none of the others in its request: it alone
+// is quarantined and flagged, by the word of an UpdateItem. The same where the request as a whole
+// is refused.
 func TestRefusedAmongMany(t *testing.T) {
 	for name, whole := range map[string]bool{"a statement": false, "the request": true} {
 		t.Run(name, func(t *testing.T) {
@@ -170,8 +174,8 @@ func TestRefusedAmongMany(t *testing.T) {
 	}
 }
 
-// Each statement's answer is its own: what is throttled or got no answer is sent again without the others, and where
-// the whole answer is lost each asks again under its own condition.
+// Each statement's answer is its own: what is throttled or got no answer is sent again without the
+// others, and where the whole answer is lost each asks again under its own condition.
 func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 	w := newWorld(t)
 	refuse := func(code types.BatchStatementErrorCodeEnum) func(any) {

@@ -21,10 +21,10 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// adversary is a stream, and pollers that behave as badly as at-least-once delivery lets them: batches cut
-// anew at every try, checkpoints that go back, two pollers on one shard, children read before their parents are
-// done, invocations that crash or linger, requests that are lost or arrive late. It keeps one promise, the one
-// that marks need: a poller moves on only after success.
+// adversary is a stream, and pollers that behave as badly as at-least-once delivery lets them:
+// batches cut anew at every try, checkpoints that go back, two pollers on one shard, children read
+// before their parents are done, invocations that crash or linger, requests that are lost or arrive
+// late. It keeps one promise, the one that marks need: a poller moves on only after success.
 type adversary struct {
 	*world
 	r       *rand.Rand
@@ -97,8 +97,8 @@ type inline struct{}
 func (inline) Go(do func()) { do() }
 func (inline) Wait()        {}
 
-// live lets items come, change and go, and deals their changes to shards: each item's in order, through
-// whichever shards its partition has had.
+// live lets items come, change and go, and deals their changes to shards: each item's in order,
+// through whichever shards its partition has had.
 func (a *adversary) live() {
 	for i := range 1 + a.r.IntN(5) {
 		a.shards = append(a.shards, &shard{lane: event.Lane{StreamARN: lane.StreamARN, ShardID: fmt.Sprint("shard-", i)}})

@@ -14,23 +14,24 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// observation is what the last answer about an aggregate item showed: it only guides how the next update is
-// put, never whether it is right; the update's own conditions decide that. It is never changed: it is shared.
+// observation is what the last answer about an aggregate item showed. It only guides how the next
+// update is written. It never decides whether the update is right: the update's own conditions do.
+// An observation is shared, so it is never changed.
 type observation struct {
 	state    itemState
-	slots    uint64             // attributes of the item that are there, one bit each; see slot
-	extremes []aggregate.Amount // aligned with Def.Values, set for each min and max that has a value; nil: there are none
+	slots    uint64             // the attributes that the item has, one bit each; see slot
+	extremes []aggregate.Amount // aligned with Def.Values, set for each min and max that has a value; nil if there are none
 	marks    []seenMark         // at most maxSeenMarks
 	size     int                // of the item, in bytes
-	at       time.Time          // by the stream, when an answer last brought the item; zero: never
+	at       time.Time          // in stream time, when an answer last brought the item; zero: never
 }
 
 type itemState uint8
 
 const (
 	unseen  itemState = iota
-	nowhere           // the item was looked for and not there
-	present           // it was there
+	nowhere           // the item was looked for and does not exist
+	present           // it exists
 )
 
 // slot is the place of an attribute in an observation.
@@ -44,7 +45,7 @@ const (
 	slotFlag
 	slotExpiry
 	slotLarge
-	firstValueSlot // and so on, one for each of the definition's values, of which there are at most 50
+	firstValueSlot // one for each of the definition's values from here on; there are at most 50
 )
 
 func slotOf(value int) slot { return firstValueSlot + slot(value) }
@@ -56,16 +57,16 @@ type seenMark struct {
 	mark lanes.Mark
 }
 
-// maxSeenMarks bounds an observation, since a total of a large table has thousands of marks. The mark of the lane that
-// looks is kept, and beside it the oldest, which are the next to be pruned.
+// maxSeenMarks bounds an observation, because a total of a large table has thousands of marks. An
+// observation keeps the mark of its own lane and the oldest marks, which are pruned next.
 const maxSeenMarks = 64
 
-// observeEvery is how long, by the stream, an update trusts what it saw before and does not ask for the item
-// again. Marks to prune are days old; only they are what a fresh look is for.
+// observeEvery is how long, in stream time, an update trusts what it saw before and does not ask
+// for the item again. A fresh look only serves to find marks to prune, and those are days old.
 const observeEvery = time.Hour
 
-// fresh reports whether the last look still does for an update of the lane. A lane that was not there then adds
-// a mark, which is worth a look: the item has grown.
+// fresh reports whether the last look is still good enough for an update of the lane. If the lane
+// had no mark then, its update adds one. The item grows, which is worth another look.
 func (o *observation) fresh(lane lanes.LaneID, now time.Time) bool {
 	return !o.at.IsZero() && now.Sub(o.at) < observeEvery && o.markIndex(lane.MarkAttribute()) >= 0
 }
@@ -74,8 +75,8 @@ func (o *observation) markIndex(name string) int {
 	return slices.IndexFunc(o.marks, func(m seenMark) bool { return m.name == name })
 }
 
-// after is what the item must look like once the edit is done, as far as guessing needs. An item that was not there
-// is then known whole.
+// after returns what the item must look like once the edit is done, as far as guessing needs it. If
+// the item did not exist before, all of it is known then.
 func (o *observation) after(u *lanes.Update, e *edit, lane lanes.LaneID, d *lanes.Delta) *observation {
 	next := *o
 	next.state = present
@@ -108,7 +109,7 @@ func (o *observation) after(u *lanes.Update, e *edit, lane lanes.LaneID, d *lane
 	return &next
 }
 
-// merged is the observation with the extremes that a delta moved.
+// merged returns the observation with the extremes that a delta moved.
 func (o *observation) merged(def *aggregate.Definition, d *lanes.Delta) *observation {
 	next := *o
 	next.extremes = make([]aggregate.Amount, len(def.Values))
@@ -127,8 +128,8 @@ func (o *observation) extreme(i int) aggregate.Amount {
 	return aggregate.Amount{}
 }
 
-// observe reads an image of an aggregate item for an update whose lane has the mark own. An empty image is an item
-// that is not there.
+// observe reads an image of an aggregate item for an update whose lane has the mark own. An empty
+// image means that the item does not exist.
 func observe(def *aggregate.Definition, img image, own string) *observation {
 	if len(img) == 0 {
 		return &observation{state: nowhere}
@@ -179,7 +180,7 @@ func observe(def *aggregate.Definition, img image, own string) *observation {
 	return o
 }
 
-// sameForm reports whether two observations would put the next update in the same form.
+// sameForm reports whether the next update would have the same form under both observations.
 func (o *observation) sameForm(other *observation) bool {
 	if o.state != other.state || o.slots != other.slots {
 		return false
@@ -193,7 +194,8 @@ func (o *observation) sameForm(other *observation) bool {
 	return true
 }
 
-// prunable lists marks of other lanes that may go in an update whose first record was created then, the oldest first.
+// prunable lists the marks of other lanes that an update may remove if its first record was created
+// at first. The oldest mark comes first.
 func (o *observation) prunable(own string, first time.Time) []seenMark {
 	var old []seenMark
 	for _, m := range o.marks {
@@ -204,16 +206,17 @@ func (o *observation) prunable(own string, first time.Time) []seenMark {
 	return old
 }
 
-// bytes is about what remembering the observation takes.
+// bytes estimates how many bytes it takes to remember the observation.
 func (o *observation) bytes(key event.Key) int {
 	return 320 + len(key.PK) + len(key.SK) + len(o.extremes)*64 + len(o.marks)*72
 }
 
-// maxObserved bounds what a sandbox remembers of aggregate items, in bytes.
+// maxObserved bounds how many bytes a sandbox uses to remember aggregate items.
 const maxObserved = 24 << 20
 
-// observations remembers aggregate items between batches. When half of the bound is reached, what was not used since
-// the last time is forgotten. A forgotten item costs a look or a failed condition.
+// observations remembers aggregate items between batches. When it reaches half of the bound, it
+// forgets what was not used since the last time. A forgotten item costs a look or a failed
+// condition.
 type observations struct {
 	mu    sync.Mutex
 	fresh map[event.Key]*observation // used since the last time

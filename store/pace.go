@@ -5,21 +5,21 @@ import "sync"
 const (
 	// firstPace is how many requests a call has in flight before anything is known of the table.
 	firstPace = 4
-	// mostPace bounds them when the table is quiet. Together with what one request and its answer may take
-	// (maxAnswer), it bounds the memory of a call.
+	// mostPace bounds that number when the table is quiet. Together with the size of one request
+	// and its answer (maxAnswer), it bounds the memory of a call.
 	mostPace = 16
 )
 
-// pace is how many requests go side by side: as many as the table is found to take. A throttle halves it, once for all
-// the requests that were in flight then; as many quiet answers as there are requests in flight add one. It lasts from
-// call to call.
+// pace is how many requests run at the same time: as many as the table seems to take. A throttle
+// halves it, once for all requests that were in flight then. It grows by one after as many quiet
+// answers as there are requests in flight. It lasts from call to call.
 type pace struct {
 	mu    sync.Mutex
 	limit int
-	quiet int // answers since the last change; below 0: those that were in flight when a throttle came
+	quiet int // answers since the last change; below 0: answers to requests that were in flight when a throttle came
 }
 
-// learn takes the answer to a request.
+// learn adjusts the pace to the answer of a request.
 func (p *pace) learn(a answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,8 +40,9 @@ func (p *pace) now() int {
 	return p.limit
 }
 
-// each calls do for every index below n and returns when all have returned. At most as many run side by side as the
-// pace allows at the time when one begins, and never more than most or Config.Concurrency.
+// each calls do for every index below n and returns when all calls have returned. When a call
+// begins, no more calls run at the same time than the pace allows then, and never more than most or
+// Config.Concurrency.
 func (s *Store) each(n, most int, do func(i int)) {
 	if n == 1 {
 		do(0)
@@ -53,7 +54,7 @@ func (s *Store) each(n, most int, do func(i int)) {
 	room := func() int { return min(most, s.pace.now()) }
 	var mu sync.Mutex
 	next, working := 0, min(n, room())
-	take := func() (i int, ok bool) { // ends a worker if it is one too many
+	take := func() (i int, ok bool) { // it ends a worker if there is one too many
 		mu.Lock()
 		defer mu.Unlock()
 		if next >= n || (working > room() && working > 1) {

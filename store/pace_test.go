@@ -125,8 +125,8 @@ func TestBoundedAnswer(t *testing.T) {
 	}
 }
 
-// What is remembered of totals is bounded by its bytes. Twenty thousand totals that come again and again are all
-// remembered; of more, those that came last.
+// What is remembered of totals is bounded by its bytes. Twenty thousand totals that come again and
+// again are all remembered; of more, those that came last.
 func TestObservationsAreBounded(t *testing.T) {
 	var all observations
 	key := func(i int) event.Key { return event.Key{PK: fmt.Sprintf("A#by_customer#1#0#customer-%d", i), SK: "-"} }

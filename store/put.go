@@ -54,14 +54,14 @@ type put struct {
 	parallel int // requests in flight
 	// partitions is how many partition keys the writes have.
 	partitions int
-	stuckSince time.Time // when all that was left was first refused, and no write has moved on since; zero: it has
+	stuckSince time.Time // when all writes that were left were first refused, if none has moved on since; zero: one has
 
 	mu   sync.Mutex // guards what follows and the writes, while requests are in flight
 	cost Cost
-	// What the answers of the current round were:
+	// The answers of the current round:
 	moved    bool            // a write has come into its next state
-	refusals int             // writes to ask again for: refused for capacity, or without an answer
-	troubled map[string]bool // their partition keys, but for those that the refusal names as too hot
+	refusals int             // writes to ask for again: refused for capacity, or without an answer
+	troubled map[string]bool // their partition keys, except those that a refusal names as too hot
 }
 
 // write is the one write of a key, for all items of the call that have this key.
@@ -73,14 +73,15 @@ type write struct {
 	taken  bool          // the service has said that the key is taken, so absence is no proof
 	known  *stored       // what is to be replaced, while replacing
 	wrote  event.Verdict // Inserted or Updated if this call wrote it
-	missed time.Time     // when it was answered and absent, and item too late to put; zero: never
+	missed time.Time     // when the key was found absent and item was too late to put; zero: never
 	last   answer        // why it is not settled
 	units  float64
 	sent   int
-	alone  bool // a request of several was refused as it is; it may not be this one's fault
-	// attempted is the size of an item whose refusal did not bring the stored one, in bytes; 0: there is none.
+	alone  bool // a request of several was refused as invalid; this one may not be the reason
+	// attempted is the size, in bytes, of an item whose refusal did not bring the stored one. It is
+	// 0 if there is none.
 	attempted int
-	guessed   int // the size that the last read of it was charged for
+	guessed   int // the size that the last read of the stored item was charged for
 }
 
 // fold makes one write of each key, because the service refuses a request that names a key twice.
@@ -126,7 +127,7 @@ func (p *put) pending() []*write {
 	return work
 }
 
-// round sends what every pending write needs next, and says whether there is another round.
+// round sends what every pending write needs next. It returns whether there is another round.
 func (p *put) round(ctx context.Context) next {
 	p.moved, p.refusals, p.troubled = false, 0, map[string]bool{}
 	requests := p.requests(ctx, p.pending())
@@ -149,12 +150,13 @@ func (p *put) round(ctx context.Context) next {
 	}
 }
 
-// requests returns the work of one round: each write by what it needs next.
+// requests returns the requests of one round. Each write gets what it needs next.
 func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 	now := p.store.env.Now()
 	var inserts, reads, compares []*write
 	for _, w := range work {
-		// By the clock at sending, also before a re-send: an answer lost an hour ago is asked about, not repeated.
+		// The clock at the time of sending decides, also when a write is sent again. If an answer
+		// was lost an hour ago, the write is not repeated, but asked about.
 		if (w.state == inserting || w.state == replacing) && tooLate(w.item, now) {
 			w.state = reading
 		}
@@ -227,7 +229,7 @@ func (p *put) settle(w *write, known *stored) {
 		case i == w.place && w.wrote != 0:
 			p.results[i] = Result{Verdict: w.wrote}
 		case p.store.older(known, item) && !tooLate(item, now):
-			// Another copy was tried, in vain; that says nothing of this one.
+			// Another copy was tried and not written. That says nothing about this one.
 			p.results[i] = Result{Verdict: event.Retry, Refusal: inPlaceOf(item)}
 		default:
 			p.results[i] = p.store.judge(known, item)

@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Of copies under one key the newest revision that may still be written is tried. Where that one cannot be,
-// nothing is known of the others: they come back, and are stored then.
+// Of copies under one key the newest revision that may still be written is tried. Where that one
+// cannot be, nothing is known of the others: they come back, and are stored then.
 func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 	at := func(w *world, typ string, rev int, at string) *event.Item {
 		return w.item(fmt.Sprintf(`"type":%q`, typ), `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":%q`, at))
@@ -44,8 +44,8 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// withoutTime are event types whose time comes from the envelope, so that copies of one payload expire at times of
-// their own.
+// withoutTime are event types whose time comes from the envelope, so that copies of one payload
+// expire at times of their own.
 func withoutTime(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	s.Events["seen"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "SEEN#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour}
 	s.Events["place"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "PLACE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number"}
@@ -63,8 +63,8 @@ func (w *world) at(when time.Time, body string) *event.Item {
 	return item
 }
 
-// Copies with one digest and different expiries: what may still be written is, the first of that; no copy is Expired
-// for the time of another.
+// Copies with one digest and different expiries: what may still be written is, the first of that;
+// no copy is Expired for the time of another.
 func TestCopiesOfDifferentAge(t *testing.T) {
 	const a, b = `{"type":"seen","id":"1","x":1}`, `{"type":"seen","id":"1","x":2}`
 	const five, seven = `{"type":"place","id":"1","rev":5}`, `{"type":"place","id":"1","rev":7}`

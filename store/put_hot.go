@@ -8,28 +8,34 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// A key that is throttled for minutes must not hold up the rest of its batch, whose messages are only done with when
-// the batch is answered, nor the batches after it. A table that is short of capacity is another matter: there the
-// batch waits, and so slows its queue down.
+// A key may be throttled for minutes. It must not hold up the rest of its batch, because the
+// messages of a batch are only done when the whole batch is answered. It must not hold up the next
+// batches either. A table that is short of capacity is different: there the batch waits, and so it
+// slows its queue down.
 const (
-	// patience is how long a batch asks again for its last few throttled writes without any of them moving on.
+	// patience is how long a batch repeats its last few throttled writes while none of them moves
+	// on.
 	patience = 3 * time.Second
-	// hotFor is how long a key that has used up a batch's patience gets none from the next batches.
+	// hotFor is how long the next batches have no patience with a key that has used up a batch's
+	// patience.
 	hotFor = 30 * time.Second
-	// maxHot bounds how many such keys are remembered. Beyond that all are forgotten, which costs patience.
+	// maxHot bounds how many such keys are remembered. When there are more, all are forgotten,
+	// which costs patience.
 	maxHot = 1024
 )
 
-// fewTroubled reports whether the keys that had trouble in this round are few of the batch's, those left out whose
-// refusal says that they alone are hot. Then other keys go through, and what is amiss is not amiss with the table.
+// fewTroubled reports whether only a few of the batch's keys had trouble in this round. A key does
+// not count if a refusal says that it alone is hot. If true, other keys go through, and the problem
+// is not the table.
 func (p *put) fewTroubled() bool {
 	n := len(p.troubled)
 	return n < p.partitions && (n <= 3 || n*10 <= p.partitions)
 }
 
-// stuck reports whether the batch is to end without the writes that are left: all of them were throttled, they have
-// few keys, and none has moved on for as long as the batch has patience. They come back as Retry and are delivered
-// again. Their keys are remembered for a while: the next batches try them once.
+// stuck reports whether the batch ends without the writes that are left. It does if all of them
+// were throttled, they have few keys, and none has moved on for as long as the batch has patience.
+// They come back as Retry and are delivered again. Their keys are remembered for a while, and the
+// next batches try them once.
 func (p *put) stuck(left []*write) bool {
 	now := p.store.env.Now()
 	switch {
@@ -51,7 +57,7 @@ func (p *put) stuck(left []*write) bool {
 	return true
 }
 
-// hotKeys remembers the partition keys that have used up a batch's patience, between batches.
+// hotKeys remembers, between batches, the partition keys that have used up a batch's patience.
 type hotKeys struct {
 	mu   sync.Mutex
 	seen map[string]time.Time

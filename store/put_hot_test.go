@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// throttling is a client that throttles writes of some partition keys. Each request takes five milliseconds of the
-// world's clock, and each wait the time that it is.
+// throttling is a client that throttles writes of some partition keys. Each request takes five
+// milliseconds of the world's clock, and each wait the time that it is.
 type throttling struct {
 	store.Client
 	w      *world
@@ -98,8 +98,9 @@ func (c *throttling) orders(first, n int) (items []*event.Item) {
 
 const hotReason = "TableWriteKeyRangeThroughputExceeded"
 
-// One key of a thousand is throttled for good. The batch ends in seconds with all others stored, the next batches do
-// not wait for that key at all, and nothing of it lowers how many requests are in flight.
+// One key of a thousand is throttled for good. The batch ends in seconds with all others stored,
+// the next batches do not wait for that key at all, and nothing of it lowers how many requests are
+// in flight.
 func TestHotKey(t *testing.T) {
 	c, s := newThrottling(t, hotReason, "ORDER#7")
 	first := c.orders(0, 1000)
@@ -183,7 +184,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A request that hangs is not throttled: what it carried is asked for again, however few they are and long it took.
+// A request that hangs is not throttled: what it carried is asked for again, however few they are
+// and long it took.
 func TestLostAnswersAreNotHot(t *testing.T) {
 	c, s := newThrottling(t, "", "none")
 	c.w.faults = []fault{{API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}}

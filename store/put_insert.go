@@ -18,15 +18,17 @@ import (
 const (
 	// maxStatements is the service's limit for one BatchExecuteStatement.
 	maxStatements = 25
-	// maxRequestBytes bounds the items of one request, and of one answer with payloads: a lost answer costs little to
-	// ask again, and what is in flight fits into the smallest function.
+	// maxRequestBytes bounds the items of one request, and of one answer with payloads. So it costs
+	// little to ask again after a lost answer, and what is in flight fits into the smallest
+	// function.
 	maxRequestBytes = 2 << 20
-	// few writes go as PutItems: they bring the stored item back with the refusal, which saves the read.
+	// few is how many writes go as PutItems. A refused PutItem brings the stored item back, which
+	// saves the read.
 	few = 3
 )
 
-// insertRequests splits new items over requests: single puts when they are few or are to go alone, batches of
-// statements when they are many.
+// insertRequests splits new items over requests. Items go as single puts if they are few or must go
+// alone. If they are many, they go as batches of statements.
 func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 	var requests []func()
 	var many []*write
@@ -52,8 +54,8 @@ func (p *put) insertRequests(ctx context.Context, inserts []*write) []func() {
 	return requests
 }
 
-// insertOne puts one item if its key is free. If we stop after it is applied and before the answer, the next
-// delivery meets the item, finds its own digest, and is a Duplicate.
+// insertOne puts one item if its key is free. If we stop after the put is applied and before the
+// answer comes, the next delivery meets the item, finds its own digest, and is a Duplicate.
 func (p *put) insertOne(ctx context.Context, w *write) {
 	_, err := p.store.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                           &p.store.events,
@@ -67,7 +69,8 @@ func (p *put) insertOne(ctx context.Context, w *write) {
 	p.inserted(w, classify(err), refusedBy(err))
 }
 
-// refusedBy is the stored item that a failed condition brought back; nil: it brought none.
+// refusedBy returns the stored item that a failed condition brought back, or nil if it brought
+// none.
 func refusedBy(err error) image {
 	var condition *types.ConditionalCheckFailedException
 	if errors.As(err, &condition) {
@@ -76,9 +79,10 @@ func refusedBy(err error) image {
 	return nil
 }
 
-// insertMany inserts up to 25 items in one request. Its answer says what became of each: a refusal of one
-// stands inside a successful answer, where the SDK retries nothing. It does not ask for the items that stand in the
-// way, since 25 of them may be 10 MB: they are read, first without their payloads.
+// insertMany inserts up to 25 items in one request. The answer says what became of each. The
+// refusal of one stands inside a successful answer, and the SDK does not retry it. insertMany does
+// not ask for the items that are in the way, because 25 of them may be 10 MB. They are read
+// afterwards, first without their payloads.
 func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	statements := make([]types.BatchStatementRequest, len(chunk))
 	for i, w := range chunk {
@@ -102,16 +106,18 @@ func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	}
 }
 
-// apart has every write of a request that the service refuses as it is put alone in the next round: it names none of
-// them, and the others must not come back with the one that is wrong at every delivery. That is at most one request
-// more for each, since what is refused alone is settled. Callers hold mu.
+// apart makes every write of an invalid request go alone in the next round. The refusal names none
+// of them, and the others must not come back with the wrong one at every delivery. This takes at
+// most one more request for each, because the answer to a write that goes alone is final. Callers
+// hold mu.
 func apart(chunk []*write, a answer) {
 	for _, w := range chunk {
 		w.alone, w.last = true, a
 	}
 }
 
-// inserted takes the answer to an insert, with the item that stands in its way if it brought that. Callers hold mu.
+// inserted takes the answer to an insert. img is the item that is in the way, if the answer brought
+// it. Callers hold mu.
 func (p *put) inserted(w *write, a answer, img image) {
 	switch a.outcome {
 	case done:
@@ -124,8 +130,9 @@ func (p *put) inserted(w *write, a answer, img image) {
 	}
 }
 
-// taken takes a failed condition: the key is held by img, or by what is to be read if the refusal did not bring it. After
-// a replacement its payload is read too, which may be why the condition failed. Callers hold mu.
+// taken takes a failed condition. The key is held by img. If the refusal did not bring that item,
+// it is read next. After a replacement its payload is read too, because the payload may be why the
+// condition failed. Callers hold mu.
 func (p *put) taken(w *write, a answer, img image, attempted int) {
 	w.taken, w.last, w.known = true, a, nil
 	p.chargeRefusal(w, attempted, img)
@@ -139,8 +146,9 @@ func (p *put) taken(w *write, a answer, img image, attempted int) {
 	}
 }
 
-// chargeRefusal counts a failed condition, which is charged for the larger of attempted and stored item, on the table
-// alone. Where the stored one did not come with the refusal, settleRefusal counts what it has more, once it is read.
+// chargeRefusal counts a failed condition. It is charged for the larger of the attempted and the
+// stored item, on the table alone. If the stored item did not come with the refusal, settleRefusal
+// counts the difference once that item is read.
 func (p *put) chargeRefusal(w *write, attempted int, img image) {
 	if len(img) == 0 {
 		w.attempted = attempted
@@ -167,8 +175,9 @@ func classifyStatement(e *types.BatchStatementError) answer {
 	return ofCode(string(e.Code), awserr.Quiet(&smithy.GenericAPIError{Code: string(e.Code), Message: aws.ToString(e.Message)}))
 }
 
-// insertStatement is INSERT INTO "table" VALUE {'PK': ?, …} with one parameter an attribute: a whole item as
-// one parameter is refused. The text depends on the attribute names alone.
+// insertStatement returns INSERT INTO "table" VALUE {'PK': ?, …} with one parameter for each
+// attribute. The service refuses a whole item as one parameter. The text depends on the attribute
+// names alone.
 func insertStatement(table string, img image) types.BatchStatementRequest {
 	names := make([]string, 0, len(img))
 	for name := range img {

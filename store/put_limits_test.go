@@ -29,7 +29,8 @@ func requests(api string, look func(in any)) option {
 	}
 }
 
-// A request of statements holds 25 items or 2 MiB of them, whichever is less, and never asks for the stored items.
+// A request of statements holds 25 items or 2 MiB of them, whichever is less, and never asks for
+// the stored items.
 func TestStatementsAreBounded(t *testing.T) {
 	for name, c := range map[string]struct{ items, kilobytes, requests int }{
 		"small ones":         {60, 1, 3},
@@ -70,8 +71,8 @@ func TestStatementsAreBounded(t *testing.T) {
 	}
 }
 
-// What is stored is read without its payload, 100 at a time, and the payload only of what has another digest, five at a
-// time. No result keeps a payload.
+// What is stored is read without its payload, 100 at a time, and the payload only of what has
+// another digest, five at a time. No result keeps a payload.
 func TestPayloadsAreReadFewAtATime(t *testing.T) {
 	var asked []string
 	w := newWorld(t, requests("BatchGetItem", func(in any) {

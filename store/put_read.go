@@ -19,15 +19,16 @@ const maxKeys = 100
 type view uint8
 
 const (
-	// summary is all but the payload. It is enough to judge a copy of what is stored, and takes little memory however
-	// large the items are.
+	// summary is everything except the payload. It is enough to judge a copy of the stored item,
+	// and it takes little memory however large the items are.
 	summary view = iota
-	// payloads is summary and the payload: what a conflict is told apart by.
+	// payloads is the summary and the payload, which shows whether there is a conflict.
 	payloads
 )
 
-// keys is how many items one request reads. The service takes maxKeys, but payloads are read so few at a time that
-// their answers stay within what one request may hold: four answers of 16 MB are more than a small function has.
+// keys returns how many items one request reads. The service takes maxKeys. Fewer items are read
+// with their payloads, so that the answers stay within what one request may hold: four answers of
+// 16 MB are more than a small function has.
 func (v view) keys() int {
 	if v == payloads {
 		return maxRequestBytes / event.MaxItem
@@ -43,8 +44,8 @@ func (p *put) readRequests(ctx context.Context, work []*write, v view) (requests
 	return requests
 }
 
-// read asks what is stored under the keys: consistently, because an eventually consistent miss would read as
-// absence.
+// read asks what is stored under the keys. It reads consistently, because a miss in an eventually
+// consistent read would look like absence.
 func (p *put) read(ctx context.Context, chunk []*write, v view) {
 	request := types.KeysAndAttributes{
 		ConsistentRead:           aws.Bool(true),
@@ -79,7 +80,7 @@ func (p *put) read(ctx context.Context, chunk []*write, v view) {
 		}
 		delete(byKey, w.item.Key)
 		if v == payloads && ctx.Err() != nil {
-			return // to compare large payloads may take longer than the answer has time
+			return // comparing large payloads may take longer than the time that is left
 		}
 		known := readPart(img, v == payloads)
 		known.size = known.wholeSize(img, w.item)
@@ -100,7 +101,8 @@ func (p *put) read(ctx context.Context, chunk []*write, v view) {
 	}
 }
 
-// chargeRead counts a read. The first one of an item that is read twice knew less of its size. Callers hold mu.
+// chargeRead counts a read. If an item is read twice, the first read knew less of its size, and the
+// second corrects that. Callers hold mu.
 func (p *put) chargeRead(w *write, size int) {
 	if w.state == comparing && w.guessed > 0 {
 		p.cost.ReadUnits += readUnits(size) - readUnits(w.guessed)
@@ -109,9 +111,9 @@ func (p *put) chargeRead(w *write, size int) {
 	w.guessed = size
 }
 
-// miss takes the answer that nothing is stored. After an answer that something was this proves nothing: the item may
-// have been swept in between. Where it was too late to put, it proves the item Expired.
-// Callers hold mu.
+// miss takes the answer that nothing is stored. It proves nothing if an earlier answer said that
+// something was stored, because the item may have been swept in between. If it was too late to put
+// the item, it proves that the item is Expired. Callers hold mu.
 func (p *put) miss(w *write) {
 	if w.taken || w.state == comparing {
 		w.last = answer{outcome: unknown, err: errors.New("the item was there before and gone when it was read")}

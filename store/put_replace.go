@@ -10,14 +10,15 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// replace puts a newer revision over exactly the one that was read: optimistic locking. A lost race comes
-// back with the item that won, which is judged anew. So does an item whose payload is not the text that it should be:
-// what was read of it may have been without its payload. If the answer is lost, the next try meets its own
-// revision and digest.
+// replace puts a newer revision over exactly the one that was read (optimistic locking). If another
+// write was faster, the item that won comes back and is judged. The same happens if the stored
+// payload is not the text that it should be, because the item may have been read without its
+// payload. If the answer is lost, the next try meets its own revision and digest.
 func (p *put) replace(ctx context.Context, w *write) {
 	seen := w.known
 	item := *w.item
-	// The later of both expiries, so that no replacement lets the key lapse earlier than it was promised.
+	// The item gets the later of both expiries, so that no replacement lets the key lapse earlier
+	// than was promised.
 	if item.ExpiresAt != 0 && (seen.expiresAt == 0 || seen.expiresAt > item.ExpiresAt) {
 		item.ExpiresAt = seen.expiresAt
 	}
@@ -58,7 +59,8 @@ func (p *put) replace(ctx context.Context, w *write) {
 	}
 }
 
-// sameTies adds to the condition of a replacement what stood beside the revision that was read.
+// sameTies adds to the condition of a replacement that the ties beside the revision are still those
+// that were read.
 func (s *stored) sameTies(in *dynamodb.PutItemInput) {
 	in.ExpressionAttributeNames["#i"] = "i:revision"
 	if s.tied == "" {

@@ -34,12 +34,12 @@ package store
 //	  ├─── 12 its payload was not read, and a copy of ours has another digest ► comparing
 //	  └─── 13 else every copy is judged ──────────────────────────────────────► settled
 //
-// 0 is throttled, contended or no answer: the same again, after a wait. A request of several that is refused as it is
-// also goes back to inserting, where each of its writes is put alone. From every state, what is refused for good or is
-// wrong as it is goes to abandoned.
+// 0 is throttled, contended or no answer. The write sends the same again, after a wait. If a
+// request of several writes is refused as invalid, they also go back to inserting, and each of them
+// is put alone. From every state, a write that is refused for good or is invalid goes to abandoned.
 //
-// Settled and absent are proofs. The copies of a write that is abandoned, or still on its way when Put ends, are Retry,
-// or Poison where the item is too large.
+// Settled and absent are proofs. If a write is abandoned, or is not finished when Put ends, its
+// copies are Retry. They are Poison if the item is too large.
 type state uint8
 
 const (

@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Every verdict, one item and many (which go by different requests), with and without the image that a
-// failed statement may bring back.
+// Every verdict, one item and many (which go by different requests), with and without the image
+// that a failed statement may bring back.
 func TestVerdicts(t *testing.T) {
 	type step struct {
 		name  string
@@ -142,8 +142,8 @@ func TestDigestUnderTodaysIgnore(t *testing.T) {
 	}
 }
 
-// Every write fails in two ways: not applied, and applied with the answer lost. Either way the event ends up
-// stored once, and only proof is called proof.
+// Every write fails in two ways: not applied, and applied with the answer lost. Either way the
+// event ends up stored once, and only proof is called proof.
 func TestFaultsOfEveryCall(t *testing.T) {
 	for _, n := range []int{1, 30} {
 		for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem"} {
@@ -190,7 +190,8 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 	}
 	results, cost := w.store.Put(deadline(t), items)
 	for i, r := range results {
-		// The engine had applied them: an answer that says throttled and lies must not make a conflict.
+		// The engine had applied them: an answer that says throttled and lies must not make a
+		// conflict.
 		if r.Verdict != event.Duplicate {
 			t.Errorf("item %d: %s", i, r.Verdict)
 		}
@@ -200,8 +201,8 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 	}
 }
 
-// A request that is refused as it is, for one of its statements, costs the other events one request each: they are
-// stored, and only the one that is wrong comes back.
+// A request that is refused as it is, for one of its statements, costs the other events one request
+// each: they are stored, and only the one that is wrong comes back.
 func TestRefusedRequestOfMany(t *testing.T) {
 	wide := func(i *event.Item) {
 		for n := range 40 {

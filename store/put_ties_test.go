@@ -34,8 +34,8 @@ func (w *world) ticket(revision string, more ...string) *event.Item {
 	return w.item(members...)
 }
 
-// Equal revisions are ordered by the further values of the list, by number; one that is missing is below all others.
-// Where all are equal, another payload is a Conflict.
+// Equal revisions are ordered by the further values of the list, by number; one that is missing is
+// below all others. Where all are equal, another payload is a Conflict.
 func TestTiesAreBroken(t *testing.T) {
 	for _, c := range []struct{ stored, comes, want string }{
 		{"5/9", "5/10", "Updated"},
@@ -89,8 +89,8 @@ func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
 	}
 }
 
-// An older function stores no ties. They are those of the payload that it stored, so a report that is older is not taken
-// for newer than it.
+// An older function stores no ties. They are those of the payload that it stored, so a report that
+// is older is not taken for newer than it.
 func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	w := newWorld(t, ticketed)
 	spec := orders()
@@ -113,8 +113,8 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	}
 }
 
-// A replacement names the whole revision that it saw. Where what stands beside an equal revision has changed since, it is
-// refused and judged anew.
+// A replacement names the whole revision that it saw. Where what stands beside an equal revision
+// has changed since, it is refused and judged anew.
 func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 	put := func(stored string, meanwhile func(w *world, key event.Key)) int {
 		w := newWorld(t, ticketed)

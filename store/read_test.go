@@ -82,7 +82,8 @@ func TestTotalRange(t *testing.T) {
 			t.Errorf("%s: days %s, want %s", name, got, c.want)
 		}
 	}
-	// The buckets are really spread, and what is past its time is hidden from reads and not from scans.
+	// The buckets are really spread, and what is past its time is hidden from reads and not from
+	// scans.
 	buckets := map[int]bool{}
 	count := func() (n int) {
 		for total, err := range w.store.Totals(context.Background()) {
@@ -314,8 +315,9 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	}
 }
 
-// A reader with another secret or definition than the totals are counted with is told so: it would find nothing, or
-// half. One that is older or newer than the deployed function, or has no secret at all and brings the hash, reads.
+// A reader with another secret or definition than the totals are counted with is told so: it would
+// find nothing, or half. One that is older or newer than the deployed function, or has no secret at
+// all and brings the hash, reads.
 func TestTotalOfAnotherPipeline(t *testing.T) {
 	w := newWorld(t)
 	open := func(alter func(*pipeline.Spec), options ...pipeline.Option) (*pipeline.Pipeline, *store.Store) {
@@ -392,7 +394,8 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		}
 	}
 
-	// The next generation is deployed, with another secret: readers of the old one are older, not wrong.
+	// The next generation is deployed, with another secret: readers of the old one are older, not
+	// wrong.
 	next, newest := open(newGeneration, two)
 	if err := newest.Start(deadline(t)); err != nil {
 		t.Fatal(err)
@@ -414,8 +417,9 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	}
 }
 
-// Where nothing is stored, a read still says what the head says of the whole generation, and says nothing where the head
-// has nothing to say. A total that is there says it too, and is not missing, also when it has come down to nothing.
+// Where nothing is stored, a read still says what the head says of the whole generation, and says
+// nothing where the head has nothing to say. A total that is there says it too, and is not missing,
+// also when it has come down to nothing.
 func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 	for _, name := range []string{"live", "daily"} { // without windows and with them
 		w := newWorld(t)
@@ -506,8 +510,8 @@ func TestTouch(t *testing.T) {
 	}
 }
 
-// A touch pass never raises an epoch: what it stamped above the deployed one would stop every shard. It is refused
-// before it reads or writes one item, for a single consistent read.
+// A touch pass never raises an epoch: what it stamped above the deployed one would stop every
+// shard. It is refused before it reads or writes one item, for a single consistent read.
 func TestTouchAboveTheTablesEpoch(t *testing.T) {
 	w := newWorld(t)
 	w.store.Put(deadline(t), []*event.Item{w.order("1", 1)})
@@ -565,7 +569,8 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 	}
 }
 
-// What a read of totals asks of the service is asked again after a throttle or a lost answer, and not after a denial.
+// What a read of totals asks of the service is asked again after a throttle or a lost answer, and
+// not after a denial.
 func TestReadsAskAgain(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -610,7 +615,8 @@ func TestReadsAskAgain(t *testing.T) {
 	}
 }
 
-// The waits double up to two seconds. They end with the context, or after 20 rounds where it has no deadline.
+// The waits double up to two seconds. They end with the context, or after 20 rounds where it has no
+// deadline.
 func TestWait(t *testing.T) {
 	var slept []time.Duration
 	world := env.Env{Rand: func() float64 { return 1 }, Sleep: func(ctx context.Context, d time.Duration) error {

@@ -19,18 +19,20 @@ import (
 const (
 	// maxTransaction is the service's limit of items in one transaction.
 	maxTransaction = 100
-	// maxTransactionBytes is what the items of one transaction may have together, as far as their sizes are known. The
-	// service takes 4 MB; what a transaction was thought to have less of is refused, and halved.
+	// maxTransactionBytes is how many bytes the items of one transaction may have together, as far
+	// as their sizes are known. The service takes 4 MB. If a transaction turns out to be larger, it
+	// is refused, and then halved.
 	maxTransactionBytes = 3 << 20
-	// receiptBytes is more than a receipt has.
+	// receiptBytes is more than a receipt takes.
 	receiptBytes = 200
-	// receiptLife is how long a receipt outlives its change, by the stream's time: longer than any redelivery (24 h of
-	// stream, 48 h of finished shards listed anew). A machine's clock that is slow would end it early.
+	// receiptLife is how long a receipt outlives its change, in stream time. It is longer than any
+	// redelivery takes (24 h of stream, 48 h of finished shards that are listed again). It is not
+	// counted by a machine's clock, because a slow one would end it early.
 	receiptLife = 96 * time.Hour
 )
 
-// receipts counts a batch without order: each change leaves a receipt in the transaction that counts it in
-// all its aggregates, so it cannot be counted again.
+// receipts counts a batch without order. Each change leaves a receipt in the transaction that
+// counts it in all its aggregates, so it cannot be counted again.
 func (a *apply) receipts(ctx context.Context, b *lanes.Batch) {
 	groups := groupEntries(b.Entries(), func(key event.Key) int { return a.store.seen.get(key).size })
 	a.store.each(len(groups), mostLarge, func(i int) {
@@ -39,7 +41,8 @@ func (a *apply) receipts(ctx context.Context, b *lanes.Batch) {
 	})
 }
 
-// groupEntries packs changes, in order, into transactions: as many as fit, by the number of items and by their bytes.
+// groupEntries packs changes, in order, into transactions. Each transaction takes as many as fit,
+// by the number of items and by their bytes.
 func groupEntries(entries []lanes.Entry, size func(event.Key) int) [][]lanes.Entry {
 	var groups [][]lanes.Entry
 	touched := map[event.Key]bool{}
@@ -70,17 +73,17 @@ func groupEntries(entries []lanes.Entry, size func(event.Key) int) [][]lanes.Ent
 	return groups
 }
 
-// receiptGroup is the changes of one transaction, until all are proven counted.
+// receiptGroup holds the changes of one transaction until all are proven counted.
 type receiptGroup struct {
 	*apply
 	stream   string
 	entries  []lanes.Entry
 	refusals map[event.Key]error // aggregate items that the table refused for good
-	full     map[event.Key]bool  // those that took not even a flag: their heads carry it
+	full     map[event.Key]bool  // those that did not take even a flag; their heads carry it
 	seen     map[event.Key]*observation
 	stuck    map[event.Key]int // how often the condition of an aggregate item failed without an explanation
-	silent   int               // how often the transaction was cancelled and no reason said why
-	blind    bool              // the items in the way are not asked for: they are too large together
+	silent   int               // how often the transaction was cancelled without a reason
+	blind    bool              // the items in the way are not asked for, because together they are too large
 }
 
 func (g *receiptGroup) run(ctx context.Context) {
@@ -106,7 +109,7 @@ func (g *receiptGroup) try(ctx context.Context) (answer, next) {
 	answer := classify(err)
 	large := errors.Is(err, errTooLarge)
 	if large {
-		answer.outcome = cancelled // nothing else has so much to say
+		answer.outcome = cancelled // no other answer is as long
 	}
 	g.count(answer, updates, g.units(items))
 	if large && !g.blind {
@@ -129,7 +132,7 @@ func (g *receiptGroup) try(ctx context.Context) (answer, next) {
 	return answer, later
 }
 
-// items is the transaction: a receipt for each change, then the aggregate items, each once.
+// items returns the transaction: a receipt for each change, then each aggregate item once.
 func (g *receiptGroup) items() ([]types.TransactWriteItem, []*lanes.Update) {
 	sequences := make(map[event.Sequence]bool, len(g.entries))
 	var items []types.TransactWriteItem
@@ -165,13 +168,13 @@ func (g *receiptGroup) item(u *lanes.Update) *types.Update {
 	x := e.expression()
 	update := &types.Update{TableName: &g.store.aggregates, Key: keyImage(u.Key), UpdateExpression: &x.update, ConditionExpression: x.condition,
 		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}
-	if x.condition != nil && !g.blind { // else it cannot fail, or the item is read alone
+	if x.condition != nil && !g.blind { // otherwise it cannot fail, or the item is read alone
 		update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
 	return update
 }
 
-// observed is what an aggregate item was last seen to be: by this group, or by whoever wrote it before.
+// observed returns what was last seen of an aggregate item, by this group or by an earlier writer.
 func (g *receiptGroup) observed(key event.Key) *observation {
 	if seen := g.seen[key]; seen != nil {
 		return seen
@@ -179,9 +182,9 @@ func (g *receiptGroup) observed(key event.Key) *observation {
 	return g.store.seen.get(key)
 }
 
-// cancelled reads the reasons, which stand in the order of the items: receipts first, then aggregate items.
-// Progress means that the same transaction will not be cancelled for the same reasons again, so the next one
-// can be sent at once.
+// cancelled reads the reasons of a cancelled transaction. They have the order of its items:
+// receipts first, then aggregate items. Progress means that the same reasons will not cancel the
+// transaction again, so the next one can be sent at once.
 func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.CancellationReason, updates []*lanes.Update) (progress bool, why answer) {
 	why = answer{outcome: contended, err: errSilent}
 	if len(reasons) != len(g.entries)+len(updates) {
@@ -189,7 +192,7 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 	}
 	ofReceipts, ofUpdates := reasons[:len(g.entries)], reasons[len(g.entries):]
 	if g.dropCounted(ofReceipts) {
-		return true, why // the rest is another transaction: its aggregate items are judged anew
+		return true, why // the rest is another transaction, whose aggregate items are judged anew
 	}
 	for _, reason := range ofReceipts {
 		if a := classifyReason(reason); a.outcome != done {
@@ -223,8 +226,8 @@ func (g *receiptGroup) cancelled(ctx context.Context, reasons []types.Cancellati
 	return progress, why
 }
 
-// learn takes what an aggregate item was found to be after its condition failed. stuck: that explains nothing,
-// again and again.
+// learn takes what was found of an aggregate item after its condition failed. It reports whether
+// the item is stuck: it explains nothing, several times in a row.
 func (g *receiptGroup) learn(u *lanes.Update, now *observation) (stuck bool) {
 	if before := g.seen[u.Key]; before != nil && before.sameForm(now) {
 		g.stuck[u.Key]++
@@ -236,7 +239,8 @@ func (g *receiptGroup) learn(u *lanes.Update, now *observation) (stuck bool) {
 	return g.stuck[u.Key] >= maxStuck
 }
 
-// dropCounted lets go of the changes whose receipts are there already.
+// dropCounted drops the changes whose receipts are there already. It reports whether there were
+// any.
 func (g *receiptGroup) dropCounted(reasons []types.CancellationReason) bool {
 	var rest []lanes.Entry
 	for i, reason := range reasons {

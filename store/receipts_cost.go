@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// count adds what the transaction cost, which it does done or cancelled.
+// count adds what the transaction cost. It costs that whether it is done or cancelled.
 func (g *receiptGroup) count(answer answer, updates []*lanes.Update, units float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -16,7 +16,7 @@ func (g *receiptGroup) count(answer answer, updates []*lanes.Update, units float
 	case done:
 		g.Updates += len(updates)
 		for _, u := range updates {
-			if g.refusals[u.Key] != nil { // only flagged; those that took not even the flag are counted by flagHead
+			if g.refusals[u.Key] != nil { // only flagged; flagHead counts those that did not take even the flag
 				g.Refused++
 			}
 		}
@@ -26,9 +26,10 @@ func (g *receiptGroup) count(answer answer, updates []*lanes.Update, units float
 	}
 }
 
-// units is the price of a transaction: two write units for each started kilobyte of each item. A receipt is known
-// whole. An aggregate item is no smaller than what its update writes, and than it was when it was last seen; a
-// transaction brings no images, so a flag that another sandbox wrote may be missing here.
+// units returns the price of a transaction: two write units for each started kilobyte of each item.
+// The size of a receipt is known. An aggregate item is at least as large as what its update writes,
+// and at least as large as when it was last seen. A transaction brings no images, so a flag that
+// another sandbox wrote may be missing here.
 func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
 	units := 0
 	for _, item := range items {
@@ -43,8 +44,9 @@ func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
 	return float64(units)
 }
 
-// writtenSize is the size of the item that an update makes where there is none: its key and, since each attribute
-// that it names has one value, those names and values.
+// writtenSize returns the size of the item that an update makes if there is none. Each attribute
+// that the update names has one value. So this is the size of the key and of all those names and
+// values.
 func writtenSize(u *types.Update) int {
 	size := imageSize(u.Key)
 	for _, name := range u.ExpressionAttributeNames {

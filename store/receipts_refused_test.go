@@ -48,8 +48,8 @@ func puts(items []types.TransactWriteItem) (n int) {
 	return n
 }
 
-// A transaction that is refused whole, or cancelled without a word, is halved until its parts are taken: nothing is
-// quarantined, all is counted, and the accounts agree with the engine's.
+// A transaction that is refused whole, or cancelled without a word, is halved until its parts are
+// taken: nothing is quarantined, all is counted, and the accounts agree with the engine's.
 func TestRefusedTransactionsAreHalved(t *testing.T) {
 	silent := &types.TransactionCanceledException{Message: aws.String("Transaction cancelled"), CancellationReasons: []types.CancellationReason{}}
 	for name, tt := range map[string]struct {
@@ -89,8 +89,9 @@ func TestRefusedTransactionsAreHalved(t *testing.T) {
 	}
 }
 
-// Totals that together are too much for a transaction are written in several. The service's rule leaves open whether
-// its 4 MB are of the request or of the items that it updates; should they be of the items, ten large ones are the most.
+// Totals that together are too much for a transaction are written in several. The service's rule
+// leaves open whether its 4 MB are of the request or of the items that it updates; should they be
+// of the items, ten large ones are the most.
 func TestTransactionsOfLargeItems(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts), refusing(func(in []types.TransactWriteItem) error {
 		if len(in)-puts(in) > 10 {
@@ -114,8 +115,9 @@ func TestTransactionsOfLargeItems(t *testing.T) {
 	}
 }
 
-// A single change whose transaction is refused whole blocks nothing: its totals are quarantined once each and flagged,
-// or, if that is refused as well, their heads are; its receipt is written; and the changes beside it count.
+// A single change whose transaction is refused whole blocks nothing: its totals are quarantined
+// once each and flagged, or, if that is refused as well, their heads are; its receipt is written;
+// and the changes beside it count.
 func TestRefusedChange(t *testing.T) {
 	for name, tt := range map[string]struct {
 		refuses func(items []types.TransactWriteItem) bool // of the transactions that hold the bad change's receipt
@@ -171,7 +173,8 @@ func TestRefusedChange(t *testing.T) {
 			if !tt.proven {
 				return
 			}
-			// The change may be quarantined a second time, since it is refused before its receipt is looked at; never counted.
+			// The change may be quarantined a second time, since it is refused before its receipt
+			// is looked at; never counted.
 			if a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() || a.Updates != 0 {
 				t.Errorf("delivered again: %+v", a)
 			}
@@ -192,8 +195,9 @@ func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 	}
 }
 
-// What a person corrects by hand can move an event from one total to another in every aggregate at once, and then not
-// fit a transaction, which store.New cannot foresee. It is quarantined and flagged, and what follows it counts.
+// What a person corrects by hand can move an event from one total to another in every aggregate at
+// once, and then not fit a transaction, which store.New cannot foresee. It is quarantined and
+// flagged, and what follows it counts.
 func TestCorrectionThatDoesNotFit(t *testing.T) {
 	const many = 60
 	w := newWorld(t, counting(aggregate.Receipts), func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {

@@ -16,11 +16,11 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// DecodeRecord reads one stream record as Lambda sends it; shard is the window's shardId, or empty. Each
-// record is read alone, so that one odd attribute cannot take its batch down.
+// DecodeRecord reads one stream record as Lambda sends it. shard is the window's shardId, or empty.
+// Each record is read alone, so that one odd attribute cannot fail its whole batch.
 //
-// The change that comes with an error holds what could be read of it; its Sequence is zero if not even the
-// order is known.
+// The change that comes with an error holds what could be read of the record. Its Sequence is zero
+// if not even the order is known.
 func DecodeRecord(r event.Node, shard string) (event.Change, error) {
 	stream := member(r, "dynamodb")
 	before, after := member(stream, "OldImage"), member(stream, "NewImage")
@@ -36,7 +36,7 @@ func DecodeRecord(r event.Node, shard string) (event.Change, error) {
 		return change, fmt.Errorf("stream record %s: keys: %w", change.Sequence, err)
 	}
 	change.Key = keyOf(key)
-	// The stream and the time are part of the mark: without them a record must not be counted.
+	// The stream and the time are part of the mark. A record without them must not be counted.
 	if change.Lane.StreamARN == "" {
 		return change, fmt.Errorf("stream record %s: no eventSourceARN", change.Sequence)
 	}
@@ -67,9 +67,10 @@ func decodeImages(change *event.Change, before, after event.Node) (err error) {
 	return nil
 }
 
-// ParseRecord is DecodeRecord for a record's JSON. One that the strict parser refuses (a name twice, half a
-// surrogate pair) is taken as encoding/json understands it: Lambda's envelope is not a producer's payload, and
-// a record whose number cannot be read would hold up its shard.
+// ParseRecord does what [DecodeRecord] does, for the JSON of a record. If the strict parser refuses
+// the JSON (a repeated name, half a surrogate pair), ParseRecord reads it as encoding/json does.
+// Lambda's envelope is not a producer's payload, and a record whose number cannot be read would
+// hold up its shard.
 func ParseRecord(raw []byte, shard string) (event.Change, error) {
 	d, err := event.ParseDocument(string(raw))
 	if err != nil {
@@ -84,7 +85,8 @@ func ParseRecord(raw []byte, shard string) (event.Change, error) {
 	return DecodeRecord(d.Root(), shard)
 }
 
-// rewritten is JSON as encoding/json reads and writes it: the last of two members of one name, and whole runes.
+// rewritten returns JSON as encoding/json reads and writes it. It has the last of two members with
+// one name, and whole runes.
 func rewritten(raw []byte) (string, bool) {
 	var loose any
 	reader := json.NewDecoder(bytes.NewReader(raw))
@@ -96,7 +98,7 @@ func rewritten(raw []byte) (string, bool) {
 	return string(again), err == nil
 }
 
-// member is a record's member; sources that are not Lambda write some names in another case.
+// member returns a record's member. Sources other than Lambda write some names in another case.
 func member(n event.Node, name string) event.Node {
 	if m := n.Member(name); m.Exists() {
 		return m
@@ -111,7 +113,7 @@ func member(n event.Node, name string) event.Node {
 
 func none(n event.Node) bool { return n.Kind() == event.Absent || n.Kind() == event.Null }
 
-// stringOf is a string's text, and nothing for what is no string.
+// stringOf returns the text of a string. It returns an empty text for everything else.
 func stringOf(n event.Node) string {
 	if n.Kind() != event.String {
 		return ""
@@ -119,8 +121,8 @@ func stringOf(n event.Node) string {
 	return n.Text()
 }
 
-// stampIn is the epoch on an image that says it is Ingot's, whatever else is odd about the image. It is 0 if there is
-// none that a pipeline can have.
+// stampIn returns the epoch of an image that says it is Ingot's, whatever else is odd about the
+// image. It returns 0 if there is no epoch, or one that no pipeline can have.
 func stampIn(n event.Node) int64 {
 	if stringOf(n.Member("type").Member("S")) == "" {
 		return 0
@@ -129,13 +131,15 @@ func stampIn(n event.Node) int64 {
 	return epoch
 }
 
-// pastItsTime reports whether an item that was removed at that second had expired by then. Only the stream's own time
-// is asked: a machine's clock would judge a change that comes late, or again, in another way.
+// pastItsTime reports whether an item that was removed at that second had expired by then. It uses
+// only the stream's own time. By a machine's clock, a change that comes late or again could be
+// judged differently.
 func pastItsTime(item *event.Item, removed time.Time) bool {
 	return item != nil && item.ExpiresAt != 0 && item.ExpiresAt <= removed.Unix()
 }
 
-// seconds is a time in epoch seconds, of which fractions are dropped. False: it is none that a mark can hold.
+// seconds reads a time in epoch seconds, and drops fractions. It returns false for a time that a
+// mark cannot hold.
 func seconds(n event.Node) (time.Time, bool) {
 	if n.Kind() != event.Number {
 		return time.Time{}, false
@@ -183,8 +187,8 @@ func decodeImage(n event.Node) (image, error) {
 	return img, nil
 }
 
-// decodeValue reads one typed value. Types that no part of Ingot stores are read as far as telling them apart
-// needs: foreign attributes must not make an item unreadable.
+// decodeValue reads one typed value. It reads types that no part of Ingot stores only far enough to
+// tell them apart. Foreign attributes must not make an item unreadable.
 func decodeValue(n event.Node) (types.AttributeValue, error) {
 	if n.Kind() != event.Object {
 		return nil, fmt.Errorf("is a JSON %s and no typed value", n.Kind())

@@ -15,7 +15,8 @@ const streamRecord = `{"eventID":"1","eventName":"INSERT","eventVersion":"1.1","
 	`"data":{"S":"{\"type\":\"order\",\"id\":\"1\",\"merchant\":\"m\",\"cents\":1,\"at\":\"2099-03-01T10:00:00Z\"}"},"open":{"BOOL":true},"tags":{"SS":["a"]}},` +
 	`"SequenceNumber":"000000000000000000007","SizeBytes":700,"StreamViewType":"NEW_AND_OLD_IMAGES"},"eventSourceARN":"arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1"}`
 
-// A record is read whatever liberties its JSON takes: one that could not even be placed would hold up its shard.
+// A record is read whatever liberties its JSON takes: one that could not even be placed would hold
+// up its shard.
 func TestRecordsWithLiberties(t *testing.T) {
 	for name, alter := range map[string][2]string{
 		"as Lambda writes it": {"", ""},
@@ -44,7 +45,8 @@ func TestRecordsWithLiberties(t *testing.T) {
 	}
 }
 
-// removal is the record of an order's removal at second 4075272000. identity is the member userIdentity, or nothing.
+// removal is the record of an order's removal at second 4075272000. identity is the member
+// userIdentity, or nothing.
 func removal(identity, image string) string {
 	return `{"eventName":"REMOVE",` + identity + `"dynamodb":{"ApproximateCreationDateTime":4075272000,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"OldImage":` + image +
 		`,"SequenceNumber":"000000000000000000007"},"eventSourceARN":"arn"}`
@@ -56,8 +58,8 @@ func expiring(at string) string {
 		`"epoch":{"N":"1"}` + at + `,"n":{"L":[{"N":"1.50"}]},"type":{"S":"order"},"u":{"S":"é"}}`
 }
 
-// A removal is an expiry if the item's time was over when it was removed. Who removed it is not asked: the stream of a
-// replica does not tell.
+// A removal is an expiry if the item's time was over when it was removed. Who removed it is not
+// asked: the stream of a replica does not tell.
 func TestRemovalsThatAreExpiries(t *testing.T) {
 	const service, user = `"userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"},`, `"userIdentity":{"type":"User","principalId":"someone"},`
 	for name, c := range map[string]struct {
@@ -100,7 +102,8 @@ func TestRemovedImageIsCanonical(t *testing.T) {
 	}
 }
 
-// What is no record is told apart from a record that is odd: of the latter at least the place is known.
+// What is no record is told apart from a record that is odd: of the latter at least the place is
+// known.
 func TestRecordsThatAreOdd(t *testing.T) {
 	for name, alter := range map[string]struct {
 		old, new, says string

@@ -7,18 +7,19 @@ type next uint8
 
 const (
 	ended next = iota // nothing
-	again             // try again at once, because what stood in the way does not stand in the way of the next try
+	again             // try again at once, because what stood in the way is not in the way of the next try
 	later             // try again after a wait
 )
 
-// retry calls try until it has ended. It is the one rule by which the store asks again:
+// retry calls try until it has ended. This is the only rule by which the store asks again:
 //
-//   - Between two tries it waits as [env.Env.Wait] does, unless try says that the next one can go at once. Only waits
-//     count as rounds.
-//   - It stops early when ctx has ended, when the wait cannot be done, or when the answer says that asking again
-//     cannot help. Then it returns why. It returns nil once try has ended, whatever the outcome was.
+//   - Between two tries it waits as [env.Env.Wait] does, unless try says that the next one can go
+//     at once. Only waits count as rounds.
+//   - It stops early if ctx has ended, if it cannot wait, or if the answer says that asking again
+//     cannot help. Then it returns the reason. It returns nil once try has ended, whatever the
+//     outcome was.
 //
-// A try is one request or several, and must be safe to repeat when its answer was lost.
+// A try is one request or several. It must be safe to repeat if its answer was lost.
 func (s *Store) retry(ctx context.Context, try func() (answer, next)) error {
 	for round := 1; ; {
 		if err := ctx.Err(); err != nil {
@@ -38,8 +39,9 @@ func (s *Store) retry(ctx context.Context, try func() (answer, next)) error {
 	}
 }
 
-// ask sends one request until the service has carried it out or says that its condition does not hold. It returns
-// nil, the failed condition, or the reason why nothing is proven, as the service gave it: not yet [awserr.Quiet].
+// ask sends one request until the service has carried it out or says that its condition does not
+// hold. It returns nil, the failed condition, or the reason why nothing is proven. The error is as
+// the service gave it, without [awserr.Quiet].
 func (s *Store) ask(ctx context.Context, send func() error) error {
 	var last error
 	gaveUp := s.retry(ctx, func() (answer, next) {

@@ -11,10 +11,10 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Items scans the events table, consistently, page by page, in no order. Items past their time and not yet
-// swept are included: they are counted until the stream says that they are gone. An item that is not Ingot's
-// is left out; one that says it is and cannot be understood comes as an *OddItem error, and the scan goes on.
-// Any other error ends it.
+// Items scans the events table consistently, page by page, in no order. It includes items that are
+// past their time and not yet swept, because they are counted until the stream says that they are
+// gone. It leaves out items that are not Ingot's. An item that says it is Ingot's, but cannot be
+// understood, comes as an [*OddItem] error, and the scan goes on. Any other error ends the scan.
 func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
 		for img, err := range s.scan(ctx, s.events) {
@@ -33,7 +33,7 @@ func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	}
 }
 
-// OddItem is a stored item that says it is Ingot's and cannot be understood.
+// OddItem is the error for a stored item that says it is Ingot's, but cannot be understood.
 type OddItem struct {
 	Key event.Key
 	Err error
@@ -43,8 +43,8 @@ func (o *OddItem) Error() string { return o.Err.Error() }
 
 func (o *OddItem) Unwrap() error { return o.Err }
 
-// Totals scans the aggregates table for aggregate items of every generation, consistently, in no order,
-// those past their expiry included.
+// Totals scans the aggregates table consistently, in no order, for aggregate items of every
+// generation. It includes items past their expiry.
 func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
 	return func(yield func(StoredTotal, error) bool) {
 		for img, err := range s.scan(ctx, s.aggregates) {

@@ -12,16 +12,18 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// ErrOtherSecret is returned where the pipeline's secret of hmac is not the one that the tables were filled with.
+// ErrOtherSecret is returned if the pipeline's secret of hmac is not the one that the tables were
+// filled with.
 var ErrOtherSecret = errors.New("INGOT_PII_KEY is not the secret that the tables were filled with: under this one every event that is sent again " +
 	"would be stored a second time, under another key. Give both functions, and every program that reads totals, the old secret " +
 	"(parameter PiiKeySecretArn of template.yaml). If nothing was stored under the old secret, delete the item with PK K# and SK - from the aggregates table")
 
-// CheckSecret makes sure, before the first event is put, that the pipeline's secret of hmac is the one that the tables
-// were filled with. The item K# of the aggregates table holds a check value of it, which whoever starts first puts
-// there. It returns ErrOtherSecret for another secret. What is found to agree is not read again.
+// CheckSecret makes sure, before the first event is put, that the pipeline's secret of hmac is the
+// one that the tables were filled with. The item K# of the aggregates table holds a check value of
+// the secret. The first function that starts puts it there. CheckSecret returns [ErrOtherSecret]
+// for another secret. Once the secret is found to agree, the item is not read again.
 //
-// It asks nothing where no key of an event uses hmac, and where Config.Aggregates names no table.
+// It asks nothing if no key of an event uses hmac, or if Config.Aggregates names no table.
 func (s counter) CheckSecret(ctx context.Context) error {
 	check := s.pipeline.SecretCheck()
 	if check == "" || s.aggregates == "" || s.sure.Load() {
@@ -45,7 +47,7 @@ func (s *Store) checkSecret(ctx context.Context, check string) error {
 			_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.aggregates, Item: img, ConditionExpression: aws.String("attribute_not_exists(PK)")})
 			return err
 		})
-		if classify(err).outcome == failed { // whoever came first decides; that may have been we, by a put whose answer was lost
+		if classify(err).outcome == failed { // the first put decides; it may be our own, if its answer was lost
 			known, err = s.knownCheck(ctx)
 		} else {
 			known = check
@@ -57,7 +59,7 @@ func (s *Store) checkSecret(ctx context.Context, check string) error {
 	return err
 }
 
-// knownCheck is the check value that the aggregates table has; empty if there is none.
+// knownCheck returns the check value in the aggregates table. It is empty if there is none.
 func (s *Store) knownCheck(ctx context.Context) (string, error) {
 	img, err := s.get(ctx, lanes.SecretKey)
 	return textOf(img["check"]), err

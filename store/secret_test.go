@@ -53,8 +53,8 @@ func (w *world) check() string {
 	return check.Value
 }
 
-// Whoever starts first says which secret the tables are filled with; another is refused, on either side and however
-// the answers go, and nothing is changed by it.
+// Whoever starts first says which secret the tables are filled with; another is refused, on either
+// side and however the answers go, and nothing is changed by it.
 func TestAnotherSecret(t *testing.T) {
 	ingest := func(s *store.Store) error { return tables.Of(s).CheckSecret(deadline(t)) }
 	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
@@ -114,7 +114,8 @@ func TestRefusedStartLeavesNoCheck(t *testing.T) {
 	}
 }
 
-// What is found to agree is read once; where no key uses hmac nothing is asked, and denied is said at once.
+// What is found to agree is read once; where no key uses hmac nothing is asked, and denied is said
+// at once.
 func TestCheckSecretCost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(s *store.Store) int64 {

@@ -20,8 +20,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// All tables of these tests are read from replicas that are as far behind as can be, unless the read is consistent:
-// see newWorld.
+// All tables of these tests are read from replicas that are as far behind as can be, unless the
+// read is consistent: see newWorld.
 
 // bare is a service that brings no image with a condition that failed, as some emulators do.
 func bare(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
@@ -40,8 +40,8 @@ func bare(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
 	}
 }
 
-// What stood in the way of an update is read as it is: as it was, nothing would explain the failed condition, and the
-// update would be quarantined.
+// What stood in the way of an update is read as it is: as it was, nothing would explain the failed
+// condition, and the update would be quarantined.
 func TestWhatStoodInTheWayIsCurrent(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
@@ -104,8 +104,8 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	}
 }
 
-// An item that is removed between the scan and its stamp stays removed: a stamp alone would be an item that no event
-// made.
+// An item that is removed between the scan and its stamp stays removed: a stamp alone would be an
+// item that no event made.
 func TestTouchMakesNoItem(t *testing.T) {
 	var removed event.Key
 	var w *world

@@ -53,12 +53,13 @@ func (m *Mismatch) Error() string {
 	return "start: refused, because totals would mean two things:\n  " + strings.Join(m.Mistakes, "\n  ")
 }
 
-// knownFor is how long what Start has found is taken for what is.
+// knownFor is how long the store trusts what Start has found.
 const knownFor = 5 * time.Minute
 
-// Renew looks again if it is more than five minutes since Start or Renew did. Code that goes on after newer code has
-// started, or comes back after it, must learn what it does not know. It reads the epoch's small item alone, since a
-// thousand functions do the same, and starts again only if that has changed. A store that has not started is left alone.
+// Renew looks again if more than five minutes have passed since Start or Renew did. Code may go on
+// after newer code has started, or come back after it. Then it must learn what it does not know.
+// Renew reads only the small item of the epoch, because a thousand functions do the same. It starts
+// again only if that item has changed. It leaves a store alone that has not started.
 func (s counter) Renew(ctx context.Context) error {
 	looked := s.looked.Load()
 	now := s.env.Now()
@@ -76,7 +77,7 @@ func (s counter) Renew(ctx context.Context) error {
 	return nil
 }
 
-// stateOf is what an item E# says, as text.
+// stateOf returns what an item E# says, as text.
 func stateOf(img image) string {
 	text := numberOf(img["epoch"])
 	for _, d := range readGenerations(img["generations"]) {
@@ -85,8 +86,9 @@ func stateOf(img image) string {
 	return text
 }
 
-// Newer lists the generations that the aggregates table counts and this pipeline is too old to know, as Start
-// found them; only Name and Since are set. Whatever this pipeline lets in is stamped below them.
+// Newer lists the generations that the aggregates table counts and this pipeline is too old to
+// know, as [Store.Start] found them. Only Name and Since are set. Everything that this pipeline
+// lets in is stamped below them.
 func (s counter) Newer() []*aggregate.Definition {
 	if newer := s.newer.Load(); newer != nil {
 		return *newer
@@ -94,8 +96,9 @@ func (s counter) Newer() []*aggregate.Definition {
 	return nil
 }
 
-// start tries once. Its answer is hopeless where the table and the pipeline do not agree. Any other answer that is
-// not done means that somebody else may have started, or that an answer was lost: the next try looks anew.
+// start tries once. Its answer is hopeless if the table and the pipeline do not agree. Any other
+// answer that is not done means that somebody else may have started, or that an answer was lost.
+// Then the next try looks anew.
 func (s *Store) start(ctx context.Context) answer {
 	t, err := s.roster(ctx)
 	if err != nil {
@@ -106,9 +109,10 @@ func (s *Store) start(ctx context.Context) answer {
 	if len(c.mistakes) > 0 {
 		return answer{outcome: invalid, err: &Mismatch{c.mistakes}}
 	}
-	// Before the epoch is raised, and not before all else agrees: a function that must not start changes nothing.
+	// The secret is checked before the epoch is raised, but only once all else agrees: a function
+	// that must not start changes nothing.
 	if err := (counter{s}).CheckSecret(ctx); err != nil {
-		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // it has asked again as often as it may
+		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // CheckSecret has asked again as often as it may
 	}
 	if t.epoch < s.pipeline.Epoch() {
 		return s.raise(ctx, t.epoch, c)
@@ -118,7 +122,7 @@ func (s *Store) start(ctx context.Context) answer {
 	return answer{}
 }
 
-// roster is what the aggregates table says of itself.
+// roster is what the aggregates table says about itself.
 type roster struct {
 	state   string                  // what its item E# says
 	epoch   int64                   // the highest that a streams handler has started with; 0: the table is fresh
@@ -150,10 +154,10 @@ func (s *Store) roster(ctx context.Context) (*roster, error) {
 	return t, nil
 }
 
-// changes is what a start would change, and why it may not.
+// changes is what a start would change, and the reasons why it may not.
 type changes struct {
 	fresh    []*aggregate.Definition // they have no head yet
-	retired  []*aggregate.Definition // counted so far, and declared no longer
+	retired  []*aggregate.Definition // counted so far, but no longer declared
 	newer    []*aggregate.Definition // this pipeline is too old to know them
 	mistakes []string
 }
@@ -165,7 +169,7 @@ func (c *changes) mistake(format string, args ...any) {
 // maxHeads is how many heads one transaction can write beside the epoch.
 const maxHeads = maxTransaction - 1
 
-// compare holds the table against the pipeline.
+// compare compares the table with the pipeline.
 func (s *Store) compare(t *roster) *changes {
 	own, c := s.pipeline.Epoch(), &changes{}
 	next := max(own, t.epoch+1) // the lowest epoch that something can be changed in
@@ -207,7 +211,8 @@ func (s *Store) declares(d *aggregate.Definition) bool {
 	return slices.ContainsFunc(s.pipeline.Definitions(), func(own *aggregate.Definition) bool { return lanes.ID(own) == lanes.ID(d) })
 }
 
-// differs says how a definition would not be counted as its head says; empty if it would.
+// differs says how a definition would be counted differently from what its head says. The text is
+// empty if there is no difference.
 func (s *Store) differs(d *aggregate.Definition, head *Head) string {
 	if what := head.differs(d); what != "" {
 		return what
@@ -218,9 +223,10 @@ func (s *Store) differs(d *aggregate.Definition, head *Head) string {
 	return ""
 }
 
-// raise writes the new epoch and the heads in one transaction: a head without its epoch would let a second start
-// add to the past, an epoch without its heads would refuse every start, and a generation that is declared no
-// longer and not retired could go on one day as if it had counted all the time.
+// raise writes the new epoch and the heads in one transaction. A head without its epoch would let a
+// second start add to the past. An epoch without its heads would refuse every start. A generation
+// that is no longer declared, but not retired, could one day go on as if it had counted all the
+// time.
 func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
 	to := &types.Put{TableName: &s.aggregates, Item: keyImage(lanes.EpochKey)}
 	to.Item["epoch"], to.Item["generations"] = integer(s.pipeline.Epoch()), writeGenerations(s.pipeline.Definitions())
@@ -252,7 +258,7 @@ func (s *Store) raise(ctx context.Context, from int64, c *changes) answer {
 	return a
 }
 
-// writeGenerations is the list of generations that E# keeps.
+// writeGenerations returns the list of generations that E# keeps.
 func writeGenerations(defs []*aggregate.Definition) types.AttributeValue {
 	list := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
 	for _, d := range defs {

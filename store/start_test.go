@@ -70,7 +70,8 @@ func head(t testing.TB, s *store.Store, d *aggregate.Definition) *store.Head {
 	return h
 }
 
-// What Start says and does, step by step over one pair of tables: each step finds what those before it left.
+// What Start says and does, step by step over one pair of tables: each step finds what those before
+// it left.
 func TestStart(t *testing.T) {
 	changed := func(s *pipeline.Spec) {
 		a := s.Aggregates["live"]
@@ -173,8 +174,8 @@ func TestStoredHead(t *testing.T) {
 	}
 }
 
-// A function that is rolled back knows the newer generations by name, and its reads say which of its own were
-// taken out.
+// A function that is rolled back knows the newer generations by name, and its reads say which of
+// its own were taken out.
 func TestStartOfAnOlderPipeline(t *testing.T) {
 	w := newWorld(t)
 	newer := w.with(func(s *pipeline.Spec) { added(2, 2)(s); delete(s.Aggregates, "live") }, aggregate.Marks)
@@ -192,7 +193,8 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 	}
 }
 
-// Old code that goes on after newer code has started learns of it within minutes; what was not started is left alone.
+// Old code that goes on after newer code has started learns of it within minutes; what was not
+// started is left alone.
 func TestRenew(t *testing.T) {
 	w := newWorld(t)
 	if err := tables.Of(w.store).Renew(deadline(t)); err != nil || w.epoch() != "" {
@@ -268,7 +270,8 @@ func TestStartWithAnotherSecret(t *testing.T) {
 	}
 }
 
-// One start changes what fits into one transaction; an item that a person has deleted is not made of half a head.
+// One start changes what fits into one transaction; an item that a person has deleted is not made
+// of half a head.
 func TestStartsThatChangeTooMuch(t *testing.T) {
 	w := newWorld(t)
 	many := func(epoch int64, n int) *store.Store {
@@ -342,7 +345,8 @@ func TestStartRefusedByTheService(t *testing.T) {
 	}
 }
 
-// Two functions start at once, on fresh tables and with one more generation: both start, the heads are written once.
+// Two functions start at once, on fresh tables and with one more generation: both start, the heads
+// are written once.
 func TestStartersRace(t *testing.T) {
 	for i := range 20 {
 		w := newWorld(t)

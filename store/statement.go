@@ -16,12 +16,13 @@ import (
 // maxStatementText is the service's limit for the text of one statement, in characters.
 const maxStatementText = 8192
 
-// statement is the edit in PartiQL: an UPDATE where the item was seen, else an INSERT. It reports false if the text is
-// too long; then the edit must go as an UpdateItem.
+// statement returns the edit in PartiQL: an UPDATE if the item was seen, otherwise an INSERT. It
+// returns false if the text is too long. Then the edit must go as an UpdateItem.
 //
-// PartiQL has no ADD, and a sum with an attribute that is not there is refused. So what was seen decides the form: a
-// sum where the attribute was there, else its first value, on condition that it is still missing. A sum needs no
-// condition, since the service refuses one with what has gone.
+// PartiQL has no ADD, and it refuses a sum with an attribute that is missing. So the form depends
+// on what was seen. If the attribute was there, the edit writes a sum. If not, it writes the first
+// value, on condition that the attribute is still missing. A sum needs no condition, because the
+// service refuses it if the attribute has gone.
 func (e *edit) statement(table string, key event.Key, seen *observation) (types.BatchStatementRequest, bool) {
 	if seen.state != present {
 		return e.insert(table, key), true
@@ -76,8 +77,9 @@ func (e *edit) statement(table string, key event.Key, seen *observation) (types.
 	return request(set, parameters), utf8.RuneCount(set) <= maxStatementText
 }
 
-// insert is the edit of an item that is not there: what it adds and sets is the whole item. That the item is not
-// there is a stronger condition than the guards, which compare with what is missing.
+// insert returns the edit of an item that does not exist. What it adds and sets is the whole item.
+// The guards are not needed: they compare with what is missing, and it is a stronger condition that
+// the item does not exist.
 func (e *edit) insert(table string, key event.Key) types.BatchStatementRequest {
 	parameters := make([]types.AttributeValue, 0, len(e.adds)+len(e.sets)+2)
 	b := append(make(statementText, 0, 512), "INSERT INTO "...).quoted(table).add(" VALUE {'PK': ?, 'SK': ?")
@@ -95,8 +97,8 @@ func (e *edit) insert(table string, key event.Key) types.BatchStatementRequest {
 	return request(b.add("}"), parameters)
 }
 
-// execute sends statements in one request and returns the answers to them, in order. An answer of another length proves
-// nothing.
+// execute sends statements in one request and returns the answers to them, in order. Another number
+// of answers proves nothing and is an error.
 func (s *Store) execute(ctx context.Context, statements []types.BatchStatementRequest, options ...func(*dynamodb.Options)) ([]types.BatchStatementResponse, error) {
 	out, err := s.client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements}, options...)
 	if err != nil {
@@ -119,12 +121,13 @@ type statementText []byte
 
 func (b statementText) add(text string) statementText { return append(b, text...) }
 
-// quoted adds a name in double quotes, in which any name may stand.
+// quoted adds a name in double quotes. Any name may stand in them.
 func (b statementText) quoted(name string) statementText {
 	return append(append(append(b, '"'), strings.ReplaceAll(name, `"`, `""`)...), '"')
 }
 
-// named adds a name without quotes where that is allowed. One emulator takes no quotes inside a sum.
+// named adds a name without quotes where that is allowed. One emulator takes no quotes inside a
+// sum.
 func (b statementText) named(name string) statementText {
 	if plain(name) {
 		return append(b, name...)

@@ -62,7 +62,7 @@ type Store struct {
 	lookKeys    atomic.Int32
 	flagged     flaggedHeads
 	newer       atomic.Pointer[[]*aggregate.Definition] // found by Start
-	sure        atomic.Bool                             // CheckSecret has found the secret to be the tables' own
+	sure        atomic.Bool                             // CheckSecret has found that the secret is the one of the tables
 	looked      atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never
 	known       atomic.Pointer[string]                  // what E# said then
 }
@@ -99,7 +99,7 @@ func New(c Config) (*Store, error) {
 	return s, nil
 }
 
-// parallel is how many requests a call has in flight that does not follow the pace.
+// parallel returns how many requests a call has in flight if it does not follow the pace.
 func (s *Store) parallel() int {
 	if s.concurrency == 0 {
 		return firstPace
@@ -107,5 +107,5 @@ func (s *Store) parallel() int {
 	return s.concurrency
 }
 
-// Counting is how this store's generations are counted.
+// Counting returns how this store's generations are counted.
 func (s counter) Counting() aggregate.Counting { return s.counting }

@@ -157,7 +157,7 @@ func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket in
 	} else {
 		first, last := windowsIn(from, to)
 		if last < first {
-			return nil, nil // within one second, after its start: the service refuses a range that is turned round
+			return nil, nil // both lie within one second, after its start, and the service refuses a reversed range
 		}
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :from AND :to")
 		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(lanes.WindowText(first)), ":to": text(lanes.WindowText(last))}
@@ -256,7 +256,7 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 			continue
 		}
 		n, err := event.ParseDecimal(numberOf(v))
-		if err != nil || !n.Storable() { // sums are made of these; a number that no table holds is not ours
+		if err != nil || !n.Storable() { // sums are made of these; a number that no table can hold is not ours
 			continue
 		}
 		switch name {

@@ -11,10 +11,11 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// edit is one conditional update of an aggregate item: what it writes, and on which conditions. How it is sent is
-// another matter: [edit.expression] writes it for UpdateItem, [edit.statement] for PartiQL.
+// edit is one conditional update of an aggregate item: what it writes, and on which conditions. It
+// does not say how it is sent. [edit.expression] writes it for UpdateItem, [edit.statement] for
+// PartiQL.
 type edit struct {
-	adds    []operand    // numbers to add; one that is not there counts as 0
+	adds    []operand    // numbers to add; a missing one counts as 0
 	sets    []assignment // values to set
 	removes []string     // attributes to remove
 	guards  []guard      // conditions, all of which must hold
@@ -30,17 +31,18 @@ type operand struct {
 
 type assignment struct {
 	operand
-	first bool // only where the attribute is not there yet
+	first bool // set it only if the attribute is missing
 }
 
-// guard compares an attribute with a value. Where the attribute is not there, the guard holds if orMissing says so.
+// guard compares an attribute with a value. If the attribute is missing, the guard holds only if
+// orMissing is set.
 type guard struct {
 	operand
 	sign      string
 	orMissing bool
 }
 
-// fold adds the delta: values, n and fingerprint. A fold of zero is written all the same, because the write
+// fold adds the delta: values, n and fingerprint. It also writes a delta of zero, because the write
 // is what moves the mark.
 func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation) {
 	e.addNumber("n", slotN, ":n", integer(d.N))
@@ -68,8 +70,8 @@ func (e *edit) addNumber(attribute string, at slot, placeholder string, v types.
 	e.adds = append(e.adds, operand{attribute, at, placeholder, v})
 }
 
-// extreme moves a min or max. Which of the two forms holds depends on what is stored: the guess is part of
-// the condition, so a wrong one fails and the image that comes back corrects it.
+// extreme moves a min or max. Which of the two forms is right depends on what is stored. The guess
+// is part of the condition. So a wrong guess fails, and the image that comes back corrects it.
 func (e *edit) extreme(v aggregate.Value, o operand, candidate, stored aggregate.Amount) {
 	beyond, within := "<", ">="
 	if v.Op == aggregate.Min {
@@ -93,7 +95,8 @@ func (e *edit) mark(lane lanes.LaneID, d *lanes.Delta) {
 // maxPrunes bounds what one update removes, so that its expression stays far below 4 KB.
 const maxPrunes = 12
 
-// prune removes marks of lanes long gone, each only if it still has the value that was seen.
+// prune removes marks of lanes that are long gone. It removes each only if it still has the value
+// that was seen.
 func (e *edit) prune(seen *observation, own string, first time.Time) {
 	marks := seen.prunable(own, first)
 	for i, m := range marks[:min(len(marks), maxPrunes)] {
@@ -102,15 +105,15 @@ func (e *edit) prune(seen *observation, own string, first time.Time) {
 	}
 }
 
-// expiry sets the aggregate item's own expiry with every update, so that one which recreates a swept item
-// makes an item that is born expired.
+// expiry sets the aggregate item's own expiry with every update. So if an update creates a swept
+// item again, the new item is expired from the start.
 func (e *edit) expiry(at int64) {
 	if at != 0 {
 		e.sets = append(e.sets, assignment{operand: operand{"expiresAt", slotExpiry, ":expiresAt", integer(at)}})
 	}
 }
 
-// flag says on the item why its values are no longer proven. The first reason stands.
+// flag records on the item why its values are no longer proven. The first reason stands.
 func (e *edit) flag(at time.Time, reason string) {
 	e.sets = append(e.sets, assignment{operand{"flag", slotFlag, ":flag", text(flagText(at, reason))}, true})
 }
@@ -127,8 +130,8 @@ type expression struct {
 	values    image
 }
 
-// expression gives each attribute and value a placeholder: attribute names hold characters and words that expressions
-// may not.
+// expression gives each attribute and value a placeholder, because attribute names may hold
+// characters and words that expressions may not.
 func (e *edit) expression() expression {
 	x := expression{names: map[string]string{}, values: image{}}
 	var known []string
