@@ -11,7 +11,7 @@ import (
 // uploader is the archive as an invocation reaches it.
 type uploader struct{ w *World }
 
-// object is what the archive has taken.
+// object is an object that the archive has taken.
 type object struct{ name, body string }
 
 func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
@@ -32,14 +32,15 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 	})
 }
 
-// checkObject checks that an object on its way to the archive is an item that expired, whole and under its name.
+// checkObject checks an object on its way to the archive. It must be an item that expired, whole
+// and under its own name.
 func (w *World) checkObject(o object) {
 	if !w.model.objects[o] {
 		w.fail(Unarchived, "the archive gets what is no item that expired, or not under this name: %s: %s", o.name, o.body)
 	}
 }
 
-// checkArchive checks that everything that expired is archived.
+// checkArchive checks that everything that expired is in the archive.
 func (w *World) checkArchive() {
 	for _, key := range sortedKeys(w.model.keys) {
 		for _, o := range w.model.keys[key].gone {

@@ -10,34 +10,35 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// Check names one promise. A Failure says which was broken.
+// Check names one promise. A [Failure] says which promise was broken.
 type Check string
 
-// The checks.
+// These are the promises that every world checks.
 const (
 	Lost       Check = "lost"        // an acknowledged message is in neither table nor quarantine
 	Rewritten  Check = "rewritten"   // an item differs from the first (insert) or newest (latest) event of its key
-	Reinserted Check = "reinserted"  // a key was inserted twice without a person's doing
+	Reinserted Check = "reinserted"  // a key was inserted twice, though no person removed it
 	Miscounted Check = "miscounted"  // an aggregate item is not the sum of what its marks or receipts say
 	Twice      Check = "twice"       // a receipt was written for a change that was counted before
 	Uncounted  Check = "uncounted"   // drained, and a change is not counted
 	Wrong      Check = "wrong-total" // drained, and verify finds a difference
 	Order      Check = "order"       // a FIFO group was overtaken
-	Expiry     Check = "expiry"      // an item or an aggregate item has another expiry than its own, or is written past its time
+	Expiry     Check = "expiry"      // an item or an aggregate item has the wrong expiry, or is written past its time
 	Altered    Check = "altered"     // an item is not what its event makes of it
 	Undeserved Check = "undeserved"  // a verdict, or a letter's reason, is not what the key and the clock say
-	Afterwards Check = "afterwards"  // an invocation answered and went on
-	Unarchived Check = "unarchived"  // an item expired and is not in the archive, or something else is
-	Generation Check = "generation"  // a generation is not what its head says
+	Afterwards Check = "afterwards"  // an invocation went on after its answer
+	Unarchived Check = "unarchived"  // an item expired and is not in the archive, or the archive has something else
+	Generation Check = "generation"  // a generation differs from what its head says
 	Stuck      Check = "stuck"       // faults stopped, and the world does not come to rest
 	Cost       Check = "cost"        // more write units than promised
-	Returned   Check = "returned"    // an event that was erased is not, or can come back
-	Unkept     Check = "unkept"      // what cannot be counted is not in quarantine, or nothing is flagged for it
+	Returned   Check = "returned"    // an event that was erased is still there, or can come back
+	Unkept     Check = "unkept"      // what cannot be counted is not in quarantine, or no flag says so
 	Broken     Check = "broken"      // the world itself failed
 )
 
-// Checks lists the promises that a wrong design can be the first to break. Wrong is not among them: what verify finds at
-// rest, another check has found before. Nor is Broken, which is the world's own failure.
+// Checks lists the promises that a wrong design can be the first to break. Wrong is not in the
+// list, because another check always finds first what verify finds at rest. Broken is not in it
+// either, because it is a failure of the world itself.
 func Checks() []Check {
 	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept}
 }
@@ -59,7 +60,7 @@ func (w *World) fail(check Check, format string, args ...any) {
 	}
 }
 
-// wrote checks whatever the last request changed.
+// wrote checks everything that the last request changed.
 func (w *World) wrote() {
 	w.observe()
 	for _, pk := range w.newReceipts {
@@ -83,7 +84,7 @@ type written struct {
 	record streamtypes.Record
 }
 
-// observe takes in what was written to the stream since.
+// observe reads what was written to the stream since it was last called.
 func (w *World) observe() {
 	for _, r := range w.written {
 		w.idle = 0 // the stream has something again
@@ -119,7 +120,7 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	}
 	w.accept(c)
 	h := w.model.history(c.new.key())
-	// A parcel may come again: an older revision may be later to expire than the newest was.
+	// A parcel may be inserted again: an older revision may expire later than the newest one did.
 	if h.inserts > 1 && !h.removed && c.new.Type == "order" {
 		w.fail(Reinserted, "%s was inserted %d times", c.new.key(), h.inserts)
 	}
@@ -135,7 +136,7 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	w.checkGroup(c.new.fact)
 }
 
-// checkReceipt counts the change that a receipt was written for.
+// checkReceipt counts the change for which a receipt was written.
 func (w *World) checkReceipt(pk string) {
 	c := w.model.receipts[pk]
 	switch {
@@ -151,7 +152,7 @@ func (w *World) checkReceipt(pk string) {
 	}
 }
 
-// checkSlot compares an aggregate item with what its marks or receipts say is counted in it.
+// checkSlot compares an aggregate item with the changes that its marks or receipts say it counts.
 func (w *World) checkSlot(key string) {
 	s := w.model.slots[key]
 	if s == nil {
@@ -171,8 +172,9 @@ func (w *World) checkSlot(key string) {
 	}
 }
 
-// advance applies the steps that the item's marks have passed since it was last looked at. An item without
-// any mark of a lane is of a design that keeps them otherwise: it is judged once the world is drained.
+// advance applies the steps that the item's marks have passed since it was last looked at. An item
+// without any mark comes from a design that keeps its marks in another way. Such an item is judged
+// once the world is drained.
 func (w *World) advance(s *slot, item map[string]types.AttributeValue) {
 	s.unmarked = true
 	for name, v := range item {
@@ -225,7 +227,7 @@ func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
 	}
 }
 
-// has reports whether an aggregate item may have a number of this name.
+// has reports whether an aggregate item may have a number with this name.
 func (s *slot) has(name string) bool {
 	switch name {
 	case "n", "fp", "fpx", "expiresAt":
@@ -258,7 +260,8 @@ func (w *World) acknowledged(body string) {
 	}
 }
 
-// unsettled says why a message is not done with; empty if it is.
+// unsettled returns why a message is not done with. It returns an empty text if the message is done
+// with.
 func (w *World) unsettled(m *message) string {
 	if w.quarantined[m.body] > 0 || w.byHand[m.body] > 0 {
 		return ""
@@ -280,7 +283,7 @@ func (w *World) unsettled(m *message) string {
 	return "its key held something else, and it is not in quarantine"
 }
 
-// checkGroup checks that nothing of a FIFO group is stored before what came before it is settled.
+// checkGroup checks that a FIFO group stores nothing before everything ahead of it is settled.
 func (w *World) checkGroup(f fact) {
 	if !w.plan.FIFO {
 		return

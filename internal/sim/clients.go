@@ -9,7 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// sent is the context of a request on its way: what has been sent may arrive though nobody waits for it.
+// sent is the context of a request on its way. A request that has been sent may arrive even if
+// nobody waits for it any more.
 var sent = context.Background()
 
 // client is DynamoDB as an invocation reaches it: through the scheduler and its faults.
@@ -62,8 +63,9 @@ func (c client) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dyn
 	return request(c.w, ctx, "Scan", false, func() (*dynamodb.ScanOutput, error) { return c.w.dynamo.Scan(sent, in) })
 }
 
-// operator is DynamoDB as the machine of a person reaches it, which may fall asleep just before it writes to a head: as
-// a pass begins, or as a generation is declared complete. By the time it does, more has been written.
+// operator is DynamoDB as a person's machine reaches it. The machine may fall asleep just before it
+// writes to a head, which it does when a pass begins and when a generation is declared complete. By
+// the time it wakes, others have written more.
 type operator struct{ client }
 
 func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
@@ -82,7 +84,8 @@ func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 	return o.client.UpdateItem(ctx, in)
 }
 
-// source is the queue as a mapping reaches it: it remembers what was received, and judges what is deleted.
+// source is the queue as a mapping reaches it. It remembers what was received, and checks what is
+// deleted.
 type source struct{ w *World }
 
 func (s source) GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput, _ ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error) {

@@ -15,16 +15,16 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// damagedMost bounds the damage: one total of a world.
+// damagedMost limits the damage to one total in each world.
 const damagedMost = 1
 
-// damage is a person who spoils a total, so that some or all updates of it are refused from then on: a value
-// becomes text, or the item as large as an item can be.
+// damage lets a person spoil a total, so that some or all updates of it are refused from then on.
+// The person turns a value into text, or makes the item as large as an item can be.
 func (w *World) damage() {
 	if len(w.damaged) >= damagedMost {
 		return
 	}
-	var there []string // of the first epoch: a generation that is being rebuilt could never be completed
+	var there []string // only totals of the first epoch: a generation that is being rebuilt could never be completed
 	for key, s := range w.model.slots {
 		if s.applied > 0 && !strings.HasPrefix(key, "A#status#") {
 			there = append(there, key)
@@ -53,8 +53,8 @@ func (w *World) mistype(s *slot) {
 	}
 }
 
-// slack is how many bytes a filled total has left at the most: enough for a flag; or little, not even enough for a
-// digit more, as often.
+// slack is how many bytes a filled total has left at most, which is enough for a flag. little is
+// not even enough for one more digit. Both occur equally often.
 const slack, little = 400, 40
 
 func (w *World) fill(s *slot) {
@@ -98,9 +98,10 @@ func (w *World) spoil(s *slot, name string, v types.AttributeValue) bool {
 	return true
 }
 
-// checkDamaged looks at a damaged total whose marks or receipts have passed more changes: each is either counted,
-// which the fingerprint tells, or in quarantine with a flag for it. What was refused before may lie below what a
-// later update counted, so it is the first of them that may be missing.
+// checkDamaged looks at a damaged total whose marks or receipts have passed more changes. Each of
+// them must either be counted, which the fingerprint shows, or be in quarantine with a flag on the
+// total. A change that was refused earlier may lie below what a later update counted. So the first
+// of the changes may be missing.
 func (w *World) checkDamaged(s *slot) {
 	pk, sk, _ := strings.Cut(s.key, "|")
 	item := w.read(totals, pk, sk)
@@ -123,8 +124,8 @@ func (w *World) checkDamaged(s *slot) {
 	s.fp, s.fpx, s.waiting = fp, fpx, nil
 }
 
-// checkRefused checks that what a total did not take is in quarantine, and that the total is flagged; of a full one
-// it may be the head.
+// checkRefused checks that the changes that a total did not take are in quarantine, and that the
+// total is flagged. If the total is full, its head may be flagged instead.
 func (w *World) checkRefused(s *slot, steps []*step, flagged bool) {
 	for _, step := range steps {
 		if !w.letters.refused[s.key+"|"+step.seq] {
@@ -141,15 +142,17 @@ func (w *World) checkRefused(s *slot, steps []*step, flagged bool) {
 	}
 }
 
-// checkLeftOut checks, at rest, the changes that a damaged total's marks have not passed: it is too full for a
-// mark. (Under receipts there is one of each change all the same.)
+// checkLeftOut checks, at rest, the changes that the marks of a damaged total have not passed
+// because the total is too full for a mark. (Under receipts, each change has a receipt all the
+// same.)
 func (w *World) checkLeftOut(s *slot) {
 	for _, l := range s.lanes {
 		w.checkRefused(s, l.steps[l.applied:], false)
 	}
 }
 
-// spoiledTotal is whether a difference is of a damaged total, whose values are nobody's promise.
+// spoiledTotal reports whether a difference is about a damaged total. Nothing is promised about the
+// values of such a total.
 func (w *World) spoiledTotal(d verify.Difference) bool {
 	for _, s := range w.damaged {
 		name, by, window := slotName(s.key)

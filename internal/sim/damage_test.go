@@ -26,8 +26,9 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// TestCheckDamaged: of the changes that a damaged total's mark has passed, the first may be in quarantine with a
-// flag for it, and the others must be counted.
+// TestCheckDamaged shows what must become of the changes that the mark of a damaged total has
+// passed. The first of them may be in quarantine with a flag on the total. The others must be
+// counted.
 func TestCheckDamaged(t *testing.T) {
 	const pk = "A#live#1#0"
 	tests := map[string]struct {

@@ -9,11 +9,11 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// crowd is how many attributes a message has that leaves no room for the one a letter to quarantine adds: SQS
-// takes ten.
+// crowd is how many attributes fill a message, so that no room is left for the one that a letter to
+// quarantine adds. SQS takes ten.
 const crowd = 10
 
-// attributes are the message's: ten, two or none.
+// attributes returns the message's own attributes: ten, two or none.
 func (m *message) attributes() map[string]sqstypes.MessageAttributeValue {
 	switch {
 	case m.crowded:
@@ -33,8 +33,9 @@ func crowdOfAttributes() map[string]sqstypes.MessageAttributeValue {
 	return all
 }
 
-// triage is a person who goes through the dead letters and keeps those that belong in quarantine and that it
-// cannot take: moved back, they would only come again. The others stay where they are.
+// triage lets a person go through the dead letters. The person keeps those that belong in
+// quarantine but that quarantine cannot take: moved back, they would only come again. The other
+// dead letters stay where they are.
 func (w *World) triage() {
 	ctx := context.Background()
 	var others []*string
@@ -67,7 +68,7 @@ func (w *World) hopeless(m *message) bool {
 	return m.malformed || w.undeserved(now, m, "Conflict") == "" || w.undeserved(now, m, "Expired") == ""
 }
 
-// redrive moves dead letters back into the queue, where they have new ids.
+// redrive moves dead letters back into the queue, where they get new ids.
 func (w *World) redrive() {
 	if w.depth(w.deadURL) == 0 {
 		return
@@ -81,7 +82,7 @@ func (w *World) redrive() {
 	w.must(err)
 }
 
-// depth is how many messages a queue holds, in flight or not.
+// depth returns how many messages a queue holds, including those in flight.
 func (w *World) depth(url string) int64 {
 	out, err := w.engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{
 		sqstypes.QueueAttributeNameApproximateNumberOfMessages, sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})

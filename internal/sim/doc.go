@@ -1,7 +1,10 @@
-// Package sim runs the real handlers and the real store code in seeded worlds in which everything that may go
-// wrong does, and checks after every step that nothing was lost, doubled or silently dropped.
+// Package sim runs the real handlers and the real store code in seeded worlds. Everything that can
+// go wrong does go wrong there. After every step the world checks that nothing was lost, doubled or
+// silently dropped. [Run] makes the world of one seed and lives it, [Live] lives a given [Plan],
+// and [Shrink] makes a failing plan smaller.
 //
-// One seed makes one world: a Plan, an engine with a clock of its own, producers, mappings, sweeps, people.
-// Every request of a handler yields to a scheduler that decides, from the seed, who goes on and what becomes
-// of the request. All of it runs on one goroutine at a time, so the same seed makes the same trace.
+// One seed makes one world: a [Plan], an engine with its own clock, producers, mappings, sweeps and
+// people. Every request of a handler yields to a scheduler. From the seed, the scheduler decides
+// who goes on and what becomes of the request. Only one goroutine runs at a time, so the same seed
+// makes the same trace.
 package sim

@@ -7,10 +7,10 @@ import (
 	"github.com/ingot-events/ingot/env"
 )
 
-// env is the world as store and handler see it.
+// env returns the world as store and handler see it.
 func (w *World) env() env.Env { return w.envOff(0) }
 
-// envOff is the world as a machine sees it whose clock is off by skew.
+// envOff returns the world as seen by a machine whose clock is off by skew.
 func (w *World) envOff(skew time.Duration) env.Env {
 	return env.Env{
 		Now:   func() time.Time { return w.now.Add(skew) },
@@ -47,8 +47,8 @@ func (g *group) Wait() {
 	}
 }
 
-// until is a context that ends by a clock that is off by skew from the world's. Nothing here waits on Done;
-// everything asks Err.
+// until is a context that ends by a clock that is off by skew from the world's clock. Nothing here
+// waits on Done. Everything asks Err.
 type until struct {
 	context.Context
 	w    *World

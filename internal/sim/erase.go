@@ -12,7 +12,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// barredImage reads the image of an item that bars the key of an erased event; nil if it is another item's.
+// barredImage reads the image of an item that bars the key of an erased event. It returns nil if
+// the image is of another item.
 func barredImage(img map[string]streamtypes.AttributeValue) *image {
 	if img["i:barred"] == nil || img["type"] != nil {
 		return nil
@@ -22,8 +23,9 @@ func barredImage(img map[string]streamtypes.AttributeValue) *image {
 	return &image{barred: true, whole: img, pk: pk, sk: valueOf(img["SK"]), expiresAt: atoi(valueOf(img["expiresAt"])), fact: fact{Type: strings.ToLower(kind), ID: id}}
 }
 
-// erasure is a person who erases an event, or bars the key of one that is not stored, through the same trouble as
-// everybody else and in the midst of it. Once Erase says that it is done, the key is barred.
+// erasure lets a person erase an event, or bar the key of an event that is not stored. The person
+// meets the same trouble as everybody else, while the world goes on. Once Erase reports that it is
+// done, the key is barred.
 func (w *World) erasure() {
 	w.sleep(time.Duration(w.rng.IntN(300)) * time.Second)
 	var bodies []string
@@ -51,8 +53,8 @@ func (w *World) erasure() {
 	w.fail(Returned, "%s was erased, and its key is not barred", of.key())
 }
 
-// eraser is DynamoDB as the machine of a person reaches it who erases an event. Between its read and its put another
-// person may remove the item.
+// eraser is DynamoDB as it is reached by the machine of a person who erases an event. Between its
+// read and its put, another person may remove the item.
 type eraser struct{ client }
 
 func (e eraser) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
@@ -60,7 +62,7 @@ func (e eraser) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options 
 	return e.client.PutItem(ctx, in, options...)
 }
 
-// eraseBeforeTouch is a person who erases an event that a touch pass has read and is about to stamp.
+// eraseBeforeTouch lets a person erase an event that a touch pass has read and is about to stamp.
 func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
 	if !w.plan.People || !w.chance(0.03) {
 		return
@@ -72,8 +74,8 @@ func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
 	w.wrote()
 }
 
-// checkBar checks a change that bars a key, or changes one that is barred: nothing but time to live takes a bar away,
-// and it holds the key and the expiry of the order that it replaced.
+// checkBar checks a change that bars a key, or that changes a barred key. Only time to live may
+// take a bar away. The bar holds the key and the expiry of the order that it replaced.
 func (w *World) checkBar(c *change) {
 	switch {
 	case c.new == nil:

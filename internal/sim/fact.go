@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// fact is what an event says, however it is spelled.
+// fact is what an event says, however its text spells it.
 type fact struct {
 	Type, ID, Merchant string
 	Cents, Rev         int64
@@ -20,12 +20,14 @@ type fact struct {
 
 func (f fact) key() string { return f.Type + "/" + f.ID }
 
-// newer reports whether a parcel is a later version than another: by its revision, then by its cents.
+// newer reports whether a parcel is a later version than another. It compares revisions first, then
+// cents.
 func (f fact) newer(other fact) bool {
 	return f.Rev > other.Rev || f.Rev == other.Rev && f.Cents > other.Cents
 }
 
-// tie is what stands beside the revision of a parcel: its cents as text in the order of the numbers.
+// tie returns what is stored beside the revision of a parcel to break ties: its cents, as text in
+// the order of the numbers.
 func (f fact) tie() string {
 	if f.Cents == 0 {
 		return "2"
@@ -44,8 +46,8 @@ func (f fact) at() time.Time {
 	return at
 }
 
-// spell writes the fact as JSON, each time otherwise: member order, spaces and the spelling of numbers are
-// not part of what it says.
+// spell writes the fact as JSON, in another way each time. The order of members, the spaces and the
+// spelling of numbers are not part of what the fact says.
 func (f fact) spell(rng *rand.Rand) string {
 	members := []string{
 		fmt.Sprintf(`"type":%q`, f.Type), fmt.Sprintf(`"id":%q`, f.ID), fmt.Sprintf(`"merchant":%q`, f.Merchant),
@@ -71,7 +73,7 @@ func spellNumber(rng *rand.Rand, n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// read understands a payload with the standard library alone.
+// read reads a payload with the standard library alone.
 func read(data string) (fact, error) {
 	var raw struct {
 		Type, ID, Merchant, At, Customer string

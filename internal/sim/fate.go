@@ -19,13 +19,15 @@ var (
 	conflicted = &types.TransactionConflictException{Message: aws.String("transaction is ongoing for the item")}
 )
 
-// tablesAPI and keepers are what an outage may take: the tables, or where letters and archive objects are kept.
+// tablesAPI and keepers are the requests that an outage may hit: those to the tables, and those to
+// where letters and archive objects are kept.
 var (
 	tablesAPI = map[string]bool{"PutItem": true, "GetItem": true, "UpdateItem": true, "BatchGetItem": true, "BatchExecuteStatement": true, "TransactWriteItems": true, "Query": true, "Scan": true}
 	keepers   = map[string]bool{"SendMessageBatch": true, "PutObject": true}
 )
 
-// request lets others go first, decides what becomes of a request, and lets others go again before the answer.
+// request lets others go first, decides what becomes of a request, and lets others go again before
+// the answer.
 func request[O any](w *World, ctx context.Context, api string, write bool, call func() (O, error)) (O, error) {
 	var none O
 	w.spend()
@@ -37,7 +39,7 @@ func request[O any](w *World, ctx context.Context, api string, write bool, call 
 	switch {
 	case w.calm:
 	case w.chance(f.Crash):
-		// The process dies before the request, or after it.
+		// The process dies before the request or after it.
 		if w.chance(0.5) {
 			call()
 			w.wrote()
@@ -95,7 +97,8 @@ func conflictOf(api string) error {
 	return conflicted
 }
 
-// later applies a request whose sender has given up on it: once sent, it knows nothing of its sender's deadline.
+// later applies a request after its sender has given up on it. Once a request is sent, the deadline
+// of its sender no longer matters.
 func (w *World) later(api string, call func()) {
 	wait := time.Duration(w.rng.IntN(90)) * time.Second
 	w.spawn("late "+api, nil, func() {

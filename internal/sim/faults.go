@@ -1,6 +1,6 @@
 package sim
 
-// The names of what goes wrong, as the trace and the survey tell them.
+// These are the names of what goes wrong, as the trace and the survey print them.
 const (
 	crashed    = "crash"                // the process ends before or after a request
 	refused    = "refused"              // a request is throttled whole
@@ -16,49 +16,49 @@ const (
 
 	statementCodes = "statements failed"     // some statements of a batch, inside a successful answer, with other codes
 	unread         = "keys left unread"      // some keys of a read come back unprocessed
-	inParts        = "read in parts"         // of a read of several keys, some are read before what others write, some after
-	behind         = "replica behind"        // a read meets a replica that lacks the latest writes; one that is not consistent is answered by it
-	cancelledFor   = "transaction cancelled" // with a reason for each item, of which none is a condition
+	inParts        = "read in parts"         // a read of several keys: some are read before others write, some after
+	behind         = "replica behind"        // a read meets a replica that lacks the latest writes, which answers the read if it is not consistent
+	cancelledFor   = "transaction cancelled" // with a reason for each item, but none of the reasons is a condition
 	lettersFailed  = "letters not taken"     // some letters of a batch, inside a successful answer
-	oddItem        = "odd item"              // a person writes, changes or removes an item that says it is Ingot's and cannot be understood
-	mistyped       = "total mistyped"        // a person makes text of a total's value
+	oddItem        = "odd item"              // a person writes, changes or removes an item that claims to be Ingot's and cannot be understood
+	mistyped       = "total mistyped"        // a person turns the value of a total into text
 	filled         = "total filled"          // a person fills a total to the largest size of an item
 	newerForm      = "newer form"            // newer code stores an item in a form that older code cannot read
-	metNewer       = "newer form met"        // older code meets one, and its message comes again
-	strangeStamp   = "stamped by hand"       // a person gives an item a stamp of no pipeline, and takes it back
-	givenUp        = "record given up"       // a person gives a record up that carries such a stamp
-	anotherSecret  = "another secret"        // an invocation has a secret of hmac that is not the tables' own
-	misgiven       = "given up wrongly"      // a person gives up what nothing waits for
+	metNewer       = "newer form met"        // older code meets such an item, and its message comes again
+	strangeStamp   = "stamped by hand"       // a person gives an item a stamp that no pipeline has, and takes it back
+	givenUp        = "record given up"       // a person gives up a record that carries such a stamp
+	anotherSecret  = "another secret"        // an invocation has a secret of hmac that differs from that of the tables
+	misgiven       = "given up wrongly"      // a person gives up a record that blocks nothing
 
 	timedOut  = "timed out"              // an invocation reaches its deadline, and may linger
-	dropped   = "answer dropped"         // an invocation ran, and its mapping takes it for failed
-	again     = "invoked twice"          // the same batch at once again
-	forgotten = "forgotten"              // a batch succeeded, and that is not recorded
+	dropped   = "answer dropped"         // an invocation ran, but its mapping treats it as failed
+	again     = "invoked twice"          // the function gets the same batch again at once
+	forgotten = "forgotten"              // a batch succeeded, but that is not recorded
 	bisected  = "bisected"               // a failed batch is split
 	staleMark = "stale checkpoint"       // a poller fails over to an old checkpoint
 	second    = "second poller"          // two pollers read the stream
 	unnamed   = "mapping without window" // a mapping whose events do not name their shard
 	rolled    = "shards rolled"          // every open shard is continued by a child
-	splitUp   = "shard split"            // one is continued by two
-	beside    = "shards side by side"    // a mapping's function works for one shard while it works for another
+	splitUp   = "shard split"            // a shard is continued by two
+	beside    = "shards side by side"    // the function of a mapping works for one shard while it works for another
 	replayed  = "replay"                 // a finished batch is delivered again
 	redriven  = "redriven"               // dead letters are moved back, under new ids
 	unfit     = "letter refused"         // quarantine cannot take the letter
-	afterLife = "delivered after expiry" // a copy of an event comes when the event is past its time
+	afterLife = "delivered after expiry" // a copy of an event arrives after the event has expired
 	canary    = "old code beside new"    // an invocation runs the pipeline that is being replaced
 	byPerson  = "removed by a person"    // an item is removed by hand
 	byErasure = "erased by a person"     // an event is replaced by a bar, or its key is barred in advance
 	unraised  = "careless change"        // a pipeline changed without a new epoch
-	backAgain = "put back"               // an aggregate is taken out, and put back as it was
+	backAgain = "put back"               // an aggregate is taken out and then put back as it was
 	withdrawn = "both rolled back"       // both functions run the older pipeline for a while
 	swept     = "swept"                  // time to live removes items
-	hot       = "head throttled"         // a write of a head, which all shards write to
-	elsewhere = "swept elsewhere"        // time to live removes items in another Region, and the stream does not say who did
+	hot       = "head throttled"         // a write of a head is throttled; all shards write to it
+	elsewhere = "swept elsewhere"        // time to live removes items in another Region, and the stream does not say who did it
 	lasting   = "retain made longer"     // a pipeline is deployed that keeps events longer
-	asleep    = "operator asleep"        // a rebuild stops before its last request, and goes on when others have written
+	asleep    = "operator asleep"        // a rebuild stops before its last request, and goes on after others have written
 )
 
-// FaultNames lists everything that a world may do to what it tests.
+// FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
 	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
 		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting}

@@ -15,14 +15,14 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// strangeEpoch is the stamp that a person writes by hand. No pipeline has it or ever will.
+// strangeEpoch is the stamp that a person writes by hand. No pipeline has it now or ever will.
 const strangeEpoch = 77
 
-// mostStrange is how many items of a world get it.
+// mostStrange is how many items of a world get the strange stamp.
 const mostStrange = 2
 
-// stranded are the stream records that carry the strange stamp, by sequence number as the stream writes it. Nothing can
-// count them, so their shard waits for a person.
+// stranded holds the stream records that carry the strange stamp, by sequence number as the stream
+// writes it. Nothing can count them, so their shard waits for a person.
 type stranded struct {
 	records map[string]*strandedRecord
 	made    int
@@ -30,12 +30,13 @@ type stranded struct {
 
 type strandedRecord struct {
 	name    string // as letters name a record
-	asked   bool   // somebody is at work on it
+	asked   bool   // somebody is working on it
 	givenUp bool   // it has its item X#
 }
 
-// stampByHand is a person who gives an item a stamp that no pipeline has, and at once sees the mistake and takes it back.
-// Both changes carry that stamp. Neither of them adds anything, so that they may be given up.
+// stampByHand lets a person give an item a stamp that no pipeline has. The person sees the mistake
+// at once and takes it back. Both changes carry that stamp. Neither of them adds anything, so both
+// may be given up.
 func (w *World) stampByHand() {
 	if w.stranded.made == mostStrange {
 		return
@@ -61,7 +62,7 @@ func (w *World) stampByHand() {
 	}
 }
 
-// strand takes a record that carries the strange stamp; false: it is another.
+// strand notes a record that carries the strange stamp. It returns false for any other record.
 func (w *World) strand(c *change, seq string) bool {
 	if (c.old == nil || c.old.epoch != strangeEpoch) && (c.new == nil || c.new.epoch != strangeEpoch) {
 		return false
@@ -72,8 +73,8 @@ func (w *World) strand(c *change, seq string) bool {
 
 var keyToGiveUp = regexp.MustCompile(`PK (X#\S+#([0-9]+)) in the aggregates table`)
 
-// readError is a person who reads the error of a streams function. If it is about a record that no function will ever
-// count, that person gives it up in the way that the error describes.
+// readError lets a person read the error of a streams function. If the error is about a record that
+// no function will ever count, the person gives the record up as the error describes.
 func (w *World) readError(err error) {
 	found := keyToGiveUp.FindStringSubmatch(err.Error())
 	if found == nil {
@@ -102,8 +103,9 @@ func (w *World) readError(err error) {
 	})
 }
 
-// putAside is a person who gives up what nothing waits for: the same sequence number in another shard or of no shard, or
-// another number in the same shard. It must not be taken for the record that was meant.
+// putAside lets a person give up something that blocks nothing: the same sequence number in another
+// shard or in no shard, or another number in the same shard. The code must not take it for the
+// record that was meant.
 func (w *World) putAside(pk string) {
 	w.fault(misgiven, pk)
 	lane, seq := pk[len("X#"):strings.LastIndexByte(pk, '#')], pk[strings.LastIndexByte(pk, '#')+1:]
@@ -123,19 +125,21 @@ func (w *World) putMark(pk string) {
 	w.must(err)
 }
 
-// checkGivenUp checks a letter about a record that is given up: a person has said so of this very record.
+// checkGivenUp checks a letter about a record that is given up. A person must have given up exactly
+// this record.
 func (w *World) checkGivenUp(name, seq string) {
 	if r := w.stranded.records[seq]; r == nil || !r.givenUp || r.name != name {
 		w.fail(Undeserved, "record %s is taken for given up, and nobody has given it up", name)
 	}
 }
 
-// settledGivenUp checks a batch that is answered: of the records with a strange stamp, those that its mapping will not
-// deliver again are given up, in quarantine, and flagged on the heads.
+// settledGivenUp checks a batch that is answered. Consider the records in it that have a strange
+// stamp and that the mapping will not deliver again. Each must be given up and in quarantine, and
+// the heads must be flagged.
 func (w *World) settledGivenUp(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
 	for _, seq := range sortedKeys(w.stranded.records) {
 		if failures := answer.BatchItemFailures; len(failures) > 0 && pad(seq) >= pad(failures[0].ItemIdentifier) || !strings.Contains(string(payload), `"`+seq+`"`) {
-			continue // it comes again, or is of another batch
+			continue // it comes again, or belongs to another batch
 		}
 		if r := w.stranded.records[seq]; !w.letters.givenUp[r.name] {
 			w.fail(Unkept, "a batch is done with, and its record %s carries a stamp of no pipeline and is not in quarantine", r.name)
@@ -145,7 +149,8 @@ func (w *World) settledGivenUp(payload []byte, answer handler.StreamResponse, by
 	}
 }
 
-// checkStranded checks, at rest, that each record with a strange stamp is given up and in quarantine.
+// checkStranded checks, at rest, that each record with a strange stamp is given up and in
+// quarantine.
 func (w *World) checkStranded() {
 	for _, seq := range sortedKeys(w.stranded.records) {
 		if r := w.stranded.records[seq]; !w.letters.givenUp[r.name] {

@@ -8,11 +8,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// mostForHotKey is how long an invocation may take that has met no trouble but a hot key.
+// mostForHotKey is how long an invocation may take that met no trouble except a hot key.
 const mostForHotKey = 15 * time.Second
 
-// isHot reports whether writes of the partition key of an event are throttled now; it is empty for anything else. The first key that is written when a key is to
-// become hot is the one.
+// isHot reports whether writes to the partition key pk are throttled now. pk is empty for anything
+// that is not an event. When a key is to become hot, the first key that is written becomes the hot
+// one.
 func (w *World) isHot(pk string) bool {
 	if pk == "" || w.calm || !w.now.Before(w.hotUntil) {
 		return false
@@ -60,7 +61,7 @@ func (w *World) coolStatements(in *dynamodb.BatchExecuteStatementInput, call fun
 	return all, nil
 }
 
-// checkHotKey: one hot key holds up no batch.
+// checkHotKey checks that one hot key does not hold up a batch.
 func (w *World) checkHotKey(inv *invocation, took time.Duration) {
 	if inv.hot > 0 && inv.hot == inv.faults && took > mostForHotKey {
 		w.fail(Cost, "%s takes %s, and has met nothing but a hot key", inv.name, took)

@@ -12,7 +12,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// image is one image of an event's item.
+// image is one image of the item of an event.
 type image struct {
 	fact
 	pk, sk    string
@@ -20,8 +20,8 @@ type image struct {
 	expiresAt int64
 	data      string
 	whole     map[string]streamtypes.AttributeValue
-	inBytes   bool // its payload is in a form of newer code
-	barred    bool // it bars the key of an erased event; of fact it has type and id
+	inBytes   bool // newer code wrote its payload, in a form of its own
+	barred    bool // it bars the key of an erased event; its fact has only type and id
 }
 
 func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, error) {
@@ -45,10 +45,11 @@ func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, er
 	return out, nil
 }
 
-// digest is in hex.
+// digest returns the digest in hex.
 func (img *image) digest() string { return hex.EncodeToString([]byte(valueOf(img.whole["digest"]))) }
 
-// valueOf is an attribute's text, number, bytes or truth.
+// valueOf returns the value of an attribute as text, whether it is text, a number, bytes or a
+// boolean.
 func valueOf(v streamtypes.AttributeValue) string {
 	switch v := v.(type) {
 	case *streamtypes.AttributeValueMemberS:
@@ -77,10 +78,11 @@ func kindOf(v streamtypes.AttributeValue) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// typed is an attribute as it must be.
+// typed is the type and value that an attribute must have.
 type typed struct{ kind, value string }
 
-// stored is what the item of a fact must hold whoever writes it when: all but its payload, stamp and expiry.
+// stored returns what the item of a fact must hold, whoever writes it and whenever. Payload, stamp
+// and expiry are left out.
 func (f fact) stored() map[string]typed {
 	const nanoseconds = "2006-01-02T15:04:05.000000000Z"
 	digest, at := f.digest(), f.at().UTC().Format(nanoseconds)
@@ -104,8 +106,9 @@ func (f fact) stored() map[string]typed {
 func (f fact) pk() string { return strings.ToUpper(f.Type) + "#" + f.ID }
 func (f fact) sk() string { return strings.ToUpper(f.Type) }
 
-// digest is SHA-256 over type and payload in canonical form. encoding/json orders the members of a map by
-// name, and a world's texts hold nothing that it escapes otherwise.
+// digest returns the SHA-256 of type and payload in canonical form. encoding/json orders the
+// members of a map by name. The texts of a world hold nothing that encoding/json escapes in another
+// way.
 func (f fact) digest() [sha256.Size]byte {
 	payload := map[string]any{"type": f.Type, "id": f.ID, "merchant": f.Merchant, "cents": f.Cents, "at": f.At, "gift": f.Gift}
 	if f.Customer != "" {
@@ -114,12 +117,12 @@ func (f fact) digest() [sha256.Size]byte {
 	if f.Type == "parcel" {
 		payload["rev"] = f.Rev
 	}
-	text, _ := json.Marshal([]any{f.Type, payload}) // texts, numbers and booleans: it cannot fail
+	text, _ := json.Marshal([]any{f.Type, payload}) // texts, numbers and booleans: Marshal cannot fail
 	return sha256.Sum256(text)
 }
 
-// object is what the archive must hold of the image once it has expired: canonical JSON in the stream's typed
-// form, under a name made of its key and its digest.
+// object returns what the archive must hold once the image has expired. That is canonical JSON in
+// the stream's typed form, under a name made of the key and the digest.
 func (i *image) object(digest string) object {
 	key := sha256.Sum256(framed(i.pk, i.sk))
 	body := make([]byte, 0, 1024)
@@ -130,7 +133,7 @@ func (i *image) object(digest string) object {
 		}
 		kind, text := kindOf(i.whole[name]), valueOf(i.whole[name])
 		if name == "data" {
-			kind = "S" // as the code has it that can read it; see newForm
+			kind = "S" // the form that code has which can read it; see newForm
 		}
 		body = append(append(append(append(body, '"'), name...), `":{"`...), kind...)
 		body = append(body, `":`...)
@@ -140,7 +143,7 @@ func (i *image) object(digest string) object {
 		case "B":
 			body = strconv.AppendQuote(body, base64.StdEncoding.EncodeToString([]byte(text)))
 		default:
-			body = strconv.AppendQuote(body, text) // as JSON has it: a world's texts are printable ASCII
+			body = strconv.AppendQuote(body, text) // in JSON form, because the texts of a world are printable ASCII
 		}
 		body = append(body, '}')
 	}

@@ -14,12 +14,13 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// sandbox is one execution environment of a function: what it remembers lives from invocation to invocation.
+// sandbox is one execution environment of a function. What it remembers lives from invocation to
+// invocation.
 type sandbox struct {
 	function string
 	epoch    int64
 	longer   bool          // its pipeline keeps events longer
-	wrong    bool          // its secret of hmac is not the tables' own
+	wrong    bool          // its secret of hmac differs from that of the tables
 	skew     time.Duration // of its clock
 	plan     *pipeline.Pipeline
 	store    *store.Store
@@ -29,7 +30,7 @@ type sandbox struct {
 	busy     bool
 }
 
-// invocation is one run of a function: its tasks, until it answers, crashes or is given up.
+// invocation is one run of a function. Its tasks run until it answers, crashes or is given up.
 type invocation struct {
 	name     string
 	deadline time.Time
@@ -37,20 +38,20 @@ type invocation struct {
 	err      error
 	answered bool
 	crashed  bool
-	copies   int               // of one event that it may put one by one
-	faults   int               // that it met
-	hot      int               // those of them that were a hot key's
+	copies   int               // of one event: how many copies it may put one by one
+	faults   int               // the faults that it met
+	hot      int               // how many of those faults came from a hot key
 	spent    map[string]*spent // by table and key
-	// transactions of it that were accepted
+	// transactions counts the accepted transactions of the invocation.
 	transactions int
 	epoch        int64 // of its pipeline
-	began        int   // after so many records of events
+	began        int   // how many records of events there were when it began
 	messages     []events.SQSMessage
-	kept         map[string]int // bodies of letters that it knows to be in quarantine
-	wrote        map[write]int  // writes of events that were accepted, less those it has spoken of
+	kept         map[string]int // bodies of letters that it knows are in quarantine
+	wrote        map[write]int  // accepted writes of events, without those it has already reported
 }
 
-// upgraded is the phase in which a function gets the newer pipeline; 0: never.
+// upgraded returns the phase in which a function gets the newer pipeline; 0 means never.
 func (w *World) upgraded(function string) int {
 	if function == "ingest" && w.plan.Upgrade > 0 {
 		return w.plan.Upgrade + 1
@@ -63,12 +64,12 @@ func (w *World) deployed(function string) bool {
 	return at > 0 && w.phase >= at
 }
 
-// rolledBackFor is how many invocations a roll-back of both functions lasts at the most: sooner or later old code
-// meets what only new code can read, and does nothing but fail.
+// rolledBackFor is how many invocations a roll-back of both functions lasts at most. Sooner or
+// later old code meets what only new code can read, and then does nothing but fail.
 const rolledBackFor = 50
 
-// epochOf is the pipeline that a function's next invocation runs. While a newer one is being deployed, both
-// take turns; the streams function gets it first.
+// epochOf returns the epoch of the pipeline that a function's next invocation runs. While a newer
+// pipeline is being deployed, both take turns. The streams function gets it first.
 func (w *World) epochOf(function string) int64 {
 	at := w.upgraded(function)
 	switch {
@@ -85,8 +86,8 @@ func (w *World) epochOf(function string) int64 {
 	return 2
 }
 
-// wrongSecret reports whether the next invocation of the ingest function has a secret that somebody made up. Something
-// was stored under the right one before.
+// wrongSecret reports whether the next invocation of the ingest function has a secret that somebody
+// made up. That happens only after something was stored under the right one.
 func (w *World) wrongSecret() bool {
 	if !w.plan.Secret || w.calm || w.model.inserted == 0 || !w.chance(0.03) {
 		return false
@@ -95,7 +96,7 @@ func (w *World) wrongSecret() bool {
 	return true
 }
 
-// sandboxFor is an idle sandbox, or a new one: a cold start.
+// sandboxFor returns an idle sandbox, or a new one, which is a cold start.
 func (w *World) sandboxFor(function string) *sandbox {
 	epoch := w.epochOf(function)
 	if w.deployed(function) && epoch == 1 {
@@ -117,7 +118,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 		of.secret = otherSecret
 	}
 	s.plan = of.pipeline()
-	if function == "streams" && w.plan.Skew { // nothing that is counted may depend on this machine's clock
+	if function == "streams" && w.plan.Skew { // no count may depend on the clock of this machine
 		s.skew = time.Duration(w.rng.IntN(200)-100) * time.Hour
 	}
 	env := w.envOff(s.skew)
@@ -135,8 +136,8 @@ var (
 	errTimedOut = errors.New("the task timed out after 30 seconds")
 )
 
-// invoke runs a function as Lambda does, and lets it linger if its time is up: a request that it has sent may
-// still arrive, and a frozen sandbox may thaw.
+// invoke runs a function as Lambda does. If its time is up, the function may linger: a request that
+// it has sent may still arrive, and a frozen sandbox may thaw.
 func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]byte, error)) ([]byte, error) {
 	w.stats.Invocations++
 	s := w.sandboxFor(function)
@@ -163,7 +164,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	}
 	w.fault(timedOut, inv.name)
 	if w.chance(0.5) {
-		inv.crashed = true // the sandbox is torn down; else it lingers
+		inv.crashed = true // the sandbox is torn down; otherwise it lingers
 		w.drop(s)
 	}
 	return nil, errTimedOut
@@ -178,8 +179,8 @@ func (w *World) drop(s *sandbox) {
 	}
 }
 
-// crash ends the invocation of the current task where it stands. Its other tasks are killed before anything
-// else runs.
+// crash ends the invocation of the current task where it is. Its other tasks are killed before
+// anything else runs.
 func (w *World) crash() {
 	if inv := w.current.of; inv != nil {
 		inv.crashed = true
@@ -187,7 +188,7 @@ func (w *World) crash() {
 	}
 }
 
-// reap kills the tasks of crashed invocations, and finds those that go on after their answer.
+// reap kills the tasks of crashed invocations, and finds invocations that go on after their answer.
 func (w *World) reap() {
 	if len(w.invocations) == 0 {
 		return
@@ -211,7 +212,7 @@ func (w *World) reap() {
 	w.invocations = kept
 }
 
-// ingest is the ingest function as its mapping calls it.
+// ingest runs the ingest function as its mapping calls it.
 func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 	return w.invoke("ingest", func(ctx context.Context, s *sandbox) ([]byte, error) {
 		var e events.SQSEvent
@@ -231,7 +232,7 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 	})
 }
 
-// streams is the streams function as its mapping calls it.
+// streams runs the streams function as its mapping calls it.
 func (w *World) streams(_ context.Context, payload []byte) ([]byte, error) {
 	answer, err := w.count(payload)
 	if err == nil && string(answer) != "" {
@@ -264,7 +265,7 @@ func (w *World) count(payload []byte) ([]byte, error) {
 	})
 }
 
-// delivered is a batch that the stream has delivered, kept to be delivered again.
+// delivered is a batch that the stream has delivered. It is kept so that it can be delivered again.
 type delivered struct {
 	at      time.Time
 	payload []byte

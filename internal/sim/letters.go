@@ -12,7 +12,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// sender is the quarantine queue as an invocation reaches it: it judges what is sent there.
+// sender is the quarantine queue as an invocation reaches it. It checks what is sent there.
 type sender struct {
 	w     *World
 	epoch int64 // of the code that sends
@@ -34,7 +34,8 @@ func (s sender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchIn
 	return out, err
 }
 
-// proven notes the letters that an invocation has been told are kept: it has no reason to send them again.
+// proven notes the letters of which an invocation has been told that they are kept. It has no
+// reason to send them again.
 func (w *World) proven(in *sqs.SendMessageBatchInput, out *sqs.SendMessageBatchOutput) {
 	inv := w.current.invocation()
 	for _, taken := range out.Successful {
@@ -53,7 +54,7 @@ func letterOf(in *sqs.SendMessageBatchInput, id string) *sqstypes.SendMessageBat
 	return nil
 }
 
-// send sends letters, and remembers those that the queue says it has.
+// send sends letters, and remembers those that the queue reports as accepted.
 func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error) {
 	out, err := s.w.engine.SQS().SendMessageBatch(sent, in)
 	if err != nil {
@@ -68,14 +69,14 @@ func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput
 	return out, nil
 }
 
-// reasons are why a message may be in quarantine, by verdict.
+// reasons lists, by verdict, why a message may be in quarantine.
 var reasons = map[string]string{"Conflict": "digest-differs", "Expired": "past-expiry", "Poison": "undecodable"}
 
-// note is what stands beside a letter.
+// note is what a letter says beside the message.
 type note struct{ Verdict, Reason, Detail, PK, SK string }
 
-// checkLetter checks a letter on its way to quarantine: it is a message of its invocation, unchanged, and says
-// rightly why it is there.
+// checkLetter checks a letter on its way to quarantine. It must be an unchanged message of its
+// invocation, and must give the right reason.
 func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 	inv, body := w.current.invocation(), *letter.MessageBody
 	if inv == nil {
@@ -105,7 +106,7 @@ func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 	}
 }
 
-// isLetter reports whether a letter is the message, its attributes included, and a note.
+// isLetter reports whether a letter is the message with its attributes, and a note.
 func isLetter(letter *sqstypes.SendMessageBatchRequestEntry, m *events.SQSMessage) bool {
 	if m.Body != *letter.MessageBody || len(letter.MessageAttributes) != len(m.MessageAttributes)+1 {
 		return false
@@ -119,7 +120,8 @@ func isLetter(letter *sqstypes.SendMessageBatchRequestEntry, m *events.SQSMessag
 	return true
 }
 
-// unjustified says what is wrong with the note beside a message; empty if nothing is.
+// unjustified returns what is wrong with the note beside a message. It returns an empty text if
+// nothing is wrong.
 func (w *World) unjustified(inv *invocation, m *message, text string) string {
 	var n note
 	if err := json.Unmarshal([]byte(text), &n); err != nil {

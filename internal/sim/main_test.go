@@ -6,5 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: what a world starts ends with the world, whatever crashed in it.
+// TestMain checks that no test leaves a goroutine behind. What a world starts ends with the world,
+// whatever crashed in it.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

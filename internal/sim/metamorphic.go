@@ -16,14 +16,14 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 )
 
-// Outcome is what the tables hold at the end, apart from what the settings may change: marks, receipts, and
-// the buckets that a total is spread over, which are added up.
+// Outcome is what the tables hold at the end, without what the settings may change. Marks and
+// receipts are left out. The buckets that a total is spread over are added up.
 type Outcome struct {
 	Items  map[string]string // by key
 	Totals map[string]string // by aggregate, values of by, and window
 }
 
-// Difference says where two outcomes part; empty if they do not.
+// Difference returns where two outcomes differ. It returns an empty text if they do not.
 func (o Outcome) Difference(other Outcome) string {
 	for _, part := range []struct{ mine, theirs map[string]string }{{o.Items, other.Items}, {o.Totals, other.Totals}} {
 		all := map[string]string{}
@@ -41,12 +41,12 @@ func (o Outcome) Difference(other Outcome) string {
 	return ""
 }
 
-// Events are facts in which nothing contradicts anything and nothing comes too late: any way of delivering
-// them must lead to the same tables.
+// Events are facts that do not contradict each other, and none of them comes too late. So any way
+// of delivering them must lead to the same tables.
 type Events struct{ messages []*message }
 
-// NewEvents makes up orders and parcels. All revisions of a parcel are different and have one time: what is
-// stored of it must not depend on which of them came first.
+// NewEvents makes up orders and parcels. All revisions of a parcel are different and have the same
+// time: what is stored of a parcel must not depend on which revision came first.
 func NewEvents(seed uint64, orders, parcels int) Events {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	at := func() string {
@@ -66,14 +66,16 @@ func NewEvents(seed uint64, orders, parcels int) Events {
 	return e
 }
 
-// Plain is the simplest way to deliver events: one by one, each once, with nothing going wrong.
+// Plain returns the simplest way to deliver events: one by one, each once, with nothing going
+// wrong.
 func Plain(seed uint64) Plan {
 	p := StillPlan(seed)
 	p.Counting, p.FIFO, p.Spread, p.Phases, p.IngestBatch, p.StreamBatch, p.Window, p.OneByOne = aggregate.Marks, false, 1, 1, 1, 1, time.Minute, -1
 	return p
 }
 
-// Variant is another way: sizes, order, duplicates, window, spread, counting, concurrency, and trouble.
+// Variant returns another way to deliver events. It differs in sizes, order, duplicates, window,
+// spread, counting, concurrency and trouble.
 func Variant(seed uint64) Plan {
 	p := NewPlan(seed)
 	p.Phases, p.Gap, p.Upgrade, p.Canary, p.Back, p.Weekend, p.People, p.Secret = 1+int(seed%2), 4*time.Hour, 0, false, false, 0, false, false
@@ -82,9 +84,10 @@ func Variant(seed uint64) Plan {
 	return p
 }
 
-// Deliver lives a plan in which producers send these events and nothing else: in their own order if the plan
-// is still, else shuffled, with duplicates, and cut into the plan's bursts. It returns the tables once
-// drained, and once more when all has expired.
+// Deliver lives a plan in which producers send these events and nothing else. If the plan is still,
+// the events keep their order. Otherwise they are shuffled, with duplicates, and cut into the
+// plan's bursts. It returns the tables once they are drained, and once more when everything has
+// expired.
 func (e Events) Deliver(p Plan) (drained, expired Outcome, failure *Failure) {
 	w := newWorld(p, false)
 	defer w.killAll()
@@ -103,8 +106,8 @@ func (e Events) Deliver(p Plan) (drained, expired Outcome, failure *Failure) {
 	return drained, expired, w.failure
 }
 
-// shuffled is the list in any order, some of it more than once: the very same bytes, so that the stored
-// payload does not depend on which of them was first.
+// shuffled returns the list in any order, with some messages repeated. Copies have the same bytes,
+// so the stored payload does not depend on which copy was first.
 func shuffled(list []*message, p Plan) []*message {
 	rng := rand.New(rand.NewPCG(p.Seed, 3))
 	for n := len(list); n > 0; n-- {
@@ -147,7 +150,7 @@ func (w *World) outcome() Outcome {
 	return o
 }
 
-// merge takes one bucket's values into a total's.
+// merge adds the values of one bucket to a total.
 func merge(into map[string]*big.Int, item map[string]types.AttributeValue) {
 	for name, v := range item {
 		if _, ok := v.(*types.AttributeValueMemberN); !ok {

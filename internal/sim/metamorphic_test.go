@@ -6,7 +6,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 )
 
-// TestMetamorphic delivers the same events in many ways: the tables must not tell which.
+// TestMetamorphic delivers the same events in many ways. The tables must not show which way it was.
 func TestMetamorphic(t *testing.T) {
 	const variants = 10
 	tried := dimensions{}
@@ -48,8 +48,9 @@ func TestMetamorphic(t *testing.T) {
 	}
 }
 
-// TestStatementsAndUpdateItems delivers the same events twice from one seed, with its trouble: once all totals are
-// written by UpdateItems, and once by statements wherever a batch touches more than one. The tables must not tell.
+// TestStatementsAndUpdateItems delivers the same events twice from one seed, with its trouble. The
+// first time, UpdateItems write all totals. The second time, statements write them wherever a batch
+// touches more than one. The tables must not show which way it was.
 func TestStatementsAndUpdateItems(t *testing.T) {
 	for set := range 1 + fewer(20) {
 		events := NewEvents(set, 40, 8)
@@ -73,7 +74,8 @@ func TestStatementsAndUpdateItems(t *testing.T) {
 	}
 }
 
-// dimensions are the ways in which deliveries of the same events differ, and the values each has taken.
+// dimensions holds the ways in which deliveries of the same events differ, and the values that each
+// has taken.
 type dimensions map[string]map[any]bool
 
 func (d dimensions) add(p Plan) {
@@ -97,7 +99,8 @@ func (d dimensions) check(t *testing.T) {
 	}
 }
 
-// TestOutcomeTellsEventsApart: a comparison that finds no difference between other events would prove nothing.
+// TestOutcomeTellsEventsApart shows that the comparison finds a difference between other events. If
+// it did not, it would prove nothing.
 func TestOutcomeTellsEventsApart(t *testing.T) {
 	events := NewEvents(7, 20, 4)
 	all, _, failure := events.Deliver(Plain(7))

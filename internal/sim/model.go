@@ -12,19 +12,20 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// The naive model: what every change of the stream must do to every aggregate item, worked out from the
-// records themselves with the standard library, in no hurry, sharing no code with what it judges.
+// The naive model works out what every change of the stream must do to every aggregate item. It
+// uses the records themselves and the standard library. It need not be fast, and it shares no code
+// with what it judges.
 
 // change is one record of the stream.
 type change struct {
 	seq      string // padded: text order is number order
 	old, new *image
-	expired  bool // it is the removal of an item whose time was over
-	counted  bool // receipts
+	expired  bool // it removes an item whose time was over
+	counted  bool // a receipt has counted it
 	steps    []*step
 }
 
-// step is what a change does to one aggregate item.
+// step is what one change does to one aggregate item.
 type step struct {
 	seq    string
 	slot   *slot
@@ -34,10 +35,11 @@ type step struct {
 	values map[string]int64
 	max    map[string]int64 // candidates
 	min    map[string]int64
-	spoils bool // it takes away what an extreme cannot give back
+	spoils bool // it takes away a value that an extreme cannot give back
 }
 
-// slot is one aggregate item: what has been counted in it so far, by its own marks or receipts.
+// slot is one aggregate item, with what has been counted in it so far according to its own marks or
+// receipts.
 type slot struct {
 	key       string
 	expiresAt int64
@@ -47,15 +49,15 @@ type slot struct {
 	values    map[string]int64
 	max, min  map[string]int64
 	flagged   bool
-	steps     int // all that there are
-	applied   int // of which so many are counted
+	steps     int // all there are
+	applied   int // how many of them are counted
 	unmarked  bool
-	damaged   bool    // a person has spoiled it: some changes are refused
-	filled    bool    // and it may take not even a flag
-	waiting   []*step // of a damaged one: passed by its marks or receipts, and not yet looked at
+	damaged   bool    // a person has spoiled it, so some changes are refused
+	filled    bool    // it may not even have room for a flag
+	waiting   []*step // of a damaged slot: steps that its marks or receipts passed, and that nobody has looked at yet
 }
 
-// laneSteps are a slot's steps of one lane, in order.
+// laneSteps holds the steps of one lane in a slot, in order.
 type laneSteps struct {
 	steps   []*step
 	applied int
@@ -93,7 +95,7 @@ func (m *model) history(key string) *history {
 	return h
 }
 
-// record takes the next record of a shard; nil if it is none of Ingot's.
+// record takes the next record of a shard. It returns nil if the record is not of an event.
 func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 	c := &change{seq: pad(*r.Dynamodb.SequenceNumber)}
 	for _, img := range []map[string]streamtypes.AttributeValue{r.Dynamodb.OldImage, r.Dynamodb.NewImage} {
@@ -112,7 +114,7 @@ func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 		c.expired = c.old.expiresAt <= r.Dynamodb.ApproximateCreationDateTime.Unix() // everything in a world expires
 	}
 	strange := c.old != nil && c.old.epoch == strangeEpoch || c.new != nil && c.new.epoch == strangeEpoch
-	if strange || (c.old == nil || c.old.barred) && (c.new == nil || c.new.barred) { // no event comes or goes
+	if strange || (c.old == nil || c.old.barred) && (c.new == nil || c.new.barred) { // no event appears or disappears
 		m.remember(c)
 		return c, nil
 	}
@@ -125,7 +127,7 @@ func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
 	return c, nil
 }
 
-// slotName takes the key of an aggregate item apart.
+// slotName splits the key of an aggregate item into its parts.
 func slotName(key string) (name, by, window string) {
 	pk, window, _ := strings.Cut(key, "|")
 	parts := strings.SplitN(pk, "#", 5)
@@ -135,7 +137,7 @@ func slotName(key string) (name, by, window string) {
 	return parts[1], by, window
 }
 
-// aggregates is how many aggregates something contributed to.
+// aggregates returns how many aggregates got a contribution.
 func (m *model) aggregates() int {
 	names := map[string]bool{}
 	for key := range m.slots {
@@ -245,7 +247,7 @@ func (m *model) route(shard string, c *change) {
 	}
 }
 
-// applyAll counts every step there is.
+// applyAll counts every step of the slot.
 func (s *slot) applyAll() {
 	for _, l := range s.lanes {
 		for ; l.applied < len(l.steps); l.applied++ {

@@ -16,15 +16,15 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// newForm is DynamoDB as a version to come uses it, whose pipeline has a later epoch: it stores the payload of an event as
-// bytes, which today's code cannot read. It reads both. Here that version is today's code with this translation
-// between it and the table.
+// newForm is DynamoDB as a future version uses it, whose pipeline has a later epoch. That version
+// stores the payload of an event as bytes, which today's code cannot read. It reads both forms.
+// Here, that version is today's code with this translation between it and the table.
 type newForm struct {
 	store.Client
 	w *World
 }
 
-// outward gives an item or the parameters of a statement the new form.
+// outward converts an item, or the parameters of a statement, to the new form.
 func (f newForm) outward(v types.AttributeValue) types.AttributeValue {
 	if s, ok := v.(*types.AttributeValueMemberS); ok && strings.HasPrefix(s.Value, "{") { // no other text is an object
 		f.w.stats.Faults[newerForm]++
@@ -33,7 +33,7 @@ func (f newForm) outward(v types.AttributeValue) types.AttributeValue {
 	return v
 }
 
-// inward is an item of either form as today's code has it.
+// inward converts an item of either form to the form of today's code.
 func inward(item map[string]types.AttributeValue) map[string]types.AttributeValue {
 	b, ok := item["data"].(*types.AttributeValueMemberB)
 	if !ok {
@@ -50,7 +50,8 @@ func inwardAll(items []map[string]types.AttributeValue) {
 	}
 }
 
-// PutItem puts an item in the new form. A replacement makes sure that what it replaces has a payload, of either form.
+// PutItem puts an item in the new form. A replacement makes sure that the item it replaces has a
+// payload, in either form.
 func (f newForm) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	own := *in
 	if own.Item["data"] != nil {
@@ -72,7 +73,8 @@ func (f newForm) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options
 	return out, err
 }
 
-// BatchExecuteStatement is for statements that insert events, and for those of totals.
+// BatchExecuteStatement converts statements that insert events, and passes on those that update
+// totals.
 func (f newForm) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	own := *in
 	own.Statements = make([]types.BatchStatementRequest, len(in.Statements))
@@ -119,7 +121,7 @@ func (f newForm) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...fu
 
 var dataInBytes = regexp.MustCompile(`"data":\{"B":"([^"]*)"\}`)
 
-// readable is a batch of stream records as today's code has it.
+// readable converts a batch of stream records to the form of today's code.
 func readable(payload []byte) []byte {
 	if !bytes.Contains(payload, []byte(`"data":{"B"`)) {
 		return payload
@@ -137,8 +139,9 @@ func readable(payload []byte) []byte {
 	})
 }
 
-// unreadable reports whether an image has a form that an invocation's code cannot read, and the stamp of a newer one. All
-// that such code may say of a message that meets it is that the message is to come again.
+// unreadable reports whether an image has a form that the code of an invocation cannot read, and
+// the stamp of newer code. If a message meets such an image, that code may only say that the
+// message must come again.
 func (inv *invocation) unreadable(img *image) bool {
 	return img != nil && img.inBytes && img.epoch > inv.epoch
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// TestOldCodeMayOnlyRetry: of a message whose key holds what only newer code can read, older code may say nothing.
+// TestOldCodeMayOnlyRetry shows what older code may do with a message whose key holds something
+// that only newer code can read. It may say nothing about the message.
 func TestOldCodeMayOnlyRetry(t *testing.T) {
 	for name, test := range map[string]struct {
 		img     image
@@ -39,7 +40,7 @@ func TestOldCodeMayOnlyRetry(t *testing.T) {
 	}
 }
 
-// TestNewForm: what newer code stores is in bytes, and it reads both forms.
+// TestNewForm shows that newer code stores payloads as bytes, and that it reads both forms.
 func TestNewForm(t *testing.T) {
 	w := newWorld(StillPlan(1), false)
 	defer w.killAll()
@@ -63,7 +64,7 @@ func TestNewForm(t *testing.T) {
 	}
 }
 
-// TestCheckRecordLetter: a letter about a record needs a reason of its own.
+// TestCheckRecordLetter shows that a letter about a record needs a reason of its own.
 func TestCheckRecordLetter(t *testing.T) {
 	letter := func(reason string) string {
 		return `{"pk":"ORDER#1","sk":"ORDER","sequenceNumbers":["12"],"reason":"` + reason + `"}`

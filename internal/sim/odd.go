@@ -21,13 +21,13 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// ofStream is whether a letter is about a stream record, and none of a producer's.
+// ofStream reports whether a letter is about a stream record rather than a message of a producer.
 func ofStream(body string) bool { return strings.Contains(body, `"sequenceNumbers":`) }
 
-// letters are what quarantine has taken that no message of a producer is: records that cannot be understood, and
-// updates of aggregate items that are refused for good.
+// letters holds what quarantine has taken besides messages of producers: records that cannot be
+// understood, and updates of aggregate items that are refused for good.
 type letters struct {
-	odd     map[string]int64 // by key and sequence number: the lowest epoch of the code that sent one
+	odd     map[string]int64 // by key and sequence number: the lowest epoch of the code that sent a letter
 	refused map[string]bool  // by aggregate item and sequence number
 	givenUp map[string]bool  // by key and sequence number
 }
@@ -42,8 +42,8 @@ type recordLetter struct {
 
 func (l *recordLetter) name(seq string) string { return l.PK + "|" + l.SK + "|" + pad(seq) }
 
-// checkRecordLetter checks a letter about stream records on its way to quarantine: such a record cannot be understood by
-// any code, or a person has given it up.
+// checkRecordLetter checks a letter about stream records on its way to quarantine. Either no code
+// can understand such a record, or a person has given it up.
 func (w *World) checkRecordLetter(body string) {
 	var letter recordLetter
 	if err := json.Unmarshal([]byte(body), &letter); err != nil {
@@ -60,7 +60,7 @@ func (w *World) checkRecordLetter(body string) {
 	}
 }
 
-// take reads a letter, with the standard library alone.
+// take reads a letter with the standard library alone.
 func (l letters) take(body string, epoch int64) {
 	var letter recordLetter
 	if !ofStream(body) || json.Unmarshal([]byte(body), &letter) != nil {
@@ -81,28 +81,29 @@ func (l letters) take(body string, epoch int64) {
 	}
 }
 
-// oddKeys is what the keys of odd items begin with.
+// oddKeys is the beginning of the keys of odd items.
 const oddKeys = "ODD#"
 
-// odds are the odd items of the events table, and what the stream said of them.
+// odds holds the odd items of the events table, and what the stream said about them.
 type odds struct {
 	made    int
 	live    map[string]bool // by PK
 	records []string        // key and sequence number
 }
 
-// writeOdds is a person at work on a few odd items at a time.
+// writeOdds lets a person work on a few odd items at a time.
 func (w *World) writeOdds() {
 	for range 1 + w.rng.IntN(5) {
 		w.writeOdd()
 	}
 }
 
-// mostWorse is how often that happens in a world: what waits to be told is told again and again.
+// mostWorse is how often [World.worse] may strike in a world. What waits to be told is told again
+// and again.
 const mostWorse = 3
 
-// worse is trouble that comes together, now and then: there is something that cannot be counted, and the queue that
-// should be told of it is out, or the tables.
+// worse sometimes adds an outage to other trouble. There is something that cannot be counted, and
+// at that moment the queue that should get it is out, or the tables are.
 func (w *World) worse() {
 	if w.calm || w.worsened == mostWorse || w.now.Before(w.outage) || w.now.Before(w.choosy) || !w.chance(0.3) {
 		return
@@ -119,7 +120,8 @@ func (w *World) worse() {
 	}
 }
 
-// writeOdd is a person who writes, changes or removes an item that says it is Ingot's and cannot be understood.
+// writeOdd lets a person write, change or remove an item that claims to be Ingot's but cannot be
+// understood.
 func (w *World) writeOdd() {
 	live := sortedKeys(w.odds.live)
 	pk := ""
@@ -142,7 +144,7 @@ func (w *World) writeOdd() {
 	w.observe()
 }
 
-// spoiled is an item with one thing about it that cannot be.
+// spoiled returns the item with one impossible thing about it.
 func (w *World) spoiled(item map[string]types.AttributeValue) map[string]types.AttributeValue {
 	f := fact{Type: "order", ID: "odd", Merchant: merchants[0], Cents: w.rng.Int64N(2000), At: w.now.UTC().Format(time.RFC3339)}
 	item["type"], item["id"] = &types.AttributeValueMemberS{Value: f.Type}, &types.AttributeValueMemberS{Value: f.ID}
@@ -166,7 +168,7 @@ func (w *World) spoiled(item map[string]types.AttributeValue) map[string]types.A
 	return item
 }
 
-// odd takes a record of an odd item; false: it is of another.
+// odd notes a record of an odd item. It returns false for a record of any other item.
 func (w *World) odd(r streamtypes.Record) bool {
 	pk, _ := r.Dynamodb.Keys["PK"].(*streamtypes.AttributeValueMemberS)
 	if pk == nil || !strings.HasPrefix(pk.Value, oddKeys) {
@@ -181,8 +183,8 @@ func (w *World) odd(r streamtypes.Record) bool {
 	return true
 }
 
-// settledOdd checks the odd records of a batch that is answered: those that its mapping will not deliver again must
-// be in quarantine by now.
+// settledOdd checks the odd records of a batch that is answered. Those that its mapping will not
+// deliver again must be in quarantine by now.
 func (w *World) settledOdd(payload []byte, answer handler.StreamResponse, by *pipeline.Pipeline) {
 	if len(w.odds.records) == 0 || !bytes.Contains(payload, []byte(`"`+oddKeys)) {
 		return
@@ -194,7 +196,7 @@ func (w *World) settledOdd(payload []byte, answer handler.StreamResponse, by *pi
 	for _, name := range w.odds.records {
 		seq := name[strings.LastIndexByte(name, '|')+1:]
 		if from != "" && seq >= from || !bytes.Contains(payload, []byte(`"`+strings.TrimLeft(seq, "0")+`"`)) {
-			continue // it comes again, or is of another batch
+			continue // it comes again, or belongs to another batch
 		}
 		if _, kept := w.letters.odd[name]; !kept {
 			w.fail(Unkept, "a batch is done with, and its record %s cannot be understood and is not in quarantine", name)
@@ -204,7 +206,7 @@ func (w *World) settledOdd(payload []byte, answer handler.StreamResponse, by *pi
 	}
 }
 
-// checkFlags checks that the code which has met an odd record has flagged every head that it knows.
+// checkFlags checks that code that met an odd record has flagged every head that it knows.
 func (w *World) checkFlags(by *pipeline.Pipeline) {
 	for _, def := range by.Definitions() {
 		if !w.flaggedHead(def) {
@@ -213,8 +215,8 @@ func (w *World) checkFlags(by *pipeline.Pipeline) {
 	}
 }
 
-// checkOdd checks, at rest, that each odd record is in quarantine, and that the heads are flagged which the code
-// knew that sent it there.
+// checkOdd checks, at rest, that each odd record is in quarantine. It also checks the heads that
+// the code knew that sent the record there: they must be flagged.
 func (w *World) checkOdd() {
 	epoch := int64(0)
 	for _, name := range w.odds.records {
@@ -236,12 +238,12 @@ func (w *World) flaggedHead(def *aggregate.Definition) bool {
 	return head["flag"] != nil
 }
 
-// keyOfItem is a key as requests have it.
+// keyOfItem returns a key in the form that requests use.
 func keyOfItem(pk, sk string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}
 }
 
-// read is an item as it is.
+// read returns an item as it is now.
 func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
 	out, err := w.engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &table, ConsistentRead: aws.Bool(true), Key: keyOfItem(pk, sk)})
 	if err != nil {
@@ -251,7 +253,7 @@ func (w *World) read(table, pk, sk string) map[string]types.AttributeValue {
 	return out.Item
 }
 
-// checkReport checks that verify names each odd item, and no other.
+// checkReport checks that verify names each odd item and no other.
 func (w *World) checkReport(r *verify.Report) {
 	told := strings.Join(r.Odd, "\n")
 	for _, pk := range sortedKeys(w.odds.live) {

@@ -11,7 +11,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// rebuild brings old items into the newer generation, as a person would with the tool, while the world goes on.
+// rebuild brings old items into the newer generation while the world goes on, as a person would do
+// with the tool.
 func (w *World) rebuild() (complete bool) {
 	plan := w.pipelineOf(2)
 	def, _ := plan.Definition("status")
@@ -33,7 +34,7 @@ func (w *World) rebuild() (complete bool) {
 	return err == nil && len(differences) == 0
 }
 
-// othersStart is the newer streams function starting in several sandboxes at once, one for each shard.
+// othersStart starts the newer streams function in several sandboxes at once, one for each shard.
 func (w *World) othersStart() {
 	for range 3 {
 		w.spawn("starter", nil, func() {
@@ -43,15 +44,17 @@ func (w *World) othersStart() {
 	}
 }
 
-// checkStart checks that a start with a pipeline as it should be is not refused, whatever else befalls it.
+// checkStart checks that a start with a correct pipeline is not refused, whatever else happens to
+// it.
 func (w *World) checkStart(err error) {
 	if mismatch := (*store.Mismatch)(nil); errors.As(err, &mismatch) {
 		w.fail(Generation, "a start was refused for no reason: %v", err)
 	}
 }
 
-// rebuildInPeace lets a rebuild go to its end, or to where its operator falls asleep, and the stream with it: old
-// code that is deployed next finds a generation that says it is complete, and at first nothing that it cannot read.
+// rebuildInPeace lets a rebuild run to its end, or to where its operator falls asleep, and the
+// stream with it. Old code that is deployed next finds a generation that claims to be complete, and
+// at first nothing that it cannot read.
 func (w *World) rebuildInPeace() bool {
 	before, ended := w.asleep, false
 	w.calm = true
@@ -61,7 +64,7 @@ func (w *World) rebuildInPeace() bool {
 	return w.failure == nil
 }
 
-// finishUpgrade runs the rebuild to its end once the old code is gone: it must succeed.
+// finishUpgrade runs the rebuild to its end once the old code is gone. It must succeed.
 func (w *World) finishUpgrade() bool {
 	if w.plan.Upgrade == 0 || w.failure != nil {
 		return w.failure == nil
@@ -77,8 +80,9 @@ func (w *World) finishUpgrade() bool {
 	return w.settle(nil) && w.checkDrained() && w.putBack()
 }
 
-// careless is a person who changes the aggregates without raising the epoch, and starts a streams function with
-// that. It must be refused: the table has items of that epoch already, which nothing would count, or would let go.
+// careless lets a person change the aggregates without raising the epoch, and start a streams
+// function with that change. The start must be refused. The table already has items of that epoch,
+// and the changed pipeline would never count them, or would drop them.
 func (w *World) careless(version int64) {
 	def, _ := w.pipelineOf(2).Definition("status")
 	s := w.starter(version)
@@ -91,8 +95,8 @@ func (w *World) careless(version int64) {
 	}
 }
 
-// putBack is a person who takes an aggregate out and later puts it back as it was. What came meanwhile is missing
-// from it, so that start must be refused.
+// putBack lets a person take an aggregate out and later put it back as it was. The aggregate lacks
+// what came in between, so that start must be refused.
 func (w *World) putBack() bool {
 	if w.plan.Upgrade == 0 {
 		return true
@@ -107,7 +111,8 @@ func (w *World) putBack() bool {
 	return w.failure == nil
 }
 
-// starter is a streams function about to start, without faults and with no time to wait.
+// starter returns the store of a streams function that is about to start. It meets no faults and
+// has no time to wait.
 func (w *World) starter(version int64) *store.Store {
 	env := w.env()
 	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded }

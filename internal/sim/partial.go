@@ -11,13 +11,13 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// What follows goes wrong inside an answer: the request as a whole succeeded, or was cancelled for reasons that
-// stand item by item. The SDK retries none of it.
+// The faults in this file happen inside an answer. The request as a whole succeeded, or it was
+// cancelled with a reason for each item. The SDK retries none of these.
 
 // some reports whether a fault inside an answer happens now.
 func (w *World) some(p float64) bool { return !w.calm && w.chance(p) }
 
-// draw marks some of n places, at least one.
+// draw marks some of n places, and at least one.
 func (w *World) draw(n int, share float64) []bool {
 	places := make([]bool, n)
 	for i := range places {
@@ -27,7 +27,7 @@ func (w *World) draw(n int, share float64) []bool {
 	return places
 }
 
-// divide takes the marked places out of a list.
+// divide separates the marked places of a list from the rest.
 func divide[T any](list []T, marked []bool) (taken, rest []T) {
 	for i, v := range list {
 		if marked[i] {
@@ -39,15 +39,15 @@ func divide[T any](list []T, marked []bool) (taken, rest []T) {
 	return taken, rest
 }
 
-// otherCodes are what a statement of a batch may be told but that it is throttled.
+// otherCodes are the codes that a statement of a batch may get, other than throttling.
 var otherCodes = []types.BatchStatementErrorCodeEnum{
 	types.BatchStatementErrorCodeEnumInternalServerError, types.BatchStatementErrorCodeEnumInternalServerError,
 	types.BatchStatementErrorCodeEnumProvisionedThroughputExceeded,
 	types.BatchStatementErrorCodeEnumRequestLimitExceeded, types.BatchStatementErrorCodeEnumTransactionConflict,
 }
 
-// failStatements refuses some statements of a batch inside a successful answer. One that is told of an internal
-// error may have been applied all the same.
+// failStatements refuses some statements of a batch inside a successful answer. A statement that
+// gets an internal error may have been applied all the same.
 func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput, call func(*dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	var code types.BatchStatementErrorCodeEnum
 	switch {
@@ -87,9 +87,10 @@ func (w *World) failStatements(in *dynamodb.BatchExecuteStatementInput, call fun
 	return all, nil
 }
 
-// leaveUnread answers a read with part of its keys unprocessed. One key alone would be an error instead.
+// leaveUnread answers a read but leaves some of its keys unprocessed. A read of one key would get
+// an error instead.
 func (w *World) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error)) (*dynamodb.BatchGetItemOutput, error) {
-	for table, asked := range in.RequestItems { // of which Ingot sends one
+	for table, asked := range in.RequestItems { // Ingot names one table in a read
 		if len(asked.Keys) < 2 || !w.some(w.plan.Faults.Unread) {
 			break
 		}
@@ -107,11 +108,12 @@ func (w *World) leaveUnread(in *dynamodb.BatchGetItemInput, call func(*dynamodb.
 	return call(in)
 }
 
-// cancelReasons are for what a transaction is cancelled though each of its conditions holds.
+// cancelReasons are reasons for which a transaction is cancelled even though each of its conditions
+// holds.
 var cancelReasons = []string{"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 
-// cancel cancels a transaction for reasons that stand item by item. One that is cancelled anyhow, because
-// conditions fail, may have such reasons beside.
+// cancel cancels a transaction with a reason for each item. A transaction that is cancelled anyway,
+// because conditions fail, may also have such reasons.
 func (w *World) cancel(in *dynamodb.TransactWriteItemsInput, call func() (*dynamodb.TransactWriteItemsOutput, error)) (*dynamodb.TransactWriteItemsOutput, error) {
 	var cancelled *types.TransactionCanceledException
 	if !w.some(w.plan.Faults.Cancel) {
@@ -136,9 +138,10 @@ func (w *World) cancel(in *dynamodb.TransactWriteItemsInput, call func() (*dynam
 	return nil, cancelled
 }
 
-// failLetters answers that some letters of a batch were not taken, which as a rule is the queue's own fault.
+// failLetters answers that some letters of a batch were not taken. Usually it blames the queue
+// itself.
 func (w *World) failLetters(in *sqs.SendMessageBatchInput, call func(*sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput, error)) (*sqs.SendMessageBatchOutput, error) {
-	choosy := !w.calm && w.now.Before(w.choosy) // it blames the sender, who then does not ask again
+	choosy := !w.calm && w.now.Before(w.choosy) // the answer blames the sender, who then does not ask again
 	if !choosy && !w.some(w.plan.Faults.Letters) {
 		return call(in)
 	}

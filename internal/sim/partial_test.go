@@ -13,7 +13,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// faulty is a world in which one kind of fault always happens.
+// faulty returns a world in which one kind of fault always happens.
 func faulty(t *testing.T, seed uint64, set func(*Faults)) *World {
 	p := StillPlan(seed)
 	set(&p.Faults)
@@ -26,7 +26,8 @@ func keyed(pk string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "-"}}
 }
 
-// TestFailStatements: what is told of an error is not applied, but for an internal one now and then.
+// TestFailStatements shows that a statement that gets an error is not applied, except that a
+// statement with an internal error sometimes is.
 func TestFailStatements(t *testing.T) {
 	codes, hidden := map[types.BatchStatementErrorCodeEnum]int{}, 0
 	for seed := range uint64(60) {
@@ -67,7 +68,8 @@ func TestFailStatements(t *testing.T) {
 	}
 }
 
-// TestLeaveUnread: each key is answered or left unprocessed, and at least one is answered.
+// TestLeaveUnread shows that each key is answered or left unprocessed, and that at least one is
+// answered.
 func TestLeaveUnread(t *testing.T) {
 	for seed := range uint64(20) {
 		w := faulty(t, seed, func(f *Faults) { f.Unread = 1 })
@@ -98,7 +100,8 @@ func TestLeaveUnread(t *testing.T) {
 	}
 }
 
-// TestCancel: a reason for each item, one of them at least no condition, and nothing applied.
+// TestCancel shows that a cancelled transaction has a reason for each item. At least one reason is
+// not a condition, and nothing is applied.
 func TestCancel(t *testing.T) {
 	for seed := range uint64(20) {
 		w := faulty(t, seed, func(f *Faults) { f.Cancel = 1 })
@@ -128,7 +131,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestFailLetters: only what stands under Successful counts as kept.
+// TestFailLetters shows that only the letters under Successful count as kept.
 func TestFailLetters(t *testing.T) {
 	for seed := range uint64(20) {
 		w := faulty(t, seed, func(f *Faults) { f.Letters = 1 })

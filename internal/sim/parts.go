@@ -14,14 +14,14 @@ type part struct {
 	since    int64
 	window   string
 	expires  int64
-	subtract bool // when it expires
+	subtract bool // whether to subtract it when it expires
 	spread   int
 	values   map[string]int64
 	max, min map[string]int64
 	term     int64
 }
 
-// parts is what an image contributes, worked out once for each payload and stamp.
+// parts returns what an image contributes. It works that out once for each payload and stamp.
 func (m *model) parts(img *image) []part {
 	if img == nil || img.barred {
 		return nil
@@ -35,7 +35,7 @@ func (m *model) parts(img *image) []part {
 	return list
 }
 
-// stamped is what an image's contributions depend on.
+// stamped holds everything that an image's contributions depend on.
 type stamped struct {
 	data  string
 	epoch int64
@@ -50,7 +50,7 @@ func (m *model) contribute(img *image) (list []part) {
 	}
 	if img.Type == "order" {
 		if img.Cents >= 0 || img.Gift {
-			values := map[string]int64{"orders": 1, "revenue": img.Cents} // and no points: an order has no revision
+			values := map[string]int64{"orders": 1, "revenue": img.Cents} // no points, because an order has no revision
 			if img.Gift {
 				values["gifts"] = 1
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// strangers puts items into the events table that are none of Ingot's.
+// strangers puts items into the events table that do not belong to Ingot.
 func (w *World) strangers(n int) {
 	for i := range n {
 		_, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: keyOfItem(fmt.Sprintf("NOTE#%d", w.rng.IntN(1000)), fmt.Sprint(i))})

@@ -10,11 +10,12 @@ import (
 // retain is how long the world's events live.
 const retain = 48 * time.Hour
 
-// attributes are the declared attributes of every event: one of each kind, and one that some events lack.
+// attributes are the declared attributes of every event. There is one of each kind, and one that
+// some events lack.
 var attributes = map[string]string{"amount": "cents", "present": "gift", "buyer": "customer"}
 
-// declaration is the pipeline of a world. The second epoch brings a new aggregate, as when a live system
-// grows one.
+// declaration returns the pipeline of a world. The second epoch adds an aggregate, as when a live
+// system grows.
 func declaration(version int64, spread int) pipeline.Spec {
 	spec := pipeline.Spec{
 		Ingot: 1, Epoch: version, Type: "{type}",
@@ -53,23 +54,23 @@ func declaration(version int64, spread int) pipeline.Spec {
 	return spec
 }
 
-// Versions of the pipeline beside those of epochs 1 and 2.
+// These are versions of the pipeline besides those of epochs 1 and 2.
 const (
-	hasty    = -1 - iota // epoch 2 with one more aggregate, which came without a new epoch
-	letGo                // epoch 2 with one fewer, which went without a new epoch
-	takenOut             // epoch 3: that of epoch 2 is taken out
+	hasty    = -1 - iota // epoch 2 with one more aggregate, which was added without a new epoch
+	letGo                // epoch 2 with one aggregate fewer, which was removed without a new epoch
+	takenOut             // epoch 3: the aggregate of epoch 2 is taken out
 	asBefore             // epoch 4: it is back as it was
 )
 
-// edition is what makes one pipeline of the worlds another.
+// edition holds what distinguishes the pipelines of the worlds.
 type edition struct {
 	version int64
 	spread  int
-	notice  time.Time // events of this time and later live longer; zero: all live as long as ever
-	secret  string    // of hmac; empty: nothing uses it
+	notice  time.Time // events of this time and later live longer; zero if nothing changes
+	secret  string    // the secret of hmac; empty if nothing uses it
 }
 
-// compiled pipelines are immutable, so that many worlds share them.
+// compiled holds the compiled pipelines. They are immutable, so many worlds share them.
 var compiled sync.Map // edition -> *pipeline.Pipeline
 
 func (e edition) pipeline() *pipeline.Pipeline {
@@ -88,18 +89,19 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	}
 	p, err := pipeline.New(spec, pipeline.Secret([]byte(e.secret)))
 	if err != nil {
-		panic(err) // a mistake in this file
+		panic(err) // there is a mistake in this file
 	}
 	compiled.Store(e, p)
 	return p
 }
 
-// pipelineOf is the pipeline of a version as this world has it.
+// pipelineOf returns the pipeline of a version in the form that this world has.
 func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret()}.pipeline()
 }
 
-// secret is what the tables of a world are filled with, and otherSecret what somebody makes up.
+// secret is the one that was used for the tables of a world. otherSecret is one that somebody makes
+// up.
 const (
 	secret      = "the secret of the tables"
 	otherSecret = "a secret that somebody made up"

@@ -7,7 +7,8 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 )
 
-// Plan is everything about a world that its seed decides before it begins. Shrinking makes it smaller.
+// Plan is everything about a world that its seed decides before the world begins. Shrinking makes
+// it smaller.
 type Plan struct {
 	Seed     uint64
 	Counting aggregate.Counting
@@ -16,56 +17,57 @@ type Plan struct {
 
 	Phases   int           // bursts of the producers, with hours between them
 	Messages int           // events in each burst
-	Gap      time.Duration // between bursts, at the most
+	Gap      time.Duration // between bursts, at most
 
-	Ingests     int // queue mappings at work side by side
-	Receives    int // of a message before it is a dead letter
+	Ingests     int // how many queue mappings work side by side
+	Receives    int // how often a message is received before it is a dead letter
 	IngestBatch int
 	StreamBatch int
 	Window      time.Duration
 
 	Duplicates, Conflicts, Poison, Late float64 // shares of messages
-	Parcels                             float64 // share of events that have revisions
-	Crowded                             float64 // share of messages with ten attributes: no letter about them fits into quarantine
-	Copies                              int     // messages of earlier bursts that are sent again in a burst, at the most
+	Parcels                             float64 // share of events with revisions
+	Crowded                             float64 // share of messages with ten attributes, so that no letter about them fits into quarantine
+	Copies                              int     // how many messages of earlier bursts are sent again in a burst, at most
 
-	RollAfter time.Duration // age at which shards roll by themselves; 0: the engine's; negative: never
-	Weekend   int           // the phase after which nobody sends anything for some days; 0: none
-	Still     bool          // one event at a time, one shard, nothing expires: see StillPlan
+	RollAfter time.Duration // the age at which shards roll by themselves; 0 means the engine's default; negative means never
+	Weekend   int           // the phase after which nobody sends anything for some days; 0 means none
+	Still     bool          // one event at a time, one shard, nothing expires: see [StillPlan]
 
 	Faults  Faults
-	Upgrade int  // the phase in which a newer pipeline is deployed; 0: never
+	Upgrade int  // the phase in which a newer pipeline is deployed; 0 means never
 	Canary  bool // old and new code take turns for a while
-	Back    bool // a function is rolled back for a while, when newer stamps are there already
-	NewForm bool // the newer code stores payloads in a form that the older cannot read
-	// Secret: an index key of every event holds a keyed hash, and now and then a function has another key.
+	Back    bool // a function is rolled back for a while when there are newer stamps already
+	NewForm bool // the newer code stores payloads in a form that the older code cannot read
+	// Secret gives every event an index key with a keyed hash. Sometimes a function has another key
+	// for it.
 	Secret bool
-	// Withdrawn is the phase in which both functions are rolled back; 0: never.
+	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
-	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0: never.
+	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
 	Longer  int
 	People  bool // a person removes an item now and then
 	Redrive bool // dead letters are moved back
 
 	Bisect      bool // the stream mapping splits failed batches
-	Skew        bool // a streams function has a clock of its own
+	Skew        bool // the streams functions have clocks of their own
 	ReturnsItem bool // a refused statement answers with what is stored
-	OneByOne    int  // how many totals of a batch are written one by one; more go as statements. 0: the store's own
+	OneByOne    int  // how many totals of a batch are written one by one; more go as statements; 0 means the store's default
 }
 
-// Faults are chances per request, per invocation and per round of a mapping.
+// Faults holds chances: for each request, each invocation and each round of a mapping.
 type Faults struct {
 	Refuse, Lose, Late, Never, Twice, Slow, Statements, Conflict, Crash float64 // of a request
 	Codes, Unread, Cancel, Letters                                      float64 // inside the answer to a request
 	DropAnswer, Duplicate, Forget                                       float64 // of an invocation
 	Stale, Second, Roll, Split, Replay, Sweep, Outage                   float64 // of a round
-	Hot                                                                 float64 // of a write of a head: it is throttled
-	Odd, Damage, Stamp                                                  float64 // of a round: a person's doing
-	HotKey                                                              float64 // of a round: a key becomes hot
+	Hot                                                                 float64 // of a write of a head: that it is throttled
+	Odd, Damage, Stamp                                                  float64 // of a round: what a person does
+	HotKey                                                              float64 // of a round: that a key becomes hot
 	Behind                                                              float64 // of a read
 }
 
-// NewPlan draws a plan.
+// NewPlan draws the plan of a seed.
 func NewPlan(seed uint64) Plan {
 	rng := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
 	among := func(low, high int) int { return low + rng.IntN(high-low+1) }
@@ -96,14 +98,14 @@ func NewPlan(seed uint64) Plan {
 	}
 	p.Bisect, p.Skew, p.ReturnsItem = chance(0.4), chance(0.2), chance(0.5)
 	p.Copies, p.Receives = among(0, 4), 1000
-	if p.Redrive && !p.FIFO { // a dead letter leaves its group behind
+	if p.Redrive && !p.FIFO { // a dead letter leaves its FIFO group behind
 		p.Receives = among(2, 4)
 		if chance(0.5) {
 			p.Crowded = 0.02 + rate(0.08)
 		}
 	}
 	p.Faults.Outage = rate(0.01)
-	if p.FIFO { // only what fails with time left lets a group be overtaken
+	if p.FIFO { // only an invocation that fails with time left lets a group be overtaken
 		p.Faults.Outage += 0.03
 	}
 	p.Back = chance(0.4)
@@ -117,7 +119,8 @@ func NewPlan(seed uint64) Plan {
 	if chance(0.3) {
 		p.Faults.Odd = rate(0.02)
 	}
-	// A full total is large and slows its world down. Receipts have ways of their own to go on, in fewer worlds.
+	// A full total is large and slows its world down, so it is rare. Receipts have their own ways
+	// to go on, and fewer worlds count by them, so these worlds are damaged more often.
 	if chance(0.12) || p.Counting == aggregate.Receipts && chance(0.25) {
 		p.Faults.Damage = 0.002 + rate(0.02)
 	}
@@ -144,9 +147,9 @@ func NewPlan(seed uint64) Plan {
 	return p
 }
 
-// StillPlan is a world without trouble: one event at a time, carried through before the next is sent, over
-// one shard; nothing is repeated, corrected, late or broken, and nothing expires. Even wrong designs are right
-// in it.
+// StillPlan returns a world without trouble. It carries one event at a time to its end before the
+// next is sent, over one shard. Nothing is repeated, corrected, late or broken, and nothing
+// expires. Even wrong designs are right in such a world.
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,

@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
-// pollQueue is one queue mapping at work.
+// pollQueue runs one queue mapping.
 func (w *World) pollQueue(q *esm.Queue) {
 	for {
 		polled, err := q.Poll(context.Background())
@@ -28,20 +28,22 @@ func (w *World) pollQueue(q *esm.Queue) {
 	}
 }
 
-// checkpoint is where the stream mapping once stood.
+// checkpoint is where the stream mapping stood at some time.
 type checkpoint struct {
 	at    time.Time
 	state esm.Checkpoint
 }
 
-// mapping is a stream mapping at work: each of its shards goes on without waiting for the others, as in Lambda.
+// mapping is a stream mapping at work. Each of its shards goes on without waiting for the others,
+// as in Lambda.
 type mapping struct {
 	*esm.Stream
 	begun, done int // rounds of a shard
 	working     int // invocations
 }
 
-// pollStream is the stream mapping of the world, with a poller that fails over to a stale checkpoint now and then.
+// pollStream runs the stream mapping of the world. Now and then its poller fails over to a stale
+// checkpoint.
 func (w *World) pollStream() {
 	for {
 		w.meddle()
@@ -51,7 +53,8 @@ func (w *World) pollStream() {
 	}
 }
 
-// pollOnce begins a round of every shard with something to tell, and waits until one is done or a little while.
+// pollOnce begins a round of every shard that has something to tell. It waits until one of them is
+// done, or for a little while.
 func (w *World) pollOnce(m *mapping) bool {
 	rounds, streamed, err := m.Due(context.Background())
 	if err != nil {
@@ -69,7 +72,7 @@ func (w *World) pollOnce(m *mapping) bool {
 		}
 	}
 	if !streamed.Idle() {
-		w.pause() // a shard has ended: it may have children
+		w.pause() // a shard has ended, so it may have children
 		return true
 	}
 	done := m.done
@@ -91,7 +94,8 @@ func (w *World) pollShard(m *mapping, r *esm.Round) {
 	m.done++
 }
 
-// stale is how old a checkpoint a poller may fail over to, and how long a finished shard may be listed anew.
+// stale is how old a checkpoint may be to which a poller fails over, and how long a finished shard
+// may be listed again.
 const stale = 12 * time.Hour
 const relisted = 48 * time.Hour
 
@@ -120,8 +124,8 @@ func (w *World) meddle() {
 		w.hot, w.hotUntil = "", w.now.Add(time.Duration(60+w.rng.IntN(240))*time.Second)
 	}
 	if w.chance(f.Outage) {
-		// Long enough that an invocation runs out of time, and must say what it could not prove; or a permission
-		// is missing, and it fails with time left.
+		// An outage is long enough that an invocation runs out of time and must report what it
+		// could not prove. Or a permission is missing, and the invocation fails with time left.
 		w.outage, w.outOf = w.now.Add(time.Duration(20+w.rng.IntN(60))*time.Second), []map[string]bool{tablesAPI, keepers}[w.rng.IntN(2)]
 		w.outWith = []error{throttled, denied}[w.rng.IntN(2)]
 	}
@@ -178,14 +182,14 @@ func (w *World) split() {
 		return
 	}
 	if w.engine.SplitShard(eventsTable, open[w.rng.IntN(len(open))]) != nil {
-		return // too narrow to be split
+		return // too narrow to split
 	}
 	w.fault(splitUp, "")
 	w.observe()
 }
 
-// sweep lets time to live do its work. Some of it may be done in another Region of a global table: such removals come
-// without a word on who made them.
+// sweep lets time to live do its work. Some of it may be done in another Region of a global table.
+// The records of such removals do not say who made them.
 func (w *World) sweep() {
 	if w.chance(0.3) {
 		w.sweepElsewhere()
@@ -210,7 +214,8 @@ func (w *World) sweepElsewhere() {
 	}
 }
 
-// secondPoller reads the stream beside the first for a while, from an old checkpoint or from the start.
+// secondPoller reads the stream beside the first poller for a while, from an old checkpoint or from
+// the start.
 func (w *World) secondPoller(old []checkpoint) {
 	marks := w.plan.Counting == aggregate.Marks
 	named := marks && !w.chance(0.2)
@@ -235,7 +240,8 @@ func (w *World) secondPoller(old []checkpoint) {
 	})
 }
 
-// deliverAgain is a person who feeds a batch that a mapping gave up to the function, until it is taken.
+// deliverAgain lets a person pass a batch that a mapping gave up to the function, until the
+// function takes it.
 func (w *World) deliverAgain(payload []byte) {
 	wait := time.Duration(1+w.rng.IntN(120)) * time.Minute
 	w.spawn("destination", nil, func() {

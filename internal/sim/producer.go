@@ -20,10 +20,11 @@ type message struct {
 
 var (
 	merchants = []string{"m1", "m2", "m#3"}
-	customers = []string{"", "c1", "c#2"} // an event without one is in no index of customers
+	customers = []string{"", "c1", "c#2"} // an event without a customer is in no index of customers
 )
 
-// produce sends one burst: new events, and among them copies, conflicts, poison and events too late.
+// produce sends one burst. It has new events, and among them copies, conflicts, poison and events
+// that come too late.
 func (w *World) produce(phase int) {
 	burst := w.script(phase)
 	if burst == nil {
@@ -61,7 +62,7 @@ func (w *World) burst(phase int) (burst []*message) {
 			if w.chance(0.5) {
 				f.Cents++
 			} else {
-				f.Gift = !f.Gift // all that its index keys hold stays
+				f.Gift = !f.Gift // everything in its index keys stays the same
 			}
 			burst = append(burst, &message{body: f.spell(w.rng), fact: f, crowded: w.chance(w.plan.Crowded)})
 		}
@@ -80,8 +81,8 @@ func (w *World) burst(phase int) (burst []*message) {
 	return burst
 }
 
-// copies are messages of earlier bursts that a producer sends again, days after: some by then are past their
-// time.
+// copies returns messages of earlier bursts that a producer sends again days later. By then, some
+// are past their time.
 func (w *World) copies(phase int) (list []*message) {
 	if phase == 1 || w.plan.Copies == 0 {
 		return nil
@@ -105,7 +106,7 @@ func (w *World) copies(phase int) (list []*message) {
 	return list
 }
 
-// closing are the messages whose events may not be stored any more, and are not yet swept.
+// closing lists the messages whose events may no longer be stored, but are not yet swept.
 func (w *World) closing() (list []*message) {
 	for _, m := range w.log {
 		if m.malformed {

@@ -14,7 +14,7 @@ func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput
 	})
 }
 
-// removeBeforeRead is a person who removes an item that somebody has met and is about to read.
+// removeBeforeRead lets a person remove an item that somebody has met and is about to read.
 func (w *World) removeBeforeRead(keys []map[string]types.AttributeValue) {
 	if w.calm || !w.plan.People || len(keys) == 0 || !w.chance(0.05) {
 		return
@@ -28,9 +28,10 @@ func (w *World) removeBeforeRead(keys []map[string]types.AttributeValue) {
 	}
 }
 
-// readInParts reads some keys of a batch before what others do next, and some after: a batch is no snapshot.
+// readInParts reads some keys of a batch before others act, and some after. A batch is not a
+// snapshot.
 func (w *World) readInParts(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
-	for table, asked := range in.RequestItems { // of which Ingot sends one
+	for table, asked := range in.RequestItems { // Ingot names one table in a read
 		if len(asked.Keys) < 2 || !w.some(w.plan.Faults.Unread) {
 			break
 		}

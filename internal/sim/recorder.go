@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// recorder is the engine's DynamoDB, and notes what was changed, so that it can be checked.
+// recorder is the engine's DynamoDB. It notes what was changed, so that the changes can be checked.
 type recorder struct {
 	*embedded.DynamoDB
 	w *World
@@ -43,7 +43,7 @@ func (r recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...f
 func (r recorder) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	r.w.stats.Updates++
 	out, err := r.DynamoDB.UpdateItem(ctx, in)
-	if in.ExpressionAttributeNames["#large"] == "" { // a warning is no update of the total
+	if in.ExpressionAttributeNames["#large"] == "" { // a warning is not an update of the total
 		r.spendItem(in.TableName, in.Key, err)
 	}
 	if err == nil {
@@ -107,7 +107,7 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 			}
 		}
 	}
-	if len(receipts) > 0 { // else it is a start's
+	if len(receipts) > 0 { // otherwise it comes from a start
 		r.spendReceipts(receipts, err == nil)
 	}
 	if err != nil {

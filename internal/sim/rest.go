@@ -40,7 +40,7 @@ func (w *World) checkDrained() bool {
 	return w.failure == nil
 }
 
-// checkTotals lets the verifier that users have judge the tables.
+// checkTotals checks the tables with the verifier that users have.
 func (w *World) checkTotals() {
 	epoch := int64(1)
 	if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade {
@@ -60,7 +60,7 @@ func (w *World) checkTotals() {
 	w.checkHead()
 }
 
-// checkHead checks, at rest, that a generation which says it is complete has no item below it.
+// checkHead checks, at rest, that a generation that claims to be complete has no item below it.
 func (w *World) checkHead() bool {
 	if w.plan.Upgrade == 0 || w.phase <= w.plan.Upgrade {
 		return true
@@ -85,7 +85,8 @@ func (w *World) checkHead() bool {
 	return w.failure == nil
 }
 
-// checkLive adds up what is live, and compares it with what is counted: the model against itself.
+// checkLive adds up what is live and compares it with what is counted. It checks the model against
+// itself.
 func (w *World) checkLive() {
 	live := map[string]*big.Int{}
 	for _, h := range w.model.keys {
@@ -109,7 +110,7 @@ func (w *World) checkLive() {
 	}
 	for _, s := range w.damaged {
 		name, by, window := slotName(s.key)
-		delete(counted, name+"|"+by+"|"+window) // it counts what it took
+		delete(counted, name+"|"+by+"|"+window) // the aggregate counts what it took
 	}
 	for _, key := range sortedKeys(counted) {
 		want := live[key]

@@ -9,28 +9,28 @@ import (
 type Stats struct {
 	Sent, Deliveries, Acknowledged int
 	Invocations, Puts, Updates     int
-	Statements                     int // of the updates
+	Statements                     int // of those updates
 	Steps                          int
 	Shards, Rolls                  int // shards with records; shards that continue others
 	Inserted, Expired              int
-	Aggregates, Totals             int // aggregates that counted something, and their items
+	Aggregates, Totals             int // aggregates that counted something, and how many items they have
 	Faults                         map[string]int
 	Verdicts                       map[string]int
-	Hours                          float64 // of the world's time
+	Hours                          float64 // of the world's own time
 }
 
-// Result is what became of a world.
+// Result is the outcome of a world.
 type Result struct {
 	Plan    Plan
 	Stats   Stats
-	Failure *Failure // nil: every promise was kept
+	Failure *Failure // nil if every promise was kept
 	Trace   string
 }
 
 // Run makes the world of a seed and lives it to its end.
 func Run(seed uint64) Result { return Live(NewPlan(seed), false) }
 
-// Live lives a plan; with trace it also tells.
+// Live lives a plan to its end. If trace is set, it also writes down what happens.
 func Live(p Plan, trace bool) Result {
 	w := newWorld(p, trace)
 	defer w.killAll()
@@ -46,15 +46,15 @@ func Live(p Plan, trace bool) Result {
 	return r
 }
 
-// Bounds of a world, far beyond what one needs.
+// These are the bounds of a world. They are far beyond what a world needs.
 const (
 	phaseSteps = 3000
 	calmSteps  = 60000
 	redrives   = 50 // in a row, without faults
 )
 
-// strangers is how many items of others the table begins with: so many that the sequence numbers of a world
-// with one shard have grown by their digit before the first event.
+// strangers is how many items of others the table begins with. There are so many that, in a world
+// with one shard, the sequence numbers have grown by their digit before the first event.
 const strangers = 40
 
 func (w *World) live() {
@@ -63,7 +63,7 @@ func (w *World) live() {
 	}
 }
 
-// liveBursts lives the days on which events come, and the hours between.
+// liveBursts lives the days on which events come, and the hours between them.
 func (w *World) liveBursts() bool {
 	for _, q := range w.queues {
 		w.spawn("queue", nil, func() { w.pollQueue(q) })
@@ -91,7 +91,7 @@ func (w *World) liveBursts() bool {
 			w.person()
 		}
 		if w.plan.People && w.chance(0.5) {
-			w.spawn("eraser", nil, w.erasure) // beside a rebuild
+			w.spawn("eraser", nil, w.erasure) // while a rebuild runs
 		}
 		if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade && w.chance(0.3) {
 			w.careless([]int64{hasty, letGo}[w.rng.IntN(2)])
@@ -117,8 +117,8 @@ func (w *World) liveBursts() bool {
 	return true
 }
 
-// settle stops the faults and waits for the world to come to rest. Hours pass between bursts, and a record
-// that stays blocked for a day is out of what is promised.
+// settle stops the faults and waits for the world to come to rest. Hours pass between bursts, and
+// nothing is promised for a record that stays blocked for a day.
 func (w *World) settle(also func() bool) bool {
 	if w.failure != nil {
 		return false
@@ -176,7 +176,7 @@ func (w *World) run(most int, done func() bool) bool {
 	return done()
 }
 
-// expireAll jumps beyond everything's time.
+// expireAll moves the clock past every expiry.
 func (w *World) expireAll() {
 	w.now = w.now.Add(20 * time.Hour)
 	for at := w.now; w.now.Sub(at) < w.longestLife(); {

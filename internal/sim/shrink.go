@@ -5,8 +5,9 @@ import (
 	"reflect"
 )
 
-// Shrink makes a failing plan smaller while living it still breaks the same promise, and returns the smallest
-// one found. live is asked at most tries times. What is left names the few faults that it takes.
+// Shrink makes a failing plan smaller as long as a world of it still breaks the same promise, and
+// returns the smallest plan that it found. It calls live at most tries times. What is left names
+// the few faults that cause the failure.
 func Shrink(p Plan, check Check, tries int, live func(Plan) Result) Plan {
 	fails := func(q Plan) bool {
 		if tries <= 0 {
@@ -31,7 +32,8 @@ func Shrink(p Plan, check Check, tries int, live func(Plan) Result) Plan {
 	return p
 }
 
-// luck is how many seeds a smaller plan is tried with: whatever is cut shifts every later choice of the world.
+// luck is how many seeds a smaller plan is tried with. Every cut shifts all later choices of the
+// world.
 const luck = 4
 
 func retry(q Plan, fails func(Plan) bool) (Plan, bool) {
@@ -44,8 +46,8 @@ func retry(q Plan, fails func(Plan) bool) (Plan, bool) {
 	return q, false
 }
 
-// cuts are the ways to make a plan smaller, the most telling first. Each returns the same plan when there is
-// nothing left for it to cut.
+// cuts returns the ways to make a plan smaller. The most telling ones come first. Each returns the
+// plan unchanged when it has nothing left to cut.
 func cuts() []func(Plan) Plan {
 	list := []func(Plan) Plan{
 		func(p Plan) Plan { p.Upgrade, p.Canary, p.Back = 0, false, false; return p },
@@ -84,10 +86,10 @@ func cuts() []func(Plan) Plan {
 		func(p Plan) Plan { p.StreamBatch = less(p.StreamBatch, 1); return p })
 }
 
-// less is half of n, but not below low.
+// less returns half of n, but not less than low.
 func less(n, low int) int { return min(n, max(low, n/2)) }
 
-// each lists every chance.
+// each returns every chance.
 func (f *Faults) each() (list []*float64) {
 	v := reflect.ValueOf(f).Elem()
 	for i := range v.NumField() {
@@ -96,10 +98,10 @@ func (f *Faults) each() (list []*float64) {
 	return list
 }
 
-// Overlay is what a smaller plan changes of the one it came from, as JSON: decoded over the old plan it gives
-// the new one.
+// Overlay returns, as JSON, what a smaller plan changes of the plan it came from. Decoding it over
+// the old plan gives the new plan.
 func Overlay(from, to Plan) string {
-	text, _ := json.Marshal(differences(reflect.ValueOf(from), reflect.ValueOf(to))) // numbers and booleans: it cannot fail
+	text, _ := json.Marshal(differences(reflect.ValueOf(from), reflect.ValueOf(to))) // numbers and booleans: Marshal cannot fail
 	return string(text)
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestShrink: a world that fails for one reason is shrunk to that reason.
+// TestShrink shows that a world that fails for one reason is shrunk to that reason.
 func TestShrink(t *testing.T) {
 	runs := 0
 	live := func(p Plan) Result {
@@ -14,7 +14,7 @@ func TestShrink(t *testing.T) {
 		if p.Phases >= 2 && p.Messages >= 3 && p.Faults.Lose > 0 && p.Spread > 1 {
 			r.Failure = &Failure{Check: Wrong}
 		} else if p.Faults.Crash > 0 {
-			r.Failure = &Failure{Check: Lost} // another promise: no smaller form of this failure
+			r.Failure = &Failure{Check: Lost} // another promise, so this is not a smaller form of the failure
 		}
 		return r
 	}
@@ -34,7 +34,8 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// TestShrinkWorlds shrinks real worlds: what is left is small, and its overlay replays it byte for byte.
+// TestShrinkWorlds shrinks real worlds. What is left is small, and its overlay replays it byte for
+// byte.
 func TestShrinkWorlds(t *testing.T) {
 	live := func(p Plan) Result {
 		r := Live(p, false)
@@ -58,7 +59,7 @@ func TestShrinkWorlds(t *testing.T) {
 	}
 }
 
-// TestShrinkGivesUp: what fails no more is left as it is.
+// TestShrinkGivesUp shows that a plan that no longer fails is left unchanged.
 func TestShrinkGivesUp(t *testing.T) {
 	p := NewPlan(9)
 	if got := Shrink(p, Lost, 50, func(p Plan) Result { return Result{Plan: p} }); got != p {

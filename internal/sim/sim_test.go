@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWorlds lives a few worlds; `make sim` lives thousands. SEED=n replays one.
+// TestWorlds lives a few worlds. `make sim` lives thousands. SEED=n replays one.
 func TestWorlds(t *testing.T) {
 	if s := os.Getenv("SEED"); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
@@ -25,7 +25,8 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// fewer is how many worlds a test lives: under the race detector, which runs the short tests, a fifth.
+// fewer returns how many worlds a test lives. Short tests live a fifth. The race detector runs the
+// short tests.
 func fewer(n uint64) uint64 {
 	if testing.Short() {
 		return n / 5
@@ -33,7 +34,8 @@ func fewer(n uint64) uint64 {
 	return n
 }
 
-// TestSameSeedSameTrace: without this no failure could be replayed.
+// TestSameSeedSameTrace shows that the same seed gives the same trace. Without that, no failure
+// could be replayed.
 func TestSameSeedSameTrace(t *testing.T) {
 	for seed := range fewer(10) {
 		a, b := Live(NewPlan(seed), true), Live(NewPlan(seed), true)

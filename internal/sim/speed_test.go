@@ -2,7 +2,7 @@ package sim
 
 import "testing"
 
-// BenchmarkWorld lives one world after the other; each is another seed.
+// BenchmarkWorld lives one world after the other, each with another seed.
 func BenchmarkWorld(b *testing.B) {
 	b.ReportAllocs()
 	seed := uint64(0)

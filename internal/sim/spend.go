@@ -10,23 +10,26 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// spent is what one invocation has asked for one item.
+// spent counts what one invocation has asked for one item.
 type spent struct {
 	accepted, attempts int // writes
-	after              int // of the attempts, those after one was accepted
-	before             int // writes of others that were accepted before its first
+	after              int // attempts after one was accepted
+	before             int // accepted writes of others before its first attempt
 	reads, payloads    int
 }
 
-// spend checks what one more write costs. The bounds: an invocation puts an order once, and writes an aggregate
-// item once; only what went wrong in that invocation, or another writer's success in between, is a reason to ask
-// again. (Copies in one batch are one put, but for a FIFO queue, where each has its turn.) A parcel may take a put,
-// a read and a replacement; an update may guess a maximum wrong and find part of its batch counted.
+// spend checks the cost of one more write. These are the bounds:
+//
+//   - An invocation puts an order once, and writes an aggregate item once.
+//   - It may ask again only if something went wrong in that invocation, or if another writer succeeded
+//     in between. (Copies in one batch are one put. In a FIFO queue, each copy has its turn.)
+//   - A parcel may take a put, a read and a replacement.
+//   - An update may guess a maximum wrong, and may find that part of its batch is already counted.
 func (r recorder) spend(table string, pk, sk string, accepted bool) {
 	w := r.w
 	if table == eventsTable {
 		w.eventWrites++
-		sk = "" // a statement's is not looked for: every event has one item
+		sk = "" // the sort key of a statement is not looked for, because every event has one item
 	}
 	key := table + "|" + pk + "|" + sk
 	if accepted {
@@ -40,7 +43,7 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 	s.asks(accepted)
 	others := w.accepted[key] - s.before - s.accepted
 	if accepted {
-		others++ // this one is not yet among them
+		others++ // this write is not among them yet
 	}
 	most := 0
 	switch {
@@ -51,7 +54,7 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 	case strings.HasPrefix(pk, "A#") && w.model.marks:
 		most = 3 + others
 		if s := w.model.slots[pk+"|"+sk]; s != nil && s.damaged {
-			most += 8 // a statement, then an UpdateItem, asks three times in vain what stands in the way; then it is flagged
+			most += 8 // a statement and then an UpdateItem each ask three times in vain what is in the way; then the total is flagged
 		}
 		if s.accepted > 1 {
 			w.fail(Cost, "%s writes %s %d times for one batch", inv.name, pk, s.accepted)
@@ -63,8 +66,9 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 	w.checkAsked(inv, pk, s, most, others)
 }
 
-// spendReceipts is spend for a transaction, of which every change in it has to be one at the most. A transaction is
-// asked for again when it was cancelled: receipts were found there, or maxima guessed wrong.
+// spendReceipts is spend for a transaction. Each change may be in only one accepted transaction. A
+// transaction that was cancelled is asked for again: receipts were found there, or maxima were
+// guessed wrong.
 func (r recorder) spendReceipts(receipts []string, accepted bool) {
 	w, inv := r.w, r.w.current.invocation()
 	if accepted {
@@ -82,15 +86,16 @@ func (r recorder) spendReceipts(receipts []string, accepted bool) {
 		others := w.transactions - inv.transactions - s.before
 		most := 3 + others
 		if len(w.damaged) > 0 {
-			most += 2*len(receipts) + 10 // halved until the total that takes nothing is alone
+			most += 2*len(receipts) + 10 // it is halved until the total that takes nothing is alone
 		}
 		w.checkAfter(inv, pk, s)
 		w.checkAsked(inv, pk, s, most, others)
 	}
 }
 
-// spendRead checks that an event's item is read for a reason: a write of it was refused, or a copy is too late to be
-// written, or something went wrong. Its payload is read after that, and only where another event holds the key.
+// spendRead checks that there is a reason to read the item of an event: a write of it was refused,
+// a copy is too late to be written, or something went wrong. The payload is read after that, and
+// only if another event holds the key.
 func (r recorder) spendRead(pk string, payload bool) {
 	w, inv := r.w, r.w.current.invocation()
 	if inv == nil {
@@ -115,8 +120,8 @@ func (r recorder) spendRead(pk string, payload bool) {
 	}
 }
 
-// checkPayload: one look at the payload follows one look at the rest, of an item that is not the message's own or has
-// a later stamp.
+// checkPayload checks that a look at the payload follows a look at the rest of the item. That item
+// must not be the message's own, or it must have a later stamp.
 func (w *World) checkPayload(inv *invocation, pk string, s *spent) {
 	other := slices.ContainsFunc(inv.messages, func(sqs events.SQSMessage) bool {
 		m := w.sent[sqs.Body]
@@ -145,7 +150,8 @@ func (s *spent) asks(accepted bool) {
 	}
 }
 
-// checkAfter: what was accepted is not asked for again, unless the answer may have been lost.
+// checkAfter checks that nothing is asked for again once it was accepted, unless the answer may
+// have been lost.
 func (w *World) checkAfter(inv *invocation, pk string, s *spent) {
 	if s.after > inv.faults {
 		w.fail(Cost, "%s asks %d times more to write %s when it was written, with %d faults", inv.name, s.after, pk, inv.faults)
@@ -158,8 +164,8 @@ func (w *World) checkAsked(inv *invocation, pk string, s *spent, most, others in
 	}
 }
 
-// checkCost compares the events table's write units with the writes that were asked for: an event is under a
-// kilobyte, so each is one unit, and nothing else writes there.
+// checkCost compares the write units of the events table with the writes that were asked for. An
+// event is under a kilobyte, so each write is one unit, and nothing else writes there.
 func (w *World) checkCost() {
 	if units := w.engine.Usage().Tables[eventsTable].Write; units > float64(w.eventWrites) {
 		w.fail(Cost, "%v write units for %d writes of items under a kilobyte", units, w.eventWrites)
@@ -173,7 +179,7 @@ func (t *task) invocation() *invocation {
 	return t.of
 }
 
-// spendItem is spend for an item or its key.
+// spendItem calls spend for an item or its key.
 func (r recorder) spendItem(table *string, item map[string]types.AttributeValue, err error) {
 	pk, _ := item["PK"].(*types.AttributeValueMemberS)
 	sk, _ := item["SK"].(*types.AttributeValueMemberS)
@@ -182,15 +188,15 @@ func (r recorder) spendItem(table *string, item map[string]types.AttributeValue,
 	}
 }
 
-// keyOf is the key among a statement's parameters, and the table. A world's events have two kinds of partition key,
-// and one item under each.
+// keyOf returns the key among the parameters of a statement, and its table. The events of a world
+// have two kinds of partition key, with one item under each key.
 func keyOf(parameters []types.AttributeValue) (table, pk, sk string) {
 	for i, p := range parameters {
 		switch s, _ := p.(*types.AttributeValueMemberS); {
 		case s == nil:
 		case strings.HasPrefix(s.Value, "ORDER#") || strings.HasPrefix(s.Value, "PARCEL#"):
 			return eventsTable, s.Value, ""
-		case strings.HasPrefix(s.Value, "A#"): // its sort key comes next
+		case strings.HasPrefix(s.Value, "A#"): // its sort key is the next parameter
 			return totals, s.Value, text(parameters[i+1])
 		}
 	}

@@ -2,7 +2,8 @@ package sim
 
 import "testing"
 
-// TestSpend: the bounds on writes and reads hold for what the handlers may do, and are broken by one more.
+// TestSpend shows that what the handlers may do keeps the bounds on writes and reads, and that one
+// more request breaks them.
 func TestSpend(t *testing.T) {
 	type write struct {
 		table, pk string

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// history is all that was ever stored of one event.
+// history is everything that was ever stored of one event.
 type history struct {
 	live    *image
 	facts   map[fact]bool
@@ -19,15 +19,15 @@ type history struct {
 	states  []state
 }
 
-// state is what a key holds from one record of the stream on; nil: nothing.
+// state is what a key holds from one record of the stream on; nil means nothing.
 type state struct {
 	img   *image
 	since int
 }
 
-// during is what the key has held since a record, each thing once, in order.
+// during lists what the key has held since a record, each state once, in order.
 func (h *history) during(since int) []*image {
-	list := []*image{nil} // before its first
+	list := []*image{nil} // before its first record
 	if h == nil {
 		return list
 	}
@@ -73,7 +73,7 @@ func (m *model) remember(c *change) {
 	h.gone, m.objects[o] = append(h.gone, o), true
 }
 
-// storedOf is what the item of a fact must hold.
+// storedOf returns what the item of a fact must hold.
 func (m *model) storedOf(f fact) map[string]typed {
 	want := m.stored[f]
 	if want == nil {
@@ -89,12 +89,13 @@ func (m *model) storedOf(f fact) map[string]typed {
 }
 
 const (
-	early    = time.Hour       // before its expiry, an event is no longer taken
-	onItsWay = 3 * time.Minute // a request that was sent in time may arrive so much later
+	early    = time.Hour       // this long before its expiry, an event is no longer taken
+	onItsWay = 3 * time.Minute // a request that was sent in time may arrive this much later
 	newest   = 2               // the highest epoch of any pipeline of the world
 )
 
-// checkStored compares what was stored with what its event makes of it: every attribute, and none besides.
+// checkStored compares what was stored with what the event should make of it. Every attribute must
+// match, and there must be no others.
 func (w *World) checkStored(c *change) {
 	img, key := c.new, c.new.key()
 	if m := w.sent[img.data]; m == nil || m.malformed || m.fact != img.fact {
@@ -116,8 +117,8 @@ func (w *World) checkStored(c *change) {
 	w.checkExpiry(c)
 }
 
-// checkExpiry compares an item's expiry with its event's, or the later one of what it replaced; and no event may
-// be written past its time.
+// checkExpiry compares the expiry of an item with that of its event, or with that of the item it
+// replaced if that is later. No event may be written past its time.
 func (w *World) checkExpiry(c *change) {
 	own := c.new.at().Add(w.lifetime(c.new.fact))
 	want, most := own.Unix(), c.new.at().Add(w.longestLife())

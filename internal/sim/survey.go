@@ -10,23 +10,24 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Survey adds up what happened in many worlds, so that one can see that the trouble was real.
+// Survey adds up what happened in many worlds, to show that the trouble was real.
 type Survey struct {
 	Worlds   int
 	faults   map[string]*Tally
 	verdicts map[string]*Tally
-	sizes    map[string][]int // one number a world, for the median
-	updates  int              // of totals that were asked for
+	sizes    map[string][]int // one number for each world, for the median
+	updates  int              // updates of totals that were requested
 	// statements is how many of them went as PartiQL statements.
 	statements int
-	// besides counts the worlds in which some updates went as statements and others alone.
+	// besides counts the worlds in which some updates went as statements and others one by one.
 	besides int
 }
 
 // Tally is how often something happened, and in how many worlds.
 type Tally struct{ Times, Worlds int }
 
-// NewSurvey knows every fault and every verdict by name: one that never occurs is in it with nothing.
+// NewSurvey returns an empty survey that knows every fault and every verdict by name. A name that
+// never occurs is in it with a count of 0.
 func NewSurvey() *Survey {
 	s := &Survey{faults: map[string]*Tally{}, verdicts: map[string]*Tally{}, sizes: map[string][]int{}}
 	for _, name := range FaultNames() {
@@ -38,7 +39,7 @@ func NewSurvey() *Survey {
 	return s
 }
 
-// Add takes a world into account.
+// Add adds the result of a world.
 func (s *Survey) Add(r Result) {
 	s.Worlds++
 	count(s.faults, r.Stats.Faults)
@@ -67,15 +68,16 @@ func count(into map[string]*Tally, from map[string]int) {
 	}
 }
 
-// rareWorlds is the share of worlds in which everything that can happen must have happened, one in so many.
+// rareWorlds is how often, at least, everything that can happen must happen: in one of so many
+// worlds.
 const rareWorlds = 100
 
 // FewWorlds is how many worlds it takes before shares and medians mean anything.
 const FewWorlds = 500
 
-// Shortfalls names what the worlds lacked: a fault or a verdict that under one world in a hundred met, a way of
-// updating totals that was hardly used, and a median world that is too small to prove much. Under 500 worlds nothing
-// is judged.
+// Shortfalls lists what the worlds lacked: a fault or a verdict that occurred in less than one
+// world in a hundred, a way of updating totals that was hardly used, or a median world that is too
+// small to prove much. With fewer than [FewWorlds] worlds it judges nothing.
 func (s *Survey) Shortfalls() (list []string) {
 	if s.Worlds < FewWorlds {
 		return nil
@@ -110,7 +112,7 @@ type share struct {
 	least    int // in percent
 }
 
-// ways says how totals were updated.
+// ways returns how totals were updated.
 func (s *Survey) ways() []share {
 	return []share{
 		{"updates by a statement", s.statements, s.updates, 15},
@@ -122,7 +124,7 @@ func (s *Survey) ways() []share {
 // measure is one size of a world.
 type measure struct {
 	name  string
-	least int // of the median world
+	least int // the smallest median allowed
 	of    func(*Stats) int
 }
 

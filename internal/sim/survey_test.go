@@ -20,7 +20,7 @@ func TestSurvey(t *testing.T) {
 	}
 	tests := map[string]struct {
 		change func(*Stats)
-		worlds int // of 600 that are changed
+		worlds int // how many of 600 worlds are changed
 		want   string
 	}{
 		"all is there":           {func(*Stats) {}, 600, ""},
@@ -52,7 +52,8 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// TestSurveyKnowsEveryFault: what a world names and the list does not would escape the 1 % rule.
+// TestSurveyKnowsEveryFault shows that the list has every fault that a world names. A fault that is
+// not in the list would escape the 1 % rule.
 func TestSurveyKnowsEveryFault(t *testing.T) {
 	s := NewSurvey()
 	for seed := range uint64(12) {

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// task is one strand of a world: a mapping, an invocation, a goroutine of an invocation. Tasks are coroutines:
-// one runs at a time, until it parks.
+// task is one strand of a world: a mapping, an invocation, or a goroutine of an invocation. Tasks
+// are coroutines. One runs at a time, until it parks.
 type task struct {
 	name  string
-	of    *invocation // nil for those that are not part of one
-	ready func() bool // nil: it waits for nothing
-	wake  time.Time   // not before
+	of    *invocation // nil for a task that is not part of an invocation
+	ready func() bool // nil if it waits for nothing
+	wake  time.Time   // it does not run before this time
 	do    func()
 	on    *strand
 	ended bool
 }
 
-// strand is a coroutine that runs one task after the other: making one, and growing its stack, costs more than
-// most tasks do.
+// strand is a coroutine that runs one task after the other. Making a coroutine and growing its
+// stack costs more than most tasks do.
 type strand struct {
 	task  *task
 	yield func(struct{}) bool
@@ -29,7 +29,7 @@ type strand struct {
 // killed unwinds a task that is stopped where it stands.
 type killed struct{}
 
-// scheduler runs tasks, and is where the world's time passes.
+// scheduler runs tasks and advances the time of the world.
 type scheduler struct {
 	now     time.Time
 	tasks   []*task
@@ -50,7 +50,7 @@ func (s *scheduler) spawn(name string, of *invocation, do func()) *task {
 	return t
 }
 
-// strand makes a coroutine that waits for a task.
+// strand starts a coroutine that waits for a task.
 func (s *scheduler) strand() *strand {
 	c := &strand{}
 	c.next, c.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -65,7 +65,7 @@ func (s *scheduler) strand() *strand {
 	return c
 }
 
-// run runs the strand's task to its end, and reports whether it was let to.
+// run runs the strand's task. It reports whether the task came to its end without being killed.
 func (c *strand) run() (whole bool) {
 	t := c.task
 	defer func() {
@@ -78,7 +78,7 @@ func (c *strand) run() (whole bool) {
 	return true
 }
 
-// park lets others go on until ready holds and the time is wake. Only the current task may call it.
+// park lets others go on until ready holds and wake is reached. Only the current task may call it.
 func (s *scheduler) park(wake time.Time, ready func() bool) {
 	t := s.current
 	t.wake, t.ready = wake, ready
@@ -101,7 +101,7 @@ func (s *scheduler) resume(t *task) {
 	s.current = nil
 }
 
-// kill stops t where it is parked: none of its code after that runs.
+// kill stops t where it is parked. None of its code after that runs.
 func (s *scheduler) kill(t *task) {
 	if t.ended {
 		return
@@ -123,8 +123,8 @@ func (s *scheduler) killAll() {
 	s.tasks, s.free = nil, nil
 }
 
-// runnable drops ended tasks and returns those that can go on now. earliest is the next time at which another
-// may; zero if none waits for a time.
+// runnable drops ended tasks and returns those that can go on now. earliest is the next time at
+// which another task may go on. It is zero if no task waits for a time.
 func (s *scheduler) runnable(buffer []*task) (ready []*task, earliest time.Time) {
 	ready = buffer[:0]
 	kept := s.tasks[:0]

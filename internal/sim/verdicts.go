@@ -10,10 +10,10 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// What an invocation says of a message must be so. Nothing here looks at how it came to say it: what its key
-// held since the invocation began is all that it can have seen.
+// What an invocation says about a message must be true. The checks here do not ask how it came to
+// say so. An invocation can only have seen what the message's key held since the invocation began.
 
-// judge checks one outcome as the handler tells it.
+// judge checks one outcome that the handler reports.
 func (w *World) judge(o handler.Outcome) {
 	verdict := o.Verdict.String()
 	w.stats.Verdicts[verdict]++
@@ -33,7 +33,7 @@ func (w *World) judge(o handler.Outcome) {
 	}
 	switch verdict {
 	case "Inserted", "Updated":
-		inv.wrote[write{m.fact, verdict}]-- // each write is one message's
+		inv.wrote[write{m.fact, verdict}]-- // each write belongs to one message
 	case "Conflict", "Expired", "Poison":
 		if !o.Failed && w.quarantined[m.body] == 0 {
 			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
@@ -47,7 +47,7 @@ func (w *World) judge(o handler.Outcome) {
 	}
 }
 
-// judgeReport checks that a batch's sums are those of its messages.
+// judgeReport checks that the sums of a batch match its messages.
 func (w *World) judgeReport(r handler.IngestReport) {
 	inv, verdicts := w.current.invocation(), 0
 	for _, n := range r.Verdicts {
@@ -58,13 +58,14 @@ func (w *World) judgeReport(r handler.IngestReport) {
 	}
 }
 
-// write is one event's write that an invocation has had accepted, and the verdict it earns.
+// write is an accepted write of one event by an invocation, with the verdict that it earns.
 type write struct {
 	fact    fact
 	verdict string
 }
 
-// accept notes a write for the invocation that is behind it, whose stamp it must have.
+// accept notes a write for the invocation that made it. The write must have the stamp of that
+// invocation.
 func (w *World) accept(c *change) {
 	inv := w.current.invocation()
 	if inv == nil || inv.wrote == nil {
@@ -80,13 +81,14 @@ func (w *World) accept(c *change) {
 	}
 }
 
-// held reports whether the message's key has held such an image at some moment of the invocation, one that the
-// invocation's code can read.
+// held reports whether the message's key held such an image at some moment of the invocation. Only
+// images that the invocation's code can read count.
 func (w *World) held(inv *invocation, m *message, such func(*image) bool) bool {
 	return slices.ContainsFunc(w.model.keys[m.fact.key()].during(inv.began), func(img *image) bool { return !inv.unreadable(img) && such(img) })
 }
 
-// undeserved says why a verdict is not what the message's key, its time or its text call for; empty if it is.
+// undeserved returns why a verdict does not fit the message's key, its time or its text. It returns
+// an empty text if the verdict fits.
 func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 	parcel := m.fact.Type == "parcel"
 	switch {
@@ -129,10 +131,10 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 	return ""
 }
 
-// untroubled says why a message need not come again: its invocation met no trouble, had time, and neither what
-// its key held nor another message of its batch was in its way.
+// untroubled returns why a message need not come again. In that case its invocation met no trouble
+// and had time, and neither what its key held nor another message of its batch was in its way.
 func (w *World) untroubled(inv *invocation, m *message) string {
-	instead := func(r events.SQSMessage) bool { // it is tried in the other's place
+	instead := func(r events.SQSMessage) bool { // the message is tried in place of the other
 		other := w.sent[r.Body]
 		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && !m.fact.newer(other.fact)
 	}
@@ -140,7 +142,7 @@ func (w *World) untroubled(inv *invocation, m *message) string {
 	case slices.ContainsFunc(w.model.keys[m.fact.key()].during(inv.began), inv.unreadable):
 		w.stats.Faults[metNewer]++
 	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:
-	case w.plan.FIFO: // it waits for those before it
+	case w.plan.FIFO: // the message waits for those before it
 	case len(w.model.keys[m.fact.key()].during(inv.began)) > 1:
 	case slices.ContainsFunc(inv.messages, instead):
 	default:

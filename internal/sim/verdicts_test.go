@@ -10,8 +10,9 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// judged is a world with one invocation that began when the events of before were stored, one after the other,
-// and has gone on until those of after were. An event without an id is a removal.
+// judged returns a world with one invocation. It began when the events of before were stored, one
+// after the other, and went on until those of after were. An event without an id stands for a
+// removal.
 func judged(t *testing.T, before, after []fact) (*World, *invocation) {
 	w := newWorld(StillPlan(1), false)
 	t.Cleanup(w.killAll)
@@ -48,7 +49,7 @@ func gift(f fact) fact {
 	return f
 }
 
-// TestUndeserved: which verdicts each past of a key allows.
+// TestUndeserved shows which verdicts each past of a key allows.
 func TestUndeserved(t *testing.T) {
 	type facts = []fact
 	removed := fact{}
@@ -123,7 +124,8 @@ func TestUndeserved(t *testing.T) {
 	}
 }
 
-// TestCheckLetter: a letter that is right passes, and each part that is wrong is found.
+// TestCheckLetter shows that a correct letter passes, and that every wrong part of a letter is
+// found.
 func TestCheckLetter(t *testing.T) {
 	const rightly = `{"verdict":"Conflict","reason":"digest-differs","detail":"d","pk":"ORDER#1","sk":"ORDER"}`
 	type letter = sqstypes.SendMessageBatchRequestEntry
@@ -172,7 +174,7 @@ func TestCheckLetter(t *testing.T) {
 	}
 }
 
-// TestDuring: what a key held since a record, the one that it held then included.
+// TestDuring shows what a key held since a record, including what it held at that record.
 func TestDuring(t *testing.T) {
 	a, b := &image{pk: "a"}, &image{pk: "b"}
 	h := &history{states: []state{{a, 3}, {nil, 5}, {b, 8}}}

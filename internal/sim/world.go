@@ -24,14 +24,14 @@ const (
 	visibility      = stack.Visibility
 )
 
-// World is one seeded run.
+// World is one run of a seed.
 type World struct {
 	scheduler
 	plan Plan
 	rng  *rand.Rand
-	// replicas is the chance of replicas that are behind.
+	// replicas draws which replicas are behind.
 	replicas *rand.Rand
-	reading  bool // a request of a function or an operator is being read
+	reading  bool // whether a request of a function or an operator is being read
 	engine   *embedded.Engine
 	dynamo   recorder
 	arn      string // of the stream
@@ -47,51 +47,51 @@ type World struct {
 	gaveUp      map[string][]byte // by shard: the last batch that failed
 
 	sent        map[string]*message        // by body
-	script      func(phase int) []*message // what producers send; nil from it: they make it up
+	script      func(phase int) []*message // what producers send; if it is nil they make it up
 	log         []*message                 // in the order they were sent
 	firstSent   map[fact]*message
 	groups      map[string][]*message
-	received    map[string]string // receipt handle -> body
-	quarantined map[string]int    // by body
-	byHand      map[string]int    // by body: dead letters that a person took
+	received    map[string]string // body by receipt handle
+	quarantined map[string]int    // how many, by body
+	byHand      map[string]int    // by body: dead letters that a person kept
 	archived    map[object]bool
-	accepted    map[string]int // writes that were accepted, by table and key
-	eventWrites int            // asked of the events table
-	// transactions is how many have counted changes under receipts.
+	accepted    map[string]int // accepted writes, by table and key
+	eventWrites int            // writes that were asked of the events table
+	// transactions counts those that have counted changes under receipts.
 	transactions int
 
-	notice time.Time // events of this time and later live longer; zero: all live as long as ever
+	notice time.Time // events of this time and later live longer; zero if nothing changes
 
 	odds odds
-	// stranded are the records that nothing can count.
+	// stranded holds the records that nothing can count.
 	stranded stranded
 	letters  letters
 	damaged  []*slot // totals that a person has spoiled
 
 	model       *model
-	written     []written       // records of the stream, not yet looked at
-	shards      map[string]bool // those that had a record
+	written     []written       // records of the stream that nobody has looked at yet
+	shards      map[string]bool // the shards that had a record
 	touched     []string
 	newReceipts []string
 
-	calm     bool      // no faults
-	outage   time.Time // until when next to nothing gets through
-	hot      string    // the partition key whose writes are throttled; empty: the next one that is written
+	calm     bool      // no faults happen
+	outage   time.Time // until then, almost nothing gets through
+	hot      string    // the partition key whose writes are throttled; empty until the next one is written
 	hotUntil time.Time
-	outOf    map[string]bool // of which requests
-	outWith  error           // what they are told
-	choosy   time.Time       // until when quarantine never takes all letters of a batch, and blames their sender
-	worsened int             // times that it was made worse
+	outOf    map[string]bool // the requests that the outage hits
+	outWith  error           // the error that they get
+	choosy   time.Time       // until then, quarantine never takes all letters of a batch and blames their sender
+	worsened int             // how often worse struck
 	asleep   int             // rebuilds that wait for the next burst
 	phase    int
 	idle     int // rounds in which the stream mapping found nothing
 	steps    int
 	stats    Stats
-	trace    *strings.Builder // nil: none
+	trace    *strings.Builder // nil if nothing is traced
 	failure  *Failure
 }
 
-// origin is when every world begins.
+// origin is the time when every world begins.
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
@@ -113,7 +113,7 @@ func newWorld(p Plan, trace bool) *World {
 	return w
 }
 
-// partitions is how many shards the stream begins with.
+// partitions returns how many shards the stream begins with.
 func (w *World) partitions() int {
 	if w.plan.Still {
 		return 1
@@ -147,15 +147,16 @@ func (w *World) mapFunctions(ctx context.Context) error {
 
 func (w *World) clock() time.Time { return w.now }
 
-// newStream is a mapping from the stream to the streams function. Only one with a window names the shard.
+// newStream makes a mapping from the stream to the streams function. Only a mapping with a window
+// names the shard.
 func (w *World) newStream(window bool) (*mapping, error) {
 	config := esm.StreamConfig{Client: w.engine.Streams(), ARN: w.arn, BatchSize: w.plan.StreamBatch, ReportBatchItemFailures: true, Bisect: w.plan.Bisect,
 		Function: esm.Function{Handler: w.streams, Timeout: functionTimeout, Now: w.clock, Faults: w.invocationFaults()}}
 	if window {
 		config.Window = w.plan.Window
 	}
-	// This mapping never gives up. One that did would have an on-failure destination, from which a person
-	// delivers again what it was told of.
+	// This mapping never gives up. A mapping that did would have an on-failure destination. From
+	// there, a person would deliver again what it was told of.
 	config.OnFailure = func(inv esm.Invocation, err error) {
 		w.gaveUp[inv.ShardID] = inv.Payload
 		if config.Bisect && err != nil && len(inv.IDs) > 1 {
@@ -192,7 +193,7 @@ func (w *World) fault(name, what string) {
 	w.tracef("%s %s", name, what)
 }
 
-// spend lets a little time pass: what a request takes.
+// spend lets the time pass that a request takes.
 func (w *World) spend() { w.now = w.now.Add(time.Duration(1+w.rng.IntN(20)) * time.Millisecond) }
 
 // tellChange traces a change of the events table.

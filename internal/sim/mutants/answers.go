@@ -2,7 +2,8 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// answers are other ways of reading an answer that is a success as a whole, or a cancellation with its reasons.
+// answers are other ways of reading an answer that is a success as a whole, or a cancellation with
+// its reasons.
 func answers() []Mutant {
 	return []Mutant{
 		{

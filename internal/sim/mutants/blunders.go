@@ -2,8 +2,8 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// blunders are wrong even where nothing goes wrong. They are no designs that anybody would keep, and so no mutants;
-// they show that the checks look at everything that is stored.
+// blunders are wrong even where nothing goes wrong. They are no designs that anybody would keep,
+// and so no mutants; they show that the checks look at everything that is stored.
 func blunders() []Mutant {
 	altered, miscounted, cost := []sim.Check{sim.Altered}, []sim.Check{sim.Miscounted}, []sim.Check{sim.Cost}
 	list := []Mutant{

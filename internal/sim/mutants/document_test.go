@@ -16,8 +16,9 @@ const again = "print it again with: make mutants MUTANTFLAGS=-markdown"
 
 var totals = regexp.MustCompile(`"(\d+) mutants, (\d+) killed; the last of them within (\d+) worlds"; "(\d+) blunders, (\d+) caught`)
 
-// The table in docs/correctness.md is of these mutants, in this order, each with what is wrong about it and killed
-// by a check that it is meant for; and the sentence before it adds it up. Every check kills one.
+// The table in docs/correctness.md is of these mutants, in this order, each with what is wrong
+// about it and killed by a check that it is meant for; and the sentence before it adds it up. Every
+// check kills one.
 func TestDocumentHasAllMutants(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/correctness.md")
 	if err != nil {

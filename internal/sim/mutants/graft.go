@@ -13,8 +13,9 @@ import (
 // activeVariable names the mutant that a process is; without it the process is ours.
 const activeVariable = "INGOT_MUTANT"
 
-// graft puts all mutants of a list into one program, since building one for each takes far longer than the hunt does.
-// Each function that mutants change gets a copy for each of them, and begins by asking whether it is to run one:
+// graft puts all mutants of a list into one program, since building one for each takes far longer
+// than the hunt does. Each function that mutants change gets a copy for each of them, and begins by
+// asking whether it is to run one:
 //
 //	func (p *put) miss(w *write) { if mutant_unread_is_absent { p.miss_mutant_unread_is_absent(w); return }
 //
@@ -137,7 +138,8 @@ func (g *grafting) function(symbol string) (*function, string, error) {
 	return f, folder, nil
 }
 
-// read takes the text of a function, gives a name to every parameter that has none, and makes a call of it.
+// read takes the text of a function, gives a name to every parameter that has none, and makes a
+// call of it.
 func (f *function) read(text string) error {
 	const before = "package p\n"
 	parse := func() (*ast.FuncDecl, func(token.Pos) int, error) {

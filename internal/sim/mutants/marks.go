@@ -2,7 +2,8 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// counting are the checks that tell a wrong total: at the moment it is written, or once the world is drained.
+// counting are the checks that tell a wrong total: at the moment it is written, or once the world
+// is drained.
 var counting = []sim.Check{sim.Miscounted, sim.Uncounted, sim.Wrong}
 
 // marks are other ways of remembering what is counted.

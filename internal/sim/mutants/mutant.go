@@ -10,10 +10,11 @@ import (
 type Mutant struct {
 	Name string
 	What string // one line: what is wrong about it
-	// Defends names the claims that it would break: claims 1 to 4 of docs/correctness.md as C1 to C4, and the invariants
-	// of docs/design.md.
+	// Defends names the claims that it would break: claims 1 to 4 of docs/correctness.md as C1 to
+	// C4, and the invariants of docs/design.md.
 	Defends string
-	// Checks are the promises that it breaks. It is killed when one of them is the first that a world finds broken.
+	// Checks are the promises that it breaks. It is killed when one of them is the first that a
+	// world finds broken.
 	Checks []sim.Check
 	// Seeds is within how many worlds it must be killed; 0 means 500.
 	Seeds int
@@ -25,10 +26,11 @@ type Mutant struct {
 	Helpers []Helper
 }
 
-// Edit is a text in the body of a function, and what the mutant has in its place. The function is named by its
-// package, the type of its receiver and its own name: store.put.miss is method miss of type put in the one package of
-// that name. Which file or folder it stands in does not matter. Old is compared token by token, so that spaces, line breaks and comments do not matter
-// either, and must occur once. An empty Old is the beginning of the body.
+// Edit is a text in the body of a function, and what the mutant has in its place. The function is
+// named by its package, the type of its receiver and its own name: store.put.miss is method miss of
+// type put in the one package of that name. Which file or folder it stands in does not matter. Old
+// is compared token by token, so that spaces, line breaks and comments do not matter either, and
+// must occur once. An empty Old is the beginning of the body.
 type Edit struct{ In, Old, New string }
 
 // Field is a field that a struct gets, which is named as a function is.

@@ -26,8 +26,9 @@ func TestMutantsAreComplete(t *testing.T) {
 	}
 }
 
-// What a mutant defends is a claim of docs/correctness.md or an invariant of docs/design.md, and each of these is
-// defended: by a mutant that somebody took out for another's sake, it no longer would be.
+// What a mutant defends is a claim of docs/correctness.md or an invariant of docs/design.md, and
+// each of these is defended: by a mutant that somebody took out for another's sake, it no longer
+// would be.
 func TestEachClaimIsDefended(t *testing.T) {
 	claims := map[string]int{}
 	for file, found := range map[string]*regexp.Regexp{"correctness.md": regexp.MustCompile(`(?m)^(\d)\. `), "design.md": regexp.MustCompile(`(?m)^\| (I\d+) \|`)} {
@@ -66,7 +67,8 @@ func TestEachClaimIsDefended(t *testing.T) {
 	}
 }
 
-// TestMutantsApply says when a mutant's text no longer stands in our source, and when what it makes of it is not Go.
+// TestMutantsApply says when a mutant's text no longer stands in our source, and when what it makes
+// of it is not Go.
 func TestMutantsApply(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	source := newSource(root)

@@ -60,8 +60,9 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 	return r.all(ctx, list, beside, newTable(os.Stdout, markdown), os.Stderr)
 }
 
-// all hunts the mutants, beside of them at a time, and says on talk what became of each as soon as it is known. In the
-// end it lives the worlds that have killed once more, without any mutant: nothing may go wrong in them.
+// all hunts the mutants, beside of them at a time, and says on talk what became of each as soon as
+// it is known. In the end it lives the worlds that have killed once more, without any mutant:
+// nothing may go wrong in them.
 func (r runner) all(ctx context.Context, list []Mutant, beside int, table *table, talk io.Writer) error {
 	binary, broken, err := r.buildAll(ctx, list, talk)
 	if err != nil {
@@ -98,8 +99,8 @@ func each(n, beside int, do func(int)) {
 	all.Wait()
 }
 
-// innocent lives the worlds that have killed, without a mutant. If one of them finds something wrong all the same, it
-// was no mutant that it found.
+// innocent lives the worlds that have killed, without a mutant. If one of them finds something
+// wrong all the same, it was no mutant that it found.
 func (r runner) innocent(ctx context.Context, binary string, verdicts []verdict, beside int) error {
 	worlds := map[bool]map[uint64]bool{true: {}, false: {}}
 	for _, v := range verdicts {
@@ -141,8 +142,8 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// try hunts a mutant: first through worlds without trouble, then through the others; a blunder through the first
-// alone.
+// try hunts a mutant: first through worlds without trouble, then through the others; a blunder
+// through the first alone.
 func (r runner) try(ctx context.Context, binary string, m Mutant) verdict {
 	v := verdict{mutant: m}
 	args := []string{"-n", fmt.Sprint(m.seeds()), "-checks", m.names()}
@@ -176,8 +177,8 @@ func (r runner) still(ctx context.Context, binary, name string) error {
 	return err
 }
 
-// buildAll makes one hunter for all mutants. If that fails it makes one for each, to say which do not build, and one for
-// those that do.
+// buildAll makes one hunter for all mutants. If that fails it makes one for each, to say which do
+// not build, and one for those that do.
 func (r runner) buildAll(ctx context.Context, list []Mutant, talk io.Writer) (binary string, broken map[string]error, err error) {
 	if binary, err = r.build(ctx, "all", list); err == nil {
 		return binary, nil, nil

@@ -14,8 +14,9 @@ import (
 	"github.com/ingot-events/ingot/internal/sim"
 )
 
-// hunter stands in for the real one, in a module of its own. It kills whatever it is sent after, and lives through
-// worlds without trouble and worlds without a mutant; what the mutants below make of it does not.
+// hunter stands in for the real one, in a module of its own. It kills whatever it is sent after,
+// and lives through worlds without trouble and worlds without a mutant; what the mutants below make
+// of it does not.
 const hunter = `package main
 
 import (
@@ -69,7 +70,8 @@ const (
 	troubled = `quiet, troubled := "", "lost"`
 )
 
-// Only one thing is a kill: it builds, lives through the quiet worlds, and is caught by a check that it is meant for.
+// Only one thing is a kill: it builds, lives through the quiet worlds, and is caught by a check
+// that it is meant for.
 func TestWhatIsAKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the go command, which -short leaves out")

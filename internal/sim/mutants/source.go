@@ -37,7 +37,8 @@ type place struct {
 	from, to int
 }
 
-// folder is where a package is. Its name is as much of the end of the path as tells it from others: esm, or lambda/esm.
+// folder is where a package is. Its name is as much of the end of the path as tells it from others:
+// esm, or lambda/esm.
 func (s *source) folder(name string) (string, error) {
 	if s.folders == nil {
 		err := filepath.WalkDir(s.root, func(path string, d fs.DirEntry, err error) error {
@@ -169,7 +170,8 @@ type word struct {
 	from, to int
 }
 
-// words are a text's tokens, without comments, line breaks and commas that only a line break calls for.
+// words are a text's tokens, without comments, line breaks and commas that only a line break calls
+// for.
 func words(text string) (list []word) {
 	set := token.NewFileSet()
 	file := set.AddFile("", set.Base(), len(text))

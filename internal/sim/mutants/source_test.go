@@ -59,7 +59,8 @@ func TestEditSaysWhatIsGone(t *testing.T) {
 	}
 }
 
-// A text is found whatever its spaces, line breaks and comments; and only in the function that is named.
+// A text is found whatever its spaces, line breaks and comments; and only in the function that is
+// named.
 func TestReplace(t *testing.T) {
 	for _, c := range []struct{ text, old, with, want string }{
 		{"a := f(x,\n\ty, // why\n)\nb()", "f(x, y)", "g()", "a := g()\nb()"},

@@ -88,8 +88,9 @@ func (t *table) end() {
 	}
 }
 
-// knownKills are the worlds that killed the mutants when the table of docs/correctness.md was printed: seeds are counted
-// from 0 there, so that one which needed ten worlds fell in the world of seed 9.
+// knownKills are the worlds that killed the mutants when the table of docs/correctness.md was
+// printed: seeds are counted from 0 there, so that one which needed ten worlds fell in the world of
+// seed 9.
 func knownKills(root string) (map[string]uint64, error) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "correctness.md"))
 	if err != nil {

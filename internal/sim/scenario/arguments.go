@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// arguments are what stands after a command: words, and name=value pairs. Each is taken once; what is left
-// over is a mistake.
+// arguments are what stands after a command: words, and name=value pairs. Each is taken once; what
+// is left over is a mistake.
 type arguments struct {
 	left []string
 	body []string

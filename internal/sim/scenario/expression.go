@@ -22,8 +22,8 @@ type clause struct {
 	parts []string
 }
 
-// clauses takes an update expression apart. Placeholders stand for all names and values, so that its words
-// cannot occur in them.
+// clauses takes an update expression apart. Placeholders stand for all names and values, so that
+// its words cannot occur in them.
 func clauses(update string) (list []clause) {
 	for _, word := range strings.Fields(update) {
 		switch word {

@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// sandbox is one execution environment of a function. It serves one invocation after the other, until it dies
-// or another version is deployed.
+// sandbox is one execution environment of a function. It serves one invocation after the other,
+// until it dies or another version is deployed.
 type sandbox struct {
 	function string
 	plan     *pipeline.Pipeline
@@ -28,8 +28,8 @@ type sandbox struct {
 	busy     bool
 }
 
-// invocation is one run of a function. It is a coroutine, so that it can be frozen in the middle of a request
-// while everything else goes on.
+// invocation is one run of a function. It is a coroutine, so that it can be frozen in the middle of
+// a request while everything else goes on.
 type invocation struct {
 	name    string
 	payload []byte
@@ -68,7 +68,8 @@ func (w *world) sandboxOf(function string) (*sandbox, error) {
 	return s, nil
 }
 
-// invoke runs a function until it answers, dies, or is frozen: then Lambda gives it up when its time is over.
+// invoke runs a function until it answers, dies, or is frozen: then Lambda gives it up when its
+// time is over.
 func (w *world) invoke(function string, payload []byte, run func(context.Context, *sandbox) (any, error)) ([]byte, error) {
 	s, err := w.sandboxOf(function)
 	if err != nil {
@@ -163,8 +164,8 @@ func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
 	})
 }
 
-// start is the cold start of a streams function, or its look at what the table counts now. What it reads and writes
-// is not told of.
+// start is the cold start of a streams function, or its look at what the table counts now. What it
+// reads and writes is not told of.
 func (w *world) start(ctx context.Context, s *sandbox) error {
 	w.running.quiet = true
 	defer func(inv *invocation) { inv.quiet = false }(w.running)

@@ -35,7 +35,8 @@ func (w *world) deploy(a *arguments, out *report) error {
 	return nil
 }
 
-// load compiles a pipeline, with a secret of hmac that is the same throughout unless a script gives another.
+// load compiles a pipeline, with a secret of hmac that is the same throughout unless a script gives
+// another.
 func (w *world) load(file, secret string) (*pipeline.Pipeline, error) {
 	return pipeline.Load(w.files, file+".yaml", pipeline.Secret([]byte(cmp.Or(secret, "the secret of the scenarios"))))
 }
@@ -133,7 +134,8 @@ func (w *world) tamper(a *arguments, out *report) error {
 	})
 }
 
-// alter updates the first total of an aggregate by hand; how is also told what a scenario calls the total.
+// alter updates the first total of an aggregate by hand; how is also told what a scenario calls the
+// total.
 func (w *world) alter(name string, how func(at string, in *dynamodb.UpdateItemInput)) error {
 	items, err := w.scan(totals)
 	if err != nil {

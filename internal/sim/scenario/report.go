@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// report is what is seen of a command: rows, whose cells are aligned where neighbouring rows have more than
-// one.
+// report is what is seen of a command: rows, whose cells are aligned where neighbouring rows have
+// more than one.
 type report struct{ rows [][]string }
 
 func (r *report) row(cells ...string) { r.rows = append(r.rows, cells) }

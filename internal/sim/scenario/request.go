@@ -21,8 +21,8 @@ var (
 	errDown   = &smithy.GenericAPIError{Code: "ServiceUnavailable", Message: "the service is down", Fault: smithy.FaultServer}
 )
 
-// intercept stands between the functions and the engine: it tells of each request, and lets the script's
-// trouble happen to it. Requests of mappings and of commands pass.
+// intercept stands between the functions and the engine: it tells of each request, and lets the
+// script's trouble happen to it. Requests of mappings and of commands pass.
 func (w *world) intercept(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
 	inv := w.running
 	if inv == nil || inv.quiet {
@@ -99,8 +99,8 @@ func refusal(api string) error {
 	return errDown
 }
 
-// someRefused lets some statements be told, inside an answer that is a success, that they were throttled, which is so; or
-// of an internal error, though they are done.
+// someRefused lets some statements be told, inside an answer that is a success, that they were
+// throttled, which is so; or of an internal error, though they are done.
 func (w *world) someRefused(in any, call func() (any, error)) (any, error) {
 	batch, ok := in.(*dynamodb.BatchExecuteStatementInput)
 	throttle, half := w.trouble.statements["throttle"], w.trouble.statements["half"]

@@ -76,8 +76,9 @@ func (s *script) String() string {
 	return b.String()
 }
 
-// Run plays a script and returns it with what was seen under each command. files holds the pipelines that the
-// script names. An error is the script's: a command that does not exist, an argument that makes no sense.
+// Run plays a script and returns it with what was seen under each command. files holds the
+// pipelines that the script names. An error is the script's: a command that does not exist, an
+// argument that makes no sense.
 func Run(files fs.FS, text string) (string, error) {
 	s, err := parse(text)
 	if err != nil {

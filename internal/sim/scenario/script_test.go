@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestScriptsCanBeRead: each says first what is at stake, in sentences, and ends with a verification.
+// TestScriptsCanBeRead: each says first what is at stake, in sentences, and ends with a
+// verification.
 func TestScriptsCanBeRead(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(scripts, "*.txt"))
 	for _, file := range files {
@@ -96,7 +97,8 @@ func TestMistakesInScripts(t *testing.T) {
 	}
 }
 
-// TestFrozenAtTheEnd: a script may end while a function is still frozen; nothing of it is left behind.
+// TestFrozenAtTheEnd: a script may end while a function is still frozen; nothing of it is left
+// behind.
 func TestFrozenAtTheEnd(t *testing.T) {
 	text := "world\n----\n\nsend\norder a merchant=m1 cents=1\n----\n\ningest freeze-after=PutItem\n----\n"
 	got, err := Run(os.DirFS(scripts), text)

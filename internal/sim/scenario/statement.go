@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// statement says what a PartiQL statement asks for: the key of an event that it inserts, or what it adds to a total and
-// sets in it.
+// statement says what a PartiQL statement asks for: the key of an event that it inserts, or what it
+// adds to a total and sets in it.
 func (w *world) statement(s types.BatchStatementRequest) string {
 	partiql := aws.ToString(s.Statement)
 	e := &expression{names: w.names, values: attributes{}}
@@ -43,7 +43,8 @@ func (w *world) insertion(partiql string, values []types.AttributeValue, e *expr
 	return w.names.address(text(values[0]), text(values[1])) + ": " + strings.Join(e.said, ", ")
 }
 
-// change reads UPDATE "table" SET "n" = n + ?, "largest" = ? REMOVE "m:…" WHERE PK = ? AND SK = ? AND …
+// change reads UPDATE "table" SET "n" = n + ?, "largest" = ? REMOVE "m:…" WHERE PK = ? AND SK = ?
+// AND …
 func (w *world) change(partiql string, values []types.AttributeValue, e *expression) string {
 	sets, conditions, _ := strings.Cut(partiql, " WHERE PK = ? AND SK = ?")
 	_, sets, _ = strings.Cut(sets, " SET ")

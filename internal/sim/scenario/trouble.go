@@ -22,8 +22,8 @@ import (
 //	drop-answer          the function's answer is lost on its way to Lambda
 //	forget               Lambda forgets what it was answered
 //
-// API is a request's name, then the first one counts; API:2 is the second, API:* every one; a number N alone
-// is the Nth request whatever its name.
+// API is a request's name, then the first one counts; API:2 is the second, API:* every one; a
+// number N alone is the Nth request whatever its name.
 type trouble struct {
 	faults     []*fault
 	statements map[string][]int // by kind: their places in the first batch of statements, from 1

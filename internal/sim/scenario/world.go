@@ -27,8 +27,8 @@ const (
 // origin is when every scenario begins: a Monday.
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
-// world is what a script plays in. Its time stands still but for the clock command, a function that waits
-// before it asks again, and one that times out.
+// world is what a script plays in. Its time stands still but for the clock command, a function that
+// waits before it asks again, and one that times out.
 type world struct {
 	*testworld.World
 	files  fs.FS

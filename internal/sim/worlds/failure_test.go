@@ -11,8 +11,8 @@ import (
 	"github.com/ingot-events/ingot/internal/sim"
 )
 
-// The design breaks no promise that could be shown here, so these worlds are real and one harmless thing that
-// happens in them is called a failure.
+// The design breaks no promise that could be shown here, so these worlds are real and one harmless
+// thing that happens in them is called a failure.
 func lostIsFailure(p sim.Plan, trace bool) sim.Result {
 	r := sim.Live(p, trace)
 	if n := r.Stats.Faults["lost answer"]; r.Failure == nil && n > 0 {
@@ -58,8 +58,8 @@ func arguments(t *testing.T, command string) (args []string) {
 	return args
 }
 
-// A failing run prints its seed, a smaller world that fails in the same way, and commands that show either again:
-// pasted, each gives the very failure that the run printed.
+// A failing run prints its seed, a smaller world that fails in the same way, and commands that show
+// either again: pasted, each gives the very failure that the run printed.
 func TestFailureIsReplayed(t *testing.T) {
 	for name, kind := range map[string][]string{"as many": {"-n", "40", "-from", "3"}, "by time": {"-fresh", "-minutes", "10"}} {
 		t.Run(name, func(t *testing.T) {

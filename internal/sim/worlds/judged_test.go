@@ -25,7 +25,8 @@ func TestFewWorldsAreNotJudged(t *testing.T) {
 	}
 }
 
-// When the time is over before there are enough worlds to judge, it goes on until there are, and judges them.
+// When the time is over before there are enough worlds to judge, it goes on until there are, and
+// judges them.
 func TestTimeIsNoExcuse(t *testing.T) {
 	var lived atomic.Int64
 	kind := func(p sim.Plan, _ bool) sim.Result {

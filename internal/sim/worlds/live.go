@@ -20,9 +20,9 @@ func (o options) planOf(seed uint64) sim.Plan {
 	return sim.NewPlan(seed)
 }
 
-// live lives worlds, o.workers at a time, each wholly on one of them, until there are enough or one fails. It
-// returns the failed world of the lowest seed. When the minutes are over and there are too few worlds to judge it
-// goes on: a slow machine takes longer, and does not prove less.
+// live lives worlds, o.workers at a time, each wholly on one of them, until there are enough or one
+// fails. It returns the failed world of the lowest seed. When the minutes are over and there are
+// too few worlds to judge it goes on: a slow machine takes longer, and does not prove less.
 func live(ctx context.Context, o options, survey *sim.Survey) (failed *sim.Result) {
 	var mu sync.Mutex
 	next, end := o.from, o.from+uint64(o.worlds)

@@ -1,5 +1,5 @@
-// Command worlds lives seeded worlds and says what happened in them. It fails when a promise was broken, and
-// when the worlds were too kind to prove anything: `make sim`.
+// Command worlds lives seeded worlds and says what happened in them. It fails when a promise was
+// broken, and when the worlds were too kind to prove anything: `make sim`.
 package main
 
 import (
@@ -96,7 +96,8 @@ func run(ctx context.Context, args []string, life func(sim.Plan, bool) sim.Resul
 		fmt.Fprintln(talk, usage)
 		return 2
 	}
-	// A world makes much garbage and keeps little: collecting only when memory runs out is worth a fifth of the time.
+	// A world makes much garbage and keeps little: collecting only when memory runs out is worth a
+	// fifth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.workers))

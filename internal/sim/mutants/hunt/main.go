@@ -1,5 +1,6 @@
-// Hunt lives worlds until one of them breaks one of the promises named, and says which as one line of JSON.
-// The mutants' runner builds it once, with all mutants grafted onto our source; INGOT_MUTANT says which of them it is.
+// Hunt lives worlds until one of them breaks one of the promises named, and says which as one line
+// of JSON. The mutants' runner builds it once, with all mutants grafted onto our source;
+// INGOT_MUTANT says which of them it is.
 package main
 
 import (

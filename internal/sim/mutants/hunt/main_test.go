@@ -9,7 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/sim/mutants/hunt/found"
 )
 
-// A broken promise is a kill if it is one of those looked for, or if none is named; the others are noted.
+// A broken promise is a kill if it is one of those looked for, or if none is named; the others are
+// noted.
 func TestHunt(t *testing.T) {
 	breaks := map[uint64]sim.Check{12: sim.Cost, 13: sim.Cost, 15: sim.Lost, 17: sim.Twice}
 	live := func(p sim.Plan, _ bool) sim.Result {
