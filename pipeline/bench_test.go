@@ -10,7 +10,7 @@ import (
 // order400 is an order of 400 bytes.
 const order400 = `{"type":"order.placed","merchant_id":"mer_8f3a1c","order_id":"ord_2099_000184467","customer_id":"cus_51b27d44","placed_at":"2099-02-03T04:05:06.500Z","status":"open","currency":"EUR","total_cents":12599,"quantity":3,"lines":[{"sku":"SKU-001122","quantity":2,"cents":4999},{"sku":"SKU-009988","quantity":1,"cents":2601}],"shipping":{"country":"DE","method":"express"},"trace_id":"4bf92f3577b34da6a3ce"}`
 
-// plain is the design's example without hmac.
+// plain returns the example of the design page without hmac.
 func plain(t testing.TB) *Pipeline {
 	t.Helper()
 	text, err := os.ReadFile("testdata/plain.yaml")

@@ -10,15 +10,17 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// By computes the values of an aggregate's by from an event, or from a JSON object of only the fields that they
-// are made of. They are as store.Total takes them: after the functions (lower, hmac and so on) and not escaped.
+// By computes the values of an aggregate's by from an event. A JSON object that holds only the
+// fields of by is enough. The values have the form that store.Total takes: after the functions
+// (lower, hmac and so on), and not escaped.
 //
 //	by, err := p.By("customer_recent", envelope.Message{Body: `{"customer_id": "c1", "currency": "EUR"}`})
 //	totals, err := st.Total(ctx, "customer_recent", by, from, to)
 //
-// Where the by uses a derived value (@type, @at, @id and so on) the message must be a whole event, as Plan takes it.
-// Whether the event is counted there, by its type and by where, is not asked. The error says that there is no such
-// aggregate, or is an *event.Refusal that names the missing or wrong field.
+// If the by uses a derived value (@type, @at, @id and so on), the message must be a whole event, as
+// [Pipeline.Plan] takes it. By does not check whether the aggregate counts the event: it ignores
+// the event's type and where. The error says that there is no such aggregate, or it is an
+// [*event.Refusal] that names the missing or wrong field.
 func (p *Pipeline) By(aggregate string, m envelope.Message) (map[string]string, error) {
 	f, ok := p.feedOf(aggregate)
 	if !ok {
@@ -34,7 +36,7 @@ func (p *Pipeline) By(aggregate string, m envelope.Message) (map[string]string, 
 	}
 	by := make(map[string]string, len(f.by))
 	for i, name := range f.def.By {
-		// What keys.Escape writes is percent-encoding, and this takes it back.
+		// keys.Escape writes percent-encoding, and this reverses it.
 		if by[name], err = url.PathUnescape(escaped[i]); err != nil {
 			return nil, fmt.Errorf("by: %s: %w", name, err)
 		}
@@ -42,8 +44,9 @@ func (p *Pipeline) By(aggregate string, m envelope.Message) (map[string]string, 
 	return by, nil
 }
 
-// CheckBy says which of these values of by the aggregate's template never makes, so that a read with it would
-// find nothing. Values are as [Pipeline.By] computes them. It returns nil if all of them may be there.
+// CheckBy returns an error that says which of these values of by the aggregate's template never
+// makes. A read with such a value would find nothing. The values have the form that [Pipeline.By]
+// computes. CheckBy returns nil if all of them may be there.
 func (p *Pipeline) CheckBy(aggregate string, by map[string]string) error {
 	f, ok := p.feedOf(aggregate)
 	if !ok {
@@ -57,7 +60,7 @@ func (p *Pipeline) CheckBy(aggregate string, by map[string]string) error {
 	return nil
 }
 
-// feedOf is one of the aggregate's feeds; its by is the same in all of them.
+// feedOf returns one of the aggregate's feeds. All of them have the same by.
 func (p *Pipeline) feedOf(aggregate string) (*feed, bool) {
 	for _, name := range p.names {
 		for i := range p.types[name].feeds {
@@ -69,7 +72,7 @@ func (p *Pipeline) feedOf(aggregate string) (*feed, bool) {
 	return nil, false
 }
 
-// workOn begins the work on as much of an event as the feed's by needs.
+// workOn begins the work on an event. It does only as much as the feed's by needs.
 func (p *Pipeline) workOn(f *feed, m envelope.Message) (*work, error) {
 	opened, err := envelope.Open(m)
 	if err != nil {

@@ -30,13 +30,13 @@ func byPipeline(t testing.TB, by map[string]string) *pipeline.Pipeline {
 	return p
 }
 
-// TestBy: what By computes is, escaped, what the stream counts under.
+// TestBy checks that what By computes is, after escaping, what the stream counts under.
 func TestBy(t *testing.T) {
 	const device, whole = `{@type}`, `{"type":"reading","id":"r1","at":"2026-03-01T10:00:00Z","site":"North #1%23","device":"d\u0001é","n":1.50}`
 	for name, c := range map[string]struct {
 		by   map[string]string
 		body string
-		want map[string]string // of hmac only that it is no plain text
+		want map[string]string // of hmac only that it is not plain text
 	}{
 		"as it is":        {map[string]string{"site": "{site}"}, `{"site":"m1"}`, map[string]string{"site": "m1"}},
 		"escaped":         {map[string]string{"site": "{site}"}, `{"site":"North #1%23"}`, map[string]string{"site": "North #1%23"}},
@@ -103,7 +103,8 @@ func TestByRefuses(t *testing.T) {
 	}
 }
 
-// FuzzBy: whatever the value, it comes back as it is, and escapes to what the stream counts under.
+// FuzzBy checks that every value comes back as it was, and that its escaped form is what the stream
+// counts under.
 func FuzzBy(f *testing.F) {
 	corpus.Add(f)
 	for _, s := range []string{"m1", "#", "%", "%2", "%23", "é\u0085\x7f", "\x00"} {
@@ -119,7 +120,7 @@ func FuzzBy(f *testing.F) {
 	})
 }
 
-// The values that a total is read by, where functions make them.
+// A total is read by values that functions may have made. By computes them.
 func ExamplePipeline_By() {
 	p, err := pipeline.Load(os.DirFS(".."), sampleshop.Pipeline, pipeline.Secret([]byte("from INGOT_PII_KEY")))
 	if err != nil {
@@ -136,7 +137,7 @@ func ExamplePipeline_By() {
 	// Poison (missing-field): aggregate customer_recent, by customer: field customer_id is missing
 }
 
-// quoted is s as JSON; what is not UTF-8 becomes U+FFFD, byte by byte.
+// quoted returns s as JSON. What is not UTF-8 becomes U+FFFD, byte by byte.
 func quoted(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -145,7 +146,8 @@ func quoted(s string) string {
 	return string(text)
 }
 
-// A value as the event has it, where the template hashes it or makes it small, is an error and not an empty answer.
+// If the template hashes a value or makes it lower case, a read with the event's own value is an
+// error, not an empty answer.
 func TestCheckBy(t *testing.T) {
 	p := byPipeline(t, map[string]string{"site": "{site | lower}"})
 	if err := p.CheckBy("sites", map[string]string{"site": "north"}); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// compiler checks a Spec and builds the Pipeline, going on after every mistake. What it builds from a part
-// with a mistake is never used.
+// compiler checks a Spec and builds the Pipeline. It continues after every mistake. What it builds
+// from a part with a mistake is never used.
 type compiler struct {
 	*report
 	spec *Spec
@@ -31,7 +31,7 @@ func compile(spec *Spec, r *report, opts []Option) (*Pipeline, error) {
 	}
 	c := &compiler{report: r, spec: spec, p: &Pipeline{epoch: spec.Epoch, secret: o.secret, types: map[string]*eventType{}}}
 	if spec.Ingot != Format {
-		// Another format may mean anything by the rest: nothing else is reported, nor was it decoded.
+		// In another format the rest may mean anything. So nothing else is decoded or reported.
 		c.mistake(place("ingot"), fmt.Sprintf("ingot: %d is not a file format that this build reads: it reads %d", spec.Ingot, Format), fmt.Sprintf("ingot: %d", Format))
 		if !c.isBroken("ingot") {
 			return nil, c.mistakes.sorted()
@@ -51,7 +51,7 @@ func compile(spec *Spec, r *report, opts []Option) (*Pipeline, error) {
 	return c.p, nil
 }
 
-// file compiles the parts in the order in which they need each other.
+// file compiles the parts, in the order in which they need each other.
 func (c *compiler) file() {
 	if c.spec.Epoch < 1 || c.spec.Epoch > event.MaxEpoch {
 		c.mistake("epoch", fmt.Sprintf("epoch is %d", c.spec.Epoch), rangeText(1, event.MaxEpoch))
@@ -80,8 +80,8 @@ func (c *compiler) file() {
 	})
 }
 
-// typeTemplates compiles `type`. Its text is compared with the names of the event types and is no key, so its variables
-// need nothing between them.
+// typeTemplates compiles `type`. Its text is not a key: it is only compared with the names of the
+// event types. So its variables need nothing between them.
 func (c *compiler) typeTemplates() {
 	for p, text := range c.entries("type", c.spec.Type) {
 		t, ok := c.parseTemplate(p, text, "attribute.")
@@ -95,7 +95,8 @@ func (c *compiler) typeTemplates() {
 	}
 }
 
-// canWin refuses an entry of `type` that never decides, because one before it needs no field that this one does not.
+// canWin refuses an entry of `type` that never decides, because an earlier entry needs no field
+// that this one does not need.
 func (c *compiler) canWin(p place, t *keys.Template) {
 	_, own := lossless(t)
 	for i, earlier := range c.p.typ {
@@ -112,7 +113,7 @@ func (c *compiler) canWin(p place, t *keys.Template) {
 	}
 }
 
-// makesAType refuses a template that makes none of the event types' names.
+// makesAType refuses a template that cannot make the name of any event type.
 func (c *compiler) makesAType(p place, t *keys.Template) {
 	switch _, ok := c.spec.Events[t.Text()]; {
 	case ok || c.isBroken("events"):
@@ -123,7 +124,8 @@ func (c *compiler) makesAType(p place, t *keys.Template) {
 	}
 }
 
-// typeInstead is what to write for a constant that is no event type: most likely a field without its braces.
+// typeInstead returns what to write for a constant that is not an event type. Most likely it is a
+// field without its braces.
 func (c *compiler) typeInstead(text string) string {
 	names := c.goodNames()
 	if best := nearest(text, names); best != "" {
@@ -135,7 +137,7 @@ func (c *compiler) typeInstead(text string) string {
 	return cmp.Or(suggest(text, names), "the name of an event type")
 }
 
-// typesInstead is what to write for a template that makes no event type's name.
+// typesInstead returns what to write for a template that cannot make the name of any event type.
 func (c *compiler) typesInstead() string {
 	return `a field that holds ` + cmp.Or(oneOrMore(c.goodNames()), "the name of an event type") + `, such as "{type}",`
 }
@@ -151,7 +153,8 @@ func oneOrMore(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// goodNames are the event types that can be called so: another is a mistake itself, and no advice. Sorted.
+// goodNames returns the names of event types that are valid, sorted. An invalid name is a mistake
+// itself, so it is not suggested.
 func (c *compiler) goodNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.spec.Events)), func(name string) bool { return badTypeName(name) != "" })
 }
@@ -175,7 +178,8 @@ func (c *compiler) finish(t *eventType) {
 	}
 }
 
-// templates lists every template that t's items are made with, and that its aggregates are grouped by.
+// templates lists the templates that t's items are made with, and those that its aggregates are
+// grouped by.
 func (t *eventType) templates() iter.Seq[*keys.Template] {
 	all := []*keys.Template{t.id, t.at, t.pk, t.sk}
 	for _, i := range t.indexes {
@@ -193,8 +197,9 @@ func (t *eventType) templates() iter.Seq[*keys.Template] {
 	}
 }
 
-// template compiles the template at p, which may use the payload's fields and the derived values named
-// ("attribute." stands for all of them), and whose variables are kept apart. It is nil if there is a mistake.
+// template compiles the template at p. The template may use the payload's fields and the named
+// derived values ("attribute." stands for all attributes). Its variables must be kept apart.
+// template returns nil if there is a mistake.
 func (c *compiler) template(p place, text string, derived ...string) *keys.Template {
 	t, ok := c.parseTemplate(p, text, derived...)
 	if t == nil {
@@ -210,8 +215,9 @@ func (c *compiler) template(p place, text string, derived ...string) *keys.Templ
 	return t
 }
 
-// parseTemplate is template for a text whose variables may follow each other. What can be parsed and is not ok has a
-// mistake that is reported.
+// parseTemplate does what template does, for a text whose variables may follow each other. If it
+// returns a template and ok is false, the template could be parsed, but it has a mistake that was
+// reported.
 func (c *compiler) parseTemplate(p place, text string, derived ...string) (t *keys.Template, ok bool) {
 	if text == "" {
 		c.mistake(p, nameOf(p)+" is empty", `a template, or a constant such as "ORDER"`)
@@ -254,7 +260,7 @@ func (c *compiler) path(p place, text string) (path event.Path, ok bool) {
 	return path, bad == nil
 }
 
-// bounded holds durations that are declared in Go to what those of a file are held to.
+// bounded holds durations that are declared in Go to the same limits as those of a file.
 func (c *compiler) bounded(at place, d time.Duration) {
 	if d > lifetime.Max {
 		c.mistake(at, "a duration of "+lifetime.Format(d)+" is longer than 200 years", "at most "+lifetime.Format(lifetime.Max))

@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// plainName is what aggregates, by members and values are called: it stands in keys, attribute names and
-// expressions without quoting.
+// plainName matches the names of aggregates, by members and values. They stand in keys, attribute
+// names and expressions without quoting.
 var plainName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 const plainNameForm = "a lower-case letter, then lower-case letters, digits and _"
@@ -82,8 +82,8 @@ func (c *compiler) window(at place, s AggregateSpec) {
 	}
 }
 
-// by compiles the grouping, in byte order of names. A literal with # would make the values of two names
-// run into each other.
+// by compiles the grouping, in byte order of names. It refuses a literal with #, because then the
+// values of two names could run into each other.
 func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]string) []*keys.Template {
 	var list []*keys.Template
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
@@ -107,7 +107,8 @@ func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]
 	return list
 }
 
-// constantBy warns of a grouping by nothing, most likely by a field without its braces.
+// constantBy warns of a by that does not group by anything. Most likely it is a field without its
+// braces.
 func (c *compiler) constantBy(p place, name, text string) {
 	instead := `a template such as "{merchant_id}"`
 	if _, err := event.ParsePath(text); err == nil {
@@ -116,7 +117,8 @@ func (c *compiler) constantBy(p place, name, text string) {
 	c.warn(p, fmt.Sprintf("%s is the text %s for every event, which groups nothing", name, text), instead)
 }
 
-// keyCheck tells the secret of hmac from another, without telling the secret.
+// keyCheck returns a value that tells one secret of hmac from another. It does not reveal the
+// secret.
 func (c *compiler) keyCheck(def *aggregate.Definition, by []*keys.Template, feeds map[string]*feed) string {
 	hashed := false
 	for name := range feeds {
@@ -139,7 +141,7 @@ func (c *compiler) memberName(p place, name string) {
 	}
 }
 
-// from compiles what each event type adds. The result lacks event types that do not exist.
+// from compiles what each event type adds. Event types that do not exist are not in the result.
 func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by []*keys.Template) map[string]*feed {
 	if len(s.From) == 0 {
 		c.mistake(at, "from names no event type", "from: {"+firstOr(c.goodNames(), "TYPE")+": {values: {n_events: count}}}")
@@ -164,8 +166,9 @@ func (c *compiler) from(at place, def *aggregate.Definition, s AggregateSpec, by
 	return feeds
 }
 
-// noType reports the name of an event type that is not declared. Where one is that nearly has this name, and cannot
-// have its own, that one is to be renamed, as has been said, and nothing is wrong here.
+// noType reports the name of an event type that is not declared. If a declared type has nearly this
+// name, and that name is invalid, then that type must be renamed. This was reported there, so
+// nothing is reported here.
 func (c *compiler) noType(p place, name string) {
 	if c.isBroken("events") {
 		return
@@ -187,7 +190,8 @@ func firstOr(names []string, otherwise string) string {
 	return otherwise
 }
 
-// values is the union of value names over all event types, in byte order. One name has one operation.
+// values returns the union of value names over all event types, in byte order. Each name has one
+// operation.
 func (c *compiler) values(at place, from map[string]FromSpec) []aggregate.Value {
 	known := map[string]aggregate.Op{}
 	for _, t := range slices.Sorted(maps.Keys(from)) {
@@ -251,7 +255,7 @@ func (c *compiler) feed(at place, def *aggregate.Definition, t *eventType, s Fro
 	return f
 }
 
-// ownWhere checks the condition of one value, as that of the event type is checked.
+// ownWhere checks the condition of one value in the way that the event type's condition is checked.
 func (c *compiler) ownWhere(p place, text string, t *eventType, v value) {
 	if v.where == nil {
 		return
@@ -262,7 +266,8 @@ func (c *compiler) ownWhere(p place, text string, t *eventType, v value) {
 	c.comparedAsText(at, condition, v.where, v)
 }
 
-// placeOfWhere is where a value's own condition stands, and its text: a member of its own, or the end of the value's.
+// placeOfWhere returns where a value's own condition stands, and its text. The condition is a
+// member of its own, or the end of the value's text.
 func (c *compiler) placeOfWhere(p place, text string) (place, string) {
 	_, condition, _ := cutWhere(text)
 	own := p.in("where")
@@ -274,7 +279,8 @@ func (c *compiler) placeOfWhere(p place, text string) (place, string) {
 	return own, condition
 }
 
-// badValue reports what is wrong with a value: in its condition, if that is a member of its own.
+// badValue reports what is wrong with a value. If the mistake is in its condition, and the
+// condition is a member of its own, badValue reports it there.
 func (c *compiler) badValue(p place, text string, bad *where.Mistake) {
 	own := p.in("where")
 	if _, condition, has := cutWhere(text); has && bad.Offset >= len(text)-len(condition) {
@@ -286,8 +292,8 @@ func (c *compiler) badValue(p place, text string, bad *where.Mistake) {
 	c.mistakeAt(p, text, bad.Offset, bad.What, bad.Instead)
 }
 
-// extreme refuses min and max where values are taken out again as a matter of course: what the largest was
-// before cannot be told from the largest.
+// extreme refuses min and max if values are taken out again regularly. Once the largest value is
+// gone, the total cannot tell what the second largest was.
 func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v value) {
 	if v.op.Additive() {
 		return
@@ -300,7 +306,7 @@ func (c *compiler) extreme(p place, def *aggregate.Definition, t *eventType, v v
 	}
 }
 
-// lifetimes checks the aggregate against how long the items of one event type live.
+// lifetimes checks the aggregate against the lifetime of the items of one event type.
 func (c *compiler) lifetimes(at place, def *aggregate.Definition, t *eventType) {
 	if t.latest && def.OnExpire == aggregate.Keep {
 		p := place("aggregates").in(def.Name).in("onExpire")

@@ -68,8 +68,8 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	return t
 }
 
-// badTypeName is what is wrong with the name of an event type. Names with # or % could not be reached by a
-// template, which escapes them.
+// badTypeName says what is wrong with the name of an event type. A template could not make a name
+// with # or %, because it escapes them.
 func badTypeName(name string) string {
 	switch {
 	case name == "":
@@ -115,7 +115,7 @@ func isAttributeName(name string) bool {
 	return name != "" && len(name) <= 255
 }
 
-// revision compiles "updated_at time" or "seq number", or a list of such.
+// revision compiles "updated_at time" or "seq number", or a list of these.
 func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 	p := at.in("revision")
 	const forms = "a path and its type, such as updated_at time or seq number,"
@@ -147,8 +147,8 @@ func (c *compiler) revision(at place, t *eventType, s EventSpec) {
 	}
 }
 
-// usesIgnored reports every path at p that the digest leaves out: what differs between retries of one
-// event must not decide what the event is or what it counts.
+// usesIgnored reports every path at p that the digest leaves out. What differs between retries of
+// one event must not decide what the event is or what it counts.
 func (c *compiler) usesIgnored(p place, text string, t *eventType, paths []event.Path) {
 	for _, path := range paths {
 		for _, ignored := range t.ignore {
@@ -160,7 +160,7 @@ func (c *compiler) usesIgnored(p place, text string, t *eventType, paths []event
 	}
 }
 
-// timeTemplate compiles `at`: one variable, read as a time.
+// timeTemplate compiles `at`, which is one variable that is read as a time.
 func (c *compiler) timeTemplate(p place, text string) *keys.Template {
 	t := c.template(p, text, "attribute.")
 	if t == nil {

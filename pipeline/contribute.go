@@ -13,11 +13,11 @@ import (
 // Contributions is what one stored item adds to the aggregates.
 type Contributions struct {
 	List []aggregate.Contribution // by aggregate name
-	// Behind are the definitions that the item's type feeds and that are younger than its epoch: it
-	// contributes nothing to them until it is touched.
+	// Behind lists the definitions that the item's type feeds and that are younger than its epoch.
+	// The item contributes nothing to them until it is touched.
 	Behind []*aggregate.Definition
-	// Failed are the definitions that cannot be computed from the item, which was planned before they were
-	// declared. It adds nothing to them.
+	// Failed lists the definitions that cannot be computed from the item, because it was planned
+	// before they were declared. The item adds nothing to them.
 	Failed []Failure
 }
 
@@ -27,9 +27,9 @@ type Failure struct {
 	Err error // an *event.Refusal
 }
 
-// Contributions computes what item adds, by the same code that Plan uses. It is a pure function of the
-// item's key, type, id, at, digest, meta, data and epoch, and of the secret. An item of a type that the
-// pipeline does not declare contributes nothing.
+// Contributions computes what item adds, with the same code that [Pipeline.Plan] uses. It is a pure
+// function of the item's key, type, id, at, digest, meta, data and epoch, and of the secret. An
+// item of a type that the pipeline does not declare contributes nothing.
 func (p *Pipeline) Contributions(item *event.Item) Contributions {
 	var c Contributions
 	t, ok := p.types[item.Type]
@@ -52,7 +52,7 @@ func (p *Pipeline) Contributions(item *event.Item) Contributions {
 	return c
 }
 
-// workOf begins the work on an item as it is stored.
+// workOf begins the work on a stored item.
 func (p *Pipeline) workOf(item *event.Item, doc event.Document) *work {
 	return newWork(keys.Source{
 		Data: doc.Root(), Type: item.Type, ID: item.ID, Source: item.Meta["source"], At: item.At, HasAt: true,
@@ -76,7 +76,7 @@ func (w *work) contribute(c *Contributions, f *feed, item *event.Item) {
 	c.List = append(c.List, lanes.Contribute(f.def, item, by, values))
 }
 
-// attributesOf is the part of meta that templates reach as @attribute.NAME.
+// attributesOf returns the part of meta that templates read as @attribute.NAME.
 func attributesOf(meta map[string]string) map[string]string {
 	var attributes map[string]string
 	for stored, text := range meta {
@@ -93,7 +93,7 @@ func attributesOf(meta map[string]string) map[string]string {
 // applies reports whether the feed's condition holds.
 func (f *feed) applies(root event.Node) bool { return f.where.Holds(root) }
 
-// grouping computes the values of by into by; with nil it only finds out whether it can.
+// grouping computes the values of by into by. If by is nil, it only finds out whether it can.
 func (w *work) grouping(f *feed, by []string) *event.Refusal {
 	w.text = w.text[:0]
 	for i, t := range f.by {
@@ -113,7 +113,7 @@ func (w *work) grouping(f *feed, by []string) *event.Refusal {
 	return nil
 }
 
-// amounts computes the values into values; with nil it only finds out whether it can.
+// amounts computes the values into values. If values is nil, it only finds out whether it can.
 func (w *work) amounts(f *feed, values []aggregate.Amount) *event.Refusal {
 	for i := range f.values {
 		amount, refusal := f.values[i].amount(w.source.Data)
@@ -128,8 +128,8 @@ func (w *work) amounts(f *feed, values []aggregate.Amount) *event.Refusal {
 	return nil
 }
 
-// Redigest computes the digest of a stored payload under today's ignore, for judging whether another
-// digest under the same key is another payload.
+// Redigest computes the digest of a stored payload under today's ignore. It serves to judge whether
+// another digest under the same key means another payload.
 func (p *Pipeline) Redigest(typ, data string) (event.Digest, error) {
 	t, doc, err := p.payload(typ, data)
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *Pipeline) Redigest(typ, data string) (event.Digest, error) {
 	return keys.Digest(typ, doc.Root(), t.ignore), nil
 }
 
-// DigestText is the text that the digest of a stored payload hashes, under today's ignore.
+// DigestText returns the text that the digest of a stored payload hashes, under today's ignore.
 func (p *Pipeline) DigestText(typ, data string) (string, error) {
 	t, doc, err := p.payload(typ, data)
 	if err != nil {

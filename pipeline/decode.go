@@ -11,8 +11,9 @@ import (
 	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
-// decode reads the text of a file into a Spec and notes where everything stands. It reports what is not
-// YAML, unknown and repeated names, missing members and values of the wrong kind; it goes on after each.
+// decode reads the text of a file into a Spec and notes where everything stands. It reports invalid
+// YAML, unknown and repeated names, missing members and values of the wrong kind. It continues
+// after each mistake.
 func decode(text []byte, r *report) Spec {
 	var spec Spec
 	file, fault := yamlfile.Parse(text)
@@ -28,7 +29,7 @@ func decode(text []byte, r *report) Spec {
 	}
 	d := decoder{report: r}
 	if d.otherFormat(file.Root, &spec) {
-		return spec // the compiler says so, and nothing else
+		return spec // the compiler reports this, and nothing else
 	}
 	if file.Second != nil {
 		r.values["---"] = position{Position: file.Second.Position}
@@ -38,15 +39,15 @@ func decode(text []byte, r *report) Spec {
 	return spec
 }
 
-// otherFormat reports whether the file says that it is of another format, which may mean anything by its names. If
-// so, its version alone is decoded.
+// otherFormat reports whether the file says that it has another format. The names of another format
+// may mean anything, so only its version is decoded.
 func (d *decoder) otherFormat(root *yamlfile.Node, spec *Spec) bool {
 	for _, m := range root.Members {
 		if !m.Plain || m.Name != "ingot" {
 			continue
 		}
 		if m.Value == nil || m.Value.Kind != yamlfile.Integer {
-			return false // no version at all: one mistake among the others
+			return false // there is no version: one mistake among others
 		}
 		n, err := strconv.Atoi(m.Value.Text)
 		if err != nil || n == Format {
@@ -66,7 +67,8 @@ var (
 	timeType     = reflect.TypeFor[time.Time]()
 )
 
-// value decodes n into into. Tags are those of the field that holds it; nil for members of a map or list.
+// value decodes n into into. tags are those of the field that holds it. For members of a map or
+// list, tags is nil.
 func (d *decoder) value(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	d.values[p] = position{Position: n.Position}
 	switch n.Kind {
@@ -113,7 +115,7 @@ func nameOf(p place) string {
 	return last
 }
 
-// breaks reports a mistake at p and keeps what would follow from it quiet.
+// breaks reports a mistake at p, and suppresses the mistakes that would follow from it.
 func (d *decoder) breaks(p place, what, instead string) {
 	d.mistake(p, what, instead)
 	d.broken[p] = true
@@ -139,8 +141,8 @@ func kindOf(n *yamlfile.Node) string {
 	return "text"
 }
 
-// pairs lists the members of a mapping, or reports that n is none. Repeated names are reported and left
-// out.
+// pairs lists the members of a mapping. It reports n if it is not a mapping. Repeated names are
+// reported and left out.
 func (d *decoder) pairs(p place, n *yamlfile.Node, instead string) []pair {
 	if n.Kind != yamlfile.Map {
 		d.wrongKind(p, n, "a mapping", instead)
@@ -198,7 +200,7 @@ func (d *decoder) members(p place, n *yamlfile.Node, into reflect.Value) {
 	for i, f := range fields {
 		switch {
 		case seen[names[i]]:
-		case meant[names[i]]: // it is there under a wrong name, which has been said
+		case meant[names[i]]: // it is there under a wrong name, which was reported
 			d.broken[p.in(names[i])] = true
 		case f.Tag.Get("need") == "yes":
 			d.breaks(p.in(names[i]), fmt.Sprintf("%s is missing in %s", names[i], nameOf(p)), absent(f))
@@ -206,7 +208,7 @@ func (d *decoder) members(p place, n *yamlfile.Node, into reflect.Value) {
 	}
 }
 
-// entries decodes a mapping with names of the user's own.
+// entries decodes a mapping whose names the user chooses.
 func (d *decoder) entries(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	into.Set(reflect.MakeMap(into.Type()))
 	for _, m := range d.pairs(p, n, tags.Tag.Get("like")) {

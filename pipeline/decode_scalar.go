@@ -12,7 +12,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// text decodes a string. Numbers and booleans must be quoted: YAML would change their spelling.
+// text decodes a string. Numbers and booleans must be quoted, because YAML would change their
+// spelling.
 func (d *decoder) text(p place, n *yamlfile.Node, into reflect.Value) {
 	switch n.Kind {
 	case yamlfile.Text:
@@ -28,14 +29,14 @@ func (d *decoder) text(p place, n *yamlfile.Node, into reflect.Value) {
 		d.values[p] = pos
 	case yamlfile.Integer, yamlfile.Float, yamlfile.Bool:
 		d.wrongKind(p, n, "text", strconv.Quote(n.Text))
-	case yamlfile.Map: // YAML takes {a} without quotes for a mapping
+	case yamlfile.Map: // YAML reads {a} without quotes as a mapping
 		d.wrongKind(p, n, "text", `it in quotes, as in "{order_id}"`)
 	default:
 		d.wrongKind(p, n, "text", "one text in quotes")
 	}
 }
 
-// textOrList decodes one text, or a list of texts as one text with a line for each.
+// textOrList decodes one text. It decodes a list of texts as one text with a line for each entry.
 func (d *decoder) textOrList(p place, n *yamlfile.Node, into reflect.Value) {
 	if n.Kind != yamlfile.List {
 		d.text(p, n, into)
@@ -55,7 +56,7 @@ func (d *decoder) textOrList(p place, n *yamlfile.Node, into reflect.Value) {
 	into.SetString(strings.Join(lines, "\n"))
 }
 
-// setText refuses empty text: it would mean the same as a member that is not there.
+// setText refuses empty text, which would mean the same as a missing member.
 func (d *decoder) setText(p place, text string, into reflect.Value) {
 	if text == "" {
 		instead := "text, or leave " + nameOf(p) + " out,"
@@ -67,7 +68,7 @@ func (d *decoder) setText(p place, text string, into reflect.Value) {
 	into.SetString(text)
 }
 
-// ownText reports whether n is text, and not a block of lines.
+// ownText reports whether n is text and not a block of lines.
 func ownText(n *yamlfile.Node) bool { return n.Kind == yamlfile.Text && n.Style != yamlfile.Block }
 
 func (d *decoder) duration(p place, n *yamlfile.Node, into reflect.Value) {
@@ -83,7 +84,7 @@ func (d *decoder) duration(p place, n *yamlfile.Node, into reflect.Value) {
 	into.SetInt(int64(v))
 }
 
-// aTime is how a time is written.
+// aTime shows how a time is written.
 const aTime = "2026-03-01T00:00:00Z"
 
 func (d *decoder) time(p place, n *yamlfile.Node, into reflect.Value) {
@@ -102,7 +103,7 @@ func (d *decoder) time(p place, n *yamlfile.Node, into reflect.Value) {
 func (d *decoder) integer(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
 	least, most := limits(tags)
 	if n.Kind == yamlfile.Text && n.Style == yamlfile.Plain && strings.Trim(n.Text, "0123456789") == "" {
-		d.breaks(p, nameOf(p)+" is too large", rangeText(least, most)) // the parser takes it for text
+		d.breaks(p, nameOf(p)+" is too large", rangeText(least, most)) // the parser reads it as text
 		return
 	}
 	if n.Kind != yamlfile.Integer {
@@ -121,7 +122,7 @@ func (d *decoder) integer(p place, n *yamlfile.Node, into reflect.Value, tags *r
 	into.SetInt(v)
 }
 
-// wholeNumber is what to write for a number: the same without its quotes, if it is one.
+// wholeNumber returns what to write for a number: the same number without its quotes, if it is one.
 func wholeNumber(n *yamlfile.Node, least, most int64) string {
 	if ownText(n) {
 		if v, err := strconv.ParseInt(n.Text, 10, 64); err == nil && v >= least && v <= most {
@@ -143,7 +144,7 @@ func limits(f *reflect.StructField) (least, most int64) {
 	return least, most
 }
 
-// unlimited is the largest whole number that every JSON reader keeps exact.
+// unlimited is the largest whole number that every JSON reader keeps exactly.
 const unlimited = 1<<53 - 1
 
 func rangeText(least, most int64) string {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// suggest is the closest of names, or all of them.
+// suggest returns the closest of names. If none is close, it returns all of them.
 func suggest(word string, names []string) string {
 	if best := nearest(word, names); best != "" {
 		return best
@@ -48,7 +48,7 @@ func example(t reflect.Type) string {
 	return ""
 }
 
-// absent is what to write for a member that must be there.
+// absent returns what to write for a member that must be there.
 func absent(f reflect.StructField) string {
 	shape := f.Tag.Get("like")
 	switch f.Name {
@@ -58,7 +58,7 @@ func absent(f reflect.StructField) string {
 		shape = "1"
 	case "Since":
 		shape = "and the epoch that introduces this definition, 1 in a first file,"
-	case "Retain": // of what was before: elsewhere it may be left out
+	case "Retain": // an earlier retain; elsewhere retain may be left out
 		shape = "30d"
 	case "Before":
 		shape = aTime
@@ -70,8 +70,8 @@ func absent(f reflect.StructField) string {
 	return f.Tag.Get("yaml") + ": " + cmp.Or(shape, example(f.Type))
 }
 
-// anEvent is the least that an event type may be.
+// anEvent is the smallest valid event type.
 const anEvent = `{id: "{order_id}", at: "{placed_at}", key: {pk: "ORDER#{order_id}", sk: "ORDER"}}`
 
-// wholeFile is what every file has at least.
+// wholeFile is what every file must have.
 const wholeFile = "ingot: 1, epoch: 1 and events:"

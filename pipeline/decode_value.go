@@ -10,8 +10,8 @@ import (
 
 const aValue = `{sum: total_cents, where: "total_cents > 100"}`
 
-// valueMapping decodes a value that is written as a mapping into the text that means the same: sum PATH where CONDITION.
-// members are one way of computing it, and its condition.
+// valueMapping decodes a value that is written as a mapping. It writes the text that means the
+// same: sum PATH where CONDITION. members are one way of computing the value, and its condition.
 func (d *decoder) valueMapping(p place, n *yamlfile.Node, into reflect.Value, members []string) {
 	d.values[p] = position{Position: n.Position}
 	var op, operand, where string
@@ -47,7 +47,7 @@ func (d *decoder) valueMapping(p place, n *yamlfile.Node, into reflect.Value, me
 	into.SetString(text)
 }
 
-// countMember holds count, which reads no field, to being true.
+// countMember checks that count is true, because count reads no field.
 func (d *decoder) countMember(p place, n *yamlfile.Node) {
 	d.values[p] = position{Position: n.Position}
 	if n.Kind != yamlfile.Bool || strings.ToLower(n.Text) != "true" {

@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// definitionForm is a generation as canonical text, its fields in byte order of their names.
+// definitionForm is a generation as canonical text. Its fields are in byte order of their names.
 type definitionForm struct {
 	By       map[string]string   `json:"by"`
 	From     map[string]fromForm `json:"from"`
@@ -26,8 +26,8 @@ type fromForm struct {
 	Where  string            `json:"where,omitempty"`
 }
 
-// definitionText is the canonical text of a generation: one JSON object without white space, its members
-// in byte order:
+// definitionText returns the canonical text of a generation. It is one JSON object without white
+// space, and its members are in byte order:
 //
 //	by        name -> template, each {…} as {path|fn:arg} without spaces
 //	from      event type -> {"values": name -> expression, "where": condition, if there is one}
@@ -36,8 +36,9 @@ type fromForm struct {
 //	retain    seconds; 0: for ever
 //	window    seconds; 0: no window
 //
-// Layout, comments, member order, quoting and the spelling of numbers and durations in the file do not
-// change it; anything that changes what is counted does. It is stored with the generation's head.
+// Layout, comments, member order, quoting and the spelling of numbers and durations in the file do
+// not change it. Anything that changes what is counted does. The text is stored with the
+// generation's head.
 func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[string]*feed) string {
 	text := definitionForm{
 		By: map[string]string{}, From: map[string]fromForm{}, Name: def.Name, OnExpire: def.OnExpire.String(),
@@ -59,7 +60,7 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic("pipeline: text and numbers that JSON cannot hold: " + err.Error()) // cannot be: strings and integers
+		panic("pipeline: text and numbers that JSON cannot hold: " + err.Error()) // cannot happen: the form holds strings and integers only
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

@@ -49,8 +49,8 @@ func TestDefinitionTextIsStable(t *testing.T) {
 	}
 }
 
-// The check of the secret is golden: it is stored in heads. It is there where totals are grouped by hashes, and of
-// each generation another.
+// The check value of the secret is golden, because it is stored in heads. It exists if totals are
+// grouped by hashes, and each generation has a different one.
 func TestKeyCheck(t *testing.T) {
 	spec := func(since int64, id, by string) Spec {
 		return Spec{Ingot: 1, Epoch: 2, Events: map[string]EventSpec{"order": {ID: id, At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "{id | hmac}"}}}, Type: "order",

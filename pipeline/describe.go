@@ -10,25 +10,28 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Description is what people and tools ask of a pipeline. Storing and counting events needs nothing of it.
+// Description is what people and tools ask of a pipeline. It is not needed to store and count
+// events.
 type Description struct {
-	// Spec is the declaration with one spelling for everything that means the same: templates without blanks,
-	// paths and conditions in their normal form, defaults that are written out.
+	// Spec is the declaration in one normal spelling: templates without blanks, paths and
+	// conditions in their normal form, and all defaults written out.
 	Spec Spec
-	// Reads is what each event type reads of its payload, in the order of its declaration, ignore apart.
+	// Reads lists what each event type reads of its payload, in the order of its declaration. It
+	// leaves out ignore.
 	Reads map[string][]Read
-	// Hashed says for each event type what hmac makes a part of: its "id", its "key", its key in an index by
-	// that name ("GSI1"), or the keys of the totals it moves in an aggregate ("aggregates.merchant_daily").
+	// Hashed says for each event type which parts hmac is used in: its "id", its "key", its key in
+	// an index by that name ("GSI1"), or the keys of the totals that it changes in an aggregate
+	// ("aggregates.merchant_daily").
 	Hashed map[string][]string
-	// Updates is, for each event type, the most totals that one change can touch.
+	// Updates is the largest number of totals that one change can touch, for each event type.
 	Updates map[string]int
-	// Warnings are what is allowed and probably not meant, in the order of the file.
+	// Warnings list what is allowed but probably not meant, in the order of the file.
 	Warnings []Mistake
 
 	p *Pipeline
 }
 
-// Describe tells people and tools about the pipeline.
+// Describe returns what people and tools ask of the pipeline.
 func (p *Pipeline) Describe() *Description {
 	d := &Description{Spec: p.spec(), Reads: map[string][]Read{}, Hashed: map[string][]string{}, Updates: map[string]int{}, Warnings: slices.Clone(p.warnings), p: p}
 	for name, t := range p.types {
@@ -37,7 +40,7 @@ func (p *Pipeline) Describe() *Description {
 	return d
 }
 
-// spec is the declaration in its one spelling.
+// spec returns the declaration in its one normal spelling.
 func (p *Pipeline) spec() Spec {
 	s := Spec{Ingot: Format, Epoch: p.epoch, Type: strings.Join(canonicalTemplates(p.typ), "\n"),
 		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
@@ -97,7 +100,7 @@ func (f *feed) spec() FromSpec {
 	return s
 }
 
-// hashed lists what hmac makes a part of.
+// hashed lists the parts of t that hmac is used in.
 func (t *eventType) hashed() []string {
 	parts := map[string]bool{"id": t.hashes(t.id), "key": t.hashes(t.pk) || t.hashes(t.sk)}
 	for _, i := range t.indexes {
@@ -116,7 +119,8 @@ type Absence struct {
 	Missing string // "field status is missing"
 }
 
-// Absences lists the indexes that item's type declares and item is not in, and for want of what.
+// Absences lists the indexes that item's type declares and that item is not in. It says what is
+// missing for each of them.
 func (d *Description) Absences(item *event.Item) []Absence {
 	t, doc, err := d.p.payload(item.Type, item.Data)
 	if err != nil {
@@ -133,8 +137,9 @@ func (d *Description) Absences(item *event.Item) []Absence {
 	return list
 }
 
-// Revision is what orders the versions of item's key, for people: each value of the list, "missing" where it is; empty
-// under insert. A time is in nanoseconds since 1970.
+// Revision returns, for people, what orders the versions of item's key. It has each value of the
+// list, and "missing" for a value that is missing. It is empty under insert. A time is in
+// nanoseconds since 1970.
 func (d *Description) Revision(item *event.Item) string {
 	t, doc, err := d.p.payload(item.Type, item.Data)
 	if err != nil || item.Revision == nil {

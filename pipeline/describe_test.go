@@ -47,7 +47,8 @@ func TestWhatIsSaidOfAnItem(t *testing.T) {
 	}
 }
 
-// What is described is what was declared: compiled, it is the same pipeline, and its description is the same.
+// A description, compiled, is the same pipeline as the declaration, and it has the same
+// description.
 func TestADescriptionCompilesToItself(t *testing.T) {
 	files := map[string]string{"base": base}
 	for _, name := range []string{"testdata/orders.yaml", "testdata/plain.yaml", "../" + sampleshop.Pipeline} {

@@ -12,9 +12,9 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// This file warns of what is allowed and probably not meant.
+// This file warns of what is allowed but probably not meant.
 
-// settled is all warnings, where one that every event type has stands once.
+// settled returns all warnings. A warning that every event type has appears once.
 func (c *compiler) settled() Mistakes {
 	count := map[string]int{}
 	for _, w := range c.warnings {
@@ -36,7 +36,7 @@ func (c *compiler) settled() Mistakes {
 	return list
 }
 
-// inOrder is the warnings in the order of the file.
+// inOrder returns the warnings in the order of the file.
 func (c *compiler) inOrder() []warning {
 	list := slices.Clone(c.warnings)
 	slices.SortStableFunc(list, func(a, b warning) int {
@@ -48,7 +48,7 @@ func (c *compiler) inOrder() []warning {
 	return list
 }
 
-// kind is the same for warnings that differ in the event type alone.
+// kind returns the same text for warnings that differ only in the event type.
 func (w warning) kind() string {
 	parts := strings.SplitN(string(w.place), placeSeparator, 3)
 	return parts[0] + placeSeparator + strings.Join(parts[min(2, len(parts)):], "") + placeSeparator + w.What + placeSeparator + w.Instead
@@ -69,7 +69,7 @@ func (c *compiler) partitionKey(p place, t *keys.Template) {
 	c.warn(p, "pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second", `pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}",`)
 }
 
-// byOfAnID warns of totals that can count no more than one event each.
+// byOfAnID warns of totals each of which can count at most one event.
 func (c *compiler) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed) {
 	if len(by) == 0 || len(feeds) != 1 {
 		return // several event types can meet in one total
@@ -90,7 +90,8 @@ func (c *compiler) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed
 	c.warn(p, "by has everything in it that id has: each total would be of one event", "by with less in it, such as a customer or a product,")
 }
 
-// manyWindows warns of totals that are many and stay, and of windows that are not the months that were meant.
+// manyWindows warns of totals that are many and are kept. It also warns of windows that are not the
+// months that were meant.
 func (c *compiler) manyWindows(p place, def *aggregate.Definition, feeds map[string]*feed) {
 	switch days := def.Window / lifetime.Day; {
 	case def.Window <= 0 || c.isBroken(p):
@@ -101,7 +102,7 @@ func (c *compiler) manyWindows(p place, def *aggregate.Definition, feeds map[str
 	}
 }
 
-// lastingInstead is what to write where totals are kept for ever: a retain, if the events expire.
+// lastingInstead returns what to write if totals are kept for ever: a retain, if the events expire.
 func (c *compiler) lastingInstead(feeds map[string]*feed) string {
 	var longest time.Duration
 	for _, name := range slices.Sorted(maps.Keys(feeds)) {
@@ -114,10 +115,10 @@ func (c *compiler) lastingInstead(feeds map[string]*feed) string {
 	return "retain: " + lifetime.Format(longest) + " beside it, or window: 1h or longer,"
 }
 
-// sharedKeys warns where items of two event types can have one key. That may be meant: then the first to
-// come wins and the other is a conflict.
+// sharedKeys warns if items of two event types can have the same key. That may be meant. Then the
+// first one to arrive wins, and the other one is a conflict.
 func (c *compiler) sharedKeys() {
-	var groups [][]string // of event types any two of which can share a key
+	var groups [][]string // groups of event types, any two of which can share a key
 	for _, b := range c.p.names {
 		var joined bool
 		for i, group := range groups {
@@ -146,7 +147,7 @@ func (c *compiler) sharedKeys() {
 	}
 }
 
-// shareAKey warns at the second of the event types.
+// shareAKey places the warning at the second of the event types.
 func (c *compiler) shareAKey(names []string) {
 	what := "events of " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 	if len(names) == len(c.p.names) && len(names) > 2 {

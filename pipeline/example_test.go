@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// A file is compiled once, at start. What the hmac function is keyed with comes from the environment, never
+// A file is compiled once, at start. The key of the hmac function comes from the environment, never
 // from the file.
 func ExampleLoad() {
 	p, err := pipeline.Load(os.DirFS("testdata"), "orders.yaml", pipeline.Secret([]byte("from INGOT_PII_KEY")))

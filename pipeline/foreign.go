@@ -11,7 +11,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// This file refuses what people bring along from other languages and what would be read as something else here.
+// This file refuses syntax that people know from other languages and that Ingot would read as
+// something else.
 
 // foreignParts reports the parts of a template that were written for another tool: JSONPath, and ${NAME}. ok is false
 // if there are any.
@@ -40,12 +41,13 @@ func (c *compiler) foreignParts(p place, t *keys.Template) (ok bool) {
 	return ok
 }
 
-// end is where the variable that begins at offset ends.
+// end returns the offset at which the variable that begins at offset ends.
 func end(text string, offset int) int {
 	return offset + strings.IndexByte(text[offset:], '}') + 1
 }
 
-// variableText is the name of the variable with which text begins, as it is written, without its functions.
+// variableText returns the name of the variable with which text begins, as it is written, but
+// without its functions.
 func variableText(text string) string {
 	text = strings.TrimPrefix(text, "{")
 	if i := strings.IndexAny(text, "|}"); i >= 0 {
@@ -54,11 +56,13 @@ func variableText(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// deliveries are attributes that SQS gives to a message each time that it is sent or received. They say nothing about
-// the event, and a pipeline does not see them: @attribute.NAME is an attribute that the producer sets.
+// deliveries lists attributes that SQS gives to a message each time that the message is sent or
+// received. They say nothing about the event, and a pipeline does not see them: @attribute.NAME is
+// an attribute that the producer sets.
 var deliveries = []string{"MessageId", "ReceiptHandle", "SentTimestamp", "ApproximateFirstReceiveTimestamp", "ApproximateReceiveCount", "SequenceNumber"}
 
-// ofTheEvent refuses templates of what makes the event that use what SQS says about one delivery.
+// ofTheEvent refuses a template that determines what the event is but uses what SQS says about one
+// delivery.
 func (c *compiler) ofTheEvent(p place, t *keys.Template, instead string) {
 	if t == nil {
 		return
@@ -72,11 +76,12 @@ func (c *compiler) ofTheEvent(p place, t *keys.Template, instead string) {
 	}
 }
 
-// comparedAsText reports where a condition lets an event count only if the field that a value takes a number from is
-// text, or true or false: no event would ever count.
+// comparedAsText reports a condition that no event can fulfil together with its value. The
+// condition lets an event count only if a field is text, or true or false, but the value takes a
+// number from that field.
 func (c *compiler) comparedAsText(p place, text string, condition *where.Condition, v value) {
 	if v.op == aggregate.Count || v.length {
-		return // it needs no number
+		return // the value needs no number
 	}
 	for _, found := range condition.NoNumbers(v.path) {
 		c.mistakeAt(p, text, found.Offset,
@@ -85,7 +90,7 @@ func (c *compiler) comparedAsText(p place, text string, condition *where.Conditi
 	}
 }
 
-// filledIn refuses ${NAME} in a condition's texts: nothing would ever be equal to it.
+// filledIn refuses ${NAME} in a condition's texts, because no field would ever be equal to it.
 func (c *compiler) filledIn(p place, text string, condition *where.Condition) {
 	for _, t := range condition.Texts() {
 		if strings.Contains(t.Text, "${") {

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// advice is one change of base that is refused or warned of, what is said of it, and the same file with the advice
-// followed.
+// advice is one change of base that is refused or warned of, the message about it, and the same
+// file after the advice was followed.
 type advice struct {
 	name, old, new string
-	want           string   // what is said
-	followed       []string // what stands in place of new when the advice is followed, each way for itself
+	want           string   // the message
+	followed       []string // what stands in place of new after the advice was followed; each entry is one way to follow it
 }
 
-// mistakes of people who write another language.
+// foreignMistakes are mistakes of people who know another language.
 var foreignMistakes = []advice{
 	{"JSONPath in a sum", "sum total", "sum $.total", `p.yaml:26:71: $.total is a JSONPath, and $ would be a field of that name: paths begin at the payload; write sum total instead`, []string{"sum total"}},
 	{"JSONPath of an element", "sum total", `"sum -$[0].total"`, `write sum -[0].total instead`, []string{`"sum -[0].total"`, `'sum ["$"][0].total'`}},
@@ -50,7 +50,7 @@ var foreignMistakes = []advice{
 	{"many types at once", "      placed: {where", "      plac*: {where", `p.yaml:26:7: there is no event type plac*, and * stands for nothing else; write each event type by its whole name, such as moved, instead`, []string{"      placed: {where"}},
 }
 
-// What is refused is said with what to write, and that is accepted.
+// Each refusal says what to write, and that is accepted.
 func TestForeignMistakesAndTheirAdvice(t *testing.T) {
 	for _, c := range foreignMistakes {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,7 +77,8 @@ func change(t *testing.T, old, new string) string {
 	return strings.Replace(base, old, new, 1)
 }
 
-// What looks foreign and is meant: fields with a $ in their names, texts under not, and producers' own attributes.
+// These look foreign, but are meant: fields with a $ in their names, texts under not, and
+// producers' own attributes.
 func TestNotForeign(t *testing.T) {
 	for _, c := range [][2]string{
 		{"{status: status}", "{status: $ref}"},
@@ -114,7 +115,8 @@ var doubtful = []advice{
 	{"a year in hours", "window: 1d", "window: 8760h", `a window of 365d is not a month`, []string{"window: 1d"}},
 }
 
-// What is doubtful is a warning, says what to write, and goes away when that is written.
+// What is doubtful is a warning. The warning says what to write, and goes away when that is
+// written.
 func TestDoubtsAndTheirAdvice(t *testing.T) {
 	for _, c := range doubtful {
 		t.Run(c.name, func(t *testing.T) {
@@ -136,7 +138,8 @@ func TestDoubtsAndTheirAdvice(t *testing.T) {
 	}
 }
 
-// Not doubtful: a total in which two event types meet, four weeks, and a short window that expires.
+// These are not doubtful: a total in which two event types meet, four weeks, and a short window
+// that expires.
 func TestNotDoubtful(t *testing.T) {
 	for _, c := range [][2]string{
 		{"      moved: {values: {parcels: count, weight: sum weight}}", "      moved: {values: {parcels: count}}\n      placed: {values: {parcels: count}}\n    by: {parcel: \"{parcel}\"}"},
@@ -149,7 +152,7 @@ func TestNotDoubtful(t *testing.T) {
 	}
 }
 
-// What is to be said of every event type is said once, where the first of them stands.
+// A warning that holds for every event type appears once, at the first of them.
 func TestOneWarningForAllTypes(t *testing.T) {
 	const head = "ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n"
 	event := func(name, pk, sk string) string {

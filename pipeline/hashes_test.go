@@ -38,7 +38,7 @@ aggregates:
 	}
 }
 
-// A refusal says the type of the event, if it has one that is declared.
+// A refusal names the type of the event, if that type is declared.
 func TestARefusalSaysTheType(t *testing.T) {
 	p := mustLoad(t, base)
 	for body, want := range map[string]string{`{"type":"moved"}`: "moved", `{"type":"x"}`: "", `{}`: "", `{"type":["moved"]}`: ""} {
@@ -49,7 +49,7 @@ func TestARefusalSaysTheType(t *testing.T) {
 		if _, err := p.PlanEvent(opened.Event); refusal(t, err).Type != want {
 			t.Errorf("%s: %q", body, refusal(t, err).Type)
 		}
-		opened.Type = "placed" // an envelope's
+		opened.Type = "placed" // the envelope's type
 		if _, err := p.PlanEvent(opened.Event); refusal(t, err).Type != "placed" {
 			t.Errorf("%s in an envelope: %q", body, refusal(t, err).Type)
 		}

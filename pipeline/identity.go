@@ -30,7 +30,7 @@ func (c *compiler) identity(at place, t *eventType) {
 	}
 }
 
-// String is the revision as the file writes it.
+// String returns the revision as it is written in the file.
 func (r revision) String() string {
 	if r.time {
 		return r.path.String() + " time"
@@ -38,7 +38,7 @@ func (r revision) String() string {
 	return r.path.String() + " number"
 }
 
-// variable is what a part of a template reads, as text: a path, or a derived value with its @.
+// variable returns what a part of a template reads, as text: a path, or a derived value with its @.
 func variable(p keys.Part) string {
 	if p.Derived != "" {
 		return p.Derived
@@ -46,7 +46,7 @@ func variable(p keys.Part) string {
 	return p.Path.String()
 }
 
-// lossless collects the variables that templates show in full, and all of their variables.
+// lossless collects the variables that templates show in full, and also all of their variables.
 func lossless(templates ...*keys.Template) (full, all map[string]bool) {
 	full, all = map[string]bool{}, map[string]bool{}
 	for _, t := range templates {
@@ -63,7 +63,8 @@ func lossless(templates ...*keys.Template) (full, all map[string]bool) {
 	return full, all
 }
 
-// losslessID: an id that drops a part of a field makes one event of two.
+// losslessID refuses an id that drops a part of a field. Two events could then have the same id,
+// and count as one.
 func (c *compiler) losslessID(p place, t *eventType) {
 	full, all := lossless(t.id)
 	if len(all) == 0 {
@@ -77,8 +78,8 @@ func (c *compiler) losslessID(p place, t *eventType) {
 	}
 }
 
-// keyHoldsID: two events with different ids must never have one key. The second would be a conflict, or,
-// with equal payloads, be dropped as a duplicate.
+// keyHoldsID refuses a key that two events with different ids could share. The second event would
+// be a conflict. With an equal payload it would be dropped as a duplicate.
 func (c *compiler) keyHoldsID(at place, t *eventType) {
 	full, all := lossless(t.pk, t.sk)
 	if full["@id"] {
@@ -105,8 +106,9 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 	}
 }
 
-// keyBeyondID: a key that uses more than id does changes when such a field is corrected, and the corrected
-// event becomes a second item. Under mode latest that would leave the old revision standing.
+// keyBeyondID refuses a key that uses more than the id does. Such a key changes when such a field
+// is corrected, and the corrected event becomes a second item. Under mode latest the old revision
+// would stay.
 func (c *compiler) keyBeyondID(at place, t *eventType) {
 	id := t.leaves(variablesOf(t.id, "@id"))
 	key := t.leaves(slices.Concat(variablesOf(t.pk, ""), variablesOf(t.sk, "")))
@@ -122,7 +124,8 @@ func (c *compiler) keyBeyondID(at place, t *eventType) {
 	}
 }
 
-// variablesOf lists what a template reads; without a template it is the one variable otherwise.
+// variablesOf lists what a template reads. If there is no template, it lists the one variable
+// otherwise.
 func variablesOf(t *keys.Template, otherwise string) []string {
 	if t == nil {
 		return []string{otherwise}
@@ -131,7 +134,7 @@ func variablesOf(t *keys.Template, otherwise string) []string {
 	return slices.Collect(maps.Keys(all))
 }
 
-// leaves replaces @id and @at by what they are made of, where the file says so.
+// leaves replaces @id and @at by the variables that they are made of, if the file declares them.
 func (t *eventType) leaves(variables []string) map[string]bool {
 	set := map[string]bool{}
 	for _, v := range variables {
@@ -147,8 +150,9 @@ func (t *eventType) leaves(variables []string) map[string]bool {
 	return set
 }
 
-// mayEqual reports whether two templates can make the same text. Interpolated text never contains #, so
-// the texts are compared between the # signs: by what stands fixed before and after what varies.
+// mayEqual reports whether two templates can make the same text. Interpolated text never contains
+// #, so mayEqual compares the texts between the # signs. It looks at the fixed text before and
+// after the part that varies.
 func mayEqual(a, b *keys.Template) bool {
 	s, t := segments(a), segments(b)
 	if len(s) != len(t) {
@@ -162,7 +166,8 @@ func mayEqual(a, b *keys.Template) bool {
 	return true
 }
 
-// segment is the text between two # signs: fixed before and after what varies, or fixed as a whole.
+// segment is the text between two # signs. It is fixed as a whole, or it is fixed before and after
+// the part that varies.
 type segment struct {
 	before, after string
 	varies        bool

@@ -7,32 +7,38 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Limits of a file that follow from DynamoDB's limits of one request. What is within them is never refused later.
+// These limits of a file follow from DynamoDB's limits of one request. A file within them is never
+// refused later.
 const (
-	// MaxAggregates is how many aggregates one file may declare: a start reads the heads of all of them and the
-	// epoch in one BatchGetItem, and writes them in one transaction, and each takes at most 100 items.
+	// MaxAggregates is how many aggregates one file may declare. A start reads the heads of all of
+	// them and the epoch in one BatchGetItem, and writes them in one transaction. Each of the two
+	// takes at most 100 items.
 	MaxAggregates = 99
-	// MaxValues is how many values one aggregate may have. An update writes all of them, and for each min and max
-	// its condition holds "(attribute_not_exists(#n) OR #n < :v)"; an expression has at most 4 KB and 300 operators.
+	// MaxValues is how many values one aggregate may have. An update writes all of them. For each
+	// min and max its condition holds "(attribute_not_exists(#n) OR #n < :v)". An expression has at
+	// most 4 KB and 300 operators.
 	MaxValues = 50
-	// maxDefinition bounds the canonical text of one definition, in bytes: a first start writes the heads of all
-	// aggregates in one transaction, which holds at most 4 MB.
+	// maxDefinition bounds the canonical text of one definition, in bytes. A first start writes the
+	// heads of all aggregates in one transaction, which holds at most 4 MB.
 	maxDefinition = 32 << 10
-	// maxMemberName bounds the names of values and by members, in bytes: each is an attribute's name, or stands in
-	// the definition.
+	// maxMemberName bounds the names of values and by members, in bytes. Each is the name of an
+	// attribute, or stands in the definition.
 	maxMemberName = 255
-	// maxStatement is how many characters one PartiQL statement may have. Events are put by INSERT statements, which
-	// name every attribute of the item; one that is longer refuses those of up to 24 other events with it.
+	// maxStatement is how many characters one PartiQL statement may have. Events are put by INSERT
+	// statements, which name every attribute of the item. If one statement is longer, up to 24
+	// other events are refused with it.
 	maxStatement = 8192
-	// statementFrame and statementName are what the store's statement takes beside the names: around all of them,
-	// for the longest name that a table can have, and around each.
+	// statementFrame and statementName are what the store's statement takes in addition to the
+	// names. statementFrame is the part around all of them, for the longest name that a table can
+	// have. statementName is the part around each name.
 	statementFrame = len(`INSERT INTO "" VALUE {}`) + 255
 	statementName  = len(`'': ?, `)
-	// stampRoom is what an item leaves free of DynamoDB's 400 KB, in bytes: a touch pass raises its epoch, which can
-	// take 7 bytes more, and an update may have to be smaller by some 20 bytes than a put.
+	// stampRoom is what an item leaves free of DynamoDB's 400 KB, in bytes. A touch pass raises the
+	// item's epoch, which can take 7 bytes more. Also, an update may have to be some 20 bytes
+	// smaller than a put.
 	stampRoom = 32
-	// maxReceiptTotals is how many totals one change may touch under receipts: its receipt and all of them are
-	// written in one transaction, of at most 100 items.
+	// maxReceiptTotals is how many totals one change may touch under receipts. The receipt and all
+	// of these totals are written in one transaction, of at most 100 items.
 	maxReceiptTotals = 99
 )
 
@@ -57,7 +63,7 @@ func (c *compiler) measureDefinition(at place, def *aggregate.Definition) {
 	}
 }
 
-// measureStatement bounds the names of attributes by the statement that puts an item with all of them.
+// measureStatement checks the length of the statement that puts an item with all of its attributes.
 func (c *compiler) measureStatement(at place, t *eventType) {
 	var names []string
 	names = append(names, event.OwnAttributes...)
@@ -80,12 +86,14 @@ func (c *compiler) measureStatement(at place, t *eventType) {
 	}
 }
 
-// FitsReceipts reports, in words for people, the first event type of which one change can touch more totals than
-// a transaction holds beside the change's receipt; nil if there is none. Under marks each total is a write of its
-// own, and there is no such limit.
+// FitsReceipts returns an error, in words for people, about the first event type of which one
+// change can touch more totals than a transaction can hold together with the change's receipt. It
+// returns nil if there is no such type. Under marks each total is written by itself, so there is no
+// such limit.
 //
-// What a person changes by hand in an item under mode insert is not foreseen here: if it moves the item to other
-// totals it can touch twice as many. Such a change, if it does not fit, is refused as a whole, quarantined and flagged.
+// FitsReceipts does not foresee what a person changes by hand in an item under mode insert. If the
+// change moves the item to other totals, it can touch twice as many. If such a change does not fit,
+// it is refused as a whole, quarantined and flagged.
 func (p *Pipeline) FitsReceipts() error {
 	for _, name := range p.names {
 		t := p.types[name]
@@ -101,11 +109,12 @@ func (p *Pipeline) FitsReceipts() error {
 	return nil
 }
 
-// touches is the most totals that one change of an item of the type can touch, what a person does by hand apart.
+// touches returns the largest number of totals that one change of an item of the type can touch. It
+// ignores changes that a person makes by hand.
 //
-// Under insert that is one for each aggregate: an item appears, disappears, or is touched, which leaves its totals
-// the same. Under latest a newer revision replaces the older, and is in another total of the aggregate wherever by or
-// the window uses something that the id does not fix.
+// Under insert this is one total for each aggregate: an item appears, disappears, or is touched,
+// which does not change its totals. Under latest a newer revision replaces the older one. It is in
+// another total of the aggregate if by or the window uses something that the id does not fix.
 func (t *eventType) touches() int {
 	n := len(t.feeds)
 	if !t.latest {
@@ -119,7 +128,8 @@ func (t *eventType) touches() int {
 	return n
 }
 
-// fixesTotal reports whether all revisions of an event are in one total of the feed's aggregate.
+// fixesTotal reports whether all revisions of an event are in the same total of the feed's
+// aggregate.
 func (t *eventType) fixesTotal(f *feed) bool {
 	var used []string
 	for _, template := range f.by {

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lifetime"
 )
 
-// manyAggregates is a file of n aggregates over both types of base.
+// manyAggregates returns a file of n aggregates over both types of base.
 func manyAggregates(n int) string {
 	var b strings.Builder
 	b.WriteString(base[:strings.Index(base, "aggregates:")])
@@ -35,7 +35,8 @@ func TestLimitsOfAFile(t *testing.T) {
 	}
 	long := strings.Repeat("p", 700)
 	named := func(n int) string { return strings.Replace(base, "orders: count", strings.Repeat("o", n)+": count", 1) }
-	// A type with one index has room for 7,765: 30 names of 251 characters take 7,740, and the last one the rest.
+	// A type with one index has room for 7,765 characters. 30 names of 251 characters take 7,740,
+	// and the last name takes the rest.
 	wide := func(last int) string {
 		var list []string
 		for i := range 30 {
@@ -69,7 +70,7 @@ func TestLimitsOfAFile(t *testing.T) {
 	}
 }
 
-// The room that the documents name for attributes is what a type without indexes has.
+// The room that the documents state for attributes is the room of a type without indexes.
 func TestDocumentedRoomForAttributes(t *testing.T) {
 	room := maxStatement - statementFrame + len(", ")
 	for _, name := range event.OwnAttributes {
@@ -81,8 +82,8 @@ func TestDocumentedRoomForAttributes(t *testing.T) {
 	}
 }
 
-// What one change can touch: under insert one total of each aggregate, under latest two wherever a newer revision
-// can be in another total than the older.
+// Under insert, one change touches one total of each aggregate. Under latest it touches two if a
+// newer revision can be in another total than the older one.
 func TestTotalsOfOneChange(t *testing.T) {
 	aggregates := func(n int, of, member string) string {
 		var b strings.Builder
@@ -121,7 +122,8 @@ func TestTotalsOfOneChange(t *testing.T) {
 	}
 }
 
-// The largest item that is planned leaves room for the largest epoch, or a touch pass could not raise its stamp.
+// The largest item that is planned leaves room for the largest epoch. Otherwise a touch pass could
+// not raise its stamp.
 func TestLargestItemTakesTheHighestStamp(t *testing.T) {
 	p := mustLoad(t, base)
 	plan := func(note int) (*event.Item, error) {
@@ -141,7 +143,8 @@ func TestLargestItemTakesTheHighestStamp(t *testing.T) {
 	}
 }
 
-// Durations declared in Go are held to what those of a file are, or their sums would wrap around.
+// Durations declared in Go have the same limits as those of a file. Otherwise their sums could
+// overflow.
 func TestDurationsInGo(t *testing.T) {
 	spec := func(retain, window, keep time.Duration) Spec {
 		return Spec{Ingot: 1, Epoch: 1, Type: "order", Events: map[string]EventSpec{"order": {ID: "{id}", At: "{at}", Key: KeySpec{PK: "O#{id}", SK: "O"}, Retain: retain}},

@@ -134,7 +134,8 @@ func TestAFileOfNothing(t *testing.T) {
 	}
 }
 
-// The mistakes of a first file: what YAML makes of it says little, so it is said what to write.
+// These are the mistakes of a first file. How YAML reads them tells a user little, so the message
+// says what to write.
 func TestFirstMistakes(t *testing.T) {
 	const head = "ingot: 1\nepoch: 1\nevents:\n  a:\n"
 	for text, want := range map[string]string{
@@ -322,7 +323,8 @@ func TestEveryCheck(t *testing.T) {
 	}
 }
 
-// Each mistake says what to write, in Instead or, where a file as a whole cannot be read, in its own words.
+// saysWhatToWrite checks that each mistake says what to write. It is in Instead, or in What if the
+// file as a whole cannot be read.
 func saysWhatToWrite(t *testing.T, name string, list []Mistake) {
 	t.Helper()
 	for _, m := range list {
@@ -332,7 +334,7 @@ func saysWhatToWrite(t *testing.T, name string, list []Mistake) {
 	}
 }
 
-// What a member or a name needs is said in the words that can be written.
+// A message says what a member or a name needs in words that can be written.
 func TestWhatToWrite(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"no version", "ingot: 1\n", "", `ingot is missing in the file; write ingot: 1 instead`},
@@ -362,7 +364,8 @@ func TestWhatToWrite(t *testing.T) {
 	}
 }
 
-// A name that no event type can have is no advice, and what follows from it is not said again.
+// A name that no event type can have is not suggested, and what follows from it is not reported
+// again.
 func TestNoIllegalNameIsSuggested(t *testing.T) {
 	text := strings.Replace(base, "  placed:\n", "  pla#ced:\n", 1)
 	if _, err := loadText(text); err == nil || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "p.yaml:5:3: the name of an event type cannot contain #, % or control characters; write letters, digits, . and - alone, at most 256, such as \"order.placed\", instead") {
@@ -378,7 +381,7 @@ func TestNoIllegalNameIsSuggested(t *testing.T) {
 	}
 }
 
-// Another format may mean anything by the rest of the file: its version is the one mistake.
+// The rest of a file of another format may mean anything, so its version is the only mistake.
 func TestAnotherFormatIsTheOneMistake(t *testing.T) {
 	for _, text := range []string{
 		strings.Replace(base, "ingot: 1", "ingot: 2", 1) + "streams: [a]\nepoch: x\n",
@@ -390,7 +393,7 @@ func TestAnotherFormatIsTheOneMistake(t *testing.T) {
 			t.Errorf("%s\n%v", text, err)
 		}
 	}
-	// No version at all is a mistake among others.
+	// A text that is not a version at all is one mistake among others.
 	for _, version := range []string{"two", "1.5", "[1]"} {
 		if _, err := loadText("ingot: " + version + "\nepoch: 0\n"); err == nil || strings.Count(err.Error(), "\n") < 2 {
 			t.Errorf("ingot: %s: %v", version, err)
@@ -398,7 +401,7 @@ func TestAnotherFormatIsTheOneMistake(t *testing.T) {
 	}
 }
 
-// What is said of a misspelt or wrong member is all that is said of it.
+// A misspelt or wrong member is reported once, and nothing that follows from it is reported.
 func TestNothingFollowsFromAMistake(t *testing.T) {
 	for _, c := range []struct{ old, new string }{
 		{"epoch: 2", "epcoh: 2"},
@@ -424,13 +427,13 @@ func TestNothingFollowsFromAMistake(t *testing.T) {
 			t.Errorf("%s: %v", c.new, err)
 		}
 	}
-	// A member that is there as well is judged.
+	// If the right member is there as well, it is checked.
 	if _, err := loadText(strings.Replace(base, "    retain: 90d", "    retain: 2h\n    retian: 90d", 1)); err == nil || !strings.Contains(err.Error(), "retain is less than 1d") {
 		t.Errorf("%v", err)
 	}
 }
 
-// A path is ignored with everything inside it, and with nothing around it.
+// A path is ignored with everything inside it, but nothing around it is ignored.
 func TestIgnoreReachesInside(t *testing.T) {
 	inside := strings.Replace(strings.Replace(base, "[trace]", "[total]", 1), "sum total,", "sum total.net,", 1)
 	if _, err := loadText(inside); err == nil || !strings.Contains(err.Error(), "revenue uses total.net, which ignore leaves out") {
@@ -439,7 +442,7 @@ func TestIgnoreReachesInside(t *testing.T) {
 	mustLoad(t, strings.Replace(base, "[trace]", "[total.net]", 1))
 }
 
-// What the checks must let pass.
+// The checks must let all of these pass.
 func TestAllowed(t *testing.T) {
 	for _, c := range []struct{ name, old, new string }{
 		{"a shortened id beside the whole one", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "PARCEL#{@id | shard:8}", sk: "{@id}"}`},

@@ -16,7 +16,7 @@ type Mistake struct {
 	Instead      string // what to write instead; may be empty
 }
 
-// String is "file:line:column: what; write … instead".
+// String returns "file:line:column: what; write … instead".
 func (m Mistake) String() string {
 	var b strings.Builder
 	switch {
@@ -34,10 +34,10 @@ func (m Mistake) String() string {
 	return b.String()
 }
 
-// Mistakes is everything wrong with a declaration, in the order of the file.
+// Mistakes lists everything that is wrong with a declaration, in the order of the file.
 type Mistakes []Mistake
 
-// Error has one mistake a line.
+// Error returns one line for each mistake.
 func (ms Mistakes) Error() string {
 	lines := make([]string, len(ms))
 	for i, m := range ms {
@@ -46,7 +46,7 @@ func (ms Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted puts ms in file order and drops repetitions.
+// sorted returns ms in file order, without repetitions.
 func (ms Mistakes) sorted() Mistakes {
 	slices.SortStableFunc(ms, func(a, b Mistake) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),

@@ -14,12 +14,12 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Pipeline is a declaration, checked and compiled.
+// Pipeline is a checked and compiled declaration. [Load] and [New] make one.
 type Pipeline struct {
 	epoch       int64
-	typ         []*keys.Template // the first whose fields are there; none: only an envelope says the type
+	typ         []*keys.Template // the first whose fields are there decides; empty: only an envelope says the type
 	types       map[string]*eventType
-	names       []string                // of types, in byte order
+	names       []string                // names of types, in byte order
 	definitions []*aggregate.Definition // by name
 	indexes     []string                // in the order GSI1 … GSI20
 	usesHMAC    bool
@@ -31,12 +31,12 @@ type Pipeline struct {
 // eventType is one compiled event type.
 type eventType struct {
 	name       string
-	id, at     *keys.Template // nil: the envelope's
+	id, at     *keys.Template // nil: those of the envelope
 	pk, sk     *keys.Template
 	indexes    []index // by name, in byte order
 	attributes []attribute
 	retain     time.Duration // 0: never expires
-	was        []WasSpec     // shorter ones of before, by time
+	was        []WasSpec     // earlier, shorter ones, by time
 	latest     bool
 	revision   []revision // under latest; those after the first break ties
 	ignore     []event.Path
@@ -56,7 +56,7 @@ type attribute struct {
 
 type revision struct {
 	path event.Path
-	time bool // RFC 3339 text, stored as unix nanoseconds; else a number
+	time bool // RFC 3339 text, stored as unix nanoseconds; false: a number
 }
 
 // metaName is a derived value that is kept with the item, because a template uses it.
@@ -71,7 +71,7 @@ type feed struct {
 	by     []*keys.Template // in def.By order
 	where  *where.Condition // nil: every event
 	values []value          // aligned with def.Values
-	fixed  int              // bytes of the total's partition key without the values of by
+	fixed  int              // length in bytes of the total's partition key without the values of by
 }
 
 // Option changes how a declaration is compiled.
@@ -82,25 +82,29 @@ type options struct {
 	checkOnly bool
 }
 
-// Secret is the key of the hmac function, from INGOT_PII_KEY.
+// Secret sets the key of the hmac function, from INGOT_PII_KEY.
 func Secret(key []byte) Option { return func(o *options) { o.secret = slices.Clone(key) } }
 
-// CheckOnly compiles a declaration that uses hmac without its secret: to check and to compare it. Such a
-// Pipeline must not plan events, and is not Ready.
+// CheckOnly allows a declaration that uses hmac to be compiled without its secret. This serves to
+// check and to compare the declaration. Such a Pipeline must not plan events, and its
+// [Pipeline.Ready] returns an error.
 func CheckOnly() Option { return func(o *options) { o.checkOnly = true } }
 
-// ErrNoSecret is returned where a template uses hmac and the secret is empty: keys made with an empty
-// secret could be guessed back to the personal data in them.
+// ErrNoSecret is returned if a template uses hmac and the secret is empty. If keys were made with
+// an empty secret, the personal data in them could be guessed.
 var ErrNoSecret = errors.New("the pipeline uses hmac and its secret is empty: set INGOT_PII_KEY, the same for both functions and for every program that reads or rebuilds totals")
 
-// MinSecret is how many bytes a secret of hmac needs so that keys may be derived from it by labels. A shorter one is
-// weak for plain hmac too, and only allowed there because keys that are stored cannot be made anew.
+// MinSecret is how many bytes a secret of hmac needs so that keys may be derived from it by labels.
+// A shorter one is also weak for plain hmac. There it is allowed only because stored keys cannot be
+// made anew.
 const MinSecret = 16
 
-// ErrShortSecret is returned where a template uses hmac:LABEL and the secret is shorter than MinSecret.
+// ErrShortSecret is returned if a template uses hmac:LABEL and the secret is shorter than
+// [MinSecret].
 var ErrShortSecret = fmt.Errorf("the pipeline uses hmac with a label and its secret has less than %d bytes, which could be guessed: set INGOT_PII_KEY to a longer one, such as the 64 characters that template.yaml generates", MinSecret)
 
-// Load reads and compiles the named file. The error is Mistakes, an *fs.PathError, ErrNoSecret or ErrShortSecret.
+// Load reads and compiles the named file. The error is [Mistakes], an [*fs.PathError],
+// [ErrNoSecret] or [ErrShortSecret].
 func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -111,18 +115,19 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	return compile(&spec, r, opts)
 }
 
-// New compiles a declaration made in Go. The error is Mistakes, ErrNoSecret or ErrShortSecret.
+// New compiles a declaration made in Go. The error is [Mistakes], [ErrNoSecret] or
+// [ErrShortSecret].
 func New(spec Spec, opts ...Option) (*Pipeline, error) {
 	return compile(&spec, newReport(""), opts)
 }
 
-// Epoch is the epoch that items planned by p are stamped with.
+// Epoch returns the epoch that p stamps on the items that it plans.
 func (p *Pipeline) Epoch() int64 { return p.epoch }
 
 // Definitions lists the aggregates by name.
 func (p *Pipeline) Definitions() []*aggregate.Definition { return slices.Clone(p.definitions) }
 
-// Definition is the named aggregate.
+// Definition returns the named aggregate. It returns false if there is none.
 func (p *Pipeline) Definition(name string) (*aggregate.Definition, bool) {
 	i, ok := sort.Find(len(p.definitions), func(i int) int {
 		switch d := p.definitions[i].Name; {
@@ -145,8 +150,8 @@ func (p *Pipeline) Indexes() []string { return slices.Clone(p.indexes) }
 // UsesHMAC reports whether any template needs the secret.
 func (p *Pipeline) UsesHMAC() bool { return p.usesHMAC }
 
-// Ready is ErrNoSecret where p was compiled under CheckOnly and lacks the secret that its templates need; nil where p
-// can plan events and count them.
+// Ready returns nil if p can plan events and count them. It returns [ErrNoSecret] if p was compiled
+// under [CheckOnly] and lacks the secret that its templates need.
 func (p *Pipeline) Ready() error {
 	if p.usesHMAC && len(p.secret) == 0 {
 		return ErrNoSecret

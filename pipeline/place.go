@@ -9,8 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
-// place names a member of the declaration by the path of names that leads to it. Names may contain dots,
-// so the parts are kept apart by a byte that YAML refuses.
+// place names a member of the declaration by the path of names that leads to it. Names may contain
+// dots, so the parts are separated by a byte that YAML refuses.
 type place string
 
 const placeSeparator = "\x1f"
@@ -22,7 +22,7 @@ func (p place) in(name string) place {
 	return p + placeSeparator + place(name)
 }
 
-// parent is the place that p lies in; ok is false for the root.
+// parent returns the place that contains p. ok is false for the root.
 func (p place) parent() (place, bool) {
 	i := strings.LastIndex(string(p), placeSeparator)
 	switch {
@@ -34,14 +34,15 @@ func (p place) parent() (place, bool) {
 	return "", false
 }
 
-// String is for people.
+// String returns the place as people read it.
 func (p place) String() string { return strings.ReplaceAll(string(p), placeSeparator, ".") }
 
 // position is where a member stands in the file. A zero position means that it is not there.
 type position struct {
 	yamlfile.Position
-	// verbatim: the scalar stands in the file as it reads, on one line, so that an offset into the text is
-	// an offset into the line; inset is its quote, which comes before it.
+	// verbatim says that the scalar stands in the file exactly as it reads, on one line. Then an
+	// offset into the text is also an offset into the line. inset is the length of its quote, which
+	// comes before it.
 	verbatim bool
 	inset    int
 }
@@ -51,7 +52,7 @@ type report struct {
 	file     string
 	keys     map[place]position // of member names
 	values   map[place]position
-	broken   map[place]bool // already reported: what follows from it is not said again
+	broken   map[place]bool // already reported, so what follows from it is not reported
 	mistakes Mistakes
 	warnings []warning
 }
@@ -97,12 +98,12 @@ func (r *report) misnamed(p place, what, instead string) {
 	r.mistakes = append(r.mistakes, r.at(p, pos, what, instead))
 }
 
-// warn reports what is allowed and probably not meant.
+// warn reports what is allowed but probably not meant.
 func (r *report) warn(p place, what, instead string) {
 	r.warnings = append(r.warnings, warning{r.at(p, r.position(p), what, instead), p})
 }
 
-// warnNamed is warn about the name of the member at p.
+// warnNamed warns about the name of the member at p.
 func (r *report) warnNamed(p place, what, instead string) {
 	pos, ok := r.keys[p]
 	if !ok {
@@ -115,7 +116,8 @@ func (r *report) at(p place, pos position, what, instead string) Mistake {
 	return Mistake{File: r.file, Line: pos.Line, Column: pos.Column, Where: p.String(), What: what, Instead: instead}
 }
 
-// position is that of the value at p, or of the nearest thing around it that the file has.
+// position returns the position of the value at p. If the file does not have it, position returns
+// that of the nearest thing around it.
 func (r *report) position(p place) position {
 	for {
 		if pos, ok := r.values[p]; ok {
@@ -129,13 +131,13 @@ func (r *report) position(p place) position {
 			return position{}
 		}
 		p = up
-		if pos, ok := r.keys[p]; ok { // a missing member: the name of what should contain it
+		if pos, ok := r.keys[p]; ok { // a missing member: use the name of what should contain it
 			return pos
 		}
 	}
 }
 
-// entries are the texts of a member that may be a list, each with its place.
+// entries yields the texts of a member that may be a list, each with its place.
 func (r *report) entries(p place, text string) iter.Seq2[place, string] {
 	return func(yield func(place, string) bool) {
 		i := 0

@@ -12,8 +12,9 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// Plan turns a message into the item to store. It is a pure function of the message and the pipeline. The
-// error is always an *event.Refusal, with verdict Poison; under CheckOnly, hmac without a secret is Retry.
+// Plan turns a message into the item to store. It is a pure function of the message and the
+// pipeline. The error is always an [*event.Refusal], with verdict Poison. Under [CheckOnly], hmac
+// without a secret is Retry.
 func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
 	opened, err := envelope.Open(m)
 	if err != nil {
@@ -22,9 +23,9 @@ func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
 	return p.PlanEvent(opened.Event)
 }
 
-// PlanEvent turns an event into the item to store: its type, time, digest, id, keys, expiry, and what it
-// will contribute, which is computed now so that nothing is left that the stream could stumble over. The
-// error is Plan's.
+// PlanEvent turns an event into the item to store: its type, time, digest, id, keys and expiry. It
+// also computes what the item will contribute, so that the stream function never meets an item that
+// it cannot count. The error is that of [Pipeline.Plan].
 func (p *Pipeline) PlanEvent(e event.Event) (*event.Item, error) {
 	item, refusal := p.plan(&e)
 	if refusal != nil {
@@ -52,7 +53,7 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	return item, nil
 }
 
-// begin finds e's type.
+// begin finds the type of e and begins the work on it.
 func (p *Pipeline) begin(e *event.Event) (*work, *eventType, *event.Refusal) {
 	root := e.Data.Root()
 	if root.Kind() != event.Object {
@@ -63,8 +64,8 @@ func (p *Pipeline) begin(e *event.Event) (*work, *eventType, *event.Refusal) {
 	return w, t, refusal
 }
 
-// fill works out the item's parts in the order in which templates need them: the time, the digest, the id,
-// the keys.
+// fill computes the item's parts in the order in which templates need them: the time, the digest,
+// the id, the keys.
 func (w *work) fill(t *eventType, e *event.Event, item *event.Item) *event.Refusal {
 	if refusal := w.time(t, e, item); refusal != nil {
 		return refusal
@@ -84,7 +85,8 @@ func (w *work) fill(t *eventType, e *event.Event, item *event.Item) *event.Refus
 	return w.contributions(t)
 }
 
-// typeOf finds the event's type: the envelope's own, else what the file's `type` makes of the payload.
+// typeOf finds the event's type. It is the envelope's own type, or else what the file's `type`
+// makes of the payload.
 func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
 	t, ok := p.types[w.source.Type]
 	if w.source.Type == "" {
@@ -106,7 +108,8 @@ func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
 	return t, nil
 }
 
-// typeText is what the first template of `type` makes whose fields are all there.
+// typeText returns what `type` makes of the payload. Of its templates it uses the first whose
+// fields are all there.
 func (p *Pipeline) typeText(w *work) ([]byte, *event.Refusal) {
 	var missing []string
 	for _, t := range p.typ {
@@ -137,7 +140,7 @@ func (p *Pipeline) unknownType(name string) *event.Refusal {
 // work is the state of planning one event.
 type work struct {
 	source keys.Source
-	text   []byte // what templates make; whatever is kept is copied out
+	text   []byte // what templates make; what is kept is copied out
 	ends   []int  // where the texts in text end
 	room   struct {
 		text [768]byte
@@ -151,7 +154,7 @@ func newWork(source keys.Source) *work {
 	return w
 }
 
-// refuse turns what a template reports into a refusal that says which member it was for.
+// refuse turns what a template reports into a refusal that names the member it was for.
 func refuse(member string, err error) *event.Refusal {
 	var refusal *event.Refusal
 	if errors.As(err, &refusal) {
@@ -190,7 +193,7 @@ func (w *work) time(t *eventType, e *event.Event, item *event.Item) *event.Refus
 	return nil
 }
 
-// roundUp is the first whole second at or after at.
+// roundUp returns the first whole second at or after at.
 func roundUp(at time.Time) int64 {
 	s := at.Unix()
 	if at.Nanosecond() > 0 {
@@ -219,8 +222,8 @@ func (w *work) identity(t *eventType, e *event.Event, item *event.Item) *event.R
 	return nil
 }
 
-// contributions computes what the item will add to every aggregate, and keeps none of it: what cannot be
-// computed is refused now.
+// contributions computes what the item will add to every aggregate, and keeps none of it. It
+// refuses now what cannot be computed.
 func (w *work) contributions(t *eventType) *event.Refusal {
 	for i := range t.feeds {
 		f := &t.feeds[i]
@@ -237,7 +240,7 @@ func (w *work) contributions(t *eventType) *event.Refusal {
 	return nil
 }
 
-// metaOf takes out of the event what templates use and the payload does not have.
+// metaOf takes from the event what templates use and the payload does not have.
 func (t *eventType) metaOf(e *event.Event) map[string]string {
 	var meta map[string]string
 	for _, m := range t.meta {

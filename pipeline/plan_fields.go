@@ -9,7 +9,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// attributes takes out the declared attributes. What is missing, null, an array or an object is left out.
+// attributes takes the declared attributes from the payload. It leaves out a field that is missing,
+// null, an array or an object.
 func (w *work) attributes(t *eventType, item *event.Item) *event.Refusal {
 	if len(t.attributes) == 0 {
 		return nil
@@ -35,8 +36,8 @@ func (w *work) attributes(t *eventType, item *event.Item) *event.Refusal {
 	return nil
 }
 
-// revision reads what orders the versions of a key under mode latest. The first value must be there; of the others, one
-// that is missing ranks below all that are there.
+// revision reads what orders the versions of a key under mode latest. The first value must be
+// there. If one of the others is missing, it ranks below all values that are there.
 func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
 	if !t.latest {
 		return nil
@@ -53,7 +54,7 @@ func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
 	return refusal
 }
 
-// ties are the further values of a revision, as [event.Item] has them.
+// ties returns the further values of a revision, in the form that [event.Item] holds them.
 func (w *work) ties(t *eventType) (string, *event.Refusal) {
 	if len(t.revision) < 2 {
 		return "", nil
@@ -76,7 +77,7 @@ func (w *work) ties(t *eventType) (string, *event.Refusal) {
 	return string(text), nil
 }
 
-// rank is one value of a revision as a number; not ok: it is missing or null.
+// rank returns one value of a revision as a number. ok is false if it is missing or null.
 func (w *work) rank(r revision) (d event.Decimal, ok bool, refusal *event.Refusal) {
 	n := w.source.Data.At(r.path)
 	want := event.Number
@@ -103,8 +104,8 @@ func (w *work) rank(r revision) (d event.Decimal, ok bool, refusal *event.Refusa
 	return d, refusal == nil, refusal
 }
 
-// Ties are what a stored payload of an event type says where revisions are equal, under today's rules; empty where the
-// type's revision is no list. See [event.Item].
+// Ties returns the values of a stored payload that decide between equal revisions, under today's
+// rules. It is empty if the type's revision is not a list. See [event.Item].
 func (p *Pipeline) Ties(typ, data string) (string, error) {
 	t, doc, err := p.payload(typ, data)
 	if err != nil {
@@ -117,7 +118,7 @@ func (p *Pipeline) Ties(typ, data string) (string, error) {
 	return ties, nil
 }
 
-// storable is the number n of the field at path, if DynamoDB can store it.
+// storable returns the number n of the field at path, if DynamoDB can store it.
 func storable(n event.Node, path event.Path) (event.Decimal, *event.Refusal) {
 	d, err := n.Decimal()
 	if err != nil {
@@ -129,7 +130,7 @@ func storable(n event.Node, path event.Path) (event.Decimal, *event.Refusal) {
 	return d, nil
 }
 
-// nanoseconds is at as unix nanoseconds, exactly, for every year from 1970 to 9999.
+// nanoseconds returns at as unix nanoseconds, exactly, for every year from 1970 to 9999.
 func nanoseconds(at time.Time) event.Decimal {
 	const perSecond = 1_000_000_000
 	if s := at.Unix(); s < 9_000_000_000 {
@@ -137,7 +138,7 @@ func nanoseconds(at time.Time) event.Decimal {
 	}
 	d, err := event.ParseDecimal(fmt.Sprintf("%d%09d", at.Unix(), at.Nanosecond()))
 	if err != nil {
-		panic("pipeline: digits that are no number: " + err.Error()) // cannot be: at is after 1970
+		panic("pipeline: digits that are no number: " + err.Error()) // cannot happen: at is after 1970
 	}
 	return d
 }

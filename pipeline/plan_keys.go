@@ -7,8 +7,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// keys computes where the item lives in the table and in its indexes. Where something is missing the item
-// is simply not in that index. All of them are cut out of one string.
+// keys computes where the item stands in the table and in its indexes. If something is missing for
+// an index, the item is not in that index. All keys are substrings of one string.
 func (w *work) keys(t *eventType, item *event.Item) *event.Refusal {
 	w.text, w.ends = w.text[:0], w.ends[:0]
 	if err := w.pair(t.pk, t.sk); err != nil {
@@ -45,7 +45,8 @@ func (w *work) keys(t *eventType, item *event.Item) *event.Refusal {
 	return nil
 }
 
-// pair appends the texts of two templates to w.text and their ends to w.ends, or neither.
+// pair appends the texts of two templates to w.text, and their ends to w.ends. If one of them
+// fails, it appends neither.
 func (w *work) pair(pk, sk *keys.Template) error {
 	text, ends := w.text, w.ends
 	for _, t := range [...]*keys.Template{pk, sk} {
@@ -59,7 +60,7 @@ func (w *work) pair(pk, sk *keys.Template) error {
 	return nil
 }
 
-// pairLength checks the pair that was appended last against the service's limits.
+// pairLength checks the pair that was appended last against the limits of DynamoDB.
 func (w *work) pairLength(member string) *event.Refusal {
 	n := len(w.ends)
 	start := 0

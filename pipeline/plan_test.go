@@ -205,7 +205,7 @@ func TestPlanTakesTheEnvelopesWord(t *testing.T) {
 	}
 }
 
-// The member that says a bare payload's type is a part of the payload, unless it is ignored.
+// The member that says the type of a bare payload is a part of the payload, unless it is ignored.
 func TestOneEventBareAndInAnEnvelope(t *testing.T) {
 	const bare = `{"type":"order.placed","merchant_id":"m","order_id":"o","at":"2099-02-03T04:05:06Z"}`
 	enveloped := `{"specversion":"1.0","id":"1","source":"/s","type":"order.placed","data":` + strings.Replace(bare, `"type":"order.placed",`, "", 1) + `}`
@@ -389,7 +389,7 @@ func TestRedigest(t *testing.T) {
 	}
 }
 
-// seed is the source of a random test: INGOT_SEED, or a fixed one.
+// seed returns the source of a random test: INGOT_SEED, or a fixed one.
 func seed(t *testing.T) *rand.Rand {
 	n := uint64(1)
 	if s := os.Getenv("INGOT_SEED"); s != "" {
@@ -399,7 +399,7 @@ func seed(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(n, 0))
 }
 
-// A message says the same however its members are ordered and its numbers are spelled.
+// A message means the same regardless of the order of its members and the spelling of its numbers.
 func TestPlanDoesNotDependOnSpelling(t *testing.T) {
 	r := seed(t)
 	p := orders(t)
@@ -438,7 +438,8 @@ func TestPlanDoesNotDependOnSpelling(t *testing.T) {
 	}
 }
 
-// Whatever is planned can be counted, and whatever is refused is refused with a verdict.
+// FuzzPlan checks that everything that is planned can be counted, and that every refusal has a
+// verdict.
 func FuzzPlan(f *testing.F) {
 	corpus.Add(f)
 	for _, body := range []string{order, order400, `{}`, `[]`, `{"type":"order.refunded","refund_id":1,"merchant_id":true,"refunded_at":"1970-01-01T00:00:00Z","refund_cents":-0.5}`} {
@@ -483,7 +484,7 @@ func TestWithoutTheSecretNothingIsPlanned(t *testing.T) {
 	}
 }
 
-// A type that nobody declared is quoted, and not cut inside a rune.
+// The name of a type that nobody declared is quoted. It is never cut inside a rune.
 func TestUnknownTypeIsCutAtARune(t *testing.T) {
 	_, err := orders(t).Plan(envelope.Message{Body: `{"type":"xx` + strings.Repeat("日", 50) + `"}`})
 	if want := `"xx` + strings.Repeat("日", 32) + `…"`; !strings.Contains(refusal(t, err).Detail, want) {

@@ -13,16 +13,18 @@ import (
 type Read struct {
 	Path event.Path
 	Use  string // "id", "key.pk", "GSI1.sk", "attribute status", "merchant_daily by merchant", "merchant_daily where"
-	// Kinds are what the use can take; another kind is Poison, or counts as missing where the use does without.
+	// Kinds are what the use accepts. A field of another kind makes the event Poison, or it counts
+	// as missing if the use does not need it.
 	Kinds []event.Kind
 	// Needed reports whether an event without the field is Poison.
 	Needed bool
 }
 
-// Kinds that templates, and attributes, take.
+// scalars are the kinds that templates and attributes accept.
 var scalars = []event.Kind{event.String, event.Number, event.Bool}
 
-// reads lists what an event type reads of its payload, in the order of its declaration, ignore apart.
+// reads lists what an event type reads of its payload, in the order of its declaration. It leaves
+// out ignore.
 func (p *Pipeline) reads(t *eventType) []Read {
 	r := &reader{}
 	for _, t := range p.typ {
@@ -68,7 +70,8 @@ func (r *reader) template(use string, t *keys.Template, needed bool) {
 	}
 }
 
-// feed collects what an aggregate reads. Where there is a condition, it decides which events need the rest.
+// feed collects what an aggregate reads. If there is a condition, it decides which events need the
+// rest.
 func (r *reader) feed(f *feed) {
 	name := f.def.Name
 	for i, t := range f.by {
@@ -88,8 +91,8 @@ func (r *reader) feed(f *feed) {
 	}
 }
 
-// condition collects each path of a condition once, with the kinds that it is compared with; all kinds where it only
-// has to exist.
+// condition collects each path of a condition once, with the kinds that it is compared with. If the
+// path only has to exist, these are all kinds.
 func (r *reader) condition(use string, c *where.Condition) {
 	var seen []event.Path
 	for _, path := range c.Paths() {

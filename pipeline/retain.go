@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// RetainAt is how long an event of time at is kept; 0: for ever. It is the shortest of today's retain and of every
-// earlier one that the event may have been stored under. An item that was stored before `before` can be removed by
-// time to live at any later time, so it does not matter whether it had expired at that moment: an event that was
-// stored under a shorter retain must be refused by that retain for good, or it would be counted a second time.
+// RetainAt returns how long an event of time at is kept. 0 means for ever. It is the shortest of
+// today's retain and all earlier ones that the event may have been stored under. Time to live can
+// remove an item that was stored before `before` at any later time, so it does not matter whether
+// the item had expired at that moment. An event that was stored under a shorter retain must be
+// refused by that retain for good. Otherwise it could be counted a second time.
 func (s EventSpec) RetainAt(at time.Time) time.Duration { return retainAt(s.Retain, s.Was, at) }
 
 func retainAt(today time.Duration, was []WasSpec, at time.Time) time.Duration {
@@ -23,7 +24,7 @@ func retainAt(today time.Duration, was []WasSpec, at time.Time) time.Duration {
 	return shortest
 }
 
-// was compiles the lifetimes of before.
+// was compiles the earlier lifetimes.
 func (c *compiler) was(at place, t *eventType, list []WasSpec) {
 	for i, w := range list {
 		p := at.in(fmt.Sprint(i))

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lifetime"
 )
 
-// kept is a pipeline of one type that keeps its events for so long: "retain: 30d, was: […]", or nothing.
+// kept returns a pipeline of one type with this lifetime: "retain: 30d, was: […]", or nothing.
 func kept(t *testing.T, lifetime string) *Pipeline {
 	t.Helper()
 	return mustLoad(t, keptText(lifetime))
@@ -26,7 +26,7 @@ func keptText(lifetime string) string {
 	return text
 }
 
-// expiryOf is when the file lets an event of time at expire; zero: never.
+// expiryOf returns when the file lets an event of time at expire. The zero time means never.
 func expiryOf(t *testing.T, p *Pipeline, at time.Time) time.Time {
 	t.Helper()
 	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"n":1,"t":%q}`, at.Format(time.RFC3339Nano))})

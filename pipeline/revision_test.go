@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 )
 
-// revised is a file of one type under mode latest with this revision.
+// revised returns a file of one type under mode latest with this revision.
 func revised(revision string) string {
 	return "ingot: 1\nepoch: 1\ntype: a\nevents:\n  a:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"{n}\", sk: \"-\"}\n    mode: latest\n    ignore: [trace]\n    revision: " + revision + "\n"
 }

@@ -5,9 +5,10 @@ import "time"
 // Format is the version of the file format that this build reads.
 const Format = 1
 
-// Spec is pipeline.yaml as Go values: what the file says, nothing resolved. The tags are the file's names; the JSON Schema
-// for editors is generated from them and from the comments. Durations are written in the file as s, m, h, d or w: 90d. A
-// text that may be a list in the file holds one entry in each line.
+// Spec is pipeline.yaml as Go values. It holds what the file says, before anything is resolved. The
+// tags are the names in the file. The JSON Schema for editors is generated from the tags and from
+// the comments of the fields. Durations are written in the file as s, m, h, d or w: 90d. If the
+// file may have a list instead of a text, the text here holds one entry in each line.
 type Spec struct {
 	// Version of the file format: 1.
 	Ingot int `yaml:"ingot" need:"yes"`
@@ -51,8 +52,9 @@ type EventSpec struct {
 	Schema any `yaml:"schema"`
 }
 
-// WasSpec is a retain that was in force before: an event whose own time is before Before expires after Retain at the
-// latest, since an item of it may have been stored, counted and removed under that lifetime.
+// WasSpec is a retain that was in force earlier. An event whose own time is before Before expires
+// after Retain at the latest, because its item may have been stored, counted and removed under that
+// lifetime.
 type WasSpec struct {
 	// A shorter retain of before; at least 1d.
 	Retain time.Duration `yaml:"retain" need:"yes"`

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 )
 
-// goBase is base as Go values.
+// goBase returns base as Go values.
 func goBase() Spec {
 	return Spec{
 		Ingot: 1, Epoch: 2, Type: "{type}",

@@ -6,9 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// nearest is the name among known that word was most likely meant to be, or "" if none is close: one letter of it
-// differs, or at most a third of them, small and capital letters being the same; or else only one is akin to it.
-// (median is no misspelled min.)
+// nearest returns the name among known that word was most likely meant to be, or "" if none is
+// close. A name is close if one letter differs, or at most a third of the letters. Small and
+// capital letters are the same. If no name is close in this way, nearest returns the only name that
+// is akin to word. (median is not a misspelled min.)
 func nearest(word string, known []string) string {
 	best, least := "", max(1, utf8.RuneCountInString(word)/3)+1
 	for _, k := range known {
@@ -31,8 +32,9 @@ func nearest(word string, known []string) string {
 	return best
 }
 
-// akin reports whether two words begin with the same three letters, and the rest of the shorter is found in the
-// longer in its order, but for one letter at most: attr and attributes, retention and retain.
+// akin reports whether two words begin with the same three letters, and the longer word contains
+// the rest of the shorter one in the same order, except for at most one letter. Examples are attr
+// and attributes, retention and retain.
 func akin(a, b string) bool {
 	short, long := []rune(a), []rune(b)
 	if len(short) > len(long) {
@@ -52,7 +54,8 @@ func akin(a, b string) bool {
 	return missed <= min(1, len(short)-3)
 }
 
-// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b.
+// distance counts the changes that turn a into b: insertions, deletions, replacements and swaps of
+// neighbours.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	var before []int

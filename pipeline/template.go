@@ -6,8 +6,8 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// canonicalTemplate is a template in its one canonical spelling: {path|fn:arg} without spaces. It is empty
-// for nil.
+// canonicalTemplate returns a template in its one canonical spelling: {path|fn:arg} without spaces.
+// It is empty for nil.
 func canonicalTemplate(t *keys.Template) string {
 	if t == nil {
 		return ""
@@ -40,8 +40,8 @@ func canonicalTemplates(list []*keys.Template) []string {
 	return texts
 }
 
-// canMake reports whether t can make the text name, which contains no # and no %. Each variable stands for one sign or
-// more.
+// canMake reports whether t can make the text name, which contains no # and no %. Each variable
+// stands for one character or more.
 func canMake(t *keys.Template, name string) bool {
 	ends := map[int]bool{0: true} // how much of name the parts so far can make
 	for _, part := range t.Parts() {
@@ -62,7 +62,8 @@ func canMake(t *keys.Template, name string) bool {
 	return ends[len(name)]
 }
 
-// keepsCase reports whether text can come out of a variable's functions: not a capital letter out of lower.
+// keepsCase reports whether a variable's functions can return text. After lower, text cannot have a
+// capital letter.
 func keepsCase(p keys.Part, text string) bool {
 	for _, f := range p.Funcs {
 		if f.Name == "lower" && text != strings.ToLower(text) || f.Name == "upper" && text != strings.ToUpper(text) {

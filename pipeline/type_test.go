@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 )
 
-// typed is a file with these event types and this type.
+// typed returns a file with these event types and this type.
 func typed(typ string, names ...string) string {
 	text := "ingot: 1\nepoch: 1\ntype: " + typ + "\nevents:\n"
 	for _, name := range names {
@@ -16,7 +16,7 @@ func typed(typ string, names ...string) string {
 	return text
 }
 
-// GitHub's webhooks name the event in a header and the action in the payload, and some have no action.
+// GitHub's webhooks put the event in a header and the action in the payload. Some have no action.
 func TestTypeFromSeveralFields(t *testing.T) {
 	p := mustLoad(t, typed(`["{@attribute.event}.{action}", "{@attribute.event}", "{kind}{suffix}", unknown]`, "issues.opened", "push", "AB", "unknown"))
 	for body, want := range map[string]string{
@@ -56,7 +56,8 @@ func TestTypeFromSeveralFields(t *testing.T) {
 	}
 }
 
-// What is compared with the declared names needs no # between its variables; and what a message says is accepted.
+// The result of `type` is compared with the declared names, so its variables need no # between
+// them. It is also accepted if a message says its type.
 func TestTypeNeedsNoSeparators(t *testing.T) {
 	for _, typ := range []string{`"{event}.{action}"`, `"{event}{action}"`, `"{a}-{b}{c}"`} {
 		mustLoad(t, typed(typ, "issues.opened", "x-yz"))

@@ -10,15 +10,16 @@ import (
 	"github.com/ingot-events/ingot/internal/where"
 )
 
-// value is a compiled value expression: what one event type supplies to one value of an aggregate.
+// value is a compiled value expression. It is what one event type supplies to one value of an
+// aggregate.
 type value struct {
 	set      bool // false: this event type does not supply the value
 	op       aggregate.Op
-	path     event.Path       // not for count
-	negative bool             // sum alone
-	length   bool             // how many elements the array at path has, not the number at path
-	optional bool             // where the field is missing or null the event supplies nothing
-	where    *where.Condition // the event supplies nothing unless it holds
+	path     event.Path       // unused by count
+	negative bool             // for sum alone
+	length   bool             // the number of elements of the array at path, not the number at path
+	optional bool             // if the field is missing or null, the event supplies nothing
+	where    *where.Condition // unless this holds, the event supplies nothing
 }
 
 var ops = map[string]aggregate.Op{
@@ -27,8 +28,8 @@ var ops = map[string]aggregate.Op{
 
 const valueForms = "count, sum PATH, sum -PATH, min PATH or max PATH"
 
-// parseValue reads an expression: count, sum PATH, sum -PATH, min PATH or max PATH. In place of a PATH may stand PATH? or
-// length PATH. At the end may stand where and a condition.
+// parseValue reads an expression: count, sum PATH, sum -PATH, min PATH or max PATH. PATH? or length
+// PATH may stand in place of PATH. The word where and a condition may stand at the end.
 func parseValue(text string) (value, *where.Mistake) {
 	text = strings.TrimRight(text, " \n")
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -54,8 +55,9 @@ func parseValue(text string) (value, *where.Mistake) {
 	return v, v.read(text, word, operand)
 }
 
-// cutWhere takes an expression apart: what stands after its first word, and its own condition, which begins after the
-// word where. A field may be called where, too: then nothing stands before it.
+// cutWhere splits an expression into what stands after its first word and its own condition. The
+// condition begins after the word where. A field may also be called where; then nothing stands
+// before that word.
 func cutWhere(text string) (operand, condition string, has bool) {
 	trimmed := strings.TrimLeft(text, " ")
 	word, _, _ := strings.Cut(trimmed, " ")
@@ -73,7 +75,7 @@ func cutWhere(text string) (operand, condition string, has bool) {
 	return strings.TrimSpace(text[begin:]), "", false
 }
 
-// read compiles what a value reads, the operand of the word op in text.
+// read compiles what a value reads: the operand of the word op in text.
 func (v *value) read(text, op, operand string) *where.Mistake {
 	if after, ok := strings.CutPrefix(operand, "-"); ok {
 		if v.op != aggregate.Sum {
@@ -103,7 +105,7 @@ func (v *value) read(text, op, operand string) *where.Mistake {
 	return nil
 }
 
-// notAValue says what to write for a text that begins with no operation.
+// notAValue says what to write for a text that does not begin with an operation.
 func notAValue(text, word, rest string) *where.Mistake {
 	if average := strings.ToLower(word); average == "avg" || average == "average" || average == "mean" {
 		return averageError(rest)
@@ -114,7 +116,8 @@ func notAValue(text, word, rest string) *where.Mistake {
 	return &where.Mistake{What: fmt.Sprintf("%q is not a way to compute a value", text), Instead: valueForms}
 }
 
-// averageError says how to get an average: two of them cannot be added up, but what they are made of can.
+// averageError says how to get an average. Two averages cannot be added up, but their sums and
+// counts can.
 func averageError(path string) *where.Mistake {
 	if _, bad := where.Path(path); bad != nil {
 		path = "PATH"
@@ -122,7 +125,7 @@ func averageError(path string) *where.Mistake {
 	return &where.Mistake{What: "an average is not kept, since two averages make no third", Instead: "sum " + path + ", with a count in a value of its own, and divide when you read,"}
 }
 
-// String is the expression in its one canonical spelling.
+// String returns the expression in its one canonical spelling.
 func (v value) String() string {
 	text := v.op.String()
 	if v.op != aggregate.Count {
@@ -134,7 +137,7 @@ func (v value) String() string {
 	return text
 }
 
-// operand is what the value reads.
+// operand returns what the value reads.
 func (v value) operand() string {
 	text := v.path.String()
 	if v.length {
@@ -149,8 +152,9 @@ func (v value) operand() string {
 	return text
 }
 
-// amount computes the value for one payload. A sum takes at most 10^18 with at most 9 decimals, so that ten
-// billion of them fit DynamoDB's 38 digits; min and max take whatever DynamoDB can store.
+// amount computes the value for one payload. A sum accepts at most 10^18 with at most 9 decimals,
+// so that ten billion of them fit into DynamoDB's 38 digits. min and max accept everything that
+// DynamoDB can store.
 func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	if !v.set || !v.where.Holds(root) {
 		return aggregate.Amount{}, nil
@@ -176,7 +180,7 @@ func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	return aggregate.Amount{Set: true, Number: d}, nil
 }
 
-// number is what the value takes out of the field, which is there.
+// number returns what the value takes from the field, which is there.
 func (v value) number(n event.Node) (event.Decimal, *event.Refusal) {
 	want, kind := "a number", event.Number
 	if v.length {
@@ -202,7 +206,7 @@ func (v value) number(n event.Node) (event.Decimal, *event.Refusal) {
 	return d, nil
 }
 
-// reservedValues are names that the total's own attributes have.
+// reservedValues are names of the total's own attributes.
 var reservedValues = []string{"n", "fp", "fpx", "flag"}
 
 func isReservedValue(name string) bool { return slices.Contains(reservedValues, name) }

@@ -47,12 +47,12 @@ func TestValuesHaveOneSpelling(t *testing.T) {
 	}
 }
 
-// valued is a file with these values, as the file writes them, over orders.
+// valued returns a file with these values over orders, written as in the file.
 func valued(values string) string {
 	return "ingot: 1\nepoch: 1\ntype: order\nevents:\n  order: {id: \"{n}\", at: \"{t}\", key: {pk: \"{n}\", sk: \"-\"}, ignore: [trace]}\naggregates:\n  all:\n    since: 1\n    from:\n      order:\n        values:\n          " + values + "\n"
 }
 
-// A value may be written as a mapping, which means the same as the text.
+// A value may be written as a mapping. It means the same as the text.
 func TestValuesAsMappings(t *testing.T) {
 	for mapping, text := range map[string]string{
 		`paid: {count: true, where: "status in (\"a\", \"b\")"}`: `paid: count where status in ("a", "b")`,
@@ -96,7 +96,7 @@ func TestMistakesInValues(t *testing.T) {
 	}
 }
 
-// What a value supplies, against a plain reading of the payload with the standard library.
+// The values are compared with a plain reading of the payload by the standard library.
 func TestValuesAgainstAPlainReading(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv("INGOT_SEED"); s != "" {
@@ -170,7 +170,8 @@ func (e plainValue) String() string {
 	return text
 }
 
-// of is what the expression supplies, nil if nothing; broken: the payload is Poison.
+// of returns what the expression supplies, or nil for nothing. broken means that the payload is
+// Poison.
 func (e plainValue) of(t *testing.T, body string) (number *big.Rat, broken bool) {
 	var payload map[string]any
 	d := json.NewDecoder(strings.NewReader(body))
@@ -210,7 +211,8 @@ func (e plainValue) of(t *testing.T, body string) (number *big.Rat, broken bool)
 	return number, false
 }
 
-// An event that supplies none of the values is counted all the same: its total knows it by number and fingerprint.
+// An event that supplies none of the values is counted as well: it is in its total's number and
+// fingerprint.
 func TestAnEventThatSuppliesNothing(t *testing.T) {
 	p := mustLoad(t, valued("tips: sum tip?\n          paid: count where status = 'paid'\n          items: sum length lines?"))
 	for body, want := range map[string]string{

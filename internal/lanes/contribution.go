@@ -10,26 +10,28 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Contribute completes a contribution of item: its window and its fingerprint term.
+// Contribute completes a contribution of item with its window and its fingerprint term.
 func Contribute(d *aggregate.Definition, item *event.Item, by []string, values []aggregate.Amount) aggregate.Contribution {
 	return aggregate.Contribution{Def: d, By: by, Window: WindowStart(d, item.At), Values: values, Term: term(d, item.Key, values)}
 }
 
-// same reports whether two contributions are equal: the change between them does not touch the aggregate.
+// same reports whether two contributions are equal. Then the change between them does not touch the
+// aggregate.
 func same(c, other *aggregate.Contribution) bool {
 	return c.Term == other.Term && sameTotal(c, other) && slices.EqualFunc(c.Values, other.Values, func(a, b aggregate.Amount) bool {
 		return a.Set == b.Set && a.Number.Cmp(b.Number) == 0
 	})
 }
 
-// sameTotal reports whether two contributions go to one total, buckets aside.
+// sameTotal reports whether two contributions go to the same total. It ignores buckets.
 func sameTotal(c, other *aggregate.Contribution) bool {
 	return c.Def == other.Def && c.Window == other.Window && slices.Equal(c.By, other.By)
 }
 
-// term is the first 8 bytes of SHA-256, big-endian, shifted right by 2, of PK, SK, then each supplied
-// value's name (byte order) with its decimal text, every part preceded by its 4-byte length. 62 bits, so
-// that ten billion terms fit DynamoDB's 38 digits.
+// term returns the first 8 bytes of SHA-256, big-endian, shifted right by 2. The hash is over PK,
+// SK, and then each supplied value's name (in byte order) with its decimal text. Every part is
+// preceded by its 4-byte length. A term has 62 bits, so that ten billion terms fit into DynamoDB's
+// 38 digits.
 func term(d *aggregate.Definition, key event.Key, values []aggregate.Amount) int64 {
 	text := make([]byte, 0, 160)
 	text = appendPart(appendPart(text, key.PK), key.SK)
@@ -42,13 +44,14 @@ func term(d *aggregate.Definition, key event.Key, values []aggregate.Amount) int
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 2)
 }
 
-// appendPart appends s preceded by its length, so that no two lists of parts make the same bytes.
+// appendPart appends s preceded by its length, so that different lists of parts never make the same
+// bytes.
 func appendPart(dst []byte, s string) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(s)))
 	return append(dst, s...)
 }
 
-// Digest is the lower-case hex SHA-256 of a definition's text.
+// Digest returns the lower-case hex SHA-256 of a definition's text.
 func Digest(d *aggregate.Definition) string {
 	sum := sha256.Sum256([]byte(d.Text))
 	return hex.EncodeToString(sum[:])

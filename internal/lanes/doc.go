@@ -1,6 +1,8 @@
-// Package lanes is the arithmetic that counts changes into aggregate items exactly once: where the items live ([Key]),
-// what a batch of one stream shard does to each of them ([Batch], [Update], folded into a [Delta]), and which lane and
-// mark ([LaneID], [Mark]) prove that it was counted.
+// Package lanes is the arithmetic that counts changes into aggregate items exactly once. [Key] says
+// where the items are stored. A [Batch] says what the changes of one stream shard do to each item:
+// it has an [Update] for each, which folds into a [Delta]. [LaneID] and [Mark] name the lane and
+// the mark that prove that a change was counted.
 //
-// It is pure: no clock, no I/O, no AWS. The store turns a Delta into one conditional write.
+// The package is pure: it has no clock, no I/O and no AWS. The store turns a Delta into one
+// conditional write.
 package lanes

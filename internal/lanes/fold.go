@@ -15,12 +15,12 @@ type Step struct {
 	Created  time.Time
 	Plus     *aggregate.Contribution // what the new image contributes; nil if nothing
 	Minus    *aggregate.Contribution // what the old image contributed; nil if nothing
-	// Closes: the item has expired under Keep. Minus's values, n and fp stand; its term moves into
-	// the expired part fpx.
+	// Closes says that the item has expired under Keep. The values and n of Minus stay, and so does
+	// fp. Its term moves into the expired part fpx.
 	Closes bool
 }
 
-// Update is what one batch does to one aggregate item: its steps in ascending sequence.
+// Update is what one batch does to one aggregate item. Its steps are in ascending sequence.
 type Update struct {
 	Key       event.Key
 	Def       *aggregate.Definition
@@ -28,19 +28,19 @@ type Update struct {
 	Steps     []Step
 }
 
-// Delta is a fold of steps: what one conditional write adds.
+// Delta is a fold of steps. It is what one conditional write adds.
 type Delta struct {
 	N      int64
 	FP     event.Decimal
 	FPX    event.Decimal
 	Values []aggregate.Amount // aligned with Def.Values; additive ones are added, extremes are candidates
-	// Flag is set when a subtraction met a min or max, which only verify can mend.
+	// Flag is set if a subtraction met a min or max. Only verify can repair that.
 	Flag  string
 	First event.Sequence // of the first step
 	Last  Mark           // of the last step
 }
 
-// Fold adds up the steps. The result does not depend on their order, First and Last apart.
+// Fold adds up the steps. The result does not depend on their order, except for First and Last.
 func (u *Update) Fold() Delta {
 	d := Delta{Values: make([]aggregate.Amount, len(u.Def.Values))}
 	if len(u.Steps) == 0 {
@@ -90,7 +90,8 @@ func (d *Delta) subtract(def *aggregate.Definition, c *aggregate.Contribution) {
 	}
 }
 
-// Merge folds b into a, two amounts of one value: counts and sums add, and of extremes the further one stays.
+// Merge folds b into a. They are two amounts of one value. Counts and sums add up; of two extremes
+// the further one stays.
 func Merge(o aggregate.Op, a, b aggregate.Amount) aggregate.Amount {
 	switch {
 	case !b.Set:
@@ -105,7 +106,7 @@ func Merge(o aggregate.Op, a, b aggregate.Amount) aggregate.Amount {
 	return b
 }
 
-// Drop removes the steps that mark covers and reports how many those were.
+// Drop removes the steps that mark covers, and returns how many it removed.
 func (u *Update) Drop(mark Mark) int {
 	n := 0
 	for n < len(u.Steps) && mark.Covers(u.Steps[n].Sequence) {

@@ -9,8 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// FuzzKey reads the keys and marks of aggregate items, whoever wrote them: what is understood is written again to
-// the letter, so that no total has two keys.
+// FuzzKey reads arbitrary keys and marks of aggregate items. If they are understood, they are
+// written again exactly as they were, so that no total has two keys.
 func FuzzKey(f *testing.F) {
 	corpus.Add(f)
 	f.Add("A#merchant_daily#1#3#m%23 1", "2018-02-01T00:00:00Z", []byte{})

@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Key is where one aggregate item lives: PK is A#<name>#<since>#<bucket> and #<value> for each By name,
-// SK is the window. The values are escaped already, so a # always separates.
+// Key returns where one aggregate item is stored. PK is A#<name>#<since>#<bucket> and #<value> for
+// each By name. SK is the window. The values are already escaped, so a # always separates.
 func Key(d *aggregate.Definition, bucket int, by []string, start int64) event.Key {
 	var pk strings.Builder
 	pk.Grow(64)
@@ -26,10 +26,10 @@ func Key(d *aggregate.Definition, bucket int, by []string, start int64) event.Ke
 	return event.Key{PK: pk.String(), SK: WindowText(start)}
 }
 
-// ID is what identifies a generation: <name>#<since>.
+// ID returns what identifies a generation: <name>#<since>.
 func ID(d *aggregate.Definition) string { return d.Name + "#" + strconv.FormatInt(d.Since, 10) }
 
-// ParseID reads what ID writes; of the definition only Name and Since are set.
+// ParseID reads what [ID] writes. It sets only Name and Since of the definition.
 func ParseID(id string) (*aggregate.Definition, bool) {
 	name, since, _ := strings.Cut(id, "#")
 	n, err := strconv.ParseInt(since, 10, 64)
@@ -37,25 +37,28 @@ func ParseID(id string) (*aggregate.Definition, bool) {
 	return d, err == nil && ID(d) == id
 }
 
-// HeadKey is where the head of a generation is stored.
+// HeadKey returns where the head of a generation is stored.
 func HeadKey(d *aggregate.Definition) event.Key { return event.Key{PK: "G#" + ID(d), SK: "-"} }
 
-// PassShards is how many small items each generation has that say whether its head has to be told of what is behind.
+// PassShards is how many small items each generation has. They say whether its head must be told of
+// what is behind.
 const PassShards = 8
 
-// PassKey is where one of them lives; shard is below PassShards.
+// PassKey returns where one of these small items is stored. shard is below [PassShards].
 func PassKey(d *aggregate.Definition, shard int) event.Key {
 	return event.Key{PK: "B#" + ID(d) + "#" + strconv.Itoa(shard), SK: "-"}
 }
 
-// EpochKey is where the highest epoch that a streams handler has started with is kept, and its generations.
+// EpochKey is where the highest epoch is stored that a streams handler has started with, and its
+// generations.
 var EpochKey = event.Key{PK: "E#", SK: "-"}
 
-// SecretKey is where the check value of the secret of hmac is kept, under which the keys of events were made.
+// SecretKey is where the check value of the secret of hmac is stored: the secret under which the
+// keys of events were made.
 var SecretKey = event.Key{PK: "K#", SK: "-"}
 
-// ParseKey takes an aggregate item's key apart; ok is false for keys of heads, receipts and foreign items, among
-// which are those that spell a number otherwise than Key does.
+// ParseKey splits the key of an aggregate item. ok is false for keys of heads, receipts and foreign
+// items. A key that spells a number differently than [Key] does is foreign.
 func ParseKey(key event.Key) (a aggregate.Address, ok bool) {
 	parts := strings.Split(key.PK, "#")
 	if len(parts) < 4 || parts[0] != "A" {

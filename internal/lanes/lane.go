@@ -11,43 +11,44 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// LaneID is the short name of a lane inside aggregate items: the first 12 bytes of SHA-256(stream ARN, 0,
-// shard id). 96 bits, because a collision would be a silent drop.
+// LaneID is the short name of a lane inside aggregate items. It is the first 12 bytes of
+// SHA-256(stream ARN, 0, shard id). It has 96 bits because a collision would silently drop changes.
 type LaneID [12]byte
 
-// LaneIDOf names a lane.
+// LaneIDOf returns the short name of a lane.
 func LaneIDOf(lane event.Lane) LaneID {
 	sum := sha256.Sum256([]byte(lane.StreamARN + "\x00" + lane.ShardID))
 	return LaneID(sum[:12])
 }
 
-// String is unpadded base64url, 16 characters.
+// String returns unpadded base64url of 16 characters.
 func (l LaneID) String() string { return base64.RawURLEncoding.EncodeToString(l[:]) }
 
-// MarkAttribute is the attribute of an aggregate item that holds the lane's mark.
+// MarkAttribute returns the name of the attribute of an aggregate item that holds the lane's mark.
 func (l LaneID) MarkAttribute() string { return MarkPrefix + l.String() }
 
 // MarkPrefix begins the name of every mark's attribute.
 const MarkPrefix = "m:"
 
-// Bucket is the write shard, below spread, that the lane's changes go to under marks: all changes of a lane
-// go to one bucket, so that its mark there covers them.
+// Bucket returns the write shard, below spread, that the lane's changes go to under marks. All
+// changes of a lane go to one bucket, so that its mark there covers them.
 func (l LaneID) Bucket(spread int) int {
 	return int(binary.BigEndian.Uint64(l[:8]) % uint64(spread))
 }
 
-// ItemBucket is the write shard, below spread, of an item's changes under receipts: the first 8 bytes of
-// SHA-256 of PK and SK, each preceded by its 4-byte length.
+// ItemBucket returns the write shard, below spread, of an item's changes under receipts. It is
+// computed from the first 8 bytes of SHA-256 of PK and SK, each preceded by its 4-byte length.
 func ItemBucket(key event.Key, spread int) int {
 	sum := sha256.Sum256(appendPart(appendPart(nil, key.PK), key.SK))
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(spread))
 }
 
-// Mark is the high-water mark of a lane in one aggregate item: the last sequence number folded in, as a
-// 17-byte big-endian integer, then the record's creation second as 4 bytes. Byte order is number order.
+// Mark is the high-water mark of a lane in one aggregate item. It holds the last sequence number
+// that was folded in, as a 17-byte big-endian integer, and then the record's creation second as 4
+// bytes. Byte order is number order.
 type Mark [event.SequenceBytes + 4]byte
 
-// MarkAt is the mark of a record.
+// MarkAt returns the mark of a record.
 func MarkAt(sequence event.Sequence, created time.Time) Mark {
 	var m Mark
 	number := sequence.Bytes()
@@ -70,27 +71,29 @@ func (m Mark) Covers(sequence event.Sequence) bool {
 	return string(number[:]) <= string(m[:event.SequenceBytes])
 }
 
-// Created is the creation second of the record the mark stands at.
+// Created returns the creation second of the record that the mark stands at.
 func (m Mark) Created() time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint32(m[event.SequenceBytes:])), 0).UTC()
 }
 
-// PruneAfter is how long a mark outlives the last record of its lane. A stream keeps records for 24 h and
-// may list finished shards anew for 48 h; a mark pruned earlier would let a replay count twice.
+// PruneAfter is how long a mark outlives the last record of its lane. A stream keeps records for 24
+// h and may list finished shards again for 48 h. If a mark were pruned earlier, a replay could
+// count twice.
 const PruneAfter = 72 * time.Hour
 
-// Prunable reports whether the mark may go, judged by the creation time of the first record of a later
-// batch: a stream's time, never the clock of the machine that runs us.
+// Prunable reports whether the mark may be removed. It compares with first, the creation time of
+// the first record of a later batch. This is the stream's time, never the clock of the machine that
+// runs this code.
 func (m Mark) Prunable(first time.Time) bool { return first.Sub(m.Created()) > PruneAfter }
 
-// GivenUpKey is where an operator says that one stream record is to be given up: X#, the lane, # and the sequence
-// number as the stream writes it.
+// GivenUpKey returns where an operator says that one stream record is to be given up: X#, the lane,
+// # and the sequence number as the stream writes it.
 func GivenUpKey(lane event.Lane, sequence event.Sequence) event.Key {
 	return event.Key{PK: "X#" + LaneIDOf(lane).String() + "#" + sequence.String(), SK: "-"}
 }
 
-// ReceiptKey is where the receipt of one change lives: R# and the hex SHA-256 of stream ARN, PK, SK and
-// sequence number, each preceded by its 4-byte length.
+// ReceiptKey returns where the receipt of one change is stored: R# and the hex SHA-256 of stream
+// ARN, PK, SK and sequence number, each preceded by its 4-byte length.
 func ReceiptKey(streamARN string, key event.Key, sequence event.Sequence) event.Key {
 	text := appendPart(appendPart(appendPart(appendPart(nil, streamARN), key.PK), key.SK), sequence.String())
 	sum := sha256.Sum256(text)

@@ -101,7 +101,8 @@ func TestKeys(t *testing.T) {
 	if got, want := lanes.Expiry(daily, start), instant(t, "2018-02-02T00:00:00Z").Add(400*24*time.Hour).Unix(); got != want {
 		t.Errorf("expiry %d, want window end and retain, %d", got, want)
 	}
-	// Both as long as a pipeline may declare: together longer than a time.Duration can be.
+	// Each is as long as a pipeline may declare. Together they are longer than a time.Duration can
+	// be.
 	const years = 200 * 365 * 24 * time.Hour
 	long := &aggregate.Definition{Name: "long", Since: 1, Window: years, Retain: years}
 	if got, want := lanes.Expiry(long, start), start+400*365*24*60*60; got != want {
@@ -109,8 +110,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// The bucket is golden: an item's changes must go to one bucket for as long as its totals stand. Python computed
-// them, from the first 8 bytes of the hash as a number:
+// The bucket is golden: an item's changes must go to one bucket for as long as its totals stand.
+// Python computed the expected buckets, from the first 8 bytes of the hash as a number:
 //
 //	part = lambda s: struct.pack(">I", len(s.encode())) + s.encode()
 //	int.from_bytes(hashlib.sha256(part(pk) + part(sk)).digest()[:8], "big") % spread
@@ -121,7 +122,7 @@ func TestItemBucket(t *testing.T) {
 	}{
 		{event.Key{PK: "ORDER#1", SK: "ORDER"}, 7, 6},
 		{event.Key{PK: "ORDER#1", SK: "ORDER"}, 100, 92},
-		{event.Key{PK: "ORDER#1O", SK: "RDER"}, 7, 2}, // the same bytes but for the lengths
+		{event.Key{PK: "ORDER#1O", SK: "RDER"}, 7, 2}, // the same bytes except for the lengths
 		{event.Key{PK: "ORDER#1O", SK: "RDER"}, 100, 71},
 		{event.Key{PK: "M#größe#日本", SK: "-"}, 16, 0}, // lengths count bytes
 		{event.Key{PK: "M#größe#日本", SK: "-"}, 100, 80},
@@ -133,7 +134,8 @@ func TestItemBucket(t *testing.T) {
 	}
 }
 
-// The stored forms that other programs compute: written here a second time, from the design page's words.
+// Other programs compute the stored forms. This test writes them a second time, from the words of
+// the design page.
 func TestStoredForms(t *testing.T) {
 	lane := event.Lane{StreamARN: "arn:aws:dynamodb:eu-central-1:1:table/events/stream/2026", ShardID: "shardId-00000001573689847184-864758bb"}
 	sum := sha256.Sum256([]byte(lane.StreamARN + "\x00" + lane.ShardID))
@@ -179,7 +181,7 @@ func TestStoredForms(t *testing.T) {
 	}
 }
 
-// world is a random history of items, and what it adds up to, kept the slow way.
+// world is a random history of items. It also computes what they add up to, in the slow way.
 type world struct {
 	t    *testing.T
 	rng  *rand.Rand
@@ -203,7 +205,7 @@ func list(c *aggregate.Contribution) []aggregate.Contribution {
 	return []aggregate.Contribution{*c}
 }
 
-// change makes the next random change and says what its images contribute.
+// change makes the next random change and returns what its images contribute.
 func (w *world) change() (*event.Change, *aggregate.Contribution, *aggregate.Contribution) {
 	w.next++
 	key := event.Key{PK: "P", SK: string('A' + rune(w.rng.IntN(20)))}
@@ -228,8 +230,8 @@ func (w *world) change() (*event.Change, *aggregate.Contribution, *aggregate.Con
 	return c, old, w.live[key]
 }
 
-// Any cut into batches and any repetition of batches, dropped by marks, must add up to what is live plus what
-// was closed.
+// However the changes are cut into batches, and however often batches are repeated (and dropped by
+// marks), the result must be what is live plus what was closed.
 func TestFoldsAddUp(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	for run := range uint64(200) {

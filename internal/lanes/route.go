@@ -5,7 +5,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Batch routes the changes of one lane to the aggregate items they touch and gathers the steps of each.
+// Batch routes the changes of one lane to the aggregate items that they touch, and gathers the
+// steps of each item.
 type Batch struct {
 	counting aggregate.Counting
 	stream   string
@@ -15,37 +16,39 @@ type Batch struct {
 	entries  []Entry
 }
 
-// Entry is one change of a batch with the aggregate items it touches.
+// Entry is one change of a batch with the aggregate items that it touches.
 type Entry struct {
 	Change  *event.Change
 	Touches []*Update
 }
 
-// NewBatch begins a batch of one lane, counted in the given way.
+// NewBatch begins a batch of one lane. The batch is counted in the given way.
 func NewBatch(counting aggregate.Counting, lane event.Lane) *Batch {
 	return &Batch{counting: counting, stream: lane.StreamARN, lane: LaneIDOf(lane), byKey: map[event.Key]*Update{}}
 }
 
-// Counting is the way the batch is counted.
+// Counting returns the way in which the batch is counted.
 func (b *Batch) Counting() aggregate.Counting { return b.counting }
 
-// Lane is the lane whose mark the batch moves.
+// Lane returns the lane whose mark the batch moves.
 func (b *Batch) Lane() LaneID { return b.lane }
 
-// StreamARN is the stream the batch comes from.
+// StreamARN returns the ARN of the stream that the batch comes from.
 func (b *Batch) StreamARN() string { return b.stream }
 
-// Updates are the aggregate items touched so far, in the order they were first touched.
+// Updates returns the updates of the aggregate items touched so far, in the order in which they
+// were first touched.
 func (b *Batch) Updates() []*Update { return b.updates }
 
-// Entries are the changes that touch at least one aggregate item, in ascending sequence.
+// Entries returns the changes that touch at least one aggregate item, in ascending sequence.
 func (b *Batch) Entries() []Entry { return b.entries }
 
 // Add routes one change: old and new are what its images contribute. Changes must come in ascending
 // sequence.
 //
-// Equal contributions of old and new image touch nothing; if they differ in By or window they are two
-// aggregates, one to subtract from and one to add to.
+// If the contributions of the old and the new image are equal, they touch nothing. If they differ
+// in By or window, they touch two aggregate items: the old one is subtracted from, and the new one
+// is added to.
 func (b *Batch) Add(c *event.Change, old, new []aggregate.Contribution) {
 	entry := Entry{Change: c}
 	matched := make([]bool, len(new))
@@ -99,7 +102,7 @@ func (b *Batch) step(c *event.Change, to *aggregate.Contribution, step Step) *Up
 	return u
 }
 
-// Only is the part of an update that belongs to the given changes.
+// Only returns the part of an update that belongs to the given changes.
 func (u *Update) Only(sequences map[event.Sequence]bool) *Update {
 	part := &Update{Key: u.Key, Def: u.Def, ExpiresAt: u.ExpiresAt}
 	for _, s := range u.Steps {

@@ -13,8 +13,8 @@ const (
 	monday = 4 * 24 * 60 * 60
 )
 
-// WindowStart is the start of the window that holds at, in epoch seconds, or NoWindow. Windows align to
-// 1970-01-01T00:00Z; whole weeks align to Monday 1970-01-05.
+// WindowStart returns the start of the window that holds at, in epoch seconds, or NoWindow. Windows
+// align to 1970-01-01T00:00Z. Whole weeks align to Monday 1970-01-05.
 func WindowStart(d *aggregate.Definition, at time.Time) int64 {
 	if d.Window == 0 {
 		return aggregate.NoWindow
@@ -32,7 +32,8 @@ func WindowStart(d *aggregate.Definition, at time.Time) int64 {
 	return start + origin
 }
 
-// WindowText is the sort key of an aggregate item: the window's start as 2018-02-01T00:00:00Z, or "-".
+// WindowText returns the sort key of an aggregate item: the window's start as 2018-02-01T00:00:00Z,
+// or "-".
 func WindowText(start int64) string {
 	if start == aggregate.NoWindow {
 		return "-"
@@ -40,7 +41,8 @@ func WindowText(start int64) string {
 	return time.Unix(start, 0).UTC().Format("2006-01-02T15:04:05Z")
 }
 
-// ParseWindow reads what WindowText writes, and nothing else: a window spelled in two ways would be two totals.
+// ParseWindow reads what [WindowText] writes, and nothing else. A window with two spellings would
+// be two totals.
 func ParseWindow(text string) (int64, error) {
 	if text == "-" {
 		return aggregate.NoWindow, nil
@@ -52,12 +54,13 @@ func ParseWindow(text string) (int64, error) {
 	return at.Unix(), err
 }
 
-// Expiry is when the aggregate item of a window expires, in epoch seconds; 0: never. It is a pure function
-// of the key, so that a late subtraction which recreates a swept item makes one that is born expired.
+// Expiry returns when the aggregate item of a window expires, in epoch seconds, or 0 for never. It
+// is a pure function of the key. So if a late subtraction recreates an item that was swept, the new
+// item has expired already.
 func Expiry(d *aggregate.Definition, start int64) int64 {
 	if d.Retain == 0 || start == aggregate.NoWindow {
 		return 0
 	}
-	// Each in seconds: together they can be longer than a time.Duration's 292 years.
+	// The sum is in seconds, because together they can be longer than a time.Duration's 292 years.
 	return start + int64(d.Window/time.Second) + int64(d.Retain/time.Second)
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// test is one test of one field: for a comparison its literal, for in all of them, for exists none.
+// test is one test of one field. A comparison has its literal, in has all of its literals, and
+// exists has none.
 type test struct {
 	path    event.Path
 	with    []literal
-	negated bool // it stands under not
-	// numbers is the same test with these literals.
+	negated bool // the test stands under not
+	// numbers returns the same test with these literals.
 	numbers func([]literal) node
 }
 
@@ -46,7 +47,8 @@ func each(n node, negated bool, yield func(test) bool) bool {
 	panic("where: a condition of an unknown kind")
 }
 
-// Paths lists the fields that the condition reads, in the order of its text, each as often as it stands there.
+// Paths lists the fields that the condition reads, in the order of its text. It lists a field as
+// often as it stands there.
 func (c *Condition) Paths() []event.Path {
 	var paths []event.Path
 	for t := range c.tests() {
@@ -55,7 +57,8 @@ func (c *Condition) Paths() []event.Path {
 	return paths
 }
 
-// Kinds lists the kinds that the field at path is compared with. It is empty where the field only has to exist.
+// Kinds lists the kinds that the field at path is compared with. It is empty if the field only has
+// to exist.
 func (c *Condition) Kinds(path event.Path) []event.Kind {
 	var kinds []event.Kind
 	for t := range c.tests() {
@@ -68,7 +71,7 @@ func (c *Condition) Kinds(path event.Path) []event.Kind {
 	return kinds
 }
 
-// Text is a text that a field is compared with, and where it stands in the condition's text, in bytes.
+// Text is a text that a field is compared with, and its place in the condition's text, in bytes.
 type Text struct {
 	Offset int
 	Text   string
@@ -91,11 +94,11 @@ func (c *Condition) Texts() []Text {
 type NoNumber struct {
 	Offset  int    // of the literal in the condition's text, in bytes
 	With    string // the literal, as the grammar reads it
-	Numbers string // the same test against numbers; empty if a literal cannot be read as one
+	Numbers string // the same test against numbers; empty if a literal cannot be read as a number
 }
 
-// NoNumbers lists where the condition needs the field at path to be text, or true or false. What stands under not is the
-// opposite, and is left out.
+// NoNumbers lists where the condition needs the field at path to be text, or true or false. It
+// leaves out tests under not, which mean the opposite.
 func (c *Condition) NoNumbers(path event.Path) []NoNumber {
 	var list []NoNumber
 	for t := range c.tests() {
@@ -112,7 +115,7 @@ func (c *Condition) NoNumbers(path event.Path) []NoNumber {
 	return list
 }
 
-// asNumbers reads literals as numbers. ok is false if one cannot be.
+// asNumbers reads literals as numbers. ok is false if one of them cannot be read so.
 func asNumbers(list []literal) (numbers []literal, ok bool) {
 	for _, l := range list {
 		if l.kind != event.Number {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// tokenKind is what a piece of a condition is.
+// tokenKind says what a piece of a condition is.
 type tokenKind uint8
 
 const (
 	endToken    tokenKind = iota
 	wordToken             // a path or one of the words and, or, not, in, exists, true, false
 	numberToken           // a JSON number
-	textToken             // quoted text; text holds what it means
+	textToken             // quoted text; token.text holds what it means
 	opToken               // = != < <= > >=
 	openToken             // (
 	closeToken            // )
@@ -27,7 +27,7 @@ type token struct {
 	offset int
 }
 
-// String is for messages.
+// String returns the token as messages show it.
 func (t token) String() string {
 	switch t.kind {
 	case endToken:
@@ -38,10 +38,10 @@ func (t token) String() string {
 	return t.text
 }
 
-// foreign are operators of other languages.
+// foreign maps operators of other languages to those of this one.
 var foreign = map[string]string{"==": "=", "<>": "!=", "&&": "and", "||": "or", "!": "not", "=~": "=", "=<": "<=", "=>": ">="}
 
-// lex cuts a condition into tokens, the last an endToken.
+// lex cuts a condition into tokens. The last one is an endToken.
 func lex(s string) ([]token, *Mistake) {
 	var tokens []token
 	for i := 0; ; {
@@ -95,8 +95,8 @@ func lexOperator(s string, i int) (token, int, *Mistake) {
 	}
 }
 
-// lexText reads quoted text. A backslash stands before the quote or another backslash; nothing else is an
-// escape.
+// lexText reads quoted text. A backslash may stand before the quote or before another backslash.
+// There are no other escapes.
 func lexText(s string, i int) (token, int, *Mistake) {
 	var b strings.Builder
 	for j := i + 1; j < len(s); j++ {
@@ -114,8 +114,8 @@ func lexText(s string, i int) (token, int, *Mistake) {
 	return token{}, 0, &Mistake{Offset: i, What: "the text that begins here has no closing quote", Instead: "a closing quote where it ends"}
 }
 
-// endOfWord is where the word at i ends: at white space or a sign outside of brackets. Inside brackets,
-// quoted names are skipped whole.
+// endOfWord returns where the word at i ends: at white space or at a sign outside of brackets.
+// Quoted names inside brackets are skipped as a whole.
 func endOfWord(s string, i int) int {
 	for i < len(s) {
 		switch c := s[i]; {

@@ -7,7 +7,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Limits of a condition: a person writes it, and it is evaluated for every event.
+// These limits of a condition are wide enough for what a person writes. A condition is evaluated
+// for every event.
 const (
 	maxLength = 4096
 	maxDepth  = 64
@@ -55,7 +56,7 @@ func (p *parser) take() token {
 	return t
 }
 
-// word takes the next token if it is this word.
+// word takes the next token if it is the word w, and reports whether it did.
 func (p *parser) word(w string) bool {
 	if t := p.peek(); t.kind == wordToken && t.text == w {
 		p.next++
@@ -64,7 +65,7 @@ func (p *parser) word(w string) bool {
 	return false
 }
 
-// aComparison is what a part of a condition may look like.
+// aComparison shows what a part of a condition may look like.
 const aComparison = "a comparison such as total > 0, status = 'paid' or status in ('paid', 'sent')"
 
 func (p *parser) unexpected(t token, want, instead string) *Mistake {
@@ -85,7 +86,7 @@ func (p *parser) conjunction(depth int) (node, *Mistake) {
 	return p.list(depth, "and", p.negation, func(cs []node) node { return allOf(cs) })
 }
 
-// list parses one or more parts with a word between them; a single part stands for itself.
+// list parses one or more parts with a word between them. It does not join a single part.
 func (p *parser) list(depth int, between string, part func(int) (node, *Mistake), join func([]node) node) (node, *Mistake) {
 	first, bad := part(depth)
 	if bad != nil {

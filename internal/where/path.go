@@ -6,14 +6,14 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Mistake is what is wrong with a text, Offset bytes into it.
+// Mistake says what is wrong with a text, Offset bytes into it.
 type Mistake struct {
 	Offset  int
 	What    string
 	Instead string // what to write; may be empty
 }
 
-// Error is what is wrong and what to write.
+// Error says what is wrong and what to write.
 func (m *Mistake) Error() string {
 	if m.Instead == "" {
 		return m.What
@@ -21,10 +21,10 @@ func (m *Mistake) Error() string {
 	return m.What + "; write " + m.Instead + " instead"
 }
 
-// APath is what to write where a path is meant and nothing nearer is known.
+// APath says what to write if a path is expected and nothing more specific is known.
 const APath = "a path such as customer.city or items[0].sku"
 
-// Path reads a path of the payload. It refuses JSONPath, whose $ is the name of a field here.
+// Path reads a path of the payload. It refuses JSONPath, because $ is the name of a field here.
 func Path(text string) (event.Path, *Mistake) {
 	if bad := JSONPath(text); bad != nil {
 		return event.Path{}, bad
@@ -36,7 +36,8 @@ func Path(text string) (event.Path, *Mistake) {
 	return path, nil
 }
 
-// JSONPath refuses text that begins as a JSONPath does; nil for any other. A field that is called $ is written ["$"].
+// JSONPath returns a mistake for text that begins as a JSONPath does, and nil for any other text. A
+// field whose name is $ is written ["$"].
 func JSONPath(text string) *Mistake {
 	if text != "$" && !strings.HasPrefix(text, "$.") && !strings.HasPrefix(text, "$[") {
 		return nil

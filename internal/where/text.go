@@ -7,7 +7,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// String is the condition's text with one spelling for everything that means the same; empty for nil.
+// String returns the condition's text in one spelling for everything that means the same. It is
+// empty for nil.
 func (c *Condition) String() string {
 	if c == nil {
 		return ""
@@ -55,7 +56,8 @@ func (o oneOf) print(b *strings.Builder, _ int) {
 	b.WriteByte(')')
 }
 
-// pathText is a path as the grammar reads it: a field called like one of its words goes in brackets.
+// pathText returns a path as the grammar reads it. A field with the name of a grammar word goes in
+// brackets.
 func pathText(p event.Path) string {
 	text := p.String()
 	if slices.Contains(reservedWords, text) {
@@ -64,7 +66,8 @@ func pathText(p event.Path) string {
 	return text
 }
 
-// String is the literal as the grammar reads it: numbers in normal form, text in double quotes.
+// String returns the literal as the grammar reads it: numbers in normal form, text in double
+// quotes.
 func (l literal) String() string {
 	switch l.kind {
 	case event.Number:

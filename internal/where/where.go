@@ -6,9 +6,10 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Condition is a compiled `where`. It is a pure function of a payload: no clock, no loops. A comparison with a field
-// that is missing, null or of another kind than its literal is false, whatever the operator; not turns that into true
-// like any other false. A nil Condition always holds and reads nothing.
+// Condition is a compiled `where`. It is a pure function of a payload: it has no clock and no
+// loops. A comparison is false under every operator if the field is missing, null or of another
+// kind than the literal. Like any other false, not turns this into true. A nil Condition always
+// holds and reads nothing.
 type Condition struct{ of node }
 
 // Holds reports whether a payload meets the condition.
@@ -17,8 +18,8 @@ func (c *Condition) Holds(root event.Node) bool { return c == nil || c.of.holds(
 // node is a part of a condition.
 type node interface {
 	holds(root event.Node) bool
-	// print appends the canonical text. A condition that binds weaker than its surroundings is put in
-	// parentheses: or (0) is weaker than and (1), and is weaker than not (2).
+	// print appends the canonical text. It puts a condition in parentheses if the condition binds
+	// weaker than its surroundings: or (0) is weaker than and (1), and and is weaker than not (2).
 	print(b *strings.Builder, binding int)
 }
 
@@ -41,7 +42,7 @@ type (
 // literal is what a field is compared with.
 type literal struct {
 	kind   event.Kind // Number, String or Bool
-	text   string     // of a String; "true" or "false"
+	text   string     // the text of a String; "true" or "false" for a Bool
 	number event.Decimal
 	offset int // where it stands in the condition's text, in bytes
 }
@@ -62,8 +63,9 @@ func (o operator) holds(order int) bool {
 	return order < 0 && o.below || order == 0 && o.equal || order > 0 && o.beyond
 }
 
-// compare orders a field against the literal: text by its bytes, numbers exactly. ok is false if they are
-// not of one kind. false is below true, which only = and != make use of.
+// compare orders a field against the literal. It compares texts by their bytes, and numbers
+// exactly. ok is false if the two are of different kinds. false is below true, but only = and !=
+// use this.
 func (l *literal) compare(n event.Node) (order int, ok bool) {
 	if n.Kind() != l.kind {
 		return 0, false

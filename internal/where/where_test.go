@@ -40,7 +40,8 @@ func TestConditions(t *testing.T) {
 		{`exists status`, true}, {`exists note`, false}, {`exists missing`, false}, {`exists empty`, true}, {`exists items[0].sku`, true}, {`exists items[1]`, false},
 		{`flags.gift = true`, true}, {`flags.gift != true`, false}, {`flags.gift = false`, false},
 		{`["odd.name"] = 'x'`, true}, {`["and"] = 1`, true}, {`items[0].sku = 'a'`, true},
-		// missing, null and other kinds are false whatever the operator
+		// A comparison with a missing or null field, or with another kind, is false under every
+		// operator.
 		{`missing = 1`, false}, {`missing != 1`, false}, {`note != 1`, false}, {`note = 'null'`, false}, {`status != 1`, false}, {`total != 'x'`, false},
 		{`items = 1`, false}, {`flags.gift = 'true'`, false}, {`missing in (1)`, false}, {`not missing = 1`, true},
 		{`not total = 1`, true}, {`not not total = 1250`, true}, {`not (total = 1 or status = 'paid')`, false},
@@ -108,12 +109,12 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// twin is a condition written in the plainest way, over encoding/json's values and big.Rat.
+// twin is a condition written in the simplest way, over the values of encoding/json and big.Rat.
 type twin func(doc map[string]any) bool
 
 var twinFields = []string{"a", "b", "c", "d", "e", "f"}
 
-// randomWhere makes a condition as text, in odd layouts, and as its twin.
+// randomWhere makes a condition as text, in odd layouts, and its twin.
 func randomWhere(r *rand.Rand, depth int) (string, twin) {
 	space := func() string { return strings.Repeat(" ", 1+r.IntN(2)) }
 	switch n := r.IntN(8); {
@@ -217,7 +218,7 @@ func randomPayload(r *rand.Rand) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// seed is the source of a random test: INGOT_SEED, or a fixed one.
+// seed returns the source of a random test: INGOT_SEED, or a fixed one.
 func seed(t *testing.T) *rand.Rand {
 	n := uint64(1)
 	if s := os.Getenv("INGOT_SEED"); s != "" {

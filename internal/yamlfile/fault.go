@@ -10,14 +10,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Fault is why a text cannot be read.
+// Fault says why a text cannot be read.
 type Fault struct {
 	Position
 	What    string // "not YAML: …"
 	Instead string // what to write; empty if What says what to do
 }
 
-// Error reads "12:3: not YAML: …; write … instead".
+// Error returns "12:3: not YAML: …; write … instead".
 func (f *Fault) Error() string {
 	text := fmt.Sprintf("%d:%d: %s", f.Line, f.Column, f.What)
 	if f.Instead != "" {
@@ -26,10 +26,11 @@ func (f *Fault) Error() string {
 	return text
 }
 
-// faultOf says for whoever wrote the text what is wrong with it. The parser's own words name its grammar, and often the
-// place where it noticed, not the slip; so the slip is looked for in the text and its tokens, and what the parser says
-// is only passed on where no slip is known for certain. What is said of a slip holds whatever was meant: it names a quote
-// or a bracket only if its other end is not there, and a column only if no other is possible.
+// faultOf says what is wrong with the text, for the person who wrote it. The parser's own words
+// name its grammar, and often the place where it noticed the fault, not the slip. So faultOf looks
+// for the slip in the text and its tokens. It passes on what the parser says only if it is not
+// certain of any slip. What it says about a slip holds whatever the author meant: it names a quote
+// or a bracket only if its other end is missing, and a column only if no other column is possible.
 func faultOf(text string, err error) *Fault {
 	var positioned yaml.Error
 	if !errors.As(err, &positioned) || positioned.GetToken() == nil {
@@ -39,7 +40,7 @@ func faultOf(text string, err error) *Fault {
 	r := reader{text: newLines(text), tokens: tokens(text), at: tk, fault: Fault{Position: Position{tk.Position.Line, max(1, tk.Position.Column)}}}
 	slips := []func(*reader) bool{(*reader).quote}
 	switch open, _ := r.around(); {
-	case tk.Type == token.InvalidType: // a sign or an escape that YAML does not have, wherever it stands
+	case tk.Type == token.InvalidType: // a sign or an escape that YAML does not have anywhere
 	case open != nil:
 		slips = append(slips, (*reader).bracket)
 	default:
@@ -55,7 +56,8 @@ func faultOf(text string, err error) *Fault {
 	return &r.fault
 }
 
-// tokens are what the parser reads, as far as it could; a panic of the lexer, which is not ours, gives none.
+// tokens returns what the parser reads, as far as it could read. If the lexer panics, which we
+// cannot mend, there are no tokens.
 func tokens(text string) (list token.Tokens) {
 	defer func() {
 		if recover() != nil {
@@ -65,7 +67,8 @@ func tokens(text string) (list token.Tokens) {
 	return lexer.Tokenize(text)
 }
 
-// reader looks for one slip after another in the text; the one that finds its own fills in the fault.
+// reader looks for one slip after another in the text. The method that finds its slip fills in the
+// fault.
 type reader struct {
 	text   lines
 	tokens token.Tokens
@@ -73,7 +76,7 @@ type reader struct {
 	fault  Fault
 }
 
-// say fills in the fault; position nil leaves it where the parser stopped.
+// say fills in the fault. If at is nil, the fault stays where the parser stopped.
 func (r *reader) say(at *token.Position, what, instead string) bool {
 	if at != nil {
 		r.fault.Position = Position{at.Line, max(1, at.Column)}
@@ -82,16 +85,16 @@ func (r *reader) say(at *token.Position, what, instead string) bool {
 	return true
 }
 
-// rest is what stands from the place on where the parser stopped, without a comment.
+// rest returns the text from where the parser stopped, without a comment.
 func (r *reader) rest() string {
 	rest, _, _ := strings.Cut(r.text.from(r.fault.Line, r.fault.Column), " #")
 	return strings.TrimSpace(rest)
 }
 
-// inQuotes is what to do with text that YAML takes for something of its own.
+// inQuotes says what to do with text that has a meaning of its own in YAML.
 const inQuotes = `what holds a brace, a bracket, a comma, # or @ in quotes, as in "{order_id}"`
 
-// advice is what to write where no slip is known for certain, by what stands there.
+// advice says what to write if no slip is certain. It depends on what stands there.
 func (r *reader) advice() string {
 	first := r.text.from(r.fault.Line, r.fault.Column)
 	open, _ := r.around()

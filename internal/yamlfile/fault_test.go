@@ -40,7 +40,7 @@ const (
 	columns = ", like the lines beside it, instead"
 )
 
-// The slips of a first file, each one change in a right one.
+// slips are the slips of a first file. Each is one change in a correct file.
 var slips = []struct{ name, old, new, want string }{
 	{"no brace at the end", "celsius}}", "celsius}", "16:16: not YAML: the brace that opens here is not closed; write } where it ends instead"},
 	{"no brace, of one", `time}"}`, `time}"`, "8:10: not YAML: the brace that opens here is not closed; write } where it ends instead"},
@@ -94,7 +94,7 @@ func TestSlips(t *testing.T) {
 	}
 }
 
-// A slip above hides none below it: what is named is the first.
+// A slip does not hide the slips above it: the first one is named.
 func TestTheFirstSlipIsNamed(t *testing.T) {
 	text := strings.Replace(strings.Replace(file, `time}"}`, `time}"`, 1), "celsius}}", "celsius}", 1)
 	if got, _ := explained(text); !strings.HasPrefix(got, "8:10: not YAML: the brace that opens here is not closed") {
@@ -102,7 +102,7 @@ func TestTheFirstSlipIsNamed(t *testing.T) {
 	}
 }
 
-// Quotes and brackets in comments, in texts and in blocks are none.
+// Quotes and brackets in comments, in texts and in blocks do not count as such.
 func TestWhatIsNoQuote(t *testing.T) {
 	for _, before := range []string{"# it's {\n", "a: it's\n", "a: \"{ [ '\"\n", "a: '{ it''s'\n", "a: |\n  \"{ it's\n", "a: \"two\n  lines\"\n", "a: {b: \"x\\\" }\"}\n", "a: [\n  'x', # it's\n  \"y\"]\n"} {
 		got, failed := explained(before + "b: 1\n c: 2\n")

@@ -10,14 +10,16 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// maxFile is the longest text that is read, in bytes: CloudFormation takes templates of 1 MB. maxDepth is how deep
-// its brackets may nest: the YAML parser's time and memory grow with the square of the nesting.
+// maxFile is the longest text that is read, in bytes: CloudFormation accepts templates of 1 MB.
+// maxDepth is how deeply brackets may nest: the YAML parser's time and memory grow with the square
+// of the nesting.
 const (
 	maxFile  = 1 << 20
 	maxDepth = 1000
 )
 
-// parse refuses what is too much for the parser. A panic of the parser, which is not ours, is an error like another.
+// parse refuses what is too much for the parser. It returns a panic of the parser, which is not our
+// code, as an error like any other.
 func parse(text []byte, options ...parser.Option) (file *ast.File, err error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("the file has %d bytes, and at most %d are read", len(text), maxFile)
@@ -36,7 +38,7 @@ func parse(text []byte, options ...parser.Option) (file *ast.File, err error) {
 	return parser.ParseBytes(text, 0, options...)
 }
 
-// encoded refuses what is no text, or not in UTF-8: a parser makes one odd word of it.
+// encoded refuses what is not text, or not in UTF-8. A parser would read it as one odd word.
 func encoded(text []byte) error {
 	switch {
 	case bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")):
@@ -47,8 +49,8 @@ func encoded(text []byte) error {
 	return nil
 }
 
-// deepest is how deep brackets nest in a text, those in strings and comments counted too: no less than the
-// lists and mappings that a parser will find.
+// deepest returns how deeply brackets nest in a text. It also counts those in strings and comments.
+// So the result is at least the depth of the lists and mappings that a parser will find.
 func deepest(text []byte) (most int) {
 	depth := 0
 	for _, c := range text {

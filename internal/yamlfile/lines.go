@@ -2,7 +2,7 @@ package yamlfile
 
 import "strings"
 
-// lines is a text by lines, in characters, as positions count them.
+// lines is a text split into lines of characters, because positions count characters.
 type lines [][]rune
 
 func newLines(text string) lines {
@@ -13,7 +13,7 @@ func newLines(text string) lines {
 	return l
 }
 
-// line is one of them, from 1; empty beyond the end.
+// line returns one of the lines, from 1. It is empty beyond the end.
 func (l lines) line(n int) []rune {
 	if n < 1 || n > len(l) {
 		return nil
@@ -21,7 +21,7 @@ func (l lines) line(n int) []rune {
 	return l[n-1]
 }
 
-// from is what stands in a line from a column on.
+// from returns what stands in a line from a column on.
 func (l lines) from(line, column int) string {
 	text := l.line(line)
 	if column < 1 || column > len(text) {
@@ -30,13 +30,14 @@ func (l lines) from(line, column int) string {
 	return string(text[column-1:])
 }
 
-// begins says that nothing but blanks stands in the line before the column.
+// begins reports whether only blanks stand in the line before the column.
 func (l lines) begins(line, column int) bool {
 	text := l.line(line)
 	return column >= 1 && column <= len(text) && strings.TrimSpace(string(text[:column-1])) == ""
 }
 
-// next is the first line below n that holds more than blanks and a comment; 0 if there is none.
+// next returns the first line below n that holds more than blanks and a comment, or 0 if there is
+// none.
 func (l lines) next(n int) int {
 	for n++; n <= len(l); n++ {
 		if text := strings.TrimSpace(string(l.line(n))); text != "" && text[0] != '#' {
@@ -46,7 +47,8 @@ func (l lines) next(n int) int {
 	return 0
 }
 
-// closing finds the quote that ends the quoted text which begins at a position. ok is false if there is none.
+// closing finds the quote that ends the quoted text which begins at a position. ok is false if
+// there is no such quote.
 func (l lines) closing(line, column int) (endLine, endColumn int, ok bool) {
 	quote := l.line(line)[column-1]
 	for column++; line <= len(l); line, column = line+1, 1 {
@@ -57,7 +59,7 @@ func (l lines) closing(line, column int) (endLine, endColumn int, ok bool) {
 				column++
 			case c != quote:
 			case quote == '\'' && column < len(text) && text[column] == quote:
-				column++ // two single quotes are one of the text
+				column++ // two single quotes stand for one in the text
 			default:
 				return line, column, true
 			}

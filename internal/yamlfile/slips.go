@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// quote: a text in quotes that never ends; or that ends at a quote which was meant to begin another, as is plain from
-// what follows that one.
+// quote finds a quoted text that never ends. It also finds a quoted text that ends at a quote which
+// was meant to begin another text; what follows that quote shows this.
 func (r *reader) quote() bool {
 	for _, tk := range r.tokens {
 		p := tk.Position
@@ -33,7 +33,7 @@ func (r *reader) quote() bool {
 	return false
 }
 
-// spills says that rest, which stands in the line after a text in quotes, cannot stand there.
+// spills reports whether rest cannot stand in a line after a quoted text.
 func spills(rest string, severalLines bool) bool {
 	trimmed := strings.TrimLeft(rest, " \t")
 	if trimmed == "" || strings.ContainsRune(",]}:", rune(trimmed[0])) || trimmed[0] == '#' && trimmed != rest {
@@ -42,7 +42,7 @@ func spills(rest string, severalLines bool) bool {
 	return severalLines || trimmed == rest
 }
 
-// after says that a stands behind b.
+// after reports whether a stands behind b.
 func after(a, b *token.Position) bool {
 	return a.Line > b.Line || a.Line == b.Line && a.Column > b.Column
 }
@@ -53,7 +53,8 @@ var brackets = map[token.Type]struct{ name, closer string }{
 	token.MappingStartType: {"brace", "}"}, token.SequenceStartType: {"bracket", "]"},
 }
 
-// bracket: one that is not closed, or closed by the other kind; or a comma is missing in it.
+// bracket finds a bracket that is not closed, or that is closed by the other kind. It also finds a
+// missing comma inside a bracket.
 func (r *reader) bracket() bool {
 	open, wrong := r.around()
 	b := brackets[open.Type]
@@ -64,7 +65,7 @@ func (r *reader) bracket() bool {
 		return r.say(open.Position, fmt.Sprintf("the %s that opens here is not closed: from the # on, the rest of its line is a comment", b.name), "what holds a # in quotes")
 	case !r.closed(open) && !r.strayQuote(open):
 		return r.say(open.Position, fmt.Sprintf("the %s that opens here is not closed", b.name), b.closer+" where it ends")
-	case r.at.Type == token.MappingEndType || r.at.Type == token.SequenceEndType: // beside the one that closes it
+	case r.at.Type == token.MappingEndType || r.at.Type == token.SequenceEndType: // next to the one that closes it
 		return r.closer()
 	case r.separate():
 		return r.say(nil, "no comma stands before "+r.at.Value, "a comma before it")
@@ -72,8 +73,8 @@ func (r *reader) bracket() bool {
 	return false
 }
 
-// around is the innermost bracket that is open where the parser stopped, and the closer of the other kind that stands
-// before that place, if there is one.
+// around returns the innermost bracket that is open where the parser stopped. If a closer of the
+// other kind stands before that place, around returns it as well.
 func (r *reader) around() (open, wrong *token.Token) {
 	var stack []*token.Token
 	for _, tk := range r.tokens {
@@ -98,7 +99,7 @@ func (r *reader) around() (open, wrong *token.Token) {
 	return stack[len(stack)-1], nil
 }
 
-// closed says that the bracket has its closer somewhere in the file.
+// closed reports whether the bracket has its closer somewhere in the file.
 func (r *reader) closed(open *token.Token) bool {
 	depth := 0
 	for _, tk := range r.tokens[slices.Index(r.tokens, open):] {
@@ -114,22 +115,23 @@ func (r *reader) closed(open *token.Token) bool {
 	return false
 }
 
-// strayQuote says that a quote stands inside of plain text between the bracket and the place where the parser stopped:
-// then other quotes are not what they look like, and brackets neither.
+// strayQuote reports whether a quote stands inside plain text between the bracket and the place
+// where the parser stopped. If so, other quotes and brackets may not be what they look like.
 func (r *reader) strayQuote(open *token.Token) bool {
 	return slices.ContainsFunc(r.tokens, func(tk *token.Token) bool {
 		return tk.Type == token.StringType && strings.ContainsAny(tk.Value, `"'`) && after(tk.Position, open.Position) && !after(tk.Position, r.at.Position)
 	})
 }
 
-// swallowed says that a comment in the bracket's line holds its closer.
+// swallowed reports whether a comment in the bracket's line holds its closer.
 func (r *reader) swallowed(open *token.Token, closer string) bool {
 	return !r.closed(open) && slices.ContainsFunc(r.tokens, func(tk *token.Token) bool {
 		return tk.Type == token.CommentType && tk.Position.Line == open.Position.Line && after(tk.Position, open.Position) && strings.Contains(tk.Value, closer)
 	})
 }
 
-// separate says that the parser stopped at a text of its own, behind one in quotes or behind a bracket.
+// separate reports whether the parser stopped at a separate text, behind a quoted text or behind a
+// bracket.
 func (r *reader) separate() bool {
 	before := r.at.Prev
 	if before == nil || closers[r.at.Type] != 0 || r.at.Type == token.CollectEntryType || r.at.Type == token.MappingValueType {
@@ -142,7 +144,7 @@ func (r *reader) separate() bool {
 	return false
 }
 
-// closer: a brace or bracket that nothing opens.
+// closer finds a closing brace or bracket that has no opening one.
 func (r *reader) closer() bool {
 	first := r.text.from(r.fault.Line, r.fault.Column)
 	if !strings.HasPrefix(first, "}") && !strings.HasPrefix(first, "]") {
@@ -156,7 +158,7 @@ var (
 	isName  = regexp.MustCompile(`^"?[\w.-]+"?$`)
 )
 
-// colon: a line without one, or without the blank after it.
+// colon finds a line without a colon, or without the blank after it.
 func (r *reader) colon() bool {
 	levels := r.levels()
 	if !r.text.begins(r.fault.Line, r.fault.Column) || r.at.Type == token.SequenceEntryType || len(levels) > 0 && !slices.Contains(levels, r.fault.Column) && !r.afterColon() {
@@ -175,7 +177,7 @@ func (r *reader) colon() bool {
 	return r.say(nil, "no name with a colon stands in this line", "a name, a colon, a blank and the value")
 }
 
-// entry: an entry of a list where names stand.
+// entry finds a list entry among names.
 func (r *reader) entry() bool {
 	if r.at.Type != token.SequenceEntryType || !slices.Contains(r.levels(), r.fault.Column) {
 		return false
@@ -183,7 +185,7 @@ func (r *reader) entry() bool {
 	return r.say(nil, "an entry of a list stands among names", "it without the dash, or below a name of its own,")
 }
 
-// twoValues: a second colon in the line, or a value and names below it.
+// twoValues finds a second colon in the line, or a value with names below it.
 func (r *reader) twoValues() bool {
 	if r.text.begins(r.fault.Line, r.fault.Column) || !r.afterColon() || r.at.Type == token.SequenceEntryType || r.at.Type == token.DirectiveType {
 		return false
@@ -200,11 +202,11 @@ func (r *reader) twoValues() bool {
 
 var named = regexp.MustCompile(`^[A-Za-z_][\w.-]*:(\s|$)`)
 
-// indentation: a line that begins in a column where none of its names can.
+// indentation finds a line that begins in a column where none of its names can begin.
 func (r *reader) indentation() bool {
 	column := r.fault.Column
 	if !r.text.begins(r.fault.Line, column) || r.continues() {
-		return false // it may be more of the text above, not a line that was to stand for itself
+		return false // it may continue the text above, and not be a line by itself
 	}
 	levels := r.levels()
 	if len(levels) == 0 || slices.Contains(levels, column) {
@@ -213,7 +215,8 @@ func (r *reader) indentation() bool {
 	return r.say(nil, fmt.Sprintf("this line begins in column %d, and no line that it could belong with does", column), "it in column "+either(levels)+", like the lines beside it,")
 }
 
-// levels are the columns in which the names and lists begin that are open above the line where the parser stopped.
+// levels returns the columns of the names and lists that are open above the line where the parser
+// stopped.
 func (r *reader) levels() []int {
 	var levels []int
 	depth, line := 0, 0
@@ -237,13 +240,13 @@ func (r *reader) levels() []int {
 		}
 		line, before = tk.Position.Line, tk.Type
 	}
-	if depth != 0 { // the columns inside a bracket mean nothing
+	if depth != 0 { // columns inside a bracket mean nothing
 		return nil
 	}
 	return levels
 }
 
-// either reads "1, 3 or 5".
+// either returns text such as "1, 3 or 5".
 func either(numbers []int) string {
 	text := strconv.Itoa(numbers[0])
 	for i, n := range numbers[1:] {

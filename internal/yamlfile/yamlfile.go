@@ -1,6 +1,7 @@
-// Package yamlfile reads YAML that a person writes, and keeps where each thing stands. It serves pipeline.yaml and
-// CloudFormation's templates. [Parse] is the entry point; what each file means by its names and values is its reader's.
-// Of text that is not YAML it says where, and what to write.
+// Package yamlfile reads YAML that a person writes, and records where each thing stands. It serves
+// pipeline.yaml and the templates of CloudFormation. [Parse] is the entry point. It does not know
+// what the names and values of each file mean: its callers do. If a text is not YAML, it says
+// where, and what to write.
 package yamlfile
 
 import (
@@ -16,16 +17,16 @@ import (
 // Position is a place in a file, from 1; columns are characters.
 type Position struct{ Line, Column int }
 
-// Kind is what a Node is.
+// Kind says what a Node is.
 type Kind uint8
 
-// The kinds. Alias, Anchored and Tagged are for a reader to follow or to refuse.
+// These are the kinds. A reader may follow or refuse Alias, Anchored and Tagged.
 const (
 	Null     Kind = iota + 1
 	Bool          // Text is as it is written
 	Integer       // Text is as it is written
-	Float         // Text is as it is written; not a number and infinity too
-	Text          // Text is what it means
+	Float         // Text is as it is written; also NaN and infinity
+	Text          // Text is the meaning
 	List          // Items
 	Map           // Members
 	Alias         // *Text
@@ -33,7 +34,7 @@ const (
 	Tagged        // Text, such as !Ref, and a value, which is Of
 )
 
-// Node is a value of a file. A nil *Node is a value that is not there.
+// Node is a value of a file. A nil *Node stands for a missing value.
 type Node struct {
 	Position
 	Kind    Kind
@@ -43,15 +44,16 @@ type Node struct {
 	Of      *Node
 
 	Style Style // of Text
-	// Verbatim: a Text stands in the file as it reads, on one line and without escapes, so that an offset into the text
-	// is an offset into the line, from the quote on if there is one.
+	// Verbatim says that a Text stands in the file exactly as it reads, on one line and without
+	// escapes. Then an offset into the text is also an offset into the line. It counts from after
+	// the quote, if there is one.
 	Verbatim bool
 }
 
-// Style is how a Text is written.
+// Style says how a Text is written.
 type Style uint8
 
-// The styles.
+// These are the styles.
 const (
 	Plain  Style = iota
 	Quoted       // in double or single quotes
@@ -62,26 +64,27 @@ const (
 type Member struct {
 	Position // of the name
 	Name     string
-	// Plain is false for a name that is no text of its own, such as a list or nothing.
+	// Plain is false for a name that is not a text, such as a list or nothing.
 	Plain bool
-	Merge bool // <<: the value's members are meant
+	Merge bool // <<: the members of the value are meant
 	Value *Node
 }
 
-// File is what a text holds.
+// File is the content of a text.
 type File struct {
-	Root *Node // of the first document that holds something; nil if none does
+	Root *Node // of the first document that holds something; nil if there is none
 	// Second is the node of the second such document, if there is one.
 	Second *Node
 }
 
-// Normal is a text as the parser is to read it, which takes a byte order mark for text and counts lines by \n alone.
+// Normal returns a text in the form that the parser needs. The parser would read a byte order mark
+// as text, and it counts lines by \n alone.
 func Normal(text []byte) []byte {
 	return bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 }
 
-// Parse reads a text, with a byte order mark or without, whatever its line ends. Names that a mapping has twice are both
-// there. The fault is nil, or says why there is no file.
+// Parse reads a text, with or without a byte order mark, and with any line ends. A name that occurs
+// twice in a mapping is there twice. The fault is nil, or says why there is no file.
 func Parse(text []byte) (*File, *Fault) {
 	text = Normal(text)
 	parsed, err := parse(text, parser.AllowDuplicateMapKey())
@@ -115,8 +118,8 @@ func (c converter) position(n ast.Node) Position {
 	return c.at(n.GetToken())
 }
 
-// at is where a token stands. The parser loses a column for every tag before it in its line; so the token's own text is
-// looked for from there on.
+// at returns where a token stands. The parser loses a column for every tag before the token in its
+// line. So at looks for the token's own text from the parser's column on.
 func (c converter) at(t *token.Token) Position {
 	p := Position{t.Position.Line, max(1, t.Position.Column)}
 	line := c.text.line(p.Line)
@@ -133,7 +136,7 @@ func (c converter) at(t *token.Token) Position {
 	return p
 }
 
-// maxDrift is how far a token is looked for: more tags than this stand in no line.
+// maxDrift is how far at looks for a token. A line does not have more tags than this.
 const maxDrift = 16
 
 func (c converter) node(n ast.Node) *Node {
@@ -189,7 +192,7 @@ func (c converter) members(values []*ast.MappingValueNode) []Member {
 	return list
 }
 
-// value is node for what stands in a mapping or a list: nothing is Null.
+// value does what node does, for the content of a mapping or a list. Missing content is Null.
 func (c converter) value(n ast.Node, otherwise Position) *Node {
 	if out := c.node(n); out != nil {
 		return out
@@ -197,7 +200,7 @@ func (c converter) value(n ast.Node, otherwise Position) *Node {
 	return &Node{Position: otherwise, Kind: Null}
 }
 
-// verbatim reports whether a scalar stands in the file as it reads.
+// verbatim reports whether a scalar stands in the file exactly as it reads.
 func verbatim(n *ast.StringNode) bool {
 	origin := strings.TrimSpace(n.Token.Origin)
 	if n.Token.Type != token.StringType && len(origin) >= 2 {
@@ -206,7 +209,7 @@ func verbatim(n *ast.StringNode) bool {
 	return origin == n.Value
 }
 
-// Repeated yields each name that a mapping has again, with the first of them.
+// Repeated yields each name that a mapping repeats, together with its first occurrence.
 func (n *Node) Repeated(yield func(first, again *Member) bool) {
 	first := map[string]*Member{}
 	for i := range n.Members {
@@ -219,8 +222,8 @@ func (n *Node) Repeated(yield func(first, again *Member) bool) {
 	}
 }
 
-// Repetition is the first name that a mapping of the file has again, for readers to whom that is a fault of the whole
-// file; nil if there is none.
+// Repetition returns the first name that a mapping of the file repeats, or nil if there is none. It
+// serves readers for which a repetition is a fault of the whole file.
 func (f *File) Repetition() *Fault { return f.Root.repetition() }
 
 func (n *Node) repetition() *Fault {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// show writes a node in one line, with the place of each.
+// show writes a node in one line, with the place of each value.
 func show(n *Node) string {
 	if n == nil {
 		return "nothing"
