@@ -11,7 +11,7 @@ import (
 type advice struct {
 	name, old, new string
 	want           string   // the message
-	followed       []string // what stands in place of new after the advice was followed; each entry is one way to follow it
+	followed       []string // what replaces new when the advice is followed; each is one way
 }
 
 // foreignMistakes are mistakes of people who know another language.

@@ -57,7 +57,7 @@ func TestTypeFromSeveralFields(t *testing.T) {
 }
 
 // The result of `type` is compared with the declared names, so its variables need no # between
-// them. It is also accepted if a message says its type.
+// them. Also, what a message says to write is accepted.
 func TestTypeNeedsNoSeparators(t *testing.T) {
 	for _, typ := range []string{`"{event}.{action}"`, `"{event}{action}"`, `"{a}-{b}{c}"`} {
 		mustLoad(t, typed(typ, "issues.opened", "x-yz"))

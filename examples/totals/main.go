@@ -66,7 +66,7 @@ type tables struct {
 }
 
 func (t tables) command(ctx context.Context, args []string) error {
-	args = append(args, "", "", "", "", "") // so that each may be asked for
+	args = append(args, "", "", "", "", "") // so that each of them can be read
 	switch name := args[1]; args[0] {
 	case "verify":
 		return t.verify(ctx)
@@ -115,7 +115,8 @@ func (t tables) definition(name string) (*aggregate.Definition, error) {
 	return def, nil
 }
 
-// touch stamps the older items, one after another, and the stream brings them in. It may be stopped and run again.
+// touch stamps the older items one after another, and the stream brings them in. You may stop it
+// and run it again.
 func (t tables) touch(ctx context.Context, name string) error {
 	def, err := t.definition(name)
 	if err != nil {
@@ -152,7 +153,7 @@ func (t tables) finish(ctx context.Context, name string, behind int64) error {
 	return nil
 }
 
-// erase takes an event out of the table for good. It may be run again.
+// erase removes an event from the table for good. You may run it again.
 func (t tables) erase(ctx context.Context, key event.Key) error {
 	if key.PK == "" || key.SK == "" {
 		return errors.New("erase PK SK: both are part of the key")

@@ -77,7 +77,7 @@ func (w *world) deploy(text string) {
 	w.must(w.store.Start(w.t.Context()))
 }
 
-// count is the streams function.
+// count runs the streams function.
 func (w *world) count(ctx context.Context, payload []byte) ([]byte, error) {
 	response, err := (&handler.Streams{Pipeline: w.plan, Store: w.store}).Handle(ctx, payload)
 	if err != nil {
@@ -106,7 +106,8 @@ func (w *world) drain() {
 	}
 }
 
-// says runs a command line, and compares what it prints and its error, which follows as a last line.
+// says runs a command line and compares what it prints. If the command returns an error, the error
+// is the last line.
 func (w *world) says(line, want string) {
 	w.t.Helper()
 	var out bytes.Buffer
@@ -163,8 +164,8 @@ func TestCommands(t *testing.T) {
 	w.says("", "error: say verify, touch NAME, finish NAME BEHIND, read NAME FIELDS [FROM TO], or erase PK SK\n")
 }
 
-// live is the fingerprint of the total of all, as it was stored when it had counted the last of so many visits, or of
-// all of them.
+// live returns the fingerprint of the total of all, as it was stored when it had counted the last
+// of so many visits, or all of them.
 func (w *world) live(visits int) string {
 	w.t.Helper()
 	sum := event.Decimal{}
@@ -183,7 +184,7 @@ func (w *world) live(visits int) string {
 	return sum.String()
 }
 
-// The settings of a deployed stack are read before anything is asked.
+// The program reads the settings of a deployed stack before it sends any request.
 func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "pipeline.yaml") {

@@ -1,5 +1,5 @@
-// Package changes compares two versions of pipeline.yaml: what their difference means for events that are stored or under
-// way, and what to do before the new one is deployed.
+// Package changes compares two versions of pipeline.yaml. [Between] says what their difference
+// means for events that are stored or under way, and what to do before the new version is deployed.
 package changes
 
 import (
@@ -18,37 +18,39 @@ import (
 // Kind says what a change of the file means for what is already stored.
 type Kind string
 
-// The kinds of change.
+// These are the kinds of change.
 const (
-	// Identity: redelivered messages of a live type become other items, or are judged by another
-	// digest. Do says whether the queue and the dead-letter queue must be drained first.
+	// Identity means that redelivered messages of a live type become other items, or are judged by
+	// another digest. Do says whether the queue and the dead-letter queue must be drained first.
 	Identity Kind = "identity"
-	// Generation: an aggregate counts in another way under the same name and since. The streams
-	// function would refuse to start.
+	// Generation means that an aggregate counts in another way under the same name and since. The
+	// streams function would refuse to start.
 	Generation Kind = "generation"
-	// Epoch: the epoch is lower than before, or too low for what was added.
+	// Epoch means that the epoch is lower than before, or too low for what was added.
 	Epoch Kind = "epoch"
-	// Index: items that are stored keep the index key they have. Nothing is refused or lost by it, but who
-	// reads the index finds them under the old key only.
+	// Index means that stored items keep the index key that they have. Nothing is refused or lost.
+	// But a reader of the index finds these items only under the old key.
 	Index Kind = "index"
-	// Rebuild: an aggregate begins anew and counts what is stored from now on. The events that are stored
-	// already must be brought in after the deployment, or it lacks them.
+	// Rebuild means that an aggregate begins anew and counts what is stored from now on. The events
+	// that are already stored must be brought in after the deployment. Otherwise the aggregate
+	// lacks them.
 	Rebuild Kind = "rebuild"
-	// Lifetime: items that are stored live on after the totals that count them.
+	// Lifetime means that stored items outlive the totals that count them.
 	Lifetime Kind = "lifetime"
 )
 
-// Report is one change between two versions of a file that touches what is stored or under way.
+// Report is one change between two versions of a file that affects what is stored or under way.
 type Report struct {
 	Kind    Kind
 	Subject string // "events.order.placed" or "aggregates.merchant_daily"; "epoch", "type"
 	Member  string // what changed: "id", "key.sk", "window"; empty for the subject itself
 	Old     string // empty: it was not there
 	New     string // empty: it is gone
-	Do      string // what to do before deploying it, or that nothing need be done
+	Do      string // what to do before deploying it, or that nothing needs to be done
 }
 
-// String is "events.order.placed: key.sk was X and is Y; drain …". What is as it was only "is Y".
+// String returns "events.order.placed: key.sk was X and is Y; drain …". If the value did not
+// change, it says only "is Y".
 func (c Report) String() string {
 	name := c.Subject
 	if c.Member != "" {
@@ -78,10 +80,11 @@ const (
 	raiseEpoch = "raise epoch and give the aggregate that epoch as its since"
 )
 
-// Between lists what has changed from old to new that touches identity, generations, lifetimes or stored index keys,
-// and what to do first: identity by type, then aggregates by name, then their lifetimes, then indexes by type. If there
-// is nothing but indexes and aggregates to rebuild, new can simply be deployed. Deployment is taken to be after now:
-// what an event type's `was` says holds for the events of until then.
+// Between lists the changes from old to new that affect identity, generations, lifetimes or stored
+// index keys, and what to do first. The order is: identity by type, then aggregates by name, then
+// their lifetimes, then indexes by type. If there are only indexes and aggregates to rebuild, new
+// can simply be deployed. Between assumes that the deployment is after now: an event type's `was`
+// covers the events until then.
 func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	was, is := old.Describe().Spec, new.Describe().Spec
 	var list []Report
@@ -104,7 +107,7 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// lines are the texts of a member that may be a list.
+// lines returns the texts of a member that may be a list.
 func lines(text string) []string {
 	if text == "" {
 		return nil
@@ -112,7 +115,7 @@ func lines(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// listText is a text, or several as the file may list them.
+// listText returns one text, or several texts as the file may list them.
 func listText(texts []string) string {
 	if len(texts) < 2 {
 		return strings.Join(texts, "")
@@ -122,8 +125,9 @@ func listText(texts []string) string {
 
 const indexKeys = "items that are stored keep the key they have, until a newer revision replaces them or they expire: read both till then"
 
-// indexChanges reports keys of indexes that a type is in before and after. One that is added or taken out is told by
-// the index itself, which lacks the older items or the newer ones.
+// indexChanges reports the keys of indexes that a type is in both before and after. It does not
+// report an index that is added or removed. Such an index shows this by itself: it lacks the older
+// items or the newer ones.
 func indexChanges(name string, was, is pipeline.Spec) []Report {
 	after := is.Events[name].Indexes
 	var list []Report
@@ -166,7 +170,7 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Repor
 	return list
 }
 
-// revisionAdvice is what a change of revision asks for.
+// revisionAdvice returns what to do about a change of revision.
 func revisionAdvice(was, is []string) string {
 	kept := 0
 	for kept < min(len(was), len(is)) && was[kept] == is[kept] {
@@ -181,7 +185,8 @@ func revisionAdvice(was, is []string) string {
 	return tiesLess
 }
 
-// ignoreAdvice is what a change of ignore asks for; empty if the same is ignored.
+// ignoreAdvice returns what to do about a change of ignore. It is empty if the same paths are
+// ignored.
 func ignoreAdvice(was, is pipeline.EventSpec) string {
 	more, less := !ignoresAll(was, is.Ignore), !ignoresAll(is, was.Ignore)
 	switch {
@@ -195,10 +200,10 @@ func ignoreAdvice(was, is pipeline.EventSpec) string {
 	return ignoreMore
 }
 
-// ignoresAll reports whether s leaves every one of paths out of the digest.
+// ignoresAll reports whether s leaves all of paths out of the digest.
 func ignoresAll(s pipeline.EventSpec, paths []string) bool {
 	for _, text := range paths {
-		path, _ := event.ParsePath(text) // it was compiled
+		path, _ := event.ParsePath(text) // no error: it was compiled
 		if !slices.ContainsFunc(s.Ignore, func(text string) bool {
 			ignored, err := event.ParsePath(text)
 			return err == nil && ignored.Contains(path)
@@ -209,7 +214,7 @@ func ignoresAll(s pipeline.EventSpec, paths []string) bool {
 	return true
 }
 
-// placedByDigest reports whether another digest means another item.
+// placedByDigest reports whether another digest makes another item.
 func placedByDigest(s pipeline.EventSpec) bool {
 	return slices.ContainsFunc([]string{s.ID, s.Key.PK, s.Key.SK}, func(text string) bool {
 		t, err := keys.ParseTemplate(text)
@@ -217,8 +222,9 @@ func placedByDigest(s pipeline.EventSpec) bool {
 	})
 }
 
-// generationChanges reports definitions that changed under the same name and since, that are gone, and
-// that are new without a new epoch. A definition with a higher since is a new generation, as it should be.
+// generationChanges reports definitions that changed under the same name and since, definitions
+// that are gone, and definitions that are new without a new epoch. A definition with a higher since
+// is a new generation, which is correct.
 func generationChanges(old, new pipeline.Spec) []Report {
 	var list []Report
 	for _, name := range sorted(new.Aggregates) {
@@ -247,8 +253,9 @@ func generationChanges(old, new pipeline.Spec) []Report {
 	return list
 }
 
-// takenOut is what an aggregate that is declared no longer asks for: without a new epoch the streams function could
-// not tell a pipeline that lets it go from one that has not heard of it yet.
+// takenOut returns what to do about an aggregate that is no longer declared. Without a new epoch
+// the streams function could not tell a pipeline that removes the aggregate from one that does not
+// know it yet.
 func takenOut(old, new pipeline.Spec) string {
 	const after = "its totals stand still from then on, and to count again it needs a new since"
 	if new.Epoch > old.Epoch {
@@ -270,8 +277,8 @@ func definitionChanges(subject string, before, after map[string]string) []Report
 	return list
 }
 
-// members takes an aggregate apart: "by.merchant", "from.order.placed.where", "window" and so on, as the file writes
-// them. What has no value is left out.
+// members splits an aggregate into its members: "by.merchant", "from.order.placed.where", "window"
+// and so on, as the file writes them. It leaves out members without a value.
 func members(a pipeline.AggregateSpec) map[string]string {
 	list := map[string]string{"onExpire": a.OnExpire, "spread": fmt.Sprint(a.Spread)}
 	for name, template := range a.By {

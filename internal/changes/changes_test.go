@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// deployed is when the tests' changes are checked, just before they are deployed.
+// deployed is when the tests check the changes, just before they are deployed.
 var deployed = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
 func mustLoad(t testing.TB, text string) *pipeline.Pipeline {
@@ -30,7 +30,7 @@ func TestChanges(t *testing.T) {
 	base := string(file)
 	for _, c := range []struct {
 		name, old, new string
-		want           []string // a beginning of every report
+		want           []string // the beginning of every report
 	}{
 		{"nothing", "", "", nil},
 		{"layout and comments", "    retain: 90d", "    # kept for long\n    retain:   90d", nil},
@@ -102,7 +102,7 @@ func TestChangesOfMode(t *testing.T) {
 	}
 }
 
-// Where the digest makes the id or the key, ignoring more makes another item of the same message.
+// If the digest makes the id or the key, ignoring more makes another item of the same message.
 func TestChangesOfIgnoreUnderADigest(t *testing.T) {
 	for _, file := range []string{
 		"events: {a: {id: '{@digest}', at: '{t}', key: {pk: '{@id}', sk: '-'}, ignore: [x]}}\n",
@@ -116,7 +116,7 @@ func TestChangesOfIgnoreUnderADigest(t *testing.T) {
 	}
 }
 
-// Items keep the expiry they were stored with; totals that go before them are named.
+// Items keep the expiry that they were stored with. Totals that expire before them are named.
 func TestChangesOfLifetimes(t *testing.T) {
 	const file = "ingot: 1\nepoch: 2\ntype: \"{type}\"\nevents:\n  reading: {id: '{n}', at: '{t}', key: {pk: '{n}', sk: '-'}EVENTS}\n  other: {id: '{n}', at: '{t}', key: {pk: 'O#{n}', sk: '-'}, retain: 5d}\n" +
 		"aggregates:\n  hourly: {since: SINCE, window: 1h, from: {reading: {values: {n_all: count}}, other: {values: {n_all: count}}}TOTALS}\n"
@@ -126,7 +126,7 @@ func TestChangesOfLifetimes(t *testing.T) {
 	const gone = ": their totals would be gone before they are, and a touch pass would count them into expired totals; write "
 	for _, c := range []struct {
 		name, was, is string
-		want          string // "": no such report
+		want          string // "" means that there is no such report
 	}{
 		{"shortened under a shorter total", text(", retain: 90d", "", "1"), text(", retain: 30d", ", retain: 60d", "2"),
 			"aggregates.hourly: retain was not there and is 60d; events of reading that are stored keep the expiry they have and live for 90d" + gone + "retain: at least 97d"},
@@ -151,14 +151,15 @@ func TestChangesOfLifetimes(t *testing.T) {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
 		}
 	}
-	// The same totals under an older definition of the aggregate: what is as it was is not said to have changed.
+	// The totals are the same under an older definition of the aggregate. What stays the same is
+	// not reported as changed.
 	same := Report{Kind: Lifetime, Subject: "aggregates.a", Member: "retain", Old: "60d", New: "60d", Do: "do"}
 	if same.String() != "aggregates.a: retain is 60d; do" {
 		t.Error(same)
 	}
 }
 
-// What was given up or quarantined is somebody's event: no advice throws it away.
+// What was given up or quarantined is somebody's event. No advice discards it.
 func TestNoAdvicePurges(t *testing.T) {
 	for _, advice := range []string{noRevision, retainLonger, retainShorter, tiesMore, tiesLess, drainFirst, ignoreMore, ignoreLess, raiseEpoch} {
 		if strings.Contains(advice, "purge") {
@@ -167,7 +168,7 @@ func TestNoAdvicePurges(t *testing.T) {
 	}
 }
 
-// revised is a file of one type under mode latest with this revision.
+// revised returns a file of one type under mode latest with this revision.
 func revised(revision string) string {
 	return "ingot: 1\nepoch: 1\ntype: a\nevents:\n  a:\n    id: \"{n}\"\n    at: \"{t}\"\n    key: {pk: \"{n}\", sk: \"-\"}\n    mode: latest\n    ignore: [trace]\n    revision: " + revision + "\n"
 }
@@ -188,7 +189,7 @@ func TestChangesOfRevisionLists(t *testing.T) {
 	}
 }
 
-// typed is a file with these event types and this type.
+// typed returns a file with these event types and this type.
 func typed(typ string, names ...string) string {
 	text := "ingot: 1\nepoch: 1\ntype: " + typ + "\nevents:\n"
 	for _, name := range names {

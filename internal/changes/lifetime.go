@@ -8,9 +8,10 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// lifetimeChanges reports totals that expire before items which are stored: an item keeps the expiry that it was
-// stored with, so those from before a retain was shortened, or introduced, live longer than the new file knows. Their
-// totals would be hidden and swept while they are still there.
+// lifetimeChanges reports totals that expire before items which are stored. An item keeps the
+// expiry that it was stored with. So items from before a retain was introduced or shortened live
+// longer than the new file says. Their totals would be hidden and swept while these items are still
+// there.
 func lifetimeChanges(old, new pipeline.Spec) []Report {
 	var list []Report
 	for _, name := range sorted(new.Aggregates) {
@@ -28,7 +29,8 @@ func lifetimeChanges(old, new pipeline.Spec) []Report {
 	return list
 }
 
-// lifetimeChange is of an aggregate whose totals live for now, and before for so long, if they did not live for ever.
+// lifetimeChange reports on an aggregate whose totals live for now, and lived for before, unless
+// they lived for ever.
 func lifetimeChange(name string, now, before time.Duration, typ string, lived time.Duration) Report {
 	live, instead := "never expire", "no retain until they are gone or have been given an expiry"
 	if lived != 0 {

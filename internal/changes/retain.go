@@ -10,15 +10,16 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// retainChanges compares how long events of one type live under two versions of the file, for events of every time.
-// A longer life is refused unless it begins with events of the future: what was stored under the shorter one may have
-// been removed by time to live, and would be stored and counted again.
+// retainChanges compares how long events of one type live under two versions of the file. It does
+// so for events of every time. It refuses a longer life unless this begins with events of the
+// future. Events that were stored under the shorter life may have been removed by time to live.
+// They would be stored and counted again.
 func retainChanges(subject string, was, is pipeline.EventSpec, now time.Time) []Report {
 	longer, less := false, false
 	for _, span := range lifespans(was, is) {
 		before, after := was.RetainAt(span.from), is.RetainAt(span.from)
 		if after != 0 && !span.to.IsZero() && !span.to.Add(after).After(now) {
-			continue // all these events are past their time under the new file too
+			continue // all these events have also expired under the new file
 		}
 		longer = longer || lifetime.Shorter(before, after) && !span.from.After(now)
 		less = less || lifetime.Shorter(after, before)
@@ -54,10 +55,11 @@ func retainText(t pipeline.EventSpec) string {
 	return lifetime.Format(t.Retain)
 }
 
-// span is the event times from `from` until before `to`, for all of which one retain holds. Zero: without end.
+// span holds the event times from `from` until before `to`. One retain holds for all of them. A
+// zero time means that this side has no end.
 type span struct{ from, to time.Time }
 
-// lifespans cuts time where either version changes how long events live.
+// lifespans cuts time at each point where either version changes how long events live.
 func lifespans(was, is pipeline.EventSpec) []span {
 	cuts := []time.Time{{}}
 	for _, w := range slices.Concat(was.Was, is.Was) {
@@ -74,8 +76,9 @@ func lifespans(was, is pipeline.EventSpec) []span {
 	return spans
 }
 
-// neededWas is the shortest list under which no event of a time until the deployment lives longer than before. Its new
-// entry ends with the day after tomorrow: some time for the deployment, and for events that are a little ahead.
+// neededWas returns the shortest list under which no event of a time until the deployment lives
+// longer than before. Its new entry ends with the day after tomorrow. This leaves some time for the
+// deployment, and for events that are a little ahead.
 func neededWas(was, is pipeline.EventSpec, now time.Time) []pipeline.WasSpec {
 	list := slices.Concat(is.Was, was.Was)
 	if was.Retain != 0 {
@@ -93,7 +96,7 @@ func neededWas(was, is pipeline.EventSpec, now time.Time) []pipeline.WasSpec {
 	return needed
 }
 
-// wasText is a list of lifetimes as the file writes it; empty if there is none.
+// wasText returns a list of lifetimes as the file writes it. It is empty if the list is empty.
 func wasText(list []pipeline.WasSpec) string {
 	if len(list) == 0 {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// kept is a pipeline of one type that keeps its events for so long: "retain: 30d, was: […]", or nothing.
+// kept returns a pipeline of one type with this lifetime: "retain: 30d, was: […]", or nothing.
 func kept(t *testing.T, lifetime string) *pipeline.Pipeline {
 	t.Helper()
 	return mustLoad(t, keptText(lifetime))
@@ -30,7 +30,7 @@ func keptText(lifetime string) string {
 	return text
 }
 
-// expiryOf is when the file lets an event of time at expire; zero: never.
+// expiryOf returns when the file lets an event of time at expire. The zero time means never.
 func expiryOf(t *testing.T, p *pipeline.Pipeline, at time.Time) time.Time {
 	t.Helper()
 	item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"n":1,"t":%q}`, at.Format(time.RFC3339Nano))})
@@ -75,7 +75,7 @@ func TestChangesOfRetain(t *testing.T) {
 		if len(got) == 0 || !strings.Contains(got[0], demanded) {
 			continue
 		}
-		// What the message shows is accepted as it stands.
+		// What the message shows is accepted exactly as it is written.
 		if again := Between(kept(t, c.old), kept(t, pasted(c.new, got[0])), deployed); len(again) > 0 {
 			t.Errorf("%s: pasted, %v", c.name, again)
 		}
@@ -84,14 +84,15 @@ func TestChangesOfRetain(t *testing.T) {
 
 var shownWas = regexp.MustCompile(`write (was: \[.*\]) in this event type`)
 
-// pasted is a lifetime with the was of a message in place of its own.
+// pasted returns a lifetime in which the was of a message replaces its own.
 func pasted(lifetime, message string) string {
 	own, _, _ := strings.Cut(lifetime, "was: ")
 	return strings.TrimSuffix(own, "; ") + "; " + shownWas.FindStringSubmatch(message)[1]
 }
 
-// A service that changes retain again and again, as the messages say, never stores an event a second time, however late
-// it comes: neither when it was swept before a change, nor when it was swept after one.
+// A service that changes retain again and again, as the messages advise, never stores an event
+// twice. The event may come however late: after it was swept before a change, or after it was swept
+// after one.
 func TestNoChangeOfRetainForgetsAnExpiry(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv("INGOT_SEED"); s != "" {
@@ -106,7 +107,8 @@ func TestNoChangeOfRetainForgetsAnExpiry(t *testing.T) {
 	}
 }
 
-// aServiceThatChanges lives some changes of retain, with some events stored between them and sent again at any time.
+// aServiceThatBetween makes a service that goes through some changes of retain. Between them it
+// stores some events, which are sent again at any time.
 func aServiceThatBetween(t *testing.T, rng *rand.Rand) (twice string, history []string) {
 	lifetimes := []string{"retain: 2d", "retain: 5d", "retain: 9d", "retain: 14d", ""}
 	lifetime := lifetimes[rng.IntN(len(lifetimes))]
@@ -115,7 +117,7 @@ func aServiceThatBetween(t *testing.T, rng *rand.Rand) (twice string, history []
 	var events []stored
 	now := deployed
 	for range 5 {
-		for range 8 { // some hours between, with old and new events
+		for range 8 { // some hours between changes, with old and new events
 			now = now.Add(time.Duration(rng.IntN(24)) * time.Hour)
 			at := now.Add(-time.Duration(rng.IntN(200)) * time.Hour)
 			if until := expiryOf(t, p, at); until.IsZero() || until.After(now.Add(time.Hour)) {
@@ -130,7 +132,7 @@ func aServiceThatBetween(t *testing.T, rng *rand.Rand) (twice string, history []
 		}
 		next := lifetimes[rng.IntN(len(lifetimes))]
 		if _, was, has := strings.Cut(lifetime, "was: "); has && rng.IntN(2) == 0 {
-			next = strings.TrimPrefix(next+"; was: "+was, "; ") // else it is forgotten, and the message brings it back
+			next = strings.TrimPrefix(next+"; was: "+was, "; ") // otherwise it is forgotten, and the message brings it back
 		}
 		changed := kept(t, next)
 		for _, r := range Between(p, changed, now) {

@@ -1,14 +1,15 @@
-// Package corpus gives a fuzz target the seeds that are stored in one file, testdata/fuzz/FuzzName.txtar, in place of a
-// file for each. It is for tests alone.
+// Package corpus gives a fuzz target its seeds from one file, testdata/fuzz/FuzzName.txtar, instead
+// of one file for each seed. [Add] is the entry point. The package is for tests alone.
 //
-// An entry is a name that says what is odd about the seed, and the lines that Go writes for a failing input, one for each
-// argument:
+// An entry is a name that says what is odd about the seed, and the lines that Go writes for a
+// failing input, one for each argument:
 //
 //	-- a text that is not UTF-8 --
 //	string("\xff")
 //	[]byte("x")
 //
-// Every byte is spelled in Go's own way, so what a seed is does not depend on the file's encoding or its line ends.
+// Every byte is spelled in Go's own way, so a seed does not depend on the file's encoding or its
+// line ends.
 package corpus
 
 import (
@@ -22,7 +23,7 @@ import (
 	"testing"
 )
 
-// header is the first line of a failing input as Go writes it; here it may be left out.
+// header is the first line of a failing input as Go writes it. In this file it may be left out.
 const header = "go test fuzz v1"
 
 // Seed is one entry of a file.
@@ -31,8 +32,8 @@ type Seed struct {
 	Values []any // string, []byte, bool or int64
 }
 
-// Add adds the seeds of the target to it. Call it before any f.Add: if a seed fails, seed#0 is then the first in the
-// file, and the names are listed.
+// Add adds the target's seeds to f. Call it before any f.Add. Then seed#0 of a failure is the first
+// seed in the file. If a seed fails, Add lists the names.
 func Add(f *testing.F) {
 	f.Helper()
 	seeds, err := Read(filepath.Join("testdata", "fuzz", f.Name()+".txtar"))
@@ -51,7 +52,7 @@ func Add(f *testing.F) {
 	})
 }
 
-// Read reads a file of seeds: a txtar archive whose entries are values, a line each.
+// Read reads a file of seeds. It is a txtar archive whose entries are values, one to a line.
 func Read(file string) ([]Seed, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -86,7 +87,7 @@ func parse(file, text string) ([]Seed, error) {
 	return seeds, nil
 }
 
-// value reads one line: a conversion of a literal to the type of the argument.
+// value reads one line, which converts a literal to the type of the argument.
 func value(line string) (any, error) {
 	expr, err := parser.ParseExpr(line)
 	call, ok := expr.(*ast.CallExpr)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A seed is what it was, whatever bytes it is made of, and whether or not it was pasted with the header.
+// A seed is read as it was written, whatever bytes it consists of, and whether or not it was pasted
+// with the header.
 func TestSeedsRoundTrip(t *testing.T) {
 	var every strings.Builder
 	for b := range 256 {
@@ -27,7 +28,7 @@ func TestSeedsRoundTrip(t *testing.T) {
 	}
 }
 
-// written is the text of a file, with values as Go writes them.
+// written returns the text of a file, with values as Go writes them.
 func written(seeds []Seed) string {
 	var file strings.Builder
 	for _, s := range seeds {
@@ -64,7 +65,7 @@ func TestMistakesInAFile(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it has a mistake, or its seeds can be written and read again.
+// Every file either has a mistake, or its seeds can be written and read again.
 func FuzzParse(f *testing.F) {
 	Add(f)
 	f.Fuzz(func(t *testing.T, text string) {

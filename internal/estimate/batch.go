@@ -2,50 +2,53 @@ package estimate
 
 import "math"
 
-// How the store packs its requests. demo.TestCostIsWhatIsCounted compares what follows from it with what the engine
-// counts.
+// These constants say how the store packs its requests. demo.TestCostIsWhatIsCounted compares what
+// follows from them with what the engine counts.
 const (
 	statementsARequest = 25
 	keysARead          = 100
-	fewPuts            = 3  // so many new items are put one by one
-	fewTotals          = 24 // so many totals are updated one by one
-	archiveInFlight    = 8  // so many objects are put at once
+	fewPuts            = 3  // up to this number, new items are put one by one
+	fewTotals          = 24 // up to this number, totals are updated one by one
+	archiveInFlight    = 8  // how many objects are put at once
 )
 
-// What a function is given at once, as template.yaml sets it.
+// These constants say how much a function is given at once, as template.yaml sets it.
 const (
 	// MostInBatch is the batch size of both mappings.
 	MostInBatch = 1000
 	// BatchWindow is how many seconds Lambda waits for a batch to fill.
 	BatchWindow = 1.0
-	// Pollers is how many batches Lambda collects at once from a queue that it is not behind on (Lambda developer guide,
-	// "Using Lambda with Amazon SQS").
+	// Pollers is how many batches Lambda collects at once from a queue that it keeps up with
+	// (Lambda developer guide, "Using Lambda with Amazon SQS").
 	Pollers = 5
-	// payload is how many bytes Lambda hands over at once, and envelope what it adds to each message or change.
+	// payload is how many bytes Lambda hands over at once. envelope is what it adds to each message
+	// or change.
 	payload  = 6 << 20
 	envelope = 600
 )
 
-// InBatch is about how many messages or changes are in a batch, if so many come each second to one poller or shard, of
-// so many bytes each. Lambda waits for the first one, and then for a second.
+// InBatch returns about how many messages or changes are in a batch. aSecond is how many of them
+// come each second to one poller or shard, and bytes is the size of each. Lambda waits for the
+// first one, and then for one second.
 func InBatch(aSecond, bytes float64) float64 {
 	most := math.Min(MostInBatch, payload/(bytes+envelope))
 	return math.Max(1, math.Min(most, 1+aSecond*BatchWindow))
 }
 
-// Put is what it takes to store one batch.
+// Put describes one batch to store, and estimates what that takes.
 type Put struct {
 	Messages float64 // in the batch
-	Writes   float64 // of them, those that are put: all but what cannot be stored
+	Writes   float64 // those that are put: all except what cannot be stored
 	Taken    float64 // of the writes, those whose key is taken already
-	Replaced float64 // of those, newer revisions that replace the stored one
+	Replaced float64 // of the taken ones, newer revisions that replace the stored one
 	Compared float64 // of the taken ones, those with another payload
 }
 
-// Single reports whether the items are put one by one. A refusal then brings the stored item, and nothing is read.
+// Single reports whether the items are put one by one. Then a refusal brings the stored item, so
+// nothing is read.
 func (p Put) Single() bool { return p.Writes <= fewPuts }
 
-// Requests is how many requests to DynamoDB the batch takes.
+// Requests returns how many requests to DynamoDB the batch takes.
 func (p Put) Requests() float64 {
 	if p.Single() {
 		return p.Writes + p.Replaced
@@ -53,23 +56,24 @@ func (p Put) Requests() float64 {
 	return math.Ceil(p.Writes/statementsARequest) + pieces(p.Taken, keysARead) + p.Replaced + pieces(p.Compared, 5)
 }
 
-// Seconds is how long a function of so many MB takes for the batch.
+// Seconds returns how long a function of so many MB takes for the batch.
 func (p Put) Seconds(memory int) float64 {
 	return p.Messages*CPUPerMessage/cores(memory) + rounds(p.Requests())*Latency
 }
 
-// Count is what it takes to count one batch of changes.
+// Count describes one batch of changes to count, and estimates what that takes.
 type Count struct {
 	Changes  float64
 	Updates  float64 // of totals, after folding
-	Looks    float64 // of them, of totals that the function has not seen lately and reads first
+	Looks    float64 // of the updates, those of totals that the function has not seen lately and reads first
 	Archived float64 // objects
 }
 
-// Single reports whether the totals are updated one by one. What stands in an answer is then known, and nothing is read.
+// Single reports whether the totals are updated one by one. Then an answer shows the content of the
+// total, so nothing is read.
 func (c Count) Single() bool { return c.Updates <= fewTotals }
 
-// Requests is how many requests to DynamoDB the batch takes.
+// Requests returns how many requests to DynamoDB the batch takes.
 func (c Count) Requests() float64 {
 	if c.Single() {
 		return c.Updates
@@ -77,14 +81,14 @@ func (c Count) Requests() float64 {
 	return math.Ceil(c.Updates/statementsARequest) + pieces(c.Looks, keysARead)
 }
 
-// Seconds is how long a function of so many MB takes for the batch.
+// Seconds returns how long a function of so many MB takes for the batch.
 func (c Count) Seconds(memory int) float64 {
 	computing := (c.Changes*CPUPerChange + c.Updates*CPUPerUpdate) / cores(memory)
 	return computing + rounds(c.Requests())*Latency + pieces(c.Archived, archiveInFlight)*ArchiveLatency
 }
 
-// pieces is how many requests of so many each carry n. Where a batch has less than one on average, only some batches
-// send a request.
+// pieces returns how many requests of size each carry n. If a batch has less than one on average,
+// only some batches send a request.
 func pieces(n, each float64) float64 {
 	if n <= 1 {
 		return n
@@ -92,17 +96,18 @@ func pieces(n, each float64) float64 {
 	return math.Ceil(n / each)
 }
 
-// rounds is how many times requests are waited for, InFlight at once.
+// rounds returns how often the function waits for requests, InFlight at once.
 func rounds(requests float64) float64 { return pieces(requests, InFlight) }
 
-// cores is how much of the time of a processor core a function of so many MB has.
+// cores returns how many cores' worth of time a function of so many MB has.
 func cores(memory int) float64 { return float64(memory) / MemoryOfOneCPU }
 
-// LooksASecond is how often a second a function reads a total that it updates with many others: once an hour.
+// LooksASecond is how often in a second a function reads a total that it updates together with many
+// others. It does this once an hour.
 const LooksASecond = 1.0 / 3600
 
-// Touched is how many different lanes a total has been touched from, if so many batches touched it and each came from
-// any of so many lanes.
+// Touched returns how many different lanes a total has been touched from, if so many batches
+// touched it and each batch came from one of so many lanes.
 func Touched(batches, lanes float64) float64 {
 	if lanes <= 0 || batches <= 0 {
 		return 0

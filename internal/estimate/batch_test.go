@@ -7,8 +7,8 @@ import (
 	"github.com/ingot-events/ingot/internal/estimate"
 )
 
-// A batch has the message that Lambda waited for, what comes within the second after it, and never more than a batch
-// holds, by number or by size.
+// A batch has the message that Lambda waited for, and what comes within the second after it. It
+// never has more than a batch can hold, by number or by size.
 func TestInBatch(t *testing.T) {
 	for _, c := range []struct{ aSecond, bytes, least, most float64 }{
 		{0, 400, 1, 1}, {0.5, 400, 1.5, 1.5}, {20, 400, 21, 21}, {5000, 400, estimate.MostInBatch, estimate.MostInBatch},
@@ -58,7 +58,8 @@ func TestRequestsOfACount(t *testing.T) {
 	}
 }
 
-// Full batches take as long as the changes that check says a function sustains.
+// Full batches take as long as the number of changes suggests that, according to check, a function
+// sustains.
 func TestABatchTakesWhatIsSustained(t *testing.T) {
 	for _, memory := range []int{256, 576, 2048} {
 		full := estimate.Count{Changes: 1000, Updates: 4000, Looks: 4000}
@@ -73,7 +74,8 @@ func TestABatchTakesWhatIsSustained(t *testing.T) {
 	}
 }
 
-// A total is touched from no more shards than there are, nor than batches that touched it.
+// A total is touched from at most as many shards as there are, and from at most as many as there
+// are batches that touched it.
 func TestTouched(t *testing.T) {
 	for _, c := range []struct{ batches, lanes, least, most float64 }{
 		{0, 72, 0, 0}, {1, 72, 0.9, 1}, {72, 72, 40, 50}, {10_000, 72, 71.9, 72}, {5, 0, 0, 0},

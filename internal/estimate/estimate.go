@@ -1,5 +1,6 @@
-// Package estimate says beforehand what the two functions will take: requests, units and time of a batch, and what one
-// update of a total costs, with its item's size and all the marks it may carry.
+// Package estimate says in advance what the two functions will need. [Put] and [Count] estimate the
+// requests and time of a batch. [Units], [Bytes] and [Marks] estimate what one update of a total
+// costs, from the size of its item and all the marks that it may carry.
 package estimate
 
 import (
@@ -9,21 +10,21 @@ import (
 )
 
 const (
-	// LanesPerPartition is how many shards a partition's stream has in the 72 hours that marks are kept: one rolls
-	// about every 4 hours.
+	// LanesPerPartition is how many shards a partition's stream has in the 72 hours for which marks
+	// are kept. A new shard begins about every 4 hours.
 	LanesPerPartition = 18
-	// MarkBytes is what one mark adds to an item: its attribute's name and value.
+	// MarkBytes is what one mark adds to an item: the name and the value of its attribute.
 	MarkBytes = len(lanes.MarkPrefix) + 16 + len(lanes.Mark{})
 
-	// What is not known beforehand is taken as this many bytes.
+	// These sizes in bytes are assumed for what is not known in advance.
 	byBytes    = 24 // a value of `by`
 	valueBytes = 7  // a number of up to 12 digits
 	countBytes = 5
 	proofBytes = 13 // the fingerprint
 )
 
-// Marks is how many marks one item of a total carries if all partitions of the events table touch it. spread
-// divides them. Under receipts there are none.
+// Marks returns how many marks one item of a total carries if all partitions of the events table
+// touch it. spread divides them. Under receipts there are none.
 func Marks(def *aggregate.Definition, counting aggregate.Counting, partitions int) int {
 	if counting == aggregate.Receipts {
 		return 0
@@ -31,7 +32,8 @@ func Marks(def *aggregate.Definition, counting aggregate.Counting, partitions in
 	return (LanesPerPartition*partitions + def.Spread - 1) / def.Spread
 }
 
-// Bytes is about the size of a total's item without marks. by are its values, escaped; nil if they are not known.
+// Bytes returns about the size of a total's item without marks. by are its values, escaped; nil if
+// they are not known.
 func Bytes(def *aggregate.Definition, by []string) int {
 	known := by
 	if known == nil {
@@ -54,8 +56,9 @@ func Bytes(def *aggregate.Definition, by []string) int {
 	return size
 }
 
-// Units is what one update of an item of so many bytes costs: started kilobytes, twice that inside a
-// transaction, which receipts need. The receipt itself is ReceiptUnits more for each change.
+// Units returns what one update of an item of so many bytes costs: its started kilobytes. Receipts
+// need a transaction, which costs twice as much. The receipt itself costs [ReceiptUnits] more for
+// each change.
 func Units(bytes int, counting aggregate.Counting) int {
 	if counting == aggregate.Receipts {
 		return 2 * event.WriteUnits(bytes)
@@ -66,7 +69,8 @@ func Units(bytes int, counting aggregate.Counting) int {
 // ReceiptUnits is what the receipt of one change costs, in its transaction.
 const ReceiptUnits = 2
 
-// SpreadForOne is the least spread under which an update under marks costs one unit; 0 if none does.
+// SpreadForOne returns the smallest spread under which an update under marks costs one unit, or 0
+// if there is none.
 func SpreadForOne(bytes, partitions int) int {
 	room := (1024 - bytes) / MarkBytes
 	if room < 1 {
@@ -75,5 +79,6 @@ func SpreadForOne(bytes, partitions int) int {
 	return (LanesPerPartition*partitions + room - 1) / room
 }
 
-// ReadUnits is what a consistent read of an item of so many bytes costs: one for each started 4 KB.
+// ReadUnits returns what a consistent read of an item of so many bytes costs: one unit for each
+// started 4 KB.
 func ReadUnits(bytes int) int { return max(1, (bytes+4095)/4096) }

@@ -27,7 +27,7 @@ import (
 
 var now = time.Date(2099, 3, 15, 0, 0, 0, 0, time.UTC)
 
-// world is the engine with an aggregates table, and the sample shop's pipeline.
+// world is the engine with an aggregates table, and the pipeline of the sample shop.
 type world struct {
 	t      *testing.T
 	engine *embedded.Engine
@@ -59,8 +59,9 @@ func newWorld(t *testing.T, counting aggregate.Counting) *world {
 	return &world{t, engine, db, plan, s}
 }
 
-// count sends one order through a lane and returns the write units that the engine metered for it (the store's own
-// count takes a total's size from when it last read it) and what it contributed.
+// count sends one order through a lane. It returns the order's contributions, and the write units
+// that the engine metered for it. (The store's own count uses the size that a total had when the
+// store last read it.)
 func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.Contribution) {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"type":"order.placed","merchant_id":"m-1","order_id":"o-%d","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":499900,"placed_at":"2099-03-14T09:00:00Z"}`, n)
@@ -84,7 +85,7 @@ func (w *world) count(counting aggregate.Counting, n int) (float64, []aggregate.
 	return w.engine.Usage().Sub(before).WriteUnits(), list
 }
 
-// size is an item's size by the service's rules, over all attributes of its image.
+// size returns an item's size by the service's rules, over all attributes of its image.
 func (w *world) size(key event.Key) int {
 	w.t.Helper()
 	out, err := w.db.GetItem(w.t.Context(), &dynamodb.GetItemInput{TableName: aws.String("totals"),
@@ -109,8 +110,9 @@ func (w *world) size(key event.Key) int {
 	return size
 }
 
-// Totals that 4 partitions have touched for 72 hours are as large as estimated (a little less: the estimate leaves
-// room for longer numbers and for the expired part), and one more update of them costs what was estimated.
+// Totals that 4 partitions have touched for 72 hours are as large as estimated. They are a little
+// smaller, because the estimate leaves room for longer numbers and for the expired part. One more
+// update of them costs what was estimated.
 func TestEstimatesHoldOnTheEngine(t *testing.T) {
 	const partitions = 4
 	w := newWorld(t, aggregate.Marks)
@@ -122,7 +124,7 @@ func TestEstimatesHoldOnTheEngine(t *testing.T) {
 	units := 0
 	for _, c := range list {
 		if c.Def.Spread > 1 {
-			units++ // its buckets stay under a kilobyte
+			units++ // its buckets stay below one kilobyte
 			continue
 		}
 		marks := estimate.Marks(c.Def, aggregate.Marks, partitions)

@@ -1,4 +1,5 @@
-// Package explain works out what becomes of a message and why: envelope, type, id, time, keys, digest, the item
-// and its cost, the totals it moves; or why it would be quarantined. It sends no request: what is stored already
-// it cannot know.
+// Package explain computes what becomes of a message, and why. [Messages] reads messages from a
+// file, and [Explainer.Explain] returns a [Report] about them: envelope, type, id, time, keys,
+// digest, the item and its cost, and the totals that it changes, or else why the message would be
+// quarantined. The package sends no request, so it does not know what is already stored.
 package explain

@@ -19,16 +19,16 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// StandIn is the key that takes the place of an INGOT_PII_KEY that is not set.
+// StandIn is the key that is used if INGOT_PII_KEY is not set.
 const StandIn = "a stand-in for INGOT_PII_KEY"
 
-// Explainer explains messages. All fields are required but StandInKey.
+// Explainer explains messages. All fields are required except StandInKey.
 type Explainer struct {
 	Pipeline   *pipeline.Pipeline
 	Counting   aggregate.Counting
 	Partitions int       // of the events table, for the estimates; at least 1
-	Now        time.Time // by which an event is Expired or not
-	StandInKey bool      // the pipeline's secret is StandIn
+	Now        time.Time // the time that decides whether an event is Expired
+	StandInKey bool      // whether the pipeline's secret is StandIn
 
 	description *pipeline.Description // made when it is first needed
 }
@@ -40,7 +40,8 @@ func (e *Explainer) described() *pipeline.Description {
 	return e.description
 }
 
-// Explain explains the messages of one file, as if they came in one batch onto empty tables.
+// Explain explains the messages of one file as if they arrived in one batch and the tables were
+// empty.
 func (e *Explainer) Explain(list []Message) *Report {
 	r := &Report{Counting: e.Counting.String(), Partitions: e.Partitions, Messages: []Explanation{}}
 	items := make([]*event.Item, len(list))
@@ -54,7 +55,7 @@ func (e *Explainer) Explain(list []Message) *Report {
 	return r
 }
 
-// message explains one message alone; the item is nil if it would not be put.
+// message explains one message by itself. The item is nil if it would not be put.
 func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	message, note := withoutNote(m.Message)
 	x := Explanation{MessageID: m.ID, Verdict: event.Inserted.String(), Quarantined: note}
@@ -92,18 +93,19 @@ func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	return x, item
 }
 
-// archived puts down where the archive would have the item, had it been stored and expired. A key with a hash of the
-// stand-in key in it is not the item's.
+// archived records where the archive would have the item, if the item had been stored and had
+// expired. It leaves out a key that contains a hash made with the stand-in key, because that is not
+// the item's key.
 func (e *Explainer) archived(x *Explanation, item *event.Item) {
 	if !e.StandInKey || !slices.Contains(e.described().Hashed[item.Type], "key") {
 		x.Archive = handler.ArchiveName(item)
 	}
 }
 
-// refuse puts down why the message is not stored.
+// refuse records why the message is not stored.
 func (x *Explanation) refuse(err error) {
 	var refusal *event.Refusal
-	if !errors.As(err, &refusal) { // cannot be: all errors of planning are refusals
+	if !errors.As(err, &refusal) { // cannot happen: all errors of planning are refusals
 		refusal = event.Poisoned(event.Undecodable, err.Error())
 	}
 	x.Verdict, x.Reason, x.Detail = refusal.Verdict.String(), string(refusal.Reason), refusal.Detail
@@ -116,7 +118,7 @@ func (x *Explanation) refuse(err error) {
 func (e *Explainer) item(x *Explanation, item *event.Item) {
 	x.Type, x.ID, x.At, x.Digest = item.Type, item.ID, keys.FormatTime(item.At), item.Digest.String()
 	x.Key = &Key{item.Key.PK, item.Key.SK}
-	x.DigestText, _ = e.Pipeline.DigestText(item.Type, item.Data) // of an item just planned: there is no error
+	x.DigestText, _ = e.Pipeline.DigestText(item.Type, item.Data) // the item was just planned, so there is no error
 	x.Revision = e.described().Revision(item)
 	for _, a := range item.Attributes {
 		if x.Attributes == nil {
@@ -141,7 +143,7 @@ func (e *Explainer) item(x *Explanation, item *event.Item) {
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// aggregates says of each aggregate that the type feeds what the item adds to it.
+// aggregates says what the item adds to each aggregate that its type feeds.
 func (e *Explainer) aggregates(x *Explanation, item *event.Item) {
 	added := map[string]*aggregate.Contribution{}
 	contributions := e.Pipeline.Contributions(item).List
@@ -171,7 +173,7 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 	case c.Def.Spread == 1:
 	case e.Counting == aggregate.Receipts:
 		bucket = lanes.ItemBucket(item.Key, c.Def.Spread)
-	default: // by the shard that the change comes through, which nobody knows beforehand
+	default: // by the shard of the change, which is not known beforehand
 		a.Buckets = c.Def.Spread
 	}
 	key := lanes.Key(c.Def, bucket, c.By, c.Window)

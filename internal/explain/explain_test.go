@@ -45,7 +45,7 @@ func messagesOf(t *testing.T, name string) []Message {
 	return list
 }
 
-// expectation is what events/expected.json says of one file.
+// expectation is what events/expected.json says about one file.
 type expectation struct {
 	File, Function string
 	After          []string
@@ -55,8 +55,8 @@ type expectation struct {
 	}
 }
 
-// The samples' own list says what the function answers for each message; explain must say the same, by the real
-// clock and at the time of the golden files.
+// The list of the samples says what the function answers for each message. explain must say the
+// same, at the real time and at the time of the golden files.
 func TestSamplesGetTheVerdictsOfTheFunction(t *testing.T) {
 	text, err := os.ReadFile("../../events/expected.json")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestSamplesGetTheVerdictsOfTheFunction(t *testing.T) {
 	today.Now = testclock.Now(t)
 	seen := 0
 	for _, f := range expected.Files {
-		if f.Function != "ingest" || len(f.After) > 0 { // explain knows of no file before this one
+		if f.Function != "ingest" || len(f.After) > 0 { // explain does not know the files before this one
 			continue
 		}
 		seen++
@@ -140,7 +140,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// What is said of an item is what would be stored: the same plan, sized by the same rules.
+// What explain says about an item is what would be stored: the same plan, with sizes by the same
+// rules.
 func TestItemIsThePlan(t *testing.T) {
 	e := explainer(t, aggregate.Receipts)
 	for _, m := range messagesOf(t, "ingest-many.json") {
@@ -217,7 +218,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// The place of broken JSON is that of the file, in lines and columns; of a body in a batch the file shows none.
+// The place of broken JSON is a line and a column of the file. If the body is inside a batch, there
+// is no place, because the file does not show the body's lines.
 func TestWhereAFileIsNotJSON(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
 	for _, c := range []struct {
@@ -252,7 +254,8 @@ func TestWhereAFileIsNotJSON(t *testing.T) {
 	}
 }
 
-// Events one a line are messages of one batch, and what is not JSON in one of them has its place in the file.
+// Events one to a line are messages of one batch. If one of them is not JSON, the report names the
+// place in the file.
 func TestEventsOneALine(t *testing.T) {
 	list, _, err := Messages("\ufeff\n{\"id\": 1}\n")
 	if err != errMark || list != nil {
@@ -273,7 +276,7 @@ func TestEventsOneALine(t *testing.T) {
 	}
 }
 
-// What is refused after its type is known says its type, in text and in JSON.
+// If a message is refused after its type is known, text and JSON name its type.
 func TestRefusalsNameTheType(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
 	for body, want := range map[string]string{
@@ -290,7 +293,8 @@ func TestRefusalsNameTheType(t *testing.T) {
 	}
 }
 
-// The stand-in is told of where a hash is shown: in an index, a key or a total, and not for what is refused before.
+// The stand-in is mentioned if a hash is shown: in an index, a key or a total. It is not mentioned
+// for a message that is refused before that.
 func TestTheStandInIsNamedOnlyBesideAHash(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
 	for sample, want := range map[string]bool{
@@ -301,7 +305,7 @@ func TestTheStandInIsNamedOnlyBesideAHash(t *testing.T) {
 			t.Errorf("%s: %v", sample, got)
 		}
 	}
-	// A type without hmac beside others that use it.
+	// This type has no hmac, and is beside others that use it.
 	paid := `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"status":"captured","paid_at":"2099-03-14T09:00:00Z"}`
 	if r := e.Explain([]Message{{Message: envelope.Message{Body: paid}}}); r.StandInKey || r.Messages[0].Verdict != "Inserted" {
 		t.Errorf("%+v", r)
@@ -330,8 +334,8 @@ func TestPayloadsAreShownHarmlessly(t *testing.T) {
 	}
 }
 
-// Of values that an event may leave out, those that it moves are shown; a total that it counts in without moving any
-// says so.
+// If an event may leave out values, those that it changes are shown. If a total counts the event
+// but none of its values changes, the report says so.
 func TestValuesThatAnEventLeavesOut(t *testing.T) {
 	const file = `ingot: 1
 epoch: 1

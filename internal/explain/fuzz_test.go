@@ -14,8 +14,8 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzMessages reads any file as messages to explain: a batch is what Lambda's own type reads of it, all else is
-// one message to the letter, and each message is explained with a verdict.
+// FuzzMessages reads any file as messages to explain. A batch must be what Lambda's own type reads.
+// Everything else must be exactly one message. Each message must be explained with a verdict.
 func FuzzMessages(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{
@@ -65,7 +65,8 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// checkBatch compares with Lambda's type, or with a plain reading of what SQS hands out.
+// checkBatch compares the list with what Lambda's type reads, or with a plain reading of what SQS
+// returns.
 func checkBatch(t *testing.T, text string, list []Message) {
 	t.Helper()
 	var want []Message
@@ -82,7 +83,7 @@ func checkBatch(t *testing.T, text string, list []Message) {
 	}
 	if isQueueBatch(root.Root().Member("Records")) {
 		if json.Unmarshal([]byte(text), &lambda) != nil {
-			return // an odd member that explain does not read
+			return // an unusual member that explain does not read
 		}
 		for _, r := range lambda.Records {
 			m := Message{ID: r.MessageId}

@@ -6,8 +6,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// judge gives messages with one key the verdicts that one batch would give them: one of them is written, the
-// others are judged by their digests against it.
+// judge gives messages with one key the verdicts that one batch would give them. One of them is
+// written. The others are judged against it by their digests.
 func judge(list []Explanation, items []*event.Item) {
 	winners := map[event.Key]int{}
 	for i, item := range items {
@@ -28,12 +28,12 @@ func judge(list []Explanation, items []*event.Item) {
 	}
 }
 
-// newer says that a replaces b under mode latest. Under insert the first one stands.
+// newer reports whether a replaces b under mode latest. Under insert the first one stays.
 func newer(a, b *event.Item) bool {
 	return a.Newer(b)
 }
 
-// beside judges an item whose key another item of the batch, message number w, has taken.
+// beside judges an item whose key was taken by another item of the batch, that of message number w.
 func beside(x *Explanation, item, winner *event.Item, w int) {
 	switch {
 	case newer(winner, item):
@@ -48,5 +48,5 @@ func beside(x *Explanation, item, winner *event.Item, w int) {
 	}
 }
 
-// nothing takes back what a write would have cost and moved.
+// nothing removes what a write would have cost and changed.
 func (x *Explanation) nothing() { x.Item, x.Aggregates = nil, nil }

@@ -17,13 +17,14 @@ type Message struct {
 	ID string // the queue's message id; empty for a bare body
 	envelope.Message
 	bare bool // the body is the whole file, or a whole line of it
-	line int  // of a file of lines, from 1; else 0
+	line int  // the line in a file of lines, from 1; otherwise 0
 }
 
-// ErrStream is returned for what Lambda sends for a table's stream.
+// ErrStream is returned for a batch of a table's stream, as Lambda sends it.
 var ErrStream = errors.New("this is a batch of a table's stream; give the event as its producer sends it, or what Lambda sends for a queue")
 
-// Errors of files that are nearly what Messages reads. Taken for a payload they would be explained, to no one's use.
+// These errors are for files that are nearly what [Messages] reads. If such a file were explained
+// as a payload, this would help nobody.
 var (
 	errUTF16    = errors.New("this is UTF-16, and messages are UTF-8; save it as UTF-8")
 	errUTF8     = errors.New("this is not UTF-8, and messages are; save it as UTF-8")
@@ -32,10 +33,14 @@ var (
 	errMessages = errors.New("its Messages look like a queue's, but not each has a text Body and a ReceiptHandle; give what aws sqs receive-message prints, or the body alone")
 )
 
-// Messages takes the messages out of a file: what Lambda sends for a queue ({"Records": […]}, each with its
-// eventSource aws:sqs), what `aws sqs receive-message` prints ({"Messages": […]}, each with its ReceiptHandle), or
-// or events one a line, each an object, or else one message, whose body is the whole text but for a line end after it.
-// batch says that it is one of the first two, whose messages have attributes of their own. No text is a batch without messages: that is what receive-message prints for an empty queue, and no queue takes an empty body.
+// Messages reads the messages of a file. It accepts what Lambda sends for a queue ({"Records":
+// […]}, each with its eventSource aws:sqs), what `aws sqs receive-message` prints ({"Messages":
+// […]}, each with its ReceiptHandle), and events one to a line, each of them an object. Everything
+// else is one message, whose body is the whole text except for a line end after it.
+//
+// batch is true for the first two, whose messages have attributes of their own. An empty text is a
+// batch without messages: receive-message prints this for an empty queue, and no queue accepts an
+// empty body.
 func Messages(text string) (list []Message, batch bool, err error) {
 	switch {
 	case strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff"):
@@ -72,8 +77,8 @@ func Messages(text string) (list []Message, batch bool, err error) {
 	return []Message{{Message: envelope.Message{Body: body}, bare: true}}, false, nil
 }
 
-// eachLine is a message for each line, if there are several and the first is an object by itself. What is not JSON in a
-// later one is that line's mistake.
+// eachLine returns a message for each line, if there are several lines and the first one is an
+// object by itself. If a later line is not JSON, that is a mistake of this line.
 func eachLine(text string) []Message {
 	var list []Message
 	for line, err := range ndjson.Lines(strings.NewReader(text)) {
@@ -107,7 +112,8 @@ func anyOf(list event.Node, holds func(event.Node) bool) bool {
 	return false
 }
 
-// isQueueBatch is also true of a batch without messages.
+// isQueueBatch reports whether records are a queue's batch. It also returns true for a batch
+// without messages.
 func isQueueBatch(records event.Node) bool {
 	if records.Kind() != event.Array {
 		return false
@@ -120,7 +126,8 @@ func isQueueBatch(records event.Node) bool {
 	return true
 }
 
-// isReceived is also true of an empty list, where there is nothing else: an event may have such a member too.
+// isReceived reports whether root is what receive-message prints. It accepts an empty list only if
+// root has no other member, because an event may also have such a member.
 func isReceived(root event.Node) bool {
 	messages := root.Member("Messages")
 	if messages.Kind() != event.Array || messages.Len() == 0 && root.Len() > 1 {
@@ -134,7 +141,8 @@ func isReceived(root event.Node) bool {
 	return true
 }
 
-// attribute is a message attribute in either spelling: names of members are matched whatever their case.
+// attribute is a message attribute in either spelling. Names of members are matched without regard
+// to case.
 type attribute struct {
 	StringValue *string `json:"stringValue"`
 }
@@ -149,7 +157,7 @@ func texts(attributes map[string]attribute) map[string]string {
 	return out
 }
 
-// record is a message in either spelling, Lambda's or that of the SQS API.
+// record is a message in either spelling: that of Lambda or that of the SQS API.
 type record struct {
 	MessageID         string               `json:"messageId"`
 	Body              string               `json:"body"`

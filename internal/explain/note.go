@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// Note is what quarantine has written beside a message, in its attribute ingot.
+// Note is what quarantine has written into a message, in its attribute ingot.
 type Note struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`
@@ -16,8 +16,9 @@ type Note struct {
 	SK      string `json:"sk,omitempty"`
 }
 
-// withoutNote is a message as it was before quarantine, and quarantine's note. What a producer has put into an attribute
-// of that name stays where it is, and the note is nil: the rule is the ingest function's own.
+// withoutNote returns a message as it was before quarantine, and quarantine's note. If a producer
+// has written an attribute of that name, it stays, and the note is nil. This is the ingest
+// function's own rule.
 func withoutNote(m envelope.Message) (envelope.Message, *Note) {
 	n, is := handler.ReadNote(m.Attributes[handler.Attribute])
 	if !is {
@@ -28,10 +29,11 @@ func withoutNote(m envelope.Message) (envelope.Message, *Note) {
 	return m, (*Note)(&n)
 }
 
-// ofStream says that the letter is the streams function's: a record or an update, and no message of a producer.
+// ofStream reports whether the letter is from the streams function: then it is about a record or an
+// update, and is not a message of a producer.
 func (n *Note) ofStream() bool {
 	return n.Reason == string(handler.UndecodableRecord) || n.Reason == string(handler.RefusedUpdate)
 }
 
-// ofStreamDetail says why nothing more can be said of such a letter.
+// ofStreamDetail says why explain can say no more about such a letter.
 const ofStreamDetail = "it is from the streams function: about a stored item, and not a message that could be sent"

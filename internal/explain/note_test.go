@@ -29,7 +29,7 @@ func (k *kept) Send(_ context.Context, letters []handler.Letter) []error {
 	return make([]error, len(letters))
 }
 
-// received is what aws sqs receive-message prints of the letters.
+// received returns what aws sqs receive-message prints for the letters.
 func (k *kept) received(t *testing.T) []Message {
 	t.Helper()
 	type value struct{ StringValue, DataType *string }
@@ -56,7 +56,7 @@ func (k *kept) received(t *testing.T) []Message {
 	return list
 }
 
-// The letters are those that the functions themselves write, of the samples.
+// The functions themselves write these letters, from the samples.
 func TestLetters(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
 	engine := embedded.New(embedded.Config{Partitions: 1})
@@ -121,7 +121,7 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// An attribute ingot of the producer's own is no note.
+// If a producer writes an attribute ingot of its own, it is not a note.
 func TestProducersOwnAttributeIsNoNote(t *testing.T) {
 	e := explainer(t, aggregate.Marks)
 	for _, value := range []string{"", "x", "{}", `{"verdict":"Poison"}`, `{"verdict":"Poison","reason":"r"} `, `{"verdict":"Inserted","reason":"r"}`, `{"verdict":"Poison","reason":"r","more":1}`} {
@@ -133,8 +133,8 @@ func TestProducersOwnAttributeIsNoNote(t *testing.T) {
 	}
 }
 
-// An Expired message says where its item would be in the archive, whatever a longer retain has made of it since; but
-// not where its key would be a hash made with the stand-in key.
+// An Expired message says where its item would be in the archive, even if its retain has become
+// longer since then. It does not say so if its key would be a hash made with the stand-in key.
 func TestArchiveOfAnExpiredMessage(t *testing.T) {
 	load := func(pk, retain string) *pipeline.Pipeline {
 		t.Helper()

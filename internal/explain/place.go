@@ -8,8 +8,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// place says where in the file a body is not JSON, if the body is the file: the detail counts bytes, as quarantine's
-// note does, and an editor lines and columns. Of a body inside a batch it says nothing: its lines are not the file's.
+// place says where in the file a body is not JSON, if the body is the file. The detail counts
+// bytes, as quarantine's note does, but an editor counts lines and columns. place says nothing
+// about a body inside a batch, because its lines are not the file's.
 func (x *Explanation) place(m *Message) {
 	var syntax *event.SyntaxError
 	if !m.bare {
@@ -26,10 +27,11 @@ func (x *Explanation) place(m *Message) {
 	}
 }
 
-// oneEvent is for several events that do not have a line each.
+// oneEvent is the advice for several events that do not each have their own line.
 const oneEvent = "a second JSON value begins there; write each event on a line of its own"
 
-// lineAndColumn is the place of a byte, from 1, columns in characters.
+// lineAndColumn returns the place of a byte. Both numbers count from 1, and columns count
+// characters.
 func lineAndColumn(text string, offset int) (line, column int) {
 	before := text[:offset]
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])

@@ -1,28 +1,29 @@
 package explain
 
-// Report is what becomes of every message of a file.
+// Report says what becomes of every message of a file.
 type Report struct {
-	StandInKey bool          `json:"standInKey"` // a keyed hash is in it, made with a stand-in for INGOT_PII_KEY
+	StandInKey bool          `json:"standInKey"` // it contains a keyed hash made with a stand-in for INGOT_PII_KEY
 	Counting   string        `json:"counting"`   // marks or receipts
-	Partitions int           `json:"partitions"` // that the estimates suppose
+	Partitions int           `json:"partitions"` // assumed by the estimates
 	Messages   []Explanation `json:"messages"`
 }
 
-// Explanation is what becomes of one message, if nothing is stored yet but what the messages before it in the
-// same file put there.
+// Explanation says what becomes of one message, if nothing is stored yet except what the messages
+// before it in the same file put there.
 type Explanation struct {
-	MessageID string `json:"messageId,omitempty"` // of the queue
-	// Quarantined is why it is in quarantine already. The rest is what would become of it if it were sent again; of a
-	// letter of the streams function there is nothing of the kind, and verdict and reason are those of the note.
+	MessageID string `json:"messageId,omitempty"` // the id that the queue gave it
+	// Quarantined says why the message is already in quarantine. The rest says what would become of
+	// the message if it were sent again. A letter of the streams function cannot be sent again. Its
+	// verdict and reason are those of the note.
 	Quarantined *Note `json:"quarantined,omitempty"`
 
 	Verdict    string            `json:"verdict"`
-	Reason     string            `json:"reason,omitempty"` // of what is not stored
+	Reason     string            `json:"reason,omitempty"` // why it is not stored
 	Detail     string            `json:"detail,omitempty"`
 	Line       int               `json:"line,omitempty"` // where the file is not JSON, from 1; absent for a body inside a batch
 	Column     int               `json:"column,omitempty"`
 	Advice     string            `json:"advice,omitempty"`
-	Envelope   string            `json:"envelope,omitempty"` // what was recognised
+	Envelope   string            `json:"envelope,omitempty"` // the envelope that was recognised
 	Type       string            `json:"type,omitempty"`
 	ID         string            `json:"id,omitempty"`
 	At         string            `json:"at,omitempty"` // event time
@@ -34,18 +35,18 @@ type Explanation struct {
 	Indexes    []Index           `json:"indexes,omitempty"`
 	ExpiresAt  string            `json:"expiresAt,omitempty"` // absent: never
 	Retain     string            `json:"retain,omitempty"`
-	Archive    string            `json:"archive,omitempty"` // of what is Expired: its object's name, if it was ever stored
+	Archive    string            `json:"archive,omitempty"` // the name of the object, if the message is Expired and was ever stored
 	Item       *Cost             `json:"item,omitempty"`
 	Aggregates []Aggregate       `json:"aggregates,omitempty"` // those that its type feeds, by name
 }
 
-// Key is where an item lives.
+// Key is where an item is stored.
 type Key struct {
 	PK string `json:"pk"`
 	SK string `json:"sk"`
 }
 
-// Index is the item's key in an index of its type, or why it is not in it.
+// Index is the item's key in an index of its type, or the reason why the item is not in it.
 type Index struct {
 	Name    string `json:"name"`
 	PK      string `json:"pk,omitempty"`
@@ -57,22 +58,22 @@ type Index struct {
 type Cost struct {
 	Bytes      int `json:"bytes"`
 	WriteUnits int `json:"writeUnits"` // of table and indexes together
-	EachUnits  int `json:"eachUnits"`  // of the table, and of each index that the item is in
+	EachUnits  int `json:"eachUnits"`  // for the table, and for each index that the item is in
 }
 
 // Aggregate is what the item adds to one aggregate, and what that update costs.
 type Aggregate struct {
 	Name       string `json:"name"`
 	Since      int64  `json:"since"`
-	NotCounted string `json:"notCounted,omitempty"` // why it adds nothing; the rest is absent then
-	PK         string `json:"pk,omitempty"`         // of the total, in bucket 0 if there are several
+	NotCounted string `json:"notCounted,omitempty"` // why it adds nothing; if so, the rest is absent
+	PK         string `json:"pk,omitempty"`         // the total's PK, in bucket 0 if there are several
 	SK         string `json:"sk,omitempty"`
-	Buckets    int    `json:"buckets,omitempty"` // the item's lane decides between so many; absent: there is one
+	Buckets    int    `json:"buckets,omitempty"` // how many buckets the item's lane decides between; absent: there is one
 	ExpiresAt  string `json:"expiresAt,omitempty"`
 	Adds       []Add  `json:"adds,omitempty"`
-	Marks      int    `json:"marks,omitempty"`      // most that the total carries
+	Marks      int    `json:"marks,omitempty"`      // the most marks that the total carries
 	FreshUnits int    `json:"freshUnits,omitempty"` // write units of one update of a new total
-	FullUnits  int    `json:"fullUnits,omitempty"`  // of one that carries all its marks
+	FullUnits  int    `json:"fullUnits,omitempty"`  // write units of one update of a total with all its marks
 }
 
 // Add is one value's part.
@@ -82,7 +83,7 @@ type Add struct {
 	Amount string `json:"amount"`
 }
 
-// Quarantined says that at least one message would be quarantined, or is.
+// Quarantined reports whether at least one message is, or would be, quarantined.
 func (r *Report) Quarantined() bool {
 	for i := range r.Messages {
 		if r.Messages[i].Reason != "" || r.Messages[i].Quarantined != nil {

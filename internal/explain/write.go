@@ -43,7 +43,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-// table is aligned columns: a label, then one or two values.
+// table writes aligned columns: a label, then one or two values.
 type table struct{ w *tabwriter.Writer }
 
 func (t table) row(label string, values ...string) {
@@ -53,7 +53,7 @@ func (t table) row(label string, values ...string) {
 	fmt.Fprintf(t.w, "%s\t%s\n", label, strings.Join(values, "\t"))
 }
 
-// shown keeps control characters of a payload off the terminal.
+// shown keeps a payload's control characters away from the terminal.
 func shown(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -108,7 +108,7 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	if x.Item != nil {
 		t.row("item", x.cost())
 	}
-	t.w.Flush() // to a strings.Builder, which takes everything
+	t.w.Flush() // a strings.Builder accepts everything
 	r.aggregates(b, x)
 }
 
@@ -132,7 +132,7 @@ func (n *Note) row(t table, x *Explanation) {
 	}
 }
 
-// sentence is the verdict in words.
+// sentence returns the verdict in words.
 func (x *Explanation) sentence() string {
 	switch {
 	case x.Verdict == "Inserted":
@@ -143,7 +143,7 @@ func (x *Explanation) sentence() string {
 	return x.Verdict + ": nothing is written"
 }
 
-// maxShown is how much of a digest's text is shown to people.
+// maxShown is how much of the digest's text people see.
 const maxShown = 1000
 
 func abridged(text string) string {
@@ -212,7 +212,7 @@ func (r *Report) aggregates(b *strings.Builder, x *Explanation) {
 	t.w.Flush()
 }
 
-// counted says that at least one total moves.
+// counted reports whether at least one total changes.
 func (x *Explanation) counted() bool {
 	return slices.ContainsFunc(x.Aggregates, func(a Aggregate) bool { return a.NotCounted == "" })
 }
@@ -224,7 +224,7 @@ func bucketNote(buckets int) string {
 	return fmt.Sprintf("   (or bucket 1 to %d in place of 0: the stream's shard decides)", buckets-1)
 }
 
-// adds reads "orders +1, ordered +4998, largest: max 4998".
+// adds returns text such as "orders +1, ordered +4998, largest: max 4998".
 func (a *Aggregate) adds() string {
 	var parts []string
 	for _, add := range a.Adds {
@@ -243,7 +243,7 @@ func (a *Aggregate) adds() string {
 	return strings.Join(parts, ", ")
 }
 
-// update says what the update costs. Changes of one batch share it.
+// update says what the update costs. Changes of one batch share this cost.
 func (r *Report) update(a *Aggregate) string {
 	if r.Counting == "receipts" {
 		return units(a.FreshUnits) + " an update, which the changes of one transaction share"

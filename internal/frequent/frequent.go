@@ -1,9 +1,10 @@
-// Package frequent finds the most frequent words of a stream in little memory, by the space-saving algorithm
-// (Metwally, Agrawal, El Abbadi, 2005).
+// Package frequent finds the most frequent words of a stream in little memory. It uses the
+// space-saving algorithm (Metwally, Agrawal, El Abbadi, 2005).
 //
-// A [Counter] keeps a fixed number of words. One that it does not keep takes the place of the least frequent, and
-// inherits its count, so that no count is ever too low, and each says by how much it may be too high. A word that came
-// more often than the stream is long divided by the words kept is among those kept.
+// A [Counter] keeps a fixed number of words. A new word that is not kept replaces the least
+// frequent one, and inherits its count. So no count is ever too low, and each count says by how
+// much it may be too high. Divide the length of the stream by the number of words kept: every word
+// that came more often than this is among those kept.
 package frequent
 
 import (
@@ -12,7 +13,7 @@ import (
 	"slices"
 )
 
-// Counter counts words. Its zero value keeps none; make one with New.
+// Counter counts words. Its zero value keeps no words; make one with [New].
 type Counter struct {
 	most  int
 	words map[string]*word
@@ -33,7 +34,7 @@ type Count struct {
 	AtLeast, AtMost int
 }
 
-// New is a counter that keeps so many words, at least one.
+// New returns a counter that keeps at most this many words, and at least one.
 func New(most int) *Counter {
 	return &Counter{most: max(1, most), words: map[string]*word{}}
 }
@@ -61,10 +62,10 @@ func (c *Counter) Add(text string) {
 	heap.Fix(&c.least, 0)
 }
 
-// Total is how many words were counted, repetitions included.
+// Total returns how many words were counted, including repetitions.
 func (c *Counter) Total() int { return c.total }
 
-// Distinct is how many different words there were. It is exact, or else there were more.
+// Distinct returns how many different words there were. If it is not exact, there were more.
 func (c *Counter) Distinct() (n int, exact bool) { return len(c.words), !c.full }
 
 // Top lists the most frequent words, at most n, by AtMost, then AtLeast, then in byte order.
@@ -89,12 +90,12 @@ func (h byCount) Swap(i, j int) {
 	h[i].index, h[j].index = i, j
 }
 
-// Push is for package heap.
+// Push implements [heap.Interface].
 func (h *byCount) Push(x any) {
 	w := x.(*word)
 	w.index = len(*h)
 	*h = append(*h, w)
 }
 
-// Pop is for package heap; nothing is ever taken out.
+// Pop implements [heap.Interface]. Nothing is ever taken out.
 func (h *byCount) Pop() any { panic("frequent: words are replaced, never taken out") }

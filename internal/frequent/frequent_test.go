@@ -22,8 +22,9 @@ func TestFewWordsAreCountedExactly(t *testing.T) {
 	}
 }
 
-// Whatever comes, the true count of each word lies between the two bounds, the bounds are no further apart than the
-// stream is long divided by the words kept, and every word above that is there.
+// For every stream, the true count of each word lies between the two bounds. The bounds differ by
+// at most the length of the stream divided by the number of words kept. Every word that came more
+// often than this is kept.
 func TestBoundsHold(t *testing.T) {
 	for seed := range uint64(200) {
 		die := rand.New(rand.NewPCG(seed, 1))

@@ -1,5 +1,5 @@
-// Package lifetime knows how long things live: how pipeline.yaml writes it, and how two lifetimes compare. A lifetime of
-// 0 is for ever.
+// Package lifetime knows how long things live. [Parse] and [Format] handle lifetimes as
+// pipeline.yaml writes them, and [Shorter] compares two of them. A lifetime of 0 means for ever.
 package lifetime
 
 import (
@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Day is 24 hours: windows and lifetimes are in UTC.
+// Day is 24 hours. Windows and lifetimes are in UTC.
 const Day = 24 * time.Hour
 
-// Max keeps a declared duration, and one with some days more, inside time.Duration's 292 years; two of them can be
-// longer.
+// Max is the longest duration that may be declared. Max and some days more fit into time.Duration's
+// 292 years. The sum of two such durations can be longer.
 const Max = 200 * 365 * Day
 
 var units = []struct {
@@ -50,10 +50,10 @@ func Format(d time.Duration) string {
 	return d.String()
 }
 
-// Shorter reports whether a is the shorter life.
+// Shorter reports whether a is a shorter lifetime than b.
 func Shorter(a, b time.Duration) bool { return a != 0 && (b == 0 || a < b) }
 
-// Outliving is how long totals must live that count items which live so long.
+// Outliving returns how long totals must live that count items with this lifetime.
 func Outliving(items time.Duration) time.Duration {
 	if items == 0 {
 		return 0

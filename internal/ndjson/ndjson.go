@@ -1,5 +1,5 @@
-// Package ndjson reads files of one JSON value a line. [Lines] gives the lines one by one and never holds more than
-// one. What a line means is not its business.
+// Package ndjson reads files with one JSON value to a line. [Lines] returns the lines one by one
+// and never holds more than one. It does not read the JSON itself.
 package ndjson
 
 import (
@@ -11,21 +11,23 @@ import (
 	"strings"
 )
 
-// MaxLine is the longest line that is read, in bytes: the largest message that SQS takes (1 MiB) with room for white
-// space around it.
+// MaxLine is the longest line that is read, in bytes. It is the size of the largest message that
+// SQS accepts (1 MiB), with room for white space around it.
 const MaxLine = 2 << 20
 
-// ErrTooLong is the error of a line that is longer than MaxLine. The lines after it follow.
+// ErrTooLong is the error for a line that is longer than [MaxLine]. The lines after it are still
+// read.
 var ErrTooLong = fmt.Errorf("the line is longer than %d bytes, and SQS takes at most 1 MiB", MaxLine)
 
 // Line is one line that is not empty.
 type Line struct {
-	Number int    // from 1; empty lines count
+	Number int    // from 1; empty lines count as well
 	Text   string // without white space around it
 }
 
-// Lines gives the lines of r that are not empty, without a byte order mark before the first. The error is ErrTooLong,
-// after which more lines follow, or says that r cannot be read, which is the end.
+// Lines yields the lines of r that are not empty. It removes a byte order mark before the first
+// line. The error is [ErrTooLong], after which more lines follow, or it says that r cannot be read,
+// and then nothing follows.
 func Lines(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
@@ -52,7 +54,7 @@ func Lines(r io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// line reads one line with its end. Of one that is too long nothing is kept.
+// line reads one line with its end. If the line is too long, line keeps nothing of it.
 func line(in *bufio.Reader) (text string, long bool, err error) {
 	var b strings.Builder
 	for {

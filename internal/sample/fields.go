@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// fields is what the events of one type have at the paths that the type reads.
+// fields holds what the events of one type have at the paths that the type reads.
 type fields struct {
 	paths  []*field
 	events int
@@ -16,7 +16,7 @@ type fields struct {
 type field struct {
 	path   event.Path
 	report Path
-	kinds  []event.Kind // that every use can take
+	kinds  []event.Kind // those that every use accepts
 }
 
 func (x *run) fieldsOf(typ string) *fields {
@@ -28,7 +28,7 @@ func (x *run) fieldsOf(typ string) *fields {
 	return f
 }
 
-// newFields joins the uses of each path.
+// newFields combines the uses of each path.
 func newFields(reads []pipeline.Read) *fields {
 	f := &fields{}
 	for _, read := range reads {
@@ -66,7 +66,7 @@ func (f *fields) see(root event.Node) {
 
 func (p *Path) fine() bool { return p.Absent+p.Null+p.Empty+len(p.Other) == 0 }
 
-// faulty lists the paths that some event lacks, or has of another type.
+// faulty lists the paths that some event lacks or has with another type.
 func (f *fields) faulty(typ string) []Path {
 	var list []Path
 	for _, p := range f.paths {

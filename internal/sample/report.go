@@ -1,17 +1,19 @@
 package sample
 
-// Report is what would become of the events of a file, if nothing were stored but the lines before each.
+// Report says what would become of the events of a file, if nothing were stored except the lines
+// before each of them.
 type Report struct {
 	File     string    `json:"file"`
-	Lines    int       `json:"lines"`    // that hold an event, or should
+	Lines    int       `json:"lines"`    // lines that hold an event, or should hold one
 	Verdicts []Verdict `json:"verdicts"` // by verdict, the most frequent first
-	// Judged is how many different keys were kept to judge repetitions by. Where there were more, a repetition of a later
-	// one is not noticed, and "Inserted" is a bound from above.
+	// Judged is how many different keys were kept to recognise repetitions. If there were more
+	// keys, a repetition of a later one is not noticed, and the number of "Inserted" is an upper
+	// bound.
 	Judged  int     `json:"judgedKeys"`
 	Bounded bool    `json:"bounded"` // there were more keys than that
-	Paths   []Path  `json:"paths"`   // those that some event lacks, or has of another type
-	Fine    int     `json:"fine"`    // paths that every event has as it should
-	Keys    []Hot   `json:"keys"`    // of the table and of each index
+	Paths   []Path  `json:"paths"`   // those that some event lacks or has with another type
+	Fine    int     `json:"fine"`    // number of paths that every event has as it should
+	Keys    []Hot   `json:"keys"`    // for the table and for each index
 	Totals  []Hot   `json:"hotTotals"`
 	Items   Items   `json:"items"`
 	Updates Updates `json:"updates"`
@@ -24,10 +26,11 @@ type Verdict struct {
 	Type    string `json:"type,omitempty"`
 	Count   int    `json:"count"`
 	Line    int    `json:"line"`             // the first of them
-	Detail  string `json:"detail,omitempty"` // of the first; absent where hmac hides the type's keys
+	Detail  string `json:"detail,omitempty"` // of the first line; absent if hmac hides the type's keys
 }
 
-// Path is a field that an event type reads, and how often it is not what is read.
+// Path is a field that an event type reads, with the number of events in which it is not as it
+// should be.
 type Path struct {
 	Type   string         `json:"type"`
 	Path   string         `json:"path"`
@@ -36,29 +39,29 @@ type Path struct {
 	Of     int            `json:"of"`     // events of the type
 	Absent int            `json:"absent"`
 	Null   int            `json:"null"`
-	Empty  int            `json:"empty"` // text of no length, which a template takes for missing
+	Empty  int            `json:"empty"` // text without characters, which a template treats as missing
 	Other  map[string]int `json:"other,omitempty"`
 }
 
-// Hot is the most frequent keys of a table, an index or an aggregate.
+// Hot lists the most frequent keys of a table, an index or an aggregate.
 type Hot struct {
 	Of       string `json:"in"` // "table", "GSI1", "merchant_daily"
 	Count    int    `json:"count"`
 	Distinct int    `json:"distinct"`
-	Exact    bool   `json:"exact"` // else there were more distinct ones, and counts are bounds
+	Exact    bool   `json:"exact"` // otherwise there were more distinct keys, and counts are bounds
 	Top      []Key  `json:"top"`
 }
 
 // Key is one frequent key.
 type Key struct {
 	PK      string `json:"pk,omitempty"`
-	SK      string `json:"sk,omitempty"`      // of totals
-	KeyHash string `json:"keyHash,omitempty"` // in place of the key where hmac hides it
+	SK      string `json:"sk,omitempty"`      // for totals
+	KeyHash string `json:"keyHash,omitempty"` // replaces the key if hmac hides it
 	AtLeast int    `json:"atLeast"`
 	AtMost  int    `json:"atMost"`
 }
 
-// Items is about the items that would be written.
+// Items describes the items that would be written.
 type Items struct {
 	Count   int     `json:"count"`
 	Least   int     `json:"leastBytes"`
@@ -69,14 +72,14 @@ type Items struct {
 	Each    float64 `json:"unitsEach"`
 }
 
-// Updates is about the totals that the items would move.
+// Updates describes the totals that the items would change.
 type Updates struct {
 	Count int     `json:"count"` // one for each item and total
 	Each  float64 `json:"each"`  // for each item
-	Most  int     `json:"most"`  // of one item
+	Most  int     `json:"most"`  // the most updates of one item
 }
 
-// Poison reports whether a line would be Poison.
+// Poison reports whether any line would be Poison.
 func (r *Report) Poison() bool {
 	for _, v := range r.Verdicts {
 		if v.Verdict == "Poison" {

@@ -22,28 +22,29 @@ import (
 )
 
 const (
-	// maxKeys is how many different keys are kept to judge repetitions by. They take about 50 bytes each.
+	// maxKeys is how many different keys are kept to recognise repetitions. They take about 50
+	// bytes each.
 	maxKeys = 1 << 20
 	// maxHot is how many keys each counter of hot keys keeps.
 	maxHot = 1000
 	// maxTop is how many of them are reported.
 	maxTop = 3
-	// hashDigits is how much of a key's hash stands in place of a hidden key, as in the logs.
+	// hashDigits is how many digits of a key's hash replace a hidden key, as in the logs.
 	hashDigits = 16
 )
 
-// Sampler plans events.
+// Sampler plans events and reports on them. [Sampler.Read] is its entry point.
 type Sampler struct {
 	Pipeline *pipeline.Pipeline // required
-	Now      time.Time          // by which an event is Expired or not; required
-	Each     func(Judged)       // is told of every line, in order; nil: nobody
+	Now      time.Time          // the time that decides whether an event is Expired; required
+	Each     func(Judged)       // called for every line, in order; may be nil
 }
 
 // Judged is one line and what would become of it.
 type Judged struct {
 	Verdict       event.Verdict
 	Bytes         int                      // of the line
-	Item          *event.Item              // nil: it cannot be planned
+	Item          *event.Item              // nil: the line cannot be planned
 	Contributions []aggregate.Contribution // of an item that would be written
 }
 
@@ -52,26 +53,26 @@ type run struct {
 	*Sampler
 	described *pipeline.Description
 	report    Report
-	verdicts  map[Verdict]*Verdict // by all but Count, Line and Detail
+	verdicts  map[Verdict]*Verdict // by everything except Count, Line and Detail
 	stored    map[uint64]stored    // by the hash of the key
 	fields    map[string]*fields   // by event type
 	keys      map[string]*frequent.Counter
 	totals    map[string]*frequent.Counter
 	bytes     int
-	limit     int // of stored
+	limit     int // the limit of stored
 }
 
-// stored is what is remembered of an item.
+// stored is what the run remembers of an item.
 type stored struct {
 	digest   uint64
-	revision *event.Decimal // mode latest alone
+	revision *event.Decimal // for mode latest alone
 }
 
 var seed = maphash.MakeSeed()
 
 func hashOf(k event.Key) uint64 { return maphash.String(seed, k.PK+"\x00"+k.SK) }
 
-// Read plans every line of r. The error says that r cannot be read.
+// Read plans every line of r. It returns an error if r cannot be read.
 func (s *Sampler) Read(name string, r io.Reader) (*Report, error) {
 	return s.read(name, r, maxKeys)
 }
@@ -131,7 +132,7 @@ func (x *run) line(line ndjson.Line) (judged Judged) {
 // refused counts a line that would not be stored.
 func (x *run) refused(line int, err error) {
 	var refusal *event.Refusal
-	if !errors.As(err, &refusal) { // cannot be: all errors of planning are refusals
+	if !errors.As(err, &refusal) { // cannot happen: all errors of planning are refusals
 		refusal = event.Poisoned(event.Undecodable, err.Error())
 	}
 	detail := refusal.Detail
@@ -150,7 +151,8 @@ func (x *run) count(v Verdict, line int, detail string) {
 	known.Count++
 }
 
-// item judges an item by what the lines before it stored, and returns what it adds to totals if it is written.
+// item judges an item by what the lines before it stored. If the item is written, item returns what
+// it adds to totals.
 func (x *run) item(line int, item *event.Item) (event.Verdict, []aggregate.Contribution) {
 	if item.ExpiresAt != 0 && !x.Now.Before(time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin)) {
 		x.count(Verdict{Verdict: event.Expired.String(), Reason: string(event.PastExpiry), Type: item.Type}, line, "")
@@ -188,7 +190,7 @@ func (a stored) newer(b stored) bool {
 	return a.revision != nil && b.revision != nil && a.revision.Cmp(*b.revision) > 0
 }
 
-// written counts what an item costs and moves, and returns what it moves.
+// written counts what an item costs and changes. It returns what the item adds to totals.
 func (x *run) written(line int, item *event.Item) []aggregate.Contribution {
 	size := item.Size()
 	i := &x.report.Items
@@ -214,7 +216,7 @@ func (x *run) written(line int, item *event.Item) []aggregate.Contribution {
 	return list
 }
 
-// hiddenMark begins the word of a key that is counted by its hash.
+// hiddenMark begins the word for a key that is counted by its hash.
 const hiddenMark = "\x00"
 
 func add(counters map[string]*frequent.Counter, name string, key event.Key, hidden bool) {
@@ -230,7 +232,7 @@ func add(counters map[string]*frequent.Counter, name string, key event.Key, hidd
 	c.Add(key.PK + "\x1f" + key.SK)
 }
 
-// finish puts what was counted into the report.
+// finish writes the counts into the report.
 func (x *run) finish() {
 	r := &x.report
 	r.Judged = len(x.stored)
@@ -257,7 +259,7 @@ func (x *run) finish() {
 	}
 }
 
-// rounded is a mean with two decimals.
+// rounded returns a mean with two decimals.
 func rounded(sum, n int) float64 { return float64((sum*100+n/2)/n) / 100 }
 
 var ranks = []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison", "Retry"}

@@ -101,7 +101,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Where an event type uses hmac, neither its keys nor what details quote of it is in the report.
+// If an event type uses hmac, the report contains neither its keys nor what details quote from
+// them.
 func TestHiddenKeysAreNotPrinted(t *testing.T) {
 	hidden := strings.Replace(plain, "CUSTOMER#{customer}", "CUSTOMER#{customer | hmac}", 1)
 	text := placed("secret-shop", "secret-order", "") + strings.Replace(placed("x", "y", ""), "2026-03-14T09:00:00Z", "secret-time", 1) +
@@ -118,7 +119,8 @@ func TestHiddenKeysAreNotPrinted(t *testing.T) {
 	}
 }
 
-// However many keys there are, as many are kept as the bound allows, and the report says that it is a bound.
+// However many keys there are, only as many as the bound allows are kept. The report then says that
+// its number is a bound.
 func TestMemoryIsBounded(t *testing.T) {
 	const limit, events = 50, 3000
 	pr, pw := io.Pipe()
@@ -150,7 +152,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// Where no key stands out, none is named: which ones were kept last is chance.
+// If no key stands out, none is named, because chance decides which keys were kept last.
 func TestNoKeyStandsOut(t *testing.T) {
 	var b strings.Builder
 	for i := range 3 * maxHot {
@@ -173,7 +175,7 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// files is one file.
+// files is a file system with one file.
 type files struct{ text string }
 
 func (f files) Open(string) (fs.File, error)    { return nil, fs.ErrInvalid }

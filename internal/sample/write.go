@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Text is the report for people.
+// Text returns the report for people.
 func (r *Report) Text() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s: %s, judged as if nothing were stored but the lines before each\n", r.File, counted(r.Lines, "event"))
@@ -32,10 +32,10 @@ func columns(b *strings.Builder, heading string, rows func(row func(cells ...str
 		}
 		fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
 	})
-	t.Flush() // to a strings.Builder, which takes everything
+	t.Flush() // a strings.Builder accepts everything
 }
 
-// shown keeps control characters of a payload off the terminal.
+// shown keeps a payload's control characters away from the terminal.
 func shown(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -88,7 +88,7 @@ func (r *Report) paths(b *strings.Builder) {
 	fmt.Fprintf(b, "  %s as they should be in every event\n", counted(r.Fine, "other field"))
 }
 
-// faults reads "absent 3, number 2 of 100".
+// faults returns text such as "absent 3, number 2 of 100".
 func (p *Path) faults() string {
 	var parts []string
 	for _, f := range []struct {
@@ -137,7 +137,7 @@ func (k *Key) name() string {
 	return strings.TrimSpace(k.PK + "  " + k.SK)
 }
 
-// times reads "12 of 100", or with bounds "10 to 12 of 100".
+// times returns text such as "12 of 100", or with bounds "10 to 12 of 100".
 func (k *Key) times(of int) string {
 	if k.AtLeast == k.AtMost {
 		return Number(k.AtMost) + " of " + Number(of)
@@ -159,7 +159,7 @@ func (r *Report) costs(b *strings.Builder) {
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 
-// Number groups digits by thousands.
+// Number groups the digits of a number by thousands.
 func Number(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

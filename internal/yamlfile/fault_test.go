@@ -94,7 +94,7 @@ func TestSlips(t *testing.T) {
 	}
 }
 
-// A slip does not hide the slips above it: the first one is named.
+// If a file has several slips, the first one is named.
 func TestTheFirstSlipIsNamed(t *testing.T) {
 	text := strings.Replace(strings.Replace(file, `time}"}`, `time}"`, 1), "celsius}}", "celsius}", 1)
 	if got, _ := explained(text); !strings.HasPrefix(got, "8:10: not YAML: the brace that opens here is not closed") {
