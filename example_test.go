@@ -142,7 +142,8 @@ func verifyTotals(ctx context.Context, p *pipeline.Pipeline, st *store.Store) er
 	return nil
 }
 
-// An aggregate that is added to a table in use counts new events at once, and older ones once they are touched.
+// An aggregate that is added to a table in use counts new events at once, and older ones once they
+// are touched.
 func Example_rebuild() {
 	ctx := context.Background()
 	w := newWorld(ctx, "m1", 1250, 300, 50)
@@ -164,9 +165,9 @@ func Example_rebuild() {
 	// 4 building: false
 }
 
-// rebuild brings items from before an aggregate into it. It needs Scan and UpdateItem on the events table, and GetItem,
-// Scan and UpdateItem on the aggregates table. drained waits until the stream has brought what was touched; nothing may
-// write from then on.
+// rebuild brings items from before an aggregate into it. It needs Scan and UpdateItem on the events
+// table, and GetItem, Scan and UpdateItem on the aggregates table. drained waits until the stream
+// has brought what was touched; nothing may write from then on.
 func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name string, drained func() error) error {
 	def, ok := p.Definition(name)
 	if !ok {

@@ -7,8 +7,9 @@
 //
 //	func main() { ingot.StartIngest(files) }
 //
-// The streams function is the same with [StartStreams]. Both read their settings from the environment, as
-// template.yaml sets it, and write the metrics that its alarms watch. Hooks and other changes are options:
+// The streams function is the same with [StartStreams]. Both read their settings from the
+// environment, as template.yaml sets it, and write the metrics that its alarms watch. Hooks and
+// other changes are options:
 //
 //	ingot.StartIngest(files, func(o *ingot.IngestOptions) { o.OnResult = tell })
 //
@@ -22,9 +23,9 @@
 //	INGOT_COUNTING          marks (default) or receipts. Streams function alone
 //	INGOT_PII_KEY           the secret of hmac; needed if the pipeline uses it
 //
-// To do more than the two functions do, use the packages below this one: [pipeline] plans events, [store]
-// writes and reads the two tables, [handler] has the functions' handlers, [verify] adds everything up anew,
-// and ingottest runs all of it in your own tests.
+// To do more than the two functions do, use the packages below this one. [pipeline] plans events.
+// [store] writes and reads the two tables. [handler] has the functions' handlers. [verify] adds
+// everything up anew. Package ingottest runs all of it in your own tests.
 //
 // [pipeline]: https://pkg.go.dev/github.com/ingot-events/ingot/pipeline
 // [store]: https://pkg.go.dev/github.com/ingot-events/ingot/store
@@ -53,20 +54,22 @@ import (
 type Options struct {
 	// Pipeline is the name of the pipeline in the files. Empty means pipeline.yaml.
 	Pipeline string
-	// Log takes the function's log lines. Nil means JSON lines on standard output, at the level that Lambda's
-	// logging configuration sets.
+	// Log takes the function's log lines. Nil means JSON lines on standard output, at the level
+	// that Lambda's logging configuration sets.
 	Log *slog.Logger
 	// Namespace is the CloudWatch namespace of the metrics. Empty means Ingot, which the alarms in
-	// template.yaml watch: change it there too.
+	// template.yaml watch. If you change it, change it there too.
 	Namespace string
-	// Quarantine takes what can never be stored or counted. Nil means the queue in INGOT_QUARANTINE_URL.
+	// Quarantine takes what can never be stored or counted. Nil means the queue in
+	// INGOT_QUARANTINE_URL.
 	Quarantine handler.Quarantine
 }
 
 // IngestOptions are the options of the ingest function.
 type IngestOptions struct {
 	Options
-	// OnResult is called for each message after it is settled. It must not block. See [handler.Ingest].
+	// OnResult is called for each message after it is settled. It must not block. See
+	// [handler.Ingest].
 	OnResult func(context.Context, handler.Outcome)
 	// OnBatch is called for each batch before the answer, after the metrics are written.
 	OnBatch func(context.Context, handler.IngestReport)
@@ -77,7 +80,8 @@ type StreamsOptions struct {
 	Options
 	// Archive keeps events that expire. Nil means the bucket in INGOT_ARCHIVE_BUCKET.
 	Archive handler.Archive
-	// OnChange is called for each change, at least once, before it is counted. See [handler.Streams].
+	// OnChange is called for each change, at least once, before it is counted. See
+	// [handler.Streams].
 	OnChange func(context.Context, event.Change) error
 	// OnBatch is called for each batch before the answer, after the metrics are written.
 	OnBatch func(context.Context, handler.StreamsReport)
@@ -89,17 +93,17 @@ type IngestFunc = func(context.Context, events.SQSEvent) (events.SQSEventRespons
 // StreamsFunc is the streams function, as aws-lambda-go takes it.
 type StreamsFunc = func(context.Context, json.RawMessage) (handler.StreamResponse, error)
 
-// StartIngest runs the ingest function in Lambda, and does not return. files holds its pipeline.yaml. If the
-// pipeline or a variable of the environment is wrong or missing, it writes a line that says which and what
-// to set, and ends the process with exit code 1.
+// StartIngest runs the ingest function in Lambda, and does not return. files holds its
+// pipeline.yaml. If the pipeline or a variable of the environment is wrong or missing, it writes a
+// line that says which and what to set, and ends the process with exit code 1.
 func StartIngest(files fs.FS, options ...func(*IngestOptions)) {
 	handle, err := NewIngest(context.Background(), files, options...)
 	start("ingest", handle, err)
 }
 
-// StartStreams runs the streams function in Lambda, and does not return. Before the first batch it makes
-// sure that the aggregates table agrees with the pipeline. It fails as [StartIngest] does, and also if
-// totals would mean two things: see [github.com/ingot-events/ingot/store.Store.Start].
+// StartStreams runs the streams function in Lambda, and does not return. Before the first batch it
+// makes sure that the aggregates table agrees with the pipeline. It fails as [StartIngest] does,
+// and also if totals would mean two things: see [github.com/ingot-events/ingot/store.Store.Start].
 func StartStreams(files fs.FS, options ...func(*StreamsOptions)) {
 	handle, err := NewStreams(context.Background(), files, options...)
 	start("streams", handle, err)
@@ -114,8 +118,8 @@ func start(name string, handle any, err error) {
 	lambda.Start(handle)
 }
 
-// NewIngest makes the ingest function without running it: to wrap it, or to hand it to another runtime. It
-// sends no request.
+// NewIngest makes the ingest function without running it, so that you can wrap it or hand it to
+// another runtime. It sends no request.
 func NewIngest(ctx context.Context, files fs.FS, options ...func(*IngestOptions)) (IngestFunc, error) {
 	var o IngestOptions
 	for _, change := range options {
@@ -129,8 +133,8 @@ func NewIngest(ctx context.Context, files fs.FS, options ...func(*IngestOptions)
 	})
 }
 
-// NewStreams makes the streams function without running it. It reads the aggregates table and, where the
-// pipeline is newer than the table, writes to it.
+// NewStreams makes the streams function without running it. It reads the aggregates table. If the
+// pipeline is newer than the table, it also writes to the table.
 func NewStreams(ctx context.Context, files fs.FS, options ...func(*StreamsOptions)) (StreamsFunc, error) {
 	var o StreamsOptions
 	for _, change := range options {
@@ -155,7 +159,8 @@ func (o *Options) process(files fs.FS) function.Process {
 	return p
 }
 
-// Metric describes a metric that a function writes once a batch, in CloudWatch's embedded metric format.
+// Metric describes a metric that a function writes once a batch, in CloudWatch's embedded metric
+// format.
 type Metric struct {
 	Name  string
 	Unit  string // Count, Seconds or Milliseconds

@@ -13,7 +13,8 @@ import (
 // No example leaves a goroutine behind: its worlds run the real handlers.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(inShop{m}) }
 
-// inShop runs the examples where pipeline.yaml is the sample shop's: the one beside them may be a user's own.
+// inShop runs the examples where pipeline.yaml is the sample shop's: the one beside them may be a
+// user's own.
 type inShop struct{ *testing.M }
 
 func (s inShop) Run() int {

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// Env is everything that store and handler take from the world besides the client: the clock, waiting,
-// chance, and goroutines. The zero value is the real world; simulations and tests put in their own, which
-// makes a run a pure function of its seed.
+// Env is everything that store and handler take from the world besides the client: the clock,
+// waiting, chance and goroutines. The zero value is the real world. Simulations and tests put in
+// their own functions, so that a run depends on its seed alone.
 type Env struct {
 	Now func() time.Time
-	// Sleep waits for d or until ctx is done, and then returns ctx's error.
+	// Sleep waits for d or until ctx is done. If ctx is done, it returns the error of ctx.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Rand is uniform in [0, 1): the jitter of retries.
+	// Rand returns a number that is uniform in [0, 1), for the jitter of retries.
 	Rand func() float64
-	// Group runs functions side by side and waits for them.
+	// Group returns a [Group], which runs functions at the same time and waits for them.
 	Group func() Group
-	// Deadline is context.WithDeadline by this world's clock.
+	// Deadline is context.WithDeadline by the clock of this world.
 	Deadline func(ctx context.Context, at time.Time) (context.Context, context.CancelFunc)
 }
 
-// Group is the part of sync.WaitGroup that is used.
+// Group is the part of [sync.WaitGroup] that is used.
 type Group interface {
 	Go(func())
 	Wait()
 }
 
-// Real fills every zero field with the real thing.
+// Real returns the Env with every zero field filled with the real thing.
 func (e Env) Real() Env {
 	if e.Now == nil {
 		e.Now = time.Now
@@ -59,8 +59,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Each calls do for every index below n, at most limit at a time (one, if limit is less than that), and returns
-// when all have returned.
+// Each calls do for every index below n, at most limit at a time, and returns when all calls have
+// returned. A limit below one means one.
 func (e Env) Each(n, limit int, do func(i int)) {
 	if n == 1 {
 		do(0)

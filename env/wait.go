@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// Retries end with the caller's deadline. A caller without one gets maxRounds of them, about half a minute.
+// Retries end with the caller's deadline. A caller without a deadline gets maxRounds retries, which
+// take about half a minute.
 const (
 	firstWait = 25 * time.Millisecond
 	maxWait   = 2 * time.Second
 	maxRounds = 20
 )
 
-// Wait waits before round number round (from 1) of asking again, and reports whether to ask again. The wait doubles
-// with each round and is spread over the whole interval, so that callers who collided do not collide again. It ends
-// with ctx; without a deadline there are 20 rounds.
+// Wait waits before round number round of asking again, counted from 1, and reports whether to ask
+// again. The wait doubles with each round. It is spread over the whole interval, so that callers
+// who collided do not collide again. It ends with ctx. If ctx has no deadline, there are 20 rounds.
 func (e Env) Wait(ctx context.Context, round int) bool {
 	if _, bounded := ctx.Deadline(); !bounded && round > maxRounds {
 		return false

@@ -16,18 +16,18 @@ import (
 	"github.com/ingot-events/ingot/internal/awserr"
 )
 
-// Archive keeps objects. Put returns nil only when the object is proven kept; putting the same name and
-// bytes again is harmless.
+// Archive keeps objects. Put returns nil only if the object is proven kept. It does no harm to put
+// the same name and bytes again.
 type Archive interface {
 	Put(ctx context.Context, name, body string) error
 }
 
-// Uploader is what the archive asks of S3. *s3.Client satisfies it.
+// Uploader is what the archive needs of S3. A *s3.Client is an Uploader.
 type Uploader interface {
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
-// NewArchive makes an archive in a bucket.
+// NewArchive makes an [Archive] in a bucket.
 func NewArchive(client Uploader, bucket string) Archive { return &s3Archive{client, bucket} }
 
 type s3Archive struct {
@@ -43,24 +43,26 @@ func (a *s3Archive) Put(ctx context.Context, name, body string) error {
 	return nil
 }
 
-// ArchiveName is the name of an expired item's object: the hash of its key and its digest.
+// ArchiveName returns the name of an expired item's object. It consists of the hash of the item's
+// key and its digest.
 func ArchiveName(item *event.Item) string {
 	return "expired/" + item.Key.Hash() + "/" + item.Digest.String() + ".json"
 }
 
-// archiveTries is how often an object is put within one batch; the batch itself is repeated after that. Unlike the
-// store and the quarantine, the archive does not ask until the deadline: it comes before the totals, and they would
-// stand still with it, although they can be counted without it.
+// archiveTries is how often an object is put within one batch. After that, the batch itself is
+// repeated. Unlike the store and the quarantine, the archive does not try until the deadline. It
+// comes before the totals, which can be counted without it, and they would stand still with it.
 const archiveTries = 3
 
 var errNotBegun = errors.New("not begun: another object of the batch was refused, or half of the invocation's time was up")
 
-// archive keeps the old image of every item that was removed after its time was over. What a person removes before
-// that is not kept.
+// archive keeps the old image of every item that was removed after its time was over. It does not
+// keep what a person removes before that.
 //
-// It has half of the time that is left, and begins no object after the first that fails: the totals have the other
-// half, and the answer names the first removal that is not kept. So each delivery counts all of its changes and gets
-// as far as the archive does, however slow that is, and the next one goes on from there.
+// It has half of the time that is left, and begins no new object after the first that fails. The
+// totals have the other half, and the answer names the first removal that is not kept. So each
+// delivery counts all of its changes and gets as far as the archive does, however slow the archive
+// is. The next delivery goes on from there.
 func (b *streamBatch) archive(ctx context.Context) {
 	if b.Archive == nil {
 		return
@@ -92,7 +94,7 @@ func (b *streamBatch) archive(ctx context.Context) {
 	}
 }
 
-// keep puts one object. A bucket that is not there, or may not be used, is asked once.
+// keep puts one object. It asks only once if the bucket does not exist or may not be used.
 func (b *streamBatch) keep(ctx context.Context, c *event.Change) (err error) {
 	for try := range archiveTries {
 		if try > 0 && b.env.Sleep(ctx, time.Duration(b.env.Rand()*float64(200*time.Millisecond))) != nil {

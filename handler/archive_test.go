@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// What time to live removes is archived: the same name and the same bytes however it comes; what a person
-// removes is not.
+// What time to live removes is archived: the same name and the same bytes however it comes; what a
+// person removes is not.
 func TestArchive(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -131,9 +131,9 @@ func takes(d time.Duration) archive {
 	}
 }
 
-// A slow archive, one that fails and one that hangs leave the totals their time: what is delivered is counted, the
-// answer names the first removal that is not kept, and repeated deliveries get through a batch whose archiving takes
-// longer than one of them.
+// A slow archive, one that fails and one that hangs leave the totals their time: what is delivered
+// is counted, the answer names the first removal that is not kept, and repeated deliveries get
+// through a batch whose archiving takes longer than one of them.
 func TestSlowArchive(t *testing.T) {
 	const removals = 40
 	for name, c := range map[string]struct {
@@ -190,7 +190,8 @@ func TestSlowArchive(t *testing.T) {
 	}
 }
 
-// named delivers the records with so much time, and is the number of the record that the answer names; 0: none.
+// named delivers the records with so much time, and is the number of the record that the answer
+// names; 0: none.
 func (w *world) named(t *testing.T, timeout time.Duration, records []map[string]any) int {
 	t.Helper()
 	payload, err := json.Marshal(batch(records...))

@@ -12,7 +12,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Every kind of bad input gets its verdict, goes to quarantine unchanged, and does its neighbours no harm.
+// Every kind of bad input gets its verdict, goes to quarantine unchanged, and does its neighbours
+// no harm.
 func TestBadInput(t *testing.T) {
 	const at = `"at":"2099-03-01T10:00:00Z"`
 	nines := strings.Repeat("9", 39)
@@ -118,7 +119,8 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-// Ten thousand messages, 6 MB together: one answer, little memory, and 400 requests of 25 statements each.
+// Ten thousand messages, 6 MB together: one answer, little memory, and 400 requests of 25
+// statements each.
 func TestTenThousandMessages(t *testing.T) {
 	w := newWorld(t)
 	bodies := make([]string, 10_000)
@@ -145,8 +147,8 @@ func TestTenThousandMessages(t *testing.T) {
 	}
 }
 
-// A table that is not there, credentials that are refused: everything comes back, with a reason a person can
-// act on, at once.
+// A table that is not there, credentials that are refused: everything comes back, with a reason a
+// person can act on, at once.
 func TestServiceRefuses(t *testing.T) {
 	for name, err := range map[string]error{
 		"no table":       &types.ResourceNotFoundException{},

@@ -17,9 +17,10 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Five thousand new events with some duplicates among them, in batches of a thousand: a write unit and less
-// than a twentieth of a request for each, as the engine counts. A duplicate in its original's own batch
-// costs nothing; one in a later batch its failed condition and a share of one read.
+// Five thousand new events with some duplicates among them, in batches of a thousand: a write unit
+// and less than a twentieth of a request for each, as the engine counts. A duplicate in its
+// original's own batch costs nothing; one in a later batch its failed condition and a share of one
+// read.
 func TestIngestCosts(t *testing.T) {
 	const batches, inBatch, later = 5, 3, 3
 	w := newWorld(t)
@@ -77,7 +78,8 @@ func (w *world) changesOf(n int) []map[string]any {
 	return all
 }
 
-// A hundred changes onto twenty aggregates are twenty writes of a unit each: a fifth of a unit a change.
+// A hundred changes onto twenty aggregates are twenty writes of a unit each: a fifth of a unit a
+// change.
 func TestStreamsCosts(t *testing.T) {
 	w := newWorld(t, merchants).started()
 	input := w.changesOf(500)
@@ -112,8 +114,8 @@ func (w *world) agreeing() *store.Store {
 	return s
 }
 
-// From the message to the statement and back, an event costs so many allocations; planning it is 16 of them.
-// The SDK's own come on top.
+// From the message to the statement and back, an event costs so many allocations; planning it is 16
+// of them. The SDK's own come on top.
 func TestIngestAllocations(t *testing.T) {
 	w := newWorld(t, merchants)
 	in := &handler.Ingest{Pipeline: w.plan, Store: w.agreeing(), OnResult: func(_ context.Context, o handler.Outcome) {

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// perOrder declares one total for each order, so that a batch is as many requests as it has orders, and none for
-// parcels.
+// perOrder declares one total for each order, so that a batch is as many requests as it has orders,
+// and none for parcels.
 func perOrder(s *setup) {
 	a := s.spec.Aggregates["live"]
 	a.By = map[string]string{"id": "{id}"}
@@ -42,8 +42,9 @@ func (w *world) slow(api string) (last func() time.Time) {
 	return func() time.Time { return at }
 }
 
-// Work on a batch stops before the function's deadline, in whatever part of it the time goes: the answer gets out and
-// names the first record that is not done with, and the batch that begins there is the rest.
+// Work on a batch stops before the function's deadline, in whatever part of it the time goes: the
+// answer gets out and names the first record that is not done with, and the batch that begins there
+// is the rest.
 func TestStreamsMargin(t *testing.T) {
 	counted := func(w *world, n int) bool {
 		totals, err := w.store.Total(context.Background(), "live", map[string]string{"id": fmt.Sprint(n)}, epoch, epoch)

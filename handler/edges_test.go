@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// SQS takes 1 MiB in one request: letters that come to exactly that go together, and one byte more goes alone. A
-// single letter may have all of it.
+// SQS takes 1 MiB in one request: letters that come to exactly that go together, and one byte more
+// goes alone. A single letter may have all of it.
 func TestQuarantineFillsARequest(t *testing.T) {
 	const most = 1 << 20
 	for name, tt := range map[string]struct {

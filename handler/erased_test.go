@@ -6,8 +6,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// An event that is replaced by a bar is taken out of its totals, in both ways of counting, and once. What becomes of the
-// bar later is nobody's event: it is neither counted nor archived.
+// An event that is replaced by a bar is taken out of its totals, in both ways of counting, and
+// once. What becomes of the bar later is nobody's event: it is neither counted nor archived.
 func TestErasedEventIsTakenOut(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()

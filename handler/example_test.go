@@ -6,7 +6,8 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// A program that reads the quarantine queue finds why each message is there in the message attribute "ingot".
+// A program that reads the quarantine queue finds why each message is there in the message
+// attribute "ingot".
 func ExampleReadNote() {
 	note, ok := handler.ReadNote(`{"verdict":"Conflict","reason":"digest-differs","detail":"another payload","pk":"ORDER#o1","sk":"ORDER"}`)
 	if !ok {

@@ -6,10 +6,12 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// fifo keeps the order of a FIFO queue: groups side by side, one message of a group at a time. After the
-// first message of a group that goes back, the rest of the group goes back too, untouched.
+// fifo keeps the order of a FIFO queue. Groups run at the same time, but only one message of a
+// group at a time. After the first message of a group that goes back, the rest of the group goes
+// back too, untouched.
 //
-// A queue is FIFO by its ARN, never by the presence of a group id: standard queues carry one for fairness.
+// A queue is FIFO if its ARN says so. The presence of a group id says nothing, because standard
+// queues carry one for fairness.
 func (b *ingestBatch) fifo() {
 	var order []string
 	groups := map[string][]int{}
@@ -32,7 +34,7 @@ func (b *ingestBatch) fifo() {
 	})
 }
 
-// one settles one message of a group. False: it goes back.
+// one settles one message of a group. It returns false if the message goes back.
 func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 	o := &b.outcomes[i]
 	if b.plan(o) {

@@ -16,9 +16,9 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzIngest gives the ingest function any event that Lambda's own decoder reads. Whatever is in it: the answer
-// names messages of the batch only, each once, and a message that it does not name is in the table or in
-// quarantine. The same event again changes nothing.
+// FuzzIngest gives the ingest function any event that Lambda's own decoder reads. Whatever is in
+// it: the answer names messages of the batch only, each once, and a message that it does not name
+// is in the table or in quarantine. The same event again changes nothing.
 func FuzzIngest(f *testing.F) {
 	corpus.Add(f)
 	for _, name := range []string{"ingest-one.json", "ingest-fifo.json", "ingest-cloudevent-binary.json", "ingest-ten-attributes.json"} {
@@ -131,8 +131,8 @@ func (w *world) nothingLost(e events.SQSEvent, failed map[string]bool) {
 	}
 }
 
-// failedForGood reports whether a message of this id is one that even quarantine did not take, or stands behind
-// such a one in its group: the table refuses nothing for now in this world.
+// failedForGood reports whether a message of this id is one that even quarantine did not take, or
+// stands behind such a one in its group: the table refuses nothing for now in this world.
 func (w *world) failedForGood(id string) bool {
 	stopped := map[string]bool{}
 	for _, o := range w.outcomes {

@@ -17,9 +17,9 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// FuzzStreams gives the streams function any JSON. Data never fails a batch: with a quarantine the answer names
-// nothing, and without one it names a record of the batch. The state is there with a window, the same batch again
-// adds nothing, and a batch adds what its records do one by one.
+// FuzzStreams gives the streams function any JSON. Data never fails a batch: with a quarantine the
+// answer names nothing, and without one it names a record of the batch. The state is there with a
+// window, the same batch again adds nothing, and a batch adds what its records do one by one.
 func FuzzStreams(f *testing.F) {
 	corpus.Add(f)
 	for _, name := range []string{"streams-insert.json", "streams-undecodable.json", "streams-ttl-removal.json", "streams-no-shard.json", "streams-pipe.json"} {
@@ -76,7 +76,8 @@ func FuzzStreams(f *testing.F) {
 	})
 }
 
-// wholeBatch are the reasons for which a batch fails as a whole: none of them is the fault of one record.
+// wholeBatch are the reasons for which a batch fails as a whole: none of them is the fault of one
+// record.
 var wholeBatch = []string{"is not a stream batch", "names no shard", "in one batch; counting out of order would lose changes", "in one batch; one function call counts one stream", "deploy the streams function with the newer"}
 
 func (w *world) invokeStreams(payload []byte) (string, error) {

@@ -155,14 +155,16 @@ func parcel(id string, rev int) string {
 	return fmt.Sprintf(`{"type":"parcel","id":%q,"rev":%d,"at":"2099-03-01T10:00:00Z"}`, id, rev)
 }
 
-// deadline is a context that ends by the real clock, long after the test, as Lambda's has a deadline.
+// deadline is a context that ends by the real clock, long after the test, as Lambda's has a
+// deadline.
 func deadline(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// receive passes an event to the ingest function as Lambda does and returns the bytes of the answer.
+// receive passes an event to the ingest function as Lambda does and returns the bytes of the
+// answer.
 func (w *world) receive(e events.SQSEvent) string {
 	w.t.Helper()
 	w.outcomes, w.batches = nil, nil

@@ -18,20 +18,21 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Ingest stores the events of SQS messages. Handle is safe for concurrent use; the fields must not change
-// once it runs.
+// Ingest stores the events of SQS messages. Handle is safe for concurrent use. The fields must not
+// change once it runs.
 type Ingest struct {
 	Pipeline *pipeline.Pipeline
 	Store    *store.Store
-	// Quarantine takes what can never be stored. Nil: such messages are failures, and SQS's own redrive
-	// carries them to the dead-letter queue.
+	// Quarantine takes what can never be stored. If it is nil, such messages are failures, and
+	// SQS's own redrive carries them to the dead-letter queue.
 	Quarantine Quarantine
-	// Margin is how long before the function's deadline writing stops, so that the answer still gets out;
-	// quarantine has two thirds of it. 0 means 3 seconds. Never more than half of the time there is.
+	// Margin is how long before the function's deadline writing stops, so that the answer is still
+	// sent in time. Quarantine has two thirds of it. 0 means 3 seconds. It is never more than half
+	// of the time that there is.
 	Margin time.Duration
-	// OnResult is told what became of each message, after its quarantine; it must not block.
+	// OnResult is told what became of each message, after its quarantine. It must not block.
 	OnResult func(context.Context, Outcome)
-	// OnBatch is told the sums of each batch before the answer.
+	// OnBatch is told the sums of each batch, before the answer.
 	OnBatch func(context.Context, IngestReport)
 	Log     *slog.Logger // nil: no log
 	Env     env.Env
@@ -43,9 +44,11 @@ type Outcome struct {
 	Item    *event.Item // nil if it could not be planned
 	Verdict event.Verdict
 	Refusal *event.Refusal
-	// Failed: the message is returned to SQS, because it is proven neither stored nor kept in quarantine.
+	// Failed says that the message is returned to SQS, because it is proven neither stored nor kept
+	// in quarantine.
 	Failed bool
-	// Existing is the stored item that a Conflict met, without its payload: see store.Result. It is nil otherwise.
+	// Existing is the stored item that a Conflict met, without its payload. See [store.Result]. It
+	// is nil for every other verdict.
 	Existing *event.Item
 }
 
@@ -53,14 +56,15 @@ type Outcome struct {
 type IngestReport struct {
 	Received  int
 	Verdicts  [len(event.Verdicts) + 1]int // by event.Verdict
-	Failed    int                          // returned to SQS: retries, and what quarantine did not take
+	Failed    int                          // returned to SQS: retries, and messages that quarantine did not take
 	Cost      store.Cost
-	OldestAge time.Duration // of the oldest message, since it was sent
+	OldestAge time.Duration // age of the oldest message, since it was sent
 	Took      time.Duration
 }
 
-// Handle is the Lambda handler. It returns an error only for an event that is not from SQS, and where the secret of
-// hmac is missing, is not the one that the tables were filled with, or cannot be checked: such a batch comes back whole.
+// Handle is the Lambda handler. It returns an error for an event that is not from SQS. It also
+// returns an error if the secret of hmac is missing, is not the one that the tables were filled
+// with, or cannot be checked. Such a batch comes back whole.
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	if err := in.Pipeline.Ready(); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
@@ -100,8 +104,8 @@ type ingestBatch struct {
 	quarantineLog    quarantineLog
 }
 
-// begin has every message failed until it is proven stored or kept in quarantine: SQS deletes what the answer does not
-// name.
+// begin makes every message failed until it is proven stored or kept in quarantine. SQS deletes
+// every message that the answer does not name.
 func (b *ingestBatch) begin(records []events.SQSMessage) {
 	b.outcomes = make([]Outcome, len(records))
 	for i := range records {
@@ -122,8 +126,8 @@ func (b *ingestBatch) deadlines(ctx context.Context, margin time.Duration) (writ
 
 const defaultMargin = 3 * time.Second
 
-// marginOf is the margin to keep of the time that is left: at most half of it, so that a function with a short
-// timeout still gets something done.
+// marginOf returns the margin to keep of the time that is left. It is at most half of that time, so
+// that a function with a short timeout still gets something done.
 func marginOf(margin, left time.Duration) time.Duration {
 	if margin == 0 {
 		margin = defaultMargin
@@ -134,7 +138,8 @@ func marginOf(margin, left time.Duration) time.Duration {
 	return margin
 }
 
-// standard takes all messages together: plan each, write all, quarantine what can never be written.
+// standard takes all messages together. It plans each, writes all, and quarantines what can never
+// be written.
 func (b *ingestBatch) standard() {
 	places := make([]int, 0, len(b.outcomes))
 	items := make([]*event.Item, 0, len(b.outcomes))
@@ -151,7 +156,8 @@ func (b *ingestBatch) standard() {
 	b.quarantine(b.outcomes)
 }
 
-// plan makes the message's item. False: there is none, and the refusal says whether that can change.
+// plan makes the message's item. It returns false if there is none. The refusal then says whether
+// that can change.
 func (b *ingestBatch) plan(o *Outcome) bool {
 	item, err := b.Pipeline.Plan(open(o.Message))
 	if err == nil {
@@ -173,8 +179,8 @@ func (o *Outcome) take(r store.Result) {
 	o.Failed = !r.Verdict.Stored()
 }
 
-// quarantine sends what can never be stored to quarantine. What is not proven kept there is a failure: SQS
-// goes on to hold the original.
+// quarantine sends what can never be stored to quarantine. A message that is not proven kept there
+// is a failure, so SQS keeps the original.
 func (b *ingestBatch) quarantine(outcomes []Outcome) {
 	if b.Quarantine == nil {
 		return
@@ -208,7 +214,7 @@ func (b *ingestBatch) unkept(o *Outcome, err error) {
 	b.logQuarantine(slog.LevelError, "quarantine failed; the message stays in its queue", o, slog.String("error", err.Error()))
 }
 
-// failures is the answer: each id that is not done with once, in event order.
+// failures returns the answer: each id that is not done, once, in event order.
 func (b *ingestBatch) failures() []events.SQSBatchItemFailure {
 	failures := []events.SQSBatchItemFailure{}
 	told := map[string]bool{}
@@ -238,7 +244,7 @@ func (b *ingestBatch) report(ctx context.Context, began time.Time) {
 			b.logQuarantine(slog.LevelWarn, "quarantined", o)
 		case o.Verdict.Quarantined() && b.Quarantine == nil:
 			b.logQuarantine(slog.LevelWarn, "no quarantine queue is configured; the message goes back, and in the end to the dead-letter queue", o)
-		case o.Verdict == event.Retry && r.Verdicts[event.Retry] == 1: // the others of a batch have the same cause as a rule
+		case o.Verdict == event.Retry && r.Verdicts[event.Retry] == 1: // the others of a batch usually have the same cause
 			b.logRetry("delivered again; the first of its batch", o)
 		}
 		if b.OnResult != nil {
@@ -257,15 +263,15 @@ func (b *ingestBatch) logQuarantine(level slog.Level, text string, o *Outcome, m
 	b.quarantineLog.line(b.sending, level, text, append(b.attrs(o), more...)...)
 }
 
-// logRetry writes one line about a message that goes back. Nothing keeps its detail but this line, and it is about
-// the service and the time that is left, never about the event.
+// logRetry writes one line about a message that goes back. Only this line keeps the detail of the
+// message. The detail is about the service and the time that is left, and never about the event.
 func (b *ingestBatch) logRetry(text string, o *Outcome) {
 	if b.Log != nil {
 		b.Log.LogAttrs(b.sending, slog.LevelWarn, text, append(b.attrs(o), slog.String("detail", o.Refusal.Detail))...)
 	}
 }
 
-// attrs is what a log may hold of a message.
+// attrs returns what a log may hold of a message.
 func (b *ingestBatch) attrs(o *Outcome) []slog.Attr {
 	eventType := o.Refusal.Type
 	if o.Item != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// The bytes of the answer. A wrong outer key would read as an empty list, which is success of everything,
-// which is deletion of every message.
+// The bytes of the answer. A wrong outer key would read as an empty list, which is success of
+// everything, which is deletion of every message.
 func TestIngestAnswerBytes(t *testing.T) {
 	w := newWorld(t)
 	if got := w.receive(messages()); got != `{"batchItemFailures":[]}` {
@@ -41,8 +41,8 @@ func TestIngestAnswerBytes(t *testing.T) {
 	}
 }
 
-// An event of another service has no message ids: to answer with an empty list, or with empty ids in it,
-// would be a lie either way.
+// An event of another service has no message ids: to answer with an empty list, or with empty ids
+// in it, would be a lie either way.
 func TestIngestRefusesAnotherServicesEvent(t *testing.T) {
 	w := newWorld(t)
 	e := messages(order("1", 1), order("2", 1))
@@ -137,8 +137,8 @@ func TestIngestReports(t *testing.T) {
 	}
 }
 
-// Work stops before the deadline: what is not proven comes back, the answer gets out in time, and no request
-// starts after it.
+// Work stops before the deadline: what is not proven comes back, the answer gets out in time, and
+// no request starts after it.
 func TestIngestDeadline(t *testing.T) {
 	for name, c := range map[string]struct{ timeout, margin time.Duration }{
 		"default margin":             {30 * time.Second, 0},
@@ -180,8 +180,9 @@ func TestIngestDeadline(t *testing.T) {
 	}
 }
 
-// Writing stops early enough for quarantine, and quarantine for the answer: what can never be stored is kept although
-// the table takes all the time there is, and what is not kept by then is in the answer, which gets out.
+// Writing stops early enough for quarantine, and quarantine for the answer: what can never be
+// stored is kept although the table takes all the time there is, and what is not kept by then is in
+// the answer, which gets out.
 func TestQuarantineHasTime(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"a quick queue": 100 * time.Millisecond, "a slow queue": 700 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {

@@ -8,14 +8,14 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// What a log may hold of an event is its verdict, its reason and its key. Details quote values and names of members:
-// they go into the note beside the quarantined message and nowhere else.
+// A log may hold an event's verdict, its reason and its key. Details quote values and names of
+// members. They go only into the note beside the quarantined message.
 
-// keyHashDigits is how much of a key's hash stands in place of the key.
+// keyHashDigits is how many digits of a key's hash stand in place of the key.
 const keyHashDigits = 16
 
-// keyAttrs are the attributes that name a key in a log. A type that hides values from the table's keys by hmac hides
-// them from the log too: of its keys only the hash is logged.
+// keyAttrs returns the attributes that name a key in a log. If a type hides values from the table's
+// keys by hmac, it hides them from the log too. Then only the hash of the key is logged.
 func keyAttrs(k event.Key, hidden bool) []slog.Attr {
 	switch {
 	case k.IsZero():
@@ -26,7 +26,7 @@ func keyAttrs(k event.Key, hidden bool) []slog.Attr {
 	return []slog.Attr{slog.String("pk", k.PK), slog.String("sk", k.SK)}
 }
 
-// keyText names a key in an error or a flag, by the same rule as keyAttrs.
+// keyText names a key in an error or a flag, by the same rule as [keyAttrs].
 func keyText(k event.Key, hidden bool) string {
 	if hidden {
 		return "with the key hash " + k.Hash()[:keyHashDigits]
@@ -37,8 +37,8 @@ func keyText(k event.Key, hidden bool) string {
 // maxQuarantineLines bounds what one batch logs about quarantine.
 const maxQuarantineLines = 100
 
-// quarantineLog writes one batch's lines about quarantine, maxQuarantineLines at the most. It is safe for concurrent
-// use.
+// quarantineLog writes one batch's lines about quarantine, at most maxQuarantineLines. It is safe
+// for concurrent use.
 type quarantineLog struct {
 	log   *slog.Logger // nil: no log
 	lines atomic.Int64

@@ -17,7 +17,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// requestLog is a log that writes down which request each line belongs to, as lambdacontext's takes it from ctx.
+// requestLog is a log that writes down which request each line belongs to, as lambdacontext's takes
+// it from ctx.
 type requestLog struct{ lines map[string][]string } // requests by message
 
 func (l *requestLog) Enabled(context.Context, slog.Level) bool { return true }
@@ -33,7 +34,8 @@ func (l *requestLog) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// A line that does not name its request cannot be found from the batch that failed, nor the batch from the line.
+// A line that does not name its request cannot be found from the batch that failed, nor the batch
+// from the line.
 func TestEveryLineNamesItsRequest(t *testing.T) {
 	w := newWorld(t).started()
 	log := &requestLog{map[string][]string{}}
@@ -100,8 +102,8 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 	}
 }
 
-// A shard that waits is found by its name: in the lines of a batch that is delivered again, in the error of one that
-// fails whole, and in the report. Where the event names none, nothing is made up.
+// A shard that waits is found by its name: in the lines of a batch that is delivered again, in the
+// error of one that fails whole, and in the report. Where the event names none, nothing is made up.
 func TestFailingBatchesNameTheirShard(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts)).started()
 	var log bytes.Buffer

@@ -25,8 +25,9 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// mapped is both functions behind their event source mappings, in a world full of trouble: lost and late
-// requests, answers that get lost, batches that come twice, checkpoints that are forgotten, shards that roll.
+// mapped is both functions behind their event source mappings, in a world full of trouble: lost and
+// late requests, answers that get lost, batches that come twice, checkpoints that are forgotten,
+// shards that roll.
 type mapped struct {
 	*world
 	r       *rand.Rand

@@ -13,7 +13,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// open gives the envelope what it may look at: the body and the textual attributes.
+// open returns the part of a message that the envelope may look at: the body and the textual
+// attributes.
 func open(m *events.SQSMessage) envelope.Message {
 	out := envelope.Message{Body: m.Body}
 	for name, a := range m.MessageAttributes {
@@ -28,9 +29,10 @@ func open(m *events.SQSMessage) envelope.Message {
 	return out
 }
 
-// letter is the message unchanged, with one attribute more that says why it is in quarantine. A note from an
-// earlier time in quarantine gives way to it. An attribute of that name which is the producer's own does not:
-// such a message does not fit (ErrUnfit), and the dead-letter queue gets it with all that it says.
+// letter returns the message unchanged, with one more attribute that says why it is in quarantine.
+// It replaces a note from an earlier time in quarantine. It does not replace a producer's own
+// attribute of that name. Such a message does not fit (ErrUnfit), and the dead-letter queue gets it
+// with all that it says.
 func letter(m *events.SQSMessage, r *event.Refusal) (Letter, error) {
 	if a, taken := m.MessageAttributes[Attribute]; taken && !isNote(a) {
 		return Letter{}, fmt.Errorf("%w: it has a message attribute %s of the producer's own, where the reason would go", ErrUnfit, Attribute)
@@ -45,7 +47,7 @@ func letter(m *events.SQSMessage, r *event.Refusal) (Letter, error) {
 	return l, nil
 }
 
-// Note is what quarantine writes beside a letter, as JSON in the attribute Attribute.
+// Note is what quarantine writes beside a letter, as JSON in the attribute [Attribute].
 type Note struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`
@@ -54,7 +56,8 @@ type Note struct {
 	SK      string `json:"sk,omitempty"`
 }
 
-// isNote tells Ingot's attribute from one that a producer gave the same name.
+// isNote reports whether an attribute is Ingot's. A producer may give its own attribute the same
+// name.
 func isNote(a events.SQSMessageAttribute) bool {
 	if a.DataType != "String" || a.StringValue == nil {
 		return false
@@ -63,7 +66,8 @@ func isNote(a events.SQSMessageAttribute) bool {
 	return is
 }
 
-// ReadNote reads an attribute's text; false: it is not a note, but something that a producer gave the same name.
+// ReadNote reads the text of an attribute. It returns false if the text is not a note, but
+// something that a producer gave the same name.
 func ReadNote(text string) (n Note, is bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
@@ -73,17 +77,17 @@ func ReadNote(text string) (n Note, is bool) {
 	return n, n.Reason != "" && (n.Verdict == event.Conflict.String() || n.Verdict == event.Expired.String() || n.Verdict == event.Poison.String())
 }
 
-// maxDetail bounds the detail in a note: it may quote the payload.
+// maxDetail bounds the detail in a note, because the detail may quote the payload.
 const maxDetail = 1024
 
-// note is Ingot's attribute.
+// note returns Ingot's attribute.
 func note(r *event.Refusal) types.MessageAttributeValue {
 	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), event.Shorten(r.Detail, maxDetail), r.Key.PK, r.Key.SK})
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 
-// sendable is JSON text without what SQS refuses and JSON allows raw: two characters, which are escaped, and bytes
-// that are no UTF-8 (encoding/json lets them pass in a record), which are replaced.
+// sendable returns JSON text without what JSON allows and SQS refuses. It escapes two characters.
+// It replaces bytes that are not UTF-8, which encoding/json lets pass in a record.
 func sendable(text []byte) string {
 	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(strings.ToValidUTF8(string(text), "\ufffd"))
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// lambdas are the actions of a function's role that Lambda uses in its name: to read the source, to log, to trace.
+// lambdas are the actions of a function's role that Lambda uses in its name: to read the source, to
+// log, to trace.
 var lambdas = []string{
 	"dynamodb:DescribeStream EventsTable", "dynamodb:GetRecords EventsTable", "dynamodb:GetShardIterator EventsTable", "dynamodb:ListStreams EventsTable",
 	"sqs:ReceiveMessage IngestQueue", "sqs:DeleteMessage IngestQueue", "sqs:GetQueueAttributes IngestQueue",
@@ -27,8 +28,8 @@ var lambdas = []string{
 	"xray:PutTraceSegments *", "xray:PutTelemetryRecords *",
 }
 
-// The roles of template.yaml are as wide as what the functions do, no narrower and no wider: every sample event, as it
-// is and under each kind of fault, in both ways of counting.
+// The roles of template.yaml are as wide as what the functions do, no narrower and no wider: every
+// sample event, as it is and under each kind of fault, in both ways of counting.
 func TestRolesAllowWhatIsCalled(t *testing.T) {
 	all := readExpectations(t)
 	used := map[string]map[string]bool{"ingest": {}, "streams": {}}
@@ -74,8 +75,8 @@ func TestRolesAllowWhatIsCalled(t *testing.T) {
 	}
 }
 
-// Of the aggregates table the ingest function reads and puts the check value of its secret, and its role allows that
-// one key alone.
+// Of the aggregates table the ingest function reads and puts the check value of its secret, and its
+// role allows that one key alone.
 func TestIngestSeesOneKeyOfTheTotals(t *testing.T) {
 	w := newWorld(t, secretive)
 	var keys []string
@@ -114,7 +115,8 @@ func TestIngestSeesOneKeyOfTheTotals(t *testing.T) {
 	}
 }
 
-// faultsOfEachKind are the faults of one run each: none, and one of each kind at the first call of every API.
+// faultsOfEachKind are the faults of one run each: none, and one of each kind at the first call of
+// every API.
 func faultsOfEachKind() [][]fault {
 	runs := [][]fault{nil}
 	for _, kind := range []fault{{Before: errLost}, {After: errLost}, {Before: &types.ProvisionedThroughputExceededException{}},
@@ -131,8 +133,9 @@ func faultsOfEachKind() [][]fault {
 	return runs
 }
 
-// actions are what IAM asks of a caller: the action and the resource's logical id. A transaction and a batch of
-// statements need the actions of their parts (Service Authorization Reference, Amazon DynamoDB).
+// actions are what IAM asks of a caller: the action and the resource's logical id. A transaction
+// and a batch of statements need the actions of their parts (Service Authorization Reference,
+// Amazon DynamoDB).
 func actions(t *testing.T, api string, input any) (list []string) {
 	t.Helper()
 	add := func(action string, table *string) {

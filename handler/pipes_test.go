@@ -42,7 +42,8 @@ func TestPipeUnderMarks(t *testing.T) {
 	}
 }
 
-// One odd record is quarantined, and the others are counted, also where the strict parser refuses the array.
+// One odd record is quarantined, and the others are counted, also where the strict parser refuses
+// the array.
 func TestPipeWithOddRecords(t *testing.T) {
 	for name, odd := range map[string]string{
 		"attribute of an unknown type": `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"` + sequence(2) + `","Keys":{"PK":{"Z":"1"}}}}`,
@@ -62,8 +63,8 @@ func TestPipeWithOddRecords(t *testing.T) {
 	}
 }
 
-// What is no array of stream records fails as a whole and says which element is to blame: a pipe with another
-// source, an enrichment or an input template must not look as if it worked.
+// What is no array of stream records fails as a whole and says which element is to blame: a pipe
+// with another source, an enrichment or an input template must not look as if it worked.
 func TestPipeOfOtherThings(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts)).started()
 	record := jsonOf(t, insert(1, w.image(order("1", 5))))
@@ -87,8 +88,8 @@ func TestPipeOfOtherThings(t *testing.T) {
 	}
 }
 
-// A pipe reads ids in an answer as eventIDs, so what is not proven fails the whole batch; delivered again, it is
-// counted once.
+// A pipe reads ids in an answer as eventIDs, so what is not proven fails the whole batch; delivered
+// again, it is counted once.
 func TestPipeUnproven(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts)).started()
 	one, two := w.image(order("1", 5)), w.image(order("2", 7))

@@ -18,40 +18,41 @@ import (
 // Letter is a message on its way to quarantine.
 type Letter struct {
 	Body       string
-	Attributes map[string]types.MessageAttributeValue // Ingot's own included
+	Attributes map[string]types.MessageAttributeValue // including Ingot's own
 }
 
 // Quarantine keeps what cannot be stored until a person looks at it.
 type Quarantine interface {
-	// Send returns an error for each letter, in order; nil means that it is proven kept. ErrUnfit means that
-	// it can never be.
+	// Send returns an error for each letter, in order. nil means that the letter is proven kept.
+	// [ErrUnfit] means that it can never be kept.
 	Send(ctx context.Context, letters []Letter) []error
 }
 
 // ErrUnfit is returned for a letter that the quarantine queue cannot take.
 var ErrUnfit = errors.New("does not fit the quarantine queue")
 
-// Limits of SQS (API reference, SendMessageBatch).
+// These are limits of SQS (API reference, SendMessageBatch).
 const (
 	maxAttributes   = 10
 	maxMessageBytes = 1 << 20
 	maxEntries      = 10
 )
 
-// Attribute is the name of the one message attribute that quarantine adds: JSON of reason, detail and key.
+// Attribute is the name of the only message attribute that quarantine adds. It holds reason, detail
+// and key as JSON. See [Note].
 const Attribute = "ingot"
 
-// Sender is what quarantine asks of SQS. *sqs.Client satisfies it.
+// Sender is what quarantine needs of SQS. A *sqs.Client is a Sender.
 type Sender interface {
 	SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
 }
 
-// NewQuarantine makes a quarantine in the queue at url, a standard queue.
+// NewQuarantine makes a [Quarantine] in the queue at url, which must be a standard queue.
 func NewQuarantine(client Sender, url string) Quarantine {
 	return &sqsQuarantine{client: client, url: url, env: env.Env{}.Real()}
 }
 
-// NewQuarantineIn is [NewQuarantine] in a world of its own, for simulations.
+// NewQuarantineIn does what [NewQuarantine] does, in a world of its own, for simulations.
 func NewQuarantineIn(e env.Env, client Sender, url string) Quarantine {
 	return &sqsQuarantine{client: client, url: url, env: e.Real()}
 }
@@ -62,8 +63,9 @@ type sqsQuarantine struct {
 	env    env.Env
 }
 
-// Send asks again until the deadline, as the store does: what is not proven kept goes round with its whole message
-// or batch. Where that is denied it does not ask again, since the time is needed for the rest of the batch.
+// Send tries again until the deadline, as the store does. If a letter is not proven kept, its whole
+// message or batch comes again. Send does not try again after a denial, because the rest of the
+// batch needs the time.
 func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
 	errs := make([]error, len(letters))
 	var todo []int
@@ -88,7 +90,7 @@ func (q *sqsQuarantine) Send(ctx context.Context, letters []Letter) []error {
 	return errs
 }
 
-// take begins a batch: up to ten letters and 1 MiB together.
+// take begins a batch of up to ten letters, with up to 1 MiB together.
 func (q *sqsQuarantine) take(letters []Letter, todo []int) []int {
 	bytes := 0
 	for n, i := range todo {
@@ -100,7 +102,7 @@ func (q *sqsQuarantine) take(letters []Letter, todo []int) []int {
 	return todo
 }
 
-// sendBatch sends one batch and returns the places that may be tried again.
+// sendBatch sends one batch. It returns the places that may be tried again.
 func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch []int, errs []error) (again []int) {
 	in := &sqs.SendMessageBatchInput{QueueUrl: &q.url}
 	for _, i := range batch {
@@ -135,7 +137,7 @@ func (q *sqsQuarantine) sendBatch(ctx context.Context, letters []Letter, batch [
 	return again
 }
 
-// fit says why a letter can never be sent, or nil.
+// fit returns the reason why a letter can never be sent, or nil.
 func (l *Letter) fit() error {
 	if len(l.Attributes) > maxAttributes {
 		return fmt.Errorf("%w: %d message attributes, and SQS takes %d", ErrUnfit, len(l.Attributes), maxAttributes)
@@ -146,7 +148,8 @@ func (l *Letter) fit() error {
 	return nil
 }
 
-// size is what SQS counts of a message: its body and each attribute's name, type and value.
+// size returns the size that SQS counts for a message: its body, and each attribute's name, type
+// and value.
 func (l *Letter) size() int {
 	n := len(l.Body)
 	for name, v := range l.Attributes {

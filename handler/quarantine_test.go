@@ -66,7 +66,8 @@ func TestNoteNamesTheKey(t *testing.T) {
 	}
 }
 
-// SQS takes no U+FFFE and no U+FFFF, raw; a note that quotes a key which holds one must get through.
+// SQS takes no U+FFFE and no U+FFFF, raw; a note that quotes a key which holds one must get
+// through.
 func TestNoteHoldsOnlyWhatSQSTakes(t *testing.T) {
 	w := newWorld(t)
 	for _, id := range []string{`\ufffe`, `\uffff`, `\u0001`, `\u007f`, `<&>`, `\u2028`} {
@@ -134,8 +135,8 @@ func TestUnfitLetters(t *testing.T) {
 	}
 }
 
-// A producer's own attribute named ingot is not written over: the message goes back untouched, and so in the end to
-// the dead-letter queue. The other messages go on.
+// A producer's own attribute named ingot is not written over: the message goes back untouched, and
+// so in the end to the dead-letter queue. The other messages go on.
 func TestOwnAttributeNamedIngot(t *testing.T) {
 	text := func(s string) events.SQSMessageAttribute {
 		return events.SQSMessageAttribute{DataType: "String", StringValue: &s}
@@ -196,8 +197,8 @@ func TestQuarantineFailsInPart(t *testing.T) {
 	}
 }
 
-// An answer that is lost is asked again: twice in quarantine is fine, never is not. An answer that does not
-// name an entry proves nothing.
+// An answer that is lost is asked again: twice in quarantine is fine, never is not. An answer that
+// does not name an entry proves nothing.
 func TestQuarantineIsProven(t *testing.T) {
 	w := newWorld(t)
 	w.faults = []fault{{API: "SendMessageBatch", After: errLost}}

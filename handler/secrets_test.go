@@ -45,8 +45,8 @@ func leaks(text string) (found []string) {
 	return found
 }
 
-// private is a declaration in which every part of an event can hold something personal. The type "person" hides its
-// keys by hmac; "plain" does not, and so its keys hold no secret in these tests.
+// private is a declaration in which every part of an event can hold something personal. The type
+// "person" hides its keys by hmac; "plain" does not, and so its keys hold no secret in these tests.
 func private() pipeline.Spec {
 	return pipeline.Spec{
 		Ingot: 1, Epoch: 3, Type: "{type}",
@@ -73,7 +73,8 @@ func secretive(s *setup) {
 	}
 }
 
-// logged collects all that a function may write into a log: its lines, and the errors that the runtime writes.
+// logged collects all that a function may write into a log: its lines, and the errors that the
+// runtime writes.
 type logged struct{ text bytes.Buffer }
 
 func (l *logged) to(w *world) {
@@ -158,7 +159,8 @@ func badBodies() map[string]string {
 	return list
 }
 
-// quoting makes every service quote the secret in what it refuses, as some messages of DynamoDB and SQS do.
+// quoting makes every service quote the secret in what it refuses, as some messages of DynamoDB and
+// SQS do.
 func quoting(code string) error {
 	return &smithy.GenericAPIError{Code: code, Message: "The parameter cannot be converted to a numeric value: " + secret}
 }
@@ -172,8 +174,8 @@ func attributed(bodies ...string) events.SQSEvent {
 	return e
 }
 
-// No value of an event and no name of a member reaches the ingest function's log or its errors, whatever is wrong with
-// the message and whatever the services answer.
+// No value of an event and no name of a member reaches the ingest function's log or its errors,
+// whatever is wrong with the message and whatever the services answer.
 func TestIngestLogsNoValues(t *testing.T) {
 	bad := badBodies()
 	for name, text := range bad {
@@ -316,7 +318,8 @@ func TestStreamsLogsNoValues(t *testing.T) {
 	}
 }
 
-// A batch of nothing but bad messages writes 100 lines about quarantine and one that says how many more there are.
+// A batch of nothing but bad messages writes 100 lines about quarantine and one that says how many
+// more there are.
 func TestQuarantineLinesAreBounded(t *testing.T) {
 	many := make([]string, 250)
 	for i := range many {
@@ -361,8 +364,8 @@ func TestQuarantineLinesAreBounded(t *testing.T) {
 	}
 }
 
-// A function with another secret stores nothing, quarantines nothing and gives its batch back whole; the function with
-// the right one stores it once.
+// A function with another secret stores nothing, quarantines nothing and gives its batch back
+// whole; the function with the right one stores it once.
 func TestBatchUnderAnotherSecret(t *testing.T) {
 	w := newWorld(t, secretive)
 	if answer := w.receive(messages(body(person()))); answer != failures() || w.verdicts() != "Inserted" {

@@ -12,15 +12,15 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// streamEvent is what Lambda sends, or EventBridge Pipes.
+// streamEvent is what Lambda or EventBridge Pipes sends.
 type streamEvent struct {
 	records  []streamRecord
-	shard    string // empty: it names none
+	shard    string // empty if the event names none
 	windowed bool   // the mapping has a tumbling window
 	piped    bool   // it comes from EventBridge Pipes
 }
 
-// streamRecord is one record: parsed, or raw where the event as a whole could not be.
+// streamRecord is one record. It is parsed, or raw if the event as a whole could not be parsed.
 type streamRecord struct {
 	node event.Node
 	text json.RawMessage
@@ -40,9 +40,9 @@ func (r streamRecord) raw() json.RawMessage {
 	return json.RawMessage(r.node.Raw())
 }
 
-// readStreamEvent parses the event once, strictly. One that the strict parser refuses for a single odd
-// attribute is taken apart as encoding/json does, so that each record stands alone: read together, the odd
-// one would fail them all.
+// readStreamEvent parses the event once, strictly. If the strict parser refuses the event because
+// of one odd attribute, encoding/json takes it apart, so that each record stands alone. Read
+// together, the odd record would fail them all.
 func readStreamEvent(payload []byte) (*streamEvent, error) {
 	doc, err := event.ParseDocument(string(payload))
 	if text := bytes.TrimLeft(payload, " \t\r\n"); len(text) > 0 && text[0] == '[' {
@@ -68,7 +68,8 @@ func readStreamEvent(payload []byte) (*streamEvent, error) {
 	return odd, nil
 }
 
-// plainStreamEvent is an event that is written as Lambda writes it. False: another reader has to see to it.
+// plainStreamEvent reads an event that is written as Lambda writes it. It returns false if another
+// reader has to read the event.
 func plainStreamEvent(root event.Node) (*streamEvent, bool) {
 	records, window, shard := root.Member("Records"), root.Member("window"), root.Member("shardId")
 	if records.Kind() != event.Array || (window.Exists() && window.Kind() != event.Object) || (shard.Exists() && shard.Kind() != event.String) {
@@ -84,9 +85,9 @@ func plainStreamEvent(root event.Node) (*streamEvent, bool) {
 	return e, true
 }
 
-// readPipe reads what EventBridge Pipes calls its target with: an array of the stream's records, bare. A pipe may
-// have any source, and a template or an enrichment that writes something else, so every element must be a record
-// of a DynamoDB stream.
+// readPipe reads what EventBridge Pipes sends to its target: a bare array of the stream's records.
+// A pipe may have any source, and a template or an enrichment that writes something else. So every
+// element must be a record of a DynamoDB stream.
 func readPipe(doc event.Document, strict bool, payload []byte) (*streamEvent, error) {
 	e := &streamEvent{piped: true}
 	if !strict {
@@ -101,7 +102,8 @@ func readPipe(doc event.Document, strict bool, payload []byte) (*streamEvent, er
 	return e, nil
 }
 
-// readOdd is readPipe where the strict parser refuses the array for something in one of its records.
+// readOdd does what readPipe does, if the strict parser refuses the array because of something in
+// one of its records.
 func (e *streamEvent) readOdd(payload []byte) error {
 	var texts []json.RawMessage
 	if err := json.Unmarshal(payload, &texts); err != nil {
@@ -120,7 +122,7 @@ func (e *streamEvent) readOdd(payload []byte) error {
 	return nil
 }
 
-// quietJSON is the error of encoding/json without what it quotes of the text.
+// quietJSON returns the error of encoding/json without the text that it quotes.
 func quietJSON(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

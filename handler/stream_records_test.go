@@ -98,7 +98,8 @@ func sequence(n int) string { return fmt.Sprintf("%021d", n) }
 
 func insert(n int, img attributes) map[string]any { return record(n, event.Insert, nil, img) }
 
-// expiry is the removal of an item whose time is over, as a replica of a global table tells it: nothing says who did it.
+// expiry is the removal of an item whose time is over, as a replica of a global table tells it:
+// nothing says who did it.
 func expiry(n int, img attributes) map[string]any {
 	return record(n, event.Remove, img.with("expiresAt", "N", fmt.Sprint(epoch.Unix())), nil)
 }

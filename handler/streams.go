@@ -20,24 +20,24 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Streams keeps the totals from the events table's stream and archives what time to live removes. Call
-// Store.Start before the first batch. Handle is safe for concurrent use.
+// Streams keeps the totals from the events table's stream and archives what time to live removes.
+// Call [store.Store.Start] before the first batch. Handle is safe for concurrent use.
 type Streams struct {
 	Pipeline *pipeline.Pipeline
 	Store    *store.Store
-	// Quarantine takes records that cannot be understood and updates that the table refuses for good. Nil:
-	// such a record fails its batch, and blocks its shard until a person acts.
+	// Quarantine takes records that cannot be understood, and updates that the table refuses for
+	// good. If it is nil, such a record fails its batch, and blocks its shard until a person acts.
 	Quarantine Quarantine
-	// Archive keeps what time to live removes. Nil: it is gone.
+	// Archive keeps what time to live removes. If it is nil, that is gone.
 	Archive Archive
-	// OnChange is called for each change in order, at least once, before anything is counted. An error stops
-	// the batch there; that change and all after it are delivered again. The error is logged as it is, so it must
-	// not quote the event.
+	// OnChange is called for each change in order, at least once, before anything is counted. An
+	// error stops the batch there. That change and all after it are delivered again. The error is
+	// logged as it is, so it must not quote the event.
 	OnChange func(context.Context, event.Change) error
-	// OnBatch is told the sums of each batch before the answer, of one that fails whole too.
+	// OnBatch is told the sums of each batch before the answer, also of a batch that fails whole.
 	OnBatch func(context.Context, StreamsReport)
-	// Margin is how long before the function's deadline work stops; 0 means 3 seconds. Never more than half of
-	// the time there is.
+	// Margin is how long before the function's deadline work stops. 0 means 3 seconds. It is never
+	// more than half of the time that there is.
 	Margin time.Duration
 	Log    *slog.Logger // nil: no log
 	Env    env.Env
@@ -45,15 +45,15 @@ type Streams struct {
 
 // StreamsReport sums up one batch.
 type StreamsReport struct {
-	ShardID     string // the shard that the event names; empty: it names none
+	ShardID     string // the shard that the event names; empty if it names none
 	Received    int    // records
 	Foreign     int    // records of items that are not Ingot's
-	Inserted    int    // new items among the records that the batch is done with; see the metric ItemsInserted
+	Inserted    int    // new items among the records that are done; see the metric ItemsInserted
 	Quarantined int    // records and updates
 	Archived    int
 	Updates     int // aggregate items written
-	Dropped     int // steps found counted already, by mark or receipt
-	Large       int // aggregate items that come close to what an item may take
+	Dropped     int // steps that a mark or receipt shows as counted already
+	Large       int // aggregate items that come close to the largest size of an item
 	Behind      int // images stamped below a generation of their type
 	Unproven    bool
 	Lag         time.Duration // since the oldest record was created
@@ -61,23 +61,24 @@ type StreamsReport struct {
 	Took        time.Duration
 }
 
-// StreamResponse is the answer. State is there exactly when the event had a window, and is then never null:
-// Lambda fails a window's batch without it.
+// StreamResponse is the answer. State is there exactly if the event had a window, and then it is
+// never null. Lambda fails a window's batch without it.
 type StreamResponse struct {
 	BatchItemFailures []events.DynamoDBBatchItemFailure `json:"batchItemFailures"`
 	State             json.RawMessage                   `json:"state,omitempty"`
 }
 
-// Handle is the Lambda handler. An error fails the whole batch; it is returned only for what no record of
-// the batch is to blame for: no shard id where marks need one, records out of order, a stamp from the future, a
-// pipeline without its secret.
+// Handle is the Lambda handler. An error fails the whole batch. It returns one only for problems
+// that are not the fault of a record: no shard id although marks need one, records out of order, a
+// stamp from the future, or a pipeline without its secret.
 //
-// An event without records counts nothing. {"Records":[]}, which anybody may invoke the function with, starts the store
-// again: see [store.Store.Start].
+// An event without records counts nothing. Anybody may invoke the function with {"Records":[]},
+// which starts the store again. See [store.Store.Start].
 //
-// It takes the batches of EventBridge Pipes too (an array of records, no shard id, so receipts alone count them),
-// from a pipe that waits for the answer. Such a batch fails whole where another one's answer would name a record:
-// a pipe knows a record by its eventID and does not say whether it begins again there or sends that one alone.
+// Handle also takes the batches of EventBridge Pipes, from a pipe that waits for the answer. Such a
+// batch is an array of records without a shard id, so only receipts count it. It fails whole where
+// the answer to another batch would name a record. A pipe knows a record by its eventID, and does
+// not say whether it begins again there or sends that record alone.
 func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamResponse, error) {
 	response := StreamResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	if err := s.Pipeline.Ready(); err != nil {
@@ -114,10 +115,12 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 	return response, nil
 }
 
-// wake handles an event without records. Everything that its shard has brought is written already, but the aggregates
-// table may have changed since this process looked at it. The event that ends a window or a shard comes by itself, from
-// every shard, so it looks only as often as a batch does. An event without a window is a person or a tool that wakes the
-// function: it starts again at once, so that the heads of an idle stack are there when the answer is.
+// wake handles an event without records. Everything that its shard has brought is written already,
+// but the aggregates table may have changed since this process looked at it. The event that ends a
+// window or a shard comes by itself, from every shard. So for such an event, wake looks only as
+// often as a batch does. An event without a window comes from a person or a tool that wakes the
+// function. Then wake starts the store again at once, so that the heads of an idle stack exist when
+// the answer comes.
 func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	ctx, stop := b.deadline(ctx)
 	defer stop()
@@ -131,7 +134,7 @@ func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	return nil
 }
 
-// where says which shard waits: that is what a person looks for first, and no metric has it.
+// where says which shard waits. That is what a person looks for first, and no metric has it.
 func where(shard string) string {
 	if shard == "" {
 		return ""
@@ -149,8 +152,8 @@ type streamBatch struct {
 	changes  []event.Change
 	odd      []oddRecord
 	ahead    []oddRecord    // those with an image that a newer pipeline has stamped
-	created  time.Time      // of the first record, by the stream
-	unproven event.Sequence // the lowest that is not proven; zero: all is
+	created  time.Time      // of the first record, in stream time
+	unproven event.Sequence // the lowest that is not proven; zero if all are proven
 	why      error          // why that one is not
 	whole    error          // something without a sequence number is not proven: the whole batch goes back
 	rep      StreamsReport
@@ -158,7 +161,8 @@ type streamBatch struct {
 	quarantineLog quarantineLog
 }
 
-// oddRecord is a record that goes to quarantine: it cannot be understood, or an operator has given it up.
+// oddRecord is a record that goes to quarantine. It cannot be understood, or an operator has given
+// it up.
 type oddRecord struct {
 	change event.Change // what could be read of it
 	raw    json.RawMessage
@@ -170,7 +174,7 @@ func (b *streamBatch) deadline(ctx context.Context) (context.Context, context.Ca
 	return b.short(ctx, func(left time.Duration) time.Duration { return marginOf(b.Margin, left) })
 }
 
-// short is ctx with a margin kept of the time that is left.
+// short returns ctx with a margin kept of the time that is left.
 func (b *streamBatch) short(ctx context.Context, margin func(left time.Duration) time.Duration) (context.Context, context.CancelFunc) {
 	at, bounded := ctx.Deadline()
 	if !bounded {
@@ -179,8 +183,8 @@ func (b *streamBatch) short(ctx context.Context, margin func(left time.Duration)
 	return b.env.Deadline(ctx, at.Add(-margin(at.Sub(b.env.Now()))))
 }
 
-// run settles the batch. Whatever is settled before something fails may be repeated: archive objects have
-// the same name and bytes, flags stand, counted steps are dropped by mark or receipt.
+// run settles the batch. What is settled before something fails may be repeated: archive objects
+// have the same name and bytes, flags stand, and counted steps are dropped by mark or receipt.
 func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	if err := b.decode(e); err != nil {
 		return err
@@ -209,7 +213,8 @@ func (b *streamBatch) run(ctx context.Context, e *streamEvent) error {
 	return nil
 }
 
-// decode reads every record alone and asserts that they ascend: a mark is sound only in stream order.
+// decode reads every record alone and checks that they ascend, because a mark is sound only in
+// stream order.
 func (b *streamBatch) decode(e *streamEvent) error {
 	var last event.Sequence
 	for _, record := range e.records {
@@ -243,9 +248,9 @@ func (b *streamBatch) decode(e *streamEvent) error {
 	return nil
 }
 
-// giveUp fails the batch for the first record that a newer pipeline has stamped: old code must not skip what it does
-// not know, however little of it it can read. Only where an operator has given that record up is it an odd one like
-// others.
+// giveUp fails the batch for the first record that a newer pipeline has stamped. Old code must not
+// skip what it does not know, however little of it it can read. The record is an odd one like
+// others only if an operator has given it up.
 func (b *streamBatch) giveUp(ctx context.Context) error {
 	if len(b.ahead) == 0 {
 		return nil
@@ -272,7 +277,7 @@ func (b *streamBatch) giveUp(ctx context.Context) error {
 	return nil
 }
 
-// typeOf is the event type of a change, as far as it is known.
+// typeOf returns the event type of a change, as far as it is known.
 func typeOf(c *event.Change) string {
 	for _, image := range []*event.Item{c.New, c.Old} {
 		if image != nil {
@@ -282,7 +287,7 @@ func typeOf(c *event.Change) string {
 	return ""
 }
 
-// hook tells the user's own code of each change; where it fails, the batch ends.
+// hook tells the user's own code about each change. If that code fails, the batch ends.
 func (b *streamBatch) hook(ctx context.Context) {
 	if b.OnChange == nil {
 		return
@@ -306,7 +311,7 @@ func (b *streamBatch) hook(ctx context.Context) {
 // heads is what the batch has to say about whole generations.
 type heads struct {
 	behind []*aggregate.Definition
-	failed map[*aggregate.Definition]string // the first item of which each could not be computed
+	failed map[*aggregate.Definition]string // the first item from which each could not be computed
 	order  []*aggregate.Definition          // of failed
 }
 
@@ -336,7 +341,7 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 		}
 	}
 	if isNew {
-		newer := tables.Of(b.Store).Newer() // a rolled-back function cannot tell what they count: they miss it, whatever it is
+		newer := tables.Of(b.Store).Newer() // a rolled-back function cannot tell what they count, so they miss this change, whatever it is
 		b.rep.Behind += len(c.Behind) + len(newer)
 		for _, def := range slices.Concat(c.Behind, newer) {
 			h.add(def)
@@ -345,8 +350,8 @@ func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []ag
 	return c.List
 }
 
-// uncomputable names an item from which a definition cannot be computed, and the reason. The detail is left out, since
-// it may quote the payload.
+// uncomputable names an item from which a definition cannot be computed, and the reason. It leaves
+// the detail out, because the detail may quote the payload.
 func (b *streamBatch) uncomputable(item *event.Item, err error) string {
 	text := keyText(item.Key, b.Pipeline.HidesKeys(item.Type))
 	if refusal := (*event.Refusal)(nil); errors.As(err, &refusal) {
@@ -364,7 +369,8 @@ func (h *heads) add(def *aggregate.Definition) {
 	h.behind = append(h.behind, def)
 }
 
-// mark writes to heads: generations that are behind, and definitions that could not be computed.
+// mark writes to the heads of generations that are behind, and of definitions that could not be
+// computed.
 func (b *streamBatch) mark(ctx context.Context, h *heads) {
 	if len(b.changes) == 0 {
 		return
@@ -384,8 +390,8 @@ func (b *streamBatch) mark(ctx context.Context, h *heads) {
 	}
 }
 
-// fail records that a record is not proven done with; the lowest counts. A record without a number could not
-// be named in the answer, so for it the whole batch fails.
+// fail records that a record is not proven done. The lowest one counts. A record without a number
+// cannot be named in the answer, so the whole batch fails for it.
 func (b *streamBatch) fail(ctx context.Context, at event.Sequence, what string, err error) {
 	if at.IsZero() {
 		b.whole = fmt.Errorf("%s: %w", what, err)

@@ -16,7 +16,8 @@ import (
 	"github.com/ingot-events/ingot/internal/tables"
 )
 
-// recordLetter is the body of a stream record's letter: enough to find the item and the record again.
+// recordLetter is the body of a stream record's letter. It is enough to find the item and the
+// record again.
 type recordLetter struct {
 	PK        string          `json:"pk"`
 	SK        string          `json:"sk"`
@@ -30,16 +31,17 @@ type recordLetter struct {
 	hidden    bool            // the log shows its key as a hash
 }
 
-// Reasons of what the streams function sends to quarantine: a stream record that cannot be understood, one of a later
-// epoch that an operator has given up, and an update of a total that the table refuses for good.
+// These are the reasons of what the streams function sends to quarantine: a stream record that
+// cannot be understood, a record of a later epoch that an operator has given up, and an update of a
+// total that the table refuses for good.
 const (
 	UndecodableRecord event.Reason = "undecodable-record"
 	GivenUp           event.Reason = "given-up"
 	RefusedUpdate     event.Reason = "refused-update"
 )
 
-// noteRoom is what a letter's body leaves for the note beside it: keys of 3 KB and a detail of 1 KB, each
-// character of which JSON may write as six.
+// noteRoom is how much room a letter's body leaves for the note beside it: keys of 3 KB and a
+// detail of 1 KB. JSON may write each character of them as six.
 const noteRoom = 32 << 10
 
 func (r *recordLetter) letter() Letter {
@@ -75,9 +77,9 @@ func (b *streamBatch) send(ctx context.Context, letters ...*recordLetter) error 
 	return errors.Join(errs...)
 }
 
-// quarantineOdd keeps the records that cannot be understood, or are given up, and flags every generation, because which
-// ones they would have touched cannot be known. The batch never fails for them: a shard that waits for one bad
-// record loses the others after a day.
+// quarantineOdd keeps the records that cannot be understood, or are given up. It flags every
+// generation, because it cannot know which ones the records would have touched. The batch never
+// fails for such a record. A shard that waits for one bad record loses the others after a day.
 func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	if len(b.odd) == 0 {
 		return
@@ -101,7 +103,7 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	}
 }
 
-// flag is the reason that stands in the heads' flags. What is odd about the record stands in its note.
+// flag returns the reason for the heads' flags. The record's note says what is odd about it.
 func (o *oddRecord) flag() string {
 	switch {
 	case o.change.Sequence.IsZero():
@@ -112,8 +114,8 @@ func (o *oddRecord) flag() string {
 	return "a stream record could not be understood and is in quarantine: " + o.change.Sequence.String()
 }
 
-// firstOdd is the sequence to go on from when an odd record could not be kept: the lowest, which is none at
-// all if one of them has none.
+// firstOdd returns the sequence to go on from if an odd record could not be kept. This is the
+// lowest one. It is zero if one of the records has no sequence.
 func (b *streamBatch) firstOdd() event.Sequence {
 	for _, odd := range b.odd {
 		if odd.change.Sequence.IsZero() {

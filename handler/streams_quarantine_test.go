@@ -77,8 +77,9 @@ func TestOddRecords(t *testing.T) {
 	}
 }
 
-// Odd records in batch after batch, through several functions, do not have each batch write the heads: of each head there
-// is one write, whatever the number of functions, and each function looks at it once.
+// Odd records in batch after batch, through several functions, do not have each batch write the
+// heads: of each head there is one write, whatever the number of functions, and each function looks
+// at it once.
 func TestOddRecordsFlagOnce(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -123,7 +124,8 @@ func TestOddRecordsFlagOnce(t *testing.T) {
 	}
 }
 
-// anotherFunction puts a function in the place of the one that is there. It has not started, and so knows nothing.
+// anotherFunction puts a function in the place of the one that is there. It has not started, and so
+// knows nothing.
 func (w *world) anotherFunction(c aggregate.Counting) {
 	w.t.Helper()
 	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c, Env: w.streams.Env})
@@ -133,7 +135,8 @@ func (w *world) anotherFunction(c aggregate.Counting) {
 	w.store, w.streams.Store = st, st
 }
 
-// Where quarantine takes nothing, the shard waits at the odd record, and what came before it is counted.
+// Where quarantine takes nothing, the shard waits at the odd record, and what came before it is
+// counted.
 func TestOddRecordNotQuarantined(t *testing.T) {
 	w := newWorld(t).started()
 	odd := insert(2, w.image(order("2", 5)).with("odd", "Z", 1))
@@ -201,8 +204,8 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 	}
 }
 
-// A mark that is no mark: nothing can be proven of that total any more, not even a flag fits under the mark's
-// condition. The head carries the flag, and the shard goes on.
+// A mark that is no mark: nothing can be proven of that total any more, not even a flag fits under
+// the mark's condition. The head carries the flag, and the shard goes on.
 func TestMarkOfAForeignType(t *testing.T) {
 	w := newWorld(t).started()
 	mark := lanes.LaneIDOf(event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}).MarkAttribute()

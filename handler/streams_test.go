@@ -20,8 +20,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// The bytes of the answer: `state` is there and an object exactly when the event has a window, because Lambda
-// fails a window's batch without it; the list has Lambda's own names.
+// The bytes of the answer: `state` is there and an object exactly when the event has a window,
+// because Lambda fails a window's batch without it; the list has Lambda's own names.
 func TestStreamsAnswerBytes(t *testing.T) {
 	w := newWorld(t).started()
 	w.expect(batch(insert(1, w.image(order("1", 5)))), `{"batchItemFailures":[],"state":{}}`)
@@ -82,7 +82,8 @@ func TestRecordsOutOfOrder(t *testing.T) {
 	w.sums(t, "totals", "2", "10")
 }
 
-// All records of an event come from one stream: the lane that the mark belongs to must not be in doubt.
+// All records of an event come from one stream: the lane that the mark belongs to must not be in
+// doubt.
 func TestRecordsOfTwoStreams(t *testing.T) {
 	w := newWorld(t).started()
 	other := insert(2, w.image(order("2", 5)))
@@ -100,7 +101,8 @@ func TestForeignItems(t *testing.T) {
 	if r := w.counted[0]; r.Foreign != 3 || r.Quarantined != 0 || r.Archived != 0 || len(w.quarantined()) != 0 {
 		t.Errorf("%+v", r)
 	}
-	// Attributes that people add to an item of Ingot's do not make it unreadable, nor do they touch a total.
+	// Attributes that people add to an item of Ingot's do not make it unreadable, nor do they touch
+	// a total.
 	img := w.image(order("1", 5))
 	more := img.with("note", "L", []any{map[string]any{"S": "x"}}).with("tags", "SS", []string{"a"}).with("raw", "BS", []string{"AA=="})
 	w.expect(batch(record(5, event.Modify, img, more)), done)
@@ -109,7 +111,8 @@ func TestForeignItems(t *testing.T) {
 	}
 }
 
-// A stamp above the function's own epoch: old code never skips what it does not know, in either image.
+// A stamp above the function's own epoch: old code never skips what it does not know, in either
+// image.
 func TestStampFromTheFuture(t *testing.T) {
 	w := newWorld(t).started()
 	img := w.image(order("2", 5))
@@ -121,14 +124,16 @@ func TestStampFromTheFuture(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "epoch 4") || w.total("totals").N != 0 {
 			t.Errorf("%s: %s %v", name, answer, err)
 		}
-		// It counts among the batches that are not proven, so that the function's metrics speak of it.
+		// It counts among the batches that are not proven, so that the function's metrics speak of
+		// it.
 		if rep := w.counted[len(w.counted)-1]; !rep.Unproven || rep.Received != 2 || rep.Updates != 0 {
 			t.Errorf("%s: reported as %+v", name, rep)
 		}
 	}
 }
 
-// A function that is rolled back says on the heads of what is newer than itself that they miss what it counts.
+// A function that is rolled back says on the heads of what is newer than itself that they miss what
+// it counts.
 func TestRolledBack(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -157,7 +162,8 @@ func TestRolledBack(t *testing.T) {
 	}
 }
 
-// startNewer starts a function of epoch 9 on the same tables, which brings one aggregate, complete as if rebuilt.
+// startNewer starts a function of epoch 9 on the same tables, which brings one aggregate, complete
+// as if rebuilt.
 func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	w.t.Helper()
 	spec := orders()
@@ -182,7 +188,8 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	return def
 }
 
-// A new image stamped below a generation says so on its head, before the answer; an old one does not.
+// A new image stamped below a generation says so on its head, before the answer; an old one does
+// not.
 func TestStampBelow(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -248,8 +255,8 @@ func TestOnChange(t *testing.T) {
 	}
 }
 
-// Of several failures in one batch the lowest record counts, in whatever order they come to light: the archive's are
-// found first, then those of quarantine, then those of the totals.
+// Of several failures in one batch the lowest record counts, in whatever order they come to light:
+// the archive's are found first, then those of quarantine, then those of the totals.
 func TestTheLowestFailureWins(t *testing.T) {
 	denied := &smithy.GenericAPIError{Code: "AccessDeniedException"}
 	kinds := map[string]func(w *world, n int) map[string]any{

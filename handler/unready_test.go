@@ -43,8 +43,8 @@ func (nowhere) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamod
 	return &dynamodb.PutItemOutput{}, nil
 }
 
-// SQS deletes every message that the answer does not name. What planning itself asks for again is named, and stops
-// its group.
+// SQS deletes every message that the answer does not name. What planning itself asks for again is
+// named, and stops its group.
 func TestPlannedRetryGoesBack(t *testing.T) {
 	p, s := unready(t)
 	for name, c := range map[string]struct {
@@ -81,7 +81,8 @@ func TestPlannedRetryGoesBack(t *testing.T) {
 	}
 }
 
-// Both functions refuse a pipeline that is there to be checked only, in words, before they touch anything.
+// Both functions refuse a pipeline that is there to be checked only, in words, before they touch
+// anything.
 func TestRefusesAPipelineWithoutItsSecret(t *testing.T) {
 	p, s := unready(t)
 	e := events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: `{"type":"plain","id":"1","at":"2099-03-01T10:00:00Z"}`}}}

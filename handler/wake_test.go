@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// An event without records, which anybody can invoke a warm function with, makes the heads if they are gone, whatever
-// the function has seen a moment ago.
+// An event without records, which anybody can invoke a warm function with, makes the heads if they
+// are gone, whatever the function has seen a moment ago.
 func TestEventWithoutRecordsStarts(t *testing.T) {
 	for _, c := range bothWays {
 		for _, payload := range []string{`{"Records":[]}`, `{"Records":null}`, `{}`} {
@@ -35,8 +35,8 @@ func TestEventWithoutRecordsStarts(t *testing.T) {
 	}
 }
 
-// The event that ends a window comes from every shard by itself. It looks at the table as often as a batch does: five
-// minutes after the last time, not before.
+// The event that ends a window comes from every shard by itself. It looks at the table as often as
+// a batch does: five minutes after the last time, not before.
 func TestEndOfAWindowRenews(t *testing.T) {
 	w := newWorld(t).started()
 	w.emptyTotals()
@@ -62,7 +62,8 @@ func TestEventWithoutRecordsIsRefused(t *testing.T) {
 	}
 }
 
-// An event without records is answered before the function's time is over, also while the table refuses everything.
+// An event without records is answered before the function's time is over, also while the table
+// refuses everything.
 func TestEventWithoutRecordsHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(s *setup) { s.env = real })

@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
-// deletes counts what the mapping deletes from the queue.
+// deletes counts the messages that the mapping deletes from the queue.
 type deletes struct {
 	esm.QueueClient
 	count *int
@@ -23,8 +23,9 @@ func (d deletes) DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBa
 	return out, err
 }
 
-// aged is how many messages SQS has deleted for their age. The queue is drained, so whatever it took and does not
-// hold was deleted by the mapping, or lies with the dead letters, or is this.
+// aged returns how many messages SQS has deleted for their age. The queue is drained. So every
+// message that it took and no longer holds was deleted by the mapping, lies with the dead letters,
+// or was deleted for its age.
 func (w *World) aged() int {
 	w.t.Helper()
 	w.collect()

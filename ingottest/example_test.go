@@ -82,7 +82,8 @@ func Example_store() {
 	// Output: north 1
 }
 
-// The values that a total is by come from an event, or from some of its fields: here one is hashed with the key.
+// The values that a total is by come from an event, or from some of its fields: here one is hashed
+// with the key.
 func Example_by() {
 	p, err := pipeline.Load(os.DirFS("../internal/demo/data"), "orders.yaml", pipeline.Secret([]byte("a key of the example's")))
 	check(err)

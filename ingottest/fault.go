@@ -23,7 +23,7 @@ const (
 	Streams
 )
 
-// String is the function's name.
+// String returns the function's name.
 func (f Function) String() string {
 	switch f {
 	case Ingest:
@@ -72,7 +72,7 @@ const (
 	staleRead  faultKind = "StaleRead"
 )
 
-// fault is to happen once.
+// fault is a fault that is to happen once.
 type fault struct {
 	function Function
 	kind     faultKind
@@ -82,14 +82,14 @@ type fault struct {
 
 // faults stands between the functions and the engine.
 type faults struct {
-	running Function // none: whoever asks is not a function
+	running Function // zero if the caller is not a function
 	sent    [Streams + 1]int
 	planned []fault
-	stale   bool               // the request under way is to be answered from before
-	mayBe   [Streams + 1][]int // which requests could be, counted from the beginning
+	stale   bool               // the request under way is to be answered with an earlier state
+	mayBe   [Streams + 1][]int // which requests could be stale, counted from the beginning
 }
 
-// behind is how many of the latest writes the answer to a read lacks.
+// behind returns how many of the latest writes the answer to a read lacks.
 func (f *faults) behind(r embedded.Read) int {
 	if f.running == none || r.Consistent || r.Writes == 0 {
 		return 0
@@ -122,7 +122,7 @@ func (f *faults) intercept(_ context.Context, api string, _ any, call func() (an
 	return befalls.Befall(call)
 }
 
-// take is the fault planned for this request, if any.
+// take returns the fault that is planned for this request, if any.
 func (f *faults) take() faultKind {
 	for i, p := range f.planned {
 		if p.function == f.running && p.at == f.sent[f.running] {

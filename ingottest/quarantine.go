@@ -19,7 +19,7 @@ type Letter struct {
 	Verdict string // Conflict, Expired or Poison
 	Reason  event.Reason
 	Detail  string    // for people
-	Key     event.Key // where known
+	Key     event.Key // if it is known
 }
 
 // Quarantined returns everything that ever came to the quarantine queue, in order. A message that
@@ -38,7 +38,7 @@ func (w *World) DeadLetters() []Message {
 	return slices.Clone(w.dead)
 }
 
-// collect takes out what is in the two queues: reading a message hides it from the next reader.
+// collect takes everything out of the two queues. Reading a message hides it from the next reader.
 func (w *World) collect() {
 	w.t.Helper()
 	for _, m := range w.empty(w.world.Quarantine) {

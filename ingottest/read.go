@@ -43,7 +43,7 @@ func (w *World) Total(name string, by map[string]string, at time.Time) store.Tot
 	if def.Window != 0 && at.IsZero() {
 		w.t.Fatalf("ingottest: aggregate %s has windows of %s, and Total was given no time: give it the time of an event that it counts", name, def.Window)
 	}
-	// Windows start at whole seconds, so exactly one starts in these.
+	// Windows start at whole seconds, so exactly one window starts in this range.
 	second := at.Truncate(time.Second)
 	totals, err := w.reader.Total(w.ctx, name, by, second.Add(time.Second-def.Window), second.Add(time.Second))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
-// invoked is a function's handler. While it runs, its faults can happen.
+// invoked returns a function's handler. While it runs, its faults can happen.
 func (w *World) invoked(f Function, s *testworld.Sandbox) esm.Handler {
 	return func(ctx context.Context, payload []byte) ([]byte, error) {
 		w.faults.running = f
@@ -52,7 +52,7 @@ func (w *World) coldStreams(ctx context.Context) (esm.Handler, error) {
 	return lambda.NewHandler(streams.Handle).Invoke, nil
 }
 
-// changed is the hook, whose error would otherwise be known to the function's log alone.
+// changed is the hook. Otherwise only the function's log would know the hook's error.
 func (w *World) changed(ctx context.Context, c event.Change) error {
 	if w.config.OnChange == nil {
 		return nil

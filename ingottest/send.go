@@ -46,8 +46,8 @@ func (w *World) SendMessage(m Message) {
 	}
 }
 
-// date sets a clock that is not set yet. What was sent before waits until then, and what lies in quarantine is
-// taken out: the leap would be longer than a queue keeps anything.
+// date sets a clock that is not set yet. Messages that were sent before wait until then. What lies
+// in quarantine is taken out, because the clock leaps further than a queue keeps anything.
 func (w *World) date(at time.Time) {
 	w.t.Helper()
 	w.collect()
@@ -58,7 +58,7 @@ func (w *World) date(at time.Time) {
 	w.world.Clock.Reach(at)
 }
 
-// post puts into the queue what waits.
+// post puts the waiting messages into the queue.
 func (w *World) post() {
 	w.t.Helper()
 	for _, m := range w.waiting {

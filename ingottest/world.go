@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// TB is what a world needs of a test. *testing.T, *testing.B and *testing.F have it.
+// TB is what a world needs of a test. *testing.T, *testing.B and *testing.F are all a TB.
 type TB interface {
 	Helper()
 	Logf(format string, args ...any)
@@ -59,7 +59,7 @@ type World struct {
 	world   *testworld.World
 	dated   bool // the clock has been set
 	plan    *pipeline.Pipeline
-	reader  *store.Store // beside the functions, never troubled
+	reader  *store.Store // apart from the functions, and without their faults
 	queue   *esm.Queue
 	stream  *esm.Stream
 	ingest  testworld.Sandbox
@@ -68,16 +68,17 @@ type World struct {
 
 	sent      []Message
 	waiting   []Message // sent before the clock was set
-	posted    int       // into a FIFO queue
+	posted    int       // how many were sent to a FIFO queue
 	verdicts  map[event.Verdict]int
 	letters   []Letter  // taken out of the quarantine queue so far
 	dead      []Message // taken out of the dead-letter queue so far
 	accepted  int       // messages that the queue took
-	deleted   int       // of them, those that the mapping deleted: done with
-	lastError error     // of a function
+	deleted   int       // how many of these the mapping deleted, because they were done
+	lastError error     // the last error of a function
 }
 
-// Where a clock may stand: a stream's records say when they were made in seconds since 1970 that have four bytes.
+// The clock must stay between these times. A stream's records hold the time when they were made in
+// four bytes, as seconds since 1970.
 var (
 	earliest = time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -167,10 +168,10 @@ const (
 	AggregatesTable = stack.Aggregates
 )
 
-// DynamoDB is the client of the two tables, for hooks and programs of yours that send requests of their own. What a
-// hook sends counts as a request of its function, and meets the faults that are asked for. A read outside of the
-// functions is always current.
+// DynamoDB returns the client of the two tables, for hooks and programs of yours that send their
+// own requests. What a hook sends counts as a request of its function, and meets the faults that
+// are asked for. A read outside of the functions is always current.
 func (w *World) DynamoDB() store.Client { return w.world.Engine.DynamoDB() }
 
-// Now is where the clock stands.
+// Now returns the time on the world's clock.
 func (w *World) Now() time.Time { return w.world.Clock.Now() }

@@ -78,8 +78,8 @@ func values(w *World, name string, by map[string]string, at time.Time) string {
 	return fmt.Sprintf("%v orders, %v cents", total.Values["orders"], total.Values["cents"])
 }
 
-// TestEveryFaultFindsTheSame: whatever goes wrong, each event is stored once and counted once, in every way of
-// counting and through both kinds of queue.
+// TestEveryFaultFindsTheSame: whatever goes wrong, each event is stored once and counted once, in
+// every way of counting and through both kinds of queue.
 func TestEveryFaultFindsTheSame(t *testing.T) {
 	for name, c := range map[string]Config{"marks": {}, "receipts": {Counting: aggregate.Receipts}, "fifo": {FIFO: true, BatchSize: 3}} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +121,8 @@ func TestEveryFaultFindsTheSame(t *testing.T) {
 	}
 }
 
-// TestEveryFaultIsTried: a hook that does not bear to be repeated is found out, and each fault comes about once.
+// TestEveryFaultIsTried: a hook that does not bear to be repeated is found out, and each fault
+// comes about once.
 func TestEveryFaultIsTried(t *testing.T) {
 	told, crashes, runs := 0, 0, 0
 	c := Config{Pipeline: compile(t, spec()), OnChange: func(context.Context, event.Change) error { told++; return nil }}
@@ -134,14 +135,16 @@ func TestEveryFaultIsTried(t *testing.T) {
 			crashes++
 		}
 	})
-	// Ingest sends one request. Streams asks for its heads and moves two totals; a crash or a lost answer of
-	// either move, but not of the question, delivers the change again: a lost answer is asked again within.
+	// Ingest sends one request. Streams asks for its heads and moves two totals; a crash or a lost
+	// answer of either move, but not of the question, delivers the change again: a lost answer is
+	// asked again within.
 	if runs != 1+3*(1+3) || crashes != 2 {
 		t.Errorf("%d runs, %d of them told the hook twice", runs, crashes)
 	}
 }
 
-// TestStaleRead: what a hook reads may be from before, unless it asks for a consistent read; EveryFault tries it.
+// TestStaleRead: what a hook reads may be from before, unless it asks for a consistent read;
+// EveryFault tries it.
 func TestStaleRead(t *testing.T) {
 	for name, tt := range map[string]struct {
 		read func(context.Context, store.Client, event.Key) (int, error)
@@ -301,7 +304,8 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// TestDeadLetters: with ten attributes there is no room for the reason, so quarantine cannot take it.
+// TestDeadLetters: with ten attributes there is no room for the reason, so quarantine cannot take
+// it.
 func TestDeadLetters(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
 		w := New(t, Config{Pipeline: compile(t, spec()), FIFO: fifo})

@@ -12,9 +12,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// What is stored in a form that this version cannot read is judged by its stamp first. Under a
-// later epoch nothing is judged at all: a newer function can, and the message comes to it again.
-// Where the item can be read, its epoch plays no part.
+// An item stored in a form that this version cannot read is judged by its stamp first. If the stamp
+// is a later epoch, nothing is judged: a newer function can read the item, and the message comes to
+// it again. If the item can be read, its epoch does not matter.
 func TestStoredByANewerVersion(t *testing.T) {
 	type image = map[string]types.AttributeValue
 	bytes := &types.AttributeValueMemberB{Value: []byte("packed")}
@@ -47,8 +47,8 @@ func TestStoredByANewerVersion(t *testing.T) {
 						put(t, w, "events", img)
 					}
 					readable := name == "as this version has"
-					// Of a copy with the digest of what is stored the payload is not read, unless
-					// the stamp is a later one.
+					// If the copy has the digest of the stored item, the payload is not read,
+					// unless the stamp is a later one.
 					unread := strings.HasPrefix(name, "payload") && !ahead
 					want := event.Conflict
 					if readable {
@@ -78,7 +78,7 @@ func TestStoredByANewerVersion(t *testing.T) {
 							t.Fatal("the item was replaced")
 						}
 					}
-					// Past its time, too, when nothing is put and it is only read.
+					// The same holds past its time, when nothing is put and the item is only read.
 					if unread {
 						want = event.Duplicate
 					}
@@ -92,7 +92,7 @@ func TestStoredByANewerVersion(t *testing.T) {
 	}
 }
 
-// later are newer revisions of the items.
+// later returns newer revisions of the items.
 func later(items []*event.Item) []*event.Item {
 	newer := make([]*event.Item, len(items))
 	for i, item := range items {

@@ -56,7 +56,7 @@ func (w *world) expect(t testing.TB, name string, values map[string]string) {
 	}
 }
 
-// A batch is delivered again whole, in parts and longer: each change is counted once.
+// A batch is delivered again whole, in parts and with more records. Each change is counted once.
 func TestRedeliveredBatches(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestRedeliveredBatches(t *testing.T) {
 				t.Errorf("the same batch again: %d updates, %d steps dropped", a.Updates, a.Dropped)
 			}
 			w.apply(w.batch(c, 2, items[1:2]...))
-			w.apply(w.batch(c, 1, items...)) // the tail of a batch cut anew is not yet counted
+			w.apply(w.batch(c, 1, items...)) // the tail of a batch with other bounds is not counted yet
 			for name, values := range map[string]map[string]string{
 				"by_merchant": {"orders": "4", "revenue": "53", "largest": "40", "least": "1"},
 				"daily":       {"orders": "4", "revenue": "53"},
@@ -79,7 +79,7 @@ func TestRedeliveredBatches(t *testing.T) {
 	}
 }
 
-// Every write of an aggregate fails in two ways; neither loses nor doubles.
+// Every write of an aggregate fails in two ways. Neither loses a change or counts it twice.
 func TestFaultsOfAggregateWrites(t *testing.T) {
 	for _, c := range bothWays {
 		api := map[aggregate.Counting]string{aggregate.Marks: "UpdateItem", aggregate.Receipts: "TransactWriteItems"}[c]
@@ -103,7 +103,8 @@ func TestFaultsOfAggregateWrites(t *testing.T) {
 	}
 }
 
-// What stays unproven is reported by its lowest sequence number, and a later delivery completes it.
+// A report names the lowest sequence number of what stays unproven, and a later delivery completes
+// it.
 func TestUnproven(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
@@ -124,7 +125,7 @@ func TestUnproven(t *testing.T) {
 	}
 }
 
-// A mark that is not proven must not be passed: a zombie writes the first half of a batch late.
+// No update may pass a mark that is not proven. A zombie writes the first half of a batch late.
 func TestZombieWritesLate(t *testing.T) {
 	w := newWorld(t)
 	zombie := w.batch(aggregate.Marks, 1, w.order("1", 5))
@@ -133,7 +134,7 @@ func TestZombieWritesLate(t *testing.T) {
 	w.expect(t, "by_merchant", map[string]string{"orders": "2", "revenue": "11"})
 }
 
-// change makes the change of an item by a person or by time to live.
+// change makes the change that a person or time to live makes to an item.
 func (w *world) change(sequence int64, kind event.ChangeKind, expired bool, old, new *event.Item) *lanes.Batch {
 	w.t.Helper()
 	c := w.insert(sequence, old)
@@ -160,7 +161,7 @@ func TestExpiryAndRemoval(t *testing.T) {
 				w.apply(w.change(4, event.Remove, true, items[0], nil))
 				w.apply(w.change(5, event.Remove, false, items[1], nil))
 			}
-			w.expect(t, "daily", map[string]string{"orders": "2", "revenue": "12"}) // kept: only the person's removal counts
+			w.expect(t, "daily", map[string]string{"orders": "2", "revenue": "12"}) // kept, because only the person's removal counts
 			w.expect(t, "live", map[string]string{"orders": "1", "revenue": "7"})
 			daily, live := w.total("daily", map[string]string{"merchant": "m"}), w.total("live", nil)
 			term := func(name string, item *event.Item) event.Decimal {
@@ -178,7 +179,7 @@ func TestExpiryAndRemoval(t *testing.T) {
 			if live.FP.Cmp(term("live", items[2])) != 0 || !live.FPX.IsZero() || live.N != 1 {
 				t.Errorf("live total: n %d, fp %s, expired part %s", live.N, live.FP, live.FPX)
 			}
-			// A person's removal cannot be taken out of largest and least: the total says so.
+			// A person's removal cannot be taken out of largest and least, and the total says so.
 			if flags := w.total("by_merchant", map[string]string{"merchant": "m"}).Flags; len(flags) != 1 || !strings.Contains(flags[0], "largest, least") && !strings.Contains(flags[0], "least") {
 				t.Errorf("flags %v", flags)
 			}
@@ -186,8 +187,8 @@ func TestExpiryAndRemoval(t *testing.T) {
 	}
 }
 
-// INSERT and REMOVE of one item come through different lanes and so different buckets; the total
-// adds up.
+// INSERT and REMOVE of one item come through different lanes, and so go to different buckets. The
+// total still adds up.
 func TestRemoveThroughAnotherLane(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 5)
@@ -207,8 +208,8 @@ func TestRemoveThroughAnotherLane(t *testing.T) {
 	}
 }
 
-// A late subtraction recreates a swept total as one that is born expired: it is written, and nobody
-// is shown it.
+// A late subtraction creates a swept total again, as one that is expired from the start. It is
+// written, but no reader sees it.
 func TestRecreatedTotalIsBornExpired(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -231,7 +232,7 @@ func TestRecreatedTotalIsBornExpired(t *testing.T) {
 		if show(img["n"]) != "N -1" || show(img["revenue"]) != "N -5" {
 			t.Errorf("n %s and revenue %s lie there, want -1 and -5", show(img["n"]), show(img["revenue"]))
 		}
-		end := time.Date(2099, 3, 2, 0, 0, 0, 0, time.UTC).Add(100 * 24 * time.Hour) // the window's, and then retain
+		end := time.Date(2099, 3, 2, 0, 0, 0, 0, time.UTC).Add(100 * 24 * time.Hour) // the end of the window, and then retain
 		if got := show(img["expiresAt"]); got != fmt.Sprint("N ", end.Unix()) || !end.Before(w.Clock.Now()) {
 			t.Errorf("it expires at %s, want %d, which is past", got, end.Unix())
 		}
@@ -278,7 +279,8 @@ func TestMarksArePruned(t *testing.T) {
 		t.Errorf("%d marks after more than 72 hours, want 1", got)
 	}
 	w.expect(t, "live", map[string]string{"orders": "9"})
-	// A mark that moved since it was seen is not pruned, and the update goes through without.
+	// If a mark has moved since it was seen, it is not pruned, and the update goes through without
+	// that.
 	deliver("late", 50)
 	w.Clock.Pass(80 * time.Hour)
 	other := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals"})
@@ -296,8 +298,8 @@ func TestMarksArePruned(t *testing.T) {
 	w.expect(t, "live", map[string]string{"orders": "12"})
 }
 
-// Extremes against a naive twin, over many small batches and two stores that remember different
-// things.
+// Extremes are compared with those of a naive twin, over many small batches and two stores that
+// remember different things.
 func TestExtremes(t *testing.T) {
 	for _, way := range bothWays {
 		w := newWorld(t, counting(way))
@@ -317,8 +319,8 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// An update that the table will never take is quarantined first, then flagged, and counts as
-// processed.
+// If the table will never take an update, the update is quarantined first. Then it is flagged, and
+// counts as processed.
 func TestRefusedUpdate(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
@@ -355,8 +357,8 @@ func TestRefusedUpdate(t *testing.T) {
 	}
 }
 
-// An aggregate item that takes not even a flag, being full, blocks nothing: the head of its
-// generation carries the flag, and the other aggregates count.
+// A full aggregate item that does not take even a flag blocks nothing. The head of its generation
+// carries the flag, and the other aggregates count.
 func TestFullItem(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
@@ -375,9 +377,9 @@ func TestFullItem(t *testing.T) {
 				refused = append(refused, u.Key.String())
 				return nil
 			}
-			// The head cannot be written: nothing may count as processed.
+			// If the head cannot be written, nothing may count as processed.
 			denied := fault{API: "UpdateItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}}
-			if c == aggregate.Receipts { // where only heads are written by UpdateItem
+			if c == aggregate.Receipts { // under receipts, only heads are written by UpdateItem
 				w.faults = []fault{denied}
 				if a := tables.Of(w.store).Apply(deadline(t), w.batch(c, 1, w.order("1", 5)), quarantine); a.Unproven.IsZero() {
 					t.Fatal("the update counts as processed, and nothing says that it was refused")
@@ -400,7 +402,7 @@ func TestFullItem(t *testing.T) {
 	}
 }
 
-// A batch of more than a transaction holds is cut; each part is exact.
+// A batch that holds more than one transaction is cut, and each part is exact.
 func TestManyReceipts(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	var items []*event.Item
@@ -412,8 +414,8 @@ func TestManyReceipts(t *testing.T) {
 	w.expect(t, "live", map[string]string{"orders": "250", "revenue": "250"})
 }
 
-// A refusal for permissions ends the update at once, whichever call met it: the write, or the read
-// of an item that a failed condition did not bring.
+// A refusal for permissions ends the update at once. It does not matter which call met it: the
+// write, or the read of an item that a failed condition did not bring.
 func TestCredentialsRefused(t *testing.T) {
 	denied := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}
 	bare := &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
@@ -446,9 +448,9 @@ func TestCredentialsRefused(t *testing.T) {
 	}
 }
 
-// A full item's mark stands still, so that a request which lingers can still be done once there is
-// room. It counts what it always meant, once, under a flag that stays; its own mark keeps out all
-// that is delivered again.
+// The mark of a full item does not move, so a request that lingers can still be done once there is
+// room. It counts what it always meant, once, under a flag that stays. Its own mark then keeps out
+// everything that is delivered again.
 func TestLingeringUpdateOfFullItem(t *testing.T) {
 	var lingering *dynamodb.UpdateItemInput
 	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
@@ -485,7 +487,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	}
 	items := []*event.Item{w.order("1", 5), w.order("2", 40), w.order("3", 7), w.order("4", 100)}
 	deliver(1, items[:2]...)
-	deliver(3, items[2]) // refused anew, and quarantined with its own steps alone
+	deliver(3, items[2]) // refused again, and quarantined with its own steps alone
 	if got := strings.Join(refused, " "); got != "1 2 3" {
 		t.Errorf("quarantined %s", got)
 	}

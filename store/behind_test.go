@@ -22,13 +22,13 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// heads watches what is written to heads and runs something before a request of one's choice.
+// heads watches what is written to heads, and runs a function before a chosen request.
 type heads struct {
 	mu        sync.Mutex
-	writes    int // accepted, of heads
-	refuse    int // so many more writes of heads are throttled
+	writes    int // accepted writes of heads
+	refuse    int // how many more writes of heads are throttled
 	requests  int
-	at        int // the request before which meanwhile runs; 0: none
+	at        int // the request before which meanwhile runs; 0: no request
 	meanwhile func()
 }
 
@@ -52,7 +52,7 @@ func (h *heads) watch(w *world) {
 	}
 }
 
-// due counts a request and returns what is to run before it, which may send requests itself.
+// due counts a request and returns what to run before it. That may send requests itself.
 func (h *heads) due() (run func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,16 +62,16 @@ func (h *heads) due() (run func()) {
 	return run
 }
 
-// sandbox is a function that has just started: it remembers nothing.
+// sandbox returns a function that has just started and remembers nothing.
 func (w *world) sandbox(n int) *store.Store {
 	world := env.Env{Rand: func() float64 { return float64(n%lanes.PassShards) / lanes.PassShards },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
 	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Concurrency: 1, Env: world})
 }
 
-// Many shards whose batches all bring images below a generation tell its head a few times in each
-// pass, however many batches and functions there are, and also where the head is throttled for a
-// while.
+// Many shards have batches that all bring images below a generation. They tell its head only a few
+// times in each pass, however many batches and functions there are, and also if the head is
+// throttled for a while.
 func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -106,7 +106,7 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 	}
 }
 
-// A head that could not be told does not count as told.
+// A head does not count as told if it could not be told.
 func TestHeadThatCouldNotBeTold(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -122,9 +122,9 @@ func TestHeadThatCouldNotBeTold(t *testing.T) {
 	}
 }
 
-// Whatever comes in after a pass has begun keeps it from ending well: in whatever order the
-// requests of the pass, of a batch before and of the batch after it get their turns, and whatever
-// was marked before.
+// Everything that comes in after a pass has begun keeps the pass from ending well. This holds in
+// whatever order the requests of the pass, of a batch before it and of a batch after it come, and
+// whatever was marked before.
 func TestNothingIsLetInUnseen(t *testing.T) {
 	for _, marked := range []string{"never", "before", "in the last pass"} {
 		for _, outer := range []string{"mark", "pass"} {
@@ -163,7 +163,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 					begin()
 				}
 				if h.at != 0 && outer == "mark" {
-					begin() // it has fewer requests
+					begin() // begin has fewer requests
 				}
 				w.onCall = nil
 				mark()
@@ -178,8 +178,8 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 	}
 }
 
-// Two people who begin a pass at the same time have two passes, of which the first can no longer
-// end once something is let in. A request for a pass that arrives late does not lower the number.
+// If two people begin a pass at the same time, they have two passes. The first can no longer end
+// once something is let in. A request of a pass that arrives late does not lower the number.
 func TestPassesBegunAtOnce(t *testing.T) {
 	for at := 1; at <= 2+lanes.PassShards; at++ {
 		w := newWorld(t)
@@ -215,8 +215,8 @@ func TestPassesBegunAtOnce(t *testing.T) {
 	}
 }
 
-// More generations than one request reads are marked all the same, and one whose head is gone is
-// left alone.
+// All generations are marked, even if they are more than one request reads. A generation whose head
+// is gone is left alone.
 func TestManyGenerationsBehind(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		for i := range 90 {

@@ -21,7 +21,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// The event item, attribute by attribute: other programs read it.
+// Other programs read the event item, so this test names it attribute by attribute.
 func TestStoredItem(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		s.Events["full"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "FULL#{id}", SK: "X"},
@@ -57,7 +57,7 @@ func TestStoredItem(t *testing.T) {
 	if show(meta["source"]) != "S /shop" || show(meta["attribute.tenant"]) != "S t 1" {
 		t.Errorf("meta %v", meta)
 	}
-	// What is never to expire has no expiresAt, what nobody uses is not there.
+	// An item that never expires has no expiresAt. An attribute that nobody uses is not there.
 	bare := w.item(`"type":"indexed"`, `"id":"j"`, `"at":"2099-03-01T10:00:00Z"`)
 	bare.ExpiresAt = 0
 	w.store.Put(deadline(t), []*event.Item{bare})
@@ -66,7 +66,7 @@ func TestStoredItem(t *testing.T) {
 	}
 }
 
-// The aggregate item and the receipt, attribute by attribute.
+// Other programs also read the aggregate item and the receipt.
 func TestStoredTotalAndReceipt(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 5)
@@ -93,7 +93,7 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	}
 	w = newWorld(t, counting(aggregate.Receipts))
 	late := w.batch(aggregate.Receipts, 258, item)
-	w.Clock.Pass(-1000 * time.Hour) // a clock that is slow does not end the receipt early
+	w.Clock.Pass(-1000 * time.Hour) // a slow clock does not end the receipt early
 	w.apply(late)
 	receipt := w.stored("totals", lanes.ReceiptKey(lane.StreamARN, item.Key, w.sequence(258)))
 	if len(receipt) != 3 || show(receipt["SK"]) != "S -" || len(show(receipt["PK"])) != len("S R#")+64 || show(receipt["expiresAt"]) != "N "+strconv.FormatInt(epoch.Add(96*time.Hour).Unix(), 10) {
@@ -101,7 +101,7 @@ func TestStoredTotalAndReceipt(t *testing.T) {
 	}
 }
 
-// Any item that can be stored comes back as it was.
+// Every item that can be stored comes back as it was.
 func TestItemsComeBack(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv("INGOT_SEED"); s != "" {

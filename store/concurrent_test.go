@@ -22,8 +22,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// Many callers of one Store at once, as when several Lambda invocations share a process: run it
-// with -race.
+// Many callers use one Store at once, as when several Lambda invocations share a process. Run this
+// test with -race.
 func TestOneStoreManyCallers(t *testing.T) {
 	for _, way := range bothWays {
 		t.Run(way.String(), func(t *testing.T) {
@@ -73,8 +73,8 @@ func TestOneStoreManyCallers(t *testing.T) {
 	}
 }
 
-// Several writers put events of a few keys, with every fault a request can have, until each has got
-// an answer that says done with. Then the table says who was right.
+// Several writers put events of a few keys, with every fault that a request can have. Each goes on
+// until it has an answer that says that it is done. Then the table shows who was right.
 func TestWritersRace(t *testing.T) {
 	first, n := uint64(time.Now().UnixNano()), 60
 	if s := os.Getenv("INGOT_SEED"); s != "" {
@@ -118,7 +118,7 @@ func writersRace(t *testing.T, seed uint64) {
 				_, _ = late[0]()
 				late = late[1:]
 			case x < 0.5 && !nested:
-				// Another writer is in between this request and the one before it.
+				// Another writer comes between this request and the one before it.
 				nested = true
 				other.Put(ctx, []*event.Item{w.parcel(fmt.Sprint(r.IntN(3)), r.IntN(6)), w.order(fmt.Sprint(r.IntN(3)), r.IntN(2))})
 				nested = false
@@ -200,7 +200,7 @@ func writersRace(t *testing.T, seed uint64) {
 	}
 }
 
-// What a batch costs of the aggregates' side, by how many aggregate items it touches.
+// The cost of a batch on the side of the aggregates depends on how many aggregate items it touches.
 func TestCostsByAggregatesTouched(t *testing.T) {
 	for _, way := range bothWays {
 		for _, m := range []int{1, 3, 10} {

@@ -21,7 +21,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Own accounts are held to what the engine meters.
+// The store's own accounts must agree with what the engine meters.
 func TestCostsOfAggregates(t *testing.T) {
 	type want struct {
 		requests map[string]int64
@@ -36,7 +36,7 @@ func TestCostsOfAggregates(t *testing.T) {
 		steps := map[aggregate.Counting][]want{
 			aggregate.Marks: {
 				{map[string]int64{"UpdateItem": 3}, 3}, // three aggregates, one write unit each, however many changes
-				{map[string]int64{"UpdateItem": 3}, 3}, // redelivered: a failed condition each
+				{map[string]int64{"UpdateItem": 3}, 3}, // redelivered: each meets a failed condition
 			},
 			aggregate.Receipts: {
 				{map[string]int64{"TransactWriteItems": 1}, 2 * (30 + 1 + 1 + 4)}, // the spread aggregate is four items
@@ -57,9 +57,9 @@ func TestCostsOfAggregates(t *testing.T) {
 	}
 }
 
-// An aggregate item is paid for by the started kilobyte, and its by values are in its key: 1,500
-// bytes of them make it two, whether it is new, there already, or what stands in the way of a batch
-// that is delivered again.
+// An aggregate item is paid for by the started kilobyte, and its by values are in its key. With
+// 1,500 bytes of them the item costs two units. This holds whether it is new, exists already, or
+// stops a batch that is delivered again.
 func TestCostsOfLargeAggregates(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c))
@@ -80,8 +80,8 @@ func TestCostsOfLargeAggregates(t *testing.T) {
 	}
 }
 
-// What a transaction is known to cost includes the flag that was seen on an item which the update
-// does not write.
+// The known cost of a transaction includes a flag that was seen on an item, even if the update does
+// not write the flag.
 func TestCostOfFlaggedAggregate(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	w.apply(w.batch(aggregate.Receipts, 1, w.order("1", 5)))
@@ -92,7 +92,7 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.apply(w.batch(aggregate.Receipts, 2, w.order("2", 7))) // its guess of the maximum is wrong: the answer brings the item
+	w.apply(w.batch(aggregate.Receipts, 2, w.order("2", 7))) // its guess of the maximum is wrong, and the answer brings the item
 	before := w.Engine.Usage()
 	a := w.apply(w.batch(aggregate.Receipts, 3, w.order("3", 8)))
 	if used := w.Engine.Usage().Sub(before).WriteUnits(); used != 2*(1+2+1+1) || a.Cost.WriteUnits != used {
@@ -100,13 +100,14 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 	}
 }
 
-// crates are replaced, grow, and wander over an index.
+// crates is a declaration of items that are replaced, grow, and move within an index.
 func crates(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	s.Events["crate"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CRATE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
 		Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "DEPOT#{depot}", SK: "{@id}"}}}
 }
 
-// crate is a crate's item in a depot, with a note of so many bytes; no depot: it is in no index.
+// crate returns a crate's item in a depot, with a note of the given number of bytes. Without a
+// depot it is in no index.
 func (w *world) crate(id string, rev int, depot string, note int) *event.Item {
 	members := []string{`"type":"crate"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`, fmt.Sprintf(`"note":%q`, strings.Repeat("n", note))}
 	if depot != "" {
@@ -115,10 +116,11 @@ func (w *world) crate(id string, rev int, depot string, note int) *event.Item {
 	return w.item(members...)
 }
 
-// Replacements on an index, images of other sizes, and refusals by larger ones: by single puts, and
-// by statements, whose refusals bring no item even from a table that would give it.
+// The costs include replacements on an index, images of other sizes, and refusals by larger images.
+// The items go as single puts, and as statements. The refusal of a statement brings no item, even
+// from a table that would give it.
 func TestCostsOfSizesAndIndexes(t *testing.T) {
-	far := strings.Repeat("d", 1500) // in the payload and in the index key, which is not among what judging reads
+	far := strings.Repeat("d", 1500) // in the payload and in the index key, which judging does not read
 	for _, many := range []bool{false, true} {
 		for _, returns := range []bool{false, true} {
 			t.Run(fmt.Sprintf("many=%v image=%v", many, returns), func(t *testing.T) {
@@ -126,8 +128,8 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 				for n, c := range []struct {
 					name          string
 					item          *event.Item
-					writes, reads float64 // of the item; reads where no image comes back
-					unseen        float64 // what own accounts lack there of a refused insert: the size of an item whose payload is not read
+					writes, reads float64 // units of the item; reads if no image comes back
+					unseen        float64 // what the store's accounts lack then for a refused insert: the size of an item whose payload is not read
 				}{
 					{"into an index", w.crate("1", 1, "a", 0), 1 + 1, 0, 0},
 					{"in its place", w.crate("1", 2, "a", 0), 1 + 1 + 1, 1, 0}, // the refused insert, the table, the index
@@ -142,7 +144,7 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 					{"conflict, larger", w.crate("1", 8, "c", 5000), 6, 2, 0},
 					{"shrunk and moved", w.crate("1", 9, "d", 0), 4 + 4 + (4 + 1), 1, 3},
 					{"far away", w.crate("2", 1, far, 1300), 5 + 5, 0, 0},
-					{"and again", w.crate("2", 1, far, 1300), 5, 2, 0}, // less than 1 KB of it is read for judging, and 5 charged
+					{"and again", w.crate("2", 1, far, 1300), 5, 2, 0}, // judging reads less than 1 KB of it, but 5 units are charged
 					{"an order of 3 KB", w.order("1", 1, `"note":"`+strings.Repeat("n", 3000)+`"`), 4, 0, 0},
 					{"another, smaller", w.order("1", 2), 4, 2, 0},
 				} {
@@ -175,7 +177,7 @@ func TestCostsOfSizesAndIndexes(t *testing.T) {
 	}
 }
 
-// A replacement that loses its race pays for the item that won, where that is the larger one.
+// A replacement that loses its race pays for the item that won, if that is the larger one.
 func TestCostOfALostRace(t *testing.T) {
 	for _, note := range []int{0, 3000} {
 		var w *world
@@ -206,8 +208,8 @@ func TestCostOfALostRace(t *testing.T) {
 	}
 }
 
-// An update of a head is charged for all of it, its definition too; one of a head that is gone, a
-// unit.
+// The update of a head is charged for the whole head, with its definition. The update of a head
+// that is gone costs one unit.
 func TestCostOfHeads(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		values := map[string]string{}
@@ -231,11 +233,11 @@ func TestCostOfHeads(t *testing.T) {
 		least    float64 // write units
 	}{
 		{"behind", behind, 1 + 3 + 2, 9 + 1 + 1 + 2},
-		{"behind again", behind, 1 + 1, 1}, // of the head that is gone
+		{"behind again", behind, 1 + 1, 1}, // for the head that is gone
 		{"flag", func() (store.Cost, error) {
 			return tables.Of(w.store).Flag(deadline(t), defs, epoch, strings.Repeat("because ", 300))
-		}, 3 + 2, 9 + 1}, // read, and written unless gone
-		{"flagged again", func() (store.Cost, error) { return tables.Of(w.store).Flag(deadline(t), defs, epoch, "another") }, 1, 0}, // of the one that is gone
+		}, 3 + 2, 9 + 1}, // each is read, and written unless it is gone
+		{"flagged again", func() (store.Cost, error) { return tables.Of(w.store).Flag(deadline(t), defs, epoch, "another") }, 1, 0}, // for the one that is gone
 		{"flagged by another", func() (store.Cost, error) { return tables.Of(w.sandbox(0)).Flag(deadline(t), defs, epoch, "another") }, 3, 0},
 	} {
 		name := c.name

@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// conflictOf is the detail of the Conflict that the second body comes to.
+// conflictOf returns the detail of the Conflict that the second body gets.
 func (w *world) conflictOf(first, second string) string {
 	w.t.Helper()
 	for i, body := range []string{first, second} {
@@ -40,7 +40,7 @@ func (w *world) event(body string) event.Event {
 	return event.Event{Data: doc}
 }
 
-// A Conflict names the members that differ, never what is in them.
+// A Conflict names the members that differ, and never shows their values.
 func TestConflictNamesWhatDiffers(t *testing.T) {
 	order := func(members string) string {
 		return `{"type":"order","id":"o1","at":"2099-03-01T10:00:00Z","merchant":"m","cents":1,` + members + `}`
@@ -90,7 +90,7 @@ func TestConflictNamesWhatDiffers(t *testing.T) {
 	}
 }
 
-// Two types may be declared to share a key; then the types are what differs.
+// Two types may be declared with the same key. Then the Conflict says that the types differ.
 func TestConflictNamesTheTypes(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {
 		spec.Events["order.refunded"] = spec.Events["order"]
@@ -102,7 +102,7 @@ func TestConflictNamesTheTypes(t *testing.T) {
 	}
 }
 
-// What a payload with very many members costs grows with them, not with their square.
+// The cost of a payload with very many members grows with their number, and not with its square.
 func TestConflictOfVeryManyMembers(t *testing.T) {
 	body := func(value int) string {
 		var b strings.Builder

@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// The first reason why a total is not proven stands, whatever comes after it.
+// The first reason why a total is not proven stands, whatever comes later.
 func TestFirstFlagOfATotalStands(t *testing.T) {
 	for _, c := range bothWays {
 		t.Run(c.String(), func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestFirstFlagOfATotalStands(t *testing.T) {
 	}
 }
 
-// One update prunes twelve marks at most, so that its expression stays far below 4 KB; the next
-// ones take the rest.
+// One update prunes at most twelve marks, so that its expression stays far below 4 KB. The next
+// updates prune the rest.
 func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	w := newWorld(t)
 	deliver := func(shard string, sequence int64) {
@@ -78,8 +78,9 @@ func TestOneUpdatePrunesTwelveMarks(t *testing.T) {
 	}
 }
 
-// A total whose greatest value is text takes no update. Three failures without an explanation are
-// enough to say so, old marks or not, and the update is in quarantine and flagged.
+// A total whose greatest value is text takes no update. After three failures without an explanation
+// the store says so, whether there are old marks or not. The update is then in quarantine, and the
+// item is flagged.
 func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	writes := 0
 	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
@@ -107,14 +108,15 @@ func TestTotalThatNeverTakesAnUpdate(t *testing.T) {
 	if flag := w.stored("totals", key)["flag"]; flag == nil {
 		t.Error("no flag")
 	}
-	// The first failure may be an old mark's; three more explain nothing; then flag and mark.
+	// The first failure may come from an old mark. Three more explain nothing. Then flag and mark
+	// are written.
 	if writes != 1+3+1 {
 		t.Errorf("%d writes, want 5", writes)
 	}
 }
 
-// Of two starts on fresh tables one raises the epoch, and the other finds that it is raised: it
-// never goes back, not even where the two pipelines have no aggregate in common.
+// If two functions start on fresh tables, one raises the epoch, and the other finds it raised. The
+// epoch never goes back, even if the two pipelines have no aggregate in common.
 func TestStartBesideANewerOne(t *testing.T) {
 	apart := func(s *pipeline.Spec) {
 		added(2, 2)(s)
@@ -122,7 +124,7 @@ func TestStartBesideANewerOne(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		newer   func(*pipeline.Spec)
-		refused bool // the older one, which would add to the past
+		refused bool // the older one is refused, because it would add to the past
 	}{"one more aggregate": {added(2, 2), false}, "other aggregates": {apart, true}} {
 		t.Run(name, func(t *testing.T) {
 			var w *world

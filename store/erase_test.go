@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// lies is what lies under a key: names and values, in order.
+// lies returns what is stored under a key: names and values, in order.
 func (w *world) lies(key event.Key) string {
 	var list []string
 	for name, v := range w.stored("events", key) {
@@ -37,8 +37,8 @@ func (w *world) keep(item *event.Item) {
 	}
 }
 
-// Erasing leaves a key that is barred, whatever happens to the requests, and whoever sends the
-// event again meets it.
+// Erasing leaves a barred key, whatever happens to the requests. Everybody who sends the event
+// again meets the bar.
 func TestErase(t *testing.T) {
 	parcelOf := func(w *world, rev int) *event.Item { return w.parcel("1", rev) }
 	for name, c := range map[string]struct {
@@ -75,7 +75,7 @@ func TestErase(t *testing.T) {
 						t.Errorf("again: %v %v", erased, err)
 					}
 					again := c.again(w)
-					others := []*event.Item{w.order("a", 1), w.order("b", 1), w.order("c", 1), w.order("d", 1)} // so many go as statements
+					others := []*event.Item{w.order("a", 1), w.order("b", 1), w.order("c", 1), w.order("d", 1)} // enough items to go as statements
 					for _, items := range [][]*event.Item{again, append(others, again...)} {
 						results, _ := w.store.Put(deadline(t), items)
 						for _, r := range results[len(items)-len(again):] {
@@ -93,7 +93,7 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// A late event under a barred key is a Duplicate too, and not Expired: it goes nowhere else.
+// A late event under a barred key is also a Duplicate, and not Expired. It goes nowhere else.
 func TestBarredAndPastItsTime(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
@@ -107,8 +107,8 @@ func TestBarredAndPastItsTime(t *testing.T) {
 	}
 }
 
-// Whoever scans the items sees no bar, and a touch pass that has met the item before it was erased
-// does not stamp it.
+// A scan of the items does not return the bar. A touch pass that has met the item before it was
+// erased does not stamp the bar.
 func TestBarIsNoItem(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
@@ -134,7 +134,8 @@ func TestBarIsNoItem(t *testing.T) {
 	}
 }
 
-// Between the read and the put the item may change: the bar has the expiry of what it replaces.
+// The item may change between the read and the put. The bar gets the expiry of the item that it
+// replaces.
 func TestEraseMeetsAnotherItem(t *testing.T) {
 	w := newWorld(t)
 	first, second := w.order("1", 1), w.order("1", 1)
@@ -155,7 +156,7 @@ func TestEraseMeetsAnotherItem(t *testing.T) {
 	}
 }
 
-// What is not Ingot's stays, and what may not be asked is said at once.
+// An item that is not Ingot's stays. If a request is denied, Erase says so at once.
 func TestEraseRefused(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "NOTE#1", SK: "-"}

@@ -18,8 +18,8 @@ import (
 
 var outcomes = [...]string{"done", "failed", "throttled", "contended", "unknown", "cancelled", "invalid", "refused"}
 
-// Every error that the service or the SDK makes of one of our calls, and what it means for the
-// request.
+// The table lists every error that the service or the SDK returns for one of our calls, and what it
+// means for the request.
 func TestClassify(t *testing.T) {
 	reasons := []types.ThrottlingReason{{Reason: aws.String("IndexWriteKeyRangeThroughputExceeded"), Resource: aws.String("arn:table/events/index/GSI1")}}
 	coded := func(code string) error { return &smithy.GenericAPIError{Code: code, Message: "words"} }
@@ -62,7 +62,7 @@ func TestClassify(t *testing.T) {
 		{context.Canceled, unknown, ""},
 	} {
 		wrapped := c.err
-		if c.err != nil { // as the SDK hands it over
+		if c.err != nil { // as the SDK returns it
 			wrapped = &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "PutItem", Err: fmt.Errorf("https response error: %w", c.err)}
 		}
 		got := classify(wrapped)
@@ -72,8 +72,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// The codes that stand inside a successful answer: of each statement, and of each item of a
-// cancelled transaction.
+// These codes stand inside a successful answer, for each statement, or for each item of a cancelled
+// transaction.
 func TestClassifyCodes(t *testing.T) {
 	want := map[types.BatchStatementErrorCodeEnum]outcome{
 		types.BatchStatementErrorCodeEnumConditionalCheckFailed:          failed,
@@ -110,7 +110,7 @@ func TestClassifyCodes(t *testing.T) {
 	}
 }
 
-// What a person reads of a Retry says what to look at.
+// The text of a Retry tells a person what to look at.
 func TestRetryReasons(t *testing.T) {
 	for o, want := range map[outcome]event.Reason{throttled: event.Throttled, refused: event.Refused, invalid: event.Refused, unknown: event.Unproven, contended: event.Unproven, failed: event.Unproven, done: event.Unproven} {
 		r := answer{outcome: o, reason: "why", err: errors.New("cause")}.retry()

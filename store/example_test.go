@@ -42,7 +42,7 @@ func ExampleStore_Items() {
 	// Output: 2
 }
 
-// deployed is a pipeline that has counted two visits, one of which was sent twice.
+// deployed returns a pipeline that has counted two visits, one of which was sent twice.
 func deployed() (*pipeline.Pipeline, *ingottest.World) {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{"visit": {ID: "{visit_id}", At: "{at}",
@@ -59,7 +59,7 @@ func deployed() (*pipeline.Pipeline, *ingottest.World) {
 	return p, w
 }
 
-// stop ends an example that cannot go on; in a test of yours it is the *testing.T.
+// stop ends an example that cannot go on. In your tests, use the *testing.T.
 type stop struct{}
 
 func (stop) Helper()                           {}

@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// The test for Expired comes before every request, not only before the first: an answer that was
-// lost an hour ago is asked about, never repeated.
+// Every request, not only the first, is preceded by the test for Expired. If an answer was lost an
+// hour ago, the store asks about it and never repeats the request.
 func TestClockPassesBetweenTries(t *testing.T) {
 	for _, n := range []int{1, 10} {
 		for name, c := range map[string]struct {
@@ -58,7 +58,7 @@ func TestClockPassesBetweenTries(t *testing.T) {
 	}
 }
 
-// Events past their time cost a read each, and no write.
+// An event past its time costs a read, and no write.
 func TestCostOfExpired(t *testing.T) {
 	w := newWorld(t)
 	old := func(id string, pad int) *event.Item {
@@ -74,7 +74,7 @@ func TestCostOfExpired(t *testing.T) {
 	if strings.Count(verdicts(results), "Expired") != 150 || used.Requests["BatchGetItem"] != 2 || used.TotalRequests() != 2 || used.WriteUnits() != 0 || used.ReadUnits() != 150 || cost.ReadUnits != 150 {
 		t.Errorf("%v, %v write and %v read units (own accounts %v)", used.Requests, used.WriteUnits(), used.ReadUnits(), cost.ReadUnits)
 	}
-	// One that is stored costs a unit for each started 4 KB of it.
+	// A stored event costs a unit for each started 4 KB.
 	big := old("big", 9000)
 	w.Clock.Set(big.At)
 	w.store.Put(deadline(t), []*event.Item{big})
@@ -87,8 +87,8 @@ func TestCostOfExpired(t *testing.T) {
 	}
 }
 
-// An unanswered part of a read proves nothing: it is asked again, and only absence that was
-// answered expires.
+// A read that is answered in part proves nothing about the rest. The rest is asked for again, and
+// an event is only Expired if its absence was answered.
 func TestUnprocessedIsNotAbsent(t *testing.T) {
 	w := newWorld(t)
 	stored := w.order("1", 1)
@@ -107,7 +107,7 @@ func TestUnprocessedIsNotAbsent(t *testing.T) {
 	}
 }
 
-// A replacement never brings the end of a key forward, and one that is to stay for ever stays.
+// A replacement never makes a key end earlier, and a key that is to stay for ever stays.
 func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	w := newWorld(t)
 	at := func(rev int, day string) *event.Item {
@@ -137,7 +137,8 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	if img := w.stored("events", first.Key); show(img["revision"]) != "N 5" || img["expiresAt"] != nil {
 		t.Errorf("revision %s expires at %s", show(img["revision"]), show(img["expiresAt"]))
 	}
-	// Too late to be written, and newer than what is stored: kept in quarantine, not lost.
+	// An item that is too late to be written, but newer than the stored one, goes to quarantine and
+	// is not lost.
 	w.Clock.Set(time.Unix(later.ExpiresAt, 0).AddDate(0, 1, 0))
 	results, _ := w.store.Put(deadline(t), []*event.Item{at(9, "01"), at(5, "27"), at(1, "20")})
 	if got := verdicts(results); got != "Expired Duplicate Stale" {
@@ -145,9 +146,9 @@ func TestReplacementKeepsTheLaterExpiry(t *testing.T) {
 	}
 }
 
-// What docs/design.md does not promise, and the way out that it names: a revision that moves at
-// back leaves the item the later expiry, and the total of its new window lives as long only if the
-// total's retain has room for that.
+// This test shows what docs/design.md does not promise, and the way out that it names. A revision
+// that moves at back leaves the item with the later expiry. The total of its new window lives as
+// long only if the total's retain has room for that.
 func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {
@@ -181,9 +182,9 @@ func TestTotalOfARevisionThatMovedBack(t *testing.T) {
 	}
 }
 
-// What docs/correctness.md leaves out of its second claim, and nothing more: of the revisions that
-// the newest kept out, one that is later than it by its own time can be stored once the newest has
-// expired and is removed.
+// This test shows what docs/correctness.md leaves out of its second claim, and nothing more. The
+// newest revision keeps others out. One of these that is later by its own time can be stored once
+// the newest has expired and is removed.
 func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 	for _, c := range []struct {
 		name, newest, older string // days of at
@@ -220,9 +221,9 @@ func TestOlderRevisionAfterTheNewestHasExpired(t *testing.T) {
 	}
 }
 
-// Between the read of a stored item and its replacement a person removes it, and another payload of
-// the same revision is stored: what is replaced must be what was read, or that one's end would be
-// brought forward.
+// Between the read of a stored item and its replacement, a person removes it, and another payload
+// of the same revision is stored. The replaced item must be the one that was read. Otherwise the
+// other payload would end earlier.
 func TestReplacementOfWhatWasRead(t *testing.T) {
 	w := newWorld(t)
 	at := func(rev int, day string) *event.Item {

@@ -17,8 +17,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// However many batches of however many functions flag a head, it is written once, and each function
-// reads it once in five minutes. One that starts when the flag is there reads nothing more.
+// A head is written once, however many batches of however many functions flag it. Each function
+// reads it once in five minutes. A function that starts when the flag is there reads nothing more.
 func TestHeadIsFlaggedOnce(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -66,8 +66,8 @@ func TestHeadIsFlaggedOnce(t *testing.T) {
 	}
 }
 
-// What is remembered of a flag is not relied on for long: a flag that a person takes off comes
-// back. A start that finds heads without flags relies on nothing from before.
+// The store does not rely for long on what it remembers of a flag. If a person removes a flag, it
+// comes back. A start that finds heads without flags relies on nothing from before.
 func TestFlagComesBack(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -107,8 +107,8 @@ func TestFlagComesBack(t *testing.T) {
 	flagged("after a start", true)
 }
 
-// A flag is proven on the head before it is remembered: a request that fails, or that is refused,
-// is made again by the next batch.
+// A flag is remembered only after it is proven on the head. If a request fails or is refused, the
+// next batch makes it again.
 func TestFlagThatFails(t *testing.T) {
 	denied := &smithy.GenericAPIError{Code: "AccessDeniedException"}
 	for name, faults := range map[string][]fault{

@@ -14,9 +14,9 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// FuzzImage gives everything that reads stored items an item with any attributes of any type,
-// foreign ones too: what is taken for Ingot's is whole and is written again as it was, and what is
-// not leaves a reason.
+// FuzzImage gives everything that reads stored items an item with any attributes of any type, also
+// foreign ones. What is taken for Ingot's must be whole, and must be written again as it was.
+// Everything else must leave a reason.
 func FuzzImage(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{
@@ -99,12 +99,12 @@ func checkTotal(t *testing.T, img image) {
 	if !reflect.DeepEqual(total, other) {
 		t.Fatal("read twice, read otherwise")
 	}
-	// Buckets are added up, whatever numbers are in them.
+	// Buckets are added up, whatever numbers they hold.
 	gather(def, nil, []StoredTotal{total, {Address: a, N: 1, FP: event.DecimalOf(1), FPX: event.DecimalOf(1)}})
 }
 
-// anyImage reads DynamoDB JSON of every type there is, which the client can hand over; what is none
-// of them becomes the client's own unknown member.
+// anyImage reads DynamoDB JSON of every type that the client can return. Any other type becomes the
+// client's own unknown member.
 func anyImage(n event.Node) image {
 	img := image{}
 	for name, value := range n.Members() {

@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// FuzzRecord gives the reader of stream records any JSON: a change is whole, says what Lambda's own
-// type says, and is the same however the record is laid out.
+// FuzzRecord gives the reader of stream records any JSON. A change must be whole, must say what
+// Lambda's own type says, and must not depend on the layout of the record.
 func FuzzRecord(f *testing.F) {
 	corpus.Add(f)
 	for _, alter := range [][2]string{{"", ""}, {`"SizeBytes":700`, `"SizeBytes":1,"SizeBytes":700`}, {`{"SS":["a"]}`, `{"X":1}`}, {`"tags":{"SS":["a"]}`, `"tags":{"S":"\ud800"}`},
@@ -64,8 +64,8 @@ func checkChange(t *testing.T, c event.Change, shard string) {
 	}
 }
 
-// checkLambdasReading compares with the type of aws-lambda-go, where that can read the record and
-// no name is there twice: of two it takes the last, in any case of letters.
+// checkLambdasReading compares with the type of aws-lambda-go, if that can read the record and no
+// name is repeated. Of two equal names it takes the last, in any case of letters.
 func checkLambdasReading(t *testing.T, raw []byte, c event.Change) {
 	t.Helper()
 	var r events.DynamoDBEventRecord

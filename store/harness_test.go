@@ -26,7 +26,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// orders is the declaration that these tests run on.
+// orders is the declaration that these tests use.
 func orders() pipeline.Spec {
 	return pipeline.Spec{
 		Ingot: 1, Epoch: 1, Type: "{type}",
@@ -48,11 +48,11 @@ func orders() pipeline.Spec {
 	}
 }
 
-// epoch is when these tests play.
+// epoch is the time at which these tests begin.
 var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// world is a testworld whose sleepers do not move the clock, with faults and, in store, what they
-// befall.
+// world is a testworld whose sleepers do not move the clock. It has faults, and a store that meets
+// them.
 type world struct {
 	*testworld.World
 	t     testing.TB
@@ -63,7 +63,7 @@ type world struct {
 	rng    *rand.Rand
 	slept  int
 	faults testworld.Faults
-	onCall func(api string, input any) error // before every call, one at a time; an error refuses it. nil: nobody looks
+	onCall func(api string, input any) error // runs before every call, one at a time; an error refuses the call; nil: nobody looks
 }
 
 type fault = testworld.Fault
@@ -124,7 +124,7 @@ func (w *world) open(c store.Config) *store.Store {
 	return s
 }
 
-// intercept lets what waits for this call befall it.
+// intercept applies the faults that wait for this call.
 func (w *world) intercept(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
 	if w.onCall != nil {
 		if err := w.onCall(api, in); err != nil {
@@ -137,7 +137,7 @@ func (w *world) intercept(_ context.Context, api string, in any, call func() (an
 	return f.Befall(call)
 }
 
-// item plans the payload given as member: value pairs of JSON text.
+// item plans the payload that is given as member: value pairs of JSON text.
 func (w *world) item(members ...string) *event.Item {
 	w.t.Helper()
 	return w.itemOf(w.plan, members...)
@@ -152,7 +152,7 @@ func (w *world) itemOf(p *pipeline.Pipeline, members ...string) *event.Item {
 	return item
 }
 
-// order is an order of merchant m; extra members override nothing and come last.
+// order returns an order of merchant m. Extra members override nothing and come last.
 func (w *world) order(id string, cents int, extra ...string) *event.Item {
 	return w.item(append([]string{`"type":"order"`, fmt.Sprintf(`"id":%q`, id), `"merchant":"m"`, fmt.Sprintf(`"cents":%d`, cents), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
 }
@@ -161,8 +161,8 @@ func (w *world) parcel(id string, rev int, extra ...string) *event.Item {
 	return w.item(append([]string{`"type":"parcel"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"rev":%d`, rev), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
 }
 
-// deadline is a context that ends by the real clock, long after the test: it makes retries
-// unbounded by rounds.
+// deadline returns a context that ends by the real clock, long after the test. With it, the number
+// of rounds does not limit retries.
 func deadline(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
@@ -177,7 +177,7 @@ func verdicts(results []store.Result) string {
 	return strings.Join(names, " ")
 }
 
-// stored reads an item of a table as it lies there.
+// stored reads an item of a table as it is stored.
 func (w *world) stored(table string, key event.Key) map[string]types.AttributeValue {
 	w.t.Helper()
 	out, err := w.Engine.DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true),
@@ -193,10 +193,10 @@ var errLost = errors.New("connection reset by peer")
 var errThrottled = &types.ProvisionedThroughputExceededException{Message: aws.String("slow down"), ThrottlingReasons: []types.ThrottlingReason{
 	{Reason: aws.String("TableWriteKeyRangeThroughputExceeded"), Resource: aws.String("arn:table/events")}}}
 
-// lane is the shard that changes of these tests come from.
+// lane is the shard from which the changes of these tests come.
 var lane = event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "shardId-1"}
 
-// batch routes inserts of the items as one batch of a lane, numbered from first.
+// batch routes inserts of the items as one batch of a lane. The records are numbered from first.
 func (w *world) batch(counting aggregate.Counting, first int64, items ...*event.Item) *lanes.Batch {
 	w.t.Helper()
 	b := lanes.NewBatch(counting, lane)
@@ -226,7 +226,7 @@ func noQuarantine(t testing.TB) lanes.Quarantine {
 	}
 }
 
-// total reads the one total of an aggregate.
+// total reads the only total of an aggregate.
 func (w *world) total(name string, by map[string]string) store.Total {
 	w.t.Helper()
 	totals, err := w.store.Total(context.Background(), name, by, epoch.AddDate(0, -1, 0), epoch.AddDate(0, 1, 0))
@@ -239,7 +239,7 @@ func (w *world) total(name string, by map[string]string) store.Total {
 	return totals[0]
 }
 
-// eventFrom is an event that says its source, as an envelope does.
+// eventFrom returns an event that names its source, as an envelope does.
 func (w *world) eventFrom(source, body string) event.Event {
 	w.t.Helper()
 	doc, err := event.ParseDocument(body)
@@ -251,7 +251,7 @@ func (w *world) eventFrom(source, body string) event.Event {
 
 func envelopeOf(body string) envelope.Message { return envelope.Message{Body: body} }
 
-// leaveUnprocessed makes of an answer one that has read nothing.
+// leaveUnprocessed changes an answer so that nothing has been read.
 func leaveUnprocessed(output any) {
 	out := output.(*dynamodb.BatchGetItemOutput)
 	left := types.KeysAndAttributes{}

@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// grow pads an aggregate item so that it has left bytes to the given size.
+// grow pads an aggregate item so that it is left bytes smaller than size.
 func (w *world) grow(key event.Key, size, left int) {
 	w.t.Helper()
 	img := maps.Clone(w.stored("totals", key))
@@ -40,14 +40,14 @@ func (w *world) grow(key event.Key, size, left int) {
 	put(w.t, w, "totals", img)
 }
 
-// fresh is a function that has just started, and writes so many totals one by one.
+// fresh returns a function that has just started. few is how many totals it writes one by one.
 func (w *world) fresh(oneByOne int) *store.Store {
 	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", OneByOne: oneByOne,
 		Env: env.Env{Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
-// A total that has grown to 300 KB says so, to readers and in each batch's report. It is written
-// once, whoever counts, and nothing else about the total changes.
+// A total that has grown to 300 KB says so, to readers and in each batch's report. The warning is
+// written once, whoever counts, and nothing else about the total changes.
 func TestLargeTotal(t *testing.T) {
 	for _, few := range []int{100, -1} { // one by one, and by statements
 		w := newWorld(t)
@@ -98,8 +98,8 @@ func TestLargeTotal(t *testing.T) {
 	}
 }
 
-// A total without room for the warning is counted as before, and asked once by each process. A
-// warning that is not taken for another reason is tried again.
+// A total without room for the warning is counted as before, and each process tries to warn once.
+// If the warning is not taken for another reason, it is tried again.
 func TestLargeTotalThatTakesNoWarning(t *testing.T) {
 	w := newWorld(t)
 	key := event.Key{PK: "A#live#1#0", SK: "-"}

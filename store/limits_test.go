@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// As many aggregates as a file may declare start, start again, and go up an epoch, half of them as
-// new generations: that is as many as one transaction retires and begins.
+// As many aggregates as a file may declare start, start again, and go up an epoch. Half of them are
+// new generations then, which is as many as one transaction retires and begins.
 func TestMostAggregatesStart(t *testing.T) {
 	most := func(epoch int64) func(*pipeline.Spec) {
 		return func(s *pipeline.Spec) {
@@ -46,10 +46,10 @@ func TestMostAggregatesStart(t *testing.T) {
 	}
 }
 
-// longest is the largest update and condition that requests were made of.
+// longest is the largest update and the largest condition of all requests.
 type longest struct{ update, condition, operators int }
 
-// measure notes the expressions of every write of a total.
+// measure records the expressions of every write of a total.
 func (l *longest) measure(config *embedded.Config) {
 	next := config.Intercept
 	config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
@@ -76,10 +76,11 @@ func (l *longest) measure(config *embedded.Config) {
 	}
 }
 
-// The longest expressions that an update can have: all values of one kind, the expired part, flag,
-// expiry, the mark and as many marks to prune as one update takes. The service refuses over 4 KB
-// and over 300 operators, and so does the engine; both are counted here, groups in parentheses too,
-// because what the service counts is not written down.
+// This test makes the longest expressions that an update can have: all values of one kind, the
+// expired part, flag, expiry, the mark, and as many marks to prune as one update takes. The service
+// refuses expressions of more than 4 KB and more than 300 operators, and so does the engine. The
+// test counts both. It also counts groups in parentheses, because what the service counts is not
+// documented.
 func TestLongestExpressions(t *testing.T) {
 	for _, op := range []string{"max cents", "sum cents"} {
 		for _, way := range bothWays {
@@ -129,8 +130,8 @@ func TestLongestExpressions(t *testing.T) {
 	}
 }
 
-// Under receipts a change and its totals are one transaction: what cannot fit is refused before
-// anything is counted.
+// Under receipts a change and its totals are one transaction. A change that cannot fit is refused
+// before anything is counted.
 func TestTooManyTotalsForReceipts(t *testing.T) {
 	spec := orders()
 	spec.Aggregates = map[string]pipeline.AggregateSpec{}
@@ -143,7 +144,7 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 	if _, err := store.New(config); err == nil || !strings.HasPrefix(err.Error(), "store: one change of event type parcel can touch 120 totals of 60 aggregates, ") {
 		t.Errorf("receipts: %v", err)
 	}
-	config.Aggregates = "" // only puts events
+	config.Aggregates = "" // this store only puts events
 	if _, err := store.New(config); err != nil {
 		t.Errorf("without totals: %v", err)
 	}
@@ -153,8 +154,8 @@ func TestTooManyTotalsForReceipts(t *testing.T) {
 	}
 }
 
-// fill leaves an item of the events table so many bytes of DynamoDB's 400 KB, as a program other
-// than Ingot can.
+// fill grows an item of the events table until so many bytes of DynamoDB's 400 KB are left. A
+// program other than Ingot can do that.
 func (w *world) fill(item *event.Item, room int) {
 	w.t.Helper()
 	_, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("events"),
@@ -166,7 +167,7 @@ func (w *world) fill(item *event.Item, room int) {
 	}
 }
 
-// Items of exactly 400 KB have no room for a longer epoch. The pass stamps all the others and then
+// Items of exactly 400 KB have no room for a longer epoch. The pass stamps all other items and then
 // names these.
 func TestTouchOfFullItems(t *testing.T) {
 	w := newWorld(t)
@@ -196,7 +197,7 @@ func TestTouchOfFullItems(t *testing.T) {
 	}
 }
 
-// A pass in which no item can be stamped ends soon: then it is not the items.
+// A pass in which no item can be stamped ends soon, because the items are then not the reason.
 func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 	w := newWorld(t)
 	var items []*event.Item
@@ -214,9 +215,9 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 	}
 }
 
-// wideEvent declares an event type whose items have every attribute that an item can have of its
-// own, and declared ones that fill an INSERT statement to the last character; over makes it that
-// many more.
+// wideEvent declares an event type whose items have every attribute that Ingot itself can add.
+// Declared attributes fill an INSERT statement to the last character. over adds that many more
+// characters.
 func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *store.Config) {
 	return func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		e := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "WIDE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
@@ -228,8 +229,8 @@ func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *store.Config) {
 	}
 }
 
-// The pipeline's bound on names is the service's on statements, for the longest name that a table
-// can have.
+// The pipeline's bound on names is the service's bound on statements, for the longest name that a
+// table can have.
 func TestWidestItemFitsAStatement(t *testing.T) {
 	longest, statements := 0, 0
 	w := newWorld(t, wideEvent(0), func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {

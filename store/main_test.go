@@ -6,5 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: what a call of the store starts, it joins before it returns.
+// No test leaves a goroutine behind. A call of the store waits for all that it starts before it
+// returns.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -29,8 +29,8 @@ func oneByOne(n int) option {
 	return func(_ *embedded.Config, _ *pipeline.Spec, c *store.Config) { c.OneByOne = n }
 }
 
-// perMerchant are orders of so many merchants, each of which touches a total of its own, one of its
-// day, and one of all.
+// perMerchant returns orders of so many merchants. Each order touches a total of its merchant, a
+// total of its merchant's day, and a total of all.
 func (w *world) perMerchant(merchants, from int) []*event.Item {
 	var items []*event.Item
 	for i := range merchants {
@@ -39,9 +39,9 @@ func (w *world) perMerchant(merchants, from int) []*event.Item {
 	return items
 }
 
-// What many totals cost: one look at a hundred of them when nothing is known, and one statement
-// each, 25 in a request. Redelivered, what was counted is dropped by the look or by what the
-// refusals bring.
+// This test shows what many totals cost. If nothing is known, it takes one look for a hundred of
+// them, and one statement each, 25 in a request. When they are redelivered, what was counted is
+// dropped, by the look or by the items that the refusals bring.
 func TestCostsOfManyTotals(t *testing.T) {
 	for _, returns := range []bool{true, false} {
 		w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.PartiQLReturnsItem = returns })
@@ -74,8 +74,8 @@ func TestCostsOfManyTotals(t *testing.T) {
 	}
 }
 
-// A batch leaves the same totals whether they are written one by one or by statements, whatever
-// else is in the table, and whoever has changed what was seen of it.
+// A batch leaves the same totals whether they are written one by one or by statements. It does not
+// matter what else is in the table, or who has changed what was seen of it.
 func TestStatementsAreUpdateItems(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -105,7 +105,7 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 				if a := w.apply(b); !a.Unproven.IsZero() || a.Refused > 0 {
 					t.Fatalf("seed %d: %+v", seed, a)
 				}
-				if gone { // by hand, or by time to live: what a warm store remembers is no longer true
+				if gone { // by hand, or by time to live, so what a warm store remembers is no longer true
 					key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#by_merchant#1#0#m0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
 					if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
 						t.Fatal(err)
@@ -120,8 +120,8 @@ func TestStatementsAreUpdateItems(t *testing.T) {
 	}
 }
 
-// dump is the aggregates table as text, marks aside: which of them are pruned when is a matter of
-// when they are seen.
+// dump returns the aggregates table as text, without marks. When a mark is pruned depends on when
+// it is seen.
 func (w *world) dump() string {
 	out, err := w.Engine.DynamoDB().Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String("totals")})
 	if err != nil {
@@ -142,9 +142,9 @@ func (w *world) dump() string {
 	return strings.Join(lines, "\n")
 }
 
-// One total that refuses its update for good holds back none of the others in its request: it alone
-// is quarantined and flagged, by the word of an UpdateItem. The same where the request as a whole
-// is refused.
+// If one total refuses its update for good, it does not hold back the others in its request. It
+// alone is quarantined and flagged, after the answer to an UpdateItem. The same holds if the
+// request as a whole is refused.
 func TestRefusedAmongMany(t *testing.T) {
 	for name, whole := range map[string]bool{"a statement": false, "the request": true} {
 		t.Run(name, func(t *testing.T) {
@@ -174,8 +174,8 @@ func TestRefusedAmongMany(t *testing.T) {
 	}
 }
 
-// Each statement's answer is its own: what is throttled or got no answer is sent again without the
-// others, and where the whole answer is lost each asks again under its own condition.
+// Each statement has its own answer. If one is throttled or gets no answer, it is sent again
+// without the others. If the whole answer is lost, each asks again under its own condition.
 func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 	w := newWorld(t)
 	refuse := func(code types.BatchStatementErrorCodeEnum) func(any) {
@@ -187,7 +187,7 @@ func TestStatementsAreAnsweredOneByOne(t *testing.T) {
 		}
 	}
 	w.faults = []fault{
-		{API: "BatchExecuteStatement", Edit: refuse(types.BatchStatementErrorCodeEnumThrottlingError)}, // told of a throttle, and done
+		{API: "BatchExecuteStatement", Edit: refuse(types.BatchStatementErrorCodeEnumThrottlingError)}, // the answer says throttled, but the statement is done
 		{API: "BatchExecuteStatement", Edit: refuse(types.BatchStatementErrorCodeEnumInternalServerError)},
 		{API: "BatchExecuteStatement", After: errors.New("connection reset")},
 		{API: "BatchGetItem", Edit: func(output any) { leaveUnprocessed(output) }},

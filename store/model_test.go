@@ -21,15 +21,16 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// adversary is a stream, and pollers that behave as badly as at-least-once delivery lets them:
-// batches cut anew at every try, checkpoints that go back, two pollers on one shard, children read
-// before their parents are done, invocations that crash or linger, requests that are lost or arrive
-// late. It keeps one promise, the one that marks need: a poller moves on only after success.
+// adversary is a stream with pollers that behave as badly as at-least-once delivery allows. Batches
+// have other bounds at every try, and checkpoints go back. Two pollers read one shard, and children
+// are read before their parents are done. Invocations crash or linger, and requests are lost or
+// arrive late. The adversary keeps only the promise that marks need: a poller moves on only after
+// success.
 type adversary struct {
 	*world
 	r       *rand.Rand
 	way     aggregate.Counting
-	stores  []*store.Store // warm sandboxes: each remembers something else
+	stores  []*store.Store // warm sandboxes, each of which remembers something else
 	shards  []*shard
 	pollers []*poller
 	late    []func() (any, error)
@@ -37,7 +38,7 @@ type adversary struct {
 	dying   func() // called at every request of an invocation that is to die
 }
 
-// shard is one shard's records, in order.
+// shard holds the records of one shard, in order.
 type shard struct {
 	lane    event.Lane
 	records []change
@@ -48,11 +49,11 @@ type change struct {
 	old, new []aggregate.Contribution
 }
 
-// poller reads one shard. behind is a checkpoint that it may fall back to.
+// poller reads one shard. behind is a checkpoint to which it may fall back.
 type poller struct {
 	shard        *shard
 	next, behind int
-	leaving      int // batches until it finds out that it has been replaced; negative: never
+	leaving      int // how many batches until it finds out that it has been replaced; negative: never
 }
 
 func newAdversary(t *testing.T, seed uint64, way aggregate.Counting) *adversary {
@@ -91,14 +92,14 @@ func newAdversary(t *testing.T, seed uint64, way aggregate.Counting) *adversary 
 	return a
 }
 
-// inline runs what would be goroutines one after the other, so that a seed makes one run.
+// inline runs goroutines one after the other, so that a seed always gives the same run.
 type inline struct{}
 
 func (inline) Go(do func()) { do() }
 func (inline) Wait()        {}
 
-// live lets items come, change and go, and deals their changes to shards: each item's in order,
-// through whichever shards its partition has had.
+// live creates, changes and removes items, and deals their changes to shards. The changes of each
+// item stay in order, through all shards that its partition has had.
 func (a *adversary) live() {
 	for i := range 1 + a.r.IntN(5) {
 		a.shards = append(a.shards, &shard{lane: event.Lane{StreamARN: lane.StreamARN, ShardID: fmt.Sprint("shard-", i)}})
@@ -142,7 +143,7 @@ func (a *adversary) live() {
 	a.store.Put(context.Background(), items)
 }
 
-// invoke delivers one batch to one sandbox and reports how many records are done with.
+// invoke delivers one batch to one sandbox and returns how many records are done.
 func (a *adversary) invoke(s *shard, at, n int) int {
 	batch := lanes.NewBatch(a.way, s.lane)
 	for _, c := range s.records[at : at+n] {
@@ -180,14 +181,14 @@ func (a *adversary) step(p *poller) (finished bool) {
 	p.leaving--
 	n := min(1+a.r.IntN(6), len(p.shard.records)-p.next)
 	done := a.invoke(p.shard, p.next, n)
-	if a.r.Float64() < a.faulty { // the answer is lost: the poller knows of no success
+	if a.r.Float64() < a.faulty { // the answer is lost, so the poller knows of no success
 		done = 0
 	}
 	p.next += done
 	if a.r.IntN(2) == 0 {
 		p.behind = p.next
 	}
-	if a.r.Float64() < 0.05 { // another poller takes over from a checkpoint that is older; this one lingers
+	if a.r.Float64() < 0.05 { // another poller takes over from an older checkpoint, and this one lingers
 		a.pollers = append(a.pollers, &poller{shard: p.shard, next: p.behind, behind: p.behind, leaving: -1})
 		p.leaving = a.r.IntN(4)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// An update asks for the whole item only when the last look is an hour old by the stream; in
-// between the answers are short, the guesses still right, and the accounts still true.
+// An update asks for the whole item only if the last look is an hour old in stream time. Between
+// looks the answers are short, the guesses are right, and the accounts are true.
 func TestItemIsAskedForOnceAnHour(t *testing.T) {
 	var asked atomic.Int32
 	w := newWorld(t, func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {

@@ -45,7 +45,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// What runs side by side follows the pace while a call goes on, and stays below its bounds.
+// The number of requests that run at the same time follows the pace during a call, and stays below
+// its bounds.
 func TestEachFollowsThePace(t *testing.T) {
 	for name, c := range map[string]struct{ concurrency, most, want int }{"to the bound": {0, 9, 9}, "to the pace's own": {0, 100, mostPace}, "as configured": {3, 100, 3}} {
 		t.Run(name, func(t *testing.T) {
@@ -87,14 +88,14 @@ func TestEachFollowsThePace(t *testing.T) {
 	}
 }
 
-// An answer that is too large is not read: the request fails, and is not sent again by the SDK.
+// An answer that is too large is not read. The request fails, and the SDK does not send it again.
 func TestBoundedAnswer(t *testing.T) {
 	var asked atomic.Int32
 	size, told := 0, false
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
 		if !told {
-			w.(http.Flusher).Flush() // then the answer comes in chunks, and its length is not told before
+			w.(http.Flusher).Flush() // the answer then comes in chunks, and its length is not known before
 		}
 		body := []byte(`{"Responses":{"totals":[{"PK":{"S":"` + strings.Repeat("x", size) + `"}}]}}`)
 		if told {
@@ -125,8 +126,8 @@ func TestBoundedAnswer(t *testing.T) {
 	}
 }
 
-// What is remembered of totals is bounded by its bytes. Twenty thousand totals that come again and
-// again are all remembered; of more, those that came last.
+// What the store remembers of totals is bounded by bytes. Twenty thousand totals that come again
+// and again are all remembered. If there are more, those that came last are remembered.
 func TestObservationsAreBounded(t *testing.T) {
 	var all observations
 	key := func(i int) event.Key { return event.Key{PK: fmt.Sprintf("A#by_customer#1#0#customer-%d", i), SK: "-"} }

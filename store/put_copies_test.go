@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Of copies under one key the newest revision that may still be written is tried. Where that one
-// cannot be, nothing is known of the others: they come back, and are stored then.
+// Of several copies under one key, the newest revision that may still be written is tried. If it
+// cannot be written, nothing is known of the others. They come back, and are stored then.
 func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 	at := func(w *world, typ string, rev int, at string) *event.Item {
 		return w.item(fmt.Sprintf(`"type":%q`, typ), `"id":"p"`, fmt.Sprintf(`"rev":%d`, rev), fmt.Sprintf(`"at":%q`, at))
@@ -44,14 +44,14 @@ func TestOlderCopyOfWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// withoutTime are event types whose time comes from the envelope, so that copies of one payload
-// expire at times of their own.
+// withoutTime declares event types whose time comes from the envelope, so that copies of one
+// payload have expiries of their own.
 func withoutTime(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	s.Events["seen"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "SEEN#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour}
 	s.Events["place"] = pipeline.EventSpec{ID: "{id}", Key: pipeline.KeySpec{PK: "PLACE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number"}
 }
 
-// at is the item of a payload that came at its time.
+// at returns the item of a payload that came at the given time.
 func (w *world) at(when time.Time, body string) *event.Item {
 	w.t.Helper()
 	e := w.eventFrom("here", body)
@@ -63,8 +63,8 @@ func (w *world) at(when time.Time, body string) *event.Item {
 	return item
 }
 
-// Copies with one digest and different expiries: what may still be written is, the first of that;
-// no copy is Expired for the time of another.
+// Copies have one digest and different expiries. The first copy that may still be written is
+// written. No copy is Expired because of another copy's time.
 func TestCopiesOfDifferentAge(t *testing.T) {
 	const a, b = `{"type":"seen","id":"1","x":1}`, `{"type":"seen","id":"1","x":2}`
 	const five, seven = `{"type":"place","id":"1","rev":5}`, `{"type":"place","id":"1","rev":7}`
@@ -77,7 +77,7 @@ func TestCopiesOfDifferentAge(t *testing.T) {
 		stored string // under latest
 		copies copies
 		want   string
-		expiry time.Time // of what is stored then; zero: nothing is
+		expiry time.Time // of what is stored afterwards; zero: nothing is
 	}{
 		"late, fresh":                     {"", copies{{late, a}, {fresh, a}}, "Duplicate Inserted", fresh},
 		"fresh, late":                     {"", copies{{fresh, a}, {late, a}}, "Inserted Duplicate", fresh},
@@ -119,7 +119,7 @@ func TestCopiesOfDifferentAge(t *testing.T) {
 	}
 }
 
-// The copy that is tried gets too late between two tries: that is no word on the other.
+// The copy that is tried gets too late between two tries. That says nothing about the other copy.
 func TestClockPassesOneCopy(t *testing.T) {
 	for name, c := range map[string]struct{ stored, body, alone string }{
 		"insert": {"", `{"type":"seen","id":"1"}`, "Inserted"},

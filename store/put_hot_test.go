@@ -16,13 +16,13 @@ import (
 )
 
 // throttling is a client that throttles writes of some partition keys. Each request takes five
-// milliseconds of the world's clock, and each wait the time that it is.
+// milliseconds of the world's clock, and each wait takes its full time on that clock.
 type throttling struct {
 	store.Client
 	w      *world
 	keys   map[string]bool // nil: all keys
-	reason string          // as the refusal of a whole request names it; that of a statement names none
-	widths []int           // how many requests each round had at a time
+	reason string          // as the refusal of a whole request names it; the refusal of a statement names none
+	widths []int           // how many requests ran at the same time in each round
 }
 
 func newThrottling(t *testing.T, reason string, keys ...string) (*throttling, *store.Store) {
@@ -88,7 +88,7 @@ func (c *throttling) BatchExecuteStatement(ctx context.Context, in *dynamodb.Bat
 	return out, nil
 }
 
-// orders are so many orders, numbered from first.
+// orders returns so many orders, numbered from first.
 func (c *throttling) orders(first, n int) (items []*event.Item) {
 	for i := range n {
 		items = append(items, c.w.order(fmt.Sprint(first+i), i))
@@ -98,13 +98,13 @@ func (c *throttling) orders(first, n int) (items []*event.Item) {
 
 const hotReason = "TableWriteKeyRangeThroughputExceeded"
 
-// One key of a thousand is throttled for good. The batch ends in seconds with all others stored,
-// the next batches do not wait for that key at all, and nothing of it lowers how many requests are
-// in flight.
+// One key of a thousand is throttled for good. The batch ends in seconds with all others stored.
+// The next batches do not wait for that key at all, and the key does not lower the number of
+// requests in flight.
 func TestHotKey(t *testing.T) {
 	c, s := newThrottling(t, hotReason, "ORDER#7")
 	first := c.orders(0, 1000)
-	s.Put(deadline(t), first[500:]) // half of them are duplicates, which are read while the hot key is asked for again
+	s.Put(deadline(t), first[500:]) // half of them are duplicates, which are read while the hot key is tried again
 	put := func(name string, most time.Duration, items []*event.Item) {
 		t.Helper()
 		began := c.w.Clock.Now()
@@ -138,7 +138,7 @@ func TestHotKey(t *testing.T) {
 	if results, _ := s.Put(deadline(t), append(c.orders(10000, 9), first[7])); results[9].Verdict != event.Inserted {
 		t.Errorf("the key is not hot any more: %v", results[9])
 	}
-	c.keys = map[string]bool{"ORDER#7": true} // and hot again: that is asked about anew
+	c.keys = map[string]bool{"ORDER#7": true} // hot again: that has to be found out anew
 	again := c.w.order("7", 7)
 	began := c.w.Clock.Now()
 	if s.Put(deadline(t), []*event.Item{again}); c.w.Clock.Now().Sub(began) < 3*time.Second {
@@ -146,12 +146,12 @@ func TestHotKey(t *testing.T) {
 	}
 }
 
-// What waits, and for how long.
+// The table shows what waits, and for how long.
 func TestPatience(t *testing.T) {
 	for name, c := range map[string]struct {
 		hot, all int
 		reason   string
-		patient  bool // it asks as often as one without a deadline may
+		patient  bool // it tries as often as a put without a deadline may
 	}{
 		"a hot key alone":                  {1, 1, hotReason, false},
 		"hot keys alone":                   {3, 3, hotReason, false},
@@ -184,8 +184,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A request that hangs is not throttled: what it carried is asked for again, however few they are
-// and long it took.
+// A request that hangs is not throttled. What it carried is sent again, however few items that are
+// and however long it took.
 func TestLostAnswersAreNotHot(t *testing.T) {
 	c, s := newThrottling(t, "", "none")
 	c.w.faults = []fault{{API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}, {API: "PutItem", Before: errLost}}

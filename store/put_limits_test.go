@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// requests looks at what is sent of one API.
+// requests looks at the requests of one API.
 func requests(api string, look func(in any)) option {
 	return func(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
 		next := c.Intercept
@@ -29,8 +29,8 @@ func requests(api string, look func(in any)) option {
 	}
 }
 
-// A request of statements holds 25 items or 2 MiB of them, whichever is less, and never asks for
-// the stored items.
+// A request of statements holds 25 items or 2 MiB of them, whichever is less. It never asks for the
+// stored items.
 func TestStatementsAreBounded(t *testing.T) {
 	for name, c := range map[string]struct{ items, kilobytes, requests int }{
 		"small ones":         {60, 1, 3},
@@ -71,8 +71,8 @@ func TestStatementsAreBounded(t *testing.T) {
 	}
 }
 
-// What is stored is read without its payload, 100 at a time, and the payload only of what has
-// another digest, five at a time. No result keeps a payload.
+// Stored items are read without their payloads, 100 at a time. The payload is read only if the
+// digest differs, five at a time. No result keeps a payload.
 func TestPayloadsAreReadFewAtATime(t *testing.T) {
 	var asked []string
 	w := newWorld(t, requests("BatchGetItem", func(in any) {
@@ -114,7 +114,8 @@ func TestPayloadsAreReadFewAtATime(t *testing.T) {
 	}
 }
 
-// An answer about another number of statements than were sent says nothing of any of them.
+// If an answer is about another number of statements than were sent, it says nothing about any of
+// them.
 func TestAnswerOfAnotherLength(t *testing.T) {
 	for name, edit := range map[string]func(out *dynamodb.BatchExecuteStatementOutput){
 		"shorter": func(out *dynamodb.BatchExecuteStatementOutput) { out.Responses = out.Responses[1:] },
@@ -124,7 +125,7 @@ func TestAnswerOfAnotherLength(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.store.Put(deadline(t), []*event.Item{w.order("3", 99)}) // which the fourth conflicts with
+			w.store.Put(deadline(t), []*event.Item{w.order("3", 99)}) // the fourth conflicts with it
 			w.faults = []fault{{API: "BatchExecuteStatement", Edit: func(out any) { edit(out.(*dynamodb.BatchExecuteStatementOutput)) }}}
 			var items []*event.Item
 			for i := range 10 {

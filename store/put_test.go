@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Every verdict, one item and many (which go by different requests), with and without the image
-// that a failed statement may bring back.
+// Every verdict is reached for one item and for many, which go by different requests. It is reached
+// with and without the image that a failed statement may bring back.
 func TestVerdicts(t *testing.T) {
 	type step struct {
 		name  string
@@ -122,7 +122,8 @@ func TestForeignItemUnderTheKey(t *testing.T) {
 	}
 }
 
-// A path that is ignored since an item was written must not make its redelivery a conflict.
+// If a path is ignored only since an item was written, the redelivery of that item must not be a
+// conflict.
 func TestDigestUnderTodaysIgnore(t *testing.T) {
 	w := newWorld(t)
 	w.store.Put(deadline(t), []*event.Item{w.order("1", 1, `"sent":"a"`)})
@@ -142,8 +143,8 @@ func TestDigestUnderTodaysIgnore(t *testing.T) {
 	}
 }
 
-// Every write fails in two ways: not applied, and applied with the answer lost. Either way the
-// event ends up stored once, and only proof is called proof.
+// Every write fails in two ways: not applied, and applied with the answer lost. In both cases the
+// event is stored once in the end, and only a proof is called a proof.
 func TestFaultsOfEveryCall(t *testing.T) {
 	for _, n := range []int{1, 30} {
 		for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem"} {
@@ -154,7 +155,7 @@ func TestFaultsOfEveryCall(t *testing.T) {
 			} {
 				t.Run(fmt.Sprintf("%d %s %s", n, api, name), func(t *testing.T) {
 					w := newWorld(t)
-					w.store.Put(deadline(t), []*event.Item{w.order("0", 0)}) // the first is a duplicate: reads happen
+					w.store.Put(deadline(t), []*event.Item{w.order("0", 0)}) // the first is a duplicate, so there are reads
 					w.faults = []fault{f, f}
 					var items []*event.Item
 					for i := range n {
@@ -190,7 +191,7 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 	}
 	results, cost := w.store.Put(deadline(t), items)
 	for i, r := range results {
-		// The engine had applied them: an answer that says throttled and lies must not make a
+		// The engine had applied them. An answer that says throttled, and lies, must not make a
 		// conflict.
 		if r.Verdict != event.Duplicate {
 			t.Errorf("item %d: %s", i, r.Verdict)
@@ -201,8 +202,8 @@ func TestStatementsThrottledInsideASuccess(t *testing.T) {
 	}
 }
 
-// A request that is refused as it is, for one of its statements, costs the other events one request
-// each: they are stored, and only the one that is wrong comes back.
+// If a request is refused as invalid because of one statement, each other event costs one more
+// request. These events are stored, and only the wrong one comes back.
 func TestRefusedRequestOfMany(t *testing.T) {
 	wide := func(i *event.Item) {
 		for n := range 40 {
@@ -216,7 +217,7 @@ func TestRefusedRequestOfMany(t *testing.T) {
 		n        int
 		spoil    func(*event.Item)
 		all      bool
-		want     event.Verdict // of what is spoiled
+		want     event.Verdict // for the spoiled event
 		requests int
 	}{
 		"a statement that is too long":   {25, wide, false, event.Inserted, 1 + 25},
@@ -290,7 +291,7 @@ func TestNothingProven(t *testing.T) {
 	})
 }
 
-// A read that finds nothing after a put found the key taken proves nothing.
+// If a read finds nothing after a put found the key taken, that proves nothing.
 func TestSweptBetweenPutAndRead(t *testing.T) {
 	w := newWorld(t)
 	item := w.order("1", 1)
@@ -305,7 +306,7 @@ func TestSweptBetweenPutAndRead(t *testing.T) {
 	}
 }
 
-// Cost is behaviour: requests and write units, as the engine counts them.
+// Cost is behaviour. This test compares requests and write units with those that the engine counts.
 func TestCosts(t *testing.T) {
 	w := newWorld(t)
 	var fresh []*event.Item

@@ -24,7 +24,7 @@ func ticketed(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		Mode: "latest", Revision: "rev number\nseq number"}
 }
 
-// ticket is revision "rev/seq" of ticket t; without a seq it has none.
+// ticket returns revision "rev/seq" of ticket t. If it has no seq, the item has none either.
 func (w *world) ticket(revision string, more ...string) *event.Item {
 	rev, seq, has := strings.Cut(revision, "/")
 	members := append([]string{`"type":"ticket"`, `"id":"t"`, `"at":"2099-03-01T10:00:00Z"`, `"rev":` + rev}, more...)
@@ -34,8 +34,8 @@ func (w *world) ticket(revision string, more ...string) *event.Item {
 	return w.item(members...)
 }
 
-// Equal revisions are ordered by the further values of the list, by number; one that is missing is
-// below all others. Where all are equal, another payload is a Conflict.
+// Equal revisions are ordered by the further values of the list, as numbers. A missing value is
+// below all others. If all are equal, another payload is a Conflict.
 func TestTiesAreBroken(t *testing.T) {
 	for _, c := range []struct{ stored, comes, want string }{
 		{"5/9", "5/10", "Updated"},
@@ -80,7 +80,7 @@ func TestTiesAreBroken(t *testing.T) {
 	}
 }
 
-// Of a batch's copies the newest is tried, by the whole list.
+// The newest of a batch's copies is tried, compared by the whole list.
 func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
 	w := newWorld(t, ticketed)
 	results, _ := w.store.Put(deadline(t), []*event.Item{w.ticket("5/9"), w.ticket("5/11"), w.ticket("5"), w.ticket("5/10"), w.ticket("4/99")})
@@ -89,8 +89,8 @@ func TestTheNewestOfABatchByTheWholeList(t *testing.T) {
 	}
 }
 
-// An older function stores no ties. They are those of the payload that it stored, so a report that
-// is older is not taken for newer than it.
+// An older function stores no ties. Then the ties are computed from the stored payload, so an older
+// report is not taken for a newer one.
 func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	w := newWorld(t, ticketed)
 	spec := orders()
@@ -113,8 +113,8 @@ func TestTiesOfWhatAnOlderFunctionStored(t *testing.T) {
 	}
 }
 
-// A replacement names the whole revision that it saw. Where what stands beside an equal revision
-// has changed since, it is refused and judged anew.
+// A replacement names the whole revision that it saw. If the ties beside an equal revision have
+// changed since, the replacement is refused and judged again.
 func TestAReplacementNamesTheWholeRevision(t *testing.T) {
 	put := func(stored string, meanwhile func(w *world, key event.Key)) int {
 		w := newWorld(t, ticketed)

@@ -24,7 +24,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Days of one merchant, written through lanes that go to different buckets.
+// The totals are days of one merchant, written through lanes that go to different buckets.
 func TestTotalRange(t *testing.T) {
 	w := newWorld(t)
 	for i := range 24 {
@@ -44,7 +44,7 @@ func TestTotalRange(t *testing.T) {
 		}
 		return at
 	}
-	if err := w.store.Start(deadline(t)); err != nil { // a read of what has no head says that
+	if err := w.store.Start(deadline(t)); err != nil { // without a head, a read says that there is none
 		t.Fatal(err)
 	}
 	by := map[string]string{"merchant": "m#%"}
@@ -82,7 +82,7 @@ func TestTotalRange(t *testing.T) {
 			t.Errorf("%s: days %s, want %s", name, got, c.want)
 		}
 	}
-	// The buckets are really spread, and what is past its time is hidden from reads and not from
+	// The buckets are really spread. What is past its time is hidden from reads, but not from
 	// scans.
 	buckets := map[int]bool{}
 	count := func() (n int) {
@@ -107,7 +107,7 @@ func TestTotalRange(t *testing.T) {
 	if after := count(); after != before {
 		t.Errorf("a scan saw %d, then %d", before, after)
 	}
-	// Another merchant's name that would read the same without escaping has nothing.
+	// The name of another merchant would read the same without escaping. It has no totals.
 	for _, other := range []string{"m", "m%23%25", "m#"} {
 		if totals, err := w.store.Total(context.Background(), "daily", map[string]string{"merchant": other}, day(1), day(30)); err != nil || len(totals) != 0 {
 			t.Errorf("%q: %v %v", other, totals, err)
@@ -115,7 +115,7 @@ func TestTotalRange(t *testing.T) {
 	}
 }
 
-// A time that is left out leaves that end of the windows open.
+// If from or to is left out, that end of the windows is open.
 func TestTotalWithoutTimes(t *testing.T) {
 	w := newWorld(t)
 	merchant := map[string]string{"merchant": "m"}
@@ -185,7 +185,7 @@ func put(t testing.TB, w *world, table string, item map[string]types.AttributeVa
 
 func textValue(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// A scan goes over many pages, names what it cannot understand, and goes on.
+// A scan goes over many pages. It names what it cannot understand, and goes on.
 func TestScans(t *testing.T) {
 	w := newWorld(t)
 	var items []*event.Item
@@ -246,7 +246,7 @@ func TestScans(t *testing.T) {
 	}
 }
 
-// Totals leaves out what is no aggregate item.
+// Totals leaves out everything that is not an aggregate item.
 func TestTotalsAmongOthers(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -272,7 +272,7 @@ func TestTotalsAmongOthers(t *testing.T) {
 	}
 }
 
-// Reads say what the head says.
+// A read says what the head says.
 func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -315,9 +315,9 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	}
 }
 
-// A reader with another secret or definition than the totals are counted with is told so: it would
-// find nothing, or half. One that is older or newer than the deployed function, or has no secret at
-// all and brings the hash, reads.
+// A reader whose secret or definition is not the one that the totals are counted with is refused,
+// because it would find nothing, or half of the totals. A reader is accepted if it is older or
+// newer than the deployed function, or if it has no secret and brings the hash.
 func TestTotalOfAnotherPipeline(t *testing.T) {
 	w := newWorld(t)
 	open := func(alter func(*pipeline.Spec), options ...pipeline.Option) (*pipeline.Pipeline, *store.Store) {
@@ -354,7 +354,7 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		alter   func(*pipeline.Spec)
 		options []pipeline.Option
 		words   string
-		found   int // -1: it says that none is
+		found   int // -1: it says that there is none
 	}{
 		"the deployed one": {same, []pipeline.Option{one}, "", 1},
 		"no secret":        {same, []pipeline.Option{pipeline.CheckOnly()}, "", 1},
@@ -394,8 +394,8 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 		}
 	}
 
-	// The next generation is deployed, with another secret: readers of the old one are older, not
-	// wrong.
+	// The next generation is deployed, with another secret. Readers of the old generation are
+	// older, but not wrong.
 	next, newest := open(newGeneration, two)
 	if err := newest.Start(deadline(t)); err != nil {
 		t.Fatal(err)
@@ -417,9 +417,9 @@ func TestTotalOfAnotherPipeline(t *testing.T) {
 	}
 }
 
-// Where nothing is stored, a read still says what the head says of the whole generation, and says
-// nothing where the head has nothing to say. A total that is there says it too, and is not missing,
-// also when it has come down to nothing.
+// If nothing is stored, a read still says what the head says about the whole generation. It says
+// nothing if the head has nothing to say. A total that exists says the same, and is not missing,
+// even if it has come down to nothing.
 func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 	for _, name := range []string{"live", "daily"} { // without windows and with them
 		w := newWorld(t)
@@ -472,7 +472,7 @@ func TestMissingTotalSaysWhatItsHeadSays(t *testing.T) {
 	}
 }
 
-// Touch raises what is below, once, and never makes an item.
+// Touch raises every lower stamp once, and never creates an item.
 func TestTouch(t *testing.T) {
 	w := newWorld(t)
 	var items []*event.Item
@@ -485,7 +485,7 @@ func TestTouch(t *testing.T) {
 	s := w.started(added(2, 3))
 	w.faults = []fault{{API: "UpdateItem", Before: errThrottled}, {API: "UpdateItem", After: errLost}}
 	touched, err := s.Touch(deadline(t))
-	if err != nil || touched.Scanned != 5 || touched.Odd != 1 || touched.Touched != 4 { // one answer was lost: asked again, it was above already
+	if err != nil || touched.Scanned != 5 || touched.Odd != 1 || touched.Touched != 4 { // one answer was lost, and the next try found the item stamped already
 		t.Errorf("%+v %v", touched, err)
 	}
 	for _, item := range items {
@@ -510,8 +510,8 @@ func TestTouch(t *testing.T) {
 	}
 }
 
-// A touch pass never raises an epoch: what it stamped above the deployed one would stop every
-// shard. It is refused before it reads or writes one item, for a single consistent read.
+// A touch pass never raises an epoch. If it stamped items above the deployed epoch, they would stop
+// every shard. It is refused before it reads or writes an item, and costs a single consistent read.
 func TestTouchAboveTheTablesEpoch(t *testing.T) {
 	w := newWorld(t)
 	w.store.Put(deadline(t), []*event.Item{w.order("1", 1)})
@@ -550,7 +550,7 @@ func TestTouchAboveTheTablesEpoch(t *testing.T) {
 	}
 }
 
-// The epoch is asked for until it is told, and what cannot be told is said at once.
+// The epoch is asked for until it is answered. An error that cannot get better is reported at once.
 func TestTouchReadsTheEpoch(t *testing.T) {
 	w := newWorld(t)
 	w.store.Put(deadline(t), []*event.Item{w.order("1", 1)})
@@ -569,8 +569,7 @@ func TestTouchReadsTheEpoch(t *testing.T) {
 	}
 }
 
-// What a read of totals asks of the service is asked again after a throttle or a lost answer, and
-// not after a denial.
+// A read of totals repeats its requests after a throttle or a lost answer, but not after a denial.
 func TestReadsAskAgain(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -615,8 +614,8 @@ func TestReadsAskAgain(t *testing.T) {
 	}
 }
 
-// The waits double up to two seconds. They end with the context, or after 20 rounds where it has no
-// deadline.
+// The waits double up to two seconds. They end with the context, or after 20 rounds if the context
+// has no deadline.
 func TestWait(t *testing.T) {
 	var slept []time.Duration
 	world := env.Env{Rand: func() float64 { return 1 }, Sleep: func(ctx context.Context, d time.Duration) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// As many changes as fit share a transaction: up to 100 items, of which one that several changes
-// touch counts once, and up to 3 MB as far as sizes are known.
+// As many changes as fit share a transaction. It holds up to 100 items, where an item that several
+// changes touch counts once. It holds up to 3 MB, as far as sizes are known.
 func TestChangesShareTransactions(t *testing.T) {
 	update := func(name string) *lanes.Update { return &lanes.Update{Key: event.Key{PK: name, SK: "-"}} }
 	one := update("one")

@@ -23,7 +23,7 @@ import (
 
 var errUnforeseen = &smithy.GenericAPIError{Code: "ValidationException", Message: "something that no rule foresees"}
 
-// refusing makes the service refuse whole every transaction for which bad holds.
+// refusing makes the service refuse every whole transaction for which bad holds.
 func refusing(bad func([]types.TransactWriteItem) error) option {
 	return func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
 		next := config.Intercept
@@ -48,13 +48,14 @@ func puts(items []types.TransactWriteItem) (n int) {
 	return n
 }
 
-// A transaction that is refused whole, or cancelled without a word, is halved until its parts are
-// taken: nothing is quarantined, all is counted, and the accounts agree with the engine's.
+// A transaction that is refused as a whole, or cancelled without a reason, is halved until its
+// parts are taken. Nothing is quarantined, everything is counted, and the accounts agree with the
+// engine's.
 func TestRefusedTransactionsAreHalved(t *testing.T) {
 	silent := &types.TransactionCanceledException{Message: aws.String("Transaction cancelled"), CancellationReasons: []types.CancellationReason{}}
 	for name, tt := range map[string]struct {
 		refusal  error
-		requests int // of eight changes, at most three at a time: two levels of halves are refused, and the second quarter guesses its least wrong
+		requests int // for eight changes, at most three at a time: two levels of halves are refused, and the second quarter guesses its least wrong
 		retries  int
 	}{
 		"refused whole":      {errUnforeseen, 1 + 2 + 4 + 1, 0},
@@ -89,9 +90,9 @@ func TestRefusedTransactionsAreHalved(t *testing.T) {
 	}
 }
 
-// Totals that together are too much for a transaction are written in several. The service's rule
-// leaves open whether its 4 MB are of the request or of the items that it updates; should they be
-// of the items, ten large ones are the most.
+// Totals that together are too large for a transaction are written in several. The service's rule
+// does not say whether its 4 MB apply to the request or to the items that it updates. If they apply
+// to the items, at most ten large items fit.
 func TestTransactionsOfLargeItems(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts), refusing(func(in []types.TransactWriteItem) error {
 		if len(in)-puts(in) > 10 {
@@ -104,7 +105,7 @@ func TestTransactionsOfLargeItems(t *testing.T) {
 		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":5`, `"at":"2099-03-01T10:00:00Z"`))
 	}
 	a := w.apply(w.batch(aggregate.Receipts, 1, items...))
-	if a.Cost.Requests != 1+2+4 || a.Cost.Retries != 0 || a.Refused != 0 { // of 25 and 13 totals, and then of 7
+	if a.Cost.Requests != 1+2+4 || a.Cost.Retries != 0 || a.Refused != 0 { // for 25 and 13 totals, and then for 7
 		t.Errorf("%+v, want the whole and both halves refused, and four quarters done", a)
 	}
 	w.expect(t, "live", map[string]string{"orders": "12"})
@@ -115,13 +116,13 @@ func TestTransactionsOfLargeItems(t *testing.T) {
 	}
 }
 
-// A single change whose transaction is refused whole blocks nothing: its totals are quarantined
-// once each and flagged, or, if that is refused as well, their heads are; its receipt is written;
-// and the changes beside it count.
+// A single change whose transaction is refused as a whole blocks nothing. Its totals are
+// quarantined once each and flagged. If the flags are refused as well, the heads are flagged. The
+// receipt is written, and the changes beside it count.
 func TestRefusedChange(t *testing.T) {
 	for name, tt := range map[string]struct {
-		refuses func(items []types.TransactWriteItem) bool // of the transactions that hold the bad change's receipt
-		flagged bool                                       // on the totals; else on the heads
+		refuses func(items []types.TransactWriteItem) bool // whether it refuses a transaction that holds the bad change's receipt
+		flagged bool                                       // the totals are flagged; otherwise the heads
 		proven  bool
 	}{
 		"its values": {func(items []types.TransactWriteItem) bool {
@@ -173,8 +174,8 @@ func TestRefusedChange(t *testing.T) {
 			if !tt.proven {
 				return
 			}
-			// The change may be quarantined a second time, since it is refused before its receipt
-			// is looked at; never counted.
+			// The change may be quarantined a second time, because it is refused before its receipt
+			// is looked at. It is never counted.
 			if a := tables.Of(w.store).Apply(deadline(t), w.batch(aggregate.Receipts, 1, items...), quarantine); !a.Unproven.IsZero() || a.Updates != 0 {
 				t.Errorf("delivered again: %+v", a)
 			}
@@ -195,9 +196,9 @@ func TestRefusedChangeIsNotQuarantined(t *testing.T) {
 	}
 }
 
-// What a person corrects by hand can move an event from one total to another in every aggregate at
-// once, and then not fit a transaction, which store.New cannot foresee. It is quarantined and
-// flagged, and what follows it counts.
+// A correction by hand can move an event from one total to another in every aggregate at once. Then
+// it may not fit a transaction, which store.New cannot foresee. It is quarantined and flagged, and
+// what follows it counts.
 func TestCorrectionThatDoesNotFit(t *testing.T) {
 	const many = 60
 	w := newWorld(t, counting(aggregate.Receipts), func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
@@ -233,7 +234,7 @@ func TestCorrectionThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A transaction asks for the old image of an item only where a condition on that item can fail.
+// A transaction asks for the old image of an item only if a condition on that item can fail.
 func TestTransactionsAskForNoNeedlessImages(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts))
 	asked, not := 0, 0

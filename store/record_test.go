@@ -8,14 +8,14 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// streamRecord is a record of an insert as Lambda sends it.
+// streamRecord returns a record of an insert as Lambda sends it.
 const streamRecord = `{"eventID":"1","eventName":"INSERT","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"us-east-1","dynamodb":{` +
 	`"ApproximateCreationDateTime":4.075272E9,"Keys":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"}},"NewImage":{"PK":{"S":"ORDER#1"},"SK":{"S":"ORDER"},` +
 	`"type":{"S":"order"},"id":{"S":"1"},"at":{"S":"2099-03-01T10:00:00.000000000Z"},"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},"epoch":{"N":"1"},` +
 	`"data":{"S":"{\"type\":\"order\",\"id\":\"1\",\"merchant\":\"m\",\"cents\":1,\"at\":\"2099-03-01T10:00:00Z\"}"},"open":{"BOOL":true},"tags":{"SS":["a"]}},` +
 	`"SequenceNumber":"000000000000000000007","SizeBytes":700,"StreamViewType":"NEW_AND_OLD_IMAGES"},"eventSourceARN":"arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1"}`
 
-// A record is read whatever liberties its JSON takes: one that could not even be placed would hold
+// A record is read whatever liberties its JSON takes. A record whose place is not known would hold
 // up its shard.
 func TestRecordsWithLiberties(t *testing.T) {
 	for name, alter := range map[string][2]string{
@@ -45,21 +45,21 @@ func TestRecordsWithLiberties(t *testing.T) {
 	}
 }
 
-// removal is the record of an order's removal at second 4075272000. identity is the member
-// userIdentity, or nothing.
+// removal returns the record of an order's removal at second 4075272000. identity is the member
+// userIdentity, or empty.
 func removal(identity, image string) string {
 	return `{"eventName":"REMOVE",` + identity + `"dynamodb":{"ApproximateCreationDateTime":4075272000,"Keys":{"PK":{"S":"p"},"SK":{"S":"s"}},"OldImage":` + image +
 		`,"SequenceNumber":"000000000000000000007"},"eventSourceARN":"arn"}`
 }
 
-// expiring is an order's image with the given expiresAt, in canonical form.
+// expiring returns an order's image with the given expiresAt, in canonical form.
 func expiring(at string) string {
 	return `{"PK":{"S":"p"},"SK":{"S":"s"},"at":{"S":"2099-02-01T10:00:00.000000000Z"},"data":{"S":"{}"},"digest":{"B":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},` +
 		`"epoch":{"N":"1"}` + at + `,"n":{"L":[{"N":"1.50"}]},"type":{"S":"order"},"u":{"S":"é"}}`
 }
 
-// A removal is an expiry if the item's time was over when it was removed. Who removed it is not
-// asked: the stream of a replica does not tell.
+// A removal is an expiry if the item's time was over when it was removed. It does not matter who
+// removed it, because the stream of a replica does not tell.
 func TestRemovalsThatAreExpiries(t *testing.T) {
 	const service, user = `"userIdentity":{"type":"Service","principalId":"dynamodb.amazonaws.com"},`, `"userIdentity":{"type":"User","principalId":"someone"},`
 	for name, c := range map[string]struct {
@@ -90,7 +90,7 @@ func TestRemovalsThatAreExpiries(t *testing.T) {
 	}
 }
 
-// What is archived has the same bytes however the image was sent, and everything that was in it.
+// An archived image has the same bytes however it was sent, and holds everything that was in it.
 func TestRemovedImageIsCanonical(t *testing.T) {
 	want := expiring(`,"expiresAt":{"N":"4075272000"}`)
 	const first = `{"PK":{"S":"p"},`
@@ -102,7 +102,7 @@ func TestRemovedImageIsCanonical(t *testing.T) {
 	}
 }
 
-// What is no record is told apart from a record that is odd: of the latter at least the place is
+// A value that is not a record differs from an odd record. Of an odd record at least the place is
 // known.
 func TestRecordsThatAreOdd(t *testing.T) {
 	for name, alter := range map[string]struct {
@@ -129,7 +129,7 @@ func TestRecordsThatAreOdd(t *testing.T) {
 	}
 }
 
-// Decoding is most of what counting a change costs this process, so its allocations are bounded.
+// Decoding is most of what it costs this process to count a change, so its allocations are bounded.
 func TestDecodeRecordAllocations(t *testing.T) {
 	raw := []byte(streamRecord)
 	got := testing.AllocsPerRun(200, func() {

@@ -18,14 +18,14 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// hashed is a declaration in which hmac makes a part of a key, and of no total.
+// hashed is a declaration in which hmac makes a part of a key, but of no total.
 func hashed(s *pipeline.Spec) {
 	e := s.Events["order"]
 	e.ID, e.Key = "{customer}#{id}", pipeline.KeySpec{PK: "ORDER#{customer | hmac:orders}#{id}", SK: "{customer | hmac}"}
 	s.Events["order"] = e
 }
 
-// under is a store over w's tables with a secret of its own.
+// under returns a store over w's tables with its own secret.
 func (w *world) under(secret string, alter func(*pipeline.Spec)) *store.Store {
 	w.t.Helper()
 	spec := orders()
@@ -53,8 +53,8 @@ func (w *world) check() string {
 	return check.Value
 }
 
-// Whoever starts first says which secret the tables are filled with; another is refused, on either
-// side and however the answers go, and nothing is changed by it.
+// The first function that starts decides which secret the tables are filled with. Another secret is
+// refused, on both sides and however the answers go. It changes nothing.
 func TestAnotherSecret(t *testing.T) {
 	ingest := func(s *store.Store) error { return tables.Of(s).CheckSecret(deadline(t)) }
 	streams := func(s *store.Store) error { return s.Start(deadline(t)) }
@@ -83,7 +83,7 @@ func TestAnotherSecret(t *testing.T) {
 	}
 }
 
-// Of several that start at once on fresh tables, all agree or some are refused.
+// If several start at once on fresh tables, either all agree or some are refused.
 func TestSecretsRace(t *testing.T) {
 	for range 20 {
 		w := newWorld(t)
@@ -102,7 +102,8 @@ func TestSecretsRace(t *testing.T) {
 	}
 }
 
-// A function that is refused for anything else leaves no check value: the right one may still come.
+// A function that is refused for another reason leaves no check value, because the right one may
+// still come.
 func TestRefusedStartLeavesNoCheck(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -114,8 +115,8 @@ func TestRefusedStartLeavesNoCheck(t *testing.T) {
 	}
 }
 
-// What is found to agree is read once; where no key uses hmac nothing is asked, and denied is said
-// at once.
+// A secret that agrees is read once. If no key uses hmac, nothing is asked. A denial is reported at
+// once.
 func TestCheckSecretCost(t *testing.T) {
 	w := newWorld(t)
 	ask := func(s *store.Store) int64 {

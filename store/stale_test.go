@@ -20,10 +20,10 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// All tables of these tests are read from replicas that are as far behind as can be, unless the
-// read is consistent: see newWorld.
+// These tests read all tables from replicas that are as far behind as possible, unless the read is
+// consistent. See newWorld.
 
-// bare is a service that brings no image with a condition that failed, as some emulators do.
+// bare is a service that brings no image with a failed condition, as some emulators do.
 func bare(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
 	next := config.Intercept
 	config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
@@ -40,7 +40,7 @@ func bare(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
 	}
 }
 
-// What stood in the way of an update is read as it is: as it was, nothing would explain the failed
+// The item that stopped an update is read consistently. A stale image would not explain the failed
 // condition, and the update would be quarantined.
 func TestWhatStoodInTheWayIsCurrent(t *testing.T) {
 	for _, c := range bothWays {
@@ -48,7 +48,7 @@ func TestWhatStoodInTheWayIsCurrent(t *testing.T) {
 			w := newWorld(t, counting(c), bare)
 			first, second, third := w.order("1", 50), w.order("2", 9), w.order("3", 20)
 			w.apply(w.batch(c, 1, first, second))
-			cold := w.with(same, c) // it does not know the totals
+			cold := w.with(same, c) // a cold store does not know the totals
 			if a := tables.Of(cold).Apply(deadline(t), w.batch(c, 1, first, second, third), noQuarantine(t)); !a.Unproven.IsZero() {
 				t.Fatalf("unproven from %s: %v", a.Unproven, a.Err)
 			}
@@ -58,12 +58,12 @@ func TestWhatStoodInTheWayIsCurrent(t *testing.T) {
 	}
 }
 
-// What was stored a moment ago is seen by every way of reading it.
+// Every way of reading sees what was stored a moment ago.
 func TestReadsSeeWhatWasWritten(t *testing.T) {
 	w := newWorld(t)
 	s := w.started(same)
 	order := w.order("1", 5)
-	several := []*event.Item{order, w.order("2", 6), w.order("3", 7), w.order("4", 8)} // put as statements, what holds a key is read
+	several := []*event.Item{order, w.order("2", 6), w.order("3", 7), w.order("4", 8)} // put as statements, so the item that holds a key is read
 	for _, want := range []string{"Inserted Inserted Inserted Inserted", "Duplicate Duplicate Duplicate Duplicate"} {
 		if results, _ := w.store.Put(deadline(t), several); verdicts(results) != want {
 			t.Errorf("put: %s, want %s", verdicts(results), want)
@@ -104,8 +104,8 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	}
 }
 
-// An item that is removed between the scan and its stamp stays removed: a stamp alone would be an
-// item that no event made.
+// An item that is removed between the scan and its stamp stays removed. A stamp alone would create
+// an item that no event made.
 func TestTouchMakesNoItem(t *testing.T) {
 	var removed event.Key
 	var w *world
@@ -131,7 +131,7 @@ func TestTouchMakesNoItem(t *testing.T) {
 	}
 }
 
-// The windows of a bucket may take more than one page of a Query, which ends after 1 MB.
+// The windows of a bucket may take more than one page of a Query. A page ends after 1 MB.
 func TestTotalOfManyPages(t *testing.T) {
 	w := newWorld(t)
 	def, _ := w.plan.Definition("daily")

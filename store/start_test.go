@@ -33,7 +33,7 @@ func (w *world) with(alter func(*pipeline.Spec), c aggregate.Counting) *store.St
 		Env: env.Env{Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 }
 
-// started is with, counting by marks, once a streams function has started.
+// started does what with does, counting by marks, and a streams function has started.
 func (w *world) started(alter func(*pipeline.Spec)) *store.Store {
 	w.t.Helper()
 	s := w.with(alter, aggregate.Marks)
@@ -45,7 +45,7 @@ func (w *world) started(alter func(*pipeline.Spec)) *store.Store {
 
 func same(*pipeline.Spec) {}
 
-// added declares one more aggregate, since the given epoch, in a file of that epoch.
+// added declares one more aggregate, with the given since, in a file of the given epoch.
 func added(since, epoch int64) func(*pipeline.Spec) {
 	return func(s *pipeline.Spec) {
 		s.Epoch = epoch
@@ -70,8 +70,8 @@ func head(t testing.TB, s *store.Store, d *aggregate.Definition) *store.Head {
 	return h
 }
 
-// What Start says and does, step by step over one pair of tables: each step finds what those before
-// it left.
+// The steps show what Start says and does on one pair of tables. Each step finds what the steps
+// before it left.
 func TestStart(t *testing.T) {
 	changed := func(s *pipeline.Spec) {
 		a := s.Aggregates["live"]
@@ -88,7 +88,7 @@ func TestStart(t *testing.T) {
 		name    string
 		alter   func(*pipeline.Spec)
 		way     aggregate.Counting
-		refused []string // words of the refusal; nil: it starts
+		refused []string // words of the refusal; nil: the function starts
 		epoch   string   // afterwards
 	}{
 		{"fresh tables", same, aggregate.Marks, nil, "1"},
@@ -140,7 +140,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Tables that are fresh are as the file says, whatever since stands in it: nothing is building.
+// Fresh tables are as the file says, whatever since says in it. Nothing is building.
 func TestStartOnFreshTablesOfALaterEpoch(t *testing.T) {
 	w := newWorld(t)
 	s := w.with(added(4, 7), aggregate.Marks)
@@ -152,7 +152,7 @@ func TestStartOnFreshTablesOfALaterEpoch(t *testing.T) {
 	}
 }
 
-// The head is golden: rebuild, the tool and other programs read it.
+// The form of the head is fixed, because rebuild, the tool and other programs read it.
 func TestStoredHead(t *testing.T) {
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
@@ -174,8 +174,8 @@ func TestStoredHead(t *testing.T) {
 	}
 }
 
-// A function that is rolled back knows the newer generations by name, and its reads say which of
-// its own were taken out.
+// A function that is rolled back knows the newer generations by name. Its reads say which of its
+// own generations were taken out.
 func TestStartOfAnOlderPipeline(t *testing.T) {
 	w := newWorld(t)
 	newer := w.with(func(s *pipeline.Spec) { added(2, 2)(s); delete(s.Aggregates, "live") }, aggregate.Marks)
@@ -193,8 +193,8 @@ func TestStartOfAnOlderPipeline(t *testing.T) {
 	}
 }
 
-// Old code that goes on after newer code has started learns of it within minutes; what was not
-// started is left alone.
+// Old code that goes on after newer code has started learns of it within minutes. A store that has
+// not started is left alone.
 func TestRenew(t *testing.T) {
 	w := newWorld(t)
 	if err := tables.Of(w.store).Renew(deadline(t)); err != nil || w.epoch() != "" {
@@ -207,8 +207,8 @@ func TestRenew(t *testing.T) {
 	}
 	for _, step := range []struct {
 		after  time.Duration
-		looks  int64 // reads of the epoch alone
-		starts int64 // reads of the heads
+		looks  int64 // how often only the epoch is read
+		starts int64 // how often the heads are read
 		newer  int
 	}{{5 * time.Minute, 0, 0, 0}, {time.Second, 1, 1, 1}, {0, 0, 0, 1}, {6 * time.Minute, 1, 0, 1}, {6 * time.Minute, 1, 0, 1}} {
 		w.Clock.Pass(step.after)
@@ -226,7 +226,7 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// A batch is read key by key: what another start writes between two of them is no reason to refuse.
+// A batch is read key by key. What another start writes between two of them is no reason to refuse.
 func TestStartDoubtsWhatItReads(t *testing.T) {
 	w := newWorld(t)
 	for _, s := range []*store.Store{w.store, w.with(added(2, 2), aggregate.Marks)} {
@@ -270,8 +270,8 @@ func TestStartWithAnotherSecret(t *testing.T) {
 	}
 }
 
-// One start changes what fits into one transaction; an item that a person has deleted is not made
-// of half a head.
+// One start changes what fits into one transaction. If a person has deleted a head, marking it does
+// not create half a head.
 func TestStartsThatChangeTooMuch(t *testing.T) {
 	w := newWorld(t)
 	many := func(epoch int64, n int) *store.Store {
@@ -300,7 +300,7 @@ func TestStartsThatChangeTooMuch(t *testing.T) {
 	}
 }
 
-// Every request of a start fails in two ways; the start ends well all the same.
+// Every request of a start fails in two ways, and the start still ends well.
 func TestStartThroughFaults(t *testing.T) {
 	for _, api := range []string{"BatchGetItem", "TransactWriteItems"} {
 		for name, f := range map[string]fault{
@@ -326,7 +326,7 @@ func TestStartThroughFaults(t *testing.T) {
 	}
 }
 
-// What cannot get better is said at once.
+// An error that cannot get better is reported at once.
 func TestStartRefusedByTheService(t *testing.T) {
 	for _, api := range []string{"BatchGetItem", "TransactWriteItems"} {
 		for _, err := range []error{&smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized"}, &types.ResourceNotFoundException{},
@@ -345,8 +345,8 @@ func TestStartRefusedByTheService(t *testing.T) {
 	}
 }
 
-// Two functions start at once, on fresh tables and with one more generation: both start, the heads
-// are written once.
+// Two functions start at once, on fresh tables and with one more generation. Both start, and the
+// heads are written once.
 func TestStartersRace(t *testing.T) {
 	for i := range 20 {
 		w := newWorld(t)
@@ -368,7 +368,7 @@ func TestStartersRace(t *testing.T) {
 			t.Fatalf("run %d: %+v at epoch %s", i, h, w.epoch())
 		}
 	}
-	// Of two that want different things of one epoch, one is refused in words.
+	// If two functions want different things of one epoch, one is refused with an explanation.
 	w := newWorld(t)
 	if err := w.store.Start(deadline(t)); err != nil {
 		t.Fatal(err)
@@ -392,7 +392,7 @@ func TestStartersRace(t *testing.T) {
 	}
 }
 
-// show is an attribute value for people.
+// show returns an attribute value as text for people.
 func show(v types.AttributeValue) string {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:

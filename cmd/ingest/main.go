@@ -1,7 +1,7 @@
 // Command ingest is the Lambda function that stores the events of an SQS queue.
 //
-// It is configured by its environment alone; see package ingot. It does not start with a variable
-// missing or wrong, and then says which, and what to set.
+// Only its environment configures it. See package ingot. If a variable is missing or wrong, it does
+// not start. It says which variable that is, and what to set.
 package main
 
 import "github.com/ingot-events/ingot"

@@ -1,8 +1,9 @@
-// Command streams is the Lambda function that keeps the totals from the events table's stream, and archives
-// the items that time to live removes.
+// Command streams is the Lambda function that keeps the totals from the events table's stream, and
+// archives the items that time to live removes.
 //
-// It is configured by its environment alone; see package ingot. It does not start with a variable
-// missing or wrong, nor on an aggregates table whose totals mean something else than its pipeline.yaml.
+// Only its environment configures it. See package ingot. It does not start if a variable is missing
+// or wrong. It also does not start on an aggregates table whose totals mean something else than its
+// pipeline.yaml says.
 package main
 
 import "github.com/ingot-events/ingot"

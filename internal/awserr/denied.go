@@ -7,15 +7,16 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Denied reports whether err is a service's word that we may not ask, or that the table, queue or bucket is not
-// there. Only a person mends that: to ask again within the batch would use up the time of what can still be done.
-// It knows the codes of DynamoDB, SQS and S3.
+// Denied reports whether err is a service's refusal for permissions, or says that the table, queue
+// or bucket does not exist. Only a person can mend that. Asking again within the batch would use up
+// the time for what can still be done. Denied knows the codes of DynamoDB, SQS and S3.
 func Denied(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && DeniedCode(api.ErrorCode())
 }
 
-// DeniedCode judges an error code as [Denied] does. Services write codes services write with and without a prefix and the word Exception.
+// DeniedCode reports whether an error code is one that [Denied] means. Services write codes with
+// and without a prefix, and with and without the word Exception.
 func DeniedCode(code string) bool {
 	code = strings.TrimPrefix(strings.TrimPrefix(code, "AWS.SimpleQueueService."), "KMS.")
 	switch strings.TrimSuffix(code, "Exception") {

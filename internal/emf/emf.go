@@ -1,10 +1,10 @@
 // Package emf writes metrics as CloudWatch embedded metric format: one JSON line on
 // standard output from which CloudWatch Logs extracts the metrics, with no API call.
 //
-// The package knows the format and no metric: names, units and what they mean belong to
-// whoever counts them. The format is AWS's "Specification: Embedded metric format"; a
-// document that breaks it is not rejected where anyone would see it, CloudWatch silently
-// extracts nothing. So everything the specification demands is checked before writing.
+// The package knows the format, but no metric. Whoever counts a metric decides on its name, its
+// unit and what it means. The format is AWS's "Specification: Embedded metric format". If a
+// document breaks it, nobody sees an error: CloudWatch silently extracts nothing. So everything
+// that the specification demands is checked before writing.
 package emf
 
 import (
@@ -22,8 +22,8 @@ import (
 // MaxMetrics is the most metrics one line may define (a limit of the format).
 const MaxMetrics = 100
 
-// MaxLine is the longest line that is written, in bytes, without the line feed. CloudWatch
-// took log events of 256 KB for years and takes 1 MB today; the older limit holds everywhere.
+// MaxLine is the longest line that is written, in bytes, without the line feed. CloudWatch took log
+// events of 256 KB for years, and takes 1 MB today. The older limit holds everywhere.
 const MaxLine = 256 << 10
 
 // Unit is a CloudWatch unit. An unknown unit would make CloudWatch drop the whole line.
@@ -40,23 +40,23 @@ const (
 	Microseconds Unit = "Microseconds"
 )
 
-// Metric is one number. Name is 1 to 255 printable ASCII characters and does not begin with
-// a colon; Value is finite and at most 2^360 either way, as CloudWatch demands.
+// Metric is one number. Name is 1 to 255 printable ASCII characters, and does not begin with a
+// colon. Value is finite, and at most 2^360 either way, as CloudWatch demands.
 type Metric struct {
 	Name  string
 	Unit  Unit
 	Value float64
 }
 
-// Property is a member of the line that is searchable in the log and is not a metric. Ids and
-// keys belong here: every new value of a dimension would be a new, billed metric.
+// Property is a member of the line that is searchable in the log, but is not a metric. Ids and keys
+// belong here, because every new value of a dimension would be a new, billed metric.
 type Property struct {
 	Name  string
 	Value any // anything that encoding/json can write
 }
 
-// Emitter writes lines to Out. Its fields are set before the first Emit and then left alone;
-// Emit may be called from several goroutines.
+// Emitter writes lines to Out. Set its fields before the first Emit, and then leave them alone.
+// Several goroutines may call Emit.
 type Emitter struct {
 	Out       io.Writer        // required; standard output in Lambda
 	Namespace string           // required: the CloudWatch namespace, 1 to 255 characters
@@ -64,18 +64,18 @@ type Emitter struct {
 	Function  string           // required: value of the dimension "function"
 	Now       func() time.Time // nil: time.Now
 
-	// Level is what the line says of itself; empty means INFO. With JSON logging Lambda drops
-	// every line whose level is below the function's application log level, and a line that
-	// names no level counts as INFO. So at WARN an INFO line, and its metrics, are lost. Whoever
-	// wants metrics at every setting puts the value of AWS_LAMBDA_LOG_LEVEL here.
+	// Level is the level that the line names. Empty means INFO. With JSON logging, Lambda drops
+	// every line whose level is below the function's application log level, and a line that names
+	// no level counts as INFO. So at WARN an INFO line, with its metrics, is lost. To have metrics
+	// at every setting, put the value of AWS_LAMBDA_LOG_LEVEL here.
 	Level string
 
-	mu sync.Mutex // guards Out: a line is never cut by another one
+	mu sync.Mutex // guards Out, so that no line cuts another one
 }
 
 // Emit writes one line in one Write: the request id (left out if empty), all metrics and all
-// properties, in the order given. The same arguments at the same time give the same bytes.
-// On an error nothing was written, unless the error is Out's own.
+// properties, in the order given. The same arguments at the same time give the same bytes. If Emit
+// returns an error, nothing was written, unless the error is Out's own.
 func (e *Emitter) Emit(requestID string, metrics []Metric, properties ...Property) error {
 	line, err := e.line(requestID, metrics, properties)
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *Emitter) Emit(requestID string, metrics []Metric, properties ...Propert
 	return nil
 }
 
-// line builds the whole line with its line feed.
+// line returns the whole line with its line feed.
 func (e *Emitter) line(requestID string, metrics []Metric, properties []Property) ([]byte, error) {
 	if e.Out == nil {
 		return nil, errors.New("the Emitter has no Out; set it to os.Stdout")
@@ -116,7 +116,8 @@ func (e *Emitter) line(requestID string, metrics []Metric, properties []Property
 	return o.line()
 }
 
-// metadata is the _aws member: which root members are metrics, and which are dimensions.
+// metadata returns the _aws member. It says which root members are metrics, and which are
+// dimensions.
 func (e *Emitter) metadata(now time.Time, metrics []Metric) []byte {
 	var b []byte
 	b = append(b, `{"Timestamp":`...)
@@ -151,7 +152,7 @@ func (e *Emitter) level() string {
 	return strings.ToUpper(e.Level)
 }
 
-// check refuses what CloudWatch would refuse, and says which part it is.
+// check refuses what CloudWatch would refuse, and says which part that is.
 func (e *Emitter) check(metrics []Metric) error {
 	for _, f := range []struct{ what, value string }{
 		{"namespace", e.Namespace}, {"service dimension", e.Service}, {"function dimension", e.Function},
@@ -186,8 +187,8 @@ func (m Metric) check() error {
 	return nil
 }
 
-// checkName holds metric names, dimension values and the namespace to the rules that
-// CloudWatch has for each of them.
+// checkName checks metric names, dimension values and the namespace by the rules that CloudWatch
+// has for each of them.
 func checkName(s string) error {
 	switch {
 	case len(s) > 255:
@@ -205,8 +206,8 @@ func checkName(s string) error {
 	return nil
 }
 
-// object collects the members of one JSON object in order and remembers the first error.
-// A repeated name is an error: which of the two values CloudWatch takes is not defined.
+// object collects the members of one JSON object in order, and remembers the first error. A
+// repeated name is an error, because it is not defined which of the two values CloudWatch takes.
 type object struct {
 	buf   []byte
 	names map[string]bool
@@ -245,13 +246,13 @@ func (o *object) line() ([]byte, error) {
 	return append(o.buf, '}', '\n'), nil
 }
 
-// text is s as a JSON string; json.Marshal of a string cannot fail.
+// text returns s as a JSON string. json.Marshal of a string cannot fail.
 func text(s string) []byte {
 	b, _ := json.Marshal(s)
 	return b
 }
 
-// number is v as a JSON number; json.Marshal of a finite float cannot fail.
+// number returns v as a JSON number. json.Marshal of a finite float cannot fail.
 func number(v float64) []byte {
 	b, _ := json.Marshal(v)
 	return b

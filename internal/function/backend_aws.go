@@ -25,8 +25,9 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Limits of one request. A function has a minute for a batch; a request that hangs must leave time to ask
-// again. Ours are answered within tens of milliseconds, the largest (1 MiB to quarantine) within a second.
+// These are limits of one request. A function has a minute for a batch, and a request that hangs
+// must leave time to ask again. Ingot's requests are answered within tens of milliseconds. The
+// largest one, 1 MiB to quarantine, is answered within a second.
 const (
 	requestTime = 5 * time.Second
 	dialTime    = 2 * time.Second
@@ -56,13 +57,13 @@ func httpClient() *awshttp.BuildableClient {
 		WithTransportOptions(func(t *http.Transport) { t.TLSHandshakeTimeout = dialTime })
 }
 
-// once: the SDK sends each request a single time. Store and quarantine ask again themselves, until the
-// deadline and under the same condition, and the archive a few times in its half of the invocation. A second
-// layer below them would hide throttles from their metrics and from the store's concurrency, and wait up to a
-// second where they wait 25 ms.
+// once makes the SDK send each request a single time. Store and quarantine ask again themselves,
+// until the deadline and under the same condition. The archive asks again a few times in its half
+// of the invocation. A second layer below them would hide throttles from their metrics and from the
+// store's concurrency. It would also wait up to a second where they wait 25 ms.
 const once = 1
 
-// env is the real world.
+// env returns the real world.
 func (b *backend) env() env.Env { return env.Env{} }
 
 func (b *backend) tables() store.Client {
@@ -85,7 +86,8 @@ func (b *backend) archive(bucket string) handler.Archive {
 	})}, bucket)
 }
 
-// lateSender makes its client when the first letter is sent: most cold starts quarantine nothing.
+// lateSender makes its client when the first letter is sent, because most cold starts quarantine
+// nothing.
 type lateSender struct{ client func() *sqs.Client }
 
 func (l lateSender) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {

@@ -69,7 +69,8 @@ func connected(t *testing.T) *backend {
 	return b
 }
 
-// The store asks again itself, so the SDK must not: each of its requests is one on the wire, and is counted.
+// The store asks again itself, so the SDK must not: each of its requests is one on the wire, and is
+// counted.
 func TestTablesAreAskedOnce(t *testing.T) {
 	r := newRecorder(t, http.StatusInternalServerError, `{"__type":"InternalServerError"}`)
 	table := "events"
@@ -99,8 +100,8 @@ func TestQuarantineReachesItsQueue(t *testing.T) {
 	}
 }
 
-// INGOT_ENDPOINT_URL takes the place of every service. Set to nothing, as template.yaml sets it on AWS, it leaves the
-// endpoint that an emulator gives the functions in AWS_ENDPOINT_URL.
+// INGOT_ENDPOINT_URL takes the place of every service. Set to nothing, as template.yaml sets it on
+// AWS, it leaves the endpoint that an emulator gives the functions in AWS_ENDPOINT_URL.
 func TestEndpoint(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, "")
 	injected := r.URL
@@ -174,7 +175,8 @@ const (
 
 var labelled = strings.ReplaceAll(keyed, "| hmac}", "| hmac:id}")
 
-// A short secret is said at the start, and does not keep functions from starting where keys may be stored under it.
+// A short secret is said at the start, and does not keep functions from starting where keys may be
+// stored under it.
 func TestShortSecretIsSaid(t *testing.T) {
 	newRecorder(t, http.StatusBadRequest, "")
 	for secret, said := range map[string]bool{"fifteen letters": true, "sixteen letters.": false} {
@@ -200,7 +202,8 @@ func starting(env map[string]string, builtIn string) map[string]error {
 	return map[string]error{"ingest": ingest, "streams": streams}
 }
 
-// A file without rights for everyone is common in a layer. (Tests may run as root, who may read all files.)
+// A file without rights for everyone is common in a layer. (Tests may run as root, who may read all
+// files.)
 func TestUnreadablePipeline(t *testing.T) {
 	for err, says := range map[error]string{fs.ErrPermission: "may not read: let everyone read the file before it is packed (chmod 644)", fs.ErrInvalid: "cannot be read: invalid argument"} {
 		if got := unreadable("/opt/p.yaml", err).Error(); !strings.Contains(got, "INGOT_PIPELINE names /opt/p.yaml, which ") || !strings.Contains(got, says) {

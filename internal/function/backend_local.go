@@ -19,15 +19,15 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// backend is the engine in this process, with what the settings name.
+// backend is the engine in this process, with the tables, queue and bucket that the settings name.
 type backend struct {
 	engine *embedded.Engine
 	queue  string // URL that the engine gave the quarantine queue
 	now    func() time.Time
 }
 
-// aheadVariable moves the clock of a local build, such as 8760h: CI sends the sample events to one a year ahead. What
-// is deployed does not know it.
+// aheadVariable moves the clock of a local build ahead, by a time such as 8760h. CI sends the
+// sample events to one that is a year ahead. A deployed function does not know the variable.
 const aheadVariable = "INGOT_TEST_CLOCK_AHEAD"
 
 func clock(ahead string) (func() time.Time, error) {
@@ -41,10 +41,10 @@ func clock(ahead string) (func() time.Time, error) {
 	return func() time.Time { return time.Now().Add(d) }, nil
 }
 
-// connect makes tables, queue and bucket afresh. An endpoint in the environment plays no part.
+// connect makes tables, queue and bucket afresh. It ignores an endpoint in the environment.
 //
-// It refuses to run anywhere but under the SAM CLI: deployed by mistake, it would acknowledge every message and
-// lose it with its sandbox.
+// It refuses to run anywhere but under the SAM CLI. If it were deployed by mistake, it would
+// acknowledge every message and lose it with its sandbox.
 func connect(ctx context.Context, log *slog.Logger, s settings, plan *pipeline.Pipeline) (*backend, error) {
 	if os.Getenv("AWS_SAM_LOCAL") != "true" {
 		return nil, errors.New("local build: what it takes ends with its process, so it runs under sam local alone (AWS_SAM_LOCAL is not true); build without the tag ingotlocal to deploy it")

@@ -106,7 +106,8 @@ func (s *sandbox) lines(member string) []map[string]any {
 	return found
 }
 
-// TestBuiltBinaries runs the built functions as Lambda does, with the engine in the process in place of the services.
+// TestBuiltBinaries runs the built functions as Lambda does, with the engine in the process in
+// place of the services.
 func TestBuiltBinaries(t *testing.T) {
 	binaries := buildLocal(t)
 	t.Run("samples", func(t *testing.T) { testSamples(t, binaries) })
@@ -181,8 +182,9 @@ events:
   visit: {id: "{id}", at: "{at}", key: {pk: "VISIT#{id}", sk: "VISIT"}}
 `
 
-// testOwnPipeline: the built functions work by the file that INGOT_PIPELINE names, as in a layer or beside the binary, and
-// by that one alone. A file with mistakes does not fall back to the pipeline in the binary.
+// testOwnPipeline: the built functions work by the file that INGOT_PIPELINE names, as in a layer or
+// beside the binary, and by that one alone. A file with mistakes does not fall back to the pipeline
+// in the binary.
 func testOwnPipeline(t *testing.T, binaries map[string]string) {
 	layer := filepath.Join(t.TempDir(), "pipeline.yaml")
 	for _, file := range []string{layer, filepath.Join(filepath.Dir(binaries["ingest"]), "beside.yaml")} {
@@ -232,7 +234,8 @@ func read(t *testing.T, file string) []byte {
 	return text
 }
 
-// checkAnswer holds the answer's bytes to the form that Lambda reads: a wrong outer key would delete messages.
+// checkAnswer holds the answer's bytes to the form that Lambda reads: a wrong outer key would
+// delete messages.
 func (s *sample) checkAnswer(t *testing.T, answer []byte, err error) {
 	t.Helper()
 	if s.WholeBatchFails {
@@ -302,7 +305,8 @@ func (s *sample) checkLines(t *testing.T, box *sandbox) {
 	}
 }
 
-// countMessages adds the counts of an ingest batch to want and looks for the line of each quarantined message.
+// countMessages adds the counts of an ingest batch to want and looks for the line of each
+// quarantined message.
 func (s *sample) countMessages(t *testing.T, box *sandbox, want map[string]float64) {
 	want["EventsReceived"], want["Returned"] = float64(len(s.Messages)), float64(len(s.BatchItemFailures))
 	for _, v := range event.Verdicts {

@@ -19,14 +19,15 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Process is what a function takes from the process it runs in. All fields but Namespace are required.
+// Process is what a function takes from the process it runs in. All fields but Namespace are
+// required.
 type Process struct {
 	Getenv    func(string) string
 	Files     fs.FS        // holds the pipeline that was built in
-	Pipeline  string       // its name there
+	Pipeline  string       // its name in Files
 	Out       io.Writer    // metrics; standard output in Lambda
 	Log       *slog.Logger // the function's log
-	Namespace string       // of the metrics in CloudWatch; empty: Namespace
+	Namespace string       // CloudWatch namespace of the metrics; empty means Namespace
 }
 
 // IngestHandler is the ingest function as aws-lambda-go takes it.
@@ -35,9 +36,9 @@ type IngestHandler func(context.Context, events.SQSEvent) (events.SQSEventRespon
 // StreamsHandler is the streams function as aws-lambda-go takes it.
 type StreamsHandler func(context.Context, json.RawMessage) (handler.StreamResponse, error)
 
-// Ingest makes the ingest function ready. It sends no request: an event table that does not exist is told by
-// the first batch, whose messages then stay in the queue. adjust, if it is not nil, may change the handler
-// before it is used; the metrics are written whatever it does.
+// Ingest makes the ingest function ready. It sends no request. If the events table does not exist,
+// the first batch says so, and its messages stay in the queue. If adjust is not nil, it may change
+// the handler before it is used. The metrics are written whatever it does.
 func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (IngestHandler, error) {
 	s, plan, err := p.read(ctx, tableVariable)
 	if err != nil {
@@ -65,7 +66,8 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 	return logged(p.Log, in.Handle), nil
 }
 
-// both calls the metrics' report of a batch, and then the user's own, if there is one.
+// both returns a function that calls the metrics' report of a batch, and then the user's own, if
+// there is one.
 func both[R any](metrics, own func(context.Context, R)) func(context.Context, R) {
 	if own == nil {
 		return metrics
@@ -76,13 +78,13 @@ func both[R any](metrics, own func(context.Context, R)) func(context.Context, R)
 	}
 }
 
-// startTime bounds Store.Start. Lambda gives the init phase 10 seconds and says nothing of why it was not
-// enough; so we end first, in words.
+// startTime bounds Store.Start. Lambda gives the init phase 10 seconds, and does not say why that
+// was not enough. So we end first, with an explanation.
 const startTime = 8 * time.Second
 
-// Streams makes the streams function ready, and makes sure that the aggregates table agrees with the
-// pipeline: new generations get their heads, and what would make a total mean two things is an error. adjust
-// is as for Ingest.
+// Streams makes the streams function ready, and makes sure that the aggregates table agrees with
+// the pipeline. New generations get their heads. It returns an error for anything that would make a
+// total mean two things. adjust is as for [Process.Ingest].
 func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (StreamsHandler, error) {
 	s, plan, err := p.read(ctx, aggregatesVariable)
 	if err != nil {
@@ -115,7 +117,7 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	return logged(p.Log, h.Handle), nil
 }
 
-// read reads the environment and the pipeline it names.
+// read reads the environment and the pipeline that it names.
 func (p Process) read(ctx context.Context, needs string) (settings, *pipeline.Pipeline, error) {
 	limitMemory(p.Getenv)
 	s, err := readSettings(p.Getenv, needs)
@@ -129,7 +131,7 @@ func (p Process) read(ctx context.Context, needs string) (settings, *pipeline.Pi
 	return s, plan, err
 }
 
-// load compiles the pipeline: the one in the binary, or the file that INGOT_PIPELINE names.
+// load compiles the pipeline in the binary, or the file that INGOT_PIPELINE names.
 func (p Process) load(ctx context.Context, s settings) (*pipeline.Pipeline, error) {
 	if s.pipeline == "" {
 		plan, err := pipeline.Load(p.Files, p.Pipeline, pipeline.Secret(s.secret))
@@ -150,7 +152,8 @@ func (p Process) load(ctx context.Context, s settings) (*pipeline.Pipeline, erro
 	return plan, nil
 }
 
-// readable explains why the file that INGOT_PIPELINE names cannot be read, if it cannot.
+// readable explains why the file that INGOT_PIPELINE names cannot be read. It returns nil if it
+// can.
 func readable(name string) error {
 	file, err := os.Open(name)
 	if err != nil {
@@ -174,8 +177,8 @@ func unreadable(name string, err error) error {
 	return fmt.Errorf("%s names %s, which cannot be read: %w", pipelineVariable, name, err)
 }
 
-// logged writes the error that fails a whole batch as a line of the log, with its request id. (Lambda's own
-// report of it is not in the log's format.)
+// logged writes the error that fails a whole batch as a line of the log, with its request id.
+// Lambda's own report of the error is not in the log's format.
 func logged[In, Out any](log *slog.Logger, handle func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (Out, error) {
 		out, err := handle(ctx, in)

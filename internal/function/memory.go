@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// limitMemory tells the collector how much the sandbox has, less a tenth for what it does not count. A large
-// batch is then collected harder; without the limit the heap may double once too often, and Lambda kills the
-// process. A GOMEMLIMIT that is set stands.
+// limitMemory tells the collector how much memory the sandbox has, less a tenth for what the
+// collector does not count. With a large batch it then collects more often. Without the limit, the
+// heap may double once too often, and Lambda kills the process. If GOMEMLIMIT is set, it stands.
 func limitMemory(getenv func(string) string) {
 	megabytes, err := strconv.ParseInt(getenv(memoryVariable), 10, 64)
 	if err != nil || megabytes <= 0 || megabytes > math.MaxInt64>>21 || getenv("GOMEMLIMIT") != "" {

@@ -34,8 +34,9 @@ aggregates:
   range: {since: 1, by: {id: "{id}"}, from: {reading: {values: {most: max value, least: min value}}}}
 `
 
-// A batch counted by receipts that meets the largest totals the table can hold, three of them for each change, must fit
-// the smallest function. A cancelled transaction could bring 75 of them back at once.
+// A batch counted by receipts that meets the largest totals the table can hold, three of them for
+// each change, must fit the smallest function. A cancelled transaction could bring 75 of them back
+// at once.
 func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	dir := t.TempDir()
@@ -90,8 +91,9 @@ func readingsFrom(first, n int) []byte {
 	return []byte(`{"Records":[` + strings.Join(records, ",") + `]}`)
 }
 
-// largeTotals is an aggregates table in which every total is there, as large as an item can be and with a least and a
-// most that no reading moves. A transaction that guesses them wrong is cancelled.
+// largeTotals is an aggregates table in which every total is there, as large as an item can be and
+// with a least and a most that no reading moves. A transaction that guesses them wrong is
+// cancelled.
 type largeTotals struct {
 	t                 *testing.T
 	filler            string // attributes

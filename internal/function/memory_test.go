@@ -30,9 +30,9 @@ import (
 // The smallest function that template.yaml allows, in MB. Lambda ends a process that takes more.
 const smallest = 256
 
-// The worst batches that Lambda can send must fit the smallest function: the largest one, and those whose messages
-// meet the largest items that the table can hold. The limit is told to the process and not enforced here, so the test
-// asks the kernel what it really took.
+// The worst batches that Lambda can send must fit the smallest function: the largest one, and those
+// whose messages meet the largest items that the table can hold. The limit is told to the process
+// and not enforced here, so the test asks the kernel what it really took.
 func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary := filepath.Join(t.TempDir(), "ingest")
@@ -106,13 +106,13 @@ func order(i int, note string) string {
 
 func quoted(n int) string { return `"` + strings.Repeat("0", n) + `"` }
 
-// nestedNote is the JSON that takes the most memory to understand, and escapedNote the one that takes the most to
-// carry, for their bytes.
+// nestedNote is the JSON that takes the most memory to understand, and escapedNote the one that
+// takes the most to carry, for their bytes.
 func nestedNote(n int) string  { return "[" + strings.Repeat("[],", n/3) + "0]" }
 func escapedNote(n int) string { return `"` + strings.Repeat(`\\`, n/2) + `"` }
 
-// fullTable is a table in which every key is taken by another order than the one that comes, or an empty one if it has
-// no notes. It takes every letter to quarantine, too.
+// fullTable is a table in which every key is taken by another order than the one that comes, or an
+// empty one if it has no notes. It takes every letter to quarantine, too.
 type fullTable struct {
 	t     *testing.T
 	notes []string

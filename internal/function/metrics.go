@@ -10,13 +10,13 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Namespace is the CloudWatch namespace of all metrics. Their dimensions are service (always "ingot") and
-// function (the function's name).
+// Namespace is the CloudWatch namespace of all metrics. Their dimensions are service (always
+// "ingot") and function (the function's name).
 const Namespace = "Ingot"
 
 const service = "ingot"
 
-// Metric describes one metric. Each is written once a batch, also when it is 0.
+// Metric describes one metric. Each metric is written once a batch, even if it is 0.
 type Metric struct {
 	Name  string
 	Unit  emf.Unit
@@ -29,7 +29,7 @@ func IngestMetrics() []Metric { return described(ingestMeters()) }
 // StreamsMetrics lists what the streams function writes, in order.
 func StreamsMetrics() []Metric { return described(streamsMeters()) }
 
-// meter is a metric and where its value comes from.
+// meter is a metric and the source of its value.
 type meter[R any] struct {
 	Metric
 	value func(*batch[R]) float64
@@ -133,7 +133,8 @@ func costMeters[R any]() []meter[R] {
 	}
 }
 
-// throttles counts refusals by what helps: DynamoDB's reasons with KeyRange in them mean one hot key.
+// throttles counts refusals by what helps against them. If a reason of DynamoDB contains KeyRange,
+// it means one hot key.
 func throttles(c store.Cost) (hotKey, capacity int) {
 	for reason, n := range c.Throttles {
 		if strings.Contains(reason, "KeyRange") {

@@ -16,16 +16,16 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// reporter writes two lines a batch with the same counts: the metrics, for CloudWatch, and one line of the
-// log, for people. It is safe for concurrent use.
+// reporter writes two lines for each batch, with the same counts. One holds the metrics, for
+// CloudWatch. The other is a line of the log, for people. It is safe for concurrent use.
 type reporter[R any] struct {
 	emitter *emf.Emitter
 	log     *slog.Logger
 	text    string
 	meters  []meter[R]
 	measure func(R) batch[R]
-	trouble func(R) bool   // part of the batch is delivered again
-	shard   func(R) string // which shard then waits; nil: there are none
+	trouble func(R) bool   // whether a part of the batch is delivered again
+	shard   func(R) string // which shard then waits; nil if there are none
 	warm    atomic.Bool
 }
 
@@ -49,8 +49,8 @@ func (p Process) emitter(s settings, role string) *emf.Emitter {
 	return &emf.Emitter{Out: p.Out, Namespace: cmp.Or(p.Namespace, Namespace), Service: service, Function: name, Level: s.level}
 }
 
-// batch reports one batch. It changes nothing about the answer: metrics that cannot be written are a line of
-// the log and no failure, for the batch is done with.
+// batch reports one batch. It does not change the answer. If metrics cannot be written, that is a
+// line of the log and no failure, because the batch is done.
 func (p *reporter[R]) batch(ctx context.Context, r R) {
 	b := p.measure(r)
 	b.cold = !p.warm.Swap(true)

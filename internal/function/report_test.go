@@ -38,7 +38,8 @@ func request(id string) context.Context {
 	return lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: id})
 }
 
-// Every message has one verdict, so the verdict metrics add up to the messages received, whatever the report.
+// Every message has one verdict, so the verdict metrics add up to the messages received, whatever
+// the report.
 func TestVerdictMetricsAddUpToReceived(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -141,7 +142,8 @@ func TestStreamsReport(t *testing.T) {
 	}
 }
 
-// The lists are what documents are held to: each metric has its line there, once, and is really written.
+// The lists are what documents are held to: each metric has its line there, once, and is really
+// written.
 func TestMetricLists(t *testing.T) {
 	for name, tt := range map[string]struct {
 		list []Metric

@@ -8,22 +8,23 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 )
 
-// The variables of the environment. The rest (Region, credentials, endpoint) is the AWS SDK's own.
+// These are the variables of the environment. The AWS SDK reads the rest (Region, credentials,
+// endpoint) itself.
 const (
 	pipelineVariable   = "INGOT_PIPELINE"         // a file in place of the one in the binary
 	tableVariable      = "INGOT_TABLE"            // the events table; ingest needs it
-	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it, and ingest where a key uses hmac
+	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it, and ingest needs it if a key uses hmac
 	quarantineVariable = "INGOT_QUARANTINE_URL"   // URL of a standard queue; empty: no quarantine
 	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: what expires is gone
 	countingVariable   = "INGOT_COUNTING"         // marks (default) or receipts
-	secretVariable     = "INGOT_PII_KEY"          // needed where the pipeline uses hmac
-	endpointVariable   = "INGOT_ENDPOINT_URL"     // of an emulator in place of every service; empty: the SDK's own, as AWS_ENDPOINT_URL
+	secretVariable     = "INGOT_PII_KEY"          // needed if the pipeline uses hmac
+	endpointVariable   = "INGOT_ENDPOINT_URL"     // an emulator in place of every service; empty: the SDK's own, as in AWS_ENDPOINT_URL
 	nameVariable       = "AWS_LAMBDA_FUNCTION_NAME"
 	levelVariable      = "AWS_LAMBDA_LOG_LEVEL"
 	memoryVariable     = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE" // MB
 )
 
-// settings are what the environment says, checked.
+// settings are the checked values of the environment.
 type settings struct {
 	pipeline   string
 	events     string
@@ -37,7 +38,7 @@ type settings struct {
 	level      string
 }
 
-// Mistakes are the variables that are missing or wrong, all of them at once.
+// Mistakes lists all variables that are missing or wrong.
 type Mistakes []string
 
 func (m Mistakes) Error() string {
@@ -47,8 +48,9 @@ func (m Mistakes) Error() string {
 	return "environment:\n  " + strings.Join(m, "\n  ")
 }
 
-// readSettings reads the environment. Of the two tables only the one named by needs must be there. A variable that
-// is set to nothing counts as not set: template.yaml can only declare variables, never leave one out.
+// readSettings reads the environment. needs names the one of the two tables that must be there. A
+// variable that is set to nothing counts as not set, because template.yaml can declare variables
+// but cannot leave one out.
 func readSettings(getenv func(string) string, needs string) (settings, error) {
 	s := settings{pipeline: getenv(pipelineVariable), events: getenv(tableVariable), aggregates: getenv(aggregatesVariable),
 		quarantine: getenv(quarantineVariable), archive: getenv(archiveVariable), secret: []byte(getenv(secretVariable)), endpoint: getenv(endpointVariable),
@@ -119,7 +121,8 @@ func (m *Mistakes) checkBucket(name string) {
 	}
 }
 
-// checkSecret refuses a reference that nobody resolved: everybody who reads the template knows that text.
+// checkSecret refuses a reference that nobody resolved, because everybody who reads the template
+// knows that text.
 func (m *Mistakes) checkSecret(secret []byte) {
 	if strings.HasPrefix(string(secret), "{{resolve:") {
 		m.add("%s is a reference to a secret and not the secret: CloudFormation resolves it while deploying; for local runs set the variable itself (sam local invoke --env-vars env.json)", secretVariable)

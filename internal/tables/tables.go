@@ -1,7 +1,8 @@
-// Package tables is what Ingot's own functions, verify and the tests do with a store beyond its public methods: they
-// count batches of changes, mark and flag generations, and declare them complete.
+// Package tables does what only Ingot's own functions, verify and the tests do with a store, beyond
+// its public methods. [Of] returns the [Tables] of a store. They count batches of changes, mark and
+// flag generations, and declare them complete.
 //
-// It is apart from package store because a user of the library must not call any of it.
+// The package is apart from package store because a user of the library must not call any of it.
 package tables
 
 import (
@@ -17,22 +18,22 @@ import (
 // Tables counts into the tables of a store.
 type Tables struct{ counter }
 
-// Of returns the tables of a store.
+// Of returns the [Tables] of a store.
 func Of(st *store.Store) Tables { return Tables{lanes.CounterOf(st).(counter)} }
 
-// Applied is what became of a batch of changes, and what it cost.
+// Applied says what became of a batch of changes, and what it cost.
 type Applied struct {
 	lanes.Applied
 	Cost store.Cost
 }
 
-// Apply counts a batch of one lane into its aggregate items, each step exactly once.
+// Apply counts a batch of one lane into its aggregate items. It counts each step exactly once.
 func (t Tables) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) Applied {
 	applied, cost := t.counter.Apply(ctx, b, quarantine)
 	return Applied{applied, cost}
 }
 
-// counter is what package store implements; its comments are there.
+// counter is what package store implements. The comments on its methods are there.
 type counter interface {
 	Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, store.Cost)
 	CheckSecret(ctx context.Context) error
