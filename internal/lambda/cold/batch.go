@@ -9,8 +9,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// firstBatch is the payload of the invocation: the event file's text, or one SQS message with
-// an order of the root pipeline.yaml, placed now (an older one would be expired).
+// firstBatch returns the payload of the invocation: the text of the event file, or one SQS message
+// with an order of the root pipeline.yaml. The order is placed now, because an older one would be
+// expired.
 func (o options) firstBatch() ([]byte, error) {
 	if o.event != "" {
 		event, err := os.ReadFile(o.event)

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// database is a DynamoDB on loopback that says yes to every write and has nothing to read. It
-// stores nothing: it is there to answer at once, in the service's form. Requests to any other
-// service are refused, so that an event put into quarantine is noticed.
+// database is a DynamoDB on loopback that accepts every write and has nothing to read. It stores
+// nothing. Its purpose is to answer at once, in the form of the service. It refuses requests to any
+// other service, so that an event that goes to quarantine is noticed.
 type database struct {
 	server *httptest.Server
 
@@ -41,7 +41,7 @@ func (db *database) seen() []string {
 	return slices.Clone(db.requests)
 }
 
-// wrote: some request since reset was a write.
+// wrote reports whether some request since reset was a write.
 func (db *database) wrote() bool {
 	return slices.ContainsFunc(db.seen(), func(operation string) bool {
 		switch operation {
@@ -70,7 +70,8 @@ func (db *database) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// capacity is the form of ConsumedCapacity; it is sent only where it was asked for, as the service does.
+// capacity has the form of ConsumedCapacity. As in the service, it is sent only if a request asks
+// for it.
 type capacity struct {
 	TableName     string
 	CapacityUnits float64
@@ -117,7 +118,7 @@ func batch(statements int, counted bool) (int, any) {
 	return http.StatusOK, body
 }
 
-// fail is an error that no client retries.
+// fail returns an error that no client retries.
 func fail(kind, message string) (int, any) {
 	return http.StatusBadRequest, map[string]string{"__type": "com.amazonaws.dynamodb.v20120810#" + kind, "message": message}
 }

@@ -21,7 +21,8 @@ func client(db *database) *dynamodb.Client {
 	})
 }
 
-// The SDK's own client understands the answers, and takes the writes as done.
+// TestTheSDKUnderstandsTheDatabase shows that the SDK's own client understands the answers, and
+// takes the writes as done.
 func TestTheSDKUnderstandsTheDatabase(t *testing.T) {
 	db := newDatabase()
 	defer db.close()
@@ -55,7 +56,8 @@ func TestTheSDKUnderstandsTheDatabase(t *testing.T) {
 	}
 }
 
-// What it does not know it refuses at once, and the client does not try again.
+// TestTheDatabaseRefusesTheRest shows that the database at once refuses what it does not know, and
+// that the client does not try again.
 func TestTheDatabaseRefusesTheRest(t *testing.T) {
 	db := newDatabase()
 	defer db.close()

@@ -1,9 +1,9 @@
-// Command cold measures how long a Lambda function takes from the start of its process to
-// the answer of a first batch of one, and how large its binary is, beside a reference that
-// does the least a Go function can do. Both are built with the production flags, run by turns
-// over internal/lambda/runtimeapi, and talk to a DynamoDB on loopback that answers at once: what is
-// left is the work of the process itself. Lambda adds its own sandbox to both alike, and at
-// small memory sizes gives them less than the whole core that they have here.
+// Command cold measures how long a Lambda function takes from the start of its process to the
+// answer to a first batch of one message, and how large its binary is. It measures a reference
+// beside it, which does the least that a Go function can do. Both are built with the production
+// flags, run in turns over internal/lambda/runtimeapi, and talk to a DynamoDB on loopback that
+// answers at once. What is left is the work of the process itself. Lambda adds its own sandbox to
+// both alike. At small memory sizes it gives them less than the whole core that they have here.
 //
 //	go run ./internal/lambda/cold -max-ratio 2
 package main
@@ -33,13 +33,13 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// options are what the command line says.
+// options holds what the command line says.
 type options struct {
 	function  string   // package of the function
-	reference string   // package of what it is compared with
-	event     string   // file with the Lambda event to send; empty: an order
+	reference string   // the package with which it is compared
+	event     string   // file with the Lambda event to send; empty means an order
 	runs      int      // measured runs of each
-	maxRatio  float64  // 0: no limit
+	maxRatio  float64  // 0 means no limit
 	arches    []string // Linux architectures whose binaries are sized
 }
 
@@ -73,7 +73,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// compare builds and measures both functions, prints the table, and says if the limit is kept.
+// compare builds and measures both functions, and prints the table. It returns an error if the
+// limit is not kept.
 func (o options) compare(ctx context.Context, stdout io.Writer) error {
 	event, err := o.firstBatch()
 	if err != nil {
@@ -94,8 +95,8 @@ func (o options) compare(ctx context.Context, stdout io.Writer) error {
 			return err
 		}
 	}
-	// By turns, so that what else the machine does falls on both alike. The first turn only
-	// warms the file cache.
+	// The functions run in turns, so that other work of the machine affects both alike. The first
+	// turn only warms the file cache.
 	for turn := range o.runs + 1 {
 		for _, f := range both {
 			t, err := f.once(ctx, db, event)

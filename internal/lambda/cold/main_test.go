@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// testOptions measure the test function against itself; sizing it for other architectures
-// would compile the standard library for them.
+// testOptions returns options that measure the test function against itself. They size it for no
+// other architecture, because that would compile the standard library for each.
 func testOptions(t *testing.T) options {
 	t.Helper()
 	if testing.Short() {
@@ -24,7 +24,7 @@ func testOptions(t *testing.T) options {
 	return options{function: "./testdata/function", reference: "./testdata/function", runs: 3}
 }
 
-// message is a file with a batch of one whose body is the text.
+// message makes a file with a batch of one message whose body is the text.
 func message(t *testing.T, body string) string {
 	t.Helper()
 	event, err := json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: body}}})
@@ -67,12 +67,13 @@ func TestTooSlowIsAnError(t *testing.T) {
 	}
 }
 
-// A start that does not store its event must never pass as a fast one.
+// TestOnlyAStoredEventCounts shows that a start that does not store its event never passes as a
+// fast one.
 func TestOnlyAStoredEventCounts(t *testing.T) {
 	for body, says := range map[string]string{
 		"skip": "no write among the requests",
 		"fail": `"itemIdentifier":"m"`,
-		"die":  "out of memory", // what the function printed
+		"die":  "out of memory", // the function printed this
 	} {
 		t.Run(body, func(t *testing.T) {
 			o := testOptions(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 )
 
-// function is one of the two that are measured.
+// function is one of the two functions that are measured.
 type function struct {
 	pkg    string // what to build
 	dir    string // where the binaries go
@@ -25,10 +25,11 @@ type function struct {
 	times  []timing
 }
 
-// timing is one cold start: until the process asked for work, and until it had answered.
+// timing holds the times of one cold start: until the process asked for work, and until it had
+// answered.
 type timing struct{ init, answer time.Duration }
 
-// build compiles the binary to run on this machine, and one for each arch to take its size.
+// build compiles the binary that runs on this machine, and one for each of arches to take its size.
 func (f *function) build(ctx context.Context, arches []string) error {
 	f.binary = filepath.Join(f.dir, f.name+".exe")
 	if err := runtimeapi.Build(ctx, f.pkg, f.binary, ""); err != nil {
@@ -48,8 +49,8 @@ func (f *function) build(ctx context.Context, arches []string) error {
 	return nil
 }
 
-// once starts the function, sends it its first batch and takes the times. A start that did
-// not store the event measures nothing, so it is an error.
+// once starts the function, sends it its first batch and takes the times. If the start did not
+// store the event, the times mean nothing, so that is an error.
 func (f *function) once(ctx context.Context, db *database, event []byte) (timing, error) {
 	var output bytes.Buffer
 	db.reset()
@@ -58,7 +59,7 @@ func (f *function) once(ctx context.Context, db *database, event []byte) (timing
 		return timing{}, err
 	}
 	answer, err := p.Invoke(ctx, event, 0)
-	p.Close() // before output is read: the process writes to it
+	p.Close() // this must be done before output is read, because the process writes to it
 	if err == nil {
 		err = stored(answer, db)
 	}
@@ -68,7 +69,8 @@ func (f *function) once(ctx context.Context, db *database, event []byte) (timing
 	return timing{init: p.Init(), answer: p.ColdStart()}, nil
 }
 
-// environment configures the function as template.yaml does, with every service at endpoint.
+// environment returns the configuration that template.yaml gives the function, with every service
+// at endpoint.
 func environment(endpoint string) map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL":       endpoint,
@@ -80,7 +82,8 @@ func environment(endpoint string) map[string]string {
 	}
 }
 
-// stored: the batch was answered as a success, and the event was written, not put aside.
+// stored returns an error unless the batch was answered as a success and the event was written, not
+// put aside.
 func stored(answer []byte, db *database) error {
 	var response struct {
 		BatchItemFailures []json.RawMessage `json:"batchItemFailures"`
@@ -110,8 +113,8 @@ func summary(times []timing, part func(timing) time.Duration) (least, median tim
 func (t timing) untilInit() time.Duration   { return t.init }
 func (t timing) untilAnswer() time.Duration { return t.answer }
 
-// writeTable prints both functions and how they compare, and returns the ratio of the medians
-// of the cold start.
+// writeTable prints both functions and how they compare. It returns the ratio of their median cold
+// starts.
 func writeTable(w io.Writer, arches []string, ours, reference *function) (float64, error) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "\t")

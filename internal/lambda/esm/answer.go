@@ -6,13 +6,14 @@ import (
 	"fmt"
 )
 
-// failures reads which items of a batch the answer reports as failed, as a set of positions in ids. An error
-// means that the whole batch failed. Names are case-sensitive, and a wrong outer name reads as success: the
-// answer then says nothing about failures (Lambda developer guide, "Reporting batch item failures").
+// failures reads which items of a batch the answer reports as failed, as a set of positions in ids.
+// An error means that the whole batch failed. Names are case-sensitive. A wrong outer name reads as
+// success, because the answer then says nothing about failures (Lambda developer guide, "Reporting
+// batch item failures").
 //
-//	{}  null  []  {"batchItemFailures":null}  {"batchItemFailures":[]}  {"other":1}   success
-//	not JSON; an id that is empty, null, missing or not in the batch                  failure
-//	a scalar, a non-empty array, a list that is no list, an entry that is no object   failure (undocumented)
+//	{}  null  []  {"batchItemFailures":null}  {"batchItemFailures":[]}  {"other":1}            success
+//	not JSON; an id that is empty, null, missing or not in the batch                           failure
+//	a scalar, a non-empty array, a list that is not a list, an entry that is not an object     failure (undocumented)
 func failures(answer []byte, ids []string) (map[int]bool, error) {
 	outer, err := members(answer)
 	if err != nil {
@@ -46,9 +47,9 @@ func failures(answer []byte, ids []string) (map[int]bool, error) {
 	return failed, nil
 }
 
-// members are the members of an answer that is an object; null and [] have none.
+// members returns the members of an answer that is an object. null and [] have none.
 func members(answer []byte) (map[string]json.RawMessage, error) {
-	// A map takes names as they are; a struct would take them in any case.
+	// A map takes names as they are. A struct would take them in any case.
 	var m map[string]json.RawMessage
 	err := json.Unmarshal(answer, &m)
 	if err == nil {
@@ -84,11 +85,12 @@ func identifier(entry json.RawMessage) (string, error) {
 	return *id, nil
 }
 
-// maxState is the largest state a window may have, in bytes; past it Lambda ends the window early.
+// maxState is the largest state that a window may have, in bytes. Above it, Lambda ends the window
+// early.
 const maxState = 1 << 20
 
-// windowState is the state that an answer hands on. Lambda's documents say that the function must return
-// one; what happens if it does not is undocumented, and here the batch fails.
+// windowState returns the state that an answer hands on. Lambda's documents say that the function
+// must return a state. They do not say what happens if it does not. Here the batch fails.
 func windowState(answer []byte) (json.RawMessage, error) {
 	outer, err := members(answer)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestStatesOfAWindow(t *testing.T) {
 	}
 }
 
-// FuzzAnswer holds the decoder to what must be true of any answer, by a second and simpler reading of it.
+// FuzzAnswer compares the decoder with a second and simpler reading of any answer.
 func FuzzAnswer(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{`{}`, `null`, `[]`, `{"batchItemFailures":[{"itemIdentifier":"a"}]}`, `{"batchItemFailures":[{"itemIdentifier":""}]}`,

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Checkpoint is how far a stream mapping has come. It is plain data: a test can store one as JSON and go
-// back to it, as when a poller fails over to a stale checkpoint.
+// Checkpoint is how far a stream mapping has come. It is plain data. A test can store one as JSON
+// and go back to it, as happens when a poller fails over to a stale checkpoint.
 type Checkpoint struct {
 	Shards map[string]ShardCheckpoint `json:"shards"`
 }
 
 // ShardCheckpoint is how far the mapping has come in one shard.
 type ShardCheckpoint struct {
-	After    string  `json:"after,omitempty"`    // sequence number of the last record done with; empty: none yet
-	Finished bool    `json:"finished,omitempty"` // closed, and every record is done with
+	After    string  `json:"after,omitempty"`    // sequence number of the last record that is done; empty if there is none yet
+	Finished bool    `json:"finished,omitempty"` // the shard is closed, and every record is done
 	Window   *Window `json:"window,omitempty"`   // the tumbling window that is open, if any
 }
 
@@ -24,11 +24,12 @@ type ShardCheckpoint struct {
 type Window struct {
 	Start time.Time       `json:"start"`
 	State json.RawMessage `json:"state"` // as the function last returned it
-	// TooLarge: the last state returned was over 1 MB. State is the one before it, and the window ends early.
+	// TooLarge says that the last returned state was over 1 MB. State is the one before it, and the
+	// window ends early.
 	TooLarge bool `json:"tooLarge,omitempty"`
 }
 
-// Checkpoint is a copy of where the mapping stands.
+// Checkpoint returns a copy of where the mapping stands.
 func (s *Stream) Checkpoint() Checkpoint {
 	c := Checkpoint{Shards: make(map[string]ShardCheckpoint, len(s.shards))}
 	for id, sh := range s.shards {
@@ -37,8 +38,8 @@ func (s *Stream) Checkpoint() Checkpoint {
 	return c
 }
 
-// Restore makes the mapping go on from c. What it had read ahead is forgotten. A shard that c does not name
-// begins at its first record.
+// Restore makes the mapping go on from c. It forgets what the mapping had read ahead. A shard that
+// c does not name begins at its first record.
 func (s *Stream) Restore(c Checkpoint) {
 	s.shards = make(map[string]*shard, len(c.Shards))
 	for id, at := range c.Shards {

@@ -21,8 +21,8 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// queueWorld is a queue of the embedded engine with a DLQ, a mapping over it, and a function that sometimes
-// fails and keeps book.
+// queueWorld is a queue of the embedded engine with a DLQ, a mapping over it, and a function that
+// sometimes fails and records what it did.
 type queueWorld struct {
 	t        *testing.T
 	r        *rand.Rand
@@ -35,7 +35,7 @@ type queueWorld struct {
 	trouble  float64
 	sent     int
 	groups   map[string]int // messages sent, by group
-	done     map[string]int // body -> how often the function said it was done with
+	done     map[string]int // by body: how often the function reported it as done
 	reached  map[string]int // FIFO: the highest number done, by group
 	poisoned map[string]bool
 }
@@ -114,7 +114,7 @@ func (w *queueWorld) handle(ctx context.Context, payload []byte) ([]byte, error)
 	return json.Marshal(answer)
 }
 
-// read checks what every record must have, and returns its group and number.
+// read checks what every record must have. It returns the group and the number of the record.
 func (w *queueWorld) read(m events.SQSMessage) (string, int) {
 	group, digits, _ := strings.Cut(m.Body, " ")
 	number, err := strconv.Atoi(digits)
@@ -172,8 +172,9 @@ func (w *queueWorld) depth(url string) int {
 	return visible + hidden
 }
 
-// TestEveryMessageIsDoneInTheEnd: through failures, lost answers and lost deletions every message is done at
-// least once and none is left; in a FIFO queue each group in order.
+// TestEveryMessageIsDoneInTheEnd shows that every message is done at least once, and that none is
+// left, in spite of failures, lost answers and lost deletions. In a FIFO queue, each group is done
+// in order.
 func TestEveryMessageIsDoneInTheEnd(t *testing.T) {
 	for name, fifo := range map[string]bool{"standard": false, "FIFO": true} {
 		t.Run(name, func(t *testing.T) {
@@ -197,8 +198,8 @@ func TestEveryMessageIsDoneInTheEnd(t *testing.T) {
 	}
 }
 
-// TestPoisonGoesToTheDLQ: what fails for good is moved by the queue after maxReceiveCount receives, and
-// nothing else is.
+// TestPoisonGoesToTheDLQ shows that the queue moves a message that always fails after
+// maxReceiveCount receives, and that it moves nothing else.
 func TestPoisonGoesToTheDLQ(t *testing.T) {
 	w := newQueueWorld(t, 1, false)
 	for range 25 {

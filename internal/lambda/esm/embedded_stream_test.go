@@ -49,8 +49,8 @@ func seeds(t *testing.T, n int, run func(t *testing.T, seed uint64)) {
 	}
 }
 
-// streamWorld is a table of the embedded engine, a mapping over its stream, and a function that sometimes
-// fails and keeps book.
+// streamWorld is a table of the embedded engine, a mapping over its stream, and a function that
+// sometimes fails and records what it did.
 type streamWorld struct {
 	t      *testing.T
 	r      *rand.Rand
@@ -65,8 +65,8 @@ type streamWorld struct {
 	counted    int // by windows, at their final invocations
 }
 
-// delivery is one call: the sequence numbers, and how many of them, from the first on, the function said
-// are done with.
+// delivery is one call. It holds the sequence numbers, and how many of them the function reported
+// as done, counted from the first.
 type delivery struct {
 	shard string
 	ids   []string
@@ -152,7 +152,7 @@ func (w *streamWorld) poll() esm.Streamed {
 	return p
 }
 
-// live writes, lets shards roll and split, and polls, in random order.
+// live writes, lets shards roll and split, and polls, all in random order.
 func (w *streamWorld) live(steps int) {
 	for range steps {
 		switch n := w.r.IntN(100); {
@@ -176,12 +176,13 @@ func (w *streamWorld) drain() {
 		for !w.poll().Idle() {
 			idle = 0
 		}
-		// Past the end of any window that is still open.
+		// This is after the end of any window that is still open.
 		w.now = w.now.Add(4 * time.Minute)
 	}
 }
 
-// stream reads every shard of the stream beside the mapping: the sequence numbers in order, and the item of each.
+// stream reads every shard of the stream independently of the mapping. It returns the sequence
+// numbers in order, and the item of each.
 func (w *streamWorld) stream() (order map[string][]string, item map[string]string) {
 	ctx, client := context.Background(), w.engine.Streams()
 	order, item = map[string][]string{}, map[string]string{}
@@ -217,9 +218,12 @@ func (w *streamWorld) stream() (order map[string][]string, item map[string]strin
 	}
 }
 
-// check holds the book against the stream: whenever a record was delivered, every earlier record of its shard
-// had been in a delivery that said success for it, or came before it in the same one; every record was done
-// in the end; and the changes of each item were first done in the order they were made.
+// check compares the recorded deliveries with the stream:
+//
+//   - When a record was delivered, every earlier record of its shard had been in a delivery that reported
+//     it as done, or came before it in the same delivery.
+//   - Every record was done in the end.
+//   - The changes of each item were first done in the order in which they were made.
 func (w *streamWorld) check() {
 	order, _ := w.stream()
 	position := map[string]int{}
@@ -230,7 +234,7 @@ func (w *streamWorld) check() {
 		}
 		total += len(ids)
 	}
-	reached := map[string]int{} // so many of the shard's first records are done
+	reached := map[string]int{} // how many of the shard's first records are done
 	version := map[string]int{}
 	for n, d := range w.deliveries {
 		for i, id := range d.ids {
@@ -271,7 +275,7 @@ func (w *streamWorld) check() {
 	}
 }
 
-// TestEveryEarlierRecordWasDone is the order that exactly-once aggregation by marks rests on.
+// TestEveryEarlierRecordWasDone checks the order on which exactly-once aggregation by marks relies.
 func TestEveryEarlierRecordWasDone(t *testing.T) {
 	seeds(t, 25, func(t *testing.T, seed uint64) {
 		var w *streamWorld
@@ -296,8 +300,9 @@ func TestEveryEarlierRecordWasDone(t *testing.T) {
 	})
 }
 
-// TestWindowsCountEachRecordOnce: while the mapping keeps its checkpoint, the state that it hands on counts
-// each record once, through failures, partial failures and shards that roll.
+// TestWindowsCountEachRecordOnce shows what holds while the mapping keeps its checkpoint. The state
+// that it hands on counts each record once, through failures, partial failures and shards that
+// roll.
 func TestWindowsCountEachRecordOnce(t *testing.T) {
 	seeds(t, 25, func(t *testing.T, seed uint64) {
 		w := newStreamWorld(t, seed, func(c *esm.StreamConfig) { c.Window = 60 * time.Second })

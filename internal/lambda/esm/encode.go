@@ -15,7 +15,7 @@ const maxEvent = 6 << 20
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string. Only what must be escaped is.
+// appendString appends s as a JSON string. It escapes only what must be escaped.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -42,8 +42,8 @@ func appendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// validText is s with every invalid byte replaced: the services never hand out such text, but a client of a
-// test might.
+// validText returns s with every invalid byte replaced. The services never return such text, but
+// the client of a test might.
 func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -51,7 +51,7 @@ func validText(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// appendMember appends a comma where one is due, and the name.
+// appendMember appends a comma if one is needed, and the name.
 func appendMember(dst []byte, name string) []byte {
 	if last := dst[len(dst)-1]; last != '{' && last != '[' {
 		dst = append(dst, ',')
@@ -117,7 +117,8 @@ func appendValue(dst []byte, v types.AttributeValue) []byte {
 	case *types.AttributeValueMemberM:
 		dst = appendImage(appendMember(dst, "M"), v.Value)
 	}
-	// A type that this SDK does not know gives {}: the record goes on, and the function sees the oddity.
+	// A type that this SDK does not know becomes {}. The record goes on, and the function sees the
+	// oddity.
 	return append(dst, '}')
 }
 
@@ -128,7 +129,7 @@ func appendBool(dst []byte, b bool) []byte {
 	return append(dst, "false"...)
 }
 
-// region is the region in an ARN, or the empty string.
+// region returns the region in an ARN, or an empty text.
 func region(arn string) string {
 	parts := strings.SplitN(arn, ":", 5)
 	if len(parts) < 5 {
@@ -137,7 +138,7 @@ func region(arn string) string {
 	return parts[3]
 }
 
-// appendRecords appends the event of the encoded records, without the closing brace.
+// appendRecords appends the event with the encoded records, without the closing brace.
 func appendRecords(dst []byte, records [][]byte) []byte {
 	size := len(`{"Records":[]}`)
 	for _, r := range records {
@@ -147,8 +148,8 @@ func appendRecords(dst []byte, records [][]byte) []byte {
 	return appendList(append(dst, `{"Records":`...), records, func(dst, r []byte) []byte { return append(dst, r...) })
 }
 
-// fit is how many of the encoded records one event holds beside overhead bytes: at least 1, so that a record
-// that is too large on its own still comes to the function and fails there.
+// fit returns how many of the encoded records one event holds besides overhead bytes. It is at
+// least 1. So a record that is too large on its own still reaches the function and fails there.
 func fit(records [][]byte, overhead int) int {
 	size := len(`{"Records":[]}`) + overhead
 	for i, r := range records {

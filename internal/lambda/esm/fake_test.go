@@ -17,12 +17,12 @@ import (
 
 const streamARN = "arn:aws:dynamodb:us-east-1:123456789012:table/T/stream/2099-01-01T00:00:00.000"
 
-// fakeStream is a stream in memory whose shards a test fills, closes and trims by hand. An iterator is
-// "shard/position".
+// fakeStream is a stream in memory. A test fills, closes and trims its shards by hand. An iterator
+// is "shard/position".
 type fakeStream struct {
 	order   []string
 	shards  map[string]*fakeShard
-	page    int // records per GetRecords; 0: no limit but the request's
+	page    int // records for each GetRecords; 0 means that only the request limits them
 	expired bool
 	calls   map[string]int
 }
@@ -30,7 +30,7 @@ type fakeStream struct {
 type fakeShard struct {
 	parent  string
 	records []types.Record
-	trimmed int // so many of the oldest are gone
+	trimmed int // how many of the oldest records are gone
 	closed  bool
 }
 
@@ -45,7 +45,8 @@ func (f *fakeStream) shard(id, parent string) *fakeShard {
 	return sh
 }
 
-// put appends records with the sequence numbers of 21 digits that from to to stand for, created at that second.
+// put appends the records from to to. Each number stands for a sequence number of 21 digits, and
+// the record was created at that second.
 func (sh *fakeShard) put(from, to int) {
 	for i := from; i <= to; i++ {
 		sh.putAt(i, time.Unix(int64(i), 0))
@@ -64,7 +65,7 @@ func number(i int) string { return fmt.Sprintf("%021d", i) }
 
 func (f *fakeStream) DescribeStream(_ context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
 	f.calls["DescribeStream"]++
-	// Two shards a page, so that paging is always exercised.
+	// There are two shards on a page, so that paging is always exercised.
 	from := 0
 	for i, id := range f.order {
 		if id == aws.ToString(in.ExclusiveStartShardId) {
@@ -133,15 +134,15 @@ func (f *fakeStream) GetRecords(_ context.Context, in *dynamodbstreams.GetRecord
 	return out, nil
 }
 
-// recorder is a function that writes down what it was called with and answers by a script; past its end, with
-// success.
+// recorder is a function that writes down its calls and answers as a script says. After the end of
+// the script, it answers with success.
 type recorder struct {
 	t      *testing.T
 	calls  []call
 	script []string // an answer; "!" is an error
 }
 
-// call is one event, read by aws-lambda-go's own types.
+// call is one event. The types of aws-lambda-go read it.
 type call struct {
 	events.TimeWindowProperties
 	ShardID        string
@@ -175,7 +176,8 @@ func (r *recorder) handle(_ context.Context, payload []byte) ([]byte, error) {
 	return []byte(answer), nil
 }
 
-// took writes the calls as "1-3 4 failed..." for comparison: first and last record of each.
+// took writes the calls as "1-3 4 failed..." for comparison. It shows the first and last record of
+// each.
 func (r *recorder) took() string {
 	var list []string
 	for _, c := range r.calls {

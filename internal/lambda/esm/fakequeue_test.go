@@ -13,7 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// fakeQueue is a queue in memory: visibility by the test's clock, a FIFO group that is in flight gives nothing.
+// fakeQueue is a queue in memory. Visibility follows the test's clock. A FIFO group that is in
+// flight gives nothing.
 type fakeQueue struct {
 	mu       sync.Mutex
 	now      func() time.Time
@@ -21,7 +22,7 @@ type fakeQueue struct {
 	messages []*fakeMessage
 	calls    map[string]int
 	undelete string // the id of a message whose deletion fails
-	err      error  // of the next receive
+	err      error  // the error of the next receive
 }
 
 type fakeMessage struct {
@@ -38,7 +39,7 @@ func (q *fakeQueue) send(bodies ...string) {
 	}
 }
 
-// short is how large bodies are named.
+// short returns the name of a large body.
 func short(body string) string { return body[:min(len(body), 6)] }
 
 func (q *fakeQueue) left() int {

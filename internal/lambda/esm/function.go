@@ -7,46 +7,49 @@ import (
 	"time"
 )
 
-// Handler is a Lambda function as Lambda sees it: bytes in, bytes or an error out. A panic is not caught.
+// Handler is a Lambda function as Lambda sees it. It takes bytes, and returns bytes or an error. A
+// panic is not caught.
 type Handler func(ctx context.Context, payload []byte) ([]byte, error)
 
-// DefaultTimeout is the timeout of a function for which none is given: Lambda's own default.
+// DefaultTimeout is the timeout of a function that sets none. It is Lambda's own default.
 const DefaultTimeout = 3 * time.Second
 
-// Function is a handler and how it is run.
+// Function is a handler, and how it is run.
 type Function struct {
 	Handler Handler
-	// Timeout is how long one invocation may take; 0 means DefaultTimeout; at most 15 minutes. An answer that
-	// comes at the deadline or later is lost, as when Lambda stops the function.
+	// Timeout is how long one invocation may take. 0 means DefaultTimeout. The maximum is 15
+	// minutes. An answer that comes at the deadline or later is lost, as when Lambda stops the
+	// function.
 	Timeout time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Deadline makes the context of one invocation. nil means context.WithDeadline if Now is nil too, else
-	// Untimed: a real timer knows nothing of another clock.
+	// Deadline makes the context of one invocation. nil means context.WithDeadline if Now is nil
+	// too, and [Untimed] otherwise, because a real timer does not follow another clock.
 	Deadline func(context.Context, time.Time) (context.Context, context.CancelFunc)
-	// Faults makes trouble; the zero value makes none.
+	// Faults makes trouble. The zero value makes none.
 	Faults Faults
 }
 
-// Faults are the troubles that at-least-once delivery allows. Each func is asked once an invocation; nil
-// means never. With Concurrency above 1 they are called from several goroutines.
+// Faults are the kinds of trouble that at-least-once delivery allows. Each func is called once for
+// each invocation. nil means that the fault never happens. With Concurrency above 1, several
+// goroutines call them.
 type Faults struct {
-	// Duplicate: the function is called a second time with the same payload, and that answer counts.
+	// Duplicate calls the function a second time with the same payload. The second answer counts.
 	Duplicate func(Invocation) bool
-	// DropAnswer: the function runs, but its answer is lost; the mapping sees a failure of the batch.
+	// DropAnswer runs the function but loses its answer. The mapping sees a failure of the batch.
 	DropAnswer func(Invocation) bool
-	// Forget: the batch succeeded in whole or part, but what records it (deleting the messages, moving the
-	// checkpoint) is lost; all of it is delivered again.
+	// Forget lets the batch succeed, in whole or in part, but loses what records that: deleting the
+	// messages or moving the checkpoint. Everything is delivered again.
 	Forget func(Invocation) bool
 }
 
 // Invocation is one call of the function.
 type Invocation struct {
 	Source  string   // ARN of the queue or stream
-	ShardID string   // streams only
+	ShardID string   // of a stream only
 	IDs     []string // message ids, or sequence numbers, in the order of the payload
 	Attempt int      // 1, 2, ... at the same checkpoint; always 1 for a queue
-	Final   bool     // streams only: the last invocation of a window
+	Final   bool     // of a stream only: the last invocation of a window
 	Payload []byte
 }
 
@@ -89,7 +92,7 @@ func (f *Function) context(ctx context.Context, deadline time.Time) (context.Con
 	return Untimed(ctx, deadline)
 }
 
-// invoke calls the function and lets the faults at it.
+// invoke calls the function with the faults around it.
 func (f *Function) invoke(ctx context.Context, inv Invocation) ([]byte, error) {
 	answer, err := f.call(ctx, inv)
 	if happens(f.Faults.Duplicate, inv) {
@@ -116,8 +119,8 @@ func happens(fault func(Invocation) bool, inv Invocation) bool {
 	return fault != nil && fault(inv)
 }
 
-// Untimed gives a context that states a deadline but has no timer: it ends only with its parent or when it is
-// cancelled. It is for clocks that are not the machine's.
+// Untimed returns a context that states a deadline but has no timer. It ends only with its parent
+// or when it is cancelled. It is for clocks other than the machine's.
 func Untimed(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	return untimed{ctx, deadline}, cancel

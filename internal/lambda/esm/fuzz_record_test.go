@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// FuzzRecord writes records of a queue and of a stream around any text and bytes. Lambda's own types read back
-// what was put in, and the store's reader the same item.
+// FuzzRecord writes records of a queue and of a stream around any text and bytes. Lambda's own
+// types must read back what was put in, and the store's reader must read the same item.
 func FuzzRecord(f *testing.F) {
 	corpus.Add(f)
 	f.Add("{}", "a", "text", []byte{0, 255}, int64(1480642020))

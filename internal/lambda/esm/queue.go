@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// QueueClient is what a queue mapping asks of SQS; *sqs.Client has it.
+// QueueClient is what a queue mapping needs of SQS. *sqs.Client implements it.
 type QueueClient interface {
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
 	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
@@ -25,30 +25,34 @@ type QueueConfig struct {
 	Client   QueueClient
 	URL      string // of the queue
 	Function Function
-	// BatchSize is how many messages one invocation gets at most; 0 means 10; at most 10,000, or 10 for a FIFO
-	// queue.
+	// BatchSize is how many messages one invocation gets at most. 0 means 10. The maximum is
+	// 10,000, or 10 for a FIFO queue.
 	BatchSize int
-	// Concurrency is how many invocations run at once; 0 means 1, which starts no goroutine; at most 1,000.
+	// Concurrency is how many invocations run at once. 0 means 1, which starts no goroutine. The
+	// maximum is 1,000.
 	Concurrency int
-	// Wait is how long a receive waits for messages: whole seconds, at most 20 s. 0: it returns at once.
+	// Wait is how long a receive waits for messages, in whole seconds and at most 20 s. With 0 it
+	// returns at once.
 	Wait time.Duration
-	// ReportBatchItemFailures makes the mapping read the answer. Without it, an invocation that returns no error
-	// succeeds whole, and failed messages are deleted: Lambda's default.
+	// ReportBatchItemFailures makes the mapping read the answer. Without it, an invocation that
+	// returns no error succeeds as a whole, and failed messages are deleted. That is Lambda's
+	// default.
 	ReportBatchItemFailures bool
-	// OnFailure, if set, is told of every batch that failed as a whole.
+	// OnFailure, if set, is called for every batch that failed as a whole.
 	OnFailure func(Invocation, error)
 }
 
-// Queue is an event source mapping from a queue. Its methods are not safe for concurrent use.
+// Queue is an event source mapping from a queue. [NewQueue] makes one. Its methods are not safe for
+// concurrent use.
 type Queue struct {
 	cfg        QueueConfig
 	arn        string
 	visibility time.Duration
 	fifo       bool
-	held       []received // received, but over the 6 MB of the last event
+	held       []received // received, but too large for the last event's 6 MB
 }
 
-// received is a message with its JSON and the time it becomes visible to others again.
+// received is a message with its JSON, and the time when others can see it again.
 type received struct {
 	message types.Message
 	json    []byte
@@ -105,24 +109,25 @@ func (q *Queue) check() error {
 	return cfg.Function.check()
 }
 
-// ARN is the queue's.
+// ARN returns the ARN of the queue.
 func (q *Queue) ARN() string { return q.arn }
 
 // Polled is what one round of a queue mapping did.
 type Polled struct {
-	Received    int // messages taken from the queue in this round
+	Received    int // messages received from the queue in this round
 	Invocations int
 	Deleted     int // messages done with
-	Left        int // messages left to become visible again: reported as failed, or of a batch that failed
-	FailedWhole int // invocations of which nothing was deleted because the batch failed as a whole
-	Held        int // messages received that did not fit and go into the next round
+	Left        int // messages left to become visible again: reported as failed, or in a batch that failed
+	FailedWhole int // invocations that deleted nothing because the batch failed as a whole
+	Held        int // received messages that did not fit and go into the next round
 }
 
 // Idle reports whether there was nothing to do. Messages may still be in flight.
 func (p Polled) Idle() bool { return p.Invocations == 0 && p.Received == 0 && p.Held == 0 }
 
-// Poll does one round: it gathers up to Concurrency batches, invokes the function on each, and deletes what
-// succeeded. An error is the queue's, never the function's; what the round did before it stands.
+// Poll does one round. It gathers up to Concurrency batches, calls the function with each, and
+// deletes what succeeded. An error comes from the queue, never from the function. What the round
+// did before the error stands.
 func (q *Queue) Poll(ctx context.Context) (Polled, error) {
 	var p Polled
 	var batches [][]received
@@ -134,7 +139,7 @@ func (q *Queue) Poll(ctx context.Context) (Polled, error) {
 			break
 		}
 		batches = append(batches, batch)
-		// What is held may be of a group in this batch: it must wait until the batch is through.
+		// A held message may be of a group in this batch, so it must wait until the batch is done.
 		if len(q.held) > 0 {
 			break
 		}
@@ -156,7 +161,8 @@ func (q *Queue) Poll(ctx context.Context) (Polled, error) {
 	return p, errors.Join(errs...)
 }
 
-// gather receives until the batch is full, the event is, or the queue has nothing to give.
+// gather receives messages until the batch is full, the event is full, or the queue has nothing to
+// give.
 func (q *Queue) gather(ctx context.Context, p *Polled) ([]received, error) {
 	batch := q.stillOurs()
 	q.held = nil
@@ -182,7 +188,8 @@ func (q *Queue) gather(ctx context.Context, p *Polled) ([]received, error) {
 	return batch, err
 }
 
-// stillOurs are the held messages whose visibility has not run out; the others are the queue's again.
+// stillOurs returns the held messages whose visibility timeout is still running. The others belong
+// to the queue again.
 func (q *Queue) stillOurs() []received {
 	now := q.cfg.Function.now()
 	var ours []received
@@ -221,7 +228,7 @@ func (q *Queue) receive(ctx context.Context, n int) ([]received, error) {
 	return list, nil
 }
 
-// result is what became of one batch.
+// result is the outcome of one batch.
 type result struct {
 	deleted      int
 	whole        bool
@@ -229,8 +236,8 @@ type result struct {
 	err          error
 }
 
-// run invokes the function on one batch and deletes what succeeded. If we stop before the deletion, everything
-// becomes visible again.
+// run calls the function with one batch and deletes what succeeded. If the process stops before the
+// deletion, everything becomes visible again.
 func (q *Queue) run(ctx context.Context, batch []received) result {
 	inv := Invocation{Source: q.arn, Attempt: 1, Payload: append(appendRecords(nil, encoded(batch)), '}')}
 	for _, r := range batch {
@@ -258,7 +265,8 @@ func (q *Queue) run(ctx context.Context, batch []received) result {
 	return r
 }
 
-// delete deletes ten at a time and returns how many are gone. One that could not be deleted comes back.
+// delete deletes ten messages at a time, and returns how many are gone. A message that could not be
+// deleted comes back.
 func (q *Queue) delete(ctx context.Context, done []received) (int, error) {
 	deleted := 0
 	var errs []error
@@ -279,8 +287,8 @@ func (q *Queue) delete(ctx context.Context, done []received) (int, error) {
 	return deleted, errors.Join(errs...)
 }
 
-// release lets go of held messages behind a failed one of their FIFO group: passing them on would break the
-// group's order. The queue gives them again after the failed one.
+// release gives up held messages that come after a failed one of their FIFO group. Passing them on
+// would break the order of the group. The queue gives them again after the failed one.
 func (q *Queue) release(groups map[string]bool) {
 	if !q.fifo || len(groups) == 0 {
 		return

@@ -94,7 +94,7 @@ func bodies(n int) []string {
 	return list
 }
 
-// failingOnly answers that every message with one of these bodies failed.
+// failingOnly returns a script that reports every message with one of these bodies as failed.
 func failingOnly(failed ...string) func([]string) (string, error) {
 	return func(bodies []string) (string, error) {
 		var list []events.SQSBatchItemFailure
@@ -214,7 +214,7 @@ func TestFIFOGroupsStayInOrder(t *testing.T) {
 		}
 		return `{}`, nil
 	}
-	// a:3 and b:4 do not fit. Group a failed, so a:3 must wait for a:1; b:4 may go on.
+	// a:3 and b:4 do not fit. Group a failed, so a:3 must wait for a:1. b:4 may go on.
 	if p := rig.poll(); p.Held != 1 || p.Left != 2 {
 		t.Errorf("did %+v", p)
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// appendMessage appends one record of an SQS event (Lambda developer guide, "Using Lambda with Amazon SQS").
+// appendMessage appends one record of an SQS event (Lambda developer guide, "Using Lambda with
+// Amazon SQS").
 func appendMessage(dst []byte, m types.Message, arn string) []byte {
 	dst = append(dst, '{')
 	dst = appendText(dst, "messageId", aws.ToString(m.MessageId))
@@ -34,8 +35,8 @@ func appendMessage(dst []byte, m types.Message, arn string) []byte {
 	return append(dst, '}')
 }
 
-// appendMessageAttribute appends the value that is there and the two lists, which are always there and which
-// the service does not fill.
+// appendMessageAttribute appends the value that is there, and the two lists. The lists are always
+// there, and the service does not fill them.
 func appendMessageAttribute(dst []byte, a types.MessageAttributeValue) []byte {
 	dst = append(dst, '{')
 	if a.StringValue != nil {

@@ -76,8 +76,8 @@ func TestQueueRecordOfEveryKindOfAttribute(t *testing.T) {
 	}
 }
 
-// streamSample is a record in the shape of the Lambda developer guide's example, with the time of creation
-// and the identity that a removal by TTL carries.
+// streamSample is a record in the shape of the Lambda developer guide's example, with the time of
+// creation and the identity that a removal by TTL carries.
 const streamSample = `{
   "eventID": "f07f8ca4b0b26cb9c4e5e77e69f274ee",
   "eventName": "REMOVE",
@@ -125,7 +125,7 @@ func TestImageOfEveryType(t *testing.T) {
 		"n":{"N":"123.45"},"ns":{"NS":["1","2"]},"s":{"S":"{\"a\":1}"},"ss":{"SS":["a","\""]},"unknown":{}}`)
 }
 
-// golden compares to the byte, but for the white space outside strings in want.
+// golden compares byte by byte, but ignores white space outside strings in want.
 func golden(t *testing.T, got []byte, want string) {
 	t.Helper()
 	var compact bytes.Buffer

@@ -23,18 +23,19 @@ func (s *Stream) prepare(ctx context.Context, sh *shard, p *Streamed) (due bool,
 	return len(sh.ahead) > 0 || s.windowOver(sh), nil
 }
 
-// Round is one shard's part of a round: one invocation.
+// Round is one shard's part of a round. It makes one invocation.
 type Round struct {
 	stream *Stream
 	shard  *shard
 }
 
-// Attempt counts the invocations at the shard's checkpoint, this one included: above 1, the last one failed, and
-// Lambda would wait a little.
+// Attempt returns how many invocations there were at the shard's checkpoint, including this one. If
+// it is above 1, the last one failed, and Lambda would wait a little.
 func (r *Round) Attempt() int { return r.shard.attempts + 1 }
 
-// Do invokes the function and moves the shard's checkpoint as it answers. It must be called once. If the mapping
-// went back to another checkpoint since Due, then what the answer moves is no longer looked at.
+// Do calls the function and moves the shard's checkpoint according to the answer. It must be called
+// once. If the mapping went back to another checkpoint after Due, then the answer moves a
+// checkpoint that is no longer used.
 func (r *Round) Do(ctx context.Context) Streamed {
 	var p Streamed
 	defer func() { r.shard.busy = false }()
@@ -43,7 +44,8 @@ func (r *Round) Do(ctx context.Context) Streamed {
 		return p
 	}
 	r.stream.batch(ctx, r.shard, &p)
-	// A window that is still open at the end of the shard gets its final invocation in the next round.
+	// A window that is still open at the end of the shard gets its final invocation in the next
+	// round.
 	r.shard.finish(&p)
 	return p
 }
@@ -79,7 +81,8 @@ func (s *Stream) discard(sh *shard, n int, reason string, p *Streamed) {
 	sh.advance(n)
 }
 
-// batch invokes the function on the next records of the shard and moves the checkpoint as the answer says.
+// batch calls the function with the next records of the shard, and moves the checkpoint as the
+// answer says.
 func (s *Stream) batch(ctx context.Context, sh *shard, p *Streamed) {
 	if s.cfg.Window > 0 && sh.at.Window == nil {
 		sh.at.Window = &Window{Start: s.windowOf(sh.ahead[0]), State: json.RawMessage("{}")}
@@ -114,8 +117,8 @@ func (s *Stream) batch(ctx context.Context, sh *shard, p *Streamed) {
 	}
 }
 
-// ask calls the function and reads how many of the records, from the first on, are done with. An error is a
-// failure of them all.
+// ask calls the function, and reads how many of the records are done, counted from the first. An
+// error means that all of them failed.
 func (s *Stream) ask(ctx context.Context, inv Invocation) (done int, state json.RawMessage, err error) {
 	answer, err := s.cfg.Function.invoke(ctx, inv)
 	if err != nil {
@@ -133,15 +136,16 @@ func (s *Stream) ask(ctx context.Context, inv Invocation) (done int, state json.
 	if err != nil {
 		return 0, nil, err
 	}
-	// The lowest failed sequence number is the checkpoint; what the function did after it is done again.
+	// The lowest failed sequence number is the checkpoint. What the function did after it is done
+	// again.
 	for done < len(inv.IDs) && !failed[done] {
 		done++
 	}
 	return done, state, nil
 }
 
-// failed books a failed attempt at the first n records read ahead. Whether progress within a batch starts the
-// count of attempts anew is undocumented; here it does.
+// failed records a failed attempt at the first n records read ahead. It is undocumented whether
+// progress within a batch starts the count of attempts again. Here it does.
 func (s *Stream) failed(sh *shard, n int, p *Streamed) {
 	sh.attempts++
 	if s.cfg.MaxRetries > 0 && sh.attempts > s.cfg.MaxRetries {
@@ -151,7 +155,8 @@ func (s *Stream) failed(sh *shard, n int, p *Streamed) {
 	sh.rewind()
 }
 
-// size is how many records the next batch has: within one window, one piece of a bisected batch, one event.
+// size returns how many records the next batch has. They must be within one window, one piece of a
+// bisected batch, and one event.
 func (s *Stream) size(sh *shard) int {
 	n := min(len(sh.ahead), s.cfg.BatchSize)
 	if len(sh.pieces) > 0 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// each calls do for 0 to n-1, at most concurrency at a time; with 1, in order and on this goroutine. It
-// returns when all have.
+// each calls do for 0 to n-1, at most concurrency at a time. With 1, the calls run in order on this
+// goroutine. It returns when all calls have.
 func each(n, concurrency int, do func(i int)) {
 	if concurrency <= 1 || n <= 1 {
 		for i := range n {
@@ -31,13 +31,13 @@ func each(n, concurrency int, do func(i int)) {
 type Loop struct {
 	// Interval is the pause after a round that had nothing to do or met an error. 0 means 1 s.
 	Interval time.Duration
-	// Sleep pauses; nil means a timer. It returns early with an error when the context ends.
+	// Sleep pauses. It returns early with an error when the context ends. nil means a timer.
 	Sleep func(context.Context, time.Duration) error
-	// OnError is told of an error of the source. nil: Run returns it.
+	// OnError is called with an error of the source. If it is nil, Run returns the error.
 	OnError func(error)
 }
 
-// Run polls until ctx ends, and returns its error then.
+// Run polls until ctx ends, and then returns the error of ctx.
 func (q *Queue) Run(ctx context.Context, l Loop) error {
 	return l.run(ctx, func() (bool, error) {
 		p, err := q.Poll(ctx)
@@ -45,11 +45,11 @@ func (q *Queue) Run(ctx context.Context, l Loop) error {
 	})
 }
 
-// Run polls until ctx ends, and returns its error then.
+// Run polls until ctx ends, and then returns the error of ctx.
 func (s *Stream) Run(ctx context.Context, l Loop) error {
 	return l.run(ctx, func() (bool, error) {
 		p, err := s.Poll(ctx)
-		// A batch that failed is tried again after a pause, as Lambda backs off.
+		// A failed batch is tried again after a pause, as Lambda backs off.
 		return p.Idle() || p.Failed > 0, err
 	})
 }

@@ -88,7 +88,7 @@ func TestRunPausesWhenIdleAndStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// The SDK's clients are sources too.
+// The SDK's clients can be sources too.
 var (
 	_ QueueClient  = (*sqs.Client)(nil)
 	_ StreamClient = (*dynamodbstreams.Client)(nil)

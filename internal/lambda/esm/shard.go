@@ -10,16 +10,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// shard is one shard as the mapping sees it: where it stands, and what it has read ahead.
+// shard is one shard as the mapping sees it. It holds where the mapping stands and what it has read
+// ahead.
 type shard struct {
 	id, parent string
 	at         ShardCheckpoint
 	busy       bool // a Round of it is not done yet
 	ended      bool // it has finished since the list of shards was read
 
-	ahead    []change // read, and after the checkpoint
-	iterator *string  // nil: none yet, or none that is still good
-	closed   bool     // the stream has no record after those in ahead, and never will
+	ahead    []change // read, but after the checkpoint
+	iterator *string  // nil if there is none yet, or none that is still valid
+	closed   bool     // the stream has no record after those in ahead, and never will have one
 
 	attempts int   // failed invocations at this checkpoint
 	pieces   []int // sizes that bisecting gave to the next batches
@@ -33,8 +34,8 @@ type change struct {
 
 func (c change) sequence() string { return aws.ToString(c.record.Dynamodb.SequenceNumber) }
 
-// rewind forgets what was read ahead: the next round reads again from the checkpoint, as a poller does that
-// knows nothing but it.
+// rewind forgets what was read ahead. The next round reads again from the checkpoint, like a poller
+// that knows nothing else.
 func (sh *shard) rewind() {
 	sh.ahead, sh.iterator, sh.closed = nil, nil, false
 }
@@ -50,7 +51,7 @@ func (sh *shard) advance(n int) {
 	sh.took(n)
 }
 
-// took takes n records off the pieces.
+// took removes n records from the pieces.
 func (sh *shard) took(n int) {
 	for n > 0 && len(sh.pieces) > 0 {
 		if sh.pieces[0] > n {
@@ -68,10 +69,11 @@ func (sh *shard) split(n int) {
 	sh.pieces = append([]int{n / 2, n - n/2}, sh.pieces...)
 }
 
-// changeSize is what the JSON of a small item's change takes, so that it is written into one piece of memory.
+// changeSize is the length of the JSON of a small item's change, so that it is written into one
+// piece of memory.
 const changeSize = 2048
 
-// fill reads ahead until a batch is full, or the shard has nothing more to give now.
+// fill reads ahead until a batch is full or the shard has nothing more to give now.
 func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 	for len(sh.ahead) < s.cfg.BatchSize && !sh.closed {
 		if sh.iterator == nil {
@@ -83,7 +85,8 @@ func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 		}
 		out, err := s.cfg.Client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: sh.iterator, Limit: aws.Int32(1000)})
 		if err != nil {
-			// An iterator lives 15 minutes and must not point at trimmed records: the next round takes a new one.
+			// An iterator lives 15 minutes and must not point at trimmed records. The next round
+			// takes a new one.
 			sh.iterator = nil
 			var expired *types.ExpiredIteratorException
 			var gone *types.TrimmedDataAccessException
@@ -106,8 +109,8 @@ func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 	return trimmed, nil
 }
 
-// iterate takes an iterator after what has been read. If the stream no longer has that record, then records
-// may be lost, and it goes on with the oldest there is.
+// iterate takes an iterator after what has been read. If the stream no longer has that record, then
+// records may be lost. In that case it goes on with the oldest record there is.
 func (s *Stream) iterate(ctx context.Context, sh *shard) (trimmed int, err error) {
 	after := sh.at.After
 	if n := len(sh.ahead); n > 0 {

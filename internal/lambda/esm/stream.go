@@ -13,58 +13,63 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// StreamClient is what a stream mapping asks of DynamoDB Streams; *dynamodbstreams.Client has it.
+// StreamClient is what a stream mapping needs of DynamoDB Streams. *dynamodbstreams.Client
+// implements it.
 type StreamClient interface {
 	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
 	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// StreamConfig describes a mapping from a table's stream to a function. It starts at TRIM_HORIZON and works
-// with ParallelizationFactor 1: one batch a shard at a time.
+// StreamConfig describes a mapping from a table's stream to a function. The mapping starts at
+// TRIM_HORIZON. Its ParallelizationFactor is 1, which means one batch for each shard at a time.
 type StreamConfig struct {
 	Client   StreamClient
 	ARN      string // of the stream
 	Function Function
-	// BatchSize is how many records one invocation gets at most; 0 means 100; at most 10,000.
+	// BatchSize is how many records one invocation gets at most. 0 means 100. The maximum is
+	// 10,000.
 	BatchSize int
-	// Concurrency is how many shards' invocations Poll runs at once; 0 means 1, which starts no goroutine.
+	// Concurrency is how many shards' invocations Poll runs at once. 0 means 1, which starts no
+	// goroutine.
 	Concurrency int
-	// Window is the length of the tumbling window: whole seconds, at most 15 minutes. 0: none. Only with a
-	// window does an event name its shard.
+	// Window is the length of the tumbling window, in whole seconds and at most 15 minutes. 0 means
+	// no window. An event names its shard only with a window.
 	Window time.Duration
-	// ReportBatchItemFailures makes the mapping read which records failed. Without it, an invocation that
-	// returns no error succeeds whole.
+	// ReportBatchItemFailures makes the mapping read which records failed. Without it, an
+	// invocation that returns no error succeeds as a whole.
 	ReportBatchItemFailures bool
 	// Bisect splits a batch in two when it failed as a whole. Splitting does not count as a retry.
 	Bisect bool
-	// MaxRetries discards records after so many retries; 0 means never: Lambda's -1.
+	// MaxRetries discards records after this many retries. 0 means never, which is Lambda's -1.
 	MaxRetries int
-	// MaxAge discards records older than this; 0 means never: Lambda's -1.
+	// MaxAge discards records older than this. 0 means never, which is Lambda's -1.
 	MaxAge time.Duration
-	// OnFailure, if set, is told of every batch that failed, whole (the error) or in part (nil).
+	// OnFailure, if set, is called for every batch that failed, as a whole (with the error) or in
+	// part (with nil).
 	OnFailure func(Invocation, error)
-	// OnDiscard, if set, is told of records that were given up.
+	// OnDiscard, if set, is called for records that were given up.
 	OnDiscard func(Discard)
 }
 
-// Discard tells of records given up, as an on-failure destination is told.
+// Discard describes records that were given up, as an on-failure destination is told.
 type Discard struct {
 	ShardID string
 	IDs     []string // sequence numbers
 	Reason  string   // "RetryAttemptsExhausted" or "RecordAgeExceeded"
 }
 
-// Stream is an event source mapping from a stream. Its methods are not safe for concurrent use.
+// Stream is an event source mapping from a stream. [NewStream] makes one. Its methods are not safe
+// for concurrent use.
 type Stream struct {
 	cfg         StreamConfig
 	shards      map[string]*shard
 	order       []string // their ids, in byte order
-	described   bool     // since the last shard finished
+	described   bool     // whether the list of shards is current since the last shard finished
 	describedAt time.Time
 }
 
-// NewStream checks cfg. It asks nothing of the stream yet.
+// NewStream checks cfg. It does not ask the stream anything yet.
 func NewStream(cfg StreamConfig) (*Stream, error) {
 	if cfg.BatchSize == 0 {
 		cfg.BatchSize = 100
@@ -96,11 +101,11 @@ type Streamed struct {
 	Invocations int // calls for records
 	Finals      int // calls for the end of a window
 	Records     int // records passed to the function
-	Done        int // records that the checkpoint moved over
+	Done        int // records that the checkpoint moved past
 	Failed      int // invocations that failed in whole or in part
 	Discarded   int // records given up
 	Finished    int // shards that came to their end
-	Trimmed     int // shards where records may be lost: trimmed before they were done with
+	Trimmed     int // shards where records may be lost, because they were trimmed before they were done
 }
 
 // Idle reports whether there was nothing to do.
@@ -119,8 +124,9 @@ func (p *Streamed) add(q Streamed) {
 	p.Trimmed += q.Trimmed
 }
 
-// Poll does one round: at most one invocation for each shard that may be read, in the order of their ids. An
-// error is the stream's, never the function's; what the round did beside it stands.
+// Poll does one round. It makes at most one invocation for each shard that may be read, in the
+// order of their ids. An error comes from the stream, never from the function. What the round did
+// besides stands.
 func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
 	rounds, p, err := s.Due(ctx)
 	done := make([]Streamed, len(rounds))
@@ -131,10 +137,11 @@ func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
 	return p, err
 }
 
-// Due reads ahead in every shard that may be read and has no round under way, and returns a Round for each with
-// something to tell the function, in the order of their ids. It is for callers that let shards go on without
-// waiting for each other, as Lambda does; each Round must be done. Rounds may be done side by side, but not while Due,
-// Checkpoint or Restore runs in another goroutine. An error is the stream's.
+// Due reads ahead in every shard that may be read and has no round under way. It returns a [Round]
+// for each shard that has something to tell the function, in the order of their ids. It is for
+// callers that let shards go on without waiting for each other, as Lambda does. Each Round must be
+// done. Rounds may be done at the same time, but not while Due, Checkpoint or Restore runs in
+// another goroutine. An error comes from the stream.
 func (s *Stream) Due(ctx context.Context) ([]*Round, Streamed, error) {
 	var p Streamed
 	for _, sh := range s.shards {
@@ -165,10 +172,11 @@ func (s *Stream) Due(ctx context.Context) ([]*Round, Streamed, error) {
 	return rounds, p, err
 }
 
-// rediscover is how often the list of shards is read although no shard has ended.
+// rediscover is how often the list of shards is read even if no shard has ended.
 const rediscover = time.Minute
 
-// discover reads the list of shards where it may have changed: shards appear as children of closed ones.
+// discover reads the list of shards if it may have changed. Shards appear as children of closed
+// ones.
 func (s *Stream) discover(ctx context.Context, p *Streamed) error {
 	now := s.cfg.Function.now()
 	if s.described && len(s.ready()) > 0 && now.Sub(s.describedAt) < rediscover {
@@ -186,7 +194,7 @@ func (s *Stream) discover(ctx context.Context, p *Streamed) error {
 		}
 		sh.parent = aws.ToString(listing.ParentShardId)
 	}
-	// A shard that is gone from the list is past its 24 hours: nothing more can come from it.
+	// A shard that is gone from the list is past its 24 hours, so nothing more can come from it.
 	for id, sh := range s.shards {
 		if _, ok := listed[id]; ok {
 			continue
@@ -218,8 +226,8 @@ func (s *Stream) describe(ctx context.Context) (map[string]types.Shard, error) {
 	}
 }
 
-// ready are the shards to work on, by id: not finished, and their parent finished or no longer known. Parents
-// before children keeps the changes of one item in order.
+// ready returns the shards to work on, by id. They are not finished, and their parent is finished
+// or no longer known. Parents before children keeps the changes of one item in order.
 func (s *Stream) ready() []*shard {
 	var list []*shard
 	for _, id := range s.order {

@@ -33,7 +33,7 @@ func newStreamRig(t *testing.T, change func(*StreamConfig)) *streamRig {
 	return rig
 }
 
-// poll does n rounds and adds up what they did.
+// poll does n rounds, and adds up what they did.
 func (rig *streamRig) poll(n int) Streamed {
 	rig.t.Helper()
 	var sum Streamed
@@ -80,7 +80,8 @@ func TestEventWithoutWindowNamesNoShard(t *testing.T) {
 		"StreamViewType":"NEW_AND_OLD_IMAGES"},"eventSourceARN":"`+streamARN+`"}]}`)
 }
 
-// TestPartialFailure: the lowest failed record is the checkpoint; everything after it comes again.
+// TestPartialFailure shows that the lowest failed record is the checkpoint. Everything after it
+// comes again.
 func TestPartialFailure(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize = 5 })
 	rig.source.shard("a", "").put(1, 6)
@@ -225,7 +226,8 @@ func TestStreamConfigIsChecked(t *testing.T) {
 	}
 }
 
-// TestShardsGoOnAlone: a shard whose round takes long holds up no other, and is not asked twice at once.
+// TestShardsGoOnAlone shows that a shard whose round takes long does not hold up another, and is
+// not asked twice at once.
 func TestShardsGoOnAlone(t *testing.T) {
 	rig := newStreamRig(t, nil)
 	ctx := context.Background()
@@ -259,8 +261,8 @@ func TestShardsGoOnAlone(t *testing.T) {
 	due("a")
 }
 
-// TestRoundOutlivesItsCheckpoint: a poller failed over while a round was under way. What that round moves is
-// not looked at; what the function did, it did.
+// TestRoundOutlivesItsCheckpoint lets a poller fail over while a round is under way. The checkpoint
+// that the round moves is no longer used. What the function did stays done.
 func TestRoundOutlivesItsCheckpoint(t *testing.T) {
 	rig := newStreamRig(t, nil)
 	ctx := context.Background()
@@ -277,7 +279,7 @@ func TestRoundOutlivesItsCheckpoint(t *testing.T) {
 	rig.want("1-3")
 }
 
-// TestAttempt: a caller can tell that the last round of a shard failed.
+// TestAttempt shows that a caller can tell that the last round of a shard failed.
 func TestAttempt(t *testing.T) {
 	rig := newStreamRig(t, nil)
 	ctx := context.Background()
@@ -295,8 +297,8 @@ func TestAttempt(t *testing.T) {
 	}
 }
 
-// TestChildrenOfARound: a shard that a round brings to its end makes way for its children at once, whatever other
-// shards are still at.
+// TestChildrenOfARound shows that a shard that a round brings to its end makes way for its children
+// at once, whatever other shards are still doing.
 func TestChildrenOfARound(t *testing.T) {
 	rig := newStreamRig(t, nil)
 	ctx := context.Background()
@@ -310,7 +312,7 @@ func TestChildrenOfARound(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range rounds {
-			if r.shard.id != "o" { // which is slow
+			if r.shard.id != "o" { // the slow one
 				r.Do(ctx)
 			}
 		}

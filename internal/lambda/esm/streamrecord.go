@@ -7,8 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// appendChange appends one record of a DynamoDB event (Lambda developer guide, "Using Lambda with DynamoDB").
-// The names differ from those of the Streams API: Lambda writes userIdentity's members in lower case.
+// appendChange appends one record of a DynamoDB event (Lambda developer guide, "Using Lambda with
+// DynamoDB"). The names differ from those of the Streams API: Lambda writes the members of
+// userIdentity in lower case.
 func appendChange(dst []byte, r types.Record, arn string) []byte {
 	dst = append(dst, '{')
 	dst = appendText(dst, "eventID", aws.ToString(r.EventID))

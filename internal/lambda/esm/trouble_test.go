@@ -36,7 +36,7 @@ func TestFaultsOfAStream(t *testing.T) {
 func TestBisect(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize, c.Bisect, c.MaxRetries = 8, true, 2 })
 	rig.source.shard("a", "").put(1, 9)
-	// Record 3 fails whatever comes with it, until its retries are used up.
+	// Record 3 fails, whatever comes with it, until its retries are used up.
 	rig.cfg.Function.Handler = func(ctx context.Context, payload []byte) ([]byte, error) {
 		answer, _ := rig.handle(ctx, payload)
 		for _, n := range rig.calls[len(rig.calls)-1].Records {
@@ -57,7 +57,8 @@ func TestBisect(t *testing.T) {
 	rig.want("9")
 }
 
-// TestBisectedPiecesKeepTheirEnds: a part that is done in part does not grow into the next.
+// TestBisectedPiecesKeepTheirEnds shows that a piece that is done in part does not grow into the
+// next.
 func TestBisectedPiecesKeepTheirEnds(t *testing.T) {
 	rig := newStreamRig(t, func(c *StreamConfig) { c.BatchSize, c.Bisect = 8, true })
 	rig.source.shard("a", "").put(1, 8)
@@ -128,7 +129,7 @@ func TestErrorsOfTheSourceAreReturned(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	rig.want("3")
-	// The list of shards is read again at once, and the shard that is gone is no longer asked for.
+	// The list of shards is read again at once. The shard that is gone is no longer asked for.
 	rig.source.order = []string{"b"}
 	rig.poll(1)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// windowGrace is how long after a window's end its last records are waited for (Lambda developer guide,
-// "Tumbling windows").
+// windowGrace is how long after the end of a window the mapping waits for its last records (Lambda
+// developer guide, "Tumbling windows").
 const windowGrace = 2 * time.Minute
 
-// windowOf is the start of the window that a record falls into, by its time of creation.
+// windowOf returns the start of the window to which a record belongs by its time of creation.
 func (s *Stream) windowOf(c change) time.Time {
 	seconds := int64(s.cfg.Window / time.Second)
 	at := c.created().Unix()
 	return time.Unix(at-((at%seconds)+seconds)%seconds, 0).UTC()
 }
 
-// windowOver reports whether the shard's open window is to be closed: its state grew too large, the next
-// record is of a later window, or no record has come until two minutes after its end, or the shard is at
-// its end. A record older than the open window counts in it.
+// windowOver reports whether the shard's open window must be closed. It must be if its state grew
+// too large, if the next record is of a later window, if no record has come until two minutes after
+// its end, or if the shard is at its end. A record older than the open window counts in it.
 func (s *Stream) windowOver(sh *shard) bool {
 	w := sh.at.Window
 	switch {
@@ -33,7 +33,8 @@ func (s *Stream) windowOver(sh *shard) bool {
 	return sh.closed || !s.cfg.Function.now().Before(w.Start.Add(s.cfg.Window+windowGrace))
 }
 
-// final makes the last invocation of a window, without records. Until it succeeds the shard stands still.
+// final makes the last invocation of a window, without records. The shard stands still until it
+// succeeds.
 func (s *Stream) final(ctx context.Context, sh *shard, p *Streamed) {
 	inv := s.invocation(sh, nil, true)
 	p.Finals++
@@ -58,7 +59,7 @@ func (s *Stream) final(ctx context.Context, sh *shard, p *Streamed) {
 	}
 }
 
-// keep takes over the state of a successful answer.
+// keep stores the state of a successful answer.
 func (w *Window) keep(state json.RawMessage) {
 	switch {
 	case w == nil:
@@ -69,7 +70,7 @@ func (w *Window) keep(state json.RawMessage) {
 	}
 }
 
-// appendWindow appends the members that an event has beside its records under a tumbling window.
+// appendWindow appends the members that an event with a tumbling window has besides its records.
 func (s *Stream) appendWindow(dst []byte, sh *shard, final bool) []byte {
 	w := sh.at.Window
 	dst = append(dst, `,"window":{"start":`...)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// newWindowRig has windows of 100 s; record n is created at second n.
+// newWindowRig makes a mapping with windows of 100 s. Record n is created at second n.
 func newWindowRig(t *testing.T, change func(*StreamConfig)) *streamRig {
 	return newStreamRig(t, func(c *StreamConfig) {
 		c.Window = 100 * time.Second
@@ -33,7 +33,7 @@ func TestEventOfAWindow(t *testing.T) {
 	if !got.Window.Start.Equal(time.Unix(900, 0)) || !got.Window.End.Equal(time.Unix(1000, 0)) || got.ShardID == "" || got.EventSourceARN != streamARN || got.State == nil {
 		t.Errorf("aws-lambda-go reads %+v", got)
 	}
-	// Two minutes after its end the window is over, and its last event has no records and the state.
+	// Two minutes after its end the window is over. Its last event has the state but no records.
 	rig.now = time.Unix(1119, 0)
 	if p := rig.poll(1); !p.Idle() {
 		t.Errorf("did %+v before the window was over", p)
@@ -53,7 +53,7 @@ func TestWindowsSplitBatchesAndCarryState(t *testing.T) {
 	rig := newWindowRig(t, nil)
 	sh := rig.source.shard("a", "")
 	sh.put(98, 105)
-	sh.putAt(106, time.Unix(99, 0)) // late: it counts in the window that is open
+	sh.putAt(106, time.Unix(99, 0)) // it is late, so it counts in the window that is open
 	rig.script = []string{`{"state":{"n":"1"}}`, `{"state":{"n":"2"}}`, `{"state":{"n":"3"}}`}
 	rig.poll(5)
 	var states []string
@@ -61,7 +61,7 @@ func TestWindowsSplitBatchesAndCarryState(t *testing.T) {
 		states = append(states, fmt.Sprint(c.State["n"]))
 	}
 	rig.want("98-99 final 100-102 103-105 106")
-	// The answer to the final call hands nothing on: the next window starts fresh.
+	// The answer to the final call hands nothing on, so the next window starts fresh.
 	if got := strings.Join(states, ","); got != ",1,,3," {
 		t.Errorf("states %q", got)
 	}
@@ -98,7 +98,7 @@ func TestEndOfShardEndsItsWindow(t *testing.T) {
 	rig.source.shard("b", "a").put(3, 3)
 	rig.script = []string{`{"state":{"n":"1"}}`, "!", `{}`}
 	p := rig.poll(6)
-	// The failing final call holds the shard, and so its child, until it succeeds.
+	// The final call fails and holds up the shard, and so its child, until it succeeds.
 	rig.want("1-2 final final final 3")
 	if p.Finals != 3 || p.Failed != 2 || p.Finished != 1 {
 		t.Errorf("did %+v", p)

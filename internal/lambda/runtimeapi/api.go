@@ -23,7 +23,7 @@ func (p *Process) routes() http.Handler {
 	return mux
 }
 
-// next gives the process its work, and blocks until there is some.
+// next gives the process its work. It blocks until there is some.
 func (p *Process) next(w http.ResponseWriter, r *http.Request) {
 	if !p.askedForWork() {
 		refuse(w, http.StatusForbidden, "InvalidStateTransition", "asked for work before answering the work it has")
@@ -38,14 +38,15 @@ func (p *Process) next(w http.ResponseWriter, r *http.Request) {
 		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(inv.deadline.UnixMilli(), 10))
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", p.config.arn())
 		header.Set("Lambda-Runtime-Trace-Id", traceID(inv))
-		// If this write fails the process is dying, and its invocation ends with it.
+		// If this write fails, the process is dying, and its invocation ends with it.
 		_, _ = w.Write(inv.payload)
 	case <-r.Context().Done():
 	case <-p.dead:
 	}
 }
 
-// askedForWork notes the end of the init phase; false if the process still owes an answer.
+// askedForWork notes the end of the init phase. It returns false if the process still owes an
+// answer.
 func (p *Process) askedForWork() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +64,7 @@ func (p *Process) take(inv *invocation) {
 	p.current = inv
 }
 
-// response is the answer of a function that worked.
+// response takes the answer of a function that worked.
 func (p *Process) response(w http.ResponseWriter, r *http.Request) {
 	inv := p.inProgress(w, r)
 	if inv == nil {
@@ -71,7 +72,7 @@ func (p *Process) response(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxPayload+1))
 	if err != nil {
-		// The sender died in mid-answer: half an answer is none.
+		// The sender died in the middle of its answer. Half an answer does not count.
 		refuse(w, http.StatusBadRequest, "TruncatedRequest", err.Error())
 		return
 	}
@@ -83,7 +84,7 @@ func (p *Process) response(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "response above the limit")
 		return
 	}
-	// A function that fails while streaming its answer says so after the body.
+	// A function that fails while it streams its answer says so after the body.
 	if kind := r.Trailer.Get("Lambda-Runtime-Function-Error-Type"); kind != "" {
 		report, _ := base64.StdEncoding.DecodeString(r.Trailer.Get("Lambda-Runtime-Function-Error-Body"))
 		p.settle(inv, answer{err: functionError(kind, report)})
@@ -93,7 +94,7 @@ func (p *Process) response(w http.ResponseWriter, r *http.Request) {
 	accept(w)
 }
 
-// failure is the answer of a function that returned an error or panicked.
+// failure takes the answer of a function that returned an error or panicked.
 func (p *Process) failure(w http.ResponseWriter, r *http.Request) {
 	inv := p.inProgress(w, r)
 	if inv == nil {
@@ -108,7 +109,8 @@ func (p *Process) failure(w http.ResponseWriter, r *http.Request) {
 	accept(w)
 }
 
-// initFailure is a start that failed; Lambda gives the report to the first invocation.
+// initFailure takes the report of a start that failed. Lambda gives the report to the first
+// invocation.
 func (p *Process) initFailure(w http.ResponseWriter, r *http.Request) {
 	report, err := readReport(r)
 	if err != nil {
@@ -140,8 +142,8 @@ func readReport(r *http.Request) (*FunctionError, error) {
 	return functionError(r.Header.Get("Lambda-Runtime-Function-Error-Type"), body), nil
 }
 
-// inProgress is the invocation that the path names; nil, and refused, if it is not the one
-// that the process works on.
+// inProgress returns the invocation that the path names. If the process does not work on that one,
+// it refuses the request and returns nil.
 func (p *Process) inProgress(w http.ResponseWriter, r *http.Request) *invocation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,13 +158,13 @@ func (p *Process) inProgress(w http.ResponseWriter, r *http.Request) *invocation
 	return nil
 }
 
-// settle ends the invocation, before the process is told: once a process knows that it has
-// answered, it may die without taking the answer along.
+// settle ends the invocation before the process hears of it. Once a process knows that it has
+// answered, it may die, and the answer must not be lost with it.
 func (p *Process) settle(inv *invocation, a answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.current != inv {
-		return // answered twice at once; the first one stands
+		return // it was answered twice at once, and the first answer stands
 	}
 	p.current = nil
 	if p.cold == 0 {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// ProductionFlags are the flags that the deployed functions are built with; template.yaml and
-// the Makefile name the same ones. lambda.norpc leaves out the pre-2019 entry point, which
-// alone would link net/rpc and reflection over the whole program.
+// ProductionFlags are the flags with which the deployed functions are built. template.yaml and the
+// Makefile name the same flags. lambda.norpc leaves out the entry point from before 2019. That
+// entry point alone would link net/rpc, and reflection over the whole program.
 var ProductionFlags = []string{"-tags=lambda.norpc", "-trimpath", "-ldflags=-s"}
 
-// Build compiles the main package (an import path or a ./path) to the file output with the
-// production flags, without cgo, for Linux on arch; arch "" is this machine's system and
-// architecture, the only kind that Start can run.
+// Build compiles the main package (an import path or a ./path) to the file output. It uses the
+// production flags, no cgo, and Linux on arch. If arch is "", it uses the system and architecture
+// of this machine, which is the only kind that Start can run.
 func Build(ctx context.Context, pkg, output, arch string) error {
 	args := append([]string{"build", "-o", output}, ProductionFlags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)

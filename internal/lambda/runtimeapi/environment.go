@@ -9,14 +9,15 @@ import (
 	"strconv"
 )
 
-// The account and Region that a function is told it runs in, unless Config.Env names another Region.
+// These are the account and the Region that a function is told it runs in. Config.Env may name
+// another Region.
 const (
 	account = "123456789012"
 	region  = "eu-central-1"
 )
 
-// environment is what the process sees: Lambda's variables for an OS-only runtime, then the
-// function's own over them. The order is fixed, so that two starts are alike.
+// environment returns what the process sees: Lambda's variables for an OS-only runtime, and then
+// the function's own, which override them. The order is fixed, so that two starts are alike.
 func (c Config) environment(api string) []string {
 	env := map[string]string{
 		"AWS_ACCESS_KEY_ID":               "AKIAIOSFODNN7EXAMPLE",
@@ -53,7 +54,7 @@ func (c Config) arn() string {
 	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", where, account, c.Name)
 }
 
-// traceID has the form of an X-Ray header, unsampled: nobody listens for traces here.
+// traceID returns an X-Ray header. It is unsampled, because nobody listens for traces here.
 func traceID(inv *invocation) string {
 	return fmt.Sprintf("Root=1-%08x-%s%s;Parent=%s;Sampled=0",
 		inv.deadline.Unix(), inv.id[:8], "0000000000000000", "0000000000000000")

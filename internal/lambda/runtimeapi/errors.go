@@ -6,12 +6,12 @@ import (
 	"os"
 )
 
-// FunctionError is an error that the function reported. The process may still live: it ends
-// by itself after a panic or a failed start.
+// FunctionError is an error that the function reported. The process may still be alive. It ends by
+// itself after a panic or a failed start.
 type FunctionError struct {
 	Type    string          // errorType, e.g. errorString or Runtime.ExitError
 	Message string          // errorMessage
-	Init    bool            // reported while starting, before any invocation
+	Init    bool            // whether it was reported while starting, before any invocation
 	Body    json.RawMessage // the report as sent, with a stack trace where there is one
 }
 
@@ -23,7 +23,8 @@ func (e *FunctionError) Error() string {
 	return fmt.Sprintf("%s: %s: %s", when, e.Type, e.Message)
 }
 
-// functionError reads a report. What is not JSON of the known form becomes the message.
+// functionError reads a report. If the report is not JSON of the known form, it becomes the
+// message.
 func functionError(headerType string, body []byte) *FunctionError {
 	var report struct {
 		Type    string `json:"errorType"`
@@ -38,12 +39,12 @@ func functionError(headerType string, body []byte) *FunctionError {
 	return &FunctionError{Type: report.Type, Message: report.Message, Body: body}
 }
 
-// Cause is why a process ended.
+// Cause says why a process ended.
 type Cause uint8
 
-// The causes. Crashed: the process ended by itself, whatever its exit code, or was killed by
-// someone else. TimedOut: it did not start, ask for work or answer within its time, and was
-// killed as Lambda does. Canceled: a context ended while the process depended on it.
+// These are the causes. Crashed: the process ended by itself, whatever its exit code, or somebody
+// else killed it. TimedOut: it did not start, ask for work or answer within its time, and was
+// killed, as Lambda does. Canceled: a context ended while the process depended on it.
 const (
 	Crashed Cause = iota + 1
 	TimedOut
@@ -68,11 +69,11 @@ func (c Cause) String() string {
 	return "lives"
 }
 
-// ExitError is the death of the process. What an invocation in progress had done by then is
-// unknown, as in Lambda.
+// ExitError says that the process died. It is unknown what an invocation in progress had done by
+// then, as in Lambda.
 type ExitError struct {
 	Binary    string
-	RequestID string // the invocation that was in progress; empty: none was handed out
+	RequestID string // the invocation that was in progress; empty if none had been handed out
 	Cause     Cause
 	State     *os.ProcessState // exit code or signal, CPU time, and resource usage where the system tells
 	Err       error            // what waiting for the process returned; nil after exit code 0

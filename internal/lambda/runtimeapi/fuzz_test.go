@@ -8,7 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzFunctionError reads what a function reports of its error: nothing of it is lost, whatever its form.
+// FuzzFunctionError reads what a function reports about its error. Nothing of it may be lost,
+// whatever its form.
 func FuzzFunctionError(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{`{"errorType":"errorString","errorMessage":"no"}`, `{"errorMessage":1}`, "panic: x", `null`, `[]`, `{"errorType":null}`} {
@@ -26,7 +27,7 @@ func FuzzFunctionError(f *testing.F) {
 			}
 			return
 		}
-		// Names are matched whatever their case, and the last one counts.
+		// Names match in any case, and the last one counts.
 		if message, ok := report["errorMessage"].(string); ok && len(report) == 1 && (e.Message != message || e.Type != header) {
 			t.Fatalf("%q is read as %+v", body, e)
 		}

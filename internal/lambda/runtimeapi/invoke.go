@@ -21,14 +21,15 @@ type answer struct {
 	err     *FunctionError
 }
 
-// Invoke hands the payload to the process and returns its answer. The function has timeout for
-// it (0: Config.Timeout), counted from the hand-over; concurrent calls wait for their turn.
+// Invoke hands the payload to the process and returns its answer. The function has timeout for it,
+// counted from the hand-over; 0 means Config.Timeout. Concurrent calls wait for their turn.
 //
-// Errors: *FunctionError is the function's own. *ExitError means that the process is dead,
-// also because the time was over, or because ctx ended after the hand-over: an invocation
-// cannot be called back, so the process is killed. If the process dies while its answer is on
-// the way, either may be returned. Any other error means that nothing was handed over: ctx
-// ended before, or the payload is above MaxPayload.
+// A [*FunctionError] comes from the function itself. An [*ExitError] means that the process is
+// dead. It may be dead because the time was over, or because ctx ended after the hand-over: an
+// invocation cannot be called back, so the process is killed. If the process dies while its answer
+// is on the way, Invoke may return either the answer or the error. Any other error means that
+// nothing was handed over, because ctx ended before or because the payload is larger than
+// MaxPayload.
 func (p *Process) Invoke(ctx context.Context, payload []byte, timeout time.Duration) ([]byte, error) {
 	if len(payload) > MaxPayload {
 		return nil, fmt.Errorf("runtimeapi: payload of %d bytes; Lambda takes at most %d", len(payload), MaxPayload)
@@ -61,8 +62,8 @@ func (p *Process) newInvocation(payload []byte, timeout time.Duration) *invocati
 	}
 }
 
-// handOver waits until the process asks for work. A process that is starting has the rest of
-// its init time for that; one that has answered before has as long as the invocation itself.
+// handOver waits until the process asks for work. A process that is starting has the rest of its
+// init time for that. A process that has answered before has as long as the invocation itself.
 func (p *Process) handOver(ctx context.Context, inv *invocation) error {
 	limit := inv.timeout
 	select {
@@ -85,7 +86,7 @@ func (p *Process) handOver(ctx context.Context, inv *invocation) error {
 	return p.exit("", nil)
 }
 
-// await waits for the answer of an invocation that the process has.
+// await waits for the answer to an invocation that the process has.
 func (p *Process) await(ctx context.Context, inv *invocation) ([]byte, error) {
 	timer := time.NewTimer(inv.timeout)
 	defer timer.Stop()
@@ -100,7 +101,7 @@ func (p *Process) await(ctx context.Context, inv *invocation) ([]byte, error) {
 		p.kill(TimedOut)
 		<-p.dead
 	}
-	// An answer that was complete before the end counts: its sender may have acted on it.
+	// An answer that was complete before the end counts, because its sender may have acted on it.
 	select {
 	case a := <-inv.answer:
 		return a.result()
@@ -116,8 +117,8 @@ func (a answer) result() ([]byte, error) {
 	return a.payload, nil
 }
 
-// exit is the error of an invocation that the death of the process ended, and also wraps why.
-// A start that the function itself reported as failed is told in the function's words.
+// exit returns the error of an invocation that the death of the process ended. The error also wraps
+// why. If the function itself reported its start as failed, the error uses the function's words.
 func (p *Process) exit(requestID string, why error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

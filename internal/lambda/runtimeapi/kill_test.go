@@ -24,7 +24,7 @@ func wantExit(t *testing.T, err error, cause runtimeapi.Cause, during bool) {
 	}
 }
 
-// inProgress starts a process whose handler hangs, and returns once the handler runs.
+// inProgress starts a process whose handler hangs. It returns once the handler runs.
 func inProgress(t *testing.T, ctx context.Context) (*runtimeapi.Process, <-chan error) {
 	t.Helper()
 	out := newScreen()
@@ -100,7 +100,8 @@ func TestContextOfStartEnds(t *testing.T) {
 	wantExit(t, err, runtimeapi.Canceled, false)
 }
 
-// Callers that come at once are served in turn, each with its own answer.
+// TestConcurrentInvocations shows that callers that come at once are served in turn, each with its
+// own answer.
 func TestConcurrentInvocations(t *testing.T) {
 	p := start(t, runtimeapi.Config{})
 	var group sync.WaitGroup
@@ -116,9 +117,9 @@ func TestConcurrentInvocations(t *testing.T) {
 	group.Wait()
 }
 
-// TestKillAtRandomMoments is what crash tests do: hundreds of processes, killed while they
-// start, work, answer or wait. Each time there is either the answer or an *ExitError, and in
-// the end no goroutine, file or port is left.
+// TestKillAtRandomMoments does what crash tests do. It kills hundreds of processes while they
+// start, work, answer or wait. Each time there is either the answer or an *ExitError. In the end no
+// goroutine, file or port is left.
 func TestKillAtRandomMoments(t *testing.T) {
 	binary := bootstrap(t)
 	seed := uint64(time.Now().UnixNano())
@@ -181,8 +182,8 @@ func TestThePortIsReleased(t *testing.T) {
 	listener.Close()
 }
 
-// settles waits until the count is back at what it was; goroutines take a moment to return
-// after they have said that they are done.
+// settles waits until the count is back at its earlier value. Goroutines take a moment to return
+// after they have reported that they are done.
 func settles(t *testing.T, what string, count func() int, before int) {
 	t.Helper()
 	limit := time.Now().Add(10 * time.Second)
@@ -195,7 +196,8 @@ func settles(t *testing.T, what string, count func() int, before int) {
 	}
 }
 
-// openFiles counts this process's file descriptors; 0 where the system does not list them.
+// openFiles counts the file descriptors of this process. It returns 0 if the system does not list
+// them.
 func openFiles(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")

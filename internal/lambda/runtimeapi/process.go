@@ -1,13 +1,14 @@
-// Package runtimeapi runs a built Lambda bootstrap as Lambda does: it serves the Lambda
-// Runtime API (version 2018-06-01) on a loopback port, starts the binary with the
-// environment that Lambda gives it, hands it one payload after another and returns the
-// answers. It measures cold starts, and it kills: a Process can be ended by SIGKILL at any
-// moment, which is how crash tests find out what a half-done batch leaves behind.
+// Package runtimeapi runs a built Lambda bootstrap as Lambda does. It serves the Lambda Runtime API
+// (version 2018-06-01) on a loopback port and starts the binary with the environment that Lambda
+// gives it. Then it hands over one payload after another and returns the answers. [Start] starts a
+// [Process], and [Process.Invoke] hands it a payload. The package measures cold starts. It can also
+// end a Process by SIGKILL at any moment, so that crash tests find out what a half-done batch
+// leaves behind.
 //
-// One Process is one sandbox: one operating system process, one port, one invocation at a
-// time. When the process ends, its port and its goroutines end with it. Like a sandbox it
-// does not come back; start another. What is not built: extensions, telemetry, response
-// streaming, SnapStart, several invocations at once.
+// One Process is one sandbox: one operating system process, one port, one invocation at a time.
+// When the process ends, its port and its goroutines end with it. Like a sandbox it does not come
+// back, so start another. The package does not have extensions, telemetry, response streaming,
+// SnapStart, or several invocations at once.
 package runtimeapi
 
 import (
@@ -23,10 +24,10 @@ import (
 	"time"
 )
 
-// MaxPayload is the most bytes an invocation may carry or answer: Lambda's 6 MB and 100 bytes.
+// MaxPayload is the most bytes that an invocation may carry or answer: Lambda's 6 MB and 100 bytes.
 const MaxPayload = 6<<20 + 100
 
-// Defaults of Config.
+// These are the defaults of Config.
 const (
 	DefaultTimeout     = 30 * time.Second
 	DefaultInitTimeout = 10 * time.Second // Lambda's own limit for the init phase
@@ -34,27 +35,27 @@ const (
 	DefaultName        = "function"
 )
 
-// reapDelay is how long a dead process's output may stay open, held by a child of it.
+// reapDelay is how long the output of a dead process may stay open because a child of it holds it.
 const reapDelay = time.Second
 
 // Config says what to run.
 type Config struct {
 	Binary string // required: path of the built bootstrap
 
-	// Env is the function's configured environment. The process sees it and what Lambda sets,
-	// and nothing of the caller's own: a developer's AWS profile must not leak into a test.
-	// A name that Lambda sets too takes the value given here, except the address of this API.
+	// Env is the configured environment of the function. The process sees it and what Lambda sets,
+	// but nothing of the caller's own: a developer's AWS profile must not leak into a test. If
+	// Lambda sets a name too, the value given here wins, except for the address of this API.
 	Env map[string]string
 
 	Name        string        // AWS_LAMBDA_FUNCTION_NAME; empty: DefaultName
-	Memory      int           // AWS_LAMBDA_FUNCTION_MEMORY_SIZE in MB, told and not enforced; 0: DefaultMemory
-	Timeout     time.Duration // longest invocation, where Invoke names none; 0: DefaultTimeout
+	Memory      int           // AWS_LAMBDA_FUNCTION_MEMORY_SIZE in MB, reported but not enforced; 0: DefaultMemory
+	Timeout     time.Duration // longest invocation if Invoke names none; 0: DefaultTimeout
 	InitTimeout time.Duration // longest time from start to the first request for work; 0: DefaultInitTimeout
 
-	Stdout, Stderr io.Writer // nil: discarded. The same writer twice is written by one goroutine
+	Stdout, Stderr io.Writer // nil: discarded. If both are the same writer, one goroutine writes to it
 }
 
-// Process is a running bootstrap. All methods may be called from several goroutines.
+// Process is a running bootstrap. Several goroutines may call its methods.
 type Process struct {
 	config  Config
 	cmd     *exec.Cmd
@@ -77,14 +78,14 @@ type Process struct {
 	ended     *ExitError
 }
 
-// Start listens, starts the binary and returns at once: what follows until the process asks
-// for work is its cold start, and counts for the first Invoke. When ctx ends, the process is
-// killed. A Process that is done with must be closed, or be dead.
+// Start listens, starts the binary and returns at once. The time until the process asks for work is
+// its cold start, and counts for the first Invoke. When ctx ends, the process is killed. A Process
+// that is no longer needed must be closed, unless it is dead.
 func Start(ctx context.Context, config Config) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("runtimeapi: start %s: %w", config.Binary, err)
 	}
-	// Lambda runs the function in its own folder; a relative path would not survive that.
+	// Lambda runs the function in its own folder, where a relative path would not work.
 	binary, err := filepath.Abs(config.Binary)
 	if err != nil {
 		return nil, fmt.Errorf("runtimeapi: start %s: %w", config.Binary, err)
@@ -135,15 +136,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// serve answers the process until reap shuts the server down. If accepting breaks, the process
-// could only wait for ever, so it is ended.
+// serve answers the process until reap shuts the server down. If accepting fails, the process could
+// only wait for ever, so it is ended.
 func (p *Process) serve(listener net.Listener) {
 	if err := p.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		p.kill(Crashed)
 	}
 }
 
-// reap waits for the end of the process and then releases everything it held here.
+// reap waits for the end of the process, and then releases everything it held here.
 func (p *Process) reap(stop func() bool) {
 	err := p.cmd.Wait()
 	stop()
@@ -156,8 +157,8 @@ func (p *Process) reap(stop func() bool) {
 	p.mu.Unlock()
 	close(p.dead)
 
-	// No peer is left, so requests in progress end by themselves. The limit is for one that a
-	// child of the process keeps open.
+	// There is no peer left, so requests in progress end by themselves. The limit is for a request
+	// that a child of the process keeps open.
 	ctx, cancel := context.WithTimeout(context.Background(), reapDelay)
 	defer cancel()
 	if p.server.Shutdown(ctx) != nil {
@@ -166,57 +167,57 @@ func (p *Process) reap(stop func() bool) {
 	close(p.gone)
 }
 
-// kill ends the process with SIGKILL; the first cause given is the one reported.
+// kill ends the process with SIGKILL. The first cause given is the one that is reported.
 func (p *Process) kill(cause Cause) {
 	p.mu.Lock()
 	if p.cause == 0 {
 		p.cause = cause
 	}
 	p.mu.Unlock()
-	// It fails only if the process has ended already, and then all is well.
+	// It fails only if the process has already ended, and then nothing is wrong.
 	_ = p.cmd.Process.Kill()
 }
 
-// Kill ends the process with SIGKILL, at whatever it is doing, and returns once it is gone: it
-// sends nothing after Kill has returned. An Invoke in progress returns an *ExitError, unless
-// its answer had arrived. Killing a dead process changes nothing.
+// Kill ends the process with SIGKILL, whatever it is doing, and returns once it is gone. The
+// process sends nothing after Kill has returned. An Invoke in progress returns an [*ExitError],
+// unless its answer had arrived. Killing a dead process changes nothing.
 func (p *Process) Kill() {
 	p.kill(Killed)
 	<-p.dead
 }
 
-// Close kills the process if it lives and waits until its port and goroutines are released.
-// It may be called again.
+// Close kills the process if it is alive, and waits until its port and goroutines are released. It
+// may be called again.
 func (p *Process) Close() {
 	p.kill(Closed)
 	<-p.gone
 }
 
-// Dead is closed when the process has ended, for whatever reason.
+// Dead returns a channel that is closed when the process has ended, for whatever reason.
 func (p *Process) Dead() <-chan struct{} { return p.dead }
 
-// Exit says how the process ended; nil while it lives.
+// Exit returns how the process ended. It returns nil while the process is alive.
 func (p *Process) Exit() *ExitError {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.ended
 }
 
-// PID is the process id.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Started is the moment just before the binary was executed.
+// Started returns the time just before the binary was executed.
 func (p *Process) Started() time.Time { return p.started }
 
-// Init is the time from Started to the first request for work; 0 until then.
+// Init returns the time from Started to the first request for work. It is 0 until then.
 func (p *Process) Init() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.init
 }
 
-// ColdStart is the time from Started to the complete answer of the first invocation, be it a
-// result or a function error; 0 until then.
+// ColdStart returns the time from Started to the complete answer to the first invocation. The
+// answer may be a result or a function error. It is 0 until then.
 func (p *Process) ColdStart() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

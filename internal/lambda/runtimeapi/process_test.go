@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 )
 
-// buildDir is where the binary goes; TestMain makes and removes it.
+// buildDir is where the binary goes. TestMain makes it and removes it.
 var buildDir string
 
 // built compiles testdata/bootstrap once for all tests.
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	buildDir = dir
-	// A process that is closed leaves no goroutine of ours behind, however it ended.
+	// A closed process leaves no goroutine of ours behind, however it ended.
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		os.RemoveAll(dir)
 		os.Exit(code)
@@ -65,7 +65,7 @@ func start(t *testing.T, config runtimeapi.Config) *runtimeapi.Process {
 	return p
 }
 
-// screen keeps what a process prints, and lets a test wait for a line instead of for a time.
+// screen keeps what a process prints. A test can wait for a line instead of waiting for some time.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -232,7 +232,7 @@ func TestFailedStartIsTold(t *testing.T) {
 }
 
 func TestTheFunctionSeesLambda(t *testing.T) {
-	t.Setenv("AWS_PROFILE", "developer") // must not get through
+	t.Setenv("AWS_PROFILE", "developer") // this must not reach the function
 	p := start(t, runtimeapi.Config{Name: "ingest", Memory: 512, Env: map[string]string{"INGOT_TABLE": "events", "AWS_REGION": "us-west-2", "AWS_LAMBDA_RUNTIME_API": "other:1"}})
 	raw, err := invoke(t, p, `{"do":"env"}`)
 	if err != nil {
@@ -283,7 +283,8 @@ func TestTheInvocationCarriesItsContext(t *testing.T) {
 	}
 }
 
-// A runtime that breaks the protocol gets Lambda's status codes, and its first answer stands.
+// TestProtocolViolations shows that a runtime that breaks the protocol gets Lambda's status codes,
+// and that its first answer stands.
 func TestProtocolViolations(t *testing.T) {
 	out := newScreen()
 	p := start(t, runtimeapi.Config{Stdout: out})
@@ -291,7 +292,7 @@ func TestProtocolViolations(t *testing.T) {
 	if err != nil || string(got) != `"first"` {
 		t.Fatalf("answer %q, %v; want the first one", got, err)
 	}
-	<-p.Dead() // aws-lambda-go gives up when its own answer is refused
+	<-p.Dead() // aws-lambda-go gives up if its own answer is refused
 	want := []string{
 		"started",
 		"status 403 InvalidStateTransition", // next while an answer is owed

@@ -2,7 +2,7 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// answers are other ways of reading an answer that is a success as a whole, or a cancellation with
+// answers returns wrong ways to read an answer that is a success as a whole, or a cancellation with
 // its reasons.
 func answers() []Mutant {
 	return []Mutant{

@@ -2,8 +2,9 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// blunders are wrong even where nothing goes wrong. They are no designs that anybody would keep,
-// and so no mutants; they show that the checks look at everything that is stored.
+// blunders returns designs that are wrong even if nothing goes wrong. Nobody would keep such a
+// design, so they do not count as mutants. They show that the checks look at everything that is
+// stored.
 func blunders() []Mutant {
 	altered, miscounted, cost := []sim.Check{sim.Altered}, []sim.Check{sim.Miscounted}, []sim.Check{sim.Cost}
 	list := []Mutant{

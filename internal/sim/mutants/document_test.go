@@ -16,9 +16,10 @@ const again = "print it again with: make mutants MUTANTFLAGS=-markdown"
 
 var totals = regexp.MustCompile(`"(\d+) mutants, (\d+) killed; the last of them within (\d+) worlds"; "(\d+) blunders, (\d+) caught`)
 
-// The table in docs/correctness.md is of these mutants, in this order, each with what is wrong
-// about it and killed by a check that it is meant for; and the sentence before it adds it up. Every
-// check kills one.
+// TestDocumentHasAllMutants compares the table in docs/correctness.md with the mutants. The table
+// must list them in this order. Each row says what is wrong about the mutant, and a check that is
+// meant for the mutant must have killed it. The sentence before the table must add it up. Every
+// check must kill at least one mutant.
 func TestDocumentHasAllMutants(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/correctness.md")
 	if err != nil {

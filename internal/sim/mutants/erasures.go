@@ -2,7 +2,7 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// erasures are other ways of erasing an event.
+// erasures returns wrong ways to erase an event.
 func erasures() []Mutant {
 	returned, undeserved := []sim.Check{sim.Returned}, []sim.Check{sim.Undeserved}
 	return []Mutant{

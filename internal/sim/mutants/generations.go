@@ -2,7 +2,7 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// generations are other ways of starting an aggregate on a table that has items.
+// generations returns wrong ways to start an aggregate on a table that has items.
 func generations() []Mutant {
 	return []Mutant{
 		{

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// activeVariable names the mutant that a process is; without it the process is ours.
+// activeVariable names the mutant that a process runs. Without it, the process runs our own code.
 const activeVariable = "INGOT_MUTANT"
 
-// graft puts all mutants of a list into one program, since building one for each takes far longer
-// than the hunt does. Each function that mutants change gets a copy for each of them, and begins by
-// asking whether it is to run one:
+// graft puts all mutants of a list into one program, because building a program for each of them
+// takes far longer than the hunt does. Each function that mutants change gets a copy for each of
+// those mutants. The function begins by asking whether it must run one of the copies:
 //
 //	func (p *put) miss(w *write) { if mutant_unread_is_absent { p.miss_mutant_unread_is_absent(w); return }
 //
-// The files that it returns are laid over ours; ours stay as they are.
+// The files that graft returns are laid over ours. Our own files do not change.
 func (s *source) graft(list []Mutant) (map[string]string, error) {
 	g := &grafting{source: s, functions: map[string]*function{}, changes: map[string][]change{}, added: map[string]string{}}
 	for i := range list {
@@ -34,7 +34,7 @@ type grafting struct {
 	*source
 	functions map[string]*function // by symbol
 	changes   map[string][]change  // by file
-	added     map[string]string    // files that are not there
+	added     map[string]string    // new files
 }
 
 // change is a part of a file that is replaced.
@@ -43,13 +43,13 @@ type change struct {
 	with     string
 }
 
-// function is one that mutants change.
+// function is a function that mutants change.
 type function struct {
 	place
-	text   string // with a name for each parameter
-	body   int    // where its body begins in text
-	name   place  // of its name in text
-	call   string // a call of it with its own parameters, with %s for the name
+	text   string // every parameter in it has a name
+	body   int    // where the body begins in text
+	name   place  // where its name is in text
+	call   string // a call with its own parameters, and %s for the name
 	starts string // what it asks first
 	copies string
 }
@@ -138,8 +138,8 @@ func (g *grafting) function(symbol string) (*function, string, error) {
 	return f, folder, nil
 }
 
-// read takes the text of a function, gives a name to every parameter that has none, and makes a
-// call of it.
+// read takes the text of a function. It gives a name to every parameter that has none, and makes a
+// call of the function.
 func (f *function) read(text string) error {
 	const before = "package p\n"
 	parse := func() (*ast.FuncDecl, func(token.Pos) int, error) {
@@ -205,7 +205,7 @@ func fields(list *ast.FieldList) []*ast.Field {
 	return list.List
 }
 
-// files are all files that differ from ours, by path below root.
+// files returns all files that differ from ours, by path below root.
 func (g *grafting) files() (map[string]string, error) {
 	for _, f := range g.functions {
 		g.changes[f.file] = append(g.changes[f.file], change{f.from, f.to, f.text[:f.body] + f.starts + f.text[f.body:] + f.copies})
@@ -226,7 +226,7 @@ func (g *grafting) files() (map[string]string, error) {
 	return files, nil
 }
 
-// apply makes changes of a text that do not overlap.
+// apply makes changes to a text. The changes must not overlap.
 func apply(text string, changes []change) string {
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.from, b.from) })
 	var b strings.Builder

@@ -2,7 +2,7 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// ingest are other ways of storing events and of answering the queue.
+// ingest returns wrong ways to store events and to answer the queue.
 func ingest() []Mutant {
 	lost := []sim.Check{sim.Lost, sim.Undeserved} // the verdict comes before the acknowledgement
 	return []Mutant{

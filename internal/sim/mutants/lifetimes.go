@@ -2,7 +2,7 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// lifetimes are other ideas of expiry and the archive.
+// lifetimes returns wrong ideas of expiry and the archive.
 func lifetimes() []Mutant {
 	return []Mutant{
 		{

@@ -1,12 +1,13 @@
-// Mutants shows that the simulation finds wrong designs. Each mutant is ours but for some lines,
-// grafted onto the source with `go build -overlay`: shipped code has no switches. A mutant must
-// live through worlds without trouble, and then be killed by a check that it is meant for, within
-// its number of worlds; a blunder must be caught without any trouble. What does not build, panics
-// or takes too long is not killed, and what is not killed fails the run.
+// Mutants shows that the simulation finds wrong designs. A mutant is our source with some lines
+// changed. It is grafted onto the source with `go build -overlay`, so shipped code has no switches.
+// A mutant must first live through worlds without trouble. Then a check that is meant for it must
+// kill it within its number of worlds. A blunder must be caught without any trouble. A mutant that
+// does not build, that panics or that takes too long is not killed. A mutant that is not killed
+// fails the run.
 //
-// All mutants are in one program, each in copies of the functions that it changes, since building
-// takes longer than the hunt. The world that killed a mutant when the table of docs/correctness.md
-// was printed is tried first.
+// All mutants are in one program, each in copies of the functions that it changes, because building
+// takes longer than the hunt. For each mutant, the run first tries the world that killed it when
+// the table of docs/correctness.md was printed.
 package main
 
 import (

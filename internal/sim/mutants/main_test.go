@@ -6,5 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No run leaves a goroutine behind: each mutant's ends with its verdict.
+// TestMain checks that no run leaves a goroutine behind. What a mutant's run starts ends with its
+// verdict.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,6 +1,7 @@
 package main
 
-// mappings are event source mappings that Lambda offers too, and under which marks are unsound.
+// mappings returns event source mappings that Lambda also offers, but under which marks are
+// unsound.
 func mappings() []Mutant {
 	return []Mutant{
 		{

@@ -2,11 +2,11 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// counting are the checks that tell a wrong total: at the moment it is written, or once the world
-// is drained.
+// counting holds the checks that find a wrong total, either when it is written or once the world is
+// drained.
 var counting = []sim.Check{sim.Miscounted, sim.Uncounted, sim.Wrong}
 
-// marks are other ways of remembering what is counted.
+// marks returns wrong ways to remember what is counted.
 func marks() []Mutant {
 	return []Mutant{
 		{

@@ -6,19 +6,20 @@ import (
 	"github.com/ingot-events/ingot/internal/sim"
 )
 
-// Mutant is a wrong design: ours, but for some lines.
+// Mutant is a wrong design. It is our code with some lines changed.
 type Mutant struct {
 	Name string
 	What string // one line: what is wrong about it
-	// Defends names the claims that it would break: claims 1 to 4 of docs/correctness.md as C1 to
-	// C4, and the invariants of docs/design.md.
+	// Defends names the claims that the mutant would break: claims 1 to 4 of docs/correctness.md as
+	// C1 to C4, and the invariants of docs/design.md.
 	Defends string
-	// Checks are the promises that it breaks. It is killed when one of them is the first that a
-	// world finds broken.
+	// Checks are the promises that the mutant breaks. It is killed if a world breaks one of them
+	// before any other promise.
 	Checks []sim.Check
-	// Seeds is within how many worlds it must be killed; 0 means 500.
+	// Seeds is the number of worlds within which the mutant must be killed; 0 means 500.
 	Seeds int
-	// Plain: it is wrong even where nothing goes wrong, and must be caught there.
+	// Plain says that the mutant is wrong even if nothing goes wrong. It must be caught in worlds
+	// without trouble.
 	Plain bool
 	Edits []Edit
 	// Fields are added to structs, and Helpers to packages. Our own code never uses them.
@@ -26,17 +27,18 @@ type Mutant struct {
 	Helpers []Helper
 }
 
-// Edit is a text in the body of a function, and what the mutant has in its place. The function is
-// named by its package, the type of its receiver and its own name: store.put.miss is method miss of
-// type put in the one package of that name. Which file or folder it stands in does not matter. Old
-// is compared token by token, so that spaces, line breaks and comments do not matter either, and
-// must occur once. An empty Old is the beginning of the body.
+// Edit replaces a text in the body of a function. In names the function by its package, the type of
+// its receiver and its own name: store.put.miss is the method miss of type put in the package
+// store. The package's name must be unique. The file and folder of the function do not matter. Old
+// is compared token by token, so spaces, line breaks and comments do not matter. It must occur
+// exactly once. An empty Old stands for the beginning of the body.
 type Edit struct{ In, Old, New string }
 
-// Field is a field that a struct gets, which is named as a function is.
+// Field adds a field to a struct. In names the struct in the same way as an [Edit] names a
+// function.
 type Field struct{ In, Text string }
 
-// Helper is declarations that a package gets, with their imports.
+// Helper adds declarations, with their imports, to a package.
 type Helper struct{ Package, Text string }
 
 const mostSeeds = 500
@@ -59,7 +61,7 @@ func (m *Mutant) names() string {
 	return strings.Join(names, ",")
 }
 
-// all lists every mutant, then the blunders.
+// all returns every mutant, and then the blunders.
 func all() []Mutant {
 	var list []Mutant
 	for _, part := range [][]Mutant{

@@ -26,9 +26,9 @@ func TestMutantsAreComplete(t *testing.T) {
 	}
 }
 
-// What a mutant defends is a claim of docs/correctness.md or an invariant of docs/design.md, and
-// each of these is defended: by a mutant that somebody took out for another's sake, it no longer
-// would be.
+// TestEachClaimIsDefended shows that every mutant defends a claim of docs/correctness.md or an
+// invariant of docs/design.md, and that a mutant defends each of these. If somebody removed a
+// mutant in favour of another one, a claim could lose its defence.
 func TestEachClaimIsDefended(t *testing.T) {
 	claims := map[string]int{}
 	for file, found := range map[string]*regexp.Regexp{"correctness.md": regexp.MustCompile(`(?m)^(\d)\. `), "design.md": regexp.MustCompile(`(?m)^\| (I\d+) \|`)} {
@@ -36,7 +36,7 @@ func TestEachClaimIsDefended(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if file == "correctness.md" { // the other lists there are no claims
+		if file == "correctness.md" { // the other lists there are not claims
 			_, after, _ := strings.Cut(string(text), "\n## The claim\n")
 			before, _, _ := strings.Cut(after, "\n## ")
 			text = []byte(before)
@@ -67,8 +67,7 @@ func TestEachClaimIsDefended(t *testing.T) {
 	}
 }
 
-// TestMutantsApply says when a mutant's text no longer stands in our source, and when what it makes
-// of it is not Go.
+// TestMutantsApply fails if a mutant's text is no longer in our source, or if its result is not Go.
 func TestMutantsApply(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	source := newSource(root)
@@ -82,7 +81,7 @@ func TestMutantsApply(t *testing.T) {
 	}
 }
 
-// TestMutantsBuild: what all of them make of our source, together, is a program.
+// TestMutantsBuild shows that our source with all mutants together is a program.
 func TestMutantsBuild(t *testing.T) {
 	slow.Test(t, "it builds all mutants")
 	root, err := moduleRoot(t.Context())

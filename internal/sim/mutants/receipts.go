@@ -2,7 +2,7 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// receipts are other uses of receipts.
+// receipts returns wrong ways to use receipts.
 func receipts() []Mutant {
 	return []Mutant{
 		{

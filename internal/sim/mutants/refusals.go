@@ -2,10 +2,10 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// refusals are other ways to go on from what can never be counted.
+// refusals returns wrong ways to go on after something that can never be counted.
 func refusals() []Mutant {
 	unkept, stuck := []sim.Check{sim.Unkept}, []sim.Check{sim.Stuck}
-	endless := []sim.Check{sim.Stuck, sim.Cost} // one invocation may ask too often before the world can be seen to stand still
+	endless := []sim.Check{sim.Stuck, sim.Cost} // one invocation may ask too often before the world is seen to stand still
 	return []Mutant{
 		{
 			Name: "odd-record-blocks", What: "a record that cannot be understood fails its batch", Defends: "C4 I7", Checks: stuck,

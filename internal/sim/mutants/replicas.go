@@ -2,7 +2,7 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// replicas are reads that do not ask for the table as it is, and are told what it was.
+// replicas returns reads that do not ask for the current table, and so get an earlier state.
 func replicas() []Mutant {
 	return []Mutant{
 		{

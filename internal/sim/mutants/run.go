@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	stillWorlds = 10 // without trouble, which a mutant must live through unless it is plain
+	stillWorlds = 10 // worlds without trouble that a mutant must live through, unless it is plain
 	buildTime   = 10 * time.Minute
 	huntTime    = 10 * time.Minute
 )
 
-// verdict is what became of a mutant.
+// verdict is the outcome of one mutant.
 type verdict struct {
 	mutant Mutant
 	found.Found
@@ -34,9 +34,9 @@ type verdict struct {
 
 // runner hunts the mutants of a module.
 type runner struct {
-	root, dir string        // the module's, and one for what is built
-	patience  time.Duration // with one hunt
-	// known is for each mutant the seed of a world that killed it before.
+	root, dir string        // of the module; and a folder for what is built
+	patience  time.Duration // the longest that one hunt may take
+	// known holds, for each mutant, the seed of a world that killed it before.
 	known map[string]uint64
 }
 
@@ -52,7 +52,7 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 	}
 	defer os.RemoveAll(dir)
 	r := runner{root: root, dir: dir, patience: huntTime}
-	if !markdown { // else it is to be found how many worlds it takes
+	if !markdown { // otherwise the run must find out how many worlds each takes
 		if r.known, err = knownKills(root); err != nil {
 			return err
 		}
@@ -60,9 +60,9 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 	return r.all(ctx, list, beside, newTable(os.Stdout, markdown), os.Stderr)
 }
 
-// all hunts the mutants, beside of them at a time, and says on talk what became of each as soon as
-// it is known. In the end it lives the worlds that have killed once more, without any mutant:
-// nothing may go wrong in them.
+// all hunts the mutants, beside at a time. As soon as it knows the outcome of one, it prints it on
+// talk. In the end it lives the worlds that have killed once more, without any mutant. Nothing may
+// go wrong in them.
 func (r runner) all(ctx context.Context, list []Mutant, beside int, table *table, talk io.Writer) error {
 	binary, broken, err := r.buildAll(ctx, list, talk)
 	if err != nil {
@@ -88,7 +88,7 @@ func (r runner) all(ctx context.Context, list []Mutant, beside int, table *table
 	return r.innocent(ctx, binary, verdicts, beside)
 }
 
-// each calls do for the numbers below n, so many at a time, and waits.
+// each calls do for the numbers below n, beside at a time. It returns when all calls have.
 func each(n, beside int, do func(int)) {
 	slots := make(chan struct{}, max(1, beside))
 	var all sync.WaitGroup
@@ -99,8 +99,8 @@ func each(n, beside int, do func(int)) {
 	all.Wait()
 }
 
-// innocent lives the worlds that have killed, without a mutant. If one of them finds something
-// wrong all the same, it was no mutant that it found.
+// innocent lives the worlds that have killed, without a mutant. If one of them still finds
+// something wrong, then it did not find the mutant.
 func (r runner) innocent(ctx context.Context, binary string, verdicts []verdict, beside int) error {
 	worlds := map[bool]map[uint64]bool{true: {}, false: {}}
 	for _, v := range verdicts {
@@ -142,8 +142,8 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// try hunts a mutant: first through worlds without trouble, then through the others; a blunder
-// through the first alone.
+// try hunts a mutant, first through worlds without trouble and then through the others. It hunts a
+// blunder only through the first.
 func (r runner) try(ctx context.Context, binary string, m Mutant) verdict {
 	v := verdict{mutant: m}
 	args := []string{"-n", fmt.Sprint(m.seeds()), "-checks", m.names()}
@@ -168,7 +168,7 @@ func (r runner) try(ctx context.Context, binary string, m Mutant) verdict {
 	return v
 }
 
-// still sends a mutant through worlds without trouble, in which it must be right.
+// still sends a mutant through worlds without trouble. The mutant must be right in them.
 func (r runner) still(ctx context.Context, binary, name string) error {
 	found, err := r.hunt(ctx, binary, name, "-fault-free", "-n", fmt.Sprint(stillWorlds))
 	if err == nil && found.Check != "" {
@@ -177,8 +177,8 @@ func (r runner) still(ctx context.Context, binary, name string) error {
 	return err
 }
 
-// buildAll makes one hunter for all mutants. If that fails it makes one for each, to say which do
-// not build, and one for those that do.
+// buildAll makes one hunter for all mutants. If that fails, it makes one for each mutant, to find
+// out which do not build. Then it makes one for those that do.
 func (r runner) buildAll(ctx context.Context, list []Mutant, talk io.Writer) (binary string, broken map[string]error, err error) {
 	if binary, err = r.build(ctx, "all", list); err == nil {
 		return binary, nil, nil
@@ -223,7 +223,7 @@ func (r runner) build(ctx context.Context, name string, list []Mutant) (string, 
 	return binary, nil
 }
 
-// lay writes files and the overlay that lays them over ours.
+// lay writes files, and the overlay that lays them over ours.
 func (r runner) lay(name string, files map[string]string) (overlay string, err error) {
 	dir := filepath.Join(r.dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -245,7 +245,7 @@ func (r runner) lay(name string, files map[string]string) (overlay string, err e
 	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// hunt runs the hunter as a mutant; without a name it is ours.
+// hunt runs the hunter as a mutant. Without a name, the hunter runs our own code.
 func (r runner) hunt(ctx context.Context, binary, name string, args ...string) (f found.Found, err error) {
 	ctx, stop := context.WithTimeout(ctx, r.patience)
 	defer stop()

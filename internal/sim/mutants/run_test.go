@@ -14,9 +14,9 @@ import (
 	"github.com/ingot-events/ingot/internal/sim"
 )
 
-// hunter stands in for the real one, in a module of its own. It kills whatever it is sent after,
-// and lives through worlds without trouble and worlds without a mutant; what the mutants below make
-// of it does not.
+// hunter stands in for the real hunter, in a module of its own. It kills every mutant that it
+// hunts. It lives through worlds without trouble and through worlds without a mutant. The mutants
+// below change it so that it no longer does.
 const hunter = `package main
 
 import (
@@ -60,7 +60,7 @@ func stubs(t *testing.T) runner {
 	return r
 }
 
-// made is a mutant of the stub: meant for lost, with one text of the hunter replaced.
+// made returns a mutant of the stub. It is meant for lost, and has one text of the hunter replaced.
 func made(name, old, with string) Mutant {
 	return Mutant{Name: name, What: "a stub", Checks: []sim.Check{sim.Twice, sim.Lost}, Edits: []Edit{{"internal/sim/mutants/hunt.main", old, with}}}
 }
@@ -70,8 +70,8 @@ const (
 	troubled = `quiet, troubled := "", "lost"`
 )
 
-// Only one thing is a kill: it builds, lives through the quiet worlds, and is caught by a check
-// that it is meant for.
+// TestWhatIsAKill shows the only thing that is a kill: the mutant builds, lives through the quiet
+// worlds, and is caught by a check that is meant for it.
 func TestWhatIsAKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the go command, which -short leaves out")
@@ -80,7 +80,7 @@ func TestWhatIsAKill(t *testing.T) {
 	plain := func(m Mutant) Mutant { m.Plain = true; return m }
 	for _, c := range []struct {
 		mutant Mutant
-		why    string // it is no kill; empty: it is one
+		why    string // why it is not a kill; empty if it is one
 	}{
 		{made("killed", call, ""), ""},
 		{plain(made("plain-caught", troubled, `quiet, troubled := "lost", "lost"`)), ""},
@@ -123,7 +123,8 @@ func TestWhatIsAKill(t *testing.T) {
 	}
 }
 
-// A hunt that takes too long is no kill, whatever it would have found.
+// TestPatienceEnds shows that a hunt that takes too long is not a kill, whatever it would have
+// found.
 func TestPatienceEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the go command, which -short leaves out")
@@ -140,7 +141,8 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
-// A survivor fails the run, and all are tried and told of all the same, in their order.
+// TestSurvivorsFailTheRun shows that a survivor fails the run. All mutants are still tried and
+// reported, in their order.
 func TestSurvivorsFailTheRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the go command, which -short leaves out")
@@ -183,7 +185,8 @@ func TestSurvivorsFailTheRun(t *testing.T) {
 	}
 }
 
-// A kill proves nothing if the same world fails without the mutant.
+// TestWorldsThatKillAreInnocent shows that a kill proves nothing if the same world fails without
+// the mutant.
 func TestWorldsThatKillAreInnocent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the go command, which -short leaves out")
@@ -201,7 +204,7 @@ func TestWorldsThatKillAreInnocent(t *testing.T) {
 	}
 }
 
-// The world that killed a mutant before is tried first.
+// TestKnownKillIsTriedFirst shows that the world that killed a mutant before is tried first.
 func TestKnownKillIsTriedFirst(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the go command, which -short leaves out")

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// source is the module's packages, read as they are needed.
+// source holds the packages of the module. Each is read when it is needed.
 type source struct {
 	root     string
 	folders  []string // all of them
@@ -24,7 +24,7 @@ func newSource(root string) *source {
 	return &source{root: root, packages: map[string]*packageSource{}}
 }
 
-// packageSource is one package's files and where its functions and types stand in them.
+// packageSource holds the files of one package, and the places of its functions and types in them.
 type packageSource struct {
 	name  string
 	files map[string]string // by path below root
@@ -37,8 +37,8 @@ type place struct {
 	from, to int
 }
 
-// folder is where a package is. Its name is as much of the end of the path as tells it from others:
-// esm, or lambda/esm.
+// folder returns where a package is. The name of a package is as much of the end of its path as is
+// needed to tell it from others: esm, or lambda/esm.
 func (s *source) folder(name string) (string, error) {
 	if s.folders == nil {
 		err := filepath.WalkDir(s.root, func(path string, d fs.DirEntry, err error) error {
@@ -129,7 +129,7 @@ func (p *packageSource) read(path, text string) error {
 	return nil
 }
 
-// receiver is the name of a receiver's type.
+// receiver returns the name of a receiver's type.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -142,7 +142,7 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// find is the package and the part of it that a name such as esm.Stream.Due stands for.
+// find returns the package, and the part of it, that a name such as esm.Stream.Due stands for.
 func (s *source) find(symbol string) (folder, name string, at place, err error) {
 	last := strings.LastIndexByte(symbol, '/') + 1
 	dot := strings.IndexByte(symbol[last:], '.')
@@ -170,13 +170,13 @@ type word struct {
 	from, to int
 }
 
-// words are a text's tokens, without comments, line breaks and commas that only a line break calls
-// for.
+// words returns the tokens of a text. It leaves out comments, line breaks, and commas that are
+// there only because of a line break.
 func words(text string) (list []word) {
 	set := token.NewFileSet()
 	file := set.AddFile("", set.Base(), len(text))
 	var s scanner.Scanner
-	s.Init(file, []byte(text), func(token.Position, string) {}, 0) // what is no token is a word that never matches
+	s.Init(file, []byte(text), func(token.Position, string) {}, 0) // text that is not a token becomes a word that never matches
 	for {
 		pos, tok, literal := s.Scan()
 		if tok == token.EOF {
@@ -197,7 +197,8 @@ func words(text string) (list []word) {
 	}
 }
 
-// replace is text with old replaced, which must occur in it once. Both are compared word by word.
+// replace returns text with old replaced. old must occur in it exactly once. Both are compared word
+// by word.
 func replace(text, old, with string) (string, error) {
 	in, of := words(text), words(old)
 	found, at := 0, 0

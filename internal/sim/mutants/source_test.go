@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// shop is a package in two files, in which function names stand more than once.
+// shop is a package in two files. Some function names occur more than once in it.
 var shop = map[string]string{
 	"go.mod":            "module stub\n\ngo 1.26\n",
 	"shop/till.go":      "package shop\n\n// till is where the money is.\ntype till struct{ cents int }\n\nfunc (t *till) add(n int) { t.cents += n }\n\nfunc add(a, b int) int { return a + b }\n",
@@ -35,7 +35,8 @@ func shopSource(t *testing.T) *source {
 	return newSource(root)
 }
 
-// An edit that cannot be made says which text or which symbol is gone.
+// TestEditSaysWhatIsGone shows that the error of an edit that cannot be made names the text or the
+// symbol that is gone.
 func TestEditSaysWhatIsGone(t *testing.T) {
 	for why, m := range map[string]Mutant{
 		"in shop.Sell this text occurs 0 times, not once:\nnever":                      {Edits: []Edit{{"shop.Sell", "never", ""}}},
@@ -59,8 +60,8 @@ func TestEditSaysWhatIsGone(t *testing.T) {
 	}
 }
 
-// A text is found whatever its spaces, line breaks and comments; and only in the function that is
-// named.
+// TestReplace shows that a text is found whatever its spaces, line breaks and comments, but only in
+// the function that is named.
 func TestReplace(t *testing.T) {
 	for _, c := range []struct{ text, old, with, want string }{
 		{"a := f(x,\n\ty, // why\n)\nb()", "f(x, y)", "g()", "a := g()\nb()"},
@@ -77,7 +78,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// Each mutant of one program does what it alone would do, and without any the program is ours.
+// TestGraft shows that each mutant of one program does what it would do alone, and that without a
+// mutant the program is ours.
 func TestGraft(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the go command, which -short leaves out")

@@ -2,7 +2,7 @@ package main
 
 import "github.com/ingot-events/ingot/internal/sim"
 
-// statements are other ways to write many totals at once.
+// statements returns wrong ways to write many totals at once.
 func statements() []Mutant {
 	return []Mutant{
 		{

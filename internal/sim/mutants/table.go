@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// table prints a row for each mutant as it comes.
+// table prints a row for each mutant as soon as it is known.
 type table struct {
 	out              io.Writer
 	markdown         bool
 	mutants, killed  int
 	blunders, caught int
-	worst            int // worlds that a mutant took
+	worst            int // the most worlds that a mutant took
 	notes            []string
 }
 
@@ -62,10 +62,10 @@ func (t *table) count(v verdict) {
 	}
 }
 
-// survivors is how many were not killed.
+// survivors returns how many were not killed.
 func (t *table) survivors() int { return t.mutants - t.killed + t.blunders - t.caught }
 
-// others tells which other promises worlds broke on the way, none of which is a kill.
+// others lists which other promises worlds broke on the way. None of those is a kill.
 func others(checks map[string]int) string {
 	var names []string
 	for name, n := range checks {
@@ -88,8 +88,8 @@ func (t *table) end() {
 	}
 }
 
-// knownKills are the worlds that killed the mutants when the table of docs/correctness.md was
-// printed: seeds are counted from 0 there, so that one which needed ten worlds fell in the world of
+// knownKills returns the worlds that killed the mutants when the table of docs/correctness.md was
+// printed. Seeds are counted from 0 there, so a mutant that needed ten worlds died in the world of
 // seed 9.
 func knownKills(root string) (map[string]uint64, error) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "correctness.md"))
@@ -105,10 +105,10 @@ func knownKills(root string) (map[string]uint64, error) {
 	return known, nil
 }
 
-// tableMark stands before the table in docs/correctness.md.
+// tableMark is the line before the table in docs/correctness.md.
 const tableMark = "<!-- mutants -->\n"
 
-// documented are the rows of the table of mutants in a text, without its head.
+// documented returns the rows of the table of mutants in a text, without its head.
 func documented(text string) (rows [][]string) {
 	_, table, _ := strings.Cut(text, tableMark)
 	for n, line := range strings.Split(table, "\n") {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// arguments are what stands after a command: words, and name=value pairs. Each is taken once; what
-// is left over is a mistake.
+// arguments are the words and name=value pairs after a command. Each is taken once. What is left
+// over is a mistake.
 type arguments struct {
 	left []string
 	body []string
 	err  error
 }
 
-// word takes the next argument that is no pair; empty if there is none.
+// word takes the next argument that is not a pair. It returns an empty text if there is none.
 func (a *arguments) word() string {
 	for i, s := range a.left {
 		if !strings.Contains(s, "=") {
@@ -26,7 +26,7 @@ func (a *arguments) word() string {
 	return ""
 }
 
-// flag takes the word if it is there.
+// flag takes the word if it is there, and reports whether it was.
 func (a *arguments) flag(word string) bool {
 	for i, s := range a.left {
 		if s == word {
@@ -37,7 +37,7 @@ func (a *arguments) flag(word string) bool {
 	return false
 }
 
-// pair takes the value of a name; empty if it is not given.
+// pair takes the value of a name. It returns an empty text if the name is not given.
 func (a *arguments) pair(name string) string {
 	for i, s := range a.left {
 		if value, ok := strings.CutPrefix(s, name+"="); ok {
@@ -79,7 +79,7 @@ func (a *arguments) done() error {
 	return a.err
 }
 
-// span reads a duration; days may stand before what time.ParseDuration knows: 6d23h, -7d.
+// span reads a duration. Days may precede what time.ParseDuration knows: 6d23h, -7d.
 func span(text string) (time.Duration, error) {
 	sign, rest := time.Duration(1), text
 	if cut, ok := strings.CutPrefix(text, "-"); ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// pollStream is the stream command. Ends of windows and of shards are passed on the way.
+// pollStream is the stream command. On the way it passes the ends of windows and of shards.
 func (w *world) pollStream(a *arguments, out *report) error {
 	all := a.flag("all")
 	if err := w.begin(a, out); err != nil {
@@ -31,7 +31,7 @@ func (w *world) pollStream(a *arguments, out *report) error {
 	return w.trouble.unused()
 }
 
-// batch is what a script needs to know of a batch of changes.
+// batch holds what a script needs to know about a batch of changes.
 type batch struct {
 	Records []struct {
 		EventName    string
@@ -50,7 +50,7 @@ func read(payload []byte) (b batch) {
 	return b
 }
 
-// delivered tells what the streams function is handed.
+// delivered reports what the streams function is given.
 func (w *world) delivered(payload []byte) {
 	b := read(payload)
 	if len(b.Records) == 0 {
@@ -82,7 +82,7 @@ func (w *world) answeredChanges(payload []byte, response handler.StreamResponse,
 	}
 }
 
-// replay delivers the batch of an earlier invocation once more.
+// replay delivers the batch of an earlier invocation again.
 func (w *world) replay(a *arguments, out *report) error {
 	name, bare := a.word(), a.flag("without-shard")
 	if name == "without-shard" {
@@ -103,7 +103,7 @@ func (w *world) replay(a *arguments, out *report) error {
 		}
 		payload, _ = json.Marshal(map[string]json.RawMessage{"Records": event["Records"]})
 	}
-	_, _ = w.count(context.Background(), payload) // what it answers is told, and nobody acts on it
+	_, _ = w.count(context.Background(), payload) // its answer is reported, and nobody acts on it
 	return w.trouble.unused()
 }
 

@@ -1,6 +1,6 @@
 package scenario
 
-// command is one word of the scripts' language.
+// command is one command of the scripts' language.
 type command struct {
 	input bool // takes input lines
 	usage string
@@ -8,7 +8,8 @@ type command struct {
 	run   func(*world, *arguments, *report) error
 }
 
-// commands are all of them. README.md beside the scripts lists them, and a test compares.
+// commands holds all commands. README.md beside the scripts lists them too, and a test compares the
+// two.
 var commands = map[string]command{
 	"world":      {usage: "world [pipeline=FILE] [shards=N] [batch=N] [window=5m|0] [counting=receipts] [few=N] [fifo] [receives=N]", help: "begins: a queue, both functions, both tables, a stream", run: (*world).create},
 	"send":       {usage: "send, then lines: TYPE ID NAME=VALUE… | copy N [NAME=VALUE…] | raw TEXT", help: "the producer sends messages", input: true, run: (*world).send},

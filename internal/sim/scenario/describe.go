@@ -16,7 +16,7 @@ import (
 
 type attributes = map[string]types.AttributeValue
 
-// request says what a request asks for.
+// request describes what a request asks for.
 func (w *world) request(in any) string {
 	switch in := in.(type) {
 	case *dynamodb.PutItemInput:
@@ -30,7 +30,7 @@ func (w *world) request(in any) string {
 		for i, s := range in.Statements {
 			said[i] = w.statement(s)
 		}
-		if strings.Contains(said[0], ": ") { // of totals: a line for each
+		if strings.Contains(said[0], ": ") { // of totals: one line for each
 			return strings.Join(said, "; ")
 		}
 		return strings.Join(said, ", ")
@@ -76,7 +76,8 @@ func parameter(s types.BatchStatementRequest, name string) string {
 	return "?"
 }
 
-// update says what an update of an aggregate item adds and sets, in the words of the protocol.
+// update describes, in the words of the protocol, what an update of an aggregate item adds and
+// sets.
 func (w *world) update(key attributes, update, condition *string, named map[string]string, values attributes) string {
 	e := &expression{names: w.names, named: named, values: values}
 	for _, clause := range clauses(aws.ToString(update)) {
@@ -97,7 +98,7 @@ func shortName(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// text is a scalar as text, whichever table or stream it comes from.
+// text returns a scalar as text, from any table or stream.
 func text(v any) string {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:

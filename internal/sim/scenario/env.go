@@ -8,15 +8,15 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
-// env is the world as handlers and store see it: one thing at a time, and chance is always one
-// half.
+// env returns the world as handlers and store see it. One thing happens at a time, and chance is
+// always one half.
 func (w *world) env(c *testworld.Clock) env.Env {
 	e := c.Env(func() float64 { return 0.5 })
 	e.Deadline = w.deadline
 	return e
 }
 
-// until is a context that ends by the world's clock. Nothing here waits on Done; everything asks
+// until is a context that ends by the world's clock. Nothing here waits on Done. Everything asks
 // Err.
 type until struct {
 	context.Context
@@ -33,8 +33,8 @@ func (w *world) deadline(ctx context.Context, at time.Time) (context.Context, co
 
 func (u *until) Deadline() (time.Time, bool) { return u.at, true }
 
-// Err does not hold back a request that is on its way: whoever has stopped waiting for it cannot
-// call it back.
+// Err does not hold back a request that is on its way: nobody can call back a request that was
+// sent.
 func (u *until) Err() error {
 	if !u.w.arriving && !u.w.Clock.Now().Before(u.at) {
 		return context.DeadlineExceeded

@@ -22,8 +22,8 @@ type clause struct {
 	parts []string
 }
 
-// clauses takes an update expression apart. Placeholders stand for all names and values, so that
-// its words cannot occur in them.
+// clauses splits an update expression. Placeholders stand for all names and values, so its words
+// cannot occur in them.
 func clauses(update string) (list []clause) {
 	for _, word := range strings.Fields(update) {
 		switch word {
@@ -101,7 +101,7 @@ func (e *expression) assign(name string, value types.AttributeValue) {
 	}
 }
 
-// condition tells of the values that stay as they are because they are beyond the new ones.
+// condition reports the values that stay as they are because they are beyond the new ones.
 func (e *expression) condition(condition string) {
 	for _, part := range strings.Split(condition, " AND ") {
 		fields := strings.Fields(part)

@@ -28,15 +28,15 @@ type sandbox struct {
 	busy     bool
 }
 
-// invocation is one run of a function. It is a coroutine, so that it can be frozen in the middle of
-// a request while everything else goes on.
+// invocation is one run of a function. It is a coroutine, so it can be frozen in the middle of a
+// request while everything else goes on.
 type invocation struct {
 	name    string
 	payload []byte
 	next    func() (struct{}, bool)
 	stop    func()
 	freeze  func(struct{}) bool
-	quiet   bool // its requests are not told of, and no trouble befalls them
+	quiet   bool // its requests are not reported, and no trouble happens to them
 
 	frozen, crashed bool
 	answer          []byte
@@ -68,8 +68,8 @@ func (w *world) sandboxOf(function string) (*sandbox, error) {
 	return s, nil
 }
 
-// invoke runs a function until it answers, dies, or is frozen: then Lambda gives it up when its
-// time is over.
+// invoke runs a function until it answers, dies or is frozen. Lambda gives up a frozen function
+// when its time is over.
 func (w *world) invoke(function string, payload []byte, run func(context.Context, *sandbox) (any, error)) ([]byte, error) {
 	s, err := w.sandboxOf(function)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *world) resume(inv *invocation) ([]byte, error) {
 	return inv.answer, inv.err
 }
 
-// versions says which epoch runs, once there is more than one.
+// versions says which epoch runs, if there is more than one.
 func (w *world) versions(plan *pipeline.Pipeline) string {
 	if len(w.sandboxes) > 0 && w.plans["ingest"] == w.plans["streams"] && plan.Epoch() == 1 {
 		return ""
@@ -132,7 +132,7 @@ func (w *world) versions(plan *pipeline.Pipeline) string {
 	return fmt.Sprintf(" at epoch %d", plan.Epoch())
 }
 
-// ingest is the ingest function as its mapping calls it.
+// ingest runs the ingest function as its mapping calls it.
 func (w *world) ingest(_ context.Context, payload []byte) ([]byte, error) {
 	return w.invoke("ingest", payload, func(ctx context.Context, s *sandbox) (any, error) {
 		var e events.SQSEvent
@@ -150,7 +150,7 @@ func (w *world) ingest(_ context.Context, payload []byte) ([]byte, error) {
 	})
 }
 
-// count is the streams function as its mapping calls it.
+// count runs the streams function as its mapping calls it.
 func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
 	return w.invoke("streams", payload, func(ctx context.Context, s *sandbox) (any, error) {
 		w.delivered(payload)
@@ -165,7 +165,7 @@ func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
 }
 
 // start is the cold start of a streams function, or its look at what the table counts now. What it
-// reads and writes is not told of.
+// reads and writes is not reported.
 func (w *world) start(ctx context.Context, s *sandbox) error {
 	w.running.quiet = true
 	defer func(inv *invocation) { inv.quiet = false }(w.running)

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: what a script starts ends with its world.
+// TestMain checks that no test leaves a goroutine behind. What a script starts ends with its world.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -15,12 +15,12 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// names gives short names to what has long ones: shards are A, B, C as they appear, A3 is the
-// third record of shard A, messages are numbered as they were sent.
+// names gives short names to things with long ones. Shards are A, B, C as they appear. A3 is the
+// third record of shard A. Messages are numbered in the order in which they were sent.
 type names struct {
 	arn       string
 	shards    map[string]string // by shard id
-	lanes     map[string]string // the same, by mark attribute
+	lanes     map[string]string // the same by mark attribute
 	counts    map[string]int    // records seen, by shard
 	records   map[string]string // by sequence number
 	receipts  map[string]string // by the receipt's PK
@@ -48,7 +48,7 @@ func (n *names) shard(id string) string {
 	return n.shards[id]
 }
 
-// mark is the record that a mark stands at. A condition holds the number alone.
+// mark returns the record that a mark stands at. A condition holds only the number.
 func (n *names) mark(b []byte) string {
 	if len(b) < event.SequenceBytes {
 		return "?"
@@ -56,7 +56,7 @@ func (n *names) mark(b []byte) string {
 	return n.records[event.SequenceFromBytes([event.SequenceBytes]byte(b[:event.SequenceBytes])).String()]
 }
 
-// observed is the stream as its mapping reads it, and learns the names on the way.
+// observed is the stream as its mapping reads it. It learns the names on the way.
 type observed struct{ w *world }
 
 func (o observed) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
@@ -66,7 +66,7 @@ func (o observed) DescribeStream(ctx context.Context, in *dynamodbstreams.Descri
 		for _, shard := range out.StreamDescription.Shards {
 			ids = append(ids, *shard.ShardId)
 		}
-		slices.Sort(ids) // the order in which the mapping works on them
+		slices.Sort(ids) // the mapping works on them in this order
 		for _, id := range ids {
 			o.w.names.shard(id)
 		}
@@ -107,7 +107,7 @@ func (o observed) GetRecords(ctx context.Context, in *dynamodbstreams.GetRecords
 	return out, nil
 }
 
-// address is an item of the aggregates table for people.
+// address names an item of the aggregates table for people.
 func (n *names) address(pk, sk string) string {
 	if a, ok := lanes.ParseKey(event.Key{PK: pk, SK: sk}); ok {
 		parts := append([]string{generation(a.Name, a.Since)}, a.By...)
@@ -129,10 +129,10 @@ func (n *names) address(pk, sk string) string {
 	return pk
 }
 
-// long are digests and sequence numbers in texts.
+// long matches digests and sequence numbers in texts.
 var long = regexp.MustCompile(`[0-9a-f]{64}|[0-9]{21,40}`)
 
-// people abbreviates what no person reads, and makes one line of a text.
+// people abbreviates what nobody reads, and makes a text one line.
 func (n *names) people(text string, most int) string {
 	text = long.ReplaceAllStringFunc(text, func(s string) string {
 		if name := n.records[s]; name != "" {
@@ -143,13 +143,14 @@ func (n *names) people(text string, most int) string {
 	return short(strings.Join(strings.Fields(text), " "), most)
 }
 
-// reason is a flag without its time.
+// reason returns a flag without its time.
 func (n *names) reason(flag string) string {
 	_, reason, _ := strings.Cut(flag, " ")
 	return n.people(reason, 84)
 }
 
-// generation is an aggregate's name, with the epoch it is valid since unless that is the first.
+// generation returns the name of an aggregate. If the aggregate is not valid since the first epoch,
+// the name includes the epoch that it is valid since.
 func generation(name string, since int64) string {
 	if since == 1 {
 		return name

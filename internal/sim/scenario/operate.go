@@ -15,7 +15,7 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// deploy gives both functions, or one, another pipeline.
+// deploy gives another pipeline to both functions, or to one of them.
 func (w *world) deploy(a *arguments, out *report) error {
 	file, function, secret := a.word(), a.word(), a.pair("secret")
 	plan, err := w.load(file, secret)
@@ -35,8 +35,7 @@ func (w *world) deploy(a *arguments, out *report) error {
 	return nil
 }
 
-// load compiles a pipeline, with a secret of hmac that is the same throughout unless a script gives
-// another.
+// load compiles a pipeline. The secret of hmac is always the same unless a script gives another.
 func (w *world) load(file, secret string) (*pipeline.Pipeline, error) {
 	return pipeline.Load(w.files, file+".yaml", pipeline.Secret([]byte(cmp.Or(secret, "the secret of the scenarios"))))
 }
@@ -88,7 +87,7 @@ func (w *world) finish(a *arguments, out *report) error {
 	return nil
 }
 
-// remove is a person who deletes an item.
+// remove lets a person delete an item.
 func (w *world) remove(a *arguments, out *report) error {
 	pk := a.word()
 	items, err := w.scan(eventsTable)
@@ -105,7 +104,7 @@ func (w *world) remove(a *arguments, out *report) error {
 	return fmt.Errorf("there is no item %s", pk)
 }
 
-// put is somebody else who writes into the events table.
+// put lets somebody else write into the events table.
 func (w *world) put(a *arguments, out *report) error {
 	pk, sk := a.word(), a.word()
 	item := attributes{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}
@@ -119,7 +118,7 @@ func (w *world) put(a *arguments, out *report) error {
 	return err
 }
 
-// tamper is somebody who mends a total by hand.
+// tamper lets somebody change a total by hand.
 func (w *world) tamper(a *arguments, out *report) error {
 	name := a.word()
 	if len(a.left) != 1 {
@@ -134,8 +133,7 @@ func (w *world) tamper(a *arguments, out *report) error {
 	})
 }
 
-// alter updates the first total of an aggregate by hand; how is also told what a scenario calls the
-// total.
+// alter updates the first total of an aggregate by hand. how gets what a scenario calls the total.
 func (w *world) alter(name string, how func(at string, in *dynamodb.UpdateItemInput)) error {
 	items, err := w.scan(totals)
 	if err != nil {
@@ -166,7 +164,7 @@ func (w *world) fill(a *arguments, out *report) error {
 	})
 }
 
-// verify lets the verifier that users have judge the tables.
+// verify checks the tables with the verifier that users have.
 func (w *world) verify(_ *arguments, out *report) error {
 	st, err := w.store("streams")
 	if err != nil {

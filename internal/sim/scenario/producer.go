@@ -19,10 +19,11 @@ type letter struct {
 	raw        string // malformed; else:
 	fields     [][2]string
 	group      string
-	attributes int // message attributes that it carries
+	attributes int // how many message attributes it carries
 }
 
-// send sends one message a line. A value that is a number is one; at is a time relative to now.
+// send sends one message for each line. A value that looks like a number is a number. at is a time
+// relative to now.
 func (w *world) send(a *arguments, out *report) error {
 	if len(a.body) == 0 {
 		return errors.New("needs lines that say what to send")
@@ -40,7 +41,7 @@ func (w *world) send(a *arguments, out *report) error {
 	return nil
 }
 
-// write understands one line.
+// write reads one line.
 func (w *world) write(line string) (*letter, error) {
 	if raw, ok := strings.CutPrefix(line, "raw "); ok {
 		return &letter{raw: raw, group: "raw"}, nil
@@ -130,7 +131,8 @@ func (w *world) post(l *letter) error {
 	return err
 }
 
-// message is the number of a message. One with a new id is known by its body, and marked.
+// message returns the number of a message. A message with a new id is recognised by its body, and
+// marked.
 func (w *world) message(id, body string) string {
 	if w.names.messages[id] == "" {
 		for i := range w.outbox {

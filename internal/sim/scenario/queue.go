@@ -28,13 +28,13 @@ func (w *world) pollQueue(a *arguments, out *report) error {
 	return w.trouble.unused()
 }
 
-// begin takes a command's trouble.
+// begin takes the trouble of a command.
 func (w *world) begin(a *arguments, out *report) error {
 	w.trouble, w.out = a.trouble(), out
 	return a.done()
 }
 
-// received tells what the ingest function is handed.
+// received reports what the ingest function is given.
 func (w *world) received(records []events.SQSMessage) {
 	labels := make([]string, len(records))
 	for i, m := range records {
@@ -43,7 +43,7 @@ func (w *world) received(records []events.SQSMessage) {
 	w.out.linef("  < %s %s", plural(len(labels), "message"), strings.Join(labels, ", "))
 }
 
-// judged tells what became of one message.
+// judged reports what became of one message.
 func (w *world) judged(_ context.Context, o handler.Outcome) {
 	verdict := o.Verdict.String()
 	if o.Refusal != nil {
@@ -80,7 +80,7 @@ func (w *world) queues(_ *arguments, out *report) error {
 	return nil
 }
 
-// letters is the quarantine command: it reads the letters and leaves them there.
+// letters is the quarantine command. It reads the letters and leaves them there.
 func (w *world) letters(_ *arguments, out *report) error {
 	ctx := context.Background()
 	var read []types.Message
@@ -113,7 +113,7 @@ func (w *world) readLetter(m types.Message) []string {
 	return []string{label, note.Verdict + " (" + note.Reason + ")", w.names.people(note.Detail, 100)}
 }
 
-// redrive moves dead letters back, where they have new ids.
+// redrive moves dead letters back, where they get new ids.
 func (w *world) redrive(_ *arguments, out *report) error {
 	got, err := w.Engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &w.DeadLetters,
 		AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn, types.QueueAttributeNameApproximateNumberOfMessages}})

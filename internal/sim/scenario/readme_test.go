@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestReadme: README.md lists every script and every command, and nothing else.
+// TestReadme shows that README.md lists every script and every command, and nothing else.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(scripts, "README.md"))
 	if err != nil {

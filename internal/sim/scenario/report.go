@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// report is what is seen of a command: rows, whose cells are aligned where neighbouring rows have
-// more than one.
+// report holds what is seen of a command. It has rows, and neighbouring rows with more than one
+// cell are aligned.
 type report struct{ rows [][]string }
 
 func (r *report) row(cells ...string) { r.rows = append(r.rows, cells) }
 
 func (r *report) linef(format string, args ...any) { r.row(fmt.Sprintf(format, args...)) }
 
-// lines are the rows as text. A row that repeats its predecessor is counted instead.
+// lines returns the rows as text. A row that repeats the row before is counted instead.
 func (r *report) lines() []string {
 	var lines []string
 	for at := 0; at < len(r.rows); {
@@ -47,7 +47,7 @@ func align(rows [][]string) []string {
 	return lines
 }
 
-// repeated folds runs of the same line into one that says how many.
+// repeated replaces each run of equal lines by one line that says how many there were.
 func repeated(lines []string) []string {
 	var out []string
 	for at := 0; at < len(lines); {
@@ -64,7 +64,7 @@ func repeated(lines []string) []string {
 	return out
 }
 
-// short cuts a text that is not worth its length.
+// short cuts a text that is longer than it is worth.
 func short(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text

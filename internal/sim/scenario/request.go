@@ -21,8 +21,8 @@ var (
 	errDown   = &smithy.GenericAPIError{Code: "ServiceUnavailable", Message: "the service is down", Fault: smithy.FaultServer}
 )
 
-// intercept stands between the functions and the engine: it tells of each request, and lets the
-// script's trouble happen to it. Requests of mappings and of commands pass.
+// intercept stands between the functions and the engine. It reports each request, and lets the
+// script's trouble happen to it. Requests of mappings and of commands pass unchanged.
 func (w *world) intercept(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
 	inv := w.running
 	if inv == nil || inv.quiet {
@@ -67,7 +67,7 @@ func (w *world) intercept(_ context.Context, api string, in any, call func() (an
 	return out, err
 }
 
-// tell shows a request with what became of it. A transaction has one line for each of its parts.
+// tell shows a request with its outcome. A transaction has one line for each of its parts.
 func (w *world) tell(api, what, outcome string) {
 	parts := strings.Split(what, "; ")
 	if len(parts) == 1 {
@@ -85,7 +85,7 @@ func (w *world) die(inv *invocation) {
 	panic(dead{})
 }
 
-// hold freezes the invocation until it is thawed, or the script ends.
+// hold freezes the invocation until it is thawed or the script ends.
 func (w *world) hold(inv *invocation) {
 	if !inv.freeze(struct{}{}) {
 		panic(dead{})
@@ -99,8 +99,8 @@ func refusal(api string) error {
 	return errDown
 }
 
-// someRefused lets some statements be told, inside an answer that is a success, that they were
-// throttled, which is so; or of an internal error, though they are done.
+// someRefused makes some statements fail inside a successful answer. A statement is told either
+// that it was throttled, which is true, or of an internal error, although it was done.
 func (w *world) someRefused(in any, call func() (any, error)) (any, error) {
 	batch, ok := in.(*dynamodb.BatchExecuteStatementInput)
 	throttle, half := w.trouble.statements["throttle"], w.trouble.statements["half"]
@@ -124,7 +124,7 @@ func (w *world) someRefused(in any, call func() (any, error)) (any, error) {
 	return answer, err
 }
 
-// outcome is what an answer says.
+// outcome describes what an answer says.
 func (w *world) outcome(out any, err error) string {
 	if err != nil {
 		return refused(err)

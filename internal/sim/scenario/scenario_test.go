@@ -40,7 +40,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// difference is the first lines that differ.
+// difference returns the first lines that differ.
 func difference(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range min(len(a), len(b)) {

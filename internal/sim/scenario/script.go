@@ -9,7 +9,7 @@ import (
 
 // step is one command of a script.
 type step struct {
-	above  []string // comments and empty lines before it, as they stand
+	above  []string // comments and empty lines before it, unchanged
 	line   int
 	words  []string // the command and its arguments
 	raw    string
@@ -17,16 +17,16 @@ type step struct {
 	output []string
 }
 
-// separator stands between a command with its input, and what was seen.
+// separator is the line between a command with its input and what was seen.
 const separator = "----"
 
-// script is a file taken apart: steps, and what stands after the last.
+// script is a file split into steps, and what comes after the last step.
 type script struct {
 	steps []*step
 	below []string
 }
 
-// parse takes a script apart. Output ends at the first empty line.
+// parse splits a script. Output ends at the first empty line.
 func parse(text string) (*script, error) {
 	s := &script{}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -57,7 +57,7 @@ func parse(text string) (*script, error) {
 	return s, nil
 }
 
-// String is the script as text, with the output it holds now.
+// String returns the script as text, with the output that it holds now.
 func (s *script) String() string {
 	var b strings.Builder
 	write := func(lines []string) {
@@ -77,8 +77,8 @@ func (s *script) String() string {
 }
 
 // Run plays a script and returns it with what was seen under each command. files holds the
-// pipelines that the script names. An error is the script's: a command that does not exist, an
-// argument that makes no sense.
+// pipelines that the script names. An error means that the script is wrong: a command does not
+// exist, or an argument makes no sense.
 func Run(files fs.FS, text string) (string, error) {
 	s, err := parse(text)
 	if err != nil {

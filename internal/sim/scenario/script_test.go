@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestScriptsCanBeRead: each says first what is at stake, in sentences, and ends with a
-// verification.
+// TestScriptsCanBeRead shows that each script first says, in sentences, what is at stake, and that
+// it ends with a verification.
 func TestScriptsCanBeRead(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(scripts, "*.txt"))
 	for _, file := range files {
@@ -35,7 +35,7 @@ func TestScriptsCanBeRead(t *testing.T) {
 	}
 }
 
-// TestOutputIsNotInput: what a script shows does not depend on what it showed before.
+// TestOutputIsNotInput shows that what a script shows does not depend on what it showed before.
 func TestOutputIsNotInput(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(scripts, "zombie_invocation.txt"))
 	if err != nil {
@@ -97,8 +97,8 @@ func TestMistakesInScripts(t *testing.T) {
 	}
 }
 
-// TestFrozenAtTheEnd: a script may end while a function is still frozen; nothing of it is left
-// behind.
+// TestFrozenAtTheEnd shows that a script may end while a function is still frozen. Nothing of the
+// function is left behind.
 func TestFrozenAtTheEnd(t *testing.T) {
 	text := "world\n----\n\nsend\norder a merchant=m1 cents=1\n----\n\ningest freeze-after=PutItem\n----\n"
 	got, err := Run(os.DirFS(scripts), text)

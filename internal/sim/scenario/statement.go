@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// statement says what a PartiQL statement asks for: the key of an event that it inserts, or what it
-// adds to a total and sets in it.
+// statement describes what a PartiQL statement asks for: the key of the event that it inserts, or
+// what it adds to a total and sets in it.
 func (w *world) statement(s types.BatchStatementRequest) string {
 	partiql := aws.ToString(s.Statement)
 	e := &expression{names: w.names, values: attributes{}}

@@ -23,7 +23,7 @@ func (w *world) pass(a *arguments, out *report) error {
 	return nil
 }
 
-// sweep is time to live at work, and says what is gone.
+// sweep lets time to live do its work, and says what is gone.
 func (w *world) sweep(_ *arguments, out *report) error {
 	before, err := w.present()
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *world) present() (list []string, err error) {
 	return list, nil
 }
 
-// roll continues every open shard by a new one.
+// roll continues every open shard with a new one.
 func (w *world) roll(_ *arguments, out *report) error {
 	ctx := context.Background()
 	in := &dynamodbstreams.DescribeStreamInput{StreamArn: &w.names.arn}

@@ -26,20 +26,20 @@ import (
 // number N alone is the Nth request whatever its name.
 type trouble struct {
 	faults     []*fault
-	statements map[string][]int // by kind: their places in the first batch of statements, from 1
+	statements map[string][]int // by kind: their places in the first batch of statements, counted from 1
 	words      []string
 }
 
 type fault struct {
 	kind  string
-	api   string // empty: any
-	at    int    // 0: every one
+	api   string // empty means any
+	at    int    // 0 means every request
 	calls int    // so far
 }
 
 var kinds = []string{"refuse", "deny", "lose-answer", "crash-before", "crash-after", "freeze-before", "freeze-after"}
 
-// statementKinds are what may become of some statements of a request.
+// statementKinds are the ways in which some statements of a request may fail.
 var statementKinds = []string{"throttle", "half"}
 
 // trouble takes the trouble from a command's arguments.
@@ -83,7 +83,7 @@ func (a *arguments) trouble() *trouble {
 	return t
 }
 
-// takes reports, once, whether the word was given.
+// takes reports whether the word was given. It does so only once.
 func (t *trouble) takes(word string) bool {
 	i := slices.Index(t.words, word)
 	if i >= 0 {
@@ -92,7 +92,8 @@ func (t *trouble) takes(word string) bool {
 	return i >= 0
 }
 
-// of is what befalls the next request of this name; empty: nothing.
+// of returns what happens to the next request with this name. It returns an empty text if nothing
+// does.
 func (t *trouble) of(api string) string {
 	kind := ""
 	for _, f := range t.faults {
@@ -106,7 +107,8 @@ func (t *trouble) of(api string) string {
 	return kind
 }
 
-// unused names what never happened: a script that provokes nothing is mistaken about what it shows.
+// unused returns an error that names the trouble that never happened. A script that provokes
+// nothing does not show what it claims to show.
 func (t *trouble) unused() error {
 	for _, f := range t.faults {
 		if f.calls < max(f.at, 1) {

@@ -24,15 +24,15 @@ const (
 	visibility      = stack.Visibility
 )
 
-// origin is when every scenario begins: a Monday.
+// origin is the time when every scenario begins. It is a Monday.
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
-// world is what a script plays in. Its time stands still but for the clock command, a function that
-// waits before it asks again, and one that times out.
+// world is what a script plays in. Its time stands still, except for the clock command, for a
+// function that waits before it asks again, and for a function that times out.
 type world struct {
 	*testworld.World
 	files  fs.FS
-	few    int // how many totals a batch writes one by one; 0: as many as the store does
+	few    int // how many totals a batch writes one by one; 0 means the store's default
 	names  *names
 	outbox []*letter // what the producer has sent
 
@@ -44,7 +44,7 @@ type world struct {
 	plans       map[string]*pipeline.Pipeline // by function
 	sandboxes   []*sandbox
 	invocations []*invocation
-	running     *invocation      // whose requests are being made
+	running     *invocation      // the invocation whose requests are being made
 	trouble     *trouble         // of the command that is being played
 	arriving    bool             // a request that was under way while its function was frozen reaches the table
 	behind      map[string]int64 // by aggregate: what its head said before the touch pass
@@ -106,14 +106,14 @@ func (w *world) mapFunctions(batch int, window time.Duration) (err error) {
 	return err
 }
 
-// store is a way to the tables for commands: no trouble befalls it.
+// store returns access to the tables for commands. No trouble happens to it.
 func (w *world) store(function string) (*store.Store, error) {
 	c := w.StoreConfig(w.plans[function])
 	c.OneByOne = w.few
 	return store.New(c)
 }
 
-// close ends what is still frozen.
+// close ends every invocation that is still frozen.
 func (w *world) close() {
 	for _, inv := range w.invocations {
 		inv.stop()

@@ -11,8 +11,8 @@ import (
 	"github.com/ingot-events/ingot/internal/sim"
 )
 
-// The design breaks no promise that could be shown here, so these worlds are real and one harmless
-// thing that happens in them is called a failure.
+// lostIsFailure lives a real world, and treats one harmless thing that happens in it as a failure.
+// The design breaks no promise that could be shown here instead.
 func lostIsFailure(p sim.Plan, trace bool) sim.Result {
 	r := sim.Live(p, trace)
 	if n := r.Stats.Faults["lost answer"]; r.Failure == nil && n > 0 {
@@ -31,7 +31,7 @@ func failing(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// found is what a pattern's one group matches in a failing run's output.
+// found returns what the one group of a pattern matches in the output of a failing run.
 func found(t *testing.T, pattern, out string) string {
 	t.Helper()
 	m := regexp.MustCompile(pattern).FindStringSubmatch(out)
@@ -41,7 +41,7 @@ func found(t *testing.T, pattern, out string) string {
 	return m[1]
 }
 
-// arguments splits a printed command as a shell does; what it holds in quotes has none inside.
+// arguments splits a printed command as a shell does. Text in quotes must not contain quotes.
 func arguments(t *testing.T, command string) (args []string) {
 	t.Helper()
 	rest, ours := strings.CutPrefix(command, "go run ./internal/sim/worlds ")
@@ -58,8 +58,9 @@ func arguments(t *testing.T, command string) (args []string) {
 	return args
 }
 
-// A failing run prints its seed, a smaller world that fails in the same way, and commands that show
-// either again: pasted, each gives the very failure that the run printed.
+// TestFailureIsReplayed shows that a failing run prints its seed, a smaller world that fails in the
+// same way, and commands that replay either of them. Each command must give exactly the failure
+// that the run printed.
 func TestFailureIsReplayed(t *testing.T) {
 	for name, kind := range map[string][]string{"as many": {"-n", "40", "-from", "3"}, "by time": {"-fresh", "-minutes", "10"}} {
 		t.Run(name, func(t *testing.T) {
@@ -87,13 +88,13 @@ func TestFailureIsReplayed(t *testing.T) {
 	}
 }
 
-// lastLine is the last line of the world that a failing run tells.
+// lastLine returns the last line of the world that a failing run prints.
 func lastLine(out string) string {
 	told, _, _ := strings.Cut(out, "\n\nreplay:")
 	return told[strings.LastIndex(told, "\n")+1:]
 }
 
-// A world without trouble is replayed as one.
+// TestFaultFreeFailureIsReplayed shows that a world without trouble is replayed as one.
 func TestFaultFreeFailureIsReplayed(t *testing.T) {
 	fails := func(p sim.Plan, trace bool) sim.Result {
 		r := sim.Live(p, trace)
@@ -112,7 +113,8 @@ func TestFaultFreeFailureIsReplayed(t *testing.T) {
 	}
 }
 
-// Of two workers the later seed can fail first; the lowest is told of.
+// TestLowestSeedIsTold shows that the lowest seed is reported, even if the later seed of two
+// workers fails first.
 func TestLowestSeedIsTold(t *testing.T) {
 	later := make(chan struct{})
 	life := func(p sim.Plan, _ bool) sim.Result {

@@ -10,7 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/sim"
 )
 
-// Under this number a survey judges nothing, and from it on it does.
+// TestFewWorldsAreNotJudged shows that a survey judges nothing below this number of worlds, and
+// does judge from it on.
 func TestFewWorldsAreNotJudged(t *testing.T) {
 	survey := sim.NewSurvey()
 	for range sim.FewWorlds - 1 {
@@ -25,8 +26,8 @@ func TestFewWorldsAreNotJudged(t *testing.T) {
 	}
 }
 
-// When the time is over before there are enough worlds to judge, it goes on until there are, and
-// judges them.
+// TestTimeIsNoExcuse shows what happens when the time is over before there are enough worlds to
+// judge. The command goes on until there are enough, and judges them.
 func TestTimeIsNoExcuse(t *testing.T) {
 	var lived atomic.Int64
 	kind := func(p sim.Plan, _ bool) sim.Result {

@@ -6,5 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No run leaves a goroutine behind: its workers end with the last world, or when it is interrupted.
+// TestMain checks that no run leaves a goroutine behind. The workers of a run end with the last
+// world, or when the run is interrupted.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

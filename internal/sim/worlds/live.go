@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/sim"
 )
 
-// planOf is the world of a seed as the flags want it.
+// planOf returns the world of a seed in the form that the flags ask for.
 func (o options) planOf(seed uint64) sim.Plan {
 	if o.faultFree {
 		return sim.StillPlan(seed)
@@ -20,9 +20,10 @@ func (o options) planOf(seed uint64) sim.Plan {
 	return sim.NewPlan(seed)
 }
 
-// live lives worlds, o.workers at a time, each wholly on one of them, until there are enough or one
-// fails. It returns the failed world of the lowest seed. When the minutes are over and there are
-// too few worlds to judge it goes on: a slow machine takes longer, and does not prove less.
+// live lives worlds until there are enough or one fails. o.workers of them run at a time, each on
+// one worker. It returns the failed world with the lowest seed. If the minutes are over before
+// there are enough worlds to judge, it goes on. So a slow machine takes longer, but does not prove
+// less.
 func live(ctx context.Context, o options, survey *sim.Survey) (failed *sim.Result) {
 	var mu sync.Mutex
 	next, end := o.from, o.from+uint64(o.worlds)
@@ -95,7 +96,7 @@ func report(out io.Writer, failed *sim.Result) int {
 		Seed   uint64    `json:"seed"`
 		Check  sim.Check `json:"check"`
 		Detail string    `json:"detail"`
-	}{failed.Plan.Seed, failed.Failure.Check, failed.Failure.Detail}) // strings and a number: it cannot fail
+	}{failed.Plan.Seed, failed.Failure.Check, failed.Failure.Detail}) // strings and a number: Marshal cannot fail
 	fmt.Fprintf(out, "%s\n", line)
 	return 1
 }

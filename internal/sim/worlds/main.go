@@ -1,5 +1,5 @@
-// Command worlds lives seeded worlds and says what happened in them. It fails when a promise was
-// broken, and when the worlds were too kind to prove anything: `make sim`.
+// Command worlds lives seeded worlds and says what happened in them. It fails if a promise was
+// broken, or if the worlds were too kind to prove anything. `make sim` runs it.
 package main
 
 import (
@@ -42,7 +42,7 @@ exit code: 0 every promise kept, 1 one was broken or the worlds proved too littl
 // memory is how many bytes the command takes before it collects garbage.
 const memory = 512 << 20
 
-// options are the flags, and what lives a plan: sim.Live, except in tests.
+// options holds the flags, and the function that lives a plan: sim.Live, except in tests.
 type options struct {
 	life               func(plan sim.Plan, trace bool) sim.Result
 	worlds             int
@@ -96,7 +96,7 @@ func run(ctx context.Context, args []string, life func(sim.Plan, bool) sim.Resul
 		fmt.Fprintln(talk, usage)
 		return 2
 	}
-	// A world makes much garbage and keeps little: collecting only when memory runs out is worth a
+	// A world makes much garbage and keeps little. Collecting only when memory runs out saves a
 	// fifth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))

@@ -62,7 +62,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestReport: the JSON that the mutants' runner reads.
+// TestReport checks the JSON that the runner of the mutants reads.
 func TestReport(t *testing.T) {
 	failed := &sim.Result{Plan: sim.Plan{Seed: 12}, Failure: &sim.Failure{Check: sim.Lost, Detail: `"it" is gone`}}
 	var out bytes.Buffer
@@ -78,7 +78,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestInterrupted: stopping early is no success.
+// TestInterrupted shows that stopping early is not a success.
 func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()

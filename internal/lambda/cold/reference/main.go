@@ -1,6 +1,6 @@
-// Command reference is the least that a Lambda in Go does to store an event: aws-lambda-go,
-// the DynamoDB client as its documentation sets it up, and one PutItem for each message. The
-// cold start of the ingest function is measured beside it.
+// Command reference is the least that a Lambda function in Go does to store an event. It uses
+// aws-lambda-go, the DynamoDB client as its documentation sets it up, and one PutItem for each
+// message. The cold start of the ingest function is measured beside it.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Hunt lives worlds until one of them breaks one of the promises named, and says which as one line
-// of JSON. The mutants' runner builds it once, with all mutants grafted onto our source;
-// INGOT_MUTANT says which of them it is.
+// Hunt lives worlds until one of them breaks one of the named promises. It prints what it found as
+// one line of JSON. The runner of the mutants builds it once, with all mutants grafted onto our
+// source. INGOT_MUTANT names the mutant that it runs as.
 package main
 
 import (
@@ -35,7 +35,7 @@ func main() {
 	json.NewEncoder(os.Stdout).Encode(hunt(sim.Live, seeds, *still, named))
 }
 
-// seedsOf are the seeds to live, each once.
+// seedsOf returns the seeds to live, each once.
 func seedsOf(first string, from uint64, n int) ([]uint64, error) {
 	var seeds []uint64
 	for _, text := range strings.FieldsFunc(first, func(r rune) bool { return r == ',' }) {

@@ -9,8 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/sim/mutants/hunt/found"
 )
 
-// A broken promise is a kill if it is one of those looked for, or if none is named; the others are
-// noted.
+// TestHunt shows what counts as a kill: a broken promise that is looked for, or any broken promise
+// if none is named. The hunt notes the others.
 func TestHunt(t *testing.T) {
 	breaks := map[uint64]sim.Check{12: sim.Cost, 13: sim.Cost, 15: sim.Lost, 17: sim.Twice}
 	live := func(p sim.Plan, _ bool) sim.Result {
@@ -45,7 +45,7 @@ func TestHunt(t *testing.T) {
 	}
 }
 
-// Quiet worlds are hunted in if they are asked for, and only then.
+// TestHuntInQuietWorlds shows that the hunt goes through quiet worlds only if it is asked to.
 func TestHuntInQuietWorlds(t *testing.T) {
 	for _, still := range []bool{false, true} {
 		hunt(func(p sim.Plan, _ bool) sim.Result {
@@ -57,7 +57,7 @@ func TestHuntInQuietWorlds(t *testing.T) {
 	}
 }
 
-// Seeds that are named come first, and none comes twice.
+// TestSeeds shows that named seeds come first and that no seed comes twice.
 func TestSeeds(t *testing.T) {
 	for _, c := range []struct {
 		first string

@@ -1,5 +1,5 @@
-// Command function stores each message as it is told to, without the AWS SDK, so that the
-// tests of the bench need not compile one.
+// Command function stores each message in the way it is told to. It does not use the AWS SDK, so
+// the tests need not compile it.
 package main
 
 import (

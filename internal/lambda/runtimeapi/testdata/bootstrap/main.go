@@ -1,4 +1,4 @@
-// Command bootstrap is a function that does what it is told, for the tests of runtimeapi.
+// Command bootstrap is a function that does what it is told. The tests of runtimeapi use it.
 package main
 
 import (
@@ -110,7 +110,8 @@ func url(path string) string {
 	return "http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/" + path
 }
 
-// status is the status code and errorType, also printed, for an answer may not get through.
+// status returns the status code and errorType. It also prints them, because an answer may not get
+// through.
 func status(res *http.Response, err error) string {
 	if err != nil {
 		return err.Error()
