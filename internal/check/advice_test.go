@@ -9,10 +9,11 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// advised is one change of the sample's template that is refused, and the same template with the advice followed.
+// advised is one change of the sample's template that is refused, and the same template after the
+// advice was followed.
 type advised struct {
 	broken
-	followed [][2]string // further replacements, in the changed text; nil: there is nothing to check
+	followed [][2]string // further replacements, in the changed text; nil: nothing to check
 }
 
 const (
@@ -100,7 +101,7 @@ var functionRules = []advised{
 // aKey puts a key into the template.
 var aKey = [2]string{"  PiiKey: # never", "  Key: {Type: AWS::KMS::Key, Properties: {KeyPolicy: {Version: \"2012-10-17\", Statement: []}}}\n  PiiKey: # never"}
 
-// Each rule about the functions is broken alone, and the advice is followed.
+// Each rule about the functions is broken by itself. Then the advice is followed.
 func TestAdviceIsAccepted(t *testing.T) {
 	for _, c := range functionRules {
 		t.Run(c.name, func(t *testing.T) {
@@ -127,11 +128,11 @@ func TestAdviceIsAccepted(t *testing.T) {
 	}
 }
 
-// aKeyOfOnesOwn is the parameter that has the template encrypt everything with one key.
+// aKeyOfOnesOwn is the parameter with which the template encrypts everything with one key.
 var aKeyOfOnesOwn = map[string]string{"KmsKeyArn": "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"}
 
-// With a key of one's own the template is as clean as without. A role that may not use the key is reported for each
-// thing that it could not read or write, and the advice is accepted.
+// With a key of the user's own the template is as clean as without it. A role that may not use the
+// key is reported for each thing that it could not read or write, and the advice is accepted.
 func TestKeyOfOnesOwn(t *testing.T) {
 	if r := run(t, own{parameters: aKeyOfOnesOwn}.input(t)); len(r.Findings) > 0 {
 		t.Errorf("%v", r.Findings)
@@ -163,8 +164,8 @@ func TestKeyOfOnesOwn(t *testing.T) {
 	}
 }
 
-// What the functions need is what the sample's roles allow, no less and no more, what every function needs apart. With a
-// key of one's own that is also what they do with the key.
+// What the functions need is exactly what the sample's roles allow, apart from what every function
+// needs. With a key of the user's own, this includes what they do with the key.
 func TestNeedsAreThoseOfTheRoles(t *testing.T) {
 	for _, parameters := range []map[string]string{nil, aKeyOfOnesOwn} {
 		needsAreThoseOfTheRoles(t, parameters)

@@ -13,20 +13,22 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Capacity is whether the streams functions keep up with a rate of changes. Each shard has one, and it cannot hurry.
+// Capacity says whether the streams functions keep up with a rate of changes. Each shard has one,
+// and its speed is limited.
 type Capacity struct {
 	Rate      float64 `json:"rate"`                  // changes a second
 	Shards    int     `json:"shards"`                // at once: one for each partition of the table
-	PerShard  float64 `json:"perShard"`              // changes a second that each delivers, of at most ChangesPerShard
-	Enough    bool    `json:"enoughShards"`          // else the table needs more partitions to take the changes at all
+	PerShard  float64 `json:"perShard"`              // changes a second of each, at most ChangesPerShard
+	Enough    bool    `json:"enoughShards"`          // false: the table needs more partitions
 	Updates   float64 `json:"updatesPerChange"`      // if no two changes of a batch share a total
-	By        string  `json:"updatesBy"`             // what says so: the event type with the most, or the sample events
+	By        string  `json:"updatesBy"`             // source of Updates: the type with the most, or the sample
 	Memory    int     `json:"memory,omitempty"`      // of the streams function in MB; 0: not known
 	Sustained int     `json:"sustained,omitempty"`   // changes a second that one streams function counts; 0: not known
-	Least     int     `json:"leastMemory,omitempty"` // in MB, to keep up; 0: none does
+	Least     int     `json:"leastMemory,omitempty"` // in MB, to keep up; 0: no memory is enough
 }
 
-// capacityOf works out what a rate asks for; nil without a rate, or without aggregates.
+// capacityOf computes what a rate requires. It returns nil if there is no rate, or if there are no
+// aggregates.
 func capacityOf(in Input, p *pipeline.Pipeline) *Capacity {
 	if in.Rate <= 0 || p == nil {
 		return nil
@@ -45,7 +47,8 @@ func capacityOf(in Input, p *pipeline.Pipeline) *Capacity {
 	return k
 }
 
-// mostUpdates is the most totals that one change can touch, and the event type of such a change.
+// mostUpdates returns the largest number of totals that one change can touch, and the event type of
+// such a change.
 func mostUpdates(p *pipeline.Pipeline) (typ string, most int) {
 	updates := p.Describe().Updates
 	for _, name := range slices.Sorted(maps.Keys(updates)) {
@@ -58,10 +61,10 @@ func mostUpdates(p *pipeline.Pipeline) (typ string, most int) {
 
 const defaultMemory = 128 // MB; Lambda
 
-// keepsUp holds the streams function's memory to the rate that is asked for.
+// keepsUp checks whether the streams function's memory is enough for the given rate.
 func (c *checker) keepsUp(k *Capacity, counting aggregate.Counting) {
 	if k == nil || counting == aggregate.Receipts {
-		return // what receipts cost is not measured
+		return // the cost of receipts is not measured
 	}
 	n := c.t.Property(c.streams.Resource, "MemorySize")
 	memory, ok := c.number("streams-capacity", n, defaultMemory, "the streams function keeps up with the rate")
@@ -83,7 +86,7 @@ func (c *checker) keepsUp(k *Capacity, counting aggregate.Counting) {
 		figure(k.Rate), count(k.Shards, "shard"), figure(k.PerShard), memory, figure(float64(sustained)), updates(k.Updates)), instead)
 }
 
-// text is what people read.
+// text returns the capacity for people.
 func (k *Capacity) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "capacity at %s changes a second\n", figure(k.Rate))
@@ -109,7 +112,7 @@ func updates(n float64) string {
 	return figure(n) + " updates"
 }
 
-// figure is a number with its digits grouped, and with two decimals below 10 if it has any.
+// figure returns a number with its digits grouped. Below 10 it has two decimals, if there are any.
 func figure(f float64) string {
 	if f < 10 && f != math.Trunc(f) {
 		return fmt.Sprintf("%.2f", f)

@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/sample"
 )
 
-// The template's MemorySize is the least, in steps of 64 MB, at which a streams function keeps up with a full shard of
-// the sample shop's changes, whichever event type they are of.
+// The template's MemorySize is the least, in steps of 64 MB, at which a streams function keeps up
+// with a full shard of the sample shop's changes, whichever event type they are of.
 func TestMemorySizeOfTheTemplate(t *testing.T) {
 	in := own{}.input(t)
 	in.Rate, in.Partitions = estimate.ChangesPerShard, 1
@@ -20,7 +20,8 @@ func TestMemorySizeOfTheTemplate(t *testing.T) {
 	}
 }
 
-// A rate that one streams function does not keep up with is a mistake, and what it says to write keeps up.
+// If one streams function does not keep up with a rate, that is a mistake. The memory that the
+// finding says to write keeps up.
 func TestARateThatIsTooHigh(t *testing.T) {
 	in := own{parameters: map[string]string{"MemorySize": "256"}}.input(t)
 	in.Rate, in.Partitions = 4000, 4
@@ -36,7 +37,7 @@ func TestARateThatIsTooHigh(t *testing.T) {
 		t.Errorf("the advice was followed: %v", r.Findings)
 	}
 	in.Parameters["MemorySize"] = "256"
-	in.Rate = 1000 // over the same shards
+	in.Rate = 1000 // with the same shards
 	if r := run(t, in); len(r.Findings) > 0 || r.Capacity.PerShard != 250 {
 		t.Errorf("%v, %+v", r.Findings, r.Capacity)
 	}
@@ -46,7 +47,8 @@ func TestARateThatIsTooHigh(t *testing.T) {
 	}
 }
 
-// Where no memory keeps up, the advice is another pipeline; and a sample says better than the worst case what one needs.
+// If no memory is enough, the advice is another pipeline. A sample shows better than the worst case
+// how much memory is needed.
 func TestARateForNoMemory(t *testing.T) {
 	var more strings.Builder
 	for _, name := range strings.Fields("a b c d e f g h i j k l m n o p q r") {

@@ -16,13 +16,13 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// File is a file that has been read, with the name that findings say.
+// File is a file that has been read, with the name that findings show.
 type File struct {
 	Name string
 	Text []byte
 }
 
-// Load compiles the file as a pipeline; the errors are those of pipeline.Load.
+// Load compiles the file as a pipeline. The errors are those of [pipeline.Load].
 func (f File) Load(options ...pipeline.Option) (*pipeline.Pipeline, error) {
 	return pipeline.Load(oneFile(f), f.Name, options...)
 }
@@ -31,29 +31,29 @@ func (f File) Load(options ...pipeline.Option) (*pipeline.Pipeline, error) {
 type Input struct {
 	Pipeline   File
 	Template   *File             // nil: not checked
-	Parameters map[string]string // of the template, in place of their defaults
+	Parameters map[string]string // of the template; they replace its defaults
 	Config     *File             // a samconfig.toml, for its parameters; nil: not read
-	ConfigEnv  string            // of its environments, this one alone; empty: each of them
+	ConfigEnv  string            // the only one of its environments to check; empty: all of them
 	Was        *File             // an earlier pipeline.yaml; nil: not compared
 	Partitions int               // of the events table, for the estimates; at least 1
-	Rate       float64           // changes a second to keep up with; 0: not asked
+	Rate       float64           // changes a second to keep up with; 0: not checked
 	Events     *sample.Report    // what becomes of sample events; nil: there are none
 	Now        time.Time         // the deployment is later
 }
 
-// Report is what came out.
+// Report is the result of a check.
 type Report struct {
 	Types      []string       `json:"types"`              // event types of the pipeline, in byte order
 	Epoch      int64          `json:"epoch"`              // of the pipeline
 	Counting   string         `json:"counting,omitempty"` // marks or receipts, as the template sets it; empty: not known
-	Partitions int            `json:"partitions"`         // that the estimates suppose
+	Partitions int            `json:"partitions"`         // assumed by the estimates
 	Findings   []Finding      `json:"findings"`           // in the order of the files
 	Events     *sample.Report `json:"events,omitempty"`   // what becomes of sample events; absent if there are none
 	Capacity   *Capacity      `json:"capacity,omitempty"` // whether the streams functions keep up; absent if no rate is given
 	Totals     []Total        `json:"totals"`             // what each aggregate costs, by name; empty while the pipeline has mistakes
 }
 
-// Clean says that there is nothing but warnings, and no event that would be Poison.
+// Clean reports whether there are only warnings, and no event that would be Poison.
 func (r *Report) Clean() bool {
 	if r.Events != nil && r.Events.Poison() {
 		return false
@@ -66,13 +66,13 @@ func (r *Report) Clean() bool {
 	return true
 }
 
-// Run checks in. A file that is no YAML, or no template, has that for a finding. The error is a
-// *template.ParameterError.
+// Run checks in. A file that is not YAML, or not a template, has a finding that says so. The error
+// is a [*template.ParameterError].
 func Run(in Input) (*Report, error) {
 	r := &Report{Types: []string{}, Findings: []Finding{}, Totals: []Total{}, Partitions: max(1, in.Partitions)}
 	p := r.pipeline(in.Pipeline)
 	at := places{file: in.Pipeline.Name}
-	at.root, _ = template.Read(in.Pipeline.Text) // of a file with mistakes, which are found by now, no place is asked for
+	at.root, _ = template.Read(in.Pipeline.Text) // its mistakes were reported, and nobody asks for a place
 	files := []string{in.Pipeline.Name}
 	environments, err := r.environments(in)
 	if err != nil {
@@ -104,8 +104,8 @@ func Run(in Input) (*Report, error) {
 	return r, nil
 }
 
-// template holds the template to the pipeline, with the parameters of each environment. How it counts is that of the
-// first.
+// template compares the template with the pipeline, with the parameters of each environment.
+// counting is that of the first environment.
 func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environments []environment) (counting aggregate.Counting, known bool, err error) {
 	t, err := template.Open(in.Template.Text, in.Parameters)
 	var syntax *template.SyntaxError
@@ -117,7 +117,7 @@ func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environment
 		return aggregate.Marks, false, err
 	}
 	var order []Finding
-	found := map[Finding][]string{} // the environments that each is found under
+	found := map[Finding][]string{} // the environments under which each finding occurs
 	for i, e := range environments {
 		r.Findings = append(r.Findings, e.refused(t, in.Config)...)
 		tpl, err := template.Open(in.Template.Text, e.values(in.Parameters))
@@ -144,7 +144,8 @@ func (r *Report) template(in Input, p *pipeline.Pipeline, at places, environment
 	return counting, known, nil
 }
 
-// environments are those of samconfig.toml that are asked for, or one without parameters of its own.
+// environments returns the environments of samconfig.toml that are asked for, or one without
+// parameters of its own.
 func (r *Report) environments(in Input) ([]environment, error) {
 	if in.Config == nil {
 		return []environment{{}}, nil
@@ -167,7 +168,8 @@ func (r *Report) environments(in Input) ([]environment, error) {
 	return all, nil
 }
 
-// pipeline compiles the pipeline and takes over its mistakes and warnings; nil if it has mistakes.
+// pipeline compiles the pipeline and adds its mistakes and warnings to the report. It returns nil
+// if the pipeline has mistakes.
 func (r *Report) pipeline(f File) *pipeline.Pipeline {
 	p := r.load(f)
 	if p == nil {
@@ -179,7 +181,7 @@ func (r *Report) pipeline(f File) *pipeline.Pipeline {
 	return p
 }
 
-// load compiles a file and takes over its mistakes; nil if it has any.
+// load compiles a file and adds its mistakes to the report. It returns nil if there are any.
 func (r *Report) load(f File) *pipeline.Pipeline {
 	p, err := f.Load(pipeline.CheckOnly())
 	var mistakes pipeline.Mistakes
@@ -189,7 +191,7 @@ func (r *Report) load(f File) *pipeline.Pipeline {
 			r.Findings = append(r.Findings, fromPipeline(Mistake, m))
 		}
 		return nil
-	case err != nil: // not to be expected of a file that has been read
+	case err != nil: // not expected for a file that has been read
 		r.Findings = append(r.Findings, Finding{Mistake, "pipeline", f.Name, 1, 1, err.Error(), ""})
 		return nil
 	}
@@ -200,7 +202,7 @@ func fromPipeline(severity Severity, m pipeline.Mistake) Finding {
 	return Finding{severity, "pipeline", m.File, max(1, m.Line), max(1, m.Column), m.What, m.Instead}
 }
 
-// changes compares with an earlier file.
+// changes compares the pipeline with an earlier file.
 func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Time) {
 	old := r.load(was)
 	switch {
@@ -208,25 +210,26 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Tim
 		r.Findings = append(r.Findings, Finding{Mistake, "was", was.Name, 1, 1, "nothing was compared: the file that is deployed now has no mistakes, and this one has", "the name of that file after --was"})
 		return
 	case p == nil:
-		return // its mistakes come first
+		return // its mistakes are reported first
 	}
 	for _, c := range changes.Between(old, p, now) {
 		pos := at.of(c.Subject, c.Member)
 		what := strings.TrimPrefix(c.String(), "; ")
 		severity := Change
 		if c.Kind == changes.Index || c.Kind == changes.Rebuild {
-			severity = Warning // it can be deployed: who reads the index or the totals must know of it
+			severity = Warning // it can be deployed, but readers of the index or the totals must know
 		}
 		r.Findings = append(r.Findings, Finding{severity, "change-" + string(c.Kind), at.file, pos.Line, pos.Column, what, ""})
 	}
 }
 
-// oneFile is a file system of one file, whatever it is called: fs.FS itself refuses ../ and absolute names.
+// oneFile is a file system of one file, which may have any name. fs.FS itself refuses ../ and
+// absolute names.
 type oneFile File
 
 func (f oneFile) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 }
 
-// ReadFile is what fs.ReadFile prefers.
+// ReadFile is the method that [fs.ReadFile] prefers.
 func (f oneFile) ReadFile(string) ([]byte, error) { return f.Text, nil }

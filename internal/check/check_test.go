@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// samples are the sample's files. Those at the root may be a user's own.
+// samples are the sample's files. The files at the root may be a user's own.
 var samples = map[string]string{"pipeline.yaml": sampleshop.Pipeline, "template.yaml": sampleshop.Template}
 
 // read reads one of the sample's files by the name it has at the root.
@@ -26,8 +26,8 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// own is the input of the sample's files, with one replacement in each; text that is not there fails the
-// test, since the case has then lost its subject.
+// own is the sample's files as input, with replacements in each. If a text to replace is not there,
+// the test fails, because the case no longer tests anything.
 type own struct {
 	template, pipeline [][2]string
 	parameters         map[string]string
@@ -60,7 +60,8 @@ func run(t *testing.T, in Input) *Report {
 	return r
 }
 
-// place is "line:column" of the first anchor in text; the bar in it is where the column counts from.
+// place returns the "line:column" of the first anchor in text. The column is that of the bar in the
+// anchor.
 func place(t *testing.T, text, anchor string) string {
 	t.Helper()
 	before, after, _ := strings.Cut(anchor, "|")
@@ -72,7 +73,8 @@ func place(t *testing.T, text, anchor string) string {
 	return fmt.Sprintf("%d:%d", 1+strings.Count(text[:i], "\n"), i-strings.LastIndex(text[:i], "\n"))
 }
 
-// The files at the root, whoever's they are, have no mistakes; make test says so before a deployment does.
+// The files at the root have no mistakes, even if they are a user's own. So make test reports a
+// mistake before a deployment does.
 func TestOwnFilesAreClean(t *testing.T) {
 	var files [2]File
 	for i, name := range []string{"pipeline.yaml", "template.yaml"} {
@@ -101,7 +103,8 @@ func TestSampleIsClean(t *testing.T) {
 	}
 }
 
-// Without its mistakes a pipeline has no indexes to compare; the template's own mistakes show all the same.
+// If the pipeline has mistakes, there are no indexes to compare. The template's own mistakes are
+// still reported.
 func TestMistakesOfBothFilesAtOnce(t *testing.T) {
 	in := own{
 		pipeline: [][2]string{{"window: 1d", "windw: 1d"}},
@@ -120,7 +123,8 @@ func TestMistakesOfBothFilesAtOnce(t *testing.T) {
 	}
 }
 
-// A file that has been read and is wrong has findings, whatever it is: no YAML, no UTF-8, empty, no template.
+// A file with mistakes has findings, whatever is wrong: invalid YAML, invalid UTF-8, an empty file,
+// or not a template.
 func TestWrongFilesAreFindings(t *testing.T) {
 	good := own{}.input(t)
 	for _, c := range []struct {
@@ -180,7 +184,7 @@ func TestWas(t *testing.T) {
 		name     string
 		old, new [2]string
 		anchor   string // in the new file
-		want     string // "" : nothing
+		want     string // "" means nothing
 	}{
 		{"the same", [2]string{"window: 1d", "window: 1d"}, [2]string{}, "", ""},
 		{"layout", [2]string{"window: 1d", "window:   24h # a day"}, [2]string{}, "", ""},
@@ -197,7 +201,7 @@ func TestWas(t *testing.T) {
 			in.Was = &File{"old.yaml", []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{c.old}))}
 			in.Template = nil
 			r := run(t, in)
-			if c.name == "new aggregate" { // one gone, one new without a new epoch
+			if c.name == "new aggregate" { // one is gone, and one is new without a new epoch
 				if len(r.Findings) != 2 || r.Clean() {
 					t.Errorf("%v", r.Findings)
 				}
@@ -217,7 +221,7 @@ func TestWas(t *testing.T) {
 	}
 }
 
-// A new generation is as it should be, and all the same lacks what is stored: a warning reminds of the rebuild.
+// A new generation is correct, but it lacks what is stored. A warning reminds of the rebuild.
 func TestWasOfARebuild(t *testing.T) {
 	in := own{pipeline: [][2]string{{"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
 	in.Was = &File{"old.yaml", []byte(read(t, "pipeline.yaml"))}
@@ -228,7 +232,8 @@ func TestWasOfARebuild(t *testing.T) {
 	}
 }
 
-// Totals that would expire before items that are stored must be seen to, at the retain that is to be written.
+// Totals that would expire before stored items need attention. The finding stands at the retain
+// that must be written.
 func TestWasOfALifetime(t *testing.T) {
 	in := own{pipeline: [][2]string{{"retain: 400d", "retain: 97d"}, {"    since: 1                                    # the epoch that", "    since: 2 # the epoch that"}, {"epoch: 1 ", "epoch: 2 "}}}.input(t)
 	in.Was = &File{"old.yaml", []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{{"    retain: 90d                                 # the item", "    retain: 100d # the item"}}))}
@@ -245,7 +250,7 @@ func TestWasOfALifetime(t *testing.T) {
 	}
 }
 
-// Another key in an index can be deployed, and is named all the same.
+// A change of an index key can be deployed, but it is reported.
 func TestWasOfAnIndex(t *testing.T) {
 	in := own{}.input(t)
 	in.Was = &File{"old.yaml", []byte(replace(t, read(t, "pipeline.yaml"), [][2]string{{`pk: "DAY#{@at | day}`, `pk: "DATE#{@at | day}`}}))}
@@ -256,7 +261,8 @@ func TestWasOfAnIndex(t *testing.T) {
 	}
 }
 
-// A total that would outgrow its item is a mistake, and the spread that is to be written keeps it small.
+// A total that would outgrow its item is a mistake. The spread that the finding says to write keeps
+// it small.
 func TestATotalThatOutgrowsItsItem(t *testing.T) {
 	const daily = "    onExpire: keep                              # when the items expire"
 	in := own{pipeline: [][2]string{{daily, "    spread: 1\n" + daily}}}.input(t)
@@ -301,7 +307,7 @@ func TestSizes(t *testing.T) {
 	if wide := run(t, in).Totals[1]; wide.Marks != 7200 || wide.Units != 275 {
 		t.Errorf("400 partitions: %+v", wide)
 	}
-	// The advice keeps its word.
+	// The advice has the effect that it promises.
 	spread := *mustDefinition(t)
 	spread.Spread = daily.SpreadForOne
 	bytes := estimate.Bytes(&spread, nil) + estimate.Marks(&spread, aggregate.Marks, 4)*estimate.MarkBytes

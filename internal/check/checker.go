@@ -10,25 +10,25 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// checker holds one template to the rules and goes on after every finding.
+// checker applies the rules to one template. It continues after every finding.
 type checker struct {
 	file     string
 	t        *template.Template
-	p        *pipeline.Pipeline // nil if it has mistakes: what depends on it is not checked
+	p        *pipeline.Pipeline // nil if it has mistakes; then what depends on it is not checked
 	declared places
 	capacity *Capacity // nil: not asked
 	findings []Finding
 
 	ingest, streams *function // nil: not found
 	mappings        []*mapping
-	unsure          map[string]bool // roles of which something is missing that a part of them may allow
+	unsure          map[string]bool // roles that lack something which a part of them may allow
 }
 
 func newChecker(file string, t *template.Template, p *pipeline.Pipeline, declared places, capacity *Capacity) *checker {
 	return &checker{file: file, t: t, p: p, declared: declared, capacity: capacity, unsure: map[string]bool{}}
 }
 
-// all applies every rule. It says how the streams function counts, if the template says so.
+// all applies every rule. It returns how the streams function counts, if the template says so.
 func (c *checker) all() (counting aggregate.Counting, known bool) {
 	c.find()
 	counting, known = c.counting()
@@ -57,7 +57,7 @@ func (c *checker) warn(rule string, at template.Position, what, instead string) 
 	c.findings = append(c.findings, Finding{Warning, rule, c.file, at.Line, at.Column, what, instead})
 }
 
-// referred is the resource of this template that n refers to; nil if it refers to none.
+// referred returns the resource of this template that n refers to, or nil if it refers to none.
 func (c *checker) referred(n *template.Node) *template.Resource {
 	if n == nil || n.Kind != template.Reference {
 		return nil
@@ -65,7 +65,7 @@ func (c *checker) referred(n *template.Node) *template.Resource {
 	return c.t.Resource(n.Name)
 }
 
-// cannotTell says that only a deployment knows what a rule would judge.
+// cannotTell warns that only a deployment knows what a rule would judge.
 func (c *checker) cannotTell(rule string, n *template.Node, whether string) {
 	why := n.Why
 	switch n.Kind {
@@ -77,8 +77,8 @@ func (c *checker) cannotTell(rule string, n *template.Node, whether string) {
 	c.warn(rule, n.Position, "cannot tell whether "+whether+": "+why, "")
 }
 
-// number is n as a whole number; absent says what stands there if nothing does. ok is false if it cannot be
-// told, which has been reported then.
+// number returns n as a whole number. absent is the value if there is no n. ok is false if it
+// cannot be determined. Then this has been reported.
 func (c *checker) number(rule string, n *template.Node, absent int, whether string) (value int, ok bool) {
 	if n == nil {
 		return absent, true
@@ -95,7 +95,7 @@ func (c *checker) number(rule string, n *template.Node, absent int, whether stri
 	return value, true
 }
 
-// where is n's position, or the position of what it is missing in.
+// where returns n's position. If n is missing, it returns the position of what lacks it.
 func where(n *template.Node, missingIn template.Position) template.Position {
 	if n == nil {
 		return missingIn
@@ -103,7 +103,8 @@ func where(n *template.Node, missingIn template.Position) template.Position {
 	return n.Position
 }
 
-// holds says that a list or a single value contains text. ok is false if that cannot be told.
+// holds reports in yes whether a list or a single value contains text. ok is false if this cannot
+// be determined.
 func holds(n *template.Node, t *template.Template, text string) (yes, ok bool) {
 	switch {
 	case n == nil:

@@ -15,14 +15,14 @@ type function struct {
 
 // mapping is an event source mapping: an entry of a function's Events, or a resource of its own.
 type mapping struct {
-	template.Position // of its name
+	template.Position // position of its name
 	function          string
-	stream            bool           // of a DynamoDB stream; else of an SQS queue
+	stream            bool           // whether it is of a DynamoDB stream; otherwise of an SQS queue
 	props             *template.Node // its properties
-	source            *template.Node // the queue or stream, worked out; nil: not there
+	source            *template.Node // the queue or stream, resolved; nil: not there
 }
 
-// find looks for the functions and mappings by what they do.
+// find finds the functions and mappings by what they do.
 func (c *checker) find() {
 	for _, at := range c.t.Loops() {
 		c.warn("loops", at, "cannot tell what Fn::ForEach makes: resources in a loop are not checked", "")
@@ -41,7 +41,8 @@ func (c *checker) find() {
 	c.streams = c.role(functions, "streams", "INGOT_AGGREGATES_TABLE", true)
 }
 
-// role is the function of a role: by its code, or else by its variable and its mapping.
+// role returns the function of a role. It finds it by its code, or else by its variable and its
+// mapping.
 func (c *checker) role(functions []*template.Resource, role, variable string, stream bool) *function {
 	var byCode, byWork []*template.Resource
 	for _, r := range functions {
@@ -78,7 +79,7 @@ func sourceName(stream bool) string {
 	return "an SQS queue"
 }
 
-// code is the last two parts of a function's CodeUri.
+// code returns the last two parts of a function's CodeUri.
 func (c *checker) code(r *template.Resource) string {
 	n := c.t.Property(r, "CodeUri")
 	if n == nil || n.Kind != template.Scalar {
@@ -88,7 +89,8 @@ func (c *checker) code(r *template.Resource) string {
 	return path.Join(path.Base(path.Dir(clean)), path.Base(clean))
 }
 
-// variable is a function's environment variable; nil if it has none of that name, or an empty one.
+// variable returns a function's environment variable, or nil if it has none of that name, or an
+// empty one.
 func (c *checker) variable(r *template.Resource, name string) *template.Node {
 	n := c.t.Property(r, "Environment", "Variables", name)
 	if n != nil && n.Kind == template.Scalar && n.Text == "" {
@@ -119,8 +121,8 @@ func (c *checker) events(r *template.Resource) {
 	}
 }
 
-// mapping reads a mapping that is a resource of its own. Its source tells the two kinds apart: a queue's ARN or
-// a table's StreamArn.
+// mapping reads a mapping that is a resource of its own. Its source shows which of the two kinds it
+// is: the ARN of a queue or the StreamArn of a table.
 func (c *checker) mapping(r *template.Resource) {
 	target := c.t.Property(r, "FunctionName")
 	m := &mapping{Position: r.Position, props: c.t.Property(r), source: c.t.Property(r, "EventSourceArn")}
@@ -150,8 +152,8 @@ func (c *checker) mappingsOf(function string, stream bool) []*mapping {
 	return list
 }
 
-// table is the resource that a function's variable refers to. doubt is true if it cannot be told, which has been
-// reported then.
+// table returns the resource that a function's variable refers to. doubt is true if it cannot be
+// determined. Then this has been reported.
 func (c *checker) table(f *function, variable string) (table *template.Resource, doubt bool) {
 	if f == nil {
 		return nil, true
@@ -159,7 +161,7 @@ func (c *checker) table(f *function, variable string) (table *template.Resource,
 	n := c.variable(f.Resource, variable)
 	switch {
 	case n == nil:
-		return nil, true // the rule about variables says so
+		return nil, true // the rule about variables reports it
 	case n.Kind == template.Reference:
 		return c.t.Resource(n.Name), false
 	case n.Kind == template.Scalar:

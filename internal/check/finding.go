@@ -10,15 +10,15 @@ import (
 // Severity says how bad a finding is.
 type Severity string
 
-// The severities. Mistakes and changes must be seen to; warnings are allowed and probably not meant, or cannot
-// be told from the file.
+// These are the severities. Mistakes and changes need attention. Warnings are allowed but probably
+// not meant, or the file does not show whether they are right.
 const (
 	Mistake Severity = "mistake"
 	Change  Severity = "change"
 	Warning Severity = "warning"
 )
 
-// Finding is one thing to see to.
+// Finding is one thing that needs attention.
 type Finding struct {
 	Severity Severity `json:"severity"` // mistake, change or warning
 	Rule     string   `json:"rule"`     // a stable word for the rule: "stream-window"
@@ -29,7 +29,7 @@ type Finding struct {
 	Instead  string   `json:"instead,omitempty"` // what to write
 }
 
-// String is "file:line:column: what; write … instead".
+// String returns "file:line:column: what; write … instead".
 func (f Finding) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d:%d: ", f.File, f.Line, f.Column)
@@ -43,7 +43,7 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// sorted puts findings in the order of the files given and drops repetitions.
+// sorted returns findings in the order of the given files, without repetitions.
 func sorted(list []Finding, files ...string) []Finding {
 	slices.SortStableFunc(list, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(files, a.File), slices.Index(files, b.File)),

@@ -12,7 +12,8 @@ type places struct {
 	root *template.Node
 }
 
-// of is where a change's subject and member stand: the member, or the nearest that is there of what it lies in.
+// of returns where a change's subject and member stand. If the member is not there, it returns the
+// nearest thing around it that is there.
 func (p places) of(subject, member string) template.Position {
 	at := template.Position{Line: 1, Column: 1}
 	n := p.root
@@ -26,7 +27,8 @@ func (p places) of(subject, member string) template.Position {
 	return at
 }
 
-// longest is the member whose name rest begins with: names of event types have dots themselves.
+// longest returns the member with whose name rest begins. Names of event types contain dots
+// themselves.
 func longest(n *template.Node, rest string) (found *template.Member, after string) {
 	for i := range n.Members {
 		m := &n.Members[i]
@@ -38,7 +40,7 @@ func longest(n *template.Node, rest string) (found *template.Member, after strin
 	return found, after
 }
 
-// index is where the first event type uses an index.
+// index returns where the first event type uses an index.
 func (p places) index(name string) (template.Position, bool) {
 	events := p.root.Member("events")
 	if events == nil || events.Value == nil {

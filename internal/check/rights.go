@@ -8,12 +8,13 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// rights is what a function may do, as far as the template says.
+// rights says what a function may do, as far as the template shows.
 type rights struct {
 	of         string            // what the policies belong to: "IngestRole"
-	at         template.Position // of the policies
+	at         template.Position // position of the policies
 	statements []statement
-	// doubt is what only a deployment knows and may allow anything; nil if there is nothing of that kind.
+	// doubt is what only a deployment knows and what may allow anything. It is nil if there is no
+	// such thing.
 	doubt *template.Node
 }
 
@@ -21,11 +22,12 @@ type rights struct {
 type statement struct {
 	actions  []string         // patterns in lower case
 	on       []*template.Node // resources; nil: anything
-	keyOf    string           // of a key's own policy: the key, whatever Resource says
-	anything bool             // NotAction or a value that cannot be told
+	keyOf    string           // for a key's own policy: the key, whatever Resource says
+	anything bool             // NotAction, or a value that cannot be determined
 }
 
-// managed are policies of AWS that grant what a function needs, or nothing of it. Any other may grant anything.
+// managed are policies of AWS that grant either what a function needs or nothing that it needs. Any
+// other policy may grant anything.
 var managed = map[string][]string{
 	"AdministratorAccess": {"*"}, "AmazonDynamoDBFullAccess": {"dynamodb:*"}, "AmazonSQSFullAccess": {"sqs:*"}, "AmazonS3FullAccess": {"s3:*"},
 	"AWSLambdaSQSQueueExecutionRole": receiving, "AWSLambdaDynamoDBExecutionRole": reading,
@@ -33,8 +35,8 @@ var managed = map[string][]string{
 	"CloudWatchLambdaInsightsExecutionRolePolicy": {},
 }
 
-// samPolicies are SAM's policy templates, each with the parameter that names its resource. None of those for DynamoDB
-// allows PartiQL.
+// samPolicies are SAM's policy templates, each with the parameter that names its resource. None of
+// those for DynamoDB allows PartiQL.
 var samPolicies = map[string]struct {
 	parameter string
 	actions   []string
@@ -51,8 +53,8 @@ var samPolicies = map[string]struct {
 	"KMSEncryptPolicyV2":       {"KeyId", []string{"kms:encrypt", "kms:generatedatakey*"}},
 }
 
-// rightsOf reads a function's role, or the policies of which SAM makes one. It is nil if there is neither, which has
-// been reported then.
+// rightsOf reads a function's role, or the policies from which SAM makes a role. It returns nil if
+// there is neither. Then this has been reported.
 func (c *checker) rightsOf(f *function) *rights {
 	role := c.t.Property(f.Resource, "Role")
 	switch {
@@ -61,7 +63,7 @@ func (c *checker) rightsOf(f *function) *rights {
 		return nil
 	case role == nil:
 		r := &rights{of: f.Name, at: f.Position}
-		// SAM adds these to the role that it makes of a function with such events.
+		// SAM adds these to the role that it makes for a function with such events.
 		r.statements = append(r.statements, statement{actions: receiving}, statement{actions: reading})
 		if policies := c.t.Property(f.Resource, "Policies"); policies != nil {
 			r.at = policies.Position
@@ -97,7 +99,8 @@ func (c *checker) rightsOf(f *function) *rights {
 	return r
 }
 
-// list is a value's items, worked out; a single value is a list of one. What cannot be told leaves a doubt.
+// list returns a value's items, resolved. A single value is a list of one. A value that cannot be
+// determined leaves a doubt.
 func (c *checker) list(r *rights, n *template.Node) []*template.Node {
 	switch {
 	case n == nil:
@@ -208,7 +211,7 @@ func (c *checker) keyPolicy(r *rights, key, role *template.Resource) {
 	}
 }
 
-// allows reports whether an action on what n refers to is allowed, or may be.
+// allows reports whether an action on what n refers to is allowed, or may be allowed.
 func (r *rights) allows(action string, on *template.Node) bool {
 	return slices.ContainsFunc(r.statements, func(s statement) bool { return s.allows(strings.ToLower(action)) && s.covers(on) })
 }
@@ -220,7 +223,7 @@ func (s statement) allows(action string) bool {
 	})
 }
 
-// covers is false if the statement is for certain about something else.
+// covers returns false if the statement is certainly about something else.
 func (s statement) covers(on *template.Node) bool {
 	if s.keyOf != "" {
 		return on.Kind != template.Reference || on.Name == s.keyOf

@@ -6,8 +6,9 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// indexAlarms holds the alarms for throttled writes to the indexes of the events table: the table's own metric leaves
-// its indexes out. A template without any such alarm is watched from elsewhere, or not at all, and not judged.
+// indexAlarms checks the alarms for throttled writes to the indexes of the events table. The metric
+// of the table itself does not include its indexes. A template without any such alarm is not
+// judged, because it may be watched from elsewhere, or not at all.
 func (c *checker) indexAlarms(table *template.Resource) {
 	var watched []*template.Node
 	for _, r := range c.t.Resources() {
@@ -38,7 +39,7 @@ func (c *checker) indexAlarms(table *template.Resource) {
 	}
 }
 
-// uses says that the pipeline uses an index.
+// uses reports whether the pipeline uses an index.
 func (c *checker) uses(index string) bool {
 	return c.p != nil && slices.Contains(c.p.Indexes(), index)
 }
@@ -52,8 +53,8 @@ func (c *checker) says(r *template.Resource, property, text string) bool {
 	return n != nil && n.Kind == template.Scalar && n.Text == text
 }
 
-// watches is the index of table that an alarm is for; nil if it is for no index, or for another table. told is false
-// if only a deployment knows.
+// watches returns the index of table that an alarm is for, or nil if it is for no index, or for
+// another table. told is false if only a deployment knows.
 func (c *checker) watches(alarm, table *template.Resource) (index *template.Node, told bool) {
 	list := c.t.Property(alarm, "Dimensions")
 	if list == nil {
@@ -85,7 +86,8 @@ func (c *checker) watches(alarm, table *template.Resource) (index *template.Node
 	return index, true
 }
 
-// indexNames are the names of a table's global indexes; ok is false if they cannot all be told.
+// indexNames returns the names of a table's global indexes. ok is false if some of them cannot be
+// determined.
 func (c *checker) indexNames(table *template.Resource) (names []*template.Node, ok bool) {
 	list := c.t.Property(table, "GlobalSecondaryIndexes")
 	if list != nil && list.Kind != template.List {

@@ -13,12 +13,13 @@ type keySchema struct {
 	of    string // "EventsTable", "index GSI1"
 	at    template.Position
 	names []string // of its attributes
-	// meant are the names that it should have, where another rule has reported that it has others.
+	// meant are the names that it should have, if another rule has reported that it has other
+	// names.
 	meant []string
 }
 
-// attributes holds AttributeDefinitions to the keys of the table and its indexes: CloudFormation refuses a key that
-// is not defined and a definition that no key uses.
+// attributes compares AttributeDefinitions with the keys of the table and its indexes.
+// CloudFormation refuses a key that is not defined, and a definition that no key uses.
 func (c *checker) attributes(table *template.Resource) {
 	schemas, ok := c.keySchemas(table)
 	defined, list, doubt := c.defined(table)
@@ -45,8 +46,8 @@ func (c *checker) attributes(table *template.Resource) {
 	}
 }
 
-// awaited says that attribute is the key of an index that the pipeline uses: if the table lacks that index, another
-// rule says so, and the definition is right.
+// awaited reports whether attribute is part of the key of an index that the pipeline uses. If the
+// table lacks that index, another rule reports it, and the definition is correct.
 func (c *checker) awaited(attribute string) bool {
 	if c.p == nil {
 		return false
@@ -56,7 +57,7 @@ func (c *checker) awaited(attribute string) bool {
 
 func keyNames(index string) []string { return []string{index + "PK", index + "SK"} }
 
-// definitions is how attributes are written in AttributeDefinitions.
+// definitions returns attributes as they are written in AttributeDefinitions.
 func definitions(names []string) string {
 	var list []string
 	for _, name := range names {
@@ -65,7 +66,7 @@ func definitions(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// lacking are the names that are not defined.
+// lacking returns the names that are not defined.
 func lacking(names []string, defined []*template.Node) []string {
 	var missing []string
 	for _, name := range names {
@@ -76,8 +77,8 @@ func lacking(names []string, defined []*template.Node) []string {
 	return missing
 }
 
-// defined are the names in AttributeDefinitions; list is where they stand, nil if nowhere. doubt is what only a
-// deployment could tell, nil if nothing.
+// defined returns the names in AttributeDefinitions. list is where they stand, or nil if there is
+// no list. doubt is what only a deployment could tell, or nil if there is no such thing.
 func (c *checker) defined(table *template.Resource) (names []*template.Node, list, doubt *template.Node) {
 	list = c.t.Property(table, "AttributeDefinitions")
 	if list != nil && list.Kind != template.List {
@@ -99,7 +100,8 @@ func (c *checker) defined(table *template.Resource) (names []*template.Node, lis
 	return names, list, nil
 }
 
-// keySchemas are the keys of a table and its indexes, as far as they can be told; ok is false if that is not all.
+// keySchemas returns the keys of a table and its indexes, as far as they can be determined. ok is
+// false if some cannot.
 func (c *checker) keySchemas(table *template.Resource) (schemas []keySchema, ok bool) {
 	ok = true
 	if n := c.t.Property(table, "KeySchema"); n != nil {
@@ -139,7 +141,8 @@ func items(n *template.Node) []*template.Node {
 	return n.Items
 }
 
-// keySchema reads one key. meant is what the rules want of it; nil: anything.
+// keySchema reads one key. meant is what the rules require of it; nil means that they accept
+// anything.
 func (c *checker) keySchema(of string, n *template.Node, meant []string) (keySchema, bool) {
 	hash, sort, ok := c.schema(n)
 	s := keySchema{of: of, at: n.Position}

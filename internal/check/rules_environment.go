@@ -11,7 +11,8 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// variables are those that Ingot reads, each with the roles that need it or profit from it.
+// variables are the variables that Ingot reads, each with the roles that need it or benefit from
+// it.
 var variables = map[string]string{
 	"INGOT_PIPELINE": "", "INGOT_TABLE": "ingest", "INGOT_AGGREGATES_TABLE": "streams", "INGOT_QUARANTINE_URL": "",
 	"INGOT_ARCHIVE_BUCKET": "", "INGOT_COUNTING": "", "INGOT_PII_KEY": "", "INGOT_ENDPOINT_URL": "",
@@ -40,7 +41,7 @@ func (c *checker) required(f *function) {
 	}
 }
 
-// unknownVariables: a misspelled variable is one that is not set.
+// unknownVariables reports unknown variables. A misspelled variable is not set.
 func (c *checker) unknownVariables(f *function) {
 	n := c.t.Property(f.Resource, "Environment", "Variables")
 	if n == nil || n.Kind != template.Map {
@@ -53,7 +54,9 @@ func (c *checker) unknownVariables(f *function) {
 	}
 }
 
-// quarantine: without it, what can never succeed goes round until the dead-letter queue, or flags totals.
+// quarantine checks that there is a quarantine. Without one, a message that can never succeed is
+// delivered again until it reaches the dead-letter queue, and an update that can never succeed
+// flags its total.
 func (c *checker) quarantine(f *function) {
 	n := c.variable(f.Resource, "INGOT_QUARANTINE_URL")
 	switch {
@@ -94,7 +97,8 @@ func (c *checker) quarantineQueue(n *template.Node) {
 	}
 }
 
-// secrets: both functions make keys with hmac, and must make the same.
+// secrets checks that both functions have the same secret. Both make keys with hmac, and these must
+// be the same.
 func (c *checker) secrets() {
 	if c.p == nil || !c.p.UsesHMAC() || c.ingest == nil || c.streams == nil {
 		return
@@ -117,7 +121,7 @@ func (c *checker) secrets() {
 	}
 }
 
-// archive: what expires is gone unless there is a bucket for it.
+// archive checks that there is a bucket for the archive. Without one, what expires is gone.
 func (c *checker) archive() {
 	if c.p == nil || c.streams == nil || c.variable(c.streams.Resource, "INGOT_ARCHIVE_BUCKET") != nil {
 		return
@@ -130,8 +134,9 @@ func (c *checker) archive() {
 	}
 }
 
-// pipelineFile: the functions work by the file that INGOT_PIPELINE names, in place of the one in their binaries. Both must
-// work by the same one, it must be there, and it should be the one that is checked.
+// pipelineFile checks the file that INGOT_PIPELINE names. The functions use it in place of the one
+// in their binaries. Both must use the same file, it must be there, and it should be the file that
+// is checked.
 func (c *checker) pipelineFile() {
 	const name = "INGOT_PIPELINE"
 	if c.ingest == nil || c.streams == nil {
@@ -167,7 +172,8 @@ func (c *checker) pipelineFile() {
 	c.checkedFile(a, rest)
 }
 
-// checkedFile: where the only layer is of this template, the file in it is the one that is checked.
+// checkedFile checks that the file in a layer is the one that is checked, if the only layer is in
+// this template.
 func (c *checker) checkedFile(n *template.Node, rest string) {
 	layers := c.t.Property(c.ingest.Resource, "Layers")
 	if len(layers.Items) != 1 {
@@ -188,5 +194,5 @@ func (c *checker) checkedFile(n *template.Node, rest string) {
 	}
 }
 
-// slashes is a path of any system with slashes.
+// slashes returns a path of any system with slashes.
 func slashes(name string) string { return strings.ReplaceAll(name, `\`, "/") }

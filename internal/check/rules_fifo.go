@@ -7,13 +7,15 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// fifoBatch is the largest batch that Lambda takes from a FIFO queue.
+// fifoBatch is the largest batch that Lambda accepts for a FIFO queue.
 const fifoBatch = 10
 
-// fifo says that a queue is declared as a FIFO queue. What only a deployment knows counts as a standard queue.
+// fifo reports whether a queue is declared as a FIFO queue. If only a deployment knows, it counts
+// as a standard queue.
 func (c *checker) fifo(queue *template.Resource) bool { return c.says(queue, "FifoQueue", "true") }
 
-// fifoMapping: a FIFO queue's mapping has small batches and no batching window; Lambda refuses anything else.
+// fifoMapping checks that a FIFO queue's mapping has small batches and no batching window. Lambda
+// refuses anything else.
 func (c *checker) fifoMapping(m *mapping) {
 	n := c.t.Get(m.props, "BatchSize")
 	if size, ok := c.number("fifo", n, fifoBatch, "BatchSize is at most 10, as for every FIFO queue"); ok && size > fifoBatch {
@@ -25,7 +27,8 @@ func (c *checker) fifoMapping(m *mapping) {
 	}
 }
 
-// sameKind: SQS refuses a dead-letter queue of the other kind, and a FIFO queue whose name does not say so.
+// sameKind checks that a dead-letter queue is of the same kind as its queue, and that the name of a
+// FIFO queue says that it is one. SQS refuses anything else.
 func (c *checker) sameKind(queue *template.Resource, target *template.Node) {
 	queues := []*template.Resource{queue}
 	if dead := c.referred(target); dead != nil {

@@ -7,10 +7,12 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// runtimes run the functions: each is a program of its own, called bootstrap.
+// runtimes are the runtimes that can run the functions, each of which is a program of its own,
+// called bootstrap.
 var runtimes = []string{"provided.al2023", "provided.al2"}
 
-// runtime: Lambda looks for a program only in these runtimes, and for something else in any other.
+// runtime checks the runtime of a function. Lambda looks for a program only in these runtimes, and
+// for something else in any other.
 func (c *checker) runtime(f *function) {
 	if c.says(f.Resource, "PackageType", "Image") {
 		return
@@ -26,8 +28,8 @@ func (c *checker) runtime(f *function) {
 	}
 }
 
-// reserved: what the queue's mapping calls beyond what is reserved is throttled, and each throttled call counts as a
-// receive of its messages.
+// reserved checks the reserved concurrency. If the queue's mapping makes more calls than are
+// reserved, they are throttled. Each throttled call counts as a receive of its messages.
 func (c *checker) reserved(f *function) {
 	n := c.t.Property(f.Resource, "ReservedConcurrentExecutions")
 	if n == nil {

@@ -6,12 +6,12 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// What the services take where the template says nothing.
+// These are the values that the services use if the template says nothing.
 const (
 	defaultVisibility = 30     // seconds; SQS
 	defaultRetention  = 345600 // seconds, 4 days; SQS
 	defaultTimeout    = 3      // seconds; Lambda
-	leastReceives     = 5      // by Lambda's guide to SQS
+	leastReceives     = 5      // according to Lambda's guide to SQS
 )
 
 func (c *checker) ingestMapping() {
@@ -35,7 +35,8 @@ func (c *checker) ingestMapping() {
 	}
 }
 
-// batching is the mapping's batching window in seconds; Lambda wants one for batches over 10.
+// batching returns the mapping's batching window in seconds. Lambda requires one for batches over
+// 10.
 func (c *checker) batching(m *mapping) (window int) {
 	n := c.t.Get(m.props, "MaximumBatchingWindowInSeconds")
 	window, ok := c.number("batching", n, 0, "the batching window fits the queue's visibility timeout")
@@ -49,7 +50,8 @@ func (c *checker) batching(m *mapping) (window int) {
 	return window
 }
 
-// queueOf is the queue that a mapping reads; nil if that cannot be told, which has been reported then.
+// queueOf returns the queue that a mapping reads. It returns nil if that cannot be determined. Then
+// this has been reported.
 func (c *checker) queueOf(m *mapping) *template.Resource {
 	if m.source == nil {
 		c.mistake("queue-source", m.Position, "the mapping names no queue", "Queue: !GetAtt IngestQueue.Arn")
@@ -68,8 +70,9 @@ func (c *checker) queue(queue *template.Resource, window int) {
 	c.redrive(queue)
 }
 
-// visibility: a message must not come back while it is in work, nor while it waits for its batch to fill, nor
-// while Lambda tries a throttled invocation again.
+// visibility checks the queue's visibility timeout. A message must not come back while it is
+// processed, nor while it waits for its batch to fill, nor while Lambda retries a throttled
+// invocation.
 func (c *checker) visibility(queue *template.Resource, window int) {
 	const whether = "the visibility timeout is at least 6 times the function's timeout"
 	timeout, ok := c.number("visibility", c.t.Property(c.ingest.Resource, "Timeout"), defaultTimeout, whether)
@@ -104,8 +107,9 @@ func (c *checker) redrive(queue *template.Resource) {
 	c.deadLetters(queue, target)
 }
 
-// deadLetters: in a standard queue's dead-letter queue the clock runs from the first send, so a message that was
-// given up late would be deleted at once. (A FIFO queue begins anew.)
+// deadLetters checks how long a standard queue's dead-letter queue keeps messages. Its clock runs
+// from the first send, so a message that was given up late would be deleted at once. (In a FIFO
+// queue the clock begins anew.)
 func (c *checker) deadLetters(queue *template.Resource, target *template.Node) {
 	const whether = "the dead-letter queue keeps messages for longer than the queue"
 	if c.fifo(queue) {

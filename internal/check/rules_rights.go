@@ -13,19 +13,19 @@ var (
 	reading   = []string{"dynamodb:describestream", "dynamodb:getrecords", "dynamodb:getsharditerator", "dynamodb:liststreams"}
 )
 
-// need is what a function must be allowed to do with one thing.
+// need says what a function must be allowed to do with one thing.
 type need struct {
 	actions []string
-	key     []string // what it must be allowed to do with the key that the thing is encrypted with
-	without string   // what happens without
+	key     []string // what it must be allowed to do with the key that encrypts the thing
+	without string   // what happens without these rights
 }
 
-// needs of each role, by the variable that names the thing; "Queue" and "Stream" are what is mapped to the function. A
-// test holds them to template.yaml.
+// needs lists what each role needs, by the variable that names the thing. "Queue" and "Stream" are
+// what is mapped to the function. A test compares them with template.yaml.
 var needs = map[string]map[string]need{
 	"ingest": {
 		"INGOT_TABLE": {[]string{"dynamodb:PutItem", "dynamodb:PartiQLInsert", "dynamodb:BatchGetItem"}, []string{"kms:Decrypt"}, "events could not be stored"},
-		// For the check value of the secret, where a key is hashed with it.
+		// These are for the check value of the secret, if a key is hashed with the secret.
 		"INGOT_AGGREGATES_TABLE": {[]string{"dynamodb:GetItem", "dynamodb:PutItem"}, []string{"kms:Decrypt"}, "the function could not tell whether INGOT_PII_KEY is the right one, and would not start"},
 		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "what can never succeed could not be put aside, and would be tried until the dead-letter queue takes it"},
 		"Queue":                  {[]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, []string{"kms:Decrypt"}, "Lambda could not read the queue"},
@@ -38,7 +38,7 @@ var needs = map[string]map[string]need{
 	},
 }
 
-// rights holds the functions' roles to what the functions do.
+// rights compares the functions' roles with what the functions do.
 func (c *checker) rights() {
 	for _, f := range []*function{c.ingest, c.streams} {
 		if f == nil {
@@ -79,7 +79,7 @@ func (c *checker) hashesKeys() bool {
 	return false
 }
 
-// things are what a variable of a function, or its mappings, refer to in this template.
+// things returns what a variable of a function, or what its mappings, refer to in this template.
 func (c *checker) things(f *function, name string) []*template.Node {
 	var list []*template.Node
 	switch name {
@@ -99,14 +99,15 @@ func (c *checker) things(f *function, name string) []*template.Node {
 	return known
 }
 
-// faulted reports whether a mistake stands there: what it refers to is not what is meant.
+// faulted reports whether there is a mistake at this position. If so, it does not refer to what was
+// meant.
 func (c *checker) faulted(at template.Position) bool {
 	return slices.ContainsFunc(c.findings, func(f Finding) bool {
 		return f.Severity == Mistake && f.Line == at.Line && f.Column == at.Column
 	})
 }
 
-// allowed reports the actions on one thing that a function's role lacks.
+// allowed reports the actions on one thing that a function's role does not allow.
 func (c *checker) allowed(f *function, r *rights, on *template.Node, actions []string, without string) {
 	var missing []string
 	for _, action := range actions {
@@ -118,13 +119,13 @@ func (c *checker) allowed(f *function, r *rights, on *template.Node, actions []s
 	case len(missing) == 0:
 		return
 	case r.doubt != nil:
-		c.unsure[f.role] = true // said once, when all is known
+		c.unsure[f.role] = true // reported once, when everything is known
 		return
 	}
 	c.mistake("rights", r.at, fmt.Sprintf("%s does not allow %s on %s: %s", r.of, strings.Join(missing, ", "), nameOf(on), without), c.grant(f, r, on, missing))
 }
 
-// grant is the statement that a role lacks.
+// grant returns the statement that a role lacks.
 func (c *checker) grant(f *function, r *rights, on *template.Node, actions []string) string {
 	statement := fmt.Sprintf(`{Effect: Allow, Action: ["%s"], Resource: %s}`, strings.Join(actions, `", "`), c.arn(on))
 	if r.of == f.Name {
@@ -140,7 +141,7 @@ func nameOf(n *template.Node) string {
 	return n.Text
 }
 
-// arn is how a statement names what n refers to.
+// arn returns how a statement names what n refers to.
 func (c *checker) arn(n *template.Node) string {
 	r := c.referred(n)
 	switch {
@@ -154,7 +155,7 @@ func (c *checker) arn(n *template.Node) string {
 	return "!GetAtt " + r.Name + ".Arn"
 }
 
-// keyOf is the customer's key that a thing is encrypted with; nil if AWS holds the key.
+// keyOf returns the customer's key that encrypts a thing, or nil if AWS holds the key.
 func (c *checker) keyOf(on *template.Node) *template.Node {
 	r := c.referred(on)
 	if r == nil {
@@ -175,12 +176,12 @@ func (c *checker) keyOf(on *template.Node) *template.Node {
 	case key == nil || key.Kind == template.Scalar && (key.Text == "" || strings.HasPrefix(key.Text, "alias/aws/")):
 		return nil
 	case key.Kind != template.Scalar && key.Kind != template.Reference:
-		return nil // only a deployment knows which key it is, and so does what the role names
+		return nil // only a deployment knows which key it is; the same holds for what the role names
 	}
 	return c.behindAlias(key)
 }
 
-// behindAlias is the key that an alias of this template stands for.
+// behindAlias returns the key that an alias of this template stands for.
 func (c *checker) behindAlias(key *template.Node) *template.Node {
 	if r := c.referred(key); r != nil && r.Type == "AWS::KMS::Alias" {
 		if target := c.t.Property(r, "TargetKeyId"); target != nil {

@@ -9,7 +9,7 @@ import (
 
 const reportFailures = "ReportBatchItemFailures"
 
-// counting is how the streams function counts: INGOT_COUNTING, or marks without it.
+// counting returns how the streams function counts: INGOT_COUNTING, or marks if it is not set.
 func (c *checker) counting() (counting aggregate.Counting, known bool) {
 	if c.streams == nil {
 		return aggregate.Marks, false
@@ -35,7 +35,8 @@ func (c *checker) counting() (counting aggregate.Counting, known bool) {
 	return counting, true
 }
 
-// streamsMapping is invariant I2: under any other setting a change can be lost, or counted twice.
+// streamsMapping checks invariant I2. Under any other setting a change can be lost, or counted
+// twice.
 func (c *checker) streamsMapping(counting aggregate.Counting, known bool) {
 	list := c.mappingsOf(c.streams.Name, true)
 	if len(list) == 0 {
@@ -70,7 +71,8 @@ func (c *checker) window(m *mapping) {
 	}
 }
 
-// parallelization: marks are sound only if every earlier record of a shard is delivered before a later one.
+// parallelization checks that every earlier record of a shard is delivered before a later one.
+// Marks are sound only under this condition.
 func (c *checker) parallelization(m *mapping) {
 	n := c.t.Get(m.props, "ParallelizationFactor")
 	factor, ok := c.number("stream-parallel", n, 1, "ParallelizationFactor is 1, as marks need")
@@ -92,7 +94,7 @@ func (c *checker) start(m *mapping) {
 	}
 }
 
-// forever: -1, which is also the default, is never to give up.
+// forever checks that a property is -1, which means never to give up. This is also the default.
 func (c *checker) forever(m *mapping, rule, property, why string) {
 	n := c.t.Get(m.props, property)
 	value, ok := c.number(rule, n, -1, property+" is -1")
@@ -128,7 +130,7 @@ func (c *checker) enabled(m *mapping) {
 	}
 }
 
-// streamOf: what is counted must be what the ingest function writes.
+// streamOf checks that the stream is that of the table that the ingest function writes.
 func (c *checker) streamOf(m *mapping) {
 	switch {
 	case m.source == nil:
@@ -146,7 +148,8 @@ func (c *checker) streamOf(m *mapping) {
 	}
 }
 
-// order: the streams function must know an epoch before the first item that carries it.
+// order checks that the ingest function waits for the streams function in a deployment. The streams
+// function must know an epoch before the first item that carries this epoch.
 func (c *checker) order() {
 	if c.streams == nil {
 		return

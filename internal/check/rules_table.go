@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// tables holds both tables to their keys and TTL, the events table to its stream and indexes, the aggregates
-// table to having no stream.
+// tables checks the keys and the TTL of both tables. It also checks the stream and the indexes of
+// the events table, and that the aggregates table has no stream.
 func (c *checker) tables() {
 	events, _ := c.table(c.ingest, "INGOT_TABLE")
 	totals, _ := c.table(c.streams, "INGOT_AGGREGATES_TABLE")
@@ -38,7 +38,7 @@ func (c *checker) tables() {
 	}
 }
 
-// isTable says that r has the properties that the rules read.
+// isTable reports whether r has the properties that the rules read.
 func (c *checker) isTable(r *template.Resource) bool {
 	switch {
 	case r == nil:
@@ -51,7 +51,8 @@ func (c *checker) isTable(r *template.Resource) bool {
 	return true
 }
 
-// replicas warns of a table that is in more than one Region: conditions are judged in each Region alone.
+// replicas warns of a table that is in more than one Region, because each Region judges conditions
+// by itself.
 func (c *checker) replicas(table *template.Resource) {
 	n := c.t.Property(table, "Replicas")
 	switch {
@@ -83,7 +84,7 @@ func pair(hash, sort string) string {
 	return hash + " and " + sort
 }
 
-// schema is the two attribute names of a KeySchema. ok is false if they cannot be told.
+// schema returns the two attribute names of a KeySchema. ok is false if they cannot be determined.
 func (c *checker) schema(n *template.Node) (hash, sort string, ok bool) {
 	if n == nil {
 		return "nothing", "", true
@@ -106,7 +107,8 @@ func (c *checker) schema(n *template.Node) (hash, sort string, ok bool) {
 	return hash, sort, true
 }
 
-// provisioned: a table is paid by the request, or it and each of its indexes say how much they provide.
+// provisioned checks that a table is paid by the request, or that the table and each of its indexes
+// say how much they provide.
 func (c *checker) provisioned(table *template.Resource) {
 	const instead = "BillingMode: PAY_PER_REQUEST"
 	if table.Type != "AWS::DynamoDB::Table" {
@@ -136,11 +138,11 @@ func (c *checker) provisioned(table *template.Resource) {
 	}
 }
 
-// text: every key attribute is declared, as text.
+// text checks that every key attribute is declared, and that it is text.
 func (c *checker) text(table *template.Resource, rule string, names ...string) {
 	list := c.t.Property(table, "AttributeDefinitions")
 	if list == nil || list.Kind != template.List {
-		return // the rule about attributes says so
+		return // the rule about attributes reports it
 	}
 	for _, item := range list.Items {
 		name, kind := c.t.Get(item, "AttributeName"), c.t.Get(item, "AttributeType")
@@ -171,7 +173,7 @@ func (c *checker) timeToLive(table *template.Resource) {
 	}
 }
 
-// images: a change counts new minus old, so both must be in the stream.
+// images checks that both images are in the stream, because a change counts new minus old.
 func (c *checker) images(table *template.Resource) {
 	const instead = "StreamSpecification: {StreamViewType: NEW_AND_OLD_IMAGES}"
 	n := c.t.Property(table, "StreamSpecification", "StreamViewType")
@@ -185,7 +187,7 @@ func (c *checker) images(table *template.Resource) {
 	}
 }
 
-// indexes holds the table's indexes to those that the pipeline writes keys for.
+// indexes compares the table's indexes with those that the pipeline writes keys for.
 func (c *checker) indexes(table *template.Resource) {
 	if c.p == nil {
 		return
@@ -198,7 +200,7 @@ func (c *checker) indexes(table *template.Resource) {
 	} else if list != nil {
 		for _, item := range list.Items {
 			if item = c.t.Resolve(item); item == nil {
-				continue // AWS::NoValue: it is not made
+				continue // AWS::NoValue: it is not created
 			}
 			name := c.t.Get(item, "IndexName")
 			if name == nil || name.Kind != template.Scalar {
@@ -217,7 +219,7 @@ func (c *checker) indexes(table *template.Resource) {
 	}
 }
 
-// index is one index of the table.
+// index checks one index of the table.
 func (c *checker) index(table *template.Resource, name, schema *template.Node) {
 	if !slices.Contains(c.p.Indexes(), name.Text) {
 		c.warn("index-unused", name.Position, fmt.Sprintf("no event type of %s is in index %s: nothing would ever be in it; take out the index, its attributes %[2]sPK and %[2]sSK and its alarm, or give an event type indexes: {%[2]s: {pk: …, sk: …}}", c.declared.file, name.Text), "")

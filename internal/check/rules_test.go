@@ -11,7 +11,8 @@ import (
 
 var checkOnly = pipeline.CheckOnly()
 
-// Each rule is broken alone in the sample's template; anchor is where the finding must stand, at the bar.
+// broken is one change of the sample's template that breaks one rule. The finding must stand at the
+// bar of anchor.
 type broken struct {
 	name   string
 	change [][2]string
@@ -131,7 +132,7 @@ var tableRules = []broken{
 	{"alarm of what only a deployment knows", [][2]string{{"{Name: GlobalSecondaryIndexName, Value: GSI2}", "{Name: GlobalSecondaryIndexName, Value: !ImportValue index}"}}, "", ""},
 }
 
-// What the advice about an index says to write is all that the table lacks then.
+// The advice about an index says to write everything that the table then lacks.
 func TestTheAdviceOfAnIndexIsWhole(t *testing.T) {
 	indexes := [][2]string{{"      GSI3:", "      GSI4:"}, {"      GSI3: {pk", "      GSI4: {pk"}}
 	in := own{pipeline: indexes}.input(t)
@@ -148,7 +149,7 @@ func TestTheAdviceOfAnIndexIsWhole(t *testing.T) {
 	const list, first = "      GlobalSecondaryIndexes: # as pipeline.yaml uses them: customer, day, status; each has an alarm below\n", "        - {AttributeName: GSI3PK"
 	half := [][2]string{{list, list + "        - " + index + "\n"}}
 	got := rules(run(t, own{pipeline: indexes, template: half}.input(t)))
-	if want := "attribute index-alarm index-unused"; got != want { // GSI4 without definitions and alarm; GSI3 of no use now
+	if want := "attribute index-alarm index-unused"; got != want { // GSI4 lacks definitions and alarm; GSI3 is unused
 		t.Errorf("%s, want %s", got, want)
 	}
 	whole := append(half, [2]string{first, "        - {AttributeName: GSI4PK, AttributeType: S}\n        - {AttributeName: GSI4SK, AttributeType: S}\n" + first})
@@ -157,7 +158,8 @@ func TestTheAdviceOfAnIndexIsWhole(t *testing.T) {
 	}
 }
 
-// An index that is not made with these parameters is not there; one that cannot be told is not judged.
+// An index that is not created with these parameters does not exist. If that cannot be determined,
+// the index is not judged.
 func TestAnIndexUnderACondition(t *testing.T) {
 	const index = "        - IndexName: GSI3\n          KeySchema: [{AttributeName: GSI3PK, KeyType: HASH}, {AttributeName: GSI3SK, KeyType: RANGE}]\n          Projection: {ProjectionType: ALL}\n"
 	for instead, want := range map[string]string{
@@ -172,7 +174,7 @@ func TestAnIndexUnderACondition(t *testing.T) {
 	}
 }
 
-// An index taken out of both files leaves definitions and an alarm behind.
+// If an index is removed from both files, definitions and an alarm remain.
 func TestAnIndexTakenOut(t *testing.T) {
 	text := read(t, "template.yaml")
 	from := strings.Index(text, "        - IndexName: GSI3")
@@ -183,7 +185,7 @@ func TestAnIndexTakenOut(t *testing.T) {
 	}
 }
 
-// rules are the rules of a report's findings, in byte order.
+// rules returns the rules of a report's findings, in byte order.
 func rules(r *Report) string {
 	var names []string
 	for _, f := range r.Findings {
@@ -294,7 +296,8 @@ const (
 // asFIFO is what docs/operating.md says to change for a FIFO queue.
 var asFIFO = [][2]string{{queueRetention, fifoQueue}, {deadQueue, fifoDead}, {batching, "            BatchSize: 10\n"}}
 
-// A FIFO queue is a change in three places. Each that is forgotten, or made alone, has a finding.
+// A FIFO queue needs changes in three places. If one of them is forgotten, or made alone, there is
+// a finding.
 func TestFIFO(t *testing.T) {
 	if r := run(t, own{template: asFIFO}.input(t)); len(r.Findings) != 0 {
 		t.Errorf("%v", r.Findings)
@@ -345,7 +348,8 @@ func TestReceiptsNeedNoWindow(t *testing.T) {
 	}
 }
 
-// Under receipts one change and its totals must fit a transaction; under marks each total is a write of its own.
+// Under receipts one change and its totals must fit into a transaction. Under marks each total is
+// written by itself.
 func TestTooManyTotalsForReceipts(t *testing.T) {
 	var more strings.Builder
 	for i := range 60 {

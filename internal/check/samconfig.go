@@ -13,7 +13,7 @@ import (
 // environment is one environment of samconfig.toml: what `sam --config-env NAME` reads.
 type environment struct {
 	name       string
-	at         template.Position // of the parameters
+	at         template.Position // position of the parameters
 	parameters map[string]override
 }
 
@@ -23,7 +23,7 @@ type override struct {
 	at    template.Position
 }
 
-// values are the environment's parameters, with those of the command line in their place.
+// values returns the environment's parameters. Those of the command line replace them.
 func (e environment) values(given map[string]string) map[string]string {
 	all := map[string]string{}
 	for name, o := range e.parameters {
@@ -35,8 +35,8 @@ func (e environment) values(given map[string]string) map[string]string {
 	return all
 }
 
-// refused takes out the parameters that the template does not take, and reports them: SAM leaves a name that it does
-// not know out in silence.
+// refused removes the parameters that the template does not accept, and reports them. SAM ignores a
+// name that it does not know and says nothing.
 func (e environment) refused(t *template.Template, config *File) []Finding {
 	var list []Finding
 	for _, name := range slices.Sorted(maps.Keys(e.parameters)) {
@@ -49,7 +49,7 @@ func (e environment) refused(t *template.Template, config *File) []Finding {
 	return list
 }
 
-// config holds one samconfig.toml to what SAM makes of it.
+// config compares one samconfig.toml with what SAM does with it.
 type config struct {
 	file     string
 	findings []Finding
@@ -59,7 +59,8 @@ func (c *config) mistake(rule string, at template.Position, what, instead string
 	c.findings = append(c.findings, Finding{Mistake, rule, c.file, at.Line, at.Column, what, instead})
 }
 
-// readConfig reads the environments of a samconfig.toml, in the order of the file, and reports its mistakes.
+// readConfig reads the environments of a samconfig.toml, in the order of the file. It reports the
+// file's mistakes.
 func readConfig(f File) ([]environment, []Finding) {
 	c := &config{file: f.Name}
 	root, err := readTOML(f.Text)
@@ -89,7 +90,8 @@ func readConfig(f File) ([]environment, []Finding) {
 	return list, c.findings
 }
 
-// setting is what a command of SAM reads under a name: its own, or else that of all commands.
+// setting returns what a command of SAM reads under a name: its own value, or else that of all
+// commands.
 func setting(environment *template.Node, command, name string) *template.Node {
 	for _, section := range []string{command, "global"} {
 		if m := parametersOf(environment, section).Member(name); m != nil {
@@ -134,7 +136,7 @@ func contains(n *template.Node, word string) bool {
 	return slices.Contains(strings.Fields(n.Text), word) || slices.ContainsFunc(n.Items, func(item *template.Node) bool { return item.Text == word })
 }
 
-// bothCommands: what deploy alone reads, the build does not know of.
+// bothCommands reports parameters that only deploy reads, because the build does not know them.
 func (c *config) bothCommands(m *template.Member) {
 	own := parametersOf(m.Value, "deploy").Member("parameter_overrides")
 	if own == nil {
@@ -146,7 +148,7 @@ func (c *config) bothCommands(m *template.Member) {
 	c.mistake("samconfig-overrides", own.Position, "sam build does not read the parameters of deploy: with another Architecture it would build for the wrong processor", "them under "+m.Name+".global.parameters, and nowhere else,")
 }
 
-// overrides reads "A=B C=D", the same as a list, and SAM's older form.
+// overrides reads "A=B C=D", a list of the same, and SAM's older form.
 func (c *config) overrides(e environment, n *template.Node) {
 	words := []*template.Node{n}
 	switch n.Kind {
@@ -173,7 +175,7 @@ func (c *config) overrides(e environment, n *template.Node) {
 	}
 }
 
-// shellWords cuts a text at blanks outside of quotes, which are taken away.
+// shellWords cuts a text at blanks outside of quotes, and removes the quotes.
 func shellWords(text string) []string {
 	var words []string
 	var word strings.Builder

@@ -37,7 +37,7 @@ var configRules = []struct {
 	old, new string
 	anchor   string // at the bar; "" for another file
 	want     string
-	followed string // in place of new; "": new is accepted, or no advice is one text
+	followed string // replaces new; "": new is accepted, or the advice is not one text
 }{
 	{"as it is", "LogLevel='WARN'", "LogLevel='WARN'", "", "", ""},
 	{"the older form", `"LogRetentionDays=7"`, `"ParameterKey=LogRetentionDays,ParameterValue=7 ParameterKey=LogLevel,ParameterValue=\"WARN\""`, "", "", ""},
@@ -90,7 +90,7 @@ func TestMistakesOfSamconfig(t *testing.T) {
 	}
 }
 
-// tomlPlace is place, where a file without a version has its mistake at its beginning.
+// tomlPlace does what place does. If a file lacks a version, its mistake stands at the beginning.
 func tomlPlace(t *testing.T, text, anchor string) string {
 	if anchor == "|\n[default" {
 		return "1:1"
@@ -98,7 +98,8 @@ func tomlPlace(t *testing.T, text, anchor string) string {
 	return place(t, text, anchor)
 }
 
-// The template is held to the pipeline with the parameters of each environment, and a finding of some says of which.
+// The template is compared with the pipeline under the parameters of each environment. If only some
+// environments have a finding, the finding names them.
 func TestParametersOfEachEnvironment(t *testing.T) {
 	reserved := [2]string{ingestCode, ingestCode + "      ReservedConcurrentExecutions: 20\n"}
 	in := own{template: [][2]string{reserved}}.input(t)

@@ -11,20 +11,22 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Total is what one aggregate costs, estimated: the values of `by` are not known, nor how long its numbers get.
+// Total is the estimated cost of one aggregate. The values of `by` are not known, nor is the length
+// of its numbers.
 type Total struct {
 	Name         string   `json:"name"`
 	Since        int64    `json:"since"`
 	From         []string `json:"from"` // the event types that feed it
 	Spread       int      `json:"spread"`
-	Marks        int      `json:"marks"`        // most that one item carries, touched by all partitions for 72 hours
-	Bytes        int      `json:"bytes"`        // of such an item, about
+	Marks        int      `json:"marks"`        // most of one item, if all partitions touched it for 72 hours
+	Bytes        int      `json:"bytes"`        // about how large such an item is
 	Units        int      `json:"units"`        // write units of one update of it
 	FreshUnits   int      `json:"freshUnits"`   // write units of one update of a new item
-	SpreadForOne int      `json:"spreadForOne"` // the least spread that brings units to 1; 0: it is 1, or no spread does
+	SpreadForOne int      `json:"spreadForOne"` // the least spread that makes Units 1; 0: it is 1 already, or no spread does
 }
 
-// outgrown reports the totals that would outgrow their items: from then on DynamoDB refuses every update of them.
+// outgrown reports the totals that would outgrow their items. DynamoDB would then refuse every
+// update of them.
 func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
 	for _, t := range r.Totals {
 		if t.Bytes <= event.MaxItem {
@@ -42,7 +44,7 @@ func (r *Report) outgrown(p *pipeline.Pipeline, at places) {
 	}
 }
 
-// maxSpread is the most that pipeline.yaml takes.
+// maxSpread is the largest spread that pipeline.yaml accepts.
 const maxSpread = 1000
 
 func totals(p *pipeline.Pipeline, counting aggregate.Counting, partitions int) []Total {

@@ -14,14 +14,14 @@ import (
 // maxConfig bounds a samconfig.toml, in bytes.
 const maxConfig = 1 << 20
 
-// tomlReader makes nodes of TOML: tables are maps, all other values scalars and lists.
+// tomlReader makes nodes from TOML. Tables are maps; all other values are scalars and lists.
 type tomlReader struct {
 	text   []byte
 	parser unstable.Parser
 }
 
-// readTOML reads a file of tables. Values that no rule reads, such as dates, are scalars of their text. The error is a
-// *template.SyntaxError.
+// readTOML reads a file of tables. Values that no rule reads, such as dates, become scalars with
+// their text. The error is a [*template.SyntaxError].
 func readTOML(text []byte) (*template.Node, error) {
 	r := &tomlReader{text: text}
 	if len(text) > maxConfig {
@@ -72,7 +72,7 @@ func (r *tomlReader) position(offset int) template.Position {
 	return template.Position{Line: 1 + bytes.Count(before, []byte("\n")), Column: 1 + utf8.RuneCount(before[line:])}
 }
 
-// table is the table that a heading opens, which may have been opened before: a part of it at least.
+// table returns the table that a heading opens. An earlier heading may have opened a part of it.
 func (r *tomlReader) table(root *template.Node, key unstable.Iterator, listed bool) (*template.Node, error) {
 	table := root
 	for key.Next() {
@@ -85,7 +85,8 @@ func (r *tomlReader) table(root *template.Node, key unstable.Iterator, listed bo
 	return table, nil
 }
 
-// inside is the table called key in another; of several in a list, a new one.
+// inside returns the table called key in another table. If there is a list of such tables, it
+// returns a new one.
 func (r *tomlReader) inside(table *template.Node, key *unstable.Node, listed bool) (*template.Node, error) {
 	at := r.position(int(key.Raw.Offset))
 	if m := table.Member(string(key.Data)); m != nil && !listed {
@@ -99,7 +100,7 @@ func (r *tomlReader) inside(table *template.Node, key *unstable.Node, listed boo
 	return next, nil
 }
 
-// pair puts a key and its value into a table. The key may have dots.
+// pair writes a key and its value into a table. The key may contain dots.
 func (r *tomlReader) pair(table *template.Node, e *unstable.Node) error {
 	keys := e.Key()
 	for keys.Next() {
@@ -125,7 +126,7 @@ func (r *tomlReader) pair(table *template.Node, e *unstable.Node) error {
 	return nil
 }
 
-// value is a value whose key stands at at.
+// value returns a value whose key stands at at.
 func (r *tomlReader) value(n *unstable.Node, at template.Position) (*template.Node, error) {
 	switch n.Kind {
 	case unstable.Array:

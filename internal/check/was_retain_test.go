@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A longer retain needs an entry in was. The one that the message shows is accepted where it is pasted.
+// A longer retain needs an entry in was. The entry that the message shows is accepted where it is
+// pasted.
 func TestWasOfALongerRetain(t *testing.T) {
 	const declared = "    retain: 90d                                 # the item"
 	in := own{pipeline: [][2]string{{declared, "    retain: 120d # the item"}}}.input(t)

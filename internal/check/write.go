@@ -19,8 +19,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// WriteText writes the report for people: findings first, then what the totals cost, then one line that says how
-// it went.
+// WriteText writes the report for people: first the findings, then what the totals cost, and then
+// one line with the result.
 func (r *Report) WriteText(w io.Writer, in Input) error {
 	b := &strings.Builder{}
 	for _, f := range r.Findings {
@@ -62,13 +62,13 @@ func (r *Report) writeTotals(b *strings.Builder) {
 		}
 		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units, total.Marks, total.Bytes, advice)
 	}
-	t.Flush() // to a strings.Builder, which takes everything
+	t.Flush() // a strings.Builder accepts everything
 	trimmed := trimLines(b.String())
 	b.Reset()
 	b.WriteString(trimmed + "\n")
 }
 
-// trimLines takes away the blanks that padding leaves at the ends of lines.
+// trimLines removes the blanks that padding leaves at the ends of lines.
 func trimLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -77,7 +77,7 @@ func trimLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// summary is the last line: what was checked and how many findings there are.
+// summary returns the last line, which says what was checked and how many findings there are.
 func (r *Report) summary(in Input) string {
 	files := []string{in.Pipeline.Name}
 	for _, f := range []*File{in.Template, in.Config} {
@@ -108,7 +108,7 @@ func (r *Report) summary(in Input) string {
 	return checked + ": " + strings.Join(parts, ", ") + r.poison()
 }
 
-// poison is what the last line says of the sample events.
+// poison returns what the last line says about the sample events.
 func (r *Report) poison() string {
 	if r.Events == nil || !r.Events.Poison() {
 		return ""

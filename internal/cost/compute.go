@@ -18,51 +18,55 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// Input is what a cost is computed from.
+// Input is what [Compute] computes a cost from.
 type Input struct {
 	Name         string // of the pipeline's file
 	Pipeline     *pipeline.Pipeline
 	Rate         float64  // messages a second, above 0
-	Duplicates   float64  // messages that are delivered once more, for each message
+	Duplicates   float64  // repeated deliveries for each message
 	Partitions   int      // of the events table, at least 1
 	Memory       int      // of each function, in MB
 	Architecture string   // of both functions: arm64 or x86_64
 	Events       *Sampled // sample events; nil: none
 	Prices       *Prices  // nil: none are given
-	// Messages and Changes are how many a function is given at once; 0: as many as come.
+	// Messages and Changes are how many a function is given at once. 0 means as many as arrive.
 	Messages, Changes float64
 }
 
-// DefaultMemory is the MB of each function, as template.yaml has them.
+// DefaultMemory is the memory of each function in MB, as in template.yaml.
 const DefaultMemory = 576
 
-// hours is how long a month is, as AWS bills it.
+// hours is the length of a month as AWS bills it.
 const hours = 730
 
-// What template.yaml makes, whatever the rate.
+// template.yaml creates these, whatever the rate.
 const (
-	// alarmMetrics are the metrics that alarms watch, apart from those of indexes, which have one alarm each.
+	// alarmMetrics is how many metrics alarms watch, apart from those of indexes, which have one
+	// alarm each.
 	alarmMetrics = 16
-	// leastPolls is how often a second Lambda asks a queue that is empty: two pollers, for 20 seconds each.
+	// leastPolls is how often in a second Lambda asks an empty queue: two pollers, for 20 seconds
+	// each.
 	leastPolls = 2.0 / 20
-	// windowSeconds is the tumbling window of the stream's mapping, at whose end the function is invoked once more.
+	// windowSeconds is the tumbling window of the stream's mapping. At its end the function is
+	// invoked once more.
 	windowSeconds = 900
-	// platformLog is about how many bytes Lambda logs of an invocation itself: that it starts, ends, and what it took.
+	// platformLog is about how many bytes Lambda itself logs for an invocation: that it starts,
+	// that it ends, and what it took.
 	platformLog = 700
 )
 
 // load is what happens in a second.
 type load struct {
 	*events
-	scale    float64 // seconds' worth of one message of the sample
-	messages float64 // that are handed to the ingest function
+	scale    float64 // how many seconds' worth one message of the sample is
+	messages float64 // messages that are handed to the ingest function
 	put      estimate.Put
 	batches  float64 // of the ingest function
 	count    estimate.Count
 	counted  float64 // batches of the streams function
 }
 
-// Compute says what the pipeline costs.
+// Compute returns what the pipeline costs.
 func Compute(in Input) *Report {
 	e := in.events()
 	e.duplicates(in.Duplicates)
@@ -76,7 +80,7 @@ func Compute(in Input) *Report {
 	return newLoad(e, in).report(in)
 }
 
-// events are the sample's, or the worst that the pipeline allows.
+// events returns the events of the sample, or else the worst that the pipeline allows.
 func (in Input) events() *events {
 	if in.Events != nil && in.Events.messages > 0 {
 		return in.Events.finish(in.Rate)
@@ -85,14 +89,14 @@ func (in Input) events() *events {
 	return supposed(worst)
 }
 
-// shape is what a pipeline says of all items of one event type.
+// shape is what a pipeline says about all items of one event type.
 type shape struct {
-	indexes    int                     // that an item can be in
+	indexes    int                     // how many an item can be in
 	retain     time.Duration           // 0: it is kept for ever
 	aggregates []*aggregate.Definition // that the type feeds
 }
 
-// dearest is the event type whose items cost the most write units.
+// dearest returns the event type whose items cost the most write units.
 func dearest(p *pipeline.Pipeline) (name string, worst shape) {
 	most := -1
 	spec := p.Describe().Spec
@@ -133,8 +137,8 @@ func newLoad(e *events, in Input) *load {
 	return l
 }
 
-// updates are the updates of totals when events are stored and when they expire, and how many of the first are of totals
-// that the function has not seen.
+// updates returns the updates of totals when events are stored and when they expire. looks is how
+// many of the first are of totals that the function has not seen.
 func (e *events) updates() (storing, leaving, looks float64) {
 	for _, s := range e.sums {
 		storing, looks = storing+s.updates, looks+s.looks
@@ -143,7 +147,8 @@ func (e *events) updates() (storing, leaving, looks float64) {
 	return storing, leaving, looks
 }
 
-// units are the write units of these updates: without marks, what marks add, and all of those of events that expire.
+// units returns the write units of these updates: without marks, what marks add, and all units of
+// events that expire.
 func (e *events) units() (plain, marks, leaving float64) {
 	for _, s := range e.sums {
 		plain, marks = plain+s.plain, marks+s.full-s.plain
@@ -152,12 +157,12 @@ func (e *events) units() (plain, marks, leaving float64) {
 	return plain, marks, leaving
 }
 
-// report writes down what a month of the load takes.
+// report writes what a month of the load takes.
 func (l *load) report(in Input) *Report {
 	r := &Report{Pipeline: in.Name, Rate: in.Rate, Hours: hours, Messages: in.Rate * hours * 3600, Partitions: in.Partitions, Memory: in.Memory,
 		Architecture: in.Architecture, Prices: in.Prices.about(), Duplicates: in.Duplicates}
 	l.about(in, r)
-	each := func(of float64) float64 { return of * l.scale } // a second, of what is summed over the sample
+	each := func(of float64) float64 { return of * l.scale } // a second, for a sum over the sample
 	add := func(part, billed, price string, aSecond float64) {
 		r.add(in.Prices, part, billed, price, aSecond*hours*3600)
 	}
@@ -200,7 +205,8 @@ func (l *load) report(in Input) *Report {
 	add("archive", "PUT requests", ArchivePuts, each(l.expire))
 	r.add(in.Prices, "archive", "GB more each month", ArchiveStorage, each(l.expired)*ArchiveForm*hours*3600/gigabyte)
 	r.Grows = l.forever.table > 0
-	// What is kept for ever is counted as it stands after a month. Backups hold the table without its indexes.
+	// What is kept for ever is counted as it is after a month. Backups hold the table without its
+	// indexes.
 	stored := func(h func(held) float64) float64 {
 		return each(h(l.kept))/gigabyte + each(h(l.forever))*hours*3600/gigabyte
 	}
@@ -216,7 +222,7 @@ func (l *load) report(in Input) *Report {
 	return r
 }
 
-// about says what the figures suppose.
+// about says what the figures assume.
 func (l *load) about(in Input, r *Report) {
 	r.Batches.Ingest, r.Batches.Streams = l.put.Messages, l.count.Changes
 	r.Events = Events{File: l.file, Messages: int(l.events.messages), Bytes: l.bytes / l.events.messages}
@@ -231,7 +237,7 @@ func (l *load) about(in Input, r *Report) {
 	}
 }
 
-// share is the part of a sum that falls to one of two that make it up.
+// share returns the part of a sum that belongs to one of the two parts of the sum.
 func share(sum, one, other float64) float64 {
 	if one == 0 {
 		return 0
@@ -241,7 +247,8 @@ func share(sum, one, other float64) float64 {
 
 const gigabyte = 1 << 30
 
-// ArchiveForm is how much larger an object of the archive is than the item. A test holds it to what the engine keeps.
+// ArchiveForm is how much larger an object of the archive is than the item. A test compares it with
+// what the engine keeps.
 const ArchiveForm = 1.3
 
 func gigabytes(memory int) float64 { return float64(memory) / 1024 }
@@ -253,23 +260,25 @@ func gbSeconds(architecture string) string {
 	return LambdaArm
 }
 
-// traced is how many traces X-Ray records of a function that is invoked so often a second: one each second, and a
-// twentieth of the others (Lambda developer guide, "Visualize Lambda function invocations using AWS X-Ray").
+// traced returns how many traces X-Ray records of a function that is invoked so often a second: one
+// each second, and a twentieth of the others (Lambda developer guide, "Visualize Lambda function
+// invocations using AWS X-Ray").
 func traced(aSecond float64) float64 {
 	return math.Min(1, aSecond) + math.Max(0, aSecond-1)/20
 }
 
-// logged is how many bytes a function logs in an invocation: its metrics, the line for people, and Lambda's own.
+// logged returns how many bytes a function logs in an invocation: its metrics, the line for people,
+// and Lambda's own lines.
 func logged(name string, metrics []function.Metric) float64 {
 	var out bytes.Buffer
-	at := time.Date(2026, 1, 2, 3, 4, 5, 123456789, time.UTC) // any, as long as it is always the same
+	at := time.Date(2026, 1, 2, 3, 4, 5, 123456789, time.UTC) // any time, as long as it is always the same
 	emitter := emf.Emitter{Out: &out, Now: func() time.Time { return at }, Namespace: function.Namespace, Service: "ingot", Function: cmp.Or(name, "function")}
 	values, attrs := make([]emf.Metric, len(metrics)), make([]slog.Attr, len(metrics))
 	for i, m := range metrics {
 		values[i], attrs[i] = emf.Metric{Name: m.Name, Unit: m.Unit, Value: 100}, slog.Float64(m.Name, 100)
 	}
 	if err := emitter.Emit("00000000-0000-0000-0000-000000000000", values); err != nil {
-		return platformLog // cannot be: a buffer takes everything
+		return platformLog // cannot happen: a buffer accepts everything
 	}
 	record := slog.NewRecord(at, slog.LevelInfo, name, 0)
 	record.AddAttrs(attrs...)

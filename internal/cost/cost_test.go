@@ -43,7 +43,8 @@ func prices(t *testing.T) *Prices {
 	return p
 }
 
-// orders are so many orders of ten customers and two merchants, one of which comes twice, and one line that is no order.
+// orders returns so many orders of ten customers and two merchants. One of the orders comes twice,
+// and one line is not an order.
 func orders(n int) string {
 	var b strings.Builder
 	order := func(i int) {
@@ -109,7 +110,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// The sums are those of the parts, whether they are shown for a million events or for a month.
+// The sums are those of the parts, for a million events as well as for a month.
 func TestSums(t *testing.T) {
 	in := shopAt(t, 10)
 	in.Prices = prices(t)
@@ -139,7 +140,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// of is what a report counts of one thing for a million events.
+// of returns what a report counts of one thing for a million events.
 func of(r *Report, part, counted string) float64 {
 	for _, p := range r.Parts {
 		if p.Name == part && p.Counted == counted {
@@ -149,7 +150,7 @@ func of(r *Report, part, counted string) float64 {
 	return 0
 }
 
-// Each property of the load moves the parts that it should, and in the right direction.
+// Each property of the load changes the parts that it should change, and in the right direction.
 func TestWhatMovesTheCost(t *testing.T) {
 	base := Compute(shopAt(t, 100))
 	with := func(change func(*Input)) *Report {
@@ -187,7 +188,8 @@ func TestWhatMovesTheCost(t *testing.T) {
 	}
 }
 
-// A sample's totals fold: ten customers and two merchants are few totals, however many orders there are.
+// A sample's totals fold: ten customers and two merchants have few totals, however many orders
+// there are.
 func TestSampleFolds(t *testing.T) {
 	in := shopAt(t, 1000)
 	in.Events = sampled(t, in.Pipeline, orders(4000), 4, InBatch(1000, 4))
@@ -208,7 +210,7 @@ func TestSampleFolds(t *testing.T) {
 	}
 }
 
-// What the template makes whatever the rate is as the package supposes.
+// What template.yaml creates, whatever the rate, is what the package assumes.
 func TestTemplate(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, sampleshop.Template))
 	if err != nil {
@@ -252,7 +254,7 @@ func TestBadPrices(t *testing.T) {
 	}
 }
 
-// A price that is not there, or not known, is named, and is in no sum.
+// A price that is missing or not known is named, and it is not in any sum.
 func TestMissingPrices(t *testing.T) {
 	text := "ingotPrices: 1\nregion: us-east-1\nprices: {" + WriteUnits + ": {dollars: 1, per: 1000000}, " + Storage + ": {per: 1}}\n"
 	p, err := ReadPrices("p.yaml", []byte(text))
@@ -280,7 +282,7 @@ func TestMissingPrices(t *testing.T) {
 	}
 }
 
-// The file of prices names them all, and says of each where it is from.
+// The file of prices names all prices, and says where each of them comes from.
 func TestPricesSayWhereTheyAreFrom(t *testing.T) {
 	p := prices(t)
 	for _, name := range Names() {

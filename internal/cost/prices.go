@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
-// The names of prices.
+// These are the names of prices.
 const (
 	SQSRequests    = "sqs-requests"
 	LambdaRequests = "lambda-requests"
@@ -47,18 +47,18 @@ type Prices struct {
 
 type price struct {
 	Dollars *float64 `yaml:"dollars"` // absent: not known
-	Per     float64  `yaml:"per"`     // so many of what is billed
+	Per     float64  `yaml:"per"`     // for this many of what is billed
 	Page    string   `yaml:"page"`    // where AWS states it
-	Read    string   `yaml:"read"`    // where it was read, and when
+	Read    string   `yaml:"read"`    // where and when it was read
 }
 
-// About says where prices are from.
+// About says where prices come from.
 type About struct {
 	File   string `json:"file"`
 	Region string `json:"region"`
 }
 
-// ReadPrices reads a file of prices. name is the file's, for the error.
+// ReadPrices reads a file of prices. name is the name of the file, for the error.
 func ReadPrices(name string, text []byte) (*Prices, error) {
 	parsed, fault := yamlfile.Parse(text)
 	if fault == nil {
@@ -103,7 +103,7 @@ func ReadPrices(name string, text []byte) (*Prices, error) {
 	return &Prices{file: name, region: file.Region, prices: file.Prices}, nil
 }
 
-// of is the dollars of one of what is billed.
+// of returns the dollars for one of what is billed.
 func (p *Prices) of(name string) (float64, bool) {
 	one := p.prices[name]
 	if one.Dollars == nil {

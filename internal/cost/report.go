@@ -1,35 +1,35 @@
 package cost
 
-// Report is what a pipeline costs.
+// Report says what a pipeline costs.
 type Report struct {
 	Pipeline     string  `json:"pipeline"`
 	Rate         float64 `json:"rate"`       // messages a second
-	Duplicates   float64 `json:"duplicates"` // more deliveries for each message
+	Duplicates   float64 `json:"duplicates"` // repeated deliveries for each message
 	Hours        int     `json:"hours"`      // of a month
 	Messages     float64 `json:"messages"`   // in a month
 	Partitions   int     `json:"partitions"`
 	Memory       int     `json:"memory"`       // MB, of each function
 	Architecture string  `json:"architecture"` // of both
-	Events       Events  `json:"events"`       // what they suppose
+	Events       Events  `json:"events"`       // what the figures assume
 	Batches      Batches `json:"batches"`
 	Partial      bool    `json:"partial"`          // the sample is shorter than a batch of each partition: totals fold better than it shows
 	Grows        bool    `json:"grows"`            // some type is kept for ever: each month adds as much storage as is shown
 	Prices       *About  `json:"prices,omitempty"` // absent: none were given
 	Parts        []Part  `json:"parts"`
-	// Sums of the dollars; absent without prices.
+	// These are sums of the dollars. They are absent without prices.
 	DollarsAMillion *float64 `json:"dollarsAMillion,omitempty"`
 	DollarsAMonth   *float64 `json:"dollarsAMonth,omitempty"`
-	// Unpriced are the names of prices that are missing: what is billed by them is not in the sums.
+	// Unpriced lists the names of prices that are missing. What they bill is not in the sums.
 	Unpriced []string `json:"unpriced,omitempty"`
 }
 
-// Events is what is known of the events: a sample's, or what is supposed.
+// Events describes the events: those of a sample, or else the assumed ones.
 type Events struct {
 	File     string  `json:"file,omitempty"`    // the sample's
 	Messages int     `json:"lines,omitempty"`   // of the sample
-	Type     string  `json:"type,omitempty"`    // without a sample: all events are supposed to be of this type, the dearest
+	Type     string  `json:"type,omitempty"`    // without a sample: the assumed type of all, the dearest
 	Indexes  int     `json:"indexes,omitempty"` // that the type's items are in
-	Bytes    float64 `json:"bytes"`             // of a message on average, or of the item that is supposed
+	Bytes    float64 `json:"bytes"`             // of an average message, or of the assumed item
 	Updates  float64 `json:"updatesEachChange"` // of totals, after folding
 }
 
@@ -39,7 +39,7 @@ type Batches struct {
 	Streams float64 `json:"streams"`
 }
 
-// Part is one thing that is counted, of one part of the stack.
+// Part is one thing that is counted, for one part of the stack.
 type Part struct {
 	Name            string   `json:"name"`
 	Counted         string   `json:"counted"`  // what is counted: "write units"
@@ -50,7 +50,7 @@ type Part struct {
 	DollarsAMonth   *float64 `json:"dollarsAMonth,omitempty"`
 }
 
-// add adds what a month takes of one thing; nothing if that is nothing.
+// add adds what a month takes of one thing. It adds nothing if that is zero.
 func (r *Report) add(prices *Prices, part, counted, price string, aMonth float64) {
 	if aMonth == 0 {
 		return

@@ -12,29 +12,30 @@ import (
 	"github.com/ingot-events/ingot/internal/sample"
 )
 
-// maxTotals is how many different totals are told apart. They take about 100 bytes each. Events that move further ones
-// count as moving new totals.
+// maxTotals is how many different totals are told apart. They take about 100 bytes each. If events
+// change further totals, these count as new totals.
 const maxTotals = 1 << 20
 
-// Sampled adds up what sample events would cost. Make it with [NewSampled], and give its Add to a [sample.Sampler].
+// Sampled adds up what sample events would cost. Make it with [NewSampled], and give its
+// [Sampled.Add] to a [sample.Sampler].
 type Sampled struct {
-	shards, batch int // changes are dealt to so many shards, and counted in batches of so many
+	shards, batch int // changes are dealt to this many shards, and counted in batches of this size
 	events
-	open   []map[total]struct{} // of each shard, the totals that its open batch moves
-	filled []int                // changes in it
+	open   []map[total]struct{} // for each shard, the totals that its open batch changes
+	filled []int                // for each shard, the changes in its open batch
 	totals map[total]*touched   // without windows
 }
 
-// events is what is known of many events together. All of it is sums over the messages.
+// events is what is known about many events together. All fields are sums over the messages.
 type events struct {
 	file     string // empty: nothing was sampled
 	messages float64
 	bytes    float64 // of their bodies
-	chunks   float64 // of 64 KB, by which SQS bills a message
+	chunks   float64 // of 64 KB; SQS bills a message by them
 	verdicts [len(event.Verdicts) + 1]float64
 
 	table, index    float64 // write units of items that are stored
-	refused, reread float64 // write units of puts whose key is taken, and read units of what is there
+	refused, reread float64 // write units of puts whose key is taken, and read units of what is stored there
 	stored          float64 // bytes of items
 	kept            held    // bytes times the seconds that they are kept
 	forever         held    // bytes of items that are kept for ever
@@ -44,7 +45,7 @@ type events struct {
 	sums []*summed // by aggregate
 }
 
-// held is what is stored of items.
+// held is how much is stored of items.
 type held struct{ table, indexes float64 }
 
 func (h *held) add(item, indexes float64) {
@@ -56,35 +57,36 @@ func (h held) all() float64 { return h.table + h.indexes }
 // summed is what events add to the totals of one aggregate.
 type summed struct {
 	def         *aggregate.Definition
-	steps       float64    // one for each event that counts in it
-	leave       float64    // of them, those of events that expire
+	steps       float64    // one for each event that counts in the total
+	leave       float64    // of the steps, those of events that expire
 	updates     float64    // after folding
 	plain, full float64    // write units of the updates: without what totals remember of shards, and with it
 	looks       float64    // updates of a total that the function reads first, if it has many to update
-	totals      []*touched // in the order in which they were first moved
+	totals      []*touched // in the order in which they were first changed
 }
 
-// total is a total without its bucket; the window is NoWindow where windows do not matter.
+// total is a total without its bucket. The window is NoWindow if windows do not matter.
 type total struct {
 	def    *aggregate.Definition
 	by     uint64
 	window int64
 }
 
-// touched is how often a total was moved, whatever the window.
+// touched counts how often a total was changed, in any window.
 type touched struct {
 	batches float64
 	bytes   int // of its item, without marks
 }
 
-// NewSampled is for events of a file, whose changes are dealt to so many partitions and counted in batches of so many.
-// [InBatch] is how many there are at a rate.
+// NewSampled returns a Sampled for events of a file. Their changes are dealt to so many partitions
+// and counted in batches of so many. [InBatch] says how many a batch has at a given rate.
 func NewSampled(file string, partitions int, batch float64) *Sampled {
 	return &Sampled{shards: partitions, batch: int(math.Max(1, math.Round(batch))), events: events{file: file},
 		open: make([]map[total]struct{}, partitions), filled: make([]int, partitions), totals: map[total]*touched{}}
 }
 
-// InBatch is about how many events of a batch are stored at once by one partition of so many, if so many come each second.
+// InBatch returns about how many changes are in a batch, if rate events are stored each second, in
+// this number of partitions.
 func InBatch(rate float64, partitions int) float64 {
 	return estimate.InBatch(rate/float64(partitions), 0)
 }
@@ -106,12 +108,12 @@ func (s *Sampled) Add(j sample.Judged) {
 	switch j.Verdict {
 	case event.Inserted:
 		s.table, s.index = s.table+units, s.index+units*indexes
-	case event.Updated: // its first put is refused; an index entry that moves is a deletion and a put
+	case event.Updated: // its first put is refused; an index entry that moves is deleted and put
 		s.table, s.index = s.table+units, s.index+2*units*indexes
 		s.refused, s.reread = s.refused+units, s.reread+reading
 		s.change(j)
 		return // what it replaces is no longer stored
-	case event.Conflict: // it is read twice: without its payload, and with it
+	case event.Conflict: // it is read twice: without its payload, and then with it
 		s.refused, s.reread = s.refused+units, s.reread+2*reading
 		return
 	case event.Expired:
@@ -133,8 +135,8 @@ func (s *Sampled) Add(j sample.Judged) {
 	s.change(j)
 }
 
-// storageOverhead is what DynamoDB adds to the size of an item where it bills its storage (developer guide, "Item sizes
-// and formats").
+// storageOverhead is what DynamoDB adds to the size of an item when it bills storage (developer
+// guide, "Item sizes and formats").
 const storageOverhead = 100
 
 // change deals a change to its shard, and counts it there.
@@ -191,7 +193,7 @@ func (s *Sampled) sum(def *aggregate.Definition) *summed {
 	return s.sums[len(s.sums)-1]
 }
 
-// hashOf is the same in every run, so that the same sample costs the same.
+// hashOf returns the same hash in every run, so that the same sample costs the same.
 func hashOf(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, part := range parts {
@@ -201,8 +203,9 @@ func hashOf(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// finish is the sums, with the units of all totals. A total moves as often as it does in the sample. It remembers each
-// shard that moved it in the last 72 hours, and a function looks at it anew once an hour.
+// finish returns the sums, with the units of all totals. It assumes that a total changes as often
+// as in the sample, that it remembers each shard that changed it in the last 72 hours, and that a
+// function reads it again once an hour.
 func (s *Sampled) finish(rate float64) *events {
 	e := s.events
 	e.sums = nil
@@ -220,7 +223,7 @@ func (s *Sampled) finish(rate float64) *events {
 	return &e
 }
 
-// marksOf is about how many marks a total carries if it is moved so often a second.
+// marksOf returns about how many marks a total carries if it is changed this often in a second.
 func marksOf(def *aggregate.Definition, aSecond float64, shards int) float64 {
 	const kept = 72 * time.Hour
 	live := kept
@@ -231,8 +234,8 @@ func marksOf(def *aggregate.Definition, aSecond float64, shards int) float64 {
 	return math.Max(1, estimate.Touched(aSecond*live.Seconds(), math.Max(1, lanes)))
 }
 
-// supposed is the worst event that a pipeline allows: of the type that costs the most, and such that no two of them
-// share a total.
+// supposed returns the worst events that a pipeline allows. They are of the type that costs the
+// most, and no two of them share a total.
 func supposed(s shape) *events {
 	bytes := float64(supposedBytes + storageOverhead)
 	e := &events{messages: 1, bytes: supposedBytes, chunks: 1, table: 1, index: float64(s.indexes), stored: supposedBytes}
@@ -255,10 +258,11 @@ func supposed(s shape) *events {
 	return e
 }
 
-// supposedBytes is the size of an item where no sample says another: one write unit.
+// supposedBytes is the size of an item if no sample says otherwise. It costs one write unit.
 const supposedBytes = 1024
 
-// duplicates adds messages that are delivered again: so many for each message of the sample.
+// duplicates adds messages that are delivered again. share is their number for each message of the
+// sample.
 func (e *events) duplicates(share float64) {
 	stored := e.verdicts[event.Inserted]
 	if stored == 0 || share == 0 {
@@ -270,15 +274,15 @@ func (e *events) duplicates(share float64) {
 	e.reread += again * math.Max(1, math.Ceil(e.stored/stored/4096))
 }
 
-// taken is how many of the messages meet an item that is stored.
+// taken returns how many of the messages meet an item that is stored.
 func (e *events) taken() float64 {
 	return e.verdicts[event.Updated] + e.verdicts[event.Duplicate] + e.verdicts[event.Stale] + e.verdicts[event.Conflict]
 }
 
-// changes is how many changes of the table the messages make.
+// changes returns how many changes of the table the messages make.
 func (e *events) changes() float64 { return e.verdicts[event.Inserted] + e.verdicts[event.Updated] }
 
-// letters is how many of the messages go to quarantine.
+// letters returns how many of the messages go to quarantine.
 func (e *events) letters() float64 {
 	return e.verdicts[event.Conflict] + e.verdicts[event.Expired] + e.verdicts[event.Poison]
 }

@@ -18,7 +18,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// WriteText writes the report for people. No line is longer than 80 columns, but for names of files.
+// WriteText writes the report for people. No line is longer than 80 columns, except for names of
+// files.
 func (r *Report) WriteText(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s at %s a second: %s million in a month of %d hours\n", r.Pipeline, eventsOf(r.Rate), amount(r.Messages/1e6), r.Hours)
@@ -132,7 +133,7 @@ func wrapped(text string) string {
 	return b.String()
 }
 
-// amount is a figure with three digits or more.
+// amount returns a figure with three digits or more.
 func amount(f float64) string {
 	switch size := math.Abs(f); {
 	case size >= 100 || f == math.Trunc(f):
@@ -145,7 +146,7 @@ func amount(f float64) string {
 	return fmt.Sprintf("%.3g", f)
 }
 
-// dollars is an amount with cents and its thousands apart.
+// dollars returns an amount with cents, and with its thousands separated.
 func dollars(f float64) string {
 	whole, cents, _ := strings.Cut(fmt.Sprintf("%.2f", f), ".")
 	n := 0

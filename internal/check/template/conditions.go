@@ -1,21 +1,23 @@
 package template
 
 const (
-	// maxDepth bounds how deep conditions and functions refer to each other: beyond it they go in circles.
+	// maxDepth bounds how deeply conditions and functions refer to each other. Beyond it they go in
+	// circles.
 	maxDepth = 64
-	// maxSteps bounds the work on one template: a few lines that name each other twice each could take for ever.
+	// maxSteps bounds the work on one template. A few lines each of which refers to the next one
+	// twice could take for ever.
 	maxSteps = 100_000
-	// maxText bounds what is put together of texts, for the same reason.
+	// maxText bounds the size of texts that are put together, for the same reason.
 	maxText = 1 << 20
 )
 
-// tooMuch counts one step of work and says whether to give up.
+// tooMuch counts one step of work and reports whether to give up.
 func (t *Template) tooMuch(depth int) bool {
 	t.steps++
 	return depth > maxDepth || t.steps > maxSteps
 }
 
-// condition evaluates a named condition; why is not empty if it cannot be told.
+// condition evaluates a named condition. why is not empty if the result cannot be determined.
 func (t *Template) condition(name string, depth int) (holds bool, why string) {
 	m := t.conditions.Member(name)
 	switch {
@@ -27,7 +29,7 @@ func (t *Template) condition(name string, depth int) (holds bool, why string) {
 	return t.evaluate(m.Value, depth+1)
 }
 
-// evaluate works out a condition function.
+// evaluate evaluates a condition function.
 func (t *Template) evaluate(n *Node, depth int) (holds bool, why string) {
 	if n == nil {
 		return false, "a condition is empty"
@@ -58,8 +60,8 @@ func (t *Template) evaluate(n *Node, depth int) (holds bool, why string) {
 	return false, n.Name + " is no condition function that can be worked out"
 }
 
-// all is and (want true) or or (want false): one member that is not as wanted decides, whatever cannot be told
-// of the others.
+// all evaluates and (want is true) or or (want is false). One member that differs from want
+// decides, even if others cannot be determined.
 func (t *Template) all(members []*Node, want bool, depth int) (holds bool, why string) {
 	for _, m := range members {
 		holds, doubt := t.evaluate(m, depth+1)

@@ -3,8 +3,8 @@ package template
 // Kind says what a Node is.
 type Kind uint8
 
-// The kinds. Call is a function that is not yet worked out; Resolve leaves Scalar, List, Map, Reference and
-// Unknown.
+// These are the kinds. Call is a function that is not yet evaluated. Resolve returns only Scalar,
+// List, Map, Reference and Unknown.
 const (
 	Scalar Kind = iota + 1
 	List
@@ -14,16 +14,17 @@ const (
 	Unknown
 )
 
-// Node is a value of the file. A nil *Node is a value that is not there.
+// Node is a value of the file. A nil *Node stands for a missing value.
 type Node struct {
 	Position
 	Kind    Kind
 	Text    string   // Scalar: its text
 	Items   []*Node  // List
 	Members []Member // Map, in the order of the file
-	// Name of a Call is the function in its long form (Ref, Fn::If); of a Reference the logical id.
+	// Name is the function of a Call in its long form (Ref, Fn::If), or the logical id of a
+	// Reference.
 	Name string
-	// Attribute of a Reference is what is taken of the resource, as in Fn::GetAtt; empty for Ref.
+	// Attribute says what a Reference reads of the resource, as in Fn::GetAtt. It is empty for Ref.
 	Attribute string
 	Argument  *Node  // Call
 	Why       string // Unknown: the reason, and what to do about it
@@ -31,12 +32,12 @@ type Node struct {
 
 // Member is one name of a mapping with its value.
 type Member struct {
-	Position // of the name
+	Position // position of the name
 	Name     string
 	Value    *Node
 }
 
-// Member is the named member of a Map; nil if it is not there.
+// Member returns the named member of a Map, or nil if there is none.
 func (n *Node) Member(name string) *Member {
 	if n == nil {
 		return nil
@@ -49,8 +50,8 @@ func (n *Node) Member(name string) *Member {
 	return nil
 }
 
-// unknown stands for what cannot be worked out at n.
+// unknown returns a node for a value at n that cannot be determined.
 func unknown(n *Node, why string) *Node { return &Node{Position: n.Position, Kind: Unknown, Why: why} }
 
-// scalar is a text worked out at n.
+// scalar returns a node for a text that was evaluated at n.
 func scalar(n *Node, text string) *Node { return &Node{Position: n.Position, Kind: Scalar, Text: text} }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// readParameters gives every parameter its value: the given one, else its default.
+// readParameters sets every parameter to its value: the given one, or else its default.
 func (t *Template) readParameters(given map[string]string) error {
 	t.parameters = map[string]*Node{}
 	var declared *Node
@@ -35,7 +35,8 @@ func (t *Template) readParameters(given map[string]string) error {
 	return nil
 }
 
-// Accepts is a *ParameterError if the template has no such parameter, or one that cannot have this value.
+// Accepts returns a [*ParameterError] if the template has no such parameter, or if the parameter
+// cannot have this value.
 func (t *Template) Accepts(name, value string) error {
 	var declared *Node
 	if m := t.root.Member("Parameters"); m != nil {
@@ -48,7 +49,7 @@ func (t *Template) Accepts(name, value string) error {
 	return accepts(m, value)
 }
 
-// accepts holds a value to AllowedValues and, of a number, to MinValue and MaxValue.
+// accepts checks a value against AllowedValues and, for a number, against MinValue and MaxValue.
 func accepts(m *Member, given string) error {
 	if allowed := allowedValues(m.Value); len(allowed) > 0 && !slices.Contains(allowed, given) {
 		return &ParameterError{fmt.Sprintf("parameter %s cannot be %q; give one of %s", m.Name, given, strings.Join(allowed, ", "))}
@@ -73,7 +74,7 @@ func accepts(m *Member, given string) error {
 // Parameter is a parameter that a template declares.
 type Parameter struct {
 	Name    string
-	Allowed []string // the values it may have; nil: any
+	Allowed []string // the values that it may have; nil: any
 }
 
 // Parameters lists the declared parameters, in the order of the file.

@@ -12,7 +12,7 @@ type Position = yamlfile.Position
 // SyntaxError says that a file is not the YAML (or JSON) of a template.
 type SyntaxError = yamlfile.Fault
 
-// Read parses the text of one YAML document. The error is a *SyntaxError.
+// Read parses the text of one YAML document. The error is a [*SyntaxError].
 func Read(text []byte) (*Node, error) {
 	file, fault := yamlfile.Parse(text)
 	if fault != nil {
@@ -31,7 +31,8 @@ func Read(text []byte) (*Node, error) {
 	return r.node(file.Root), nil
 }
 
-// reader turns the file's tree into a template's: aliases are followed, short and long forms of functions are one.
+// reader turns the file's tree into a template's tree. It follows aliases, and reads short and long
+// forms of functions as the same.
 type reader struct{ anchors map[string]*Node }
 
 func (r *reader) node(n *yamlfile.Node) *Node {
@@ -42,7 +43,7 @@ func (r *reader) node(n *yamlfile.Node) *Node {
 	switch n.Kind {
 	case yamlfile.Anchored:
 		value := r.node(n.Of)
-		r.anchors[n.Text] = value // after its value: an alias inside of it leads nowhere
+		r.anchors[n.Text] = value // after its value: an alias inside the value leads nowhere
 		return value
 	case yamlfile.Alias:
 		if value, ok := r.anchors[n.Text]; ok {
@@ -87,7 +88,7 @@ func (r *reader) mapping(out *Node, n *yamlfile.Node) *Node {
 		}
 		out.Members = append(out.Members, Member{Position: m.Position, Name: m.Name, Value: value})
 	}
-	out.Members = append(out.Members, merged...) // after its own names: those win
+	out.Members = append(out.Members, merged...) // after its own names, which win
 	if len(out.Members) == 1 {
 		if only := out.Members[0]; only.Name == "Ref" || strings.HasPrefix(only.Name, "Fn::") && !strings.HasPrefix(only.Name, "Fn::ForEach") {
 			return &Node{Position: only.Position, Kind: Call, Name: only.Name, Argument: only.Value}

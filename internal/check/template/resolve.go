@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Resolve works out the functions at n (not those further inside). The result is nil for what is not there,
-// AWS::NoValue included.
+// Resolve evaluates the functions at n, but not those further inside. The result is nil for a
+// missing value, and for AWS::NoValue.
 func (t *Template) Resolve(n *Node) *Node { return t.resolve(n, 0) }
 
 func (t *Template) resolve(n *Node, depth int) *Node {
@@ -38,7 +38,7 @@ func (t *Template) resolve(n *Node, depth int) *Node {
 	return unknown(n, n.Name+" is only worked out while deploying")
 }
 
-// ref is a parameter's value, a resource, or what AWS fills in.
+// ref returns a parameter's value, a resource, or what AWS fills in.
 func (t *Template) ref(n *Node, name string) *Node {
 	if name == "AWS::NoValue" {
 		return nil
@@ -83,7 +83,7 @@ func (t *Template) choose(n *Node, depth int) *Node {
 	return t.resolve(items[2], depth+1)
 }
 
-// sub fills in a text. Where the text is one reference and nothing else, the reference comes back.
+// sub fills in a text. If the text is one reference and nothing else, sub returns the reference.
 func (t *Template) sub(n *Node, depth int) *Node {
 	format, own := n.Argument.Text, (*Node)(nil)
 	if items := n.Argument.Items; len(items) == 2 && items[0] != nil {

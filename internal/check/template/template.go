@@ -9,30 +9,31 @@ import (
 // Template is a template with values for its parameters. It is not safe for concurrent use.
 type Template struct {
 	root       *Node
-	parameters map[string]*Node // worked out: Scalar, List or Unknown
+	parameters map[string]*Node // resolved: Scalar, List or Unknown
 	conditions *Node
 	resources  []*Resource
 	steps      int // of work done so far; see maxSteps
 }
 
-// Resource is one resource that the template makes.
+// Resource is one resource that the template creates.
 type Resource struct {
-	Position // of its logical id
+	Position // position of its logical id
 	Name     string
 	Type     string
 	node     *Node
-	// Doubt says why it cannot be told whether the resource is made at all; empty: it is.
+	// Doubt says why it cannot be determined whether the resource is created at all. It is empty if
+	// the resource is created.
 	Doubt string
 }
 
 // ParameterError says that a given parameter does not fit the template.
 type ParameterError struct{ What string }
 
-// Error is what is wrong and what to give.
+// Error says what is wrong and what to give.
 func (e *ParameterError) Error() string { return e.What }
 
-// Open reads a template. given are values of parameters in place of their defaults. The error is a
-// *SyntaxError or a *ParameterError.
+// Open reads a template. given are values of parameters that replace their defaults. The error is a
+// [*SyntaxError] or a [*ParameterError].
 func Open(text []byte, given map[string]string) (*Template, error) {
 	root, err := Read(text)
 	if err != nil {
@@ -57,7 +58,7 @@ func Open(text []byte, given map[string]string) (*Template, error) {
 	return t, nil
 }
 
-// resource reads one resource; nil if its condition does not hold.
+// resource reads one resource. It returns nil if the resource's condition does not hold.
 func (t *Template) resource(m *Member) *Resource {
 	r := &Resource{Position: m.Position, Name: m.Name, node: m.Value}
 	if kind := m.Value.Member("Type"); kind != nil && kind.Value != nil {
@@ -76,10 +77,10 @@ func (t *Template) resource(m *Member) *Resource {
 	return r
 }
 
-// Resources are the resources that are made with these parameters, in the order of the file.
+// Resources returns the resources that are created with these parameters, in the order of the file.
 func (t *Template) Resources() []*Resource { return t.resources }
 
-// Resource is the one with this logical id; nil if there is none.
+// Resource returns the resource with this logical id, or nil if there is none.
 func (t *Template) Resource(name string) *Resource {
 	for _, r := range t.resources {
 		if r.Name == name {
@@ -89,7 +90,8 @@ func (t *Template) Resource(name string) *Resource {
 	return nil
 }
 
-// Loops are the Fn::ForEach of the resources: what they make is not worked out.
+// Loops returns the positions of each Fn::ForEach of the resources. What they create is not
+// evaluated.
 func (t *Template) Loops() []Position {
 	var list []Position
 	for _, r := range t.resources {
@@ -100,7 +102,8 @@ func (t *Template) Loops() []Position {
 	return list
 }
 
-// DependsOn are the logical ids that must be made before r, by its DependsOn alone, directly or in turn.
+// DependsOn returns the logical ids that must be created before r, by its DependsOn alone, directly
+// or indirectly.
 func (t *Template) DependsOn(r *Resource) []string {
 	var all []string
 	open := []*Resource{r}
@@ -140,8 +143,8 @@ func (t *Template) dependsOn(r *Resource) []string {
 // globals names the part of Globals that holds defaults for a type of resource.
 var globals = map[string]string{"AWS::Serverless::Function": "Function", "AWS::Serverless::SimpleTable": "SimpleTable"}
 
-// Property is a property of r, worked out; from Globals where r does not have it. It is nil if it is not
-// there or AWS::NoValue.
+// Property returns a property of r, resolved. If r does not have it, it is taken from Globals.
+// Property returns nil if it is not there, or if it is AWS::NoValue.
 func (t *Template) Property(r *Resource, path ...string) *Node {
 	if own := r.node.Member("Properties"); own != nil {
 		if n, found := t.dig(own.Value, path); found {
@@ -154,14 +157,15 @@ func (t *Template) Property(r *Resource, path ...string) *Node {
 	return nil
 }
 
-// Get is the member of n that the path of names leads to, worked out; nil if it is not there.
+// Get returns the member of n that the path of names leads to, resolved. It returns nil if there is
+// no such member.
 func (t *Template) Get(n *Node, path ...string) *Node {
 	n, _ = t.dig(n, path)
 	return n
 }
 
-// dig follows path into n. found is false if a mapping as written lacks the name, so that a default from
-// elsewhere holds; a function that comes to nothing is found.
+// dig follows path into n. found is false if a mapping of the file lacks the name, so that a
+// default from elsewhere holds. A function that evaluates to nothing counts as found.
 func (t *Template) dig(n *Node, path []string) (value *Node, found bool) {
 	for _, name := range path {
 		if n == nil {

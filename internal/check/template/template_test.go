@@ -68,7 +68,7 @@ Resources:
   Other: {Type: AWS::Serverless::Function, DependsOn: Table}
 `
 
-// show writes a worked-out value in a line: the unknown with its reason, a reference with <>.
+// show writes a resolved value in one line: an unknown value with its reason, a reference with <>.
 func show(t *Template, n *Node) string {
 	switch {
 	case n == nil:
@@ -190,7 +190,7 @@ func TestBadTemplates(t *testing.T) {
 	}
 }
 
-// Functions that name each other twice each would take for ever to work out.
+// Functions each of which names the next one twice would take for ever to evaluate.
 func TestWorkIsBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("Conditions:\n")
