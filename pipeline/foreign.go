@@ -14,8 +14,8 @@ import (
 // This file refuses syntax that people know from other languages and that Ingot would read as
 // something else.
 
-// foreignParts reports the parts of a template that were written for another tool: JSONPath, and ${NAME}. ok is false
-// if there are any.
+// foreignParts reports the parts of a template that were written for another tool: JSONPath, and
+// ${NAME}. ok is false if there are any.
 func (c *compiler) foreignParts(p place, t *keys.Template) (ok bool) {
 	ok = true
 	before := ""

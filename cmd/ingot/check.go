@@ -47,7 +47,7 @@ Exit codes: 0 clean (there may be warnings), 3 mistakes or changes, also of a fi
 
 ` + checkJSON
 
-// checkJSON documents --output json; a test holds it to check.Report.
+// checkJSON documents --output json. A test compares it with check.Report.
 const checkJSON = `With --output json, one object:
   types, epoch            of the pipeline
   counting                marks or receipts, as the template sets it; absent if not known
@@ -104,7 +104,7 @@ func newCheck(a *app) *cobra.Command {
 // maxPartitions bounds the estimates.
 const maxPartitions = 10_000
 
-// namesFiles refuses options that are given and name no file.
+// namesFiles refuses options that are given but do not name a file.
 func namesFiles(cmd *cobra.Command, options ...string) error {
 	for _, option := range options {
 		if f := cmd.Flags().Lookup(option); f.Changed && f.Value.String() == "" {
@@ -114,7 +114,7 @@ func namesFiles(cmd *cobra.Command, options ...string) error {
 	return nil
 }
 
-// noArguments refuses what is left over, with what was probably meant.
+// noArguments refuses arguments that are left over, and says what was probably meant.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -192,7 +192,8 @@ func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
 	return in, err
 }
 
-// optionalFile is nil for no name, and for a file that need not be there and is not.
+// optionalFile returns nil if name is empty. It also returns nil for a missing file that is not
+// needed.
 func optionalFile(name string, needed bool, next string) (*check.File, error) {
 	if name == "" {
 		return nil, nil
@@ -207,7 +208,7 @@ func optionalFile(name string, needed bool, next string) (*check.File, error) {
 	return &check.File{Name: name, Text: text}, nil
 }
 
-// readFile reads a file that the command line names; next says what to do if it cannot.
+// readFile reads a file that the command line names. next says what to do if it cannot be read.
 func readFile(name, next string) ([]byte, error) {
 	text, err := os.ReadFile(name)
 	var path *fs.PathError

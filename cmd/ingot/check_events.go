@@ -31,7 +31,8 @@ const eventsJSON = `
     items                 count, leastBytes, mostBytes, meanBytes, largestLine, writeUnits, unitsEach
     updates               count, each, most: totals that an event moves`
 
-// sampleEvents plans the events of a file, as of now or the time that is given. each is told of every line; nil: nobody.
+// sampleEvents plans the events of a file, as of now or as of the given time. It calls each for
+// every line, unless each is nil.
 func (a *app) sampleEvents(in check.Input, file, at string, each func(sample.Judged)) (*sample.Report, error) {
 	now := time.Now()
 	if at != "" {
@@ -57,8 +58,8 @@ func (a *app) sampleEvents(in check.Input, file, at string, each func(sample.Jud
 	return (&sample.Sampler{Pipeline: p, Now: now, Each: each}).Read(name, from)
 }
 
-// open opens a file of events, or standard input for -. It also returns what to call it. next says what to do if the
-// file cannot be opened.
+// open opens a file of events, or standard input if name is -. It also returns a name to show for
+// it. next says what to do if the file cannot be opened.
 func (a *app) open(name, next string) (io.ReadCloser, string, error) {
 	if name == "-" {
 		return io.NopCloser(a.stdin), "standard input", nil

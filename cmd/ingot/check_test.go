@@ -120,7 +120,8 @@ func TestCheckJSON(t *testing.T) {
 	}
 }
 
-// Events are planned line by line, from a file or from standard input, and a Poison is as bad as a mistake.
+// Events are planned line by line, from a file or from standard input. A Poison is as bad as a
+// mistake.
 func TestCheckEvents(t *testing.T) {
 	atRoot(t)
 	const good = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:00:00Z"}` + "\n"

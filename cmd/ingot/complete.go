@@ -14,7 +14,8 @@ import (
 // completion is what a shell offers for a value.
 type completion = cobra.CompletionFunc
 
-// values completes the values of options, by their names: an option has the same values in each command.
+// values completes the values of options, by the names of the options. An option has the same
+// values in each command.
 var values = map[string]completion{
 	"output":   cobra.FixedCompletions([]string{"text\tfor people", "json\tfor programs"}, cobra.ShellCompDirectiveNoFileComp),
 	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"}, cobra.ShellCompDirectiveNoFileComp),
@@ -32,13 +33,14 @@ var values = map[string]completion{
 	"events":    filesNamed("ndjson", "jsonl", "json"),
 	"parameter": parameters,
 
-	// What only the user knows.
+	// Only the user knows these values.
 	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
 }
 
-// arguments completes what stands after a command's name; of other commands it is nothing.
+// arguments completes what stands after a command's name. For other commands there is nothing to
+// offer.
 var arguments = map[string]completion{
 	"explain": filesNamed("json", "ndjson"),
 	"init": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -50,12 +52,12 @@ func filesNamed(extensions ...string) completion {
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
-// completeValues gives every option and argument of the tool its completion.
+// completeValues sets the completion of every option and argument of the tool.
 func completeValues(root *cobra.Command) {
 	for _, cmd := range append(root.Commands(), root) {
 		give := func(f *pflag.Flag) {
 			if complete, there := values[f.Name]; there {
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails for an option that is there twice
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails for an option that occurs twice
 			}
 		}
 		cmd.LocalNonPersistentFlags().VisitAll(give)

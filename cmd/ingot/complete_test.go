@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// offers are what a shell offers after these words, and the directive.
+// offers returns what a shell offers after these words, and the directive.
 func offers(t *testing.T, words ...string) (list []string, directive string) {
 	t.Helper()
 	o := piped(t, "", append([]string{"__complete"}, words...)...)
@@ -60,7 +60,7 @@ func TestCompletionOfValues(t *testing.T) {
 	}
 }
 
-// Every option that takes a value has its completion, if only that no file is offered.
+// Every option that takes a value has a completion, even if this only says that no file is offered.
 func TestEveryOptionIsCompleted(t *testing.T) {
 	root := newRoot(&app{})
 	seen := map[string]bool{}

@@ -26,7 +26,7 @@ Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.
 
 ` + costJSON
 
-// costJSON documents --output json; a test holds it to cost.Report.
+// costJSON documents --output json. A test compares it with cost.Report.
 const costJSON = `With --output json, one object:
   pipeline, rate          messages a second
   duplicates, hours       more deliveries for each message; of the month
@@ -83,7 +83,7 @@ func newCost(a *app) *cobra.Command {
 	return cmd
 }
 
-// newTable is how many partitions a new table on demand has.
+// newTable is how many partitions a new on-demand table has.
 const newTable = 4
 
 func (a *app) cost(o costOptions) error {
@@ -126,7 +126,7 @@ func (a *app) cost(o costOptions) error {
 	return report.WriteText(a.stdout)
 }
 
-// input takes over the figures of the command line.
+// input takes the figures from the command line.
 func (o costOptions) input() (cost.Input, error) {
 	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory, Architecture: o.architecture}
 	switch {
@@ -144,7 +144,7 @@ func (o costOptions) input() (cost.Input, error) {
 	return in, nil
 }
 
-// sampleName is what a file of events is called.
+// sampleName returns how the report calls a file of events.
 func sampleName(file string) string {
 	if file == "-" {
 		return "standard input"

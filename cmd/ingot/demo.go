@@ -110,8 +110,8 @@ func (a *app) demo(ctx context.Context, f demoFlags) error {
 	return nil
 }
 
-// events is the file that --input stands for. The events are read more than once, so standard input, and any other
-// pipe, is written into a file of its own, which done removes.
+// events returns the file that --input means. The events are read more than once. So standard
+// input, and any other pipe, is written into a temporary file, which done removes.
 func (a *app) events(input string) (name string, done func(), err error) {
 	done = func() {}
 	switch info, err := os.Stat(input); {
@@ -122,7 +122,7 @@ func (a *app) events(input string) (name string, done func(), err error) {
 		name, err = spool(a.stdin)
 		return name, func() { _ = os.Remove(name) }, err
 	case err != nil || info.Mode().IsRegular() || info.IsDir():
-		return input, done, nil // what is not there is complained of with the other options
+		return input, done, nil // a missing file is reported with the other options
 	}
 	pipe, err := os.Open(input)
 	if err != nil {
@@ -146,7 +146,7 @@ func spool(from io.Reader) (name string, err error) {
 	return f.Name(), nil
 }
 
-// demoConfig reads the options; events is the file that --input stands for.
+// demoConfig reads the options. events is the file that --input means.
 func (a *app) demoConfig(f demoFlags, events string) (demo.Config, error) {
 	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: demo.NewProgress(a.stderr, isTerminal(a.stderr)), Tamper: a.tamper}
 	counting, err := aggregate.ParseCounting(f.counting)
@@ -163,7 +163,7 @@ func (a *app) demoConfig(f demoFlags, events string) (demo.Config, error) {
 	return c, a.demoData(&c, f, events)
 }
 
-// demoData chooses the events and the pipeline they go through.
+// demoData chooses the events, and the pipeline that they go through.
 func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	var files fs.FS
 	var name string
@@ -212,7 +212,7 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 	return nil
 }
 
-// ownFiles refuses, before anything runs, what cannot be the user's events or pipeline.
+// ownFiles refuses files that cannot be the user's events or pipeline, before anything runs.
 func ownFiles(f demoFlags) error {
 	for _, file := range []struct{ flag, name, want string }{
 		{"input", f.input, "a file with one JSON event a line"},
@@ -245,7 +245,8 @@ func (a *app) printSummary(s *demo.Summary, totals int) error {
 	return out.Encode(s)
 }
 
-// inFile names the file as the user named it: the loader knows it by its last element alone.
+// inFile names the file as the user named it, because the loader knows only the last element of its
+// name.
 func inFile(err error, name string) error {
 	var mistakes pipeline.Mistakes
 	if !errors.As(err, &mistakes) || name == "" {

@@ -75,7 +75,7 @@ func TestDemoText(t *testing.T) {
 	}
 }
 
-// TestDemoExamples runs the examples of ingot demo --help, all but the large one.
+// TestDemoExamples runs the examples of ingot demo --help, except the large one.
 func TestDemoExamples(t *testing.T) {
 	inDirectory(t)
 	examples := strings.Split(newDemo(&app{}).Example, "\n")
@@ -84,7 +84,7 @@ func TestDemoExamples(t *testing.T) {
 	}
 	for _, line := range examples {
 		if strings.Contains(line, "--repeat") {
-			continue // internal/demo tests copies on less data
+			continue // internal/demo tests copies with less data
 		}
 		t.Run(strings.TrimSpace(line), func(t *testing.T) {
 			if r := example(t, line); r.code != exitFine || r.out == "" {
@@ -172,7 +172,8 @@ func TestDemoInterrupted(t *testing.T) {
 	}
 }
 
-// TestDemoFindsDifferences: what was altered behind Ingot's back gives exit code 3, each time.
+// TestDemoFindsDifferences checks that data which was altered behind Ingot's back gives exit code
+// 3, each time.
 func TestDemoFindsDifferences(t *testing.T) {
 	inDirectory(t)
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#hourly#1#0#roof"}, "SK": &types.AttributeValueMemberS{Value: "2024-05-01T10:00:00Z"}}
@@ -206,7 +207,8 @@ func TestDemoFindsDifferences(t *testing.T) {
 	}
 }
 
-// TestDemoReadsStandardInput: as it reads a file, however often it needs it.
+// TestDemoReadsStandardInput checks that the demo reads standard input as it reads a file, however
+// often it needs it.
 func TestDemoReadsStandardInput(t *testing.T) {
 	inDirectory(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -228,7 +230,8 @@ func TestDemoReadsStandardInput(t *testing.T) {
 	}
 }
 
-// TestDemoTakesMessageAttributes: of all lines by --attribute, or of each by a batch as explain takes it.
+// TestDemoTakesMessageAttributes checks both ways to give attributes: for all lines by --attribute,
+// or for each line by a batch as explain reads it.
 func TestDemoTakesMessageAttributes(t *testing.T) {
 	inDirectory(t)
 	write(t, "pipeline.yaml", strings.Replace(readings, "type: reading", `type: "{@attribute.kind}"`, 1))
@@ -254,7 +257,8 @@ func TestDemoTakesMessageAttributes(t *testing.T) {
 	demo("--attribute", "kind=reading").says(t, exitUsage, "events.ndjson:1: it is a batch, whose messages have attributes of their own; leave out --attribute")
 }
 
-// TestDemoListsAllBadLines: the first with their errors, the others by number.
+// TestDemoListsAllBadLines checks that the first bad lines are listed with their errors, and the
+// others by number.
 func TestDemoListsAllBadLines(t *testing.T) {
 	inDirectory(t)
 	var lines strings.Builder
@@ -263,7 +267,7 @@ func TestDemoListsAllBadLines(t *testing.T) {
 		case i%10 == 3:
 			fmt.Fprintf(&lines, `{"id":%d,"sensor":"roof","celsius":"hot","at":"2024-05-01T10:00:00Z"}`+"\n", i)
 		case i >= 90:
-			lines.WriteString(strings.Repeat("x", 3<<20) + "\n") // longer than is read at once
+			lines.WriteString(strings.Repeat("x", 3<<20) + "\n") // longer than one read
 		default:
 			fmt.Fprintf(&lines, `{"id":%d,"sensor":"roof","celsius":1,"at":"2024-05-01T10:00:00Z"}`+"\n", i)
 		}
@@ -276,7 +280,8 @@ func TestDemoListsAllBadLines(t *testing.T) {
 	}
 }
 
-// TestDemoReadsAPipe: which can be read only once, whatever its name.
+// TestDemoReadsAPipe checks that the demo reads a pipe, whatever its name. A pipe can be read only
+// once.
 func TestDemoReadsAPipe(t *testing.T) {
 	inDirectory(t)
 	events, err := os.ReadFile("events.ndjson")
@@ -306,7 +311,7 @@ func TestDemoReadsAPipe(t *testing.T) {
 	tool(t, "demo", "--input", "-", "--pipeline", "pipeline.yaml").says(t, exitFailed, "set TMPDIR to a folder that can be written to")
 }
 
-// A terminal that nothing is typed into does not keep the tool from stopping.
+// Even if nothing is typed into a terminal, the tool stops when it is interrupted.
 func TestInterruptedWhileItReads(t *testing.T) {
 	atRoot(t)
 	for _, args := range [][]string{{"explain", "-"}, {"demo", "--input", "-", "--pipeline", "pipeline.yaml"}} {
@@ -318,11 +323,11 @@ func TestInterruptedWhileItReads(t *testing.T) {
 		if code != exitInterrupted || !strings.HasSuffix(stderr.String(), "ingot: interrupted\n") {
 			t.Errorf("%v: exit code %d, %s", args, code, &stderr)
 		}
-		_ = end.Close() // for the read that went on
+		_ = end.Close() // for the read that continued
 	}
 }
 
-// signalling tells that it is being read.
+// signalling signals that it is being read.
 type signalling struct {
 	r     io.Reader
 	began func()

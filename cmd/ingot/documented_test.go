@@ -14,7 +14,7 @@ import (
 
 var word = regexp.MustCompile(`[A-Za-z]+`)
 
-// jsonNames are the names of all members of a report, its parts included.
+// jsonNames collects the names of all members of a report, including those of its parts.
 func jsonNames(t reflect.Type, names map[string]bool) {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Pointer:
@@ -28,7 +28,8 @@ func jsonNames(t reflect.Type, names map[string]bool) {
 	}
 }
 
-// Help names every member of the JSON, and the JSON has every member that help names in its left column.
+// Help names every member of the JSON. The JSON has every member that help names in its left
+// column.
 func TestJSONIsDocumented(t *testing.T) {
 	for _, c := range []struct {
 		help   string

@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// Exit codes, the same for every command.
+// These are the exit codes. They are the same for every command.
 const (
-	exitFine        = 0   // done, and nothing to complain of
-	exitFailed      = 1   // could not be done
-	exitUsage       = 2   // the command line, or a file it names, is wrong
-	exitDifference  = 3   // done, and a difference or a finding came out
+	exitFine        = 0   // done, without findings
+	exitFailed      = 1   // it could not be done
+	exitUsage       = 2   // the command line, or a file that it names, is wrong
+	exitDifference  = 3   // done, with a difference or a finding
 	exitInterrupted = 130 // stopped by a signal
 )
 
-// exitError carries the exit code that an error asks for.
-// A nil err means that the command has already said all there is to say.
+// exitError carries the exit code for an error. A nil err means that the command has already
+// printed everything.
 type exitError struct {
 	code int
 	err  error
@@ -31,14 +31,14 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage reports that the command line or a file it names is wrong: exit code 2.
+// usage reports that the command line or a file that it names is wrong. The exit code is 2.
 func usage(err error) error { return &exitError{exitUsage, err} }
 
-// difference reports exit code 3 after a command has printed what it found.
+// difference reports exit code 3, after a command has printed what it found.
 func difference() error { return &exitError{exitDifference, nil} }
 
-// exitCode gives the exit code for what a command returned. A command that was
-// interrupted reports 130 whatever error the interruption surfaced as.
+// exitCode returns the exit code for what a command returned. For an interrupted command it is 130,
+// whatever error the interruption caused.
 func exitCode(ctx context.Context, err error) int {
 	var exit *exitError
 	switch {

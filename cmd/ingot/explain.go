@@ -37,7 +37,7 @@ Exit codes: 0 stored, or there is no message in it, 3 at least one message would
 
 ` + explainJSON
 
-// explainJSON documents --output json; a test holds it to explain.Report.
+// explainJSON documents --output json. A test compares it with explain.Report.
 const explainJSON = `With --output json, one object; what is not known or does not apply is absent:
   standInKey              true: a keyed hash is in it, made with a stand-in key
   counting, partitions    that the estimates suppose
@@ -111,7 +111,7 @@ func (a *app) explain(o explainOptions, name string) error {
 	return err
 }
 
-// explainer compiles the pipeline with the secret of the environment, or the stand-in.
+// explainer compiles the pipeline with the secret of the environment, or with the stand-in.
 func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 	e := &explain.Explainer{Partitions: o.partitions, Now: time.Now()}
 	var err error
@@ -143,7 +143,7 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 	return e, nil
 }
 
-// maxInput is more than Lambda ever sends (6 MB) or SQS hands out.
+// maxInput is more than Lambda ever sends (6 MB) and more than SQS ever returns.
 const maxInput = 16 << 20
 
 func (a *app) messages(o explainOptions, name string) ([]explain.Message, error) {
@@ -171,7 +171,7 @@ func (a *app) messages(o explainOptions, name string) ([]explain.Message, error)
 	return list, err
 }
 
-// parseAttributes reads message attributes as --attribute gives them.
+// parseAttributes reads message attributes in the form of --attribute.
 func parseAttributes(texts []string) (map[string]string, error) {
 	attributes := map[string]string{}
 	for _, text := range texts {

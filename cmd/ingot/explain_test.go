@@ -70,7 +70,7 @@ func TestExplainExitCodes(t *testing.T) {
 	}
 }
 
-// The stand-in is named when it is used, and only then; a real key makes other hashes.
+// The stand-in is named if it is used, and only then. A real key makes other hashes.
 func TestExplainSaysWhoseKeyItUses(t *testing.T) {
 	atRoot(t)
 	stand := piped(t, order, "explain", "-")

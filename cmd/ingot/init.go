@@ -130,7 +130,8 @@ func (a *app) next(dir string, untidy bool) {
 	fmt.Fprintf(a.stderr, "ingot: done; next: %s\n", first)
 }
 
-// propose reads sample events and proposes a pipeline.yaml. It says on standard error what came of it.
+// propose reads sample events and proposes a pipeline.yaml. It reports the result on standard
+// error.
 func (a *app) propose(name string) (text []byte, bodies []string, err error) {
 	from, _, err := a.open(name, "name a file of events with --from")
 	if err != nil {
@@ -160,7 +161,7 @@ func (a *app) propose(name string) (text []byte, bodies []string, err error) {
 	return p.YAML(), p.Bodies(), nil
 }
 
-// writeFiles makes the files, or none: it changes no file that is there.
+// writeFiles creates all files, or none of them. It changes no file that exists.
 func writeFiles(dir string, list []scaffold.File) error {
 	var there []string
 	for _, f := range list {
@@ -190,7 +191,7 @@ func writeFiles(dir string, list []scaffold.File) error {
 	return nil
 }
 
-// tidy completes go.mod and go.sum, which needs the modules that Ingot is made of.
+// tidy completes go.mod and go.sum. This needs the modules that Ingot depends on.
 func tidy(ctx context.Context, dir string, stderr io.Writer) error {
 	cmd := exec.CommandContext(ctx, "go", "mod", "tidy")
 	cmd.Dir = dir
@@ -203,7 +204,7 @@ func tidy(ctx context.Context, dir string, stderr io.Writer) error {
 	return nil
 }
 
-// release is the version that this program was built from, if it is a release.
+// release returns the version that this program was built from, if it is a release.
 func release() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || !strings.HasPrefix(info.Main.Version, "v") || strings.Contains(info.Main.Version, "-0.") || strings.Contains(info.Main.Version, "+") {
@@ -212,8 +213,9 @@ func release() string {
 	return info.Main.Version
 }
 
-// checkout is the folder of the sources that this program was built from, if it was built from a checkout
-// that is still there and is no release. Such a program has no version that could be downloaded.
+// checkout returns the folder of the sources that this program was built from, if the program was
+// built from a checkout that still exists and is not a release. Such a program has no version that
+// could be downloaded.
 func checkout() string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || release() != "" || !filepath.IsAbs(file) {
@@ -273,7 +275,8 @@ func (a *app) initDiff(o initOptions, dir string) error {
 	return nil
 }
 
-// owned reports whether a file is the user's own from the first day: nothing in it comes from a version of Ingot.
+// owned reports whether a file belongs to the user from the first day. Nothing in such a file comes
+// from a version of Ingot.
 func owned(name string) bool {
 	return name == "pipeline.yaml" || name == "README.md" || name == "go.mod" || name == scaffold.Prices || strings.HasPrefix(name, "events/")
 }

@@ -24,8 +24,8 @@ func inRepository(t *testing.T, dir string, command ...string) string {
 	return string(out)
 }
 
-// A new repository builds and its tests pass; check, explain and demo find nothing wrong with it; and it is
-// what this version writes.
+// A new repository builds, and its tests pass. check, explain and demo find nothing wrong with it.
+// It is exactly what this version writes.
 func TestInitMakesARepository(t *testing.T) {
 	slow.Test(t, "it builds and tests two repositories")
 	sample := filepath.Join(t.TempDir(), "sample.ndjson")
@@ -60,7 +60,7 @@ not an event
 {"type":"visit","visit_id":"v3","site":"south","at":"2026-03-01T09:02:00Z"}
 `
 
-// No file that exists is changed, and none is written beside it.
+// init changes no file that exists, and writes no file next to it.
 func TestInitChangesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "Makefile"), "mine\n")
@@ -73,7 +73,7 @@ func TestInitChangesNoFile(t *testing.T) {
 	}
 }
 
-// What a user changed is shown, and what is his own is not.
+// --diff shows what a user changed, but it does not show the user's own files.
 func TestInitDiff(t *testing.T) {
 	dir := t.TempDir()
 	if got := tool(t, "init", dir, "--module", "example.com/shop", "--no-tidy"); got.code != exitFine || !strings.Contains(got.stderr, "go mod tidy && make test") {
@@ -107,7 +107,7 @@ func change(t *testing.T, name, old, new string) {
 	write(t, name, strings.Replace(string(text), old, new, 1))
 }
 
-// What is wrong is said with what to do, and nothing is written.
+// A message says what is wrong and what to do, and nothing is written.
 func TestInitRefuses(t *testing.T) {
 	empty, broken := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(broken, "pipeline.yaml"), "ingot: 1\n")
@@ -136,7 +136,7 @@ func TestInitRefuses(t *testing.T) {
 	}
 }
 
-// The lines that are no events are named, and the proposal is written.
+// The lines that are not events are named, and the proposal is written.
 func TestInitFrom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
 	got := piped(t, samples, "init", dir, "--from", "-", "--no-tidy")

@@ -5,8 +5,9 @@ import (
 	"io"
 )
 
-// interruptible reads from r until ctx ends: a terminal or a pipe that nothing comes from would else keep the tool
-// from stopping at Ctrl-C. After that the last read goes on by itself, for as long as the program runs.
+// interruptible returns a reader that reads from r until ctx ends. Otherwise a terminal or a pipe
+// without input would keep the tool from stopping at Ctrl-C. After ctx has ended, the last read
+// continues by itself for as long as the program runs.
 func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return &interruptibleReader{ctx: ctx, r: r}
 }
@@ -26,7 +27,7 @@ func (i *interruptibleReader) Read(p []byte) (int, error) {
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		own := make([]byte, len(p)) // p is the caller's again if it does not wait
+		own := make([]byte, len(p)) // p belongs to the caller again if the caller does not wait
 		n, err := i.r.Read(own)
 		answers <- answer{own[:n], err}
 	}()

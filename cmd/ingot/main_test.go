@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No command leaves a goroutine behind, whether it comes to its end or is interrupted.
+// No command leaves a goroutine behind, whether it ends by itself or is interrupted.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

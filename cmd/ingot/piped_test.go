@@ -31,8 +31,8 @@ func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string
 	return ran{code, out.String(), errs.String()}
 }
 
-// atRoot makes a directory the working directory that is as the root of the repository, where the examples of help are
-// meant to run, was before a user put a pipeline.yaml and a template.yaml there.
+// atRoot makes the working directory like the root of the repository, where the examples of help
+// are meant to run, before a user put a pipeline.yaml and a template.yaml there.
 func atRoot(t *testing.T) {
 	t.Helper()
 	root := t.TempDir()
@@ -55,7 +55,7 @@ func atRoot(t *testing.T) {
 	t.Chdir(root)
 }
 
-// examples are the command lines of a command's help.
+// examples returns the command lines in a command's help.
 func examples(t *testing.T, command string) []string {
 	t.Helper()
 	for _, cmd := range newRoot(&app{}).Commands() {
@@ -67,7 +67,8 @@ func examples(t *testing.T, command string) []string {
 	return nil
 }
 
-// example runs a command line as it stands in help: words without quotes, standard input by < FILE.
+// example runs a command line as it is written in help. It has words without quotes, and standard
+// input by < FILE.
 func example(t *testing.T, line string) ran {
 	t.Helper()
 	command, file, redirected := strings.Cut(strings.TrimSpace(line), " < ")

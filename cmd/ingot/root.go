@@ -13,24 +13,24 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// app is what every command may touch: the streams, the environment and the
-// options that hold for all commands. Nothing is global.
+// app is what every command may use: the streams, the environment and the options that hold for all
+// commands. Nothing is global.
 type app struct {
 	env    func(string) (string, bool)
 	stdin  io.Reader // ends with the context
 	typed  bool      // stdin is a terminal
 	stdout io.Writer // data
-	stderr io.Writer // talk: progress, warnings, errors
+	stderr io.Writer // messages: progress, warnings, errors
 	output string    // text or json
-	// tamper changes the demo's tables before they are checked; nil outside tests.
+	// tamper changes the demo's tables before they are checked. It is nil outside tests.
 	tamper func(context.Context, *embedded.Engine) error
 }
 
-// json says whether the user asked for JSON on stdout.
+// json reports whether the user asked for JSON on stdout.
 func (a *app) json() bool { return a.output == "json" }
 
-// run is the whole tool as a function: arguments without the program's name in,
-// exit code out.
+// run is the whole tool as a function. It takes the arguments without the program's name, and
+// returns the exit code.
 func run(ctx context.Context, args []string, env func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{env: env, stdin: stdin, stdout: stdout, stderr: stderr}
 	return a.run(ctx, args)
@@ -49,7 +49,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// complain prints what went wrong, unless the command has said it already.
+// complain prints what went wrong, unless the command has already done so.
 func (a *app) complain(code int, err error) {
 	var exit *exitError
 	switch {
@@ -72,7 +72,7 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 130 interrupted.`,
 		Version:       readBuild(debug.ReadBuildInfo()).Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		// Cobra's own default, which it applies only to the words it looks up itself.
+		// This is cobra's own default. cobra applies it only to the words that it looks up itself.
 		SuggestionsMinimumDistance: 2,
 		Args:                       noSuchCommand,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -93,8 +93,9 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 130 interrupted.`,
 	return root
 }
 
-// strict gives the commands that cobra adds by itself, help and completion, the manners of the others: what they do
-// not know is an error, and not answered with help on something else.
+// strict changes the commands that cobra adds by itself, help and completion, so that they behave
+// like the others. What they do not know is an error, and they do not answer with help on something
+// else.
 func strict(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("")
@@ -114,8 +115,8 @@ func strict(root *cobra.Command) {
 	}
 }
 
-// noSuchCommand refuses whatever is left after the root command: with a near
-// match it names the command that was probably meant.
+// noSuchCommand refuses what is left after the root command. If there is a near match, it names the
+// command that was probably meant.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

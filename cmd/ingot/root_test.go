@@ -97,7 +97,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// Help names the exit codes that commands return, and no other.
+// Help names the exit codes that commands return, and no others.
 func TestHelpNamesTheExitCodes(t *testing.T) {
 	text := tool(t, "--help").stdout
 	_, text, _ = strings.Cut(text, "Exit codes: ")

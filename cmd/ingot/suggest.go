@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// misspelled makes a flag error say which flag was probably meant, which cobra does for commands alone, or which
-// numbers the flag takes.
+// misspelled adds to a flag error which flag was probably meant, or which numbers the flag accepts.
+// cobra itself suggests only commands.
 func misspelled(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
@@ -42,7 +42,8 @@ func misspelled(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; did you mean --%s?", err, best)
 }
 
-// distance counts the letters to insert, delete or replace to make b of a; two neighbours swapped are one.
+// distance counts the letters to insert, delete or replace to turn a into b. Two swapped neighbours
+// count as one.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

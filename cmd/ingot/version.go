@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// versionJSON documents --output json; a test holds it to build.
+// versionJSON documents --output json. A test compares it with build.
 const versionJSON = `With --output json, one object; what is not known is absent:
   version                 a release, or a name that go made of the commit
   revision, time          of the commit it was built from
   modified                true: the sources had changes that no commit has
   go, os, arch            what it was built by, and for`
 
-// build is how this program was built.
+// build says how this program was built.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -49,7 +49,8 @@ func newVersion(a *app) *cobra.Command {
 	}
 }
 
-// String is one line: "ingot v1.2.3, go1.26.0, linux/amd64, commit 0123456789ab of 2026-03-01T09:00:00Z".
+// String returns one line: "ingot v1.2.3, go1.26.0, linux/amd64, commit 0123456789ab of
+// 2026-03-01T09:00:00Z".
 func (b build) String() string {
 	text := fmt.Sprintf("ingot %s, %s, %s/%s", b.Version, b.Go, b.OS, b.Arch)
 	if b.Revision != "" {
@@ -64,7 +65,8 @@ func (b build) String() string {
 	return text
 }
 
-// readBuild takes what the go command has noted in the program; ok: it has noted something.
+// readBuild reads what the go command has recorded in the program. ok says whether it has recorded
+// anything.
 func readBuild(info *debug.BuildInfo, ok bool) build {
 	b := build{Version: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if !ok {

@@ -172,7 +172,8 @@ func (c *checker) managed(r *rights, n *template.Node) {
 	r.doubt = n
 }
 
-// samPolicies reads the Policies of a function: names of managed policies, policy templates and documents.
+// samPolicies reads the Policies of a function: names of managed policies, policy templates and
+// documents.
 func (c *checker) samPolicies(r *rights, policies *template.Node) {
 	for _, policy := range c.list(r, policies) {
 		switch {

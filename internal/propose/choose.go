@@ -8,17 +8,17 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// certainty says how much a choice rests on. It is the first word of the comment beside it.
+// certainty says how certain a choice is. It is the first word of the comment next to the choice.
 type certainty string
 
-// The certainties. None of them is proof: see the package comment.
+// These are the certainties. None of them is proof: see the package comment.
 const (
 	certain certainty = "certain" // the sample leaves no other choice
 	likely  certainty = "likely"  // the names and a sample of some size agree
 	guess   certainty = "guess"   // something had to be written; read it with care
 )
 
-// choice is a part of the file with what it rests on.
+// choice is a part of the file, with the reason for it.
 type choice struct {
 	text string
 	how  certainty
@@ -30,13 +30,14 @@ func (c choice) comment() string { return string(c.how) + ": " + c.why }
 // enough is how many events make a sample that says something about uniqueness.
 const enough = 100
 
-// typeNames are names under which producers write an event's type, the most telling first.
+// typeNames are names under which producers write an event's type. The most telling name comes
+// first.
 var typeNames = []string{"type", "event_type", "event", "event_name", "kind", "action", "name", "topic"}
 
-// maxTypes is how many event types a field may name. A field with more is hardly a type.
+// maxTypes is how many event types a field may name. A field with more is probably not a type.
 const maxTypes = 50
 
-// typeField finds the field that says the type of the bare payloads; ok is false if there is none.
+// typeField finds the field that says the type of the bare payloads. ok is false if there is none.
 func typeField(events []sampled) (c choice, ok bool) {
 	fields := profile(events)
 	for _, name := range typeNames {
@@ -76,16 +77,16 @@ func at(s *sampled, path string) event.Node {
 	return s.opened.Data.Root().At(p)
 }
 
-// identity is how the events of one type are told apart.
+// identity says how the events of one type are told apart.
 type identity struct {
 	choice
 	fields []*field // what the id is made of; empty: the digest, or the envelope's id
-	timed  bool     // the time is a part of it
+	timed  bool     // whether the time is a part of it
 	ignore []string // members that differ between copies of one event
 }
 
-// chooseID finds what is different in every event: a field, a field with what it belongs to, a field with
-// the time, or else the payload itself.
+// chooseID finds what is different in every event. This is a field, a field together with what it
+// belongs to, a field together with the time, or else the payload itself.
 func chooseID(events []sampled, fields []*field, noun string, when *field) identity {
 	n := len(events)
 	candidates := slices.DeleteFunc(slices.Clone(fields), func(f *field) bool {
@@ -119,7 +120,8 @@ func chooseID(events []sampled, fields []*field, noun string, when *field) ident
 	return identity{choice: choice{how: guess, why: "no field tells these events apart, so the payload itself does: two equal payloads are one event"}}
 }
 
-// uniqueness is what it means that a field is different in each of n events.
+// uniqueness returns how certain it is that a field is an identifier, if it is different in each of
+// n events.
 func uniqueness(n, score int) certainty {
 	switch {
 	case n >= enough && score >= named:
@@ -130,7 +132,7 @@ func uniqueness(n, score int) certainty {
 	return guess
 }
 
-// lower is the certainty of a choice that has one more condition.
+// lower returns the certainty of a choice that has one more condition.
 func lower(c certainty) certainty {
 	if c == certain {
 		return likely
@@ -141,14 +143,14 @@ func lower(c certainty) certainty {
 // named is the score of a field whose name says that it is an identifier.
 const named = 60
 
-// idScore says how much a field's name looks like an identifier of a noun: 0, not at all.
+// idScore says how much a field's name looks like an identifier of a noun. 0 means not at all.
 func idScore(f *field, noun string) int {
 	list := f.words()
 	last := list[len(list)-1]
 	score := 0
 	switch joined := strings.Join(list, "_"); {
 	case changes(f.last()):
-		return 0 // another value at each sending: it would make two events of one
+		return 0 // another value each time it is sent: it would make two events of one
 	case slices.Contains([]string{"id", "event_id", "uuid", "guid", "uid", "message_id", "transaction_id"}, joined):
 		score = 100
 	case (last == "id" || last == "uuid" || last == "key") && len(list) > 1 && list[0] == noun:
@@ -177,11 +179,11 @@ func pairs(events []sampled, a, b *field) int {
 	return len(seen)
 }
 
-// changing are words of fields that a producer fills anew each time it sends an event.
+// changing are words in the names of fields that a producer sets anew each time it sends an event.
 var changing = []string{"sent", "trace", "span", "request", "attempt", "attempts", "retry", "retries", "received", "published", "delivered", "delivery", "correlation", "ingested"}
 
-// resent finds an identifier that some events share, where those events differ in nothing but fields that
-// are filled anew at each sending: they are one event that was sent several times.
+// resent finds an identifier that some events share, if those events differ only in fields that are
+// set anew each time the event is sent. Then they are one event that was sent several times.
 func resent(events []sampled, candidates []*field, noun string, when *field) (identity, bool) {
 	for _, f := range candidates {
 		if idScore(f, noun) < named || len(f.values)*2 < len(events) {
@@ -243,7 +245,8 @@ func (f *field) isTime(n int) bool {
 	return f.always(n) && (f.times == n || f.seconds == n || f.millis == n)
 }
 
-// timeScores are what the words of a field say about its being the time of the event.
+// timeScores say how much a word in a field's name suggests that the field is the time of the
+// event.
 var timeScores = map[string]int{
 	"occurred": 60, "happened": 60, "event": 30, "timestamp": 50, "time": 45, "ts": 45, "at": 20, "date": 30, "datetime": 45,
 	"created": 30, "placed": 40, "observed": 50, "measured": 50, "recorded": 35, "start": 10, "started": 20,
@@ -251,7 +254,8 @@ var timeScores = map[string]int{
 	"expires": -80, "expiry": -80, "expire": -80, "due": -60, "until": -60, "valid": -30, "deleted": -30, "birth": -90, "born": -90, "next": -60,
 }
 
-// chooseTime finds the field that says when the event happened; nil if no field is a time in every event.
+// chooseTime finds the field that says when the event happened. It returns nil if no field is a
+// time in every event.
 func chooseTime(events []sampled, fields []*field, noun string) (*field, choice) {
 	n := len(events)
 	var best *field
@@ -259,7 +263,7 @@ func chooseTime(events []sampled, fields []*field, noun string) (*field, choice)
 	for _, f := range fields {
 		numeric := f.times < n
 		if !f.isTime(n) || numeric && timeScore(f) <= 0 {
-			continue // a number of the right size is a time only if its name says so
+			continue // a number of the right size is a time only if the field's name says so
 		}
 		if count++; best == nil || timeScore(f) > most {
 			best, most = f, timeScore(f)
@@ -292,7 +296,7 @@ func chooseTime(events []sampled, fields []*field, noun string) (*field, choice)
 	return best, c
 }
 
-// topOf is the member of the payload that holds the field.
+// topOf returns the member of the payload that holds the field.
 func topOf(f *field) string {
 	top, _, _ := strings.Cut(f.path, ".")
 	return top
@@ -306,8 +310,8 @@ func timeScore(f *field) int {
 	return score
 }
 
-// owner finds the field of what the events belong to, such as order_id of order.paid: it begins with the
-// type's noun, every event has it, and it does not tell them apart.
+// owner finds the field of what the events belong to, such as order_id of order.paid. Its name
+// begins with the type's noun, every event has it, and it does not tell the events apart.
 func owner(fields []*field, noun string, n int, id identity) *field {
 	for _, f := range fields {
 		list := f.words()
@@ -318,7 +322,8 @@ func owner(fields []*field, noun string, n int, id identity) *field {
 	return nil
 }
 
-// groups lists what else the events could be found by: identifiers that several events share.
+// groups lists other fields by which the events could be found: identifiers that several events
+// share.
 func groups(fields []*field, n int, id identity, belongs *field) []*field {
 	return slices.DeleteFunc(slices.Clone(fields), func(f *field) bool {
 		list := f.words()

@@ -1,11 +1,12 @@
 // Package propose reads sample events and proposes a pipeline.yaml for them.
 //
-// [Read] takes the events, one JSON document a line. [Sample.Proposal] says, for each event type that it
-// finds, what the type is, which fields tell two events apart, which field is the event's time, and what
-// key the item could have. [Proposal.YAML] writes that as a file that compiles and that takes every event
-// of the sample, with a comment beside each choice that says how certain it is.
+// [Read] takes the events, one JSON document to a line. [Sample.Proposal] finds the event types.
+// For each of them it says what the type is, which fields tell two events apart, which field is the
+// event's time, and what key the item could have. [Proposal.YAML] writes that as a file. The file
+// compiles and accepts every event of the sample. A comment next to each choice says how certain it
+// is.
 //
-// A sample can show that a choice is wrong, never that it is right: whether two orders may one day have the
-// same number is known to the people who make them, not to the file. So a person has to read what is
-// proposed. The package stores nothing and sends no request.
+// A sample can show that a choice is wrong, but never that it is right. Whether two orders may one
+// day have the same number is known to the people who make the orders, but the file does not say
+// it. So a person has to read what is proposed. The package stores nothing and sends no request.
 package propose

@@ -14,10 +14,10 @@ import (
 // field is what the events of one type have at one path.
 type field struct {
 	path  string // as pipeline.yaml writes it
-	order int    // of first appearance
+	order int    // position among the fields, by first appearance
 	depth int    // 1: a member of the payload itself
 
-	present int // events that have it, null not counted
+	present int // events that have it; null does not count
 	texts   int
 	numbers int
 	wholes  int // numbers without decimals, not negative
@@ -37,7 +37,7 @@ const (
 	maxFields = 300
 )
 
-// plainPath is a path that can be written in a template without brackets.
+// plainPath matches a path that can be written in a template without brackets.
 var plainPath = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
 var mail = regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)
@@ -84,14 +84,14 @@ func collect(byPath map[string]*field, above string, depth int, object event.Nod
 	}
 }
 
-// see takes the value of one event.
+// see records the value of one event.
 func (f *field) see(value event.Node) {
 	switch value.Kind() {
 	case event.Null, event.Absent:
 		return
 	case event.String:
 		if value.Text() == "" {
-			return // an empty text counts as missing, as it does in a template
+			return // an empty text counts as missing, as in a template
 		}
 		f.texts++
 		f.seeText(value.Text())
@@ -115,7 +115,7 @@ func (f *field) seeText(text string) {
 	}
 }
 
-// The first seconds of the years 2000 and 2100.
+// These are the first seconds of the years 2000 and 2100.
 const (
 	year2000 = 946_684_800
 	year2100 = 4_102_444_800
@@ -161,11 +161,11 @@ func (f *field) personal() bool {
 	})
 }
 
-// last is the last name of the path.
+// last returns the last name of the path.
 func (f *field) last() string { return f.path[strings.LastIndexByte(f.path, '.')+1:] }
 
-// words are the words of the last name in lower case: merchantId, merchant_id and MerchantID are all
-// merchant and id.
+// words returns the words of the last name in lower case: merchantId, merchant_id and MerchantID
+// are all merchant and id.
 func (f *field) words() []string { return words(f.last()) }
 
 func words(name string) []string {

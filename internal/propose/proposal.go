@@ -24,20 +24,20 @@ type Proposal struct {
 type eventType struct {
 	name    string
 	events  []sampled
-	noun    string // order of order.placed
-	verb    string // placed; empty for a name of one word
+	noun    string // "order" of order.placed
+	verb    string // "placed"; empty for a name of one word
 	wrapped bool   // an envelope says id and time of every event
 	id      identity
-	at      choice // text is empty if the envelope says it, or nothing does
+	at      choice // its text is empty if the envelope says it, or nothing does
 	belongs *field // what the events belong to, as order.paid belongs to an order
 	groups  []*field
 	amounts []*field
-	anew    []string // members whose names say that each sending fills them anew; no copy in the sample shows it
-	money   bool     // there is a currency, and sums of two currencies mean nothing
+	anew    []string // members that sending sets anew, by their names; no copy in the sample shows it
+	money   bool     // there is a currency, so a sum over two currencies means nothing
 }
 
-// Proposal sorts the events by type and chooses. constant is the type of bare payloads without a field that
-// says it, such as "reading".
+// Proposal groups the events by type and chooses what to write for each type. constant is the type
+// of bare payloads without a field that says it, such as "reading".
 func (s *Sample) Proposal(constant string) *Proposal {
 	p := &Proposal{sample: s}
 	raw := slices.DeleteFunc(slices.Clone(s.events), func(e sampled) bool { return !e.raw })
@@ -108,8 +108,8 @@ func (t *eventType) choose() {
 	t.money = slices.ContainsFunc(fields, func(f *field) bool { return f.path == "currency" && f.texts == n && len(f.values) <= 200 })
 }
 
-// variable is a field in a template. A field that looks personal is hashed, since keys are seen by everybody
-// who may list them.
+// variable returns a field as a template's variable. A field that looks personal is hashed, because
+// everybody who may list keys can see them.
 func variable(f *field) string {
 	if f.personal() {
 		return "{" + f.path + " | hmac}"
@@ -117,7 +117,7 @@ func variable(f *field) string {
 	return "{" + f.path + "}"
 }
 
-// ownID is the template of what the id is made of, without what the event belongs to.
+// ownID returns the template of what the id is made of, without what the event belongs to.
 func (t *eventType) ownID() string {
 	parts := make([]string, 0, len(t.id.fields)+1)
 	for _, f := range t.id.fields {
@@ -134,7 +134,7 @@ func (t *eventType) ownID() string {
 	return strings.Join(parts, "#")
 }
 
-// idText is the template of the id; empty: the envelope's.
+// idText returns the template of the id. It is empty if the envelope has the id.
 func (t *eventType) idText() string {
 	switch own := t.ownID(); {
 	case own == "{@id}":
@@ -146,8 +146,8 @@ func (t *eventType) idText() string {
 	}
 }
 
-// key is the pair of templates of the item's key: one partition for what the events belong to, if that is
-// known, or for each of them.
+// key returns the two templates of the item's key. There is one partition for what the events
+// belong to, if that is known, or else one for each event.
 func (t *eventType) key() (pk, sk, why string) {
 	noun, verb := keyWord(t.noun), keyWord(t.verb)
 	if verb == "" {
@@ -164,7 +164,7 @@ func (t *eventType) key() (pk, sk, why string) {
 	}
 }
 
-// keyWord is a word as keys begin: capital letters, digits and _.
+// keyWord returns a word as keys begin with it: capital letters, digits and _.
 func keyWord(word string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -177,7 +177,7 @@ func keyWord(word string) string {
 	}, word)
 }
 
-// stem are the words of a field without a last id: device of device_id.
+// stem returns the words of a field's name without a last id: device for device_id.
 func stem(f *field) []string {
 	list := f.words()
 	if last := list[len(list)-1]; len(list) > 1 && (last == "id" || last == "uuid") {
@@ -186,8 +186,9 @@ func stem(f *field) []string {
 	return list
 }
 
-// Check compiles the proposal and plans every event of the sample with it. It returns what would become
-// Poison, by reason; a proposal that does not compile is an error of this package.
+// Check compiles the proposal and plans every event of the sample with it. It returns how many
+// would become Poison, by reason. If a proposal does not compile, that is a mistake in this
+// package.
 func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
 	file := check.File{Name: "pipeline.yaml", Text: p.YAML()}
 	compiled, err := file.Load(pipeline.Secret([]byte("only-to-check-the-proposal")))
@@ -209,7 +210,7 @@ func (p *Proposal) Check() (planned int, poison map[string]int, err error) {
 	return planned, poison, nil
 }
 
-// YAML is the proposal as a pipeline.yaml with comments.
+// YAML returns the proposal as a pipeline.yaml with comments.
 func (p *Proposal) YAML() []byte {
 	w := &writer{}
 	w.head(p)
@@ -220,7 +221,7 @@ func (p *Proposal) YAML() []byte {
 	return w.Bytes()
 }
 
-// writer writes the file, a line at a time.
+// writer writes the file, one line at a time.
 type writer struct{ bytes.Buffer }
 
 func (w *writer) line(indent int, format string, args ...any) {
@@ -229,7 +230,7 @@ func (w *writer) line(indent int, format string, args ...any) {
 	w.WriteByte('\n')
 }
 
-// remark writes a comment, on as many lines as it takes.
+// remark writes a comment, on as many lines as it needs.
 func (w *writer) remark(indent int, text string) {
 	const width = 98
 	line := ""
@@ -296,7 +297,8 @@ func (w *writer) eventType(t *eventType) {
 	w.line(0, "")
 }
 
-// indexes proposes other ways to find the events, as comments: each of them costs money.
+// indexes proposes other ways to find the events. They are comments, because each of them costs
+// money.
 func (w *writer) indexes(t *eventType) {
 	if len(t.groups) == 0 {
 		return
@@ -308,8 +310,8 @@ func (w *writer) indexes(t *eventType) {
 	}
 }
 
-// aggregates proposes totals: how many events of each type a day has, and the sums of what looks like an
-// amount.
+// aggregates proposes totals: how many events of each type there are on a day, and sums of fields
+// that look like amounts.
 func (w *writer) aggregates(p *Proposal) {
 	w.line(0, "# Totals follow the events within seconds, and count each of them exactly once.")
 	w.line(0, "aggregates:")
@@ -333,7 +335,7 @@ func (w *writer) aggregates(p *Proposal) {
 	}
 }
 
-// maxSums is how many types get an aggregate of sums: enough to show how it is done.
+// maxSums is how many types get an aggregate of sums. That is enough to show how it is done.
 const maxSums = 3
 
 func (w *writer) sums(t *eventType, name string) {
@@ -356,7 +358,8 @@ func (w *writer) sums(t *eventType, name string) {
 	w.line(6, "%s: {values: {%s}}", yamlName(t.name), strings.Join(values, ", "))
 }
 
-// plain makes a name of an aggregate or a value: small letters, digits and _, a letter first.
+// plain turns text into the name of an aggregate or a value: small letters, digits and _, beginning
+// with a letter.
 func plain(text string) string {
 	name := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' {
@@ -370,18 +373,18 @@ func plain(text string) string {
 	return name[:min(len(name), 40)]
 }
 
-// quote writes text in double quotes, as YAML and JSON both read it.
+// quote writes text in double quotes, in a way that YAML and JSON both read.
 func quote(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic("propose: quote: " + err.Error()) // cannot be: a string has a JSON text
+		panic("propose: quote: " + err.Error()) // cannot happen: every string has a JSON text
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// yamlName writes the name of a member, in quotes if YAML would take it for something else.
+// yamlName writes the name of a member. It quotes the name if YAML would read it as something else.
 func yamlName(name string) string {
 	bare := name != "" && (name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z')
 	for i := range len(name) {
@@ -398,7 +401,7 @@ func yamlName(name string) string {
 	return quote(name)
 }
 
-// Bodies are sample events that fit the proposal, the first of each type first.
+// Bodies returns sample events that fit the proposal. The first event of each type comes first.
 func (p *Proposal) Bodies() []string {
 	var first, rest []string
 	for _, t := range p.types {

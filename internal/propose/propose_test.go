@@ -20,7 +20,7 @@ func proposal(t *testing.T, lines string) *Proposal {
 	return s.Proposal("event")
 }
 
-// taken compiles the proposal and plans the sample with it: nothing may be refused.
+// taken compiles the proposal and plans the sample with it. Nothing may be refused.
 func taken(t *testing.T, p *Proposal) {
 	t.Helper()
 	planned, poison, err := p.Check()
@@ -46,7 +46,7 @@ func wants(t *testing.T, p *Proposal, lines ...string) {
 	}
 }
 
-// shop is a sample of two types; a payment belongs to an order.
+// shop returns a sample of two types. A payment belongs to an order.
 func shop(n int) string {
 	var b strings.Builder
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -145,8 +145,8 @@ func TestUnusableLines(t *testing.T) {
 	}
 }
 
-// TestRandomSamples makes samples of any shape: what is proposed must compile, and must take every event
-// that has a time.
+// TestRandomSamples makes samples of any shape. What is proposed must compile, and must accept
+// every event that has a time.
 func TestRandomSamples(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("PROPOSE_SEED"); text != "" {

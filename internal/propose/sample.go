@@ -11,22 +11,22 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// The bounds of what is read of a sample, so that a file of any size can be given.
+// These bounds limit what is read of a sample, so that the file may have any size.
 const (
 	maxEvents = 100_000
 	maxBytes  = 64 << 20
-	// maxShown is how many of the lines that cannot be used are named.
+	// maxShown is how many of the unusable lines are named.
 	maxShown = 10
 )
 
-// Sample is a set of events that has been read, sorted by what brought them.
+// Sample is a set of events that was read from a file.
 type Sample struct {
 	events   []sampled
 	bytes    int
-	repeated int // events that are in the sample before, word for word
+	repeated int // events that occur earlier in the sample, word for word
 	bad      int
-	shown    []string // what is wrong with the first lines that cannot be used
-	cut      bool     // there is more in the file than was read
+	shown    []string // what is wrong with the first unusable lines
+	cut      bool     // the file contains more than was read
 }
 
 // sampled is one event of the sample.
@@ -37,9 +37,10 @@ type sampled struct {
 	opened envelope.Opened
 }
 
-// Read reads events from r: one message body a line, as its producer sends it. Empty lines are passed over.
-// At most 100,000 events or 64 MiB are read. A line that is not an event is left out and named by
-// [Sample.Unusable]; the error says that r cannot be read, or that it has no event at all.
+// Read reads events from r, with one message body to a line, as its producer sends it. It skips
+// empty lines. It reads at most 100,000 events or 64 MiB. It leaves out a line that is not an
+// event, and [Sample.Unusable] names it. The error says that r cannot be read, or that it has no
+// event at all.
 func Read(r io.Reader) (*Sample, error) {
 	s, seen := &Sample{}, map[event.Digest]bool{}
 	for line, err := range ndjson.Lines(r) {
@@ -71,7 +72,8 @@ func (s *Sample) add(number int, body string, seen map[event.Digest]bool) {
 		s.leaveOut(number, errors.New("its payload is not a JSON object"))
 		return
 	}
-	// The envelope's id is not asked: a producer that sends an event again often gives it a new one.
+	// The envelope's id is not used, because a producer that sends an event again often gives it a
+	// new id.
 	digest := keys.Digest(opened.Type, opened.Data.Root(), nil)
 	if seen[digest] {
 		s.repeated++
@@ -100,5 +102,5 @@ func (s *Sample) firstReason() string {
 	return " (" + s.shown[0] + ")"
 }
 
-// Unusable is how many lines are not events, and what is wrong with the first ten of them.
+// Unusable returns how many lines are not events, and what is wrong with the first ten of them.
 func (s *Sample) Unusable() (count int, first []string) { return s.bad, s.shown }

@@ -18,13 +18,13 @@ import (
 //go:embed files
 var files embed.FS
 
-// Prices is the file of prices, for ingot cost. It is the user's own from the first day.
+// Prices is the file of prices, for ingot cost. It belongs to the user from the first day.
 const Prices = "prices/us-east-1.yaml"
 
 // Ingot is the module path of the library.
 const Ingot = "github.com/ingot-events/ingot"
 
-// Repository is what is to be made.
+// Repository is a repository to be made. [New] returns one.
 type Repository struct {
 	module   string
 	pipeline []byte
@@ -34,18 +34,20 @@ type Repository struct {
 	replace  string
 }
 
-// Config says what repository to make. The zero value of each field but Module is right for most.
+// Config says what repository to make. Except for Module, the zero value of each field is right for
+// most users.
 type Config struct {
 	// Module is the module path of the new repository, such as example.com/shop.
 	Module string
-	// Pipeline is its pipeline.yaml. Nil means a small one, for orders.
+	// Pipeline is its pipeline.yaml. nil means a small one, for orders.
 	Pipeline []byte
-	// Sample are message bodies that the pipeline takes, for the tests and for events/. Nil is for a nil
-	// Pipeline alone.
+	// Sample holds message bodies that the pipeline accepts, for the tests and for events/. It may
+	// be nil only if Pipeline is nil.
 	Sample []string
-	// Version is the version of the library, such as v1.2.3. Empty means the newest.
+	// Version is the version of the library, such as v1.2.3. Empty means the newest version.
 	Version string
-	// Replace is a folder with a checkout of the library, to be used in place of a release. Empty: none.
+	// Replace is a folder with a checkout of the library, which is used instead of a release. Empty
+	// means that there is none.
 	Replace string
 }
 
@@ -58,7 +60,8 @@ type File struct {
 // maxSample is how many events of a sample the repository keeps.
 const maxSample = 20
 
-// New checks the configuration. A pipeline with mistakes is an error of type [pipeline.Mistakes].
+// New checks the configuration. If the pipeline has mistakes, the error has the type
+// [pipeline.Mistakes].
 func New(c Config) (*Repository, error) {
 	if what := badModule(c.Module); what != "" {
 		return nil, fmt.Errorf("module path %q: %s; write one such as example.com/shop", c.Module, what)
@@ -76,7 +79,7 @@ func New(c Config) (*Repository, error) {
 func static(name string) []byte {
 	text, err := files.ReadFile("files/" + name)
 	if err != nil {
-		panic("scaffold: " + err.Error()) // cannot be: the file is built in
+		panic("scaffold: " + err.Error()) // cannot happen: the file is built in
 	}
 	return text
 }
@@ -95,7 +98,7 @@ func badModule(module string) string {
 	return ""
 }
 
-// packageOf is the name of the package at the module's root.
+// packageOf returns the name of the package at the module's root.
 func packageOf(module string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -112,13 +115,15 @@ func packageOf(module string) string {
 	return name
 }
 
-// keyword are words that cannot name a package, or that the package's own files use for something else.
+// keyword holds words that cannot name a package, or that the package's own files use for something
+// else.
 var keyword = map[string]bool{"break": true, "case": true, "chan": true, "const": true, "continue": true, "default": true, "defer": true,
 	"else": true, "fallthrough": true, "for": true, "func": true, "go": true, "goto": true, "if": true, "import": true, "interface": true,
 	"map": true, "package": true, "range": true, "return": true, "select": true, "struct": true, "switch": true, "type": true, "var": true,
 	"main": true, "ingot": true, "embed": true, "testing": true, "pipeline": true, "ingottest": true, "strings": true, "os": true, "internal": true}
 
-// stackName is the module's last part as CloudFormation takes it: letters, digits and hyphens, a letter first.
+// stackName returns the module's last part in a form that CloudFormation accepts: letters, digits
+// and hyphens, beginning with a letter.
 func stackName(module string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -133,8 +138,8 @@ func stackName(module string) string {
 	return name[:min(len(name), 100)]
 }
 
-// Files are the files of the repository, in the order in which a reader wants them. sample holds the
-// template.yaml and the env.json of the sample shop, and the file of prices.
+// Files returns the files of the repository, in the order in which a person will want to read them.
+// sample holds the template.yaml and the env.json of the sample shop, and the file of prices.
 func (r *Repository) Files(sample fs.FS) ([]File, error) {
 	base, err := fs.ReadFile(sample, "template.yaml")
 	if err != nil {
@@ -177,7 +182,7 @@ func (r *Repository) Files(sample fs.FS) ([]File, error) {
 
 func (r *Repository) packageName() string { return packageOf(r.module) }
 
-// fill fills in a file. The delimiters are not those of pipeline.yaml's own templates.
+// fill fills in a file. Its delimiters differ from those of pipeline.yaml's own templates.
 func (r *Repository) fill(name string, more map[string]string) []byte {
 	values := map[string]string{"Module": r.module, "Package": r.packageName(), "Stack": stackName(r.module)}
 	for k, v := range more {
@@ -186,12 +191,12 @@ func (r *Repository) fill(name string, more map[string]string) []byte {
 	var b bytes.Buffer
 	t := template.Must(template.New(name).Delims("[[", "]]").Option("missingkey=error").Parse(string(static(name))))
 	if err := t.Execute(&b, values); err != nil {
-		panic("scaffold: " + err.Error()) // cannot be: a test fills in every file
+		panic("scaffold: " + err.Error()) // cannot happen: a test fills in every file
 	}
 	return b.Bytes()
 }
 
-// goMod is as much of go.mod as `go mod tidy` needs to write the rest.
+// goMod returns as much of go.mod as `go mod tidy` needs to write the rest.
 func (r *Repository) goMod() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "module %s\n\ngo 1.26\n\ntool %s/cmd/ingot\n", r.module, Ingot)
@@ -199,13 +204,15 @@ func (r *Repository) goMod() []byte {
 		fmt.Fprintf(&b, "\nrequire %s %s\n", Ingot, r.version)
 	}
 	if r.replace != "" {
-		// Any version will do, since the folder takes its place; this one sorts before all others.
+		// Any version is right here, because the folder replaces it. This one sorts before all
+		// others.
 		fmt.Fprintf(&b, "\nrequire %s v0.0.0\n\nreplace %s => %s\n", Ingot, Ingot, quoteFolder(r.replace))
 	}
 	return b.Bytes()
 }
 
-// quoteFolder writes a folder as go.mod takes it: a path that begins with . or /, in quotes if it has blanks.
+// quoteFolder writes a folder in a form that go.mod accepts: a path that begins with . or /, in
+// quotes if it has blanks.
 func quoteFolder(folder string) string {
 	if strings.ContainsAny(folder, " \t\"'`") {
 		text, _ := json.Marshal(folder)
@@ -214,7 +221,7 @@ func quoteFolder(folder string) string {
 	return folder
 }
 
-// sqsEvent is what Lambda hands to the ingest function for one message.
+// sqsEvent returns what Lambda hands to the ingest function for one message.
 func sqsEvent(body string) []byte {
 	type record struct {
 		MessageID  string            `json:"messageId"`
@@ -233,7 +240,7 @@ func sqsEvent(body string) []byte {
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
 	if err := out.Encode(e); err != nil {
-		panic("scaffold: " + err.Error()) // cannot be: texts alone
+		panic("scaffold: " + err.Error()) // cannot happen: there are only texts
 	}
 	return b.Bytes()
 }

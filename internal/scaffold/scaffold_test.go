@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// root is the repository, seen from here.
+// root is the root of the repository, relative to this package.
 const root = "../../"
 
 func sampleTemplate(t *testing.T) []byte {
@@ -26,7 +26,7 @@ func sampleTemplate(t *testing.T) []byte {
 	return text
 }
 
-// With the sample's own indexes the template is the sample's, but for where its pages are.
+// With the sample's own indexes the template is the sample's, except for the address of its pages.
 func TestTemplateOfTheSampleIsTheSample(t *testing.T) {
 	text, err := Template(sampleTemplate(t), []string{"GSI1", "GSI2", "GSI3"})
 	if err != nil {
@@ -38,7 +38,8 @@ func TestTemplateOfTheSampleIsTheSample(t *testing.T) {
 	}
 }
 
-// Whatever indexes a pipeline has, ingot check finds nothing wrong with the template that is made for it.
+// ingot check finds nothing wrong with the template that is made for a pipeline, whatever indexes
+// the pipeline has.
 func TestTemplateFitsAnyIndexes(t *testing.T) {
 	for _, indexes := range [][]string{nil, {"GSI1"}, {"GSI2", "GSI11"}, {"GSI1", "GSI10", "GSI20"}} {
 		text, err := Template(sampleTemplate(t), indexes)
@@ -69,14 +70,14 @@ func withIndexes(names []string) []byte {
 	return []byte(text)
 }
 
-// A template without the model for indexes is refused, rather than copied without them.
+// A template that lacks the model for indexes is refused. It is not copied without them.
 func TestTemplateWithoutItsModel(t *testing.T) {
 	if _, err := Template([]byte("Resources: {}\n"), []string{"GSI1"}); err == nil {
 		t.Error("it was taken")
 	}
 }
 
-// Every Go file of a repository is formatted, whatever the module is called.
+// Every Go file of a repository is formatted, whatever the name of the module.
 func TestFilesAreFormatted(t *testing.T) {
 	for _, module := range []string{"example.com/shop", "shop", "example.com/My-Shop.v2", "example.com/go"} {
 		r, err := New(Config{Module: module})

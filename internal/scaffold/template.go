@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// errTemplate is for a template that was changed in a way that this package does not follow.
+// errTemplate says that a template was changed in a way that this package does not understand.
 var errTemplate = errors.New("the sample's template.yaml does not declare GSI1 in the form that is copied for other indexes")
 
-// Template is the sample's template.yaml with these indexes, in this order, in place of its own: their
-// attributes, the indexes themselves, and the alarm of each. What the sample has for GSI1 is the model.
+// Template returns the sample's template.yaml with these indexes, in this order, instead of its
+// own. It writes their attributes, the indexes themselves, and the alarm of each. It copies them
+// from what the sample has for GSI1.
 func Template(sample []byte, indexes []string) ([]byte, error) {
 	lines := strings.SplitAfter(string(sample), "\n")
 	var out []string
@@ -31,7 +32,7 @@ func Template(sample []byte, indexes []string) ([]byte, error) {
 		made++
 		for n, name := range indexes {
 			for i, line := range block {
-				if n > 0 && i == 0 { // the comment beside the first is about all of them
+				if n > 0 && i == 0 { // the comment beside the first one is about all of them
 					if head, _, commented := strings.Cut(line, " #"); commented {
 						line = head + "\n"
 					}
@@ -46,13 +47,15 @@ func Template(sample []byte, indexes []string) ([]byte, error) {
 	return []byte(strings.ReplaceAll(strings.Join(out, ""), "See docs/", "See "+documents)), nil
 }
 
-// documents is where the pages are that the alarms name; only this repository has them in a folder.
+// documents is the address of the pages that the alarms name. Only this repository has these pages
+// in a folder.
 const documents = "https://" + Ingot + "/blob/main/docs/"
 
-// blocks is how many places of the template there are for each index: two attributes, the index and its alarm.
+// blocks is how many places of the template belong to each index: two attributes, the index and its
+// alarm.
 const blocks = 3
 
-// indexBlock is the block of lines for one index that lines begin with, or none.
+// indexBlock returns the block of lines for one index with which lines begins, or nothing.
 func indexBlock(lines []string) []string {
 	first := strings.TrimSpace(lines[0])
 	switch {
@@ -66,7 +69,7 @@ func indexBlock(lines []string) []string {
 	return nil
 }
 
-// deeper is the first line and all that are indented more than it.
+// deeper returns the first line and all following lines that are indented more than it.
 func deeper(lines []string) []string {
 	end := slices.IndexFunc(lines[1:], func(line string) bool { return indent(line) <= indent(lines[0]) })
 	if end < 0 {
@@ -77,7 +80,8 @@ func deeper(lines []string) []string {
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// mentions reports whether a block is about this index, and not about one whose name begins with its name.
+// mentions reports whether a block is about this index, and not about an index whose name begins
+// with the same text.
 func mentions(block []string, index string) bool {
 	at := strings.Index(block[0], index)
 	if at < 0 {

@@ -127,7 +127,8 @@ func (r *reader) advice() string {
 	return `each name as "name: value" in a line of its own, in the column of the names beside it, and text with signs in quotes,`
 }
 
-// continues reports whether a line of text begins where the parser stopped, below a value that is complete.
+// continues reports whether a line of text begins where the parser stopped, below a value that is
+// complete.
 func (r *reader) continues() bool {
 	levels := r.levels()
 	return r.text.begins(r.fault.Line, r.fault.Column) && !named.MatchString(r.rest()) && len(levels) > 0 && r.fault.Column > levels[len(levels)-1] && !r.afterColon()
