@@ -21,7 +21,7 @@ type checker struct {
 
 	ingest, streams *function // nil: not found
 	mappings        []*mapping
-	unsure          map[string]bool // roles that lack something which a part of them may allow
+	unsure          map[string]bool // roles of which an unknown part may allow what is missing
 }
 
 func newChecker(file string, t *template.Template, p *pipeline.Pipeline, declared places, capacity *Capacity) *checker {
@@ -77,7 +77,7 @@ func (c *checker) cannotTell(rule string, n *template.Node, whether string) {
 	c.warn(rule, n.Position, "cannot tell whether "+whether+": "+why, "")
 }
 
-// number returns n as a whole number. absent is the value if there is no n. ok is false if it
+// number returns n as a whole number. If n is nil, it returns absent. ok is false if the number
 // cannot be determined. Then this has been reported.
 func (c *checker) number(rule string, n *template.Node, absent int, whether string) (value int, ok bool) {
 	if n == nil {

@@ -1,5 +1,6 @@
-// Package check compares pipeline.yaml, and template.yaml with it, with what exactly-once needs. It
-// also says what each aggregate will cost. [Run] checks an [Input] and returns a [Report].
+// Package check checks that pipeline.yaml and template.yaml fit each other, and that they fulfil
+// what exactly-once needs. It also says what each aggregate will cost. [Run] checks an [Input] and
+// returns a [Report].
 //
 // It finds the parts of the template by what they do, never by their names:
 //

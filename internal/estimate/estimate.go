@@ -24,7 +24,7 @@ const (
 )
 
 // Marks returns how many marks one item of a total carries if all partitions of the events table
-// touch it. spread divides them. Under receipts there are none.
+// touch it. A spread divides this number. Under receipts there are no marks.
 func Marks(def *aggregate.Definition, counting aggregate.Counting, partitions int) int {
 	if counting == aggregate.Receipts {
 		return 0

@@ -12,9 +12,9 @@ type Report struct {
 // before it in the same file put there.
 type Explanation struct {
 	MessageID string `json:"messageId,omitempty"` // the id that the queue gave it
-	// Quarantined says why the message is already in quarantine. The rest says what would become of
-	// the message if it were sent again. A letter of the streams function cannot be sent again. Its
-	// verdict and reason are those of the note.
+	// Quarantined says why the message is already in quarantine. The rest then says what would
+	// become of the message if it were sent again. For a letter of the streams function there is no
+	// such rest, and verdict and reason are those of the note.
 	Quarantined *Note `json:"quarantined,omitempty"`
 
 	Verdict    string            `json:"verdict"`

@@ -56,8 +56,8 @@ func faultOf(text string, err error) *Fault {
 	return &r.fault
 }
 
-// tokens returns what the parser reads, as far as it could read. If the lexer panics, which we
-// cannot mend, there are no tokens.
+// tokens returns what the parser reads, as far as it could read. If the lexer panics, there are no
+// tokens. Its code is not ours.
 func tokens(text string) (list token.Tokens) {
 	defer func() {
 		if recover() != nil {
