@@ -6,9 +6,9 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 )
 
-// Decoding and planning an order may not allocate more often than this. It allocates the document,
-// the item, its id, its digest, one string for all keys, its lists, and a few times inside the
-// functions of its templates.
+// Decoding and planning an order must not allocate more often than stated here. It allocates the
+// document, the item, its id, its digest, one string for all keys, its lists, and a few times
+// inside the functions of its templates.
 func TestPlanAllocations(t *testing.T) {
 	p := plain(t)
 	m := envelope.Message{Body: order400}

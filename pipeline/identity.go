@@ -106,9 +106,9 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 	}
 }
 
-// keyBeyondID refuses a key that uses more than the id does. Such a key changes when such a field
-// is corrected, and the corrected event becomes a second item. Under mode latest the old revision
-// would stay.
+// keyBeyondID finds a key that uses more than the id does. Such a key changes when such a field is
+// corrected, and the corrected event becomes a second item. This is a warning. Under mode latest it
+// is a mistake, because the old revision would stay.
 func (c *compiler) keyBeyondID(at place, t *eventType) {
 	id := t.leaves(variablesOf(t.id, "@id"))
 	key := t.leaves(slices.Concat(variablesOf(t.pk, ""), variablesOf(t.sk, "")))

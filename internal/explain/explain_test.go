@@ -305,7 +305,7 @@ func TestTheStandInIsNamedOnlyBesideAHash(t *testing.T) {
 			t.Errorf("%s: %v", sample, got)
 		}
 	}
-	// This type has no hmac, and is beside others that use it.
+	// This type uses no hmac, but other types of the pipeline do.
 	paid := `{"type":"order.paid","merchant_id":"m","order_id":"o","payment_id":"p","currency":"EUR","amount_cents":5,"status":"captured","paid_at":"2099-03-14T09:00:00Z"}`
 	if r := e.Explain([]Message{{Message: envelope.Message{Body: paid}}}); r.StandInKey || r.Messages[0].Verdict != "Inserted" {
 		t.Errorf("%+v", r)

@@ -23,8 +23,8 @@ func TestFewWordsAreCountedExactly(t *testing.T) {
 }
 
 // For every stream, the true count of each word lies between the two bounds. The bounds differ by
-// at most the length of the stream divided by the number of words kept. Every word that came more
-// often than this is kept.
+// at most the length of the stream divided by the number of words kept. Every word with a higher
+// count than this is kept.
 func TestBoundsHold(t *testing.T) {
 	for seed := range uint64(200) {
 		die := rand.New(rand.NewPCG(seed, 1))

@@ -11,7 +11,7 @@ import (
 )
 
 // quote finds a quoted text that never ends. It also finds a quoted text that ends at a quote which
-// was meant to begin another text; what follows that quote shows this.
+// was meant to begin another text. The text after that quote shows this.
 func (r *reader) quote() bool {
 	for _, tk := range r.tokens {
 		p := tk.Position

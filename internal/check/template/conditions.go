@@ -4,8 +4,8 @@ const (
 	// maxDepth bounds how deeply conditions and functions refer to each other. Beyond it they go in
 	// circles.
 	maxDepth = 64
-	// maxSteps bounds the work on one template. A few lines each of which refers to the next one
-	// twice could take for ever.
+	// maxSteps bounds the work on one template. If each of a few lines refers to the next one
+	// twice, the work could take for ever.
 	maxSteps = 100_000
 	// maxText bounds the size of texts that are put together, for the same reason.
 	maxText = 1 << 20

@@ -190,7 +190,7 @@ func TestBadTemplates(t *testing.T) {
 	}
 }
 
-// Functions each of which names the next one twice would take for ever to evaluate.
+// If each function names the next one twice, evaluating them all would take for ever.
 func TestWorkIsBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("Conditions:\n")
