@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// The packages without the two Lambdas: plan a message, put its event, read a verdict.
+// The packages also work without the two Lambdas: plan a message, put its event, read a verdict.
 func Example_put() {
 	ctx, client, key := context.Background(), newTables().DynamoDB(), []byte("a key of the example's")
 	body := `{"type":"order.placed","merchant_id":"m1","order_id":"o1","customer_id":"c1","product_id":"p1","quantity":2,
@@ -47,7 +47,7 @@ func Example_put() {
 	// Poison (missing-field): at: field placed_at is missing
 }
 
-// An event is erased for good: its key is barred, and a redelivery brings nothing back.
+// An event is erased for good. Its key is barred, and a redelivery does not bring the event back.
 func Example_erase() {
 	ctx := context.Background()
 	w := newWorld(ctx, "m1", 1250)
@@ -67,7 +67,7 @@ func Example_erase() {
 	// Duplicate barred
 }
 
-// The ingest function as a Lambda of your own, with a hook.
+// This is the ingest function as a Lambda of your own, with a hook.
 func Example_lambda() {
 	ctx := context.Background()
 	p, err := pipeline.Load(os.DirFS("."), "pipeline.yaml", pipeline.Secret([]byte(os.Getenv("INGOT_PII_KEY"))))
@@ -82,7 +82,7 @@ func Example_lambda() {
 	lambda.Start(in.Handle)
 }
 
-// Totals are moved by the streams function, once for each event, and read by the store.
+// The streams function moves totals, once for each event. The store reads them.
 func Example_total() {
 	ctx := context.Background()
 	w := newWorld(ctx, "m1", 1250, 300, 50)
@@ -98,7 +98,7 @@ func Example_total() {
 	// 2099-03-01 3 1600 1250
 }
 
-// An average is a sum and a count, divided when it is read.
+// An average is a sum and a count that are divided when they are read.
 func Example_average() {
 	ctx := context.Background()
 	st := newWorld(ctx, "m1", 1250, 300, 50).store
@@ -142,8 +142,8 @@ func verifyTotals(ctx context.Context, p *pipeline.Pipeline, st *store.Store) er
 	return nil
 }
 
-// An aggregate that is added to a table in use counts new events at once, and older ones once they
-// are touched.
+// An aggregate that is added to a table in use counts new events at once. It counts older ones once
+// they are touched.
 func Example_rebuild() {
 	ctx := context.Background()
 	w := newWorld(ctx, "m1", 1250, 300, 50)
@@ -165,9 +165,9 @@ func Example_rebuild() {
 	// 4 building: false
 }
 
-// rebuild brings items from before an aggregate into it. It needs Scan and UpdateItem on the events
-// table, and GetItem, Scan and UpdateItem on the aggregates table. drained waits until the stream
-// has brought what was touched; nothing may write from then on.
+// rebuild brings items that are older than an aggregate into it. It needs Scan and UpdateItem on
+// the events table, and GetItem, Scan and UpdateItem on the aggregates table. drained waits until
+// the stream has brought what was touched. From then on nothing may write.
 func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name string, drained func() error) error {
 	def, ok := p.Definition(name)
 	if !ok {

@@ -27,7 +27,7 @@ func check(err error) {
 	}
 }
 
-// newTables is an engine with empty tables and a stream, in this process.
+// newTables returns an engine with empty tables and a stream, in this process.
 func newTables() *embedded.Engine {
 	engine := embedded.New(embedded.Config{Partitions: 1})
 	_, err := stack.EventsTable("events", "GSI1", "GSI2", "GSI3").Create(context.Background(), engine.DynamoDB())
@@ -110,7 +110,7 @@ func (w *exampleWorld) drain() {
 	}
 }
 
-// spoil adds 1 to a value of a total, as nobody should.
+// spoil adds 1 to a value of a total, which nobody should do.
 func (w *exampleWorld) spoil(pk, sk, value string) {
 	_, err := w.engine.DynamoDB().UpdateItem(w.ctx, &dynamodb.UpdateItemInput{TableName: aws.String("totals"),
 		Key:              map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},

@@ -10,11 +10,11 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// No example leaves a goroutine behind: its worlds run the real handlers.
+// No example leaves a goroutine behind. Its worlds run the real handlers.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(inShop{m}) }
 
-// inShop runs the examples where pipeline.yaml is the sample shop's: the one beside them may be a
-// user's own.
+// inShop runs the examples in the folder of the sample shop's pipeline.yaml, because the file
+// beside them may be a user's own.
 type inShop struct{ *testing.M }
 
 func (s inShop) Run() int {

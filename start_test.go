@@ -47,7 +47,7 @@ func TestNewIngestReadsItsFiles(t *testing.T) {
 	}
 }
 
-// The log that a program gives is the one that is used, for what a batch says too.
+// If a program gives a log, the function uses it, also for what it says about a batch.
 func TestOptionsReachTheHandler(t *testing.T) {
 	t.Setenv("INGOT_TABLE", "events")
 	t.Setenv("AWS_REGION", "eu-central-1")

@@ -8,7 +8,8 @@ import (
 	"github.com/ingot-events/ingot/env"
 )
 
-// A test gives a store or a handler a clock of its own. What it leaves out is the real thing.
+// A test gives a store or a handler its own clock. Every field that it leaves out is the real
+// thing.
 func ExampleEnv() {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	e := env.Env{

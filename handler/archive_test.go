@@ -18,8 +18,8 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// What time to live removes is archived: the same name and the same bytes however it comes; what a
-// person removes is not.
+// What time to live removes is archived, under the same name and with the same bytes however it
+// comes. What a person removes is not archived.
 func TestArchive(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -48,7 +48,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// The name is golden: other programs look objects up by it. Python computed the hashes:
+// The name is fixed, because other programs look objects up by it. Python computed the hashes:
 //
 //	part = lambda s: struct.pack(">I", len(s.encode())) + s.encode()
 //	hashlib.sha256(part(pk) + part(sk)).hexdigest()
@@ -71,10 +71,10 @@ func TestArchiveFails(t *testing.T) {
 	a, b := w.image(order("1", 5)), w.image(order("2", 7))
 	w.expect(batch(insert(1, a), insert(2, b)), done)
 	w.faults = []fault{{API: "PutObject", Before: errLost}}
-	w.expect(batch(expiry(3, a)), done) // once is asked again
+	w.expect(batch(expiry(3, a)), done) // a single failure is tried again
 	w.faults = []fault{{API: "PutObject", Before: errLost, Always: true}}
 	w.expect(batch(insert(4, w.image(order("3", 1))), expiry(5, b)), from(5))
-	w.sums(t, "live", "1", "1") // counted already; the redelivery is dropped by its mark
+	w.sums(t, "live", "1", "1") // counted already, so its mark drops the redelivery
 	w.faults = nil
 	w.expect(batch(expiry(5, b)), done)
 	w.sums(t, "live", "1", "1")
@@ -83,7 +83,8 @@ func TestArchiveFails(t *testing.T) {
 	}
 }
 
-// A bucket that may not be used is asked once for an object; one that stutters, three times.
+// A bucket that may not be used is asked once for an object. A bucket that stutters is asked three
+// times.
 func TestArchiveDenied(t *testing.T) {
 	for code, want := range map[string]int{"AccessDenied": 1, "NoSuchBucket": 1, "SlowDown": 3} {
 		w := newWorld(t).started()
@@ -95,7 +96,7 @@ func TestArchiveDenied(t *testing.T) {
 	}
 }
 
-// archive is an archive as slow as it likes to be.
+// archive is an archive that is as slow as the test wants.
 type archive func(ctx context.Context, began int) error
 
 type slowArchive struct {
@@ -119,7 +120,7 @@ func (a *slowArchive) Put(ctx context.Context, name, _ string) error {
 	return nil
 }
 
-// takes is an archive that has an object after so long, if it is let.
+// takes returns an archive that stores an object after so long, if it is given the time.
 func takes(d time.Duration) archive {
 	return func(ctx context.Context, _ int) error {
 		select {
@@ -131,9 +132,9 @@ func takes(d time.Duration) archive {
 	}
 }
 
-// A slow archive, one that fails and one that hangs leave the totals their time: what is delivered
-// is counted, the answer names the first removal that is not kept, and repeated deliveries get
-// through a batch whose archiving takes longer than one of them.
+// An archive that is slow, fails or hangs leaves the totals their time. What is delivered is
+// counted, and the answer names the first removal that is not kept. Repeated deliveries get through
+// a batch whose archiving takes longer than one of them.
 func TestSlowArchive(t *testing.T) {
 	const removals = 40
 	for name, c := range map[string]struct {
@@ -190,8 +191,8 @@ func TestSlowArchive(t *testing.T) {
 	}
 }
 
-// named delivers the records with so much time, and is the number of the record that the answer
-// names; 0: none.
+// named delivers the records with so much time. It returns the number of the record that the answer
+// names, or 0 if it names none.
 func (w *world) named(t *testing.T, timeout time.Duration, records []map[string]any) int {
 	t.Helper()
 	payload, err := json.Marshal(batch(records...))

@@ -12,8 +12,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Every kind of bad input gets its verdict, goes to quarantine unchanged, and does its neighbours
-// no harm.
+// Every kind of bad input gets its verdict and goes to quarantine unchanged. It does not harm its
+// neighbours.
 func TestBadInput(t *testing.T) {
 	const at = `"at":"2099-03-01T10:00:00Z"`
 	nines := strings.Repeat("9", 39)
@@ -104,7 +104,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Invalid UTF-8 cannot come through Lambda's JSON, but a library's caller may hand it over.
+// Invalid UTF-8 cannot come through Lambda's JSON, but a caller of the library may pass it.
 func TestInvalidUTF8(t *testing.T) {
 	w := newWorld(t)
 	e := messages(order("1", 1), order("2", 1, "\"x\":\"\xff\""), order("3", 1, "\"x\":\"\xed\xa0\x80\""))
@@ -119,8 +119,8 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-// Ten thousand messages, 6 MB together: one answer, little memory, and 400 requests of 25
-// statements each.
+// Ten thousand messages take 6 MB together. They need one answer, little memory, and 400 requests
+// of 25 statements each.
 func TestTenThousandMessages(t *testing.T) {
 	w := newWorld(t)
 	bodies := make([]string, 10_000)
@@ -147,8 +147,8 @@ func TestTenThousandMessages(t *testing.T) {
 	}
 }
 
-// A table that is not there, credentials that are refused: everything comes back, with a reason a
-// person can act on, at once.
+// If a table does not exist or credentials are refused, everything comes back at once, with a
+// reason that a person can act on.
 func TestServiceRefuses(t *testing.T) {
 	for name, err := range map[string]error{
 		"no table":       &types.ResourceNotFoundException{},
@@ -185,7 +185,7 @@ func TestServiceRefuses(t *testing.T) {
 	}
 }
 
-// One item that the service refuses by validation is no reason to send its neighbours back.
+// If the service refuses one item by validation, its neighbours are not sent back.
 func TestOneInvalidStatement(t *testing.T) {
 	w := newWorld(t, func(s *setup) {
 		e := s.spec.Events["order"]

@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Lambda may run several invocations in one process: run it with -race.
+// Lambda may run several invocations in one process. Run this test with -race.
 func TestHandlersAtOnce(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -17,7 +17,7 @@ func TestHandlersAtOnce(t *testing.T) {
 		w.ingest.Log, w.streams.Log = nil, nil
 		var group sync.WaitGroup
 		for n := range 6 {
-			// All put the same order, a conflict of it, one of their own, and poison.
+			// All put the same order, a conflict with it, an order of their own, and poison.
 			e := messages(order("same", 1), order("same", 2), order(fmt.Sprint("own-", n), 1), "poison", order(fmt.Sprint("more-", n), 1))
 			if n%2 == 0 {
 				for i := range e.Records {

@@ -17,10 +17,10 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Five thousand new events with some duplicates among them, in batches of a thousand: a write unit
-// and less than a twentieth of a request for each, as the engine counts. A duplicate in its
-// original's own batch costs nothing; one in a later batch its failed condition and a share of one
-// read.
+// Five thousand new events come in batches of a thousand, with some duplicates among them. As the
+// engine counts, each costs a write unit and less than a twentieth of a request. A duplicate in the
+// batch of its original costs nothing. A duplicate in a later batch costs its failed condition and
+// a share of one read.
 func TestIngestCosts(t *testing.T) {
 	const batches, inBatch, later = 5, 3, 3
 	w := newWorld(t)
@@ -51,13 +51,13 @@ func TestIngestCosts(t *testing.T) {
 	for _, n := range used.Requests {
 		requests += n
 	}
-	// 40 statements' requests a batch, one more for the duplicates, and one that reads them.
+	// A batch has 40 requests of statements, one more for the duplicates, and one that reads them.
 	if want := int64(40*batches + 2*(batches-1)); requests != want || float64(requests) > 0.05*batches*1000 {
 		t.Errorf("%d requests, want %d: %v", requests, want, used.Requests)
 	}
 }
 
-// merchants is a pipeline with one aggregate, of which there is an item for each merchant.
+// merchants returns a pipeline with one aggregate, which has one item for each merchant.
 func merchants(s *setup) {
 	s.spec = pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour}},
@@ -65,7 +65,7 @@ func merchants(s *setup) {
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}}}
 }
 
-// changesOf are stream batches of n inserts in hundreds, from twenty merchants by turns.
+// changesOf returns stream batches of n inserts, in hundreds, from twenty merchants in turn.
 func (w *world) changesOf(n int) []map[string]any {
 	var all []map[string]any
 	for start := 0; start < n; start += 100 {
@@ -78,8 +78,8 @@ func (w *world) changesOf(n int) []map[string]any {
 	return all
 }
 
-// A hundred changes onto twenty aggregates are twenty writes of a unit each: a fifth of a unit a
-// change.
+// A hundred changes of twenty aggregates are twenty writes of a unit each. That is a fifth of a
+// unit for each change.
 func TestStreamsCosts(t *testing.T) {
 	w := newWorld(t, merchants).started()
 	input := w.changesOf(500)
@@ -93,7 +93,7 @@ func TestStreamsCosts(t *testing.T) {
 	}
 }
 
-// agreeable is a table that says yes at once, so that what is measured is ours.
+// agreeable is a table that says yes at once, so that only Ingot's own part is measured.
 type agreeable struct{ store.Client }
 
 func (agreeable) BatchExecuteStatement(_ context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
@@ -104,7 +104,7 @@ func (agreeable) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(
 	return &dynamodb.UpdateItemOutput{}, nil
 }
 
-// agreeing is a store over such a table.
+// agreeing returns a store over such a table.
 func (w *world) agreeing() *store.Store {
 	w.t.Helper()
 	s, err := store.New(store.Config{Client: agreeable{}, Pipeline: w.plan, Events: "events", Aggregates: "totals"})
@@ -114,8 +114,8 @@ func (w *world) agreeing() *store.Store {
 	return s
 }
 
-// From the message to the statement and back, an event costs so many allocations; planning it is 16
-// of them. The SDK's own come on top.
+// From the message to the statement and back, an event costs so many allocations. Planning it takes
+// 16 of them. Those of the SDK are added.
 func TestIngestAllocations(t *testing.T) {
 	w := newWorld(t, merchants)
 	in := &handler.Ingest{Pipeline: w.plan, Store: w.agreeing(), OnResult: func(_ context.Context, o handler.Outcome) {
@@ -140,7 +140,7 @@ func TestIngestAllocations(t *testing.T) {
 	}
 }
 
-// The same for a change: from the batch's JSON to the updates of its aggregates.
+// The same holds for a change, from the batch's JSON to the updates of its aggregates.
 func TestStreamsAllocations(t *testing.T) {
 	w := newWorld(t, merchants)
 	s := &handler.Streams{Pipeline: w.plan, Store: w.agreeing(), OnBatch: func(_ context.Context, r handler.StreamsReport) {

@@ -17,20 +17,21 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// perOrder declares one total for each order, so that a batch is as many requests as it has orders,
-// and none for parcels.
+// perOrder declares one total for each order, so that a batch needs as many requests as it has
+// orders. It declares no total for parcels.
 func perOrder(s *setup) {
 	a := s.spec.Aggregates["live"]
 	a.By = map[string]string{"id": "{id}"}
 	s.spec.Aggregates = map[string]pipeline.AggregateSpec{"live": a}
 }
 
-// slow makes every request of one API take half a second, and returns when the last of them began.
+// slow makes every request of one API take half a second. It returns the time when the last of them
+// began.
 func (w *world) slow(api string) (last func() time.Time) {
 	var mu sync.Mutex
 	var at time.Time
 	w.faults = []fault{{API: api, Always: true, Applies: func(any) bool {
-		// The world's lock is held here: let go of it while the service takes its time.
+		// The world's lock is held here. Release it while the service takes its time.
 		w.mu.Unlock()
 		defer w.mu.Lock()
 		mu.Lock()
@@ -42,8 +43,8 @@ func (w *world) slow(api string) (last func() time.Time) {
 	return func() time.Time { return at }
 }
 
-// Work on a batch stops before the function's deadline, in whatever part of it the time goes: the
-// answer gets out and names the first record that is not done with, and the batch that begins there
+// Work on a batch stops before the function's deadline, whichever part of it takes the time. The
+// answer is sent in time and names the first record that is not done. The batch that begins there
 // is the rest.
 func TestStreamsMargin(t *testing.T) {
 	counted := func(w *world, n int) bool {
@@ -63,8 +64,8 @@ func TestStreamsMargin(t *testing.T) {
 	}
 	for part, p := range map[string]struct {
 		api     string
-		records int           // no timeout here leaves time for all of them
-		share   time.Duration // what the time that is not to be left is divided by
+		records int           // too many for every timeout in this table
+		share   time.Duration // the time that is not to be left is divided by this
 		store   store.Config
 		record  func(w *world, n int) map[string]any
 		done    func(w *world, n int) bool

@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// SQS takes 1 MiB in one request: letters that come to exactly that go together, and one byte more
-// goes alone. A single letter may have all of it.
+// SQS takes 1 MiB in one request. Letters of exactly that size together go in one request. With one
+// byte more, one letter goes alone. A single letter may use all of it.
 func TestQuarantineFillsARequest(t *testing.T) {
 	const most = 1 << 20
 	for name, tt := range map[string]struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// An event that is replaced by a bar is taken out of its totals, in both ways of counting, and
-// once. What becomes of the bar later is nobody's event: it is neither counted nor archived.
+// An event that is replaced by a bar is taken out of its totals once, in both ways of counting.
+// What happens to the bar later is not an event. It is neither counted nor archived.
 func TestErasedEventIsTakenOut(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -37,7 +37,7 @@ func TestErasedEventIsTakenOut(t *testing.T) {
 	}
 }
 
-// A redelivery of an erased event is done with, and kept nowhere.
+// A redelivery of an erased event is done, and kept nowhere.
 func TestErasedEventComesAgain(t *testing.T) {
 	w := newWorld(t)
 	w.receive(messages(order("1", 5), parcel("1", 2)))

@@ -17,8 +17,8 @@ import (
 )
 
 // FuzzIngest gives the ingest function any event that Lambda's own decoder reads. Whatever is in
-// it: the answer names messages of the batch only, each once, and a message that it does not name
-// is in the table or in quarantine. The same event again changes nothing.
+// it, the answer names only messages of the batch, each once. A message that it does not name is in
+// the table or in quarantine. The same event again changes nothing.
 func FuzzIngest(f *testing.F) {
 	corpus.Add(f)
 	for _, name := range []string{"ingest-one.json", "ingest-fifo.json", "ingest-cloudevent-binary.json", "ingest-ten-attributes.json"} {
@@ -57,7 +57,7 @@ func FuzzIngest(f *testing.F) {
 	})
 }
 
-// nothingHappened holds for an event that is refused as a whole: it is not from a queue.
+// nothingHappened checks an event that is refused as a whole because it is not from a queue.
 func (w *world) nothingHappened(e events.SQSEvent, err error) {
 	w.t.Helper()
 	nameless := false
@@ -69,7 +69,7 @@ func (w *world) nothingHappened(e events.SQSEvent, err error) {
 	}
 }
 
-// failed are the ids that the answer names.
+// failed returns the ids that the answer names.
 func failed(t *testing.T, e events.SQSEvent, answer []byte) map[string]bool {
 	t.Helper()
 	var response struct {
@@ -131,8 +131,8 @@ func (w *world) nothingLost(e events.SQSEvent, failed map[string]bool) {
 	}
 }
 
-// failedForGood reports whether a message of this id is one that even quarantine did not take, or
-// stands behind such a one in its group: the table refuses nothing for now in this world.
+// failedForGood reports whether even quarantine did not take a message of this id, or whether it
+// stands behind such a message in its group. In this world the table refuses nothing temporarily.
 func (w *world) failedForGood(id string) bool {
 	stopped := map[string]bool{}
 	for _, o := range w.outcomes {

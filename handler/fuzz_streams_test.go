@@ -17,9 +17,9 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// FuzzStreams gives the streams function any JSON. Data never fails a batch: with a quarantine the
-// answer names nothing, and without one it names a record of the batch. The state is there with a
-// window, the same batch again adds nothing, and a batch adds what its records do one by one.
+// FuzzStreams gives the streams function any JSON. Data never fails a batch. With a quarantine the
+// answer names nothing, and without one it names a record of the batch. The state is there if there
+// is a window. The same batch again adds nothing. A batch adds what its records add one by one.
 func FuzzStreams(f *testing.F) {
 	corpus.Add(f)
 	for _, name := range []string{"streams-insert.json", "streams-undecodable.json", "streams-ttl-removal.json", "streams-no-shard.json", "streams-pipe.json"} {
@@ -76,7 +76,7 @@ func FuzzStreams(f *testing.F) {
 	})
 }
 
-// wholeBatch are the reasons for which a batch fails as a whole: none of them is the fault of one
+// wholeBatch lists the reasons for which a batch fails as a whole. None of them is the fault of one
 // record.
 var wholeBatch = []string{"is not a stream batch", "names no shard", "in one batch; counting out of order would lose changes", "in one batch; one function call counts one stream", "deploy the streams function with the newer"}
 
@@ -85,14 +85,14 @@ func (w *world) invokeStreams(payload []byte) (string, error) {
 	return strings.TrimSpace(string(answer)), err
 }
 
-// streamPayload is a second reading of an event.
+// streamPayload is a second way to read an event.
 type streamPayload struct {
 	Records []json.RawMessage `json:"Records"`
 	Window  *struct{}         `json:"window,omitempty"`
 	Shard   string            `json:"shardId,omitempty"`
 }
 
-// isArray: what EventBridge Pipes sends.
+// isArray reports whether the payload is an array, as EventBridge Pipes sends it.
 func isArray(payload []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(payload), []byte("[")) }
 
 func hasWindow(payload []byte) bool {
@@ -100,12 +100,12 @@ func hasWindow(payload []byte) bool {
 	return json.Unmarshal(payload, &e) == nil && (e.Window != nil || e.Shard != "")
 }
 
-// sumsOf is what all totals say.
+// sumsOf returns what all totals say.
 func (w *world) sumsOf() map[string]store.Total {
 	all := map[string]store.Total{}
 	for _, def := range w.plan.Definitions() {
 		total := w.total(def.Name)
-		total.Flags = total.Flags[:min(1, len(total.Flags))] // which of two reasons came first depends on the batches
+		total.Flags = total.Flags[:min(1, len(total.Flags))] // which of two reasons comes first depends on the batches
 		for i := range total.Flags {
 			total.Flags[i] = "flagged"
 		}
@@ -144,7 +144,8 @@ func checkOneByOne(t *testing.T, payload []byte, way aggregate.Counting, want ma
 	}
 }
 
-// checkWithoutQuarantine: what cannot be kept is named, or fails the batch; it is never let go.
+// checkWithoutQuarantine checks that what cannot be kept is named, or fails the batch. It is never
+// let go.
 func checkWithoutQuarantine(t *testing.T, payload []byte, way aggregate.Counting, odd int) {
 	t.Helper()
 	w := newWorld(t, counting(way)).started()

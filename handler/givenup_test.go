@@ -16,11 +16,11 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// unstamped are the oddities that leave no stamp to read.
+// unstamped names the oddities that leave no stamp to read.
 var unstamped = []string{"stamp of no pipeline", "stamp below nothing", "stamp with a part", "stamp as text", "no images"}
 
-// An image with a later epoch makes its batch wait, whatever else is odd about it: a newer function
-// may be able to read it, and it is not for this one to put it aside.
+// An image with a later epoch makes its batch wait, whatever else is odd about it. A newer function
+// may be able to read it, so this function must not put it aside.
 func TestALaterStampIsReadFirst(t *testing.T) {
 	for _, c := range bothWays {
 		for name, alter := range oddities {
@@ -46,8 +46,8 @@ func TestALaterStampIsReadFirst(t *testing.T) {
 
 var givenUpKey = regexp.MustCompile(`X#[A-Za-z0-9_-]{16}#[0-9]+`)
 
-// A record whose epoch no pipeline has is given up by an item under the key that the error names.
-// The batch goes on without it, and says so.
+// An operator gives up a record whose epoch no pipeline has, by an item under the key that the
+// error names. The batch goes on without the record, and says so.
 func TestGivenUp(t *testing.T) {
 	for _, c := range bothWays {
 		for what, later := range map[string]func(attributes) attributes{
@@ -99,7 +99,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// Where nobody can say whether a record is given up, the batch waits.
+// If nobody can say whether a record is given up, the batch waits.
 func TestGivenUpUnread(t *testing.T) {
 	w := newWorld(t).started()
 	later := w.image(order("2", 50)).with("epoch", "N", "77")
@@ -109,8 +109,8 @@ func TestGivenUpUnread(t *testing.T) {
 	}
 }
 
-// A hook that fails ends the batch where it stands. A record that was given up before that is
-// quarantined, though others that cannot be read come later: nobody delivers it again.
+// A hook that fails ends the batch at its change. A record that was given up before it is
+// quarantined, even if other unreadable records come later, because nobody delivers it again.
 func TestGivenUpBeforeAHookFails(t *testing.T) {
 	w := newWorld(t).started()
 	stamped := w.image(order("2", 50)).with("epoch", "N", "77")

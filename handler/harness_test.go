@@ -28,7 +28,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// orders is the declaration that most of these tests run on.
+// orders is the declaration that most of these tests use.
 func orders() pipeline.Spec {
 	return pipeline.Spec{
 		Ingot: 1, Epoch: 3, Type: "{type}",
@@ -43,7 +43,7 @@ func orders() pipeline.Spec {
 	}
 }
 
-// epoch is when these tests play.
+// epoch is the time at which these tests begin.
 var epoch = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world is a testworld with both functions and faults. Its sleepers do not move the clock.
@@ -63,7 +63,7 @@ type world struct {
 	mu     sync.Mutex
 	faults testworld.Faults
 	calls  map[string]int
-	seen   func(api string, input any) // every call; nil: nobody looks
+	seen   func(api string, input any) // told of every call; nil: nobody looks
 }
 
 type fault = testworld.Fault
@@ -73,9 +73,9 @@ type setup struct {
 	options  []pipeline.Option
 	load     func() (*pipeline.Pipeline, error)
 	counting aggregate.Counting
-	env      func(*testworld.Clock) env.Env // nil: the clock's, whose sleepers do not move it
+	env      func(*testworld.Clock) env.Env // nil: the clock's own, whose sleepers do not move it
 	now      time.Time
-	store    store.Config // what is set beside the world's own
+	store    store.Config // what is set in addition to the world's own
 }
 
 func newWorld(t testing.TB, options ...func(*setup)) *world {
@@ -117,7 +117,7 @@ func newWorld(t testing.TB, options ...func(*setup)) *world {
 	return w
 }
 
-// intercept lets what waits for this call befall it.
+// intercept applies the faults that wait for this call.
 func (w *world) intercept(_ context.Context, api string, input any, call func() (any, error)) (any, error) {
 	w.mu.Lock()
 	w.calls[api]++
@@ -129,7 +129,7 @@ func (w *world) intercept(_ context.Context, api string, input any, call func() 
 	return f.Befall(call)
 }
 
-// real is the world outside, or what testing/synctest makes of it.
+// real is the real world, or what testing/synctest makes of it.
 func real(*testworld.Clock) env.Env { return env.Env{} }
 
 var errLost = errors.New("connection reset by peer")
@@ -146,7 +146,7 @@ func messages(bodies ...string) events.SQSEvent {
 	return e
 }
 
-// order is the body of an order; extra members come last.
+// order returns the body of an order. Extra members come last.
 func order(id string, cents int, extra ...string) string {
 	return fmt.Sprintf(`{"type":"order","id":%q,"cents":%d,"at":"2099-03-01T10:00:00Z"%s}`, id, cents, strings.Join(append([]string{""}, extra...), ","))
 }
@@ -155,15 +155,15 @@ func parcel(id string, rev int) string {
 	return fmt.Sprintf(`{"type":"parcel","id":%q,"rev":%d,"at":"2099-03-01T10:00:00Z"}`, id, rev)
 }
 
-// deadline is a context that ends by the real clock, long after the test, as Lambda's has a
-// deadline.
+// deadline returns a context that ends by the real clock, long after the test. Lambda's context has
+// a deadline too.
 func deadline(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// receive passes an event to the ingest function as Lambda does and returns the bytes of the
+// receive passes an event to the ingest function as Lambda does. It returns the bytes of the
 // answer.
 func (w *world) receive(e events.SQSEvent) string {
 	w.t.Helper()
@@ -189,7 +189,7 @@ func (w *world) receive(e events.SQSEvent) string {
 	return strings.TrimSpace(string(answer))
 }
 
-// verdicts are those of the last event, in its order.
+// verdicts returns those of the last event, in its order.
 func (w *world) verdicts() string {
 	var names []string
 	for _, o := range w.outcomes {
@@ -219,7 +219,7 @@ func (w *world) quarantined() []sqstypes.Message {
 	}
 }
 
-// items are the keys in the events table, and how often each was met.
+// items returns the keys in the events table, and how often each was met.
 func (w *world) items() map[event.Key]int {
 	w.t.Helper()
 	found := map[event.Key]int{}

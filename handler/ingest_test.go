@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// The bytes of the answer. A wrong outer key would read as an empty list, which is success of
-// everything, which is deletion of every message.
+// This test checks the bytes of the answer. A wrong outer key would read as an empty list. That
+// means success for everything, so SQS would delete every message.
 func TestIngestAnswerBytes(t *testing.T) {
 	w := newWorld(t)
 	if got := w.receive(messages()); got != `{"batchItemFailures":[]}` {
@@ -41,8 +41,8 @@ func TestIngestAnswerBytes(t *testing.T) {
 	}
 }
 
-// An event of another service has no message ids: to answer with an empty list, or with empty ids
-// in it, would be a lie either way.
+// An event of another service has no message ids. An answer with an empty list would be wrong, and
+// so would one with empty ids.
 func TestIngestRefusesAnotherServicesEvent(t *testing.T) {
 	w := newWorld(t)
 	e := messages(order("1", 1), order("2", 1))
@@ -55,7 +55,7 @@ func TestIngestRefusesAnotherServicesEvent(t *testing.T) {
 	}
 }
 
-// Ids in the answer stand once and in event order, also when one message is in the event twice.
+// Each id in the answer appears once, in event order, even if one message is in the event twice.
 func TestIngestNamesEachIDOnce(t *testing.T) {
 	w := newWorld(t)
 	w.ingest.Quarantine = nil
@@ -67,7 +67,7 @@ func TestIngestNamesEachIDOnce(t *testing.T) {
 	}
 }
 
-// In-batch copies: one write, and each copy judged by its own digest.
+// Copies in one batch take one write, and each copy is judged by its own digest.
 func TestIngestCopies(t *testing.T) {
 	w := newWorld(t)
 	bodies := []string{order("1", 1), order("1", 1), order("1", 2), parcel("p", 2), parcel("p", 3), parcel("p", 1), parcel("p", 3)}
@@ -83,7 +83,7 @@ func TestIngestCopies(t *testing.T) {
 	if got := len(w.quarantined()); got != 1 {
 		t.Errorf("%d letters, want the conflict", got)
 	}
-	// While the one write is unproven, so are all copies, the conflicting one included.
+	// While the one write is unproven, so are all copies, also the conflicting one.
 	w = newWorld(t)
 	w.faults = []fault{{API: "PutItem", Before: &types.ResourceNotFoundException{}, Always: true}}
 	if got := w.receive(messages(bodies[:3]...)); got != failures("m0", "m1", "m2") || w.verdicts() != "Retry Retry Retry" {
@@ -91,7 +91,7 @@ func TestIngestCopies(t *testing.T) {
 	}
 }
 
-// Redelivery after every kind of lost answer stores once and acknowledges.
+// After every kind of lost answer, redelivery stores the event once and acknowledges it.
 func TestIngestRedelivery(t *testing.T) {
 	for _, n := range []int{1, 40} {
 		w := newWorld(t)
@@ -137,8 +137,8 @@ func TestIngestReports(t *testing.T) {
 	}
 }
 
-// Work stops before the deadline: what is not proven comes back, the answer gets out in time, and
-// no request starts after it.
+// Work stops before the deadline. What is not proven comes back, the answer is sent in time, and no
+// request starts after it.
 func TestIngestDeadline(t *testing.T) {
 	for name, c := range map[string]struct{ timeout, margin time.Duration }{
 		"default margin":             {30 * time.Second, 0},
@@ -180,9 +180,9 @@ func TestIngestDeadline(t *testing.T) {
 	}
 }
 
-// Writing stops early enough for quarantine, and quarantine for the answer: what can never be
-// stored is kept although the table takes all the time there is, and what is not kept by then is in
-// the answer, which gets out.
+// Writing stops early enough for quarantine, and quarantine stops early enough for the answer. What
+// can never be stored is kept, even if the table takes all the time that there is. What is not kept
+// by then is in the answer, which is sent in time.
 func TestQuarantineHasTime(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"a quick queue": 100 * time.Millisecond, "a slow queue": 700 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestQuarantineHasTime(t *testing.T) {
 	}
 }
 
-// sending is a quarantine that keeps one letter at a time and takes its time for it.
+// sending is a quarantine that keeps one letter at a time and is slow about it.
 type sending struct {
 	next         handler.Quarantine
 	took         time.Duration
@@ -235,7 +235,7 @@ type sending struct {
 
 func (s *sending) Send(ctx context.Context, letters []handler.Letter) []error {
 	at, _ := ctx.Deadline()
-	outer := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // where a bubble's clock begins
+	outer := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when a bubble's clock begins
 	s.began, s.until = time.Since(outer), at.Sub(outer)
 	errs := make([]error, len(letters))
 	for i := range letters {
@@ -249,7 +249,7 @@ func (s *sending) Send(ctx context.Context, letters []handler.Letter) []error {
 	return errs
 }
 
-// A FIFO queue is one by its ARN.
+// A queue is FIFO if its ARN says so.
 func TestFIFO(t *testing.T) {
 	group := func(e *events.SQSEvent, groups string) {
 		for i := range e.Records {

@@ -17,9 +17,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// requestLog is a log that writes down which request each line belongs to, as lambdacontext's takes
-// it from ctx.
-type requestLog struct{ lines map[string][]string } // requests by message
+// requestLog is a log that records which request each line belongs to. lambdacontext's log also
+// takes the request from ctx.
+type requestLog struct{ lines map[string][]string } // requests by log message
 
 func (l *requestLog) Enabled(context.Context, slog.Level) bool { return true }
 func (l *requestLog) WithAttrs([]slog.Attr) slog.Handler       { return l }
@@ -34,8 +34,8 @@ func (l *requestLog) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// A line that does not name its request cannot be found from the batch that failed, nor the batch
-// from the line.
+// Without its request, nobody could find a line from the batch that failed, or the batch from the
+// line.
 func TestEveryLineNamesItsRequest(t *testing.T) {
 	w := newWorld(t).started()
 	log := &requestLog{map[string][]string{}}
@@ -102,8 +102,9 @@ func TestEveryLineNamesItsRequest(t *testing.T) {
 	}
 }
 
-// A shard that waits is found by its name: in the lines of a batch that is delivered again, in the
-// error of one that fails whole, and in the report. Where the event names none, nothing is made up.
+// A shard that waits is found by its name. The name is in the lines of a batch that is delivered
+// again, in the error of a batch that fails whole, and in the report. If the event names no shard,
+// no name is made up.
 func TestFailingBatchesNameTheirShard(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts)).started()
 	var log bytes.Buffer
@@ -118,8 +119,8 @@ func TestFailingBatchesNameTheirShard(t *testing.T) {
 		name   string
 		api    string
 		record map[string]any
-		line   string // what is logged; empty: the error alone says it
-		whole  string // what the error says; empty: there is none
+		line   string // what is logged; empty: only the error says it
+		whole  string // what the error says; empty: there is no error
 	}{
 		{"aggregates", "TransactWriteItems", insert(1, img), "aggregates not proven", ""},
 		{"head", "UpdateItem", insert(1, img.with("epoch", "N", "1")), "generation not marked behind", ""},

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: what a handler starts, it joins before it answers.
+// No test leaves a goroutine behind. A handler waits for all that it starts before it answers.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -25,9 +25,9 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// mapped is both functions behind their event source mappings, in a world full of trouble: lost and
-// late requests, answers that get lost, batches that come twice, checkpoints that are forgotten,
-// shards that roll.
+// mapped is both functions behind their event source mappings, in a world full of trouble. Requests
+// are lost or late, and answers are lost. Batches come twice, checkpoints are forgotten, and shards
+// roll.
 type mapped struct {
 	*world
 	r       *rand.Rand
@@ -35,9 +35,9 @@ type mapped struct {
 	queue   *esm.Queue
 	stream  *esm.Stream
 	url     string
-	late    []func() (any, error) // requests given up by their sender and not yet arrived
+	late    []func() (any, error) // requests that their sender has given up and that have not arrived yet
 	old     []esm.Checkpoint
-	sent    map[string][]int // id -> totals sent for it
+	sent    map[string][]int // the totals sent for each id
 }
 
 func newMapped(t *testing.T, seed uint64, c aggregate.Counting) *mapped {
@@ -108,7 +108,7 @@ func (m *mapped) step() {
 		if err := m.Engine.RollShards("events"); err != nil {
 			m.t.Fatal(err)
 		}
-	case n < 94 && len(m.old) > 0: // a poller fails over to a checkpoint that is older
+	case n < 94 && len(m.old) > 0: // a poller falls back to an older checkpoint
 		m.stream.Restore(m.old[m.r.IntN(len(m.old))])
 	case n < 96 && len(m.late) > 0: // a request arrives after everybody has given it up
 		i := m.r.IntN(len(m.late))
@@ -121,7 +121,7 @@ func (m *mapped) step() {
 	}
 }
 
-// touchByHand does what people do to tables: they annotate an item, or delete it.
+// touchByHand does what people do to tables: it annotates an item, or deletes it.
 func (m *mapped) touchByHand() {
 	was := m.trouble
 	m.trouble = false
@@ -142,7 +142,7 @@ func (m *mapped) touchByHand() {
 	}
 }
 
-// drain lets everything arrive and be done with.
+// drain lets everything arrive and be done.
 func (m *mapped) drain() {
 	m.trouble = false
 	for _, request := range m.late {
@@ -168,7 +168,7 @@ func (m *mapped) drain() {
 	}
 }
 
-// check holds the totals to a plain tally of the table, and then to verify.
+// check compares the totals with a plain count of the table, and then with verify.
 func (m *mapped) check(t *testing.T, kept bool) {
 	t.Helper()
 	orders, revenue := 0, 0
@@ -198,7 +198,8 @@ func (m *mapped) check(t *testing.T, kept bool) {
 	}
 }
 
-// Nothing is lost and nothing counted twice, whatever happens on the way, in both ways of counting.
+// Nothing is lost and nothing is counted twice, whatever happens on the way, in both ways of
+// counting.
 func TestThroughMappings(t *testing.T) {
 	first, n := uint64(time.Now().UnixNano()), 12
 	if s := os.Getenv("INGOT_SEED"); s != "" {

@@ -19,8 +19,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// lambdas are the actions of a function's role that Lambda uses in its name: to read the source, to
-// log, to trace.
+// lambdas are the actions of a function's role that Lambda uses in the function's name: to read the
+// source, to log and to trace.
 var lambdas = []string{
 	"dynamodb:DescribeStream EventsTable", "dynamodb:GetRecords EventsTable", "dynamodb:GetShardIterator EventsTable", "dynamodb:ListStreams EventsTable",
 	"sqs:ReceiveMessage IngestQueue", "sqs:DeleteMessage IngestQueue", "sqs:GetQueueAttributes IngestQueue",
@@ -28,8 +28,8 @@ var lambdas = []string{
 	"xray:PutTraceSegments *", "xray:PutTelemetryRecords *",
 }
 
-// The roles of template.yaml are as wide as what the functions do, no narrower and no wider: every
-// sample event, as it is and under each kind of fault, in both ways of counting.
+// The roles of template.yaml allow exactly what the functions do, no more and no less. The test
+// runs every sample event, as it is and under each kind of fault, in both ways of counting.
 func TestRolesAllowWhatIsCalled(t *testing.T) {
 	all := readExpectations(t)
 	used := map[string]map[string]bool{"ingest": {}, "streams": {}}
@@ -55,7 +55,7 @@ func TestRolesAllowWhatIsCalled(t *testing.T) {
 				}
 				w.faults = faults
 				for _, file := range append(slices.Clone(s.After), s.File) {
-					_, _ = w.runFile(t, s.Function, file) // whatever it comes to
+					_, _ = w.runFile(t, s.Function, file) // its outcome does not matter
 				}
 			}
 		}
@@ -75,8 +75,8 @@ func TestRolesAllowWhatIsCalled(t *testing.T) {
 	}
 }
 
-// Of the aggregates table the ingest function reads and puts the check value of its secret, and its
-// role allows that one key alone.
+// In the aggregates table, the ingest function reads and puts only the check value of its secret.
+// Its role allows that one key alone.
 func TestIngestSeesOneKeyOfTheTotals(t *testing.T) {
 	w := newWorld(t, secretive)
 	var keys []string
@@ -115,12 +115,12 @@ func TestIngestSeesOneKeyOfTheTotals(t *testing.T) {
 	}
 }
 
-// faultsOfEachKind are the faults of one run each: none, and one of each kind at the first call of
-// every API.
+// faultsOfEachKind returns the faults of each run. One run has none. The others have one fault of
+// each kind, at the first call of every API.
 func faultsOfEachKind() [][]fault {
 	runs := [][]fault{nil}
 	for _, kind := range []fault{{Before: errLost}, {After: errLost}, {Before: &types.ProvisionedThroughputExceededException{}},
-		{Before: &types.ConditionalCheckFailedException{}}, // without the item, as for an item that is not there
+		{Before: &types.ConditionalCheckFailedException{}}, // without the item, as if it did not exist
 		{Before: &smithy.GenericAPIError{Code: "ValidationException"}}, {Before: &smithy.GenericAPIError{Code: "AccessDenied"}}} {
 		var run []fault
 		for _, api := range []string{"PutItem", "UpdateItem", "GetItem", "BatchGetItem", "BatchExecuteStatement", "TransactWriteItems", "SendMessageBatch", "PutObject"} {
@@ -133,9 +133,9 @@ func faultsOfEachKind() [][]fault {
 	return runs
 }
 
-// actions are what IAM asks of a caller: the action and the resource's logical id. A transaction
-// and a batch of statements need the actions of their parts (Service Authorization Reference,
-// Amazon DynamoDB).
+// actions returns what IAM asks of a caller: the action and the logical id of the resource. A
+// transaction and a batch of statements need the actions of their parts (Service Authorization
+// Reference, Amazon DynamoDB).
 func actions(t *testing.T, api string, input any) (list []string) {
 	t.Helper()
 	add := func(action string, table *string) {
@@ -199,7 +199,7 @@ func openTemplate(t *testing.T) *template.Template {
 	return tpl
 }
 
-// allowedTo lists a role's actions, each with what it is allowed on.
+// allowedTo lists the actions of a role, each with the resources on which it is allowed.
 func allowedTo(t *testing.T, role string) (list []string) {
 	t.Helper()
 	tpl := openTemplate(t)
@@ -221,7 +221,7 @@ func allowedTo(t *testing.T, role string) (list []string) {
 	return list
 }
 
-// resourceText is the logical id that a GetAtt names, or the text itself.
+// resourceText returns the logical id that a GetAtt names, or the text itself.
 func resourceText(n *template.Node) string {
 	if n.Kind != template.Call {
 		return n.Text

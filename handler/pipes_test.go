@@ -11,7 +11,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// pipe is what EventBridge Pipes sends: the records, bare.
+// pipe returns what EventBridge Pipes sends: the bare records.
 func pipe(records ...map[string]any) []map[string]any {
 	return append([]map[string]any{}, records...)
 }
@@ -31,7 +31,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// Counting by marks needs the shard, which no pipe names.
+// Counting by marks needs the shard, and no pipe names it.
 func TestPipeUnderMarks(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Marks)).started()
 	if answer, err := w.deliver(pipe(insert(1, w.image(order("1", 5))))); err == nil || !strings.Contains(err.Error(), "names no shard") || !strings.Contains(err.Error(), "EventBridge Pipes") {
@@ -42,8 +42,8 @@ func TestPipeUnderMarks(t *testing.T) {
 	}
 }
 
-// One odd record is quarantined, and the others are counted, also where the strict parser refuses
-// the array.
+// One odd record is quarantined, and the others are counted, even if the strict parser refuses the
+// array.
 func TestPipeWithOddRecords(t *testing.T) {
 	for name, odd := range map[string]string{
 		"attribute of an unknown type": `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"` + sequence(2) + `","Keys":{"PK":{"Z":"1"}}}}`,
@@ -63,8 +63,9 @@ func TestPipeWithOddRecords(t *testing.T) {
 	}
 }
 
-// What is no array of stream records fails as a whole and says which element is to blame: a pipe
-// with another source, an enrichment or an input template must not look as if it worked.
+// A payload that is not an array of stream records fails as a whole. The error says which element
+// is to blame. A pipe with another source, an enrichment or an input template must not look as if
+// it worked.
 func TestPipeOfOtherThings(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts)).started()
 	record := jsonOf(t, insert(1, w.image(order("1", 5))))
@@ -88,8 +89,8 @@ func TestPipeOfOtherThings(t *testing.T) {
 	}
 }
 
-// A pipe reads ids in an answer as eventIDs, so what is not proven fails the whole batch; delivered
-// again, it is counted once.
+// A pipe reads ids in an answer as eventIDs, so an unproven record fails the whole batch. When the
+// batch is delivered again, it is counted once.
 func TestPipeUnproven(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts)).started()
 	one, two := w.image(order("1", 5)), w.image(order("2", 7))

@@ -18,7 +18,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// A letter is the message to the byte, with one attribute more.
+// A letter is the message to the byte, with one more attribute.
 func TestLetterIsTheMessageUnchanged(t *testing.T) {
 	w := newWorld(t)
 	body := "not JSON:\t\r\n \u00e9 \U0001F600 \"quoted\" <&>"
@@ -66,8 +66,8 @@ func TestNoteNamesTheKey(t *testing.T) {
 	}
 }
 
-// SQS takes no U+FFFE and no U+FFFF, raw; a note that quotes a key which holds one must get
-// through.
+// SQS does not take U+FFFE and U+FFFF unescaped. A note that quotes a key with such a character
+// must get through.
 func TestNoteHoldsOnlyWhatSQSTakes(t *testing.T) {
 	w := newWorld(t)
 	for _, id := range []string{`\ufffe`, `\uffff`, `\u0001`, `\u007f`, `<&>`, `\u2028`} {
@@ -89,7 +89,7 @@ func TestNoteHoldsOnlyWhatSQSTakes(t *testing.T) {
 	}
 }
 
-// What does not fit stays in its queue, whose own redrive carries it on.
+// A message that does not fit stays in its queue, whose own redrive carries it on.
 func TestUnfitLetters(t *testing.T) {
 	w := newWorld(t)
 	e := messages("ten attributes", "x"+strings.Repeat("y", 1<<20-50), "fits", "nine attributes")
@@ -108,7 +108,7 @@ func TestUnfitLetters(t *testing.T) {
 	if w.batches[0].Failed != 2 {
 		t.Errorf("%+v", w.batches[0])
 	}
-	// A caller's own letters are held to the same bounds, to the attribute and the byte.
+	// A caller's own letters have the same bounds, to the attribute and the byte.
 	direct := newWorld(t).ingest.Quarantine
 	for n, fits := range map[int]bool{10: true, 11: false} {
 		l := handler.Letter{Body: "x", Attributes: map[string]sqstypes.MessageAttributeValue{}}
@@ -125,7 +125,7 @@ func TestUnfitLetters(t *testing.T) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
-	// With room for the note a body of nearly 1 MiB goes.
+	// A body of nearly 1 MiB goes if there is room for the note.
 	big := "x" + strings.Repeat("y", 1<<20-2000)
 	if got := w.receive(messages(big, "small", big)); got != failures() {
 		t.Error(got)
@@ -135,8 +135,8 @@ func TestUnfitLetters(t *testing.T) {
 	}
 }
 
-// A producer's own attribute named ingot is not written over: the message goes back untouched, and
-// so in the end to the dead-letter queue. The other messages go on.
+// A producer's own attribute named ingot is not overwritten. The message goes back untouched, and
+// ends in the dead-letter queue. The other messages go on.
 func TestOwnAttributeNamedIngot(t *testing.T) {
 	text := func(s string) events.SQSMessageAttribute {
 		return events.SQSMessageAttribute{DataType: "String", StringValue: &s}
@@ -155,7 +155,7 @@ func TestOwnAttributeNamedIngot(t *testing.T) {
 		w := newWorld(t)
 		e := messages("broken", "broken too", order("1", 1))
 		e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{handler.Attribute: a}
-		e.Records[2].MessageAttributes = map[string]events.SQSMessageAttribute{handler.Attribute: a} // stored: no note is needed
+		e.Records[2].MessageAttributes = map[string]events.SQSMessageAttribute{handler.Attribute: a} // it is stored, so no note is needed
 		if got := w.receive(e); got != failures("m0") {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -174,7 +174,8 @@ func TestOwnAttributeNamedIngot(t *testing.T) {
 	}
 }
 
-// Each entry of a request may fail on its own: what is the sender's fault is not tried again.
+// Each entry of a request may fail on its own. If that is the sender's fault, the entry is not
+// tried again.
 func TestQuarantineFailsInPart(t *testing.T) {
 	w := newWorld(t)
 	fail := func(id int, sender bool) func(any) {
@@ -197,8 +198,8 @@ func TestQuarantineFailsInPart(t *testing.T) {
 	}
 }
 
-// An answer that is lost is asked again: twice in quarantine is fine, never is not. An answer that
-// does not name an entry proves nothing.
+// If an answer is lost, the request is sent again. A letter may be in quarantine twice, but never
+// not at all. An answer that does not name an entry proves nothing for it.
 func TestQuarantineIsProven(t *testing.T) {
 	w := newWorld(t)
 	w.faults = []fault{{API: "SendMessageBatch", After: errLost}}
@@ -211,7 +212,7 @@ func TestQuarantineIsProven(t *testing.T) {
 	}
 }
 
-// A queue that is not there, or may not be used, is no reason to use up the function's time.
+// If a queue does not exist or may not be used, that does not use up the function's time.
 func TestQuarantineRefused(t *testing.T) {
 	for _, code := range []string{"AccessDenied", "AWS.SimpleQueueService.NonExistentQueue", "InvalidClientTokenId"} {
 		w := newWorld(t)
@@ -228,7 +229,7 @@ func TestQuarantineRefused(t *testing.T) {
 	}
 }
 
-// A caller without a deadline gets an answer too.
+// A caller without a deadline also gets an answer.
 func TestQuarantineEndsWithoutDeadline(t *testing.T) {
 	w := newWorld(t)
 	w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: errLost}}

@@ -64,8 +64,8 @@ func readExpectations(t *testing.T) expectations {
 	return e
 }
 
-// Every sample file, through the handlers, by the real clock (INGOT_TEST_CLOCK_AHEAD sets it
-// ahead).
+// Every sample file goes through the handlers, by the real clock. INGOT_TEST_CLOCK_AHEAD sets the
+// clock ahead.
 func TestSamples(t *testing.T) {
 	all := readExpectations(t)
 	for _, s := range all.Files {

@@ -26,16 +26,16 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// secret is planted wherever a message or a record can hold text; no log and no error may show it.
+// secret is planted wherever a message or a record can hold text. No log and no error may show it.
 const secret = "jane.doe-4711@example.com"
 
-// secretNumber is planted as a number, and secretName as the name of members and attributes.
+// secretNumber is planted as a number. secretName is planted as the name of members and attributes.
 const (
 	secretNumber = "86753091234"
 	secretName   = "janeDoe4711"
 )
 
-// leaks lists the secrets that text shows, in the spellings that they can take on their way.
+// leaks lists the secrets that text shows, in every spelling that they can take on their way.
 func leaks(text string) (found []string) {
 	for _, s := range []string{secret, "jane.doe", secretNumber, "8675309", secretName} {
 		if strings.Contains(strings.ToLower(text), strings.ToLower(s)) {
@@ -46,7 +46,8 @@ func leaks(text string) (found []string) {
 }
 
 // private is a declaration in which every part of an event can hold something personal. The type
-// "person" hides its keys by hmac; "plain" does not, and so its keys hold no secret in these tests.
+// "person" hides its keys by hmac. The type "plain" does not, so its keys hold no secret in these
+// tests.
 func private() pipeline.Spec {
 	return pipeline.Spec{
 		Ingot: 1, Epoch: 3, Type: "{type}",
@@ -73,8 +74,8 @@ func secretive(s *setup) {
 	}
 }
 
-// logged collects all that a function may write into a log: its lines, and the errors that the
-// runtime writes.
+// logged collects everything that a function may write into a log: its lines, and the errors that
+// the runtime writes.
 type logged struct{ text bytes.Buffer }
 
 func (l *logged) to(w *world) {
@@ -97,7 +98,8 @@ func (l *logged) error(err error) {
 	}
 }
 
-// person is a good event of type person as members; secrets are in all of them that allow one.
+// person returns the members of a good event of type person. There is a secret in every member that
+// allows one.
 func person() map[string]string {
 	return map[string]string{"type": `"person"`, "id": `"` + secret + `"`, "at": `"2099-03-01T10:00:00Z"`, "mail": `"` + secret + `"`, "name": `"` + secret + `"`,
 		"cents": secretNumber, "weight": secretNumber, secretName: `"` + secret + `"`}
@@ -165,7 +167,7 @@ func quoting(code string) error {
 	return &smithy.GenericAPIError{Code: code, Message: "The parameter cannot be converted to a numeric value: " + secret}
 }
 
-// attributed makes an SQS event of the bodies, whose attributes hold secrets too.
+// attributed makes an SQS event of the bodies. Its attributes hold secrets too.
 func attributed(bodies ...string) events.SQSEvent {
 	e := messages(bodies...)
 	for i := range e.Records {
@@ -174,8 +176,8 @@ func attributed(bodies ...string) events.SQSEvent {
 	return e
 }
 
-// No value of an event and no name of a member reaches the ingest function's log or its errors,
-// whatever is wrong with the message and whatever the services answer.
+// No value of an event and no name of a member reaches the ingest function's log or its errors. It
+// does not matter what is wrong with the message, or what the services answer.
 func TestIngestLogsNoValues(t *testing.T) {
 	bad := badBodies()
 	for name, text := range bad {
@@ -259,7 +261,7 @@ func TestIngestLogsNoValues(t *testing.T) {
 	})
 }
 
-// The same of the streams function.
+// The same holds for the streams function.
 func TestStreamsLogsNoValues(t *testing.T) {
 	for _, c := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
 		source := newWorld(t, secretive, counting(c))
@@ -318,8 +320,8 @@ func TestStreamsLogsNoValues(t *testing.T) {
 	}
 }
 
-// A batch of nothing but bad messages writes 100 lines about quarantine and one that says how many
-// more there are.
+// A batch that has only bad messages writes 100 lines about quarantine, and one line that says how
+// many more there are.
 func TestQuarantineLinesAreBounded(t *testing.T) {
 	many := make([]string, 250)
 	for i := range many {
@@ -365,7 +367,7 @@ func TestQuarantineLinesAreBounded(t *testing.T) {
 }
 
 // A function with another secret stores nothing, quarantines nothing and gives its batch back
-// whole; the function with the right one stores it once.
+// whole. The function with the right secret then stores the batch once.
 func TestBatchUnderAnotherSecret(t *testing.T) {
 	w := newWorld(t, secretive)
 	if answer := w.receive(messages(body(person()))); answer != failures() || w.verdicts() != "Inserted" {

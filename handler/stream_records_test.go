@@ -22,10 +22,10 @@ import (
 
 const streamARN = "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/2099"
 
-// attributes is an image as the stream gives it.
+// attributes is an image as the stream sends it.
 type attributes map[string]map[string]any
 
-// image is what lies in the table of the event in body.
+// image returns the stored item of the event in body.
 func (w *world) image(body string) attributes {
 	w.t.Helper()
 	item, err := w.plan.Plan(envelope.Message{Body: body})
@@ -36,7 +36,7 @@ func (w *world) image(body string) attributes {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_, _ = stack.Table{Name: "images"}.Create(context.Background(), w.Engine.DynamoDB()) // the first time; then it is there
+	_, _ = stack.Table{Name: "images"}.Create(context.Background(), w.Engine.DynamoDB()) // creates it the first time; later it exists already
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}}
 	if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("images"), Key: key}); err != nil {
 		w.t.Fatal(err)
@@ -64,7 +64,7 @@ func (w *world) image(body string) attributes {
 	return img
 }
 
-// with is the image with one attribute changed.
+// with returns the image with one attribute changed.
 func (a attributes) with(name, kind string, value any) attributes {
 	out := attributes{}
 	for n, v := range a {
@@ -76,7 +76,7 @@ func (a attributes) with(name, kind string, value any) attributes {
 	return out
 }
 
-// record is one stream record; n is its sequence number.
+// record returns one stream record. n is its sequence number.
 func record(n int, kind event.ChangeKind, old, new attributes) map[string]any {
 	keys := attributes{}
 	for _, img := range []attributes{old, new} {
@@ -98,13 +98,13 @@ func sequence(n int) string { return fmt.Sprintf("%021d", n) }
 
 func insert(n int, img attributes) map[string]any { return record(n, event.Insert, nil, img) }
 
-// expiry is the removal of an item whose time is over, as a replica of a global table tells it:
-// nothing says who did it.
+// expiry returns the removal of an item whose time is over, as the stream of a global table's
+// replica sends it. Nothing says who removed it.
 func expiry(n int, img attributes) map[string]any {
 	return record(n, event.Remove, img.with("expiresAt", "N", fmt.Sprint(epoch.Unix())), nil)
 }
 
-// batch is what Lambda sends of a mapping with a tumbling window.
+// batch returns what Lambda sends for a mapping with a tumbling window.
 func batch(records ...map[string]any) map[string]any {
 	if records == nil {
 		records = []map[string]any{}
@@ -113,7 +113,7 @@ func batch(records ...map[string]any) map[string]any {
 		"window": map[string]string{"start": "2099-03-01T12:00:00Z", "end": "2099-03-01T12:15:00Z"}, "isFinalInvokeForWindow": false, "isWindowTerminatedEarly": false}
 }
 
-// plain is what Lambda sends of a mapping without a window.
+// plain returns what Lambda sends for a mapping without a window.
 func plain(records ...map[string]any) map[string]any { return map[string]any{"Records": records} }
 
 const done = `{"batchItemFailures":[],"state":{}}`
@@ -140,7 +140,7 @@ func (w *world) expect(e any, want string) {
 	}
 }
 
-// started is a world whose streams function has started.
+// started returns a world whose streams function has started.
 func (w *world) started() *world {
 	w.t.Helper()
 	if err := w.store.Start(deadline(w.t)); err != nil {
@@ -149,7 +149,7 @@ func (w *world) started() *world {
 	return w
 }
 
-// total is the one total of an aggregate without by and window.
+// total reads the only total of an aggregate without by and window.
 func (w *world) total(name string) store.Total {
 	w.t.Helper()
 	totals, err := w.store.Total(context.Background(), name, nil, epoch, epoch)
@@ -179,7 +179,7 @@ func (w *world) head(name string) *store.Head {
 	return h
 }
 
-// archived are the objects of the archive by name.
+// archived returns the objects of the archive by name.
 func (w *world) archived() map[string]string {
 	w.t.Helper()
 	list, err := w.Engine.S3().ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: aws.String("archive")})

@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// oddities are what makes a record one that cannot be understood.
+// oddities are changes to a record that make it impossible to understand.
 var oddities = map[string]func(r map[string]any, img attributes){
 	"unknown attribute type": func(r map[string]any, img attributes) { img["odd"] = map[string]any{"Z": 1} },
 	"two types":              func(r map[string]any, img attributes) { img["odd"] = map[string]any{"S": "a", "N": "1"} },
@@ -25,7 +25,7 @@ var oddities = map[string]func(r map[string]any, img attributes){
 	"no digest":              func(r map[string]any, img attributes) { delete(img, "digest") },
 	"digest not base64":      func(r map[string]any, img attributes) { img["digest"] = map[string]any{"B": "***"} },
 	"twice as long in a letter": func(_ map[string]any, img attributes) {
-		img["note"] = map[string]any{"S": strings.Repeat("\ufffe", 200_000)} // SQS takes it only escaped
+		img["note"] = map[string]any{"S": strings.Repeat("\ufffe", 200_000)} // SQS takes it only if it is escaped
 		delete(img, "digest")
 	},
 	"stamp of no pipeline": func(_ map[string]any, img attributes) { img["epoch"] = map[string]any{"N": "1000000001"} },
@@ -46,7 +46,7 @@ var oddities = map[string]func(r map[string]any, img attributes){
 	},
 }
 
-// A record that cannot be understood goes to quarantine and flags every head; the batch goes on.
+// A record that cannot be understood goes to quarantine and flags every head. The batch goes on.
 func TestOddRecords(t *testing.T) {
 	for _, c := range bothWays {
 		for name, alter := range oddities {
@@ -69,7 +69,8 @@ func TestOddRecords(t *testing.T) {
 				if r := w.counted[0]; r.Received != 3 || r.Quarantined != 1 || r.Unproven {
 					t.Errorf("%+v", r)
 				}
-				// Redelivered, it is quarantined again and nothing is counted again.
+				// When it is delivered again, it is quarantined again, and nothing is counted
+				// again.
 				w.expect(e, done)
 				w.sums(t, "totals", "2", "12")
 			})
@@ -77,9 +78,9 @@ func TestOddRecords(t *testing.T) {
 	}
 }
 
-// Odd records in batch after batch, through several functions, do not have each batch write the
-// heads: of each head there is one write, whatever the number of functions, and each function looks
-// at it once.
+// Odd records come in batch after batch, through several functions. Not every batch writes the
+// heads: each head is written once, whatever the number of functions, and each function looks at it
+// once.
 func TestOddRecordsFlagOnce(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -124,8 +125,7 @@ func TestOddRecordsFlagOnce(t *testing.T) {
 	}
 }
 
-// anotherFunction puts a function in the place of the one that is there. It has not started, and so
-// knows nothing.
+// anotherFunction replaces the function. The new one has not started, so it knows nothing.
 func (w *world) anotherFunction(c aggregate.Counting) {
 	w.t.Helper()
 	st, err := store.New(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Counting: c, Env: w.streams.Env})
@@ -135,7 +135,7 @@ func (w *world) anotherFunction(c aggregate.Counting) {
 	w.store, w.streams.Store = st, st
 }
 
-// Where quarantine takes nothing, the shard waits at the odd record, and what came before it is
+// If quarantine takes nothing, the shard waits at the odd record. What came before the record is
 // counted.
 func TestOddRecordNotQuarantined(t *testing.T) {
 	w := newWorld(t).started()
@@ -150,12 +150,12 @@ func TestOddRecordNotQuarantined(t *testing.T) {
 	if w.head("totals").Flag != "" {
 		t.Error("flagged before it is kept")
 	}
-	// A record without even a number cannot be named: then the whole batch comes back.
+	// A record without a number cannot be named. Then the whole batch comes back.
 	delete(odd["dynamodb"].(map[string]any), "SequenceNumber")
 	if answer, err := w.deliver(e); err == nil {
 		t.Errorf("%s", answer)
 	}
-	// Flags that cannot be written hold it as well.
+	// If flags cannot be written, that holds the batch too.
 	w.streams.Quarantine = w.ingest.Quarantine
 	odd["dynamodb"].(map[string]any)["SequenceNumber"] = sequence(2)
 	w.faults = []fault{{API: "UpdateItem", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDeniedException"},
@@ -165,7 +165,8 @@ func TestOddRecordNotQuarantined(t *testing.T) {
 	w.expect(e, from(2))
 }
 
-// An item from which a newer definition cannot compute adds nothing to it, and its head says so.
+// If a newer definition cannot be computed from an item, the item adds nothing to it, and the
+// definition's head says so.
 func TestDefinitionCannotCompute(t *testing.T) {
 	w := newWorld(t).started()
 	img := w.image(order("1", 5)).with("data", "S", `{"type":"order","id":"1","cents":"five"}`)
@@ -179,7 +180,7 @@ func TestDefinitionCannotCompute(t *testing.T) {
 	}
 }
 
-// An update that the table will never take: kept, flagged, and the batch goes on (I7).
+// An update that the table will never take is kept and flagged, and the batch goes on (I7).
 func TestRefusedUpdateGoesOn(t *testing.T) {
 	for _, c := range bothWays {
 		for _, attribute := range []string{"revenue", "largest"} {
@@ -204,8 +205,8 @@ func TestRefusedUpdateGoesOn(t *testing.T) {
 	}
 }
 
-// A mark that is no mark: nothing can be proven of that total any more, not even a flag fits under
-// the mark's condition. The head carries the flag, and the shard goes on.
+// If a mark is not a mark, nothing can be proven about its total any more. Under the mark's
+// condition, not even a flag can be written. The head carries the flag, and the shard goes on.
 func TestMarkOfAForeignType(t *testing.T) {
 	w := newWorld(t).started()
 	mark := lanes.LaneIDOf(event.Lane{StreamARN: streamARN, ShardID: "shardId-1"}).MarkAttribute()

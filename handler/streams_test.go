@@ -20,8 +20,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// The bytes of the answer: `state` is there and an object exactly when the event has a window,
-// because Lambda fails a window's batch without it; the list has Lambda's own names.
+// This test checks the bytes of the answer. `state` is there, and is an object, exactly if the
+// event has a window. Lambda fails a window's batch without it. The list has Lambda's own names.
 func TestStreamsAnswerBytes(t *testing.T) {
 	w := newWorld(t).started()
 	w.expect(batch(insert(1, w.image(order("1", 5)))), `{"batchItemFailures":[],"state":{}}`)
@@ -41,7 +41,7 @@ func TestStreamsAnswerBytes(t *testing.T) {
 	}
 }
 
-// Marks need the shard; receipts do not. Nothing is guessed.
+// Marks need the shard, but receipts do not. Nothing is guessed.
 func TestShardID(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -56,7 +56,7 @@ func TestShardID(t *testing.T) {
 			t.Errorf("receipts: %v", err)
 		}
 		w.sums(t, "totals", "1", "5")
-		w.expect(batch(insert(1, w.image(order("1", 5)))), done) // the same change, now with its shard: counted already
+		w.expect(batch(insert(1, w.image(order("1", 5)))), done) // the same change, now with its shard, is counted already
 		w.sums(t, "totals", "1", "5")
 	}
 }
@@ -65,7 +65,7 @@ func TestRecordsOutOfOrder(t *testing.T) {
 	w := newWorld(t).started()
 	a, b := w.image(order("1", 5)), w.image(order("2", 5))
 	long := insert(1, a)
-	long["dynamodb"].(map[string]any)["SequenceNumber"] = "9000000000000000000000" // 22 digits: below as text, above as a number
+	long["dynamodb"].(map[string]any)["SequenceNumber"] = "9000000000000000000000" // 22 digits: lower as text, higher as a number
 	for name, e := range map[string]map[string]any{
 		"descending":           batch(insert(2, a), insert(1, b)),
 		"the same twice":       batch(insert(2, a), insert(2, b)),
@@ -82,8 +82,8 @@ func TestRecordsOutOfOrder(t *testing.T) {
 	w.sums(t, "totals", "2", "10")
 }
 
-// All records of an event come from one stream: the lane that the mark belongs to must not be in
-// doubt.
+// All records of an event come from one stream, because it must be certain to which lane the mark
+// belongs.
 func TestRecordsOfTwoStreams(t *testing.T) {
 	w := newWorld(t).started()
 	other := insert(2, w.image(order("2", 5)))
@@ -101,8 +101,7 @@ func TestForeignItems(t *testing.T) {
 	if r := w.counted[0]; r.Foreign != 3 || r.Quarantined != 0 || r.Archived != 0 || len(w.quarantined()) != 0 {
 		t.Errorf("%+v", r)
 	}
-	// Attributes that people add to an item of Ingot's do not make it unreadable, nor do they touch
-	// a total.
+	// If people add attributes to an item of Ingot's, it stays readable, and no total changes.
 	img := w.image(order("1", 5))
 	more := img.with("note", "L", []any{map[string]any{"S": "x"}}).with("tags", "SS", []string{"a"}).with("raw", "BS", []string{"AA=="})
 	w.expect(batch(record(5, event.Modify, img, more)), done)
@@ -111,8 +110,8 @@ func TestForeignItems(t *testing.T) {
 	}
 }
 
-// A stamp above the function's own epoch: old code never skips what it does not know, in either
-// image.
+// A stamp may be above the function's own epoch, in either image. Old code never skips what it does
+// not know.
 func TestStampFromTheFuture(t *testing.T) {
 	w := newWorld(t).started()
 	img := w.image(order("2", 5))
@@ -124,16 +123,15 @@ func TestStampFromTheFuture(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "epoch 4") || w.total("totals").N != 0 {
 			t.Errorf("%s: %s %v", name, answer, err)
 		}
-		// It counts among the batches that are not proven, so that the function's metrics speak of
-		// it.
+		// It counts as a batch that is not proven, so that the function's metrics show it.
 		if rep := w.counted[len(w.counted)-1]; !rep.Unproven || rep.Received != 2 || rep.Updates != 0 {
 			t.Errorf("%s: reported as %+v", name, rep)
 		}
 	}
 }
 
-// A function that is rolled back says on the heads of what is newer than itself that they miss what
-// it counts.
+// A function that is rolled back writes on the heads of newer generations that they miss what it
+// counts.
 func TestRolledBack(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -151,19 +149,19 @@ func TestRolledBack(t *testing.T) {
 		if got := heads(); got != "totals: 0 false, newest: 1 true " || w.counted[len(w.counted)-1].Behind != 2 {
 			t.Errorf("%s; %+v", got, w.counted[len(w.counted)-1])
 		}
-		w.expect(batch(record(3, event.Remove, img, nil)), done) // nothing is let in by that
+		w.expect(batch(record(3, event.Remove, img, nil)), done) // this lets nothing in
 		if got := heads(); got != "totals: 0 false, newest: 1 true " {
 			t.Error(got)
 		}
-		w.expect(batch(insert(4, img.with("digest", "S", "odd"))), done) // which totals that would be in, nobody knows
+		w.expect(batch(insert(4, img.with("digest", "S", "odd"))), done) // nobody knows which totals it would be in
 		if got := heads(); got != "totals: 0 false, newest: 1 true 2099" {
 			t.Error(got)
 		}
 	}
 }
 
-// startNewer starts a function of epoch 9 on the same tables, which brings one aggregate, complete
-// as if rebuilt.
+// startNewer starts a function of epoch 9 on the same tables. It adds one aggregate, which is
+// complete as if it had been rebuilt.
 func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	w.t.Helper()
 	spec := orders()
@@ -188,8 +186,8 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	return def
 }
 
-// A new image stamped below a generation says so on its head, before the answer; an old one does
-// not.
+// A new image that is stamped below a generation marks the generation's head, before the answer. An
+// old image does not.
 func TestStampBelow(t *testing.T) {
 	for _, c := range bothWays {
 		w := newWorld(t, counting(c)).started()
@@ -214,7 +212,7 @@ func TestStampBelow(t *testing.T) {
 		if h := w.head("totals"); !h.Building || h.Behind != 1 {
 			t.Errorf("%+v", h)
 		}
-		// In a pass that has begun since, a head that cannot be written holds the batch.
+		// In a pass that has begun since then, a head that cannot be written holds the batch.
 		live, _ := w.plan.Definition("live")
 		if _, err := w.store.BeginPass(deadline(t), live); err != nil {
 			t.Fatal(err)
@@ -242,7 +240,7 @@ func TestOnChange(t *testing.T) {
 		odd := func(n int) map[string]any { return insert(n, w.image(order(fmt.Sprint(n), 1)).with("odd", "Z", 1)) }
 		e := batch(insert(1, w.image(order("1", 5))), odd(2), insert(3, w.image(order("3", 7))), odd(4), insert(5, w.image(order("5", 9))))
 		w.expect(e, from(3))
-		w.sums(t, "totals", "1", "5") // nothing from the change that the hook did not take
+		w.sums(t, "totals", "1", "5") // nothing from the change that the hook refused
 		if n := len(w.quarantined()); n != 1 {
 			t.Errorf("%d letters; only the odd record before it", n)
 		}
@@ -255,8 +253,8 @@ func TestOnChange(t *testing.T) {
 	}
 }
 
-// Of several failures in one batch the lowest record counts, in whatever order they come to light:
-// the archive's are found first, then those of quarantine, then those of the totals.
+// If a batch has several failures, the lowest record counts, in whatever order they are found.
+// Those of the archive are found first, then those of quarantine, then those of the totals.
 func TestTheLowestFailureWins(t *testing.T) {
 	denied := &smithy.GenericAPIError{Code: "AccessDeniedException"}
 	kinds := map[string]func(w *world, n int) map[string]any{
@@ -330,7 +328,7 @@ func TestLowestUnproven(t *testing.T) {
 
 func ptr(s string) *string { return &s }
 
-// A deadline that comes first leaves an answer, not a timeout.
+// If the deadline comes first, there is an answer and not a timeout.
 func TestStreamsDeadline(t *testing.T) {
 	w := newWorld(t).started()
 	ctx, cancel := context.WithCancel(deadline(t))
@@ -357,7 +355,8 @@ func TestStreamsReports(t *testing.T) {
 	if second.Received != 2 || second.Updates != 0 || second.Dropped != 4 || second.Unproven {
 		t.Errorf("%+v", second)
 	}
-	// Items that are new among the records that are not delivered again, and nothing else.
+	// The metric counts items that are new among the records that are not delivered again, and
+	// nothing else.
 	if first.Inserted != 2 || second.Inserted != 2 {
 		t.Errorf("%d and %d inserted", first.Inserted, second.Inserted)
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// unready is a pipeline that uses hmac and lacks its secret, and what it would plan for.
+// unready returns a pipeline that uses hmac and lacks its secret, and a store for what it would
+// plan.
 func unready(t *testing.T) (*pipeline.Pipeline, *store.Store) {
 	t.Helper()
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}", Events: map[string]pipeline.EventSpec{
@@ -36,15 +37,15 @@ func unready(t *testing.T) (*pipeline.Pipeline, *store.Store) {
 	return p, s
 }
 
-// nowhere takes every put and keeps none.
+// nowhere takes every put and keeps nothing.
 type nowhere struct{ store.Client }
 
 func (nowhere) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	return &dynamodb.PutItemOutput{}, nil
 }
 
-// SQS deletes every message that the answer does not name. What planning itself asks for again is
-// named, and stops its group.
+// SQS deletes every message that the answer does not name. If planning itself asks for a message
+// again, the answer names it, and it stops its group.
 func TestPlannedRetryGoesBack(t *testing.T) {
 	p, s := unready(t)
 	for name, c := range map[string]struct {
@@ -81,7 +82,7 @@ func TestPlannedRetryGoesBack(t *testing.T) {
 	}
 }
 
-// Both functions refuse a pipeline that is there to be checked only, in words, before they touch
+// Both functions refuse a pipeline that is only there to be checked. They say so before they touch
 // anything.
 func TestRefusesAPipelineWithoutItsSecret(t *testing.T) {
 	p, s := unready(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// An event without records, which anybody can invoke a warm function with, makes the heads if they
-// are gone, whatever the function has seen a moment ago.
+// Anybody can invoke a warm function with an event without records. It creates the heads if they
+// are gone, whatever the function saw a moment ago.
 func TestEventWithoutRecordsStarts(t *testing.T) {
 	for _, c := range bothWays {
 		for _, payload := range []string{`{"Records":[]}`, `{"Records":null}`, `{}`} {
@@ -36,7 +36,7 @@ func TestEventWithoutRecordsStarts(t *testing.T) {
 }
 
 // The event that ends a window comes from every shard by itself. It looks at the table as often as
-// a batch does: five minutes after the last time, not before.
+// a batch does: five minutes after the last time, and not before.
 func TestEndOfAWindowRenews(t *testing.T) {
 	w := newWorld(t).started()
 	w.emptyTotals()
@@ -51,7 +51,7 @@ func TestEndOfAWindowRenews(t *testing.T) {
 	}
 }
 
-// An event without records fails where a start is refused, and the error says why.
+// An event without records fails if a start is refused, and the error says why.
 func TestEventWithoutRecordsIsRefused(t *testing.T) {
 	w := newWorld(t).started()
 	def, _ := w.plan.Definition("live")
@@ -62,7 +62,7 @@ func TestEventWithoutRecordsIsRefused(t *testing.T) {
 	}
 }
 
-// An event without records is answered before the function's time is over, also while the table
+// An event without records is answered before the function's time is over, even while the table
 // refuses everything.
 func TestEventWithoutRecordsHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// shop declares a pipeline in Go; pipeline.Load reads one from its file.
+// shop declares a pipeline in Go. pipeline.Load reads one from its file.
 func shop() *pipeline.Pipeline {
 	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{"order.placed": {ID: "{order_id}", At: "{placed_at}", Retain: 90 * 24 * time.Hour,
@@ -31,7 +31,8 @@ func order(id, at string, cents int) string {
 	return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","order_id":%q,"placed_at":%q,"cents":%d}`, id, at, cents)
 }
 
-// A test of a pipeline: what is sent twice, killed half-way and delivered again counts once.
+// This is a test of a pipeline. What is sent twice, killed half-way and delivered again counts
+// once.
 func Example() {
 	w := ingottest.New(t, ingottest.Config{Pipeline: shop()})
 
@@ -58,7 +59,8 @@ func Example() {
 	// Conflict ORDER#o2 / ORDER
 }
 
-// A pipeline.yaml from a repository of one's own, and the store that the functions have filled.
+// This example loads the pipeline.yaml of your own repository and reads the store that the
+// functions have filled.
 func Example_store() {
 	p, err := pipeline.Load(os.DirFS("testdata"), "pipeline.yaml")
 	if err != nil {
@@ -82,8 +84,8 @@ func Example_store() {
 	// Output: north 1
 }
 
-// The values that a total is by come from an event, or from some of its fields: here one is hashed
-// with the key.
+// The values that a total is by come from an event, or from some of its fields. Here one of them is
+// hashed with the key.
 func Example_by() {
 	p, err := pipeline.Load(os.DirFS("../internal/demo/data"), "orders.yaml", pipeline.Secret([]byte("a key of the example's")))
 	check(err)
@@ -95,13 +97,13 @@ func Example_by() {
 	st := w.Store()
 	by, err := p.By("customer_recent", envelope.Message{Body: `{"customer_id": "c1", "currency": "EUR"}`})
 	check(err)
-	totals, err := st.Total(ctx, "customer_recent", by, time.Time{}, time.Time{}) // no windows: one total, whatever the times
+	totals, err := st.Total(ctx, "customer_recent", by, time.Time{}, time.Time{}) // no windows, so there is one total, whatever the times
 	check(err)
 	fmt.Println(totals[0].Values["orders"], totals[0].Values["spent"], by["customer"] == "c1")
 	// Output: 1 1250 false
 }
 
-// Hooks of your own run inside the real functions.
+// Your own hooks run inside the real functions.
 func Example_hooks() {
 	shipped := map[event.Key]int{}
 	w := ingottest.New(t, ingottest.Config{
@@ -123,7 +125,7 @@ func Example_hooks() {
 	// told of it 2 times
 }
 
-// After 90 days the orders are gone, archived, and the totals stand.
+// After 90 days the orders are gone and archived, and the totals stand.
 func Example_expiry() {
 	w := ingottest.New(t, ingottest.Config{Pipeline: shop()})
 	w.Send(order("o1", "2026-03-01T09:00:00Z", 1250))
@@ -144,7 +146,7 @@ func Example_expiry() {
 	// Expired
 }
 
-// Each fault alone, at each request.
+// EveryFault tries each fault alone, at each request.
 func TestEveryFaultOfTheExample(t *testing.T) {
 	p, err := pipeline.Load(os.DirFS("testdata"), "pipeline.yaml")
 	if err != nil {

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: what a world of a user's test starts ends with that test.
+// No test leaves a goroutine behind. What a world starts ends with the test that made it.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -50,7 +50,7 @@ func order(id, at string, cents int) string {
 
 var merchant = map[string]string{"merchant": "m1"}
 
-// book is a TB that keeps what it is told. Fatalf ends the function that runs in it.
+// book is a TB that records what it is told. Fatalf ends the function that runs in it.
 type book struct{ logs, errors, fatal string }
 
 func (*book) Helper()                          {}
@@ -78,8 +78,8 @@ func values(w *World, name string, by map[string]string, at time.Time) string {
 	return fmt.Sprintf("%v orders, %v cents", total.Values["orders"], total.Values["cents"])
 }
 
-// TestEveryFaultFindsTheSame: whatever goes wrong, each event is stored once and counted once, in
-// every way of counting and through both kinds of queue.
+// TestEveryFaultFindsTheSame shows that each event is stored once and counted once, whatever goes
+// wrong, in every way of counting and through both kinds of queue.
 func TestEveryFaultFindsTheSame(t *testing.T) {
 	for name, c := range map[string]Config{"marks": {}, "receipts": {Counting: aggregate.Receipts}, "fifo": {FIFO: true, BatchSize: 3}} {
 		t.Run(name, func(t *testing.T) {
@@ -121,8 +121,8 @@ func TestEveryFaultFindsTheSame(t *testing.T) {
 	}
 }
 
-// TestEveryFaultIsTried: a hook that does not bear to be repeated is found out, and each fault
-// comes about once.
+// TestEveryFaultIsTried shows that a hook that must not be repeated is found out, and that each
+// fault happens once.
 func TestEveryFaultIsTried(t *testing.T) {
 	told, crashes, runs := 0, 0, 0
 	c := Config{Pipeline: compile(t, spec()), OnChange: func(context.Context, event.Change) error { told++; return nil }}
@@ -135,15 +135,16 @@ func TestEveryFaultIsTried(t *testing.T) {
 			crashes++
 		}
 	})
-	// Ingest sends one request. Streams asks for its heads and moves two totals; a crash or a lost
-	// answer of either move, but not of the question, delivers the change again: a lost answer is
-	// asked again within.
+	// Ingest sends one request. Streams asks for its heads and moves two totals. A crash after
+	// either move delivers the change again, so the hook is told twice. A crash after the question
+	// does not. A lost answer does not either, because the function asks again in the same
+	// invocation.
 	if runs != 1+3*(1+3) || crashes != 2 {
 		t.Errorf("%d runs, %d of them told the hook twice", runs, crashes)
 	}
 }
 
-// TestStaleRead: what a hook reads may be from before, unless it asks for a consistent read;
+// TestStaleRead shows that what a hook reads may be stale, unless it asks for a consistent read.
 // EveryFault tries it.
 func TestStaleRead(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -241,7 +242,7 @@ func TestSampleShop(t *testing.T) {
 	}
 }
 
-// TestSubtract: what has expired counts until time to live has removed it.
+// TestSubtract shows that an expired item counts until time to live has removed it.
 func TestSubtract(t *testing.T) {
 	w := New(t, Config{Pipeline: compile(t, spec())})
 	w.Send(order("a", "2026-03-01T10:00:00Z", 1))
@@ -291,7 +292,7 @@ func TestQuarantine(t *testing.T) {
 	w.SendMessage(Message{Body: `{"merchant":"m1"}`, Attributes: map[string]string{"trace": "t1", "ce-specversion": "1.0", "ce-id": "1", "ce-source": "s", "ce-type": "order.lost"}})
 	w.Send(order("a", "2026-03-01T10:00:00Z", 1), order("a", "2026-03-01T10:00:00Z", 2))
 	w.Drain()
-	w.Advance(200 * day) // letters are kept past SQS's own 14 days
+	w.Advance(200 * day) // letters are kept longer than SQS's own 14 days
 	letters := w.Quarantined()
 	if len(letters) != 2 || !reflect.DeepEqual(letters, w.Quarantined()) {
 		t.Fatalf("letters %+v, and then %+v", letters, w.Quarantined())
@@ -304,8 +305,8 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// TestDeadLetters: with ten attributes there is no room for the reason, so quarantine cannot take
-// it.
+// TestDeadLetters shows what happens with ten attributes. There is no room for the reason, so
+// quarantine cannot take the message.
 func TestDeadLetters(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
 		w := New(t, Config{Pipeline: compile(t, spec()), FIFO: fifo})
@@ -327,7 +328,7 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// TestDeploy: an aggregate that is new counts what comes after it.
+// TestDeploy shows that a new aggregate counts what comes after it.
 func TestDeploy(t *testing.T) {
 	w := New(t, Config{Pipeline: compile(t, spec())})
 	w.Send(order("a", "2026-03-01T10:00:00Z", 1))
@@ -363,7 +364,7 @@ func TestDeploy(t *testing.T) {
 	}
 }
 
-// TestWhatFailsATest: a world that goes wrong says so.
+// TestWhatFailsATest shows that a world that goes wrong says so.
 func TestWhatFailsATest(t *testing.T) {
 	p := compile(t, spec())
 	stuck := errors.New("the mail server is down")
@@ -445,7 +446,7 @@ func TestWhatFailsATest(t *testing.T) {
 	}
 }
 
-// TestDeployIndexes: what the doc of Deploy says of indexes.
+// TestDeployIndexes checks what the comment of Deploy says about indexes.
 func TestDeployIndexes(t *testing.T) {
 	with := func(indexes ...string) *pipeline.Pipeline {
 		s := spec()
@@ -481,7 +482,7 @@ func TestDeployIndexes(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameRun: nothing depends on the machine.
+// TestSameSeedSameRun shows that nothing depends on the machine.
 func TestSameSeedSameRun(t *testing.T) {
 	run := func(seed uint64) string {
 		var trace strings.Builder
@@ -509,7 +510,8 @@ func TestSameSeedSameRun(t *testing.T) {
 	}
 }
 
-// TestPanicOfAHook: it is the test's own, and no crash of the function.
+// TestPanicOfAHook shows that a panic of a hook belongs to the test, and is not a crash of the
+// function.
 func TestPanicOfAHook(t *testing.T) {
 	w := New(t, Config{Pipeline: compile(t, spec()), OnResult: func(context.Context, handler.Outcome) { panic("the hook's") }})
 	w.Send("{}")

@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/awserr"
 )
 
-// What a person must mend is told apart from what time mends, in the words of each service.
+// Denied tells what a person must mend from what time mends, in the words of each service.
 func TestDenied(t *testing.T) {
 	coded := func(code string) error { return &smithy.GenericAPIError{Code: code} }
 	for _, err := range []error{coded("AccessDenied"), coded("AccessDeniedException"), coded("KMS.AccessDeniedException"), coded("AWS.SimpleQueueService.NonExistentQueue"),

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// A quiet error says which request failed and how, and quotes nothing of what was sent.
+// A quiet error says which request failed and how. It quotes nothing of what was sent.
 func TestQuiet(t *testing.T) {
 	of := func(err error) error {
 		return &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "PutItem", Err: err}

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/emf"
 )
 
-// writes records every Write apart, to see that a line is one of them.
+// writes keeps each Write apart, to show that a line is one of them.
 type writes struct {
 	all []string
 	err error
@@ -151,7 +151,7 @@ func TestLongestLine(t *testing.T) {
 	}
 }
 
-// The level a function logs at decides which lines Lambda keeps.
+// The level at which a function logs decides which lines Lambda keeps.
 func TestLevelFollowsTheFunction(t *testing.T) {
 	for level, want := range map[string]string{"": "INFO", "WARN": "WARN", "error": "ERROR"} {
 		var w writes
@@ -194,7 +194,7 @@ func TestWriteErrorIsReturned(t *testing.T) {
 }
 
 func TestEmitFromManyGoroutines(t *testing.T) {
-	var w writes // unguarded on purpose: the Emitter's lock must do
+	var w writes // it has no lock on purpose, because the Emitter's lock must be enough
 	e := emitter(&w)
 	var group sync.WaitGroup
 	for i := range 50 {

@@ -14,10 +14,10 @@ import (
 var unitPattern = regexp.MustCompile(`^(Seconds|Microseconds|Milliseconds|Percent|Count|Count/Second|None|` +
 	`(Bytes|Kilobytes|Megabytes|Gigabytes|Terabytes|Bits|Kilobits|Megabits|Gigabits|Terabits)(/Second)?)$`)
 
-// checkDocument holds one written line to AWS's specification of the embedded metric format
-// and its published JSON Schema, written out by hand: required members, types, lengths, the
-// limits on counts, and that every reference has a target of the right type on the root.
-// It also asks for what Lambda's log filter needs: level and an RFC 3339 timestamp.
+// checkDocument checks one written line against AWS's specification of the embedded metric format
+// and its published JSON Schema. The rules are written out by hand: required members, types,
+// lengths, the limits on counts, and that every reference has a target of the right type on the
+// root. It also checks what Lambda's log filter needs: level and an RFC 3339 timestamp.
 func checkDocument(line string, metrics int) error {
 	body, ok := strings.CutSuffix(line, "\n")
 	if !ok || strings.Contains(body, "\n") {
@@ -127,7 +127,7 @@ func textOf(v any, what string) error {
 	return nil
 }
 
-// onlyMembers: all of names are there and nothing else.
+// onlyMembers checks that all of names are there, and nothing else.
 func onlyMembers(o map[string]any, names ...string) error {
 	for _, name := range names {
 		if _, ok := o[name]; !ok {
@@ -140,7 +140,7 @@ func onlyMembers(o map[string]any, names ...string) error {
 	return nil
 }
 
-// noRepeats: the root names no member twice, which json.Unmarshal would not notice.
+// noRepeats checks that the root names no member twice, which json.Unmarshal would not notice.
 func noRepeats(body string) error {
 	d := json.NewDecoder(strings.NewReader(body))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

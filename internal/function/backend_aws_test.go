@@ -23,7 +23,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// recorder is an endpoint that keeps what it is sent and answers every request in the same way.
+// recorder is an endpoint that keeps what it is sent and gives every request the same answer.
 type recorder struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -42,7 +42,7 @@ func newRecorder(t *testing.T, status int, body string) *recorder {
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(r.Close)
-	// Nothing of the developer's own AWS set-up may reach a test.
+	// Nothing of the developer's own AWS configuration may reach a test.
 	for _, name := range []string{"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"} {
 		t.Setenv(name, filepath.Join(t.TempDir(), "absent"))
 	}
@@ -69,8 +69,8 @@ func connected(t *testing.T) *backend {
 	return b
 }
 
-// The store asks again itself, so the SDK must not: each of its requests is one on the wire, and is
-// counted.
+// The store asks again itself, so the SDK must not. Each request of the store is one request to the
+// endpoint, and is counted.
 func TestTablesAreAskedOnce(t *testing.T) {
 	r := newRecorder(t, http.StatusInternalServerError, `{"__type":"InternalServerError"}`)
 	table := "events"
@@ -100,8 +100,8 @@ func TestQuarantineReachesItsQueue(t *testing.T) {
 	}
 }
 
-// INGOT_ENDPOINT_URL takes the place of every service. Set to nothing, as template.yaml sets it on
-// AWS, it leaves the endpoint that an emulator gives the functions in AWS_ENDPOINT_URL.
+// INGOT_ENDPOINT_URL takes the place of every service. On AWS, template.yaml sets it to nothing.
+// Then it leaves the endpoint that an emulator gives the functions in AWS_ENDPOINT_URL.
 func TestEndpoint(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, "")
 	injected := r.URL
@@ -125,7 +125,7 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// With an endpoint of its own the bucket stands in the path: bucket.host would not resolve.
+// With its own endpoint, the bucket stands in the path, because bucket.host would not resolve.
 func TestArchiveReachesItsBucket(t *testing.T) {
 	r := newRecorder(t, http.StatusOK, "")
 	if err := connected(t).archive("archive").Put(context.Background(), "expired/a.json", "{}"); err != nil {
@@ -175,8 +175,8 @@ const (
 
 var labelled = strings.ReplaceAll(keyed, "| hmac}", "| hmac:id}")
 
-// A short secret is said at the start, and does not keep functions from starting where keys may be
-// stored under it.
+// A short secret is reported at the start. It does not keep functions from starting, because keys
+// may already be stored under it.
 func TestShortSecretIsSaid(t *testing.T) {
 	newRecorder(t, http.StatusBadRequest, "")
 	for secret, said := range map[string]bool{"fifteen letters": true, "sixteen letters.": false} {
@@ -202,7 +202,7 @@ func starting(env map[string]string, builtIn string) map[string]error {
 	return map[string]error{"ingest": ingest, "streams": streams}
 }
 
-// A file without rights for everyone is common in a layer. (Tests may run as root, who may read all
+// A file that not everyone may read is common in a layer. (Tests may run as root, who may read all
 // files.)
 func TestUnreadablePipeline(t *testing.T) {
 	for err, says := range map[error]string{fs.ErrPermission: "may not read: let everyone read the file before it is packed (chmod 644)", fs.ErrInvalid: "cannot be read: invalid argument"} {
@@ -242,7 +242,7 @@ func TestRefusalsToStart(t *testing.T) {
 			map[string]string{"ingest": "INGOT_AGGREGATES_TABLE is not set, and pipeline.yaml uses hmac in a key", "streams": "INGOT_AGGREGATES_TABLE"}},
 		"short for a label": {with("INGOT_PII_KEY", "fifteen letters"), labelled, map[string]string{"ingest": "less than 16 bytes", "streams": "less than 16 bytes"}},
 		"long for a label":  {with("INGOT_PII_KEY", "sixteen letters."), labelled, map[string]string{"streams": "totals"}},
-		// Ingest finds out with its first batch; streams must know before it counts.
+		// Ingest finds out with its first batch. Streams must know before it counts.
 		"no such table": {tables, plain, map[string]string{"streams": "totals"}},
 		"with a secret": {with("INGOT_PII_KEY", "k"), keyed, map[string]string{"streams": "totals"}},
 	} {

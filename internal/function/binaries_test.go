@@ -17,7 +17,7 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// sample is one entry of events/expected.json: a file to send, and what it must come to.
+// sample is one entry of events/expected.json: a file to send, and the result that it must have.
 type sample struct {
 	File     string   `json:"file"`
 	Function string   `json:"function"`
@@ -55,7 +55,7 @@ func samples(t *testing.T) (list []sample, key string) {
 	return all.Files, all.Key
 }
 
-// buildLocal builds both functions as make build does, and the engine into them.
+// buildLocal builds both functions as make build does, with the engine in them.
 func buildLocal(t *testing.T) map[string]string {
 	t.Helper()
 	if testing.Short() {
@@ -76,7 +76,7 @@ func buildLocal(t *testing.T) map[string]string {
 	return binaries
 }
 
-// sandbox is one running function. Its output may be read once it is closed.
+// sandbox is one running function. Its output may be read once the sandbox is closed.
 type sandbox struct {
 	*runtimeapi.Process
 	output bytes.Buffer
@@ -94,7 +94,7 @@ func start(t *testing.T, binary string, env map[string]string) *sandbox {
 	return s
 }
 
-// lines are what the function printed that has the given member.
+// lines returns the lines that the function printed and that have the given member.
 func (s *sandbox) lines(member string) []map[string]any {
 	var found []map[string]any
 	for _, text := range bytes.Split(s.output.Bytes(), []byte("\n")) {
@@ -106,7 +106,7 @@ func (s *sandbox) lines(member string) []map[string]any {
 	return found
 }
 
-// TestBuiltBinaries runs the built functions as Lambda does, with the engine in the process in
+// TestBuiltBinaries runs the built functions as Lambda does. The engine in their process takes the
 // place of the services.
 func TestBuiltBinaries(t *testing.T) {
 	binaries := buildLocal(t)
@@ -124,7 +124,7 @@ func TestBuiltBinaries(t *testing.T) {
 	}
 }
 
-// testSamples sends every file of events/ to a fresh process, after the files it follows.
+// testSamples sends every file of events/ to a fresh process, after the files that it follows.
 func testSamples(t *testing.T, binaries map[string]string) {
 	list, key := samples(t)
 	for _, s := range list {
@@ -161,10 +161,11 @@ func environment(key, counting, ahead string) map[string]string {
 	}
 }
 
-// testAhead: a local build's clock can be moved, or a year ahead would find nothing.
+// testAhead shows that a local build's clock can be moved. Otherwise a test of a year ahead would
+// find nothing.
 func testAhead(t *testing.T, binary string) {
 	_, key := samples(t)
-	box := start(t, binary, environment(key, "marks", "876000h")) // a hundred years, and all samples are past their time
+	box := start(t, binary, environment(key, "marks", "876000h")) // in a hundred years, all samples are past their time
 	if _, err := box.Invoke(t.Context(), read(t, "ingest-one.json"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -182,9 +183,9 @@ events:
   visit: {id: "{id}", at: "{at}", key: {pk: "VISIT#{id}", sk: "VISIT"}}
 `
 
-// testOwnPipeline: the built functions work by the file that INGOT_PIPELINE names, as in a layer or
-// beside the binary, and by that one alone. A file with mistakes does not fall back to the pipeline
-// in the binary.
+// testOwnPipeline shows that the built functions work by the file that INGOT_PIPELINE names, in a
+// layer or beside the binary, and by that file alone. If the file has mistakes, they do not fall
+// back to the pipeline in the binary.
 func testOwnPipeline(t *testing.T, binaries map[string]string) {
 	layer := filepath.Join(t.TempDir(), "pipeline.yaml")
 	for _, file := range []string{layer, filepath.Join(filepath.Dir(binaries["ingest"]), "beside.yaml")} {
@@ -234,8 +235,8 @@ func read(t *testing.T, file string) []byte {
 	return text
 }
 
-// checkAnswer holds the answer's bytes to the form that Lambda reads: a wrong outer key would
-// delete messages.
+// checkAnswer checks that the answer's bytes have the form that Lambda reads. A wrong outer key
+// would delete messages.
 func (s *sample) checkAnswer(t *testing.T, answer []byte, err error) {
 	t.Helper()
 	if s.WholeBatchFails {
@@ -261,7 +262,7 @@ func (s *sample) checkAnswer(t *testing.T, answer []byte, err error) {
 	}
 }
 
-// checkLines holds what the function printed to what became of its last batch.
+// checkLines compares what the function printed with what became of its last batch.
 func (s *sample) checkLines(t *testing.T, box *sandbox) {
 	t.Helper()
 	metrics := box.lines("_aws")
@@ -275,7 +276,7 @@ func (s *sample) checkLines(t *testing.T, box *sandbox) {
 		return
 	}
 	if s.Function == "streams" && len(s.Changes) == 0 {
-		return // the end of a window: nothing is reported
+		return // the end of a window is not reported
 	}
 	if len(metrics) != len(s.After)+1 {
 		t.Fatalf("%d lines of metrics for %d batches", len(metrics), len(s.After)+1)
@@ -305,7 +306,7 @@ func (s *sample) checkLines(t *testing.T, box *sandbox) {
 	}
 }
 
-// countMessages adds the counts of an ingest batch to want and looks for the line of each
+// countMessages adds the counts of an ingest batch to want. It looks for the line of each
 // quarantined message.
 func (s *sample) countMessages(t *testing.T, box *sandbox, want map[string]float64) {
 	want["EventsReceived"], want["Returned"] = float64(len(s.Messages)), float64(len(s.BatchItemFailures))
@@ -323,7 +324,7 @@ func (s *sample) countMessages(t *testing.T, box *sandbox, want map[string]float
 	}
 }
 
-// refuses: a function that cannot work says why in one line of its log, and ends.
+// refuses checks that a function that cannot work says why in one line of its log, and ends.
 func refuses(t *testing.T, binary string, env map[string]string, says ...string) {
 	t.Helper()
 	env["AWS_LAMBDA_LOG_FORMAT"] = "JSON"

@@ -8,8 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzSettings reads any environment: what is taken can be sent to AWS, and what is refused names
-// each variable.
+// FuzzSettings reads any environment. What is taken can be sent to AWS. What is refused names each
+// variable.
 func FuzzSettings(f *testing.F) {
 	corpus.Add(f)
 	f.Add("events", "totals", queueURL, "archive", "receipts", "k")

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: what a function starts ends with its invocation.
+// No test leaves a goroutine behind. What a function starts ends with its invocation.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -34,9 +34,9 @@ aggregates:
   range: {since: 1, by: {id: "{id}"}, from: {reading: {values: {most: max value, least: min value}}}}
 `
 
-// A batch counted by receipts that meets the largest totals the table can hold, three of them for
-// each change, must fit the smallest function. A cancelled transaction could bring 75 of them back
-// at once.
+// A batch that is counted by receipts meets the largest totals that the table can hold, three of
+// them for each change. It must fit the smallest function. A cancelled transaction could bring 75
+// of them back at once.
 func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory")
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	}
 }
 
-// readingsFrom is a batch of new items, each of which moves totals of its own.
+// readingsFrom returns a batch of new items. Each item moves its own totals.
 func readingsFrom(first, n int) []byte {
 	var records []string
 	for i := first; i < first+n; i++ {
@@ -91,14 +91,14 @@ func readingsFrom(first, n int) []byte {
 	return []byte(`{"Records":[` + strings.Join(records, ",") + `]}`)
 }
 
-// largeTotals is an aggregates table in which every total is there, as large as an item can be and
-// with a least and a most that no reading moves. A transaction that guesses them wrong is
+// largeTotals is an aggregates table in which every total exists. Each is as large as an item can
+// be, and has a least and a most that no reading moves. A transaction that guesses them wrong is
 // cancelled.
 type largeTotals struct {
 	t                 *testing.T
 	filler            string // attributes
 	mu                sync.Mutex
-	known             map[string]bool // totals that were shown: the next guess is right
+	known             map[string]bool // totals that were shown, so the next guess is right
 	asked, read, done int
 }
 

@@ -27,19 +27,21 @@ import (
 	"github.com/ingot-events/ingot/internal/slow"
 )
 
-// The smallest function that template.yaml allows, in MB. Lambda ends a process that takes more.
+// This is the smallest function that template.yaml allows, in MB. Lambda ends a process that takes
+// more.
 const smallest = 256
 
-// The worst batches that Lambda can send must fit the smallest function: the largest one, and those
-// whose messages meet the largest items that the table can hold. The limit is told to the process
-// and not enforced here, so the test asks the kernel what it really took.
+// The worst batches that Lambda can send must fit the smallest function: the largest batch, and
+// those whose messages meet the largest items that the table can hold. The process is told the
+// limit, but nothing enforces it here. So the test asks the kernel how much memory the process
+// really took.
 func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	slow.Test(t, "it fills the smallest function's memory many times")
 	binary := filepath.Join(t.TempDir(), "ingest")
 	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
 		t.Fatal(err)
 	}
-	shop, err := filepath.Abs("../../" + sampleshop.Pipeline) // whose orders they are, whatever is built in
+	shop, err := filepath.Abs("../../" + sampleshop.Pipeline) // the pipeline of these orders, whatever is built in
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	for name, c := range map[string]struct {
 		stored  []string // notes of the orders that hold every key; nil: all keys are free
 		batch   []byte
-		timeout time.Duration // it may not be enough for all of them; 0: it is
+		timeout time.Duration // it may not be enough for all of them; 0: it is enough
 	}{
 		"the most messages":                          {nil, orders(t, 10_000, quoted(120)), 0},
 		"the most messages, all there with others":   {[]string{plain}, orders(t, 10_000, quoted(120)), 0},
@@ -68,7 +70,7 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(p.Close)
-			for range 3 { // a warm sandbox meets the next one with the garbage of the last
+			for range 3 { // a warm sandbox meets the next batch with the garbage of the last
 				answer, err := p.Invoke(t.Context(), c.batch, c.timeout)
 				if err != nil || c.timeout == 0 && string(answer) != `{"batchItemFailures":[]}` {
 					t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
@@ -83,7 +85,7 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	}
 }
 
-// orders is a batch of orders, each with a note of JSON.
+// orders returns a batch of orders, each with a note of JSON.
 func orders(t *testing.T, n int, note string) []byte {
 	t.Helper()
 	e := events.SQSEvent{Records: make([]events.SQSMessage, n)}
@@ -106,13 +108,13 @@ func order(i int, note string) string {
 
 func quoted(n int) string { return `"` + strings.Repeat("0", n) + `"` }
 
-// nestedNote is the JSON that takes the most memory to understand, and escapedNote the one that
-// takes the most to carry, for their bytes.
+// nestedNote is the JSON that takes the most memory to understand, for its bytes. escapedNote is
+// the JSON that takes the most memory to carry, for its bytes.
 func nestedNote(n int) string  { return "[" + strings.Repeat("[],", n/3) + "0]" }
 func escapedNote(n int) string { return `"` + strings.Repeat(`\\`, n/2) + `"` }
 
-// fullTable is a table in which every key is taken by another order than the one that comes, or an
-// empty one if it has no notes. It takes every letter to quarantine, too.
+// fullTable is a table in which every key is taken by another order than the one that comes. If it
+// has no notes, it is an empty table. It also takes every letter to quarantine.
 type fullTable struct {
 	t     *testing.T
 	notes []string
@@ -130,7 +132,7 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err := json.NewDecoder(r.Body).Decode(&in); errors.Is(err, io.ErrUnexpectedEOF) {
-		return // the function's time is over, and it has given this request up
+		return // the function's time is over, and it has given up this request
 	} else if err != nil {
 		f.t.Error(err)
 	}
@@ -192,14 +194,14 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// item is the stored order.
+// item returns the stored order.
 func (f *fullTable) item(key map[string]map[string]string, i int) map[string]any {
 	return map[string]any{"PK": key["PK"], "SK": key["SK"], "type": map[string]string{"S": "order.placed"}, "id": map[string]string{"S": "1"},
 		"digest": map[string][]byte{"B": make([]byte, 32)}, "epoch": map[string]string{"N": "1"}, "expiresAt": map[string]string{"N": "4102444800"},
 		"data": map[string]string{"S": order(-1, f.notes[i%len(f.notes)])}}
 }
 
-// residentPeak is the most memory that the process ever had, in MB, as the kernel counts it.
+// residentPeak returns the most memory that the process ever had, in MB, as the kernel counts it.
 func residentPeak(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

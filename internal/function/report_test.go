@@ -18,7 +18,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// lines are what a process wrote.
+// lines returns what a process wrote.
 type lines struct{ metrics, log bytes.Buffer }
 
 func (l *lines) process() Process {
@@ -38,8 +38,8 @@ func request(id string) context.Context {
 	return lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: id})
 }
 
-// Every message has one verdict, so the verdict metrics add up to the messages received, whatever
-// the report.
+// Every message has one verdict. So the verdict metrics add up to the messages received, whatever
+// the report says.
 func TestVerdictMetricsAddUpToReceived(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -131,7 +131,7 @@ func TestStreamsReport(t *testing.T) {
 	if got["shardId"] != nil {
 		t.Errorf("shardId %v among the metrics", got["shardId"])
 	}
-	// A batch that is done with, and one that names no shard.
+	// Neither a batch that is done nor one that names no shard has a shardId in its log line.
 	report.Unproven = false
 	for _, r := range []handler.StreamsReport{report, {Unproven: true}} {
 		out.log.Reset()
@@ -142,8 +142,7 @@ func TestStreamsReport(t *testing.T) {
 	}
 }
 
-// The lists are what documents are held to: each metric has its line there, once, and is really
-// written.
+// Documents are compared with these lists. Each metric has one line in them, and is really written.
 func TestMetricLists(t *testing.T) {
 	for name, tt := range map[string]struct {
 		list []Metric
@@ -179,7 +178,7 @@ func TestMetricLists(t *testing.T) {
 	}
 }
 
-// A metric that cannot be written is told and harms nothing.
+// A metric that cannot be written is reported and harms nothing.
 func TestMetricsNotWritten(t *testing.T) {
 	var out lines
 	out.process().ingestReporter(settings{function: "\x00"}).batch(context.Background(), handler.IngestReport{})
@@ -188,7 +187,7 @@ func TestMetricsNotWritten(t *testing.T) {
 	}
 }
 
-// A program of a user's own may write its metrics into a namespace of its own.
+// A user's own program may write its metrics into its own namespace.
 func TestNamespaceIsTheProcessesOwn(t *testing.T) {
 	for given, want := range map[string]string{"": Namespace, "Shop": "Shop"} {
 		var out lines

@@ -29,7 +29,7 @@ func TestReadSettings(t *testing.T) {
 	}
 }
 
-// Only its own table is asked of a function; everything else has a meaning when it is not there.
+// A function only requires its own table. Every other variable has a meaning when it is not set.
 func TestReadSettingsLeast(t *testing.T) {
 	for _, variable := range []string{tableVariable, aggregatesVariable} {
 		s, err := readSettings(environment(map[string]string{variable: "table"}), variable)
