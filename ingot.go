@@ -15,12 +15,12 @@
 //
 // The variables of the environment are
 //
-//	INGOT_PIPELINE          a file that takes the place of the pipeline.yaml in the binary; it must be there
+//	INGOT_PIPELINE          a file in place of the pipeline.yaml in the binary; it must exist
 //	INGOT_TABLE             the events table; the ingest function needs it
 //	INGOT_AGGREGATES_TABLE  the aggregates table; the streams function needs it
 //	INGOT_QUARANTINE_URL    a standard queue for what can never be stored or counted; empty: none
-//	INGOT_ARCHIVE_BUCKET    a bucket for events that expire; empty: they are gone. Streams function alone
-//	INGOT_COUNTING          marks (default) or receipts. Streams function alone
+//	INGOT_ARCHIVE_BUCKET    a bucket for events that expire; empty: they are not kept. Streams only
+//	INGOT_COUNTING          marks (default) or receipts. Streams only
 //	INGOT_PII_KEY           the secret of hmac; needed if the pipeline uses it
 //
 // To do more than the two functions do, use the packages below this one. [pipeline] plans events.

@@ -62,9 +62,9 @@ type IngestReport struct {
 	Took      time.Duration
 }
 
-// Handle is the Lambda handler. It returns an error for an event that is not from SQS. It also
-// returns an error if the secret of hmac is missing, is not the one that the tables were filled
-// with, or cannot be checked. Such a batch comes back whole.
+// Handle processes a batch as Lambda sends it. It returns an error for an event that is not from
+// SQS. It also returns an error if the secret of hmac is missing, is not the one that the tables
+// were filled with, or cannot be checked. Such a batch comes back whole.
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	if err := in.Pipeline.Ready(); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)

@@ -68,9 +68,9 @@ type StreamResponse struct {
 	State             json.RawMessage                   `json:"state,omitempty"`
 }
 
-// Handle is the Lambda handler. An error fails the whole batch. It returns one only for problems
-// that are not the fault of a record: no shard id although marks need one, records out of order, a
-// stamp from the future, or a pipeline without its secret.
+// Handle processes a batch as Lambda sends it. An error fails the whole batch. It returns one only
+// for problems that are not the fault of a record: no shard id although marks need one, records out
+// of order, a stamp from the future, or a pipeline without its secret.
 //
 // An event without records counts nothing. Anybody may invoke the function with {"Records":[]},
 // which starts the store again. See [store.Store.Start].

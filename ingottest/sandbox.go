@@ -52,7 +52,7 @@ func (w *World) coldStreams(ctx context.Context) (esm.Handler, error) {
 	return lambda.NewHandler(streams.Handle).Invoke, nil
 }
 
-// changed is the hook. Otherwise only the function's log would know the hook's error.
+// changed calls the hook and keeps its error. Otherwise only the function's log would have it.
 func (w *World) changed(ctx context.Context, c event.Change) error {
 	if w.config.OnChange == nil {
 		return nil

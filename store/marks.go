@@ -119,15 +119,15 @@ func (w *markedUpdate) dropCounted(img image) int {
 	return counted
 }
 
-// afterInvalid hands values that the table will never take to quarantine, and goes on with flag and
+// afterInvalid hands values to quarantine that the table will never take, and goes on with flag and
 // mark. If the table does not take those either, the head carries the flag.
 //
 // In that last case the mark stays where it was. The next batch is refused again and quarantined
 // with its own steps. An earlier try that lingers can still be carried out if somebody makes room.
-// Neither counts a step twice: what is carried out moves the mark, and what is delivered after that
-// is dropped. So a step may be counted and also be in quarantine, under a flag that nothing takes
-// back. Only a new generation, which has other keys, mends such a total. Replaying what is in
-// quarantine never does.
+// Neither counts a step twice. What is carried out moves the mark, and if it is delivered again
+// after that, it is dropped. So a step may be counted and also be in quarantine, under a flag that
+// nothing takes back. Only a new generation, which has other keys, mends such a total. Never replay
+// what is in quarantine to mend it.
 func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) next {
 	if w.refusal != nil {
 		if err := w.flagHead(ctx, w.update, w.refusal); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// refuse hands an update that the table will never take to quarantine. It does so before the
+// refuse hands an update to quarantine that the table will never take. It does so before the
 // receipts are written, because after that nothing would bring the update back. From then on the
 // item is only flagged. If it refuses the flag too, it is left out, and the generation's head
 // carries the flag.

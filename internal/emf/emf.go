@@ -1,8 +1,8 @@
 // Package emf writes metrics as CloudWatch embedded metric format: one JSON line on
 // standard output from which CloudWatch Logs extracts the metrics, with no API call.
 //
-// The package knows the format, but no metric. Whoever counts a metric decides on its name, its
-// unit and what it means. The format is AWS's "Specification: Embedded metric format". If a
+// The package knows the format, but no metric. The package that counts a metric decides on its
+// name, its unit and its meaning. The format is AWS's "Specification: Embedded metric format". If a
 // document breaks it, nobody sees an error: CloudWatch silently extracts nothing. So everything
 // that the specification demands is checked before writing.
 package emf

@@ -111,7 +111,7 @@ func streamsMeters() []meter[handler.StreamsReport] {
 	}, costMeters[handler.StreamsReport]()...)
 }
 
-// costMeters are the metrics that both functions have.
+// costMeters returns the metrics that both functions have.
 func costMeters[R any]() []meter[R] {
 	return []meter[R]{
 		{Metric{"WriteUnits", emf.Count, "DynamoDB write units, counted from item sizes"},
