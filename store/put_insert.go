@@ -108,7 +108,7 @@ func (p *put) insertMany(ctx context.Context, chunk []*write) {
 
 // apart makes every write of an invalid request go alone in the next round. The refusal names none
 // of them, and the others must not come back with the wrong one at every delivery. This takes at
-// most one more request for each, because the answer to a write that goes alone is final. Callers
+// most one more request for each, because the refusal of a write that goes alone is final. Callers
 // hold mu.
 func apart(chunk []*write, a answer) {
 	for _, w := range chunk {
