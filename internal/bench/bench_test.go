@@ -24,16 +24,16 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// isolated undoes what the bench sets for the AWS SDK once the test is over.
+// isolated undoes, at the end of the test, what the bench sets for the AWS SDK.
 func isolated(t *testing.T) {
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"} {
 		t.Setenv(name, "")
 	}
 }
 
-// What is sent is what the bench says that it sends.
+// TestOrders shows that the bench sends what it says it sends.
 func TestOrders(t *testing.T) {
-	seen := map[string]int{} // body: its batch
+	seen := map[string]int{} // the batch of each body
 	var within, across int
 	all := batches(orders(newEvents, duplicates))
 	for n, batch := range all {
@@ -59,7 +59,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// The floor sends what ingest sends: INSERTs by 25, each event's body among them.
+// TestRecord shows that the floor sends what ingest sends: INSERTs in batches of 25, with the body
+// of each event among them.
 func TestRecord(t *testing.T) {
 	isolated(t)
 	bodies, err := record(t.Context(), batches(orders(2*batchSize, 0)))
@@ -100,7 +101,8 @@ func TestIngestCountsWhatItSends(t *testing.T) {
 	}
 }
 
-// A function that returns messages has stored less than it was given, and measures nothing.
+// TestIngestThatFails shows that a function that returns messages is an error. It has stored less
+// than it was given, so its time means nothing.
 func TestIngestThatFails(t *testing.T) {
 	isolated(t)
 	r := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -115,7 +117,7 @@ func TestIngestThatFails(t *testing.T) {
 	}
 }
 
-// The stream batches are such that each meets all aggregates, in ascending order.
+// TestStreamBatches shows that each stream batch touches all aggregates, and is in ascending order.
 func TestStreamBatches(t *testing.T) {
 	p, err := pipeline.Load(files, "orders.yaml")
 	if err != nil {
@@ -194,7 +196,7 @@ func TestLargestBatch(t *testing.T) {
 	}
 }
 
-// The delay changes nothing but the time.
+// TestDelay shows that the delay changes only the time.
 func TestDelay(t *testing.T) {
 	behind := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -228,7 +230,7 @@ func TestDelay(t *testing.T) {
 func TestFiguresAndTargets(t *testing.T) {
 	a := &series{runs: []run{{events: 100, took: time.Second}, {events: 300, took: time.Second}, {events: 900, took: time.Second}}}
 	b := &series{runs: []run{{events: 50, took: time.Second}, {events: 100, took: time.Second}, {events: 9, took: time.Second}}}
-	// Pairs: 2, 3, 100. (The ratio of the medians would be 6.)
+	// The pairs give 2, 3 and 100. (The ratio of the medians would be 6.)
 	if got := ratio(a, b, run.rate); got != 3 {
 		t.Errorf("ratio %v", got)
 	}
@@ -275,7 +277,8 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// Each change of the many has totals of its own in every aggregate of many.yaml.
+// TestManyTotals shows that each change of the many section has totals of its own in every
+// aggregate of many.yaml.
 func TestManyTotals(t *testing.T) {
 	p, err := pipeline.Load(files, "many.yaml")
 	if err != nil {

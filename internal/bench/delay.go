@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// delay is what the service itself takes for a request, more or less, and the emulator does not.
+// delay is about what the service itself takes for a request. The emulator is faster.
 const delay = 5 * time.Millisecond
 
-// newDelayed is a proxy before url that adds the delay to every request.
+// newDelayed returns a proxy before url that adds the delay to every request.
 func newDelayed(url string) *httptest.Server {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {

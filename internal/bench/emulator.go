@@ -11,12 +11,12 @@ import (
 	"github.com/ingot-events/ingot/integration/dynoxide"
 )
 
-// emulator is a DynamoDB in a process of its own. Each run has a fresh one.
+// emulator is a DynamoDB in its own process. Each run has a fresh one.
 type emulator struct {
 	*dynoxide.Process
 }
 
-// startEmulator starts the binary and returns when it has both tables.
+// startEmulator starts the binary. It returns when the emulator has both tables.
 func startEmulator(ctx context.Context, binary string) (*emulator, error) {
 	p, err := dynoxide.Start(ctx, binary)
 	if err != nil {
@@ -42,7 +42,7 @@ func (e *emulator) prepare(ctx context.Context) error {
 	return nil
 }
 
-// The names of the two tables.
+// These are the names of the two tables.
 const (
 	eventsTable = "events"
 	totalsTable = "totals"
@@ -95,7 +95,7 @@ func call(ctx context.Context, client *http.Client, url, operation string, body 
 	}
 	request.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	// The emulator wants the form of a signature and checks nothing of it.
+	// The emulator requires the form of a signature but does not check it.
 	request.Header.Set("X-Amz-Date", "20990101T000000Z")
 	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=id/20990101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
 	response, err := client.Do(request)

@@ -10,20 +10,21 @@ import (
 const (
 	bodyBytes  = 400   // of one order
 	newEvents  = 5_000 // in one run
-	duplicates = 30    // besides: 0.6 %
+	duplicates = 30    // these come on top: 0.6 %
 	batchSize  = 1_000
 	merchants  = 20 // one aggregate each
 	cents      = 12_599
 )
 
-// order is the body of the i-th order: 400 bytes, in the year 2099, so that it is never past its time.
+// order returns the body of the i-th order. It has 400 bytes and is of the year 2099, so it never
+// expires.
 func order(i int) string {
 	return fmt.Sprintf(`{"type":"order.placed","merchant_id":"mer_%06d","order_id":"ord_2099_%09d","customer_id":"cus_%08d","placed_at":"2099-02-03T04:05:06.500Z","status":"open","currency":"EUR","total_cents":%d,"quantity":3,"lines":[{"sku":"SKU-001122","quantity":2,"cents":4999},{"sku":"SKU-009988","quantity":1,"cents":2601}],"shipping":{"country":"DE","method":"express"},"trace_id":"%019d"}`,
 		i%merchants, i, i*7919%100_000_000, cents, i)
 }
 
-// orders are n new events with copies of some of them among them: one half in the batch of the original, the
-// other in a later one. The seed is fixed: every run sends the same.
+// orders returns n new events, and copies of some of them. Half of the copies are in the batch of
+// the original, the others in a later one. The seed is fixed, so every run sends the same.
 func orders(n, copies int) []string {
 	bodies := make([]string, n)
 	for i := range bodies {
@@ -32,7 +33,7 @@ func orders(n, copies int) []string {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k := range copies {
 		at := rng.IntN(len(bodies) - batchSize)
-		again := at + 1 + rng.IntN(batchSize/50) // close by: seldom in another batch
+		again := at + 1 + rng.IntN(batchSize/50) // close to the original, so seldom in another batch
 		if k%2 == 1 {
 			again = at + batchSize
 		}
@@ -41,7 +42,7 @@ func orders(n, copies int) []string {
 	return bodies
 }
 
-// batches are the bodies as SQS hands them to the function, 1,000 at a time.
+// batches returns the bodies as SQS hands them to the function, 1,000 at a time.
 func batches(bodies []string) []events.SQSEvent {
 	var all []events.SQSEvent
 	for i, body := range bodies {

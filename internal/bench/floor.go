@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// inFlight is how many requests the floor has under way, as many as the store.
+// inFlight is how many requests the floor has under way. The store has as many.
 const inFlight = 4
 
-// recorder is a table that takes every statement, stores nothing, and keeps the requests.
+// recorder is a table that accepts every statement, stores nothing, and keeps the requests.
 type recorder struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -44,10 +44,11 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	n := bytes.Count(body, []byte(`"Statement":`))
 	answer := `{"Responses":[` + strings.TrimSuffix(strings.Repeat(`{"TableName":"events"},`, n), ",") + `]}`
 	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(answer))), 10)) // the SDK checks it
-	_, _ = io.WriteString(w, answer)                                                                  // whoever asked is gone, and fails
+	_, _ = io.WriteString(w, answer)                                                                  // if the client is gone, its request fails
 }
 
-// record is the requests that ingest makes of the batches: INSERTs by 25, serialised.
+// record returns the requests that ingest makes of the batches: serialised INSERTs in batches of
+// 25.
 func record(ctx context.Context, batches []events.SQSEvent) ([][]byte, error) {
 	r := newRecorder()
 	defer r.Close()
@@ -57,8 +58,9 @@ func record(ctx context.Context, batches []events.SQSEvent) ([][]byte, error) {
 	return r.bodies, nil
 }
 
-// replay is the floor: the very bytes that ingest sends, four requests in flight, with no SDK, nothing to
-// work out and nothing to read but the end of the answer. What is faster than this is the emulator's business.
+// replay is the floor. It sends exactly the bytes that ingest sends, with four requests in flight.
+// It uses no SDK, works nothing out, and reads answers only for their end. Anything
+// faster than this is up to the emulator.
 func replay(ctx context.Context, url string, bodies [][]byte, stored int) (run, error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: inFlight}}
 	defer client.CloseIdleConnections()
@@ -86,7 +88,7 @@ func replay(ctx context.Context, url string, bodies [][]byte, stored int) (run, 
 	return r, err
 }
 
-// charged is what the emulator says that the requests cost, sent one after another.
+// charged returns what the emulator charges for the requests, sent one after another.
 func charged(ctx context.Context, e *emulator, bodies [][]byte) (units float64, err error) {
 	for _, body := range bodies {
 		asking := append([]byte(`{"ReturnConsumedCapacity":"TOTAL",`), body[1:]...)

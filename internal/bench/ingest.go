@@ -45,16 +45,17 @@ func (b *bench) ingest(ctx context.Context) error {
 	b.atMost("client CPU of an event, part of a PutItem's", ratio(ours, sample, run.perThousand), 1.0/6)
 	_, cpu, _ := ours.spread(run.perThousand)
 	b.atMost("client CPU of an event, of what ingot cost supposes", cpu/1000/estimate.CPUPerMessage, 1)
-	// A duplicate of an earlier batch costs its failed condition: 15 in 5,000.
+	// A duplicate of an event in an earlier batch costs its failed condition: 15 in 5,000.
 	b.atMost("write units a new event", worst(ours, func(r run) float64 { return r.units / float64(r.events) }), 1.005)
 	b.atMost("requests a new event", worst(ours, func(r run) float64 { return r.requests / float64(r.events) }), 0.05)
 	return nil
 }
 
-// delayedEvents is how many the plain function stores in its delayed run: it takes 7 ms for each.
+// delayedEvents is how many events the plain function stores in its delayed run. It takes 7 ms for
+// each.
 const delayedEvents = 1_000
 
-// delayed compares them where a request takes as long as the service takes.
+// delayed compares the two with requests that take as long as those of the service.
 func (b *bench) delayed(ctx context.Context) error {
 	all, some := batches(orders(newEvents, duplicates)), batches(orders(delayedEvents, 0))
 	ours, sample := &series{name: "ingot"}, &series{name: "a PutItem each"}
@@ -84,7 +85,7 @@ func (b *bench) delayed(ctx context.Context) error {
 	return nil
 }
 
-// fresh runs on an emulator of its own and makes sure that what the run says it stored is there.
+// fresh runs on a new emulator, and checks that what the run claims to have stored is there.
 func (b *bench) fresh(ctx context.Context, stored int, do func(*emulator) (run, error)) (run, error) {
 	e, err := startEmulator(ctx, b.emulator)
 	if err != nil {
@@ -105,7 +106,7 @@ func (b *bench) fresh(ctx context.Context, stored int, do func(*emulator) (run, 
 	return r, nil
 }
 
-// emulatorUnits is what the emulator charges for the requests.
+// emulatorUnits returns what the emulator charges for the requests.
 func (b *bench) emulatorUnits(ctx context.Context, bodies [][]byte) (units float64, err error) {
 	e, err := startEmulator(ctx, b.emulator)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *series) setUnits(units float64) {
 	}
 }
 
-// worst is the largest of a figure that should not vary.
+// worst returns the largest of a figure that should not vary.
 func worst(s *series, figure func(run) float64) float64 {
 	_, _, most := s.spread(figure)
 	return most

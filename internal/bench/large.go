@@ -18,28 +18,29 @@ import (
 )
 
 const (
-	smallRun      = 60_000 // at most; the large run is compared with it
-	smallest      = 100    // of large runs
+	smallRun      = 60_000 // the most events of the small run, with which the large run is compared
+	smallest      = 100    // the fewest events of a large run
 	flightsPerDay = 920
 	dearerAtMost  = 1.10
-	growthMB      = 16 // by how much more the large run may hold beside the items
+	growthMB      = 16 // how much more than the small run the large one may hold besides the items
 )
 
-// weighed is one run of the demo with what it took.
+// weighed is one run of the demo, with what it took.
 type weighed struct {
 	events   int
 	cost     demo.Cost
 	took     time.Duration
 	cpu      time.Duration
 	rolls    int
-	items    float64 // bytes in memory for the items, the totals included
-	besides  float64 // bytes in memory for all else, at the end
-	most     float64 // the same at its most, while the events were sent
-	resident int     // kilobytes of the process at its peak; 0: not known
+	items    float64 // bytes in memory for the items, including the totals
+	besides  float64 // bytes in memory for everything else, at the end
+	most     float64 // the same at its highest, while the events were sent
+	resident int     // kilobytes of the process at its peak; 0 if unknown
 }
 
-// large sends many events through the demo, a little more than 900 a day, and few of the same kind before: what an
-// event costs and what the memory holds besides the items must not depend on how many there were.
+// large sends many events through the demo, a little more than 900 for each day. Before that it
+// sends a few of the same kind. What an event costs, and what the memory holds besides the items,
+// must not depend on how many events there were.
 func (b *bench) large(ctx context.Context) error {
 	n := min(smallRun, b.events/2)
 	few, err := b.weigh(ctx, n)
@@ -68,7 +69,7 @@ func (b *bench) large(ctx context.Context) error {
 	return nil
 }
 
-// weigh runs the demo, and then takes its parts away one after the other to see what they held.
+// weigh runs the demo. Then it removes its parts one after the other, to see what they held.
 func (b *bench) weigh(ctx context.Context, events int) (*weighed, error) {
 	p, err := pipeline.Load(files, "flights.yaml")
 	if err != nil {
@@ -108,12 +109,12 @@ func (b *bench) weigh(ctx context.Context, events int) (*weighed, error) {
 	w.besides = all - before - w.items
 	w.most = scale.most(before, w.items/float64(events))
 	if w.resident, err = residentPeak(os.Getpid()); errors.Is(err, os.ErrNotExist) {
-		err = nil // this system does not say
+		err = nil // this system does not report it
 	}
 	return w, err
 }
 
-// held is how many bytes the heap holds that something refers to.
+// held returns how many bytes of the heap are still referred to.
 func held() float64 {
 	runtime.GC()
 	runtime.GC()
@@ -134,7 +135,7 @@ func (s *scale) step(at demo.Step) {
 	}
 }
 
-// most is the most that was held besides the items.
+// most returns the most that was held besides the items.
 func (s *scale) most(before, eachItem float64) (most float64) {
 	for i, n := range s.events {
 		most = max(most, s.holding[i]-before-eachItem*float64(n))
@@ -142,7 +143,7 @@ func (s *scale) most(before, eachItem float64) (most float64) {
 	return most
 }
 
-// flights are so many events, evenly over the days that they take.
+// flights returns n events, spread evenly over the days that they take.
 func flights(n int) demo.Data {
 	origins, carriers := []string{"EWR", "JFK", "LGA"}, []string{"9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"}
 	first := time.Date(2013, 1, 1, 0, 0, 0, 0, time.UTC)

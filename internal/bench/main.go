@@ -1,11 +1,13 @@
-// Command bench measures Ingot beside what it is compared with, in one run and by turns, and says which of
-// its targets are kept. What it measures over HTTP runs on a DynamoDB emulator that scripts/dynoxide.sh
-// fetches; without it those parts are left out, in words. Run it in the module's root:
+// Command bench measures Ingot beside what it is compared with. It does so in one run and in turns,
+// and says which of its targets are kept. What it measures over HTTP runs on a DynamoDB emulator
+// that scripts/dynoxide.sh fetches. Without the emulator it skips those parts and says so. Run it
+// in the module's root:
 //
 //	go run ./internal/bench -emulator "$(scripts/dynoxide.sh)"
 //
-// A machine that does other work too moves every figure; the ratios less, since runs that are compared run
-// next to each other. Cold start has a command of its own: go run ./internal/lambda/cold.
+// A machine that also does other work changes every figure. It changes the ratios less, because
+// runs that are compared run next to each other. Cold start has its own command: go run
+// ./internal/lambda/cold.
 package main
 
 import (
@@ -39,17 +41,17 @@ func main() {
 // bench is one run of the command.
 type bench struct {
 	targets
-	emulator string // path of its binary; empty: there is none
+	emulator string // path of its binary; empty if there is none
 	events   int    // of the large run
 	talk     io.Writer
 	turns    int
 }
 
-// sections are the parts of the bench in order.
+// sections holds the parts of the bench, in order.
 var sections = []struct {
 	name     string
-	emulator bool // it needs one
-	named    bool // it takes minutes, and runs only where it is named
+	emulator bool // whether it needs an emulator
+	named    bool // whether it runs only if it is named, because it takes minutes
 	do       func(*bench, context.Context) error
 }{
 	{"plan", false, false, func(b *bench, _ context.Context) error { return b.plan() }},
@@ -108,7 +110,7 @@ func names() string {
 	return strings.Join(all, ",")
 }
 
-// choose reads the list of parts to run; empty means all.
+// choose reads the list of parts to run. An empty list means all.
 func choose(list string) (map[string]bool, error) {
 	chosen := map[string]bool{}
 	if list == "" {
@@ -145,8 +147,9 @@ func (b *bench) run(ctx context.Context, chosen map[string]bool) error {
 	return nil
 }
 
-// load is what the machine has to do besides, as the kernel says it: processes that want to run, over the last
-// minute. Well above nothing, it takes more from what runs side by side than from what runs one by one.
+// load returns the load of the machine as the kernel reports it: how many processes wanted to run
+// over the last minute. If it is well above zero, it slows down what runs in parallel more than
+// what runs one by one.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

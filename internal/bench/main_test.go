@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: what is measured runs the real handlers.
+// TestMain checks that no test leaves a goroutine behind, because the bench runs the real handlers.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	manyAggregates = 4 // of many.yaml
+	manyAggregates = 4 // in many.yaml
 	manyBatch      = 1_000
-	plainChanges   = 500 // of the plain function, which takes four times 7 ms for each
+	plainChanges   = 500 // for the plain function, which takes four times 7 ms for each
 )
 
-// many measures changes that hardly fold: each has totals of its own in four aggregates. First they are new; then a
-// cold function takes them out again, from another shard.
+// many measures changes that can hardly be folded. Each has totals of its own in four aggregates.
+// First they are new. Then a cold function takes them out again, from another shard.
 func (b *bench) many(ctx context.Context) error {
 	changes, err := b.storedItems(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (b *bench) many(ctx context.Context) error {
 			return err
 		}
 	}
-	// Time is measured with the delay, and CPU without the proxy that makes it.
+	// Time is measured with the delay. CPU is measured without the proxy that adds it.
 	fresh, again, sample := &series{name: "ingot, new totals"}, &series{name: "ingot, known totals"}, &series{name: "an UpdateItem each"}
 	cheapFresh, cheapAgain, cheapSample := &series{name: "ingot, new totals"}, &series{name: "ingot, known totals"}, &series{name: "an UpdateItem each"}
 	for range min(b.turns, 3) {
@@ -68,7 +68,7 @@ func (b *bench) many(ctx context.Context) error {
 	return nil
 }
 
-// manyOnce runs each way once, and makes sure that the totals hold every change and then none.
+// manyOnce runs each way once. It checks that the totals hold every change, and afterwards none.
 func (b *bench) manyOnce(ctx context.Context, slow bool, batches [2][]json.RawMessage, changes []image, fresh, again, sample *series) error {
 	e, err := startEmulator(ctx, b.emulator)
 	if err != nil {
@@ -96,7 +96,7 @@ func (b *bench) manyOnce(ctx context.Context, slow bool, batches [2][]json.RawMe
 	return err
 }
 
-// holds asserts that there are so many totals and that each counts n orders.
+// holds checks that there are so many totals and that each counts n orders.
 func (e *emulator) holds(ctx context.Context, totals int, n string) error {
 	items, err := e.scan(ctx, totalsTable)
 	if err != nil {

@@ -19,13 +19,14 @@ import (
 
 const (
 	sandboxMB = 256 // the function's memory size
-	largestMB = 200 // what the process may take of it; the rest is for Lambda's own part and the kernel's
+	largestMB = 200 // what the process may use of it; the rest is for Lambda's own part and the kernel
 	largest   = 10_000
 )
 
-// memory hands the largest batch that Lambda sends to the built ingest function and asks the kernel for the
-// most memory that its process ever had. The batch comes again and again: first all is new, then all is
-// stored already, which takes reading what is stored.
+// memory passes the largest batch that Lambda sends to the built ingest function. Then it asks the
+// kernel for the most memory that the process ever had. The batch comes again and again. The first
+// time everything is new. After that everything is already stored, so the function must read what
+// is stored.
 func (b *bench) memory(ctx context.Context) error {
 	batch, err := largestBatch()
 	if err != nil {
@@ -52,11 +53,12 @@ func (b *bench) memory(ctx context.Context) error {
 
 const (
 	streamsMB     = 512 // memory size of the streams function
-	mostStreamsMB = 200 // what its process may take
+	mostStreamsMB = 200 // what its process may use
 )
 
-// streamsMemory does the same for the built streams function: batches of 1,000 changes, each of which touches 4,000
-// totals. First they are new, then they come again, then others take them out.
+// streamsMemory does the same for the built streams function. It sends batches of 1,000 changes,
+// each of which touches 4,000 totals. First the changes are new, then they come again, and then
+// others take them out.
 func (b *bench) streamsMemory(ctx context.Context) error {
 	changes, err := b.storedItems(ctx)
 	if err != nil {
@@ -90,7 +92,7 @@ func (b *bench) streamsMemory(ctx context.Context) error {
 	return nil
 }
 
-// table is the emulator, or what stands in for it: a table that takes everything and stores nothing.
+// table returns the emulator, or a substitute: a table that accepts everything and stores nothing.
 func (b *bench) table(ctx context.Context) (url, name string, stop func(), err error) {
 	if b.emulator == "" {
 		r := newRecorder()
@@ -103,14 +105,14 @@ func (b *bench) table(ctx context.Context) (url, name string, stop func(), err e
 	return e.URL, "the emulator", e.Close, nil
 }
 
-// resident is a built function and what it is invoked with, one after another.
+// resident is a built function, and the payloads with which it is invoked, one after another.
 type resident struct {
 	command, plan string
 	memory        int // MB
 	batches       [][]byte
 }
 
-// peak is in kilobytes.
+// peak returns the peak memory of the function, in kilobytes.
 func (b *bench) peak(ctx context.Context, url string, f resident) (int, error) {
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -141,15 +143,15 @@ func (b *bench) peak(ctx context.Context, url string, f resident) (int, error) {
 			err = fmt.Errorf("it answered %.200s", answer)
 		}
 		if err != nil {
-			p.Close() // before output is read: the process writes to it
+			p.Close() // this must be done before output is read, because the process writes to it
 			return 0, fmt.Errorf("%w; the function printed %.2000s", err, output.String())
 		}
 	}
 	return residentPeak(p.PID())
 }
 
-// largestBatch is just below Lambda's limit. More than half of it is what SQS adds to each message, so the
-// orders are small.
+// largestBatch returns a batch just below Lambda's limit. More than half of it is what SQS adds to
+// each message, so the orders are small.
 func largestBatch() ([]byte, error) {
 	e := events.SQSEvent{Records: make([]events.SQSMessage, largest)}
 	for i := range e.Records {
@@ -159,7 +161,7 @@ func largestBatch() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What is left of the limit goes into the bodies.
+	// The rest of the limit goes into the bodies.
 	if room := (runtimeapi.MaxPayload - len(batch)) / largest; room > 0 {
 		pad := `trace_id\":\"` + strings.Repeat("0", room)
 		batch = bytes.ReplaceAll(batch, []byte(`trace_id\":\"`), []byte(pad))
@@ -170,7 +172,8 @@ func largestBatch() ([]byte, error) {
 	return batch, nil
 }
 
-// residentPeak is the most memory, in kilobytes, that a process ever had resident, as the kernel counts it.
+// residentPeak returns the most memory that a process ever had resident, in kilobytes, as the
+// kernel counts it.
 func residentPeak(pid int) (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -33,7 +33,8 @@ func (m metrics) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// process is the surroundings of a function with every service at url: what cmd/ingest and cmd/streams have.
+// process returns the surroundings of a function, with every service at url. cmd/ingest and
+// cmd/streams have the same.
 func process(url, plan string, out io.Writer) function.Process {
 	surround(url)
 	env := map[string]string{"INGOT_TABLE": eventsTable, "INGOT_AGGREGATES_TABLE": totalsTable}
@@ -41,18 +42,18 @@ func process(url, plan string, out io.Writer) function.Process {
 		Out: out, Log: slog.New(slog.DiscardHandler)}
 }
 
-// surround sets what the AWS SDK reads from the environment, so that it finds url and nothing of the
-// developer's own.
+// surround sets what the AWS SDK reads from the environment, so that the SDK finds url and none of
+// the developer's own settings.
 func surround(url string) {
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": url, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
 		"AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
 	} {
-		os.Setenv(name, value) // fails only for names and values that are not these
+		os.Setenv(name, value) // it fails only for invalid names and values, which these are not
 	}
 }
 
-// ingest passes the batches to the ingest function, one after another. All of them must be stored.
+// ingest passes the batches to the ingest function, one after another. It must store all of them.
 func ingest(ctx context.Context, url string, batches []events.SQSEvent) (run, error) {
 	sum := metrics{}
 	handle, err := process(url, "orders.yaml", sum).Ingest(ctx, nil)
@@ -79,7 +80,8 @@ func ingest(ctx context.Context, url string, batches []events.SQSEvent) (run, er
 	return r, err
 }
 
-// count passes stream batches to the streams function, one after another. All of them must be counted.
+// count passes stream batches to the streams function, one after another. It must count all of
+// them.
 func count(ctx context.Context, url, plan string, batches []json.RawMessage, changes int) (run, error) {
 	sum := metrics{}
 	handle, err := process(url, plan, sum).Streams(ctx, nil)

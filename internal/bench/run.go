@@ -11,9 +11,9 @@ import (
 
 // run is one measured run.
 type run struct {
-	events   int // new events stored, or changes counted
+	events   int // new events that were stored, or changes that were counted
 	took     time.Duration
-	cpu      time.Duration // of this process
+	cpu      time.Duration // CPU time of this process
 	requests float64
 	units    float64 // write units
 	reads    float64 // read units
@@ -21,10 +21,10 @@ type run struct {
 
 func (r run) rate() float64 { return float64(r.events) / r.took.Seconds() }
 
-// perThousand is client CPU seconds per 1,000 events.
+// perThousand returns the client's CPU seconds for 1,000 events.
 func (r run) perThousand() float64 { return r.cpu.Seconds() / float64(r.events) * 1000 }
 
-// measure times do, with no garbage of what ran before.
+// measure returns how long do takes. First it clears the garbage of what ran before.
 func measure(do func() error) (run, error) {
 	runtime.GC()
 	cpu, began := processorTime(), time.Now()
@@ -32,13 +32,13 @@ func measure(do func() error) (run, error) {
 	return run{took: time.Since(began), cpu: processorTime() - cpu}, err
 }
 
-// series are the runs of one way of doing it.
+// series holds the runs of one way of doing it.
 type series struct {
 	name string
 	runs []run
 }
 
-// least, median and most of a figure over the runs.
+// spread returns the least, median and most of a figure over the runs.
 func (s *series) spread(figure func(run) float64) (least, median, most float64) {
 	values := make([]float64, len(s.runs))
 	for i, r := range s.runs {
@@ -53,8 +53,8 @@ func sorted(values []float64) (least, median, most float64) {
 	return values[0], (values[(n-1)/2] + values[n/2]) / 2, values[n-1]
 }
 
-// ratio compares the runs of two series in pairs, the i-th with the i-th, which ran next to each other: what
-// else the machine did then fell on both. It returns the median.
+// ratio compares the runs of two series in pairs. The i-th runs of both ran next to each other, so
+// other work of the machine affected both. It returns the median of the ratios.
 func ratio(a, b *series, figure func(run) float64) float64 {
 	values := make([]float64, len(a.runs))
 	for i := range a.runs {
@@ -78,8 +78,8 @@ func byTurns(turns int, ways []*series, once func(way int) (run, error)) error {
 	return nil
 }
 
-// table prints one line a series. What is counted must not differ between runs; of what is timed there are
-// least, median and most.
+// table prints one line for each series. Figures that are counted must not differ between runs. For
+// figures that are timed, it prints least, median and most.
 func table(w io.Writer, what string, ways ...*series) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "\t%s/s min\tmedian\tmax\tCPU s per 1,000 min\tmedian\trequests each\twrite units each\t\n", what)

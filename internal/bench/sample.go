@@ -15,8 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// putEach is what a plain Go function does: it reads each message into a struct and puts it on condition
-// that its key is free, one after another, through the SDK as it comes. Its item is as large as ours.
+// putEach does what a plain Go function does. It reads each message into a struct and puts it on
+// condition that its key is free. It does so one after another, with the SDK's default settings.
+// Its item is as large as ours.
 func putEach(ctx context.Context, url string, batches []events.SQSEvent) (run, error) {
 	client, err := plainClient(ctx, url)
 	if err != nil {
@@ -74,8 +75,9 @@ func plainPut(body string) *dynamodb.PutItemInput {
 	}
 }
 
-// addEach counts as most stream functions do: one ADD for each change, one after another. It counts twice
-// what is delivered twice. It is given the keys, and reads no batch to find them.
+// addEach counts as most stream functions do: one ADD for each change, one after another. It counts
+// a change twice if it is delivered twice. It is given the keys, and need not read a batch to find
+// them.
 func addEach(ctx context.Context, url string, changes []image) (run, error) {
 	client, err := plainClient(ctx, url)
 	if err != nil {
@@ -93,7 +95,7 @@ func addEach(ctx context.Context, url string, changes []image) (run, error) {
 	return r, err
 }
 
-// readAndAddEach does the same from what a function is really given: the batch as Lambda sends it.
+// readAndAddEach does the same with what a function is really given: the batch as Lambda sends it.
 func readAndAddEach(ctx context.Context, url string, batches []json.RawMessage) (run, error) {
 	client, err := plainClient(ctx, url)
 	if err != nil {

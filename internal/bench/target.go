@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// targets are what the figures are held to, with what came of each.
+// targets holds the limits of the figures, and the result for each.
 type targets struct {
 	out    io.Writer
 	missed []string
 }
 
-// atLeast judges a figure that should be high.
+// atLeast checks a figure that should be high.
 func (t *targets) atLeast(what string, got, limit float64) {
 	t.judge(what, got >= limit, fmt.Sprintf("%s, at least %s", short(got), short(limit)))
 }
 
-// atMost judges a figure that should be low.
+// atMost checks a figure that should be low.
 func (t *targets) atMost(what string, got, limit float64) {
 	t.judge(what, got <= limit, fmt.Sprintf("%s, at most %s", short(got), short(limit)))
 }
@@ -31,7 +31,7 @@ func (t *targets) judge(what string, kept bool, figures string) {
 	fmt.Fprintf(t.out, "  %s  %s: %s\n", verdict, what, figures)
 }
 
-// short is a figure with three digits or more, without trailing zeros.
+// short returns a figure with at least three digits, without trailing zeros.
 func short(v float64) string {
 	text := fmt.Sprintf("%.3f", v)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")

@@ -52,14 +52,16 @@ func (b *bench) totals(ctx context.Context) error {
 	return nil
 }
 
-// supposed holds what the streams function took to what check and the operating guide suppose of it, with so many
-// updates of each change. Where it is missed, internal/estimate/measured.go promises too much.
+// supposed compares what the streams function took with what check and the operating guide assume,
+// given that many updates for each change. If the limit is missed, internal/estimate/measured.go
+// promises too much.
 func (b *bench) supposed(ours *series, updates float64) {
 	_, cpu, _ := ours.spread(run.perThousand)
 	b.atMost(fmt.Sprintf("client CPU of a change with %s updates, of what ingot check supposes, %s", short(updates), ours.name), cpu/1000/(estimate.CPUPerChange+updates*estimate.CPUPerUpdate), 1)
 }
 
-// storedItems are the items of the events as ingest stores them, in the order of their arrival.
+// storedItems returns the items of the events as ingest stores them, in the order in which they
+// arrived.
 func (b *bench) storedItems(ctx context.Context) ([]image, error) {
 	e, err := startEmulator(ctx, b.emulator)
 	if err != nil {
@@ -73,14 +75,15 @@ func (b *bench) storedItems(ctx context.Context) ([]image, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The scan goes by merchant; by arrival they take turns, and every batch meets all aggregates.
+	// The scan is sorted by merchant. By arrival the merchants take turns, so every batch meets all
+	// aggregates.
 	slices.SortFunc(items, func(a, b image) int { return strings.Compare(a["SK"].S, b["SK"].S) })
 	return items, nil
 }
 
-// streamBatches are inserts or removals of the items as Lambda sends them, each kind from a shard of its own. The
-// numbers are ours: the emulator's own (1, 2, …) are shorter than the service's 21 digits, and those are what marks are
-// made for.
+// streamBatches returns inserts or removals of the items as Lambda sends them, each kind from its
+// own shard. The sequence numbers are ours. Those of the emulator (1, 2, …) are shorter than the 21
+// digits of the service, for which marks are made.
 func streamBatches(items []image, size int, kind string) ([]json.RawMessage, error) {
 	images := map[string]string{"INSERT": "NewImage", "REMOVE": "OldImage"}
 	var all []json.RawMessage
@@ -104,7 +107,7 @@ func streamBatches(items []image, size int, kind string) ([]json.RawMessage, err
 	return all, nil
 }
 
-// counted runs on an emulator of its own and makes sure that every change is in the totals, once.
+// counted runs on a new emulator, and checks that every change is in the totals once.
 func (b *bench) counted(ctx context.Context, do func(*emulator) (run, error)) (run, error) {
 	e, err := startEmulator(ctx, b.emulator)
 	if err != nil {
@@ -122,7 +125,7 @@ func (b *bench) counted(ctx context.Context, do func(*emulator) (run, error)) (r
 	aggregates, changes, revenue := 0, 0, 0
 	for _, item := range items {
 		if strings.HasPrefix(item["PK"].S, "A#") {
-			n, _ := strconv.Atoi(item["orders"].N) // a total without a number counts as 0 and shows below
+			n, _ := strconv.Atoi(item["orders"].N) // a total without a number counts as 0, and the check below finds it
 			sum, _ := strconv.Atoi(item["revenue"].N)
 			aggregates, changes, revenue = aggregates+1, changes+n, revenue+sum
 		}

@@ -4,5 +4,5 @@ package main
 
 import "time"
 
-// processorTime is not known here; the emulator does not run here either.
+// processorTime is unknown on this system. The emulator does not run here either.
 func processorTime() time.Duration { return 0 }

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used, user and system, over all threads. The emulator is another
-// process and not in it.
+// processorTime returns the CPU time that this process has used, user and system, over all threads.
+// The emulator is another process, so its time is not included.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // it fails only for arguments that are not these
+		return 0 // it fails only for invalid arguments, which these are not
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// verified compares the totals with the items, by Ingot's own verifier. flags are what totals and aggregates say of
-// themselves, which is no difference.
+// verified compares the totals with the items, using Ingot's own verifier. flags are what totals
+// and aggregates report about themselves. A flag is not a difference.
 func (w *world) verified(ctx context.Context) (c Check, flags []string, err error) {
 	report, err := verify.Totals(ctx, w.plan, w.reader, w.Clock.Now())
 	if err != nil {
@@ -29,7 +29,7 @@ func (w *world) verified(ctx context.Context) (c Check, flags []string, err erro
 	}
 	c = Check{Name: "verify", Compared: report.Totals, Partly: report.Partly, Differences: []string{},
 		About: fmt.Sprintf("every total against a new fold of the %s stored", count(report.Items, "item"))}
-	if report.Partly > 0 { // what expired is gone, and what it added cannot be added up anew
+	if report.Partly > 0 { // expired items are gone, so what they added cannot be added up again
 		c.About += fmt.Sprintf(" (%s by fingerprint alone: events expired)", comma(report.Partly))
 	}
 	for _, d := range report.Differences {
@@ -71,7 +71,7 @@ func (c *Check) compare(what string, has event.Decimal, wants *big.Rat) {
 	}
 }
 
-// exactly writes a fraction as a decimal; the tally's are all decimals.
+// exactly writes a fraction as a decimal. All fractions of the tally are decimals.
 func exactly(r *big.Rat) string {
 	digits, exact := r.FloatPrec()
 	if !exact {
@@ -80,9 +80,9 @@ func exactly(r *big.Rat) string {
 	return r.FloatString(digits)
 }
 
-// listed compares the totals with plain sums over the producer's list, for data that no tally was written
-// for: without store, marks or trouble, but by the pipeline as Ingot reads it. A list that names an event
-// twice cannot be summed plainly.
+// listed compares the totals with plain sums over the producer's list. It is for data without a
+// hand-written tally. The sums use no store, no marks and no trouble, but they read the pipeline as
+// Ingot does. A list that names an event twice cannot be summed like this.
 func (w *world) listed(totals map[slot]*stored, list *naive, events, items int) Check {
 	c := Check{Name: "list", Differences: []string{}}
 	if events != items {
@@ -131,7 +131,7 @@ func (w *world) accounts(events int, kept Kept, distinct bool) Check {
 	if n := len(w.ledger.first); n > 0 {
 		differ("%d messages never came to a verdict", n)
 	}
-	for _, v := range event.Verdicts { // maybe twice, never zero times
+	for _, v := range event.Verdicts { // perhaps twice, but never zero times
 		if there, said := w.ledger.quarantined[v.String()], w.ledger.settled[v]; v.Quarantined() && there < said {
 			differ("%d messages are in quarantine as %s, and that was the verdict on %d", there, v, said)
 		}
@@ -139,8 +139,9 @@ func (w *world) accounts(events int, kept Kept, distinct bool) Check {
 	return c
 }
 
-// aged compares the totals after everything expired with those before: kept ones stand, subtracted ones
-// have fallen to nothing. A total past its own expiry may be gone.
+// aged compares the totals after everything expired with those before. A total that keeps what
+// expires must be unchanged. A total that subtracts it must have fallen to nothing. A total past
+// its own expiry may be gone.
 func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 	kept = Check{Name: "keep", About: "totals that keep what expires stand as they stood", Differences: []string{}}
 	fallen = Check{Name: "subtract", About: "totals that subtract what expires are down to nothing", Differences: []string{}}

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// After everything expired, the totals that keep it can be compared by their fingerprint alone: the summary counts
-// them, and the text says so. Before, each is compared whole.
+// TestVerifySaysWhatItComparesInPart shows what happens after everything expired. Totals that keep
+// what expired can then be compared only by their fingerprint. The summary counts them, and the
+// text says so. Before that, each total is compared as a whole.
 func TestVerifySaysWhatItComparesInPart(t *testing.T) {
 	s := mustRun(t, firstDays(t, 0))
 	verify := func(checks []Check) Check {

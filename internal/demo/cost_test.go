@@ -24,7 +24,8 @@ func sampled(t *testing.T, r *run, batch float64) *cost.Sampled {
 	return s
 }
 
-// plannedAll is what `ingot check --events` says of the events of a run. each is told of every line; nil: nobody.
+// plannedAll returns what `ingot check --events` says about the events of a run. each, if not nil,
+// is called for every line.
 func plannedAll(t *testing.T, r *run, each func(samples.Judged)) *samples.Report {
 	t.Helper()
 	var lines strings.Builder
@@ -44,8 +45,9 @@ func plannedAll(t *testing.T, r *run, each func(samples.Judged)) *samples.Report
 // shards is how many partitions the engine's tables have.
 const shards = 2
 
-// What ingot cost computes for the demo's events is what the engine counts when the demo runs without trouble, and
-// about what it counts with trouble, where more is delivered again than the estimate knows of.
+// TestCostIsWhatIsCounted shows that ingot cost computes for the demo's events what the engine
+// counts when the demo runs without trouble. With trouble the two are about equal, because more is
+// delivered again than the estimate knows of.
 func TestCostIsWhatIsCounted(t *testing.T) {
 	for _, config := range []Config{earthquakes(t, aggregate.Marks), orders(t, seed, aggregate.Marks)} {
 		for _, calm := range []bool{true, false} {
@@ -77,7 +79,7 @@ func TestCostIsWhatIsCounted(t *testing.T) {
 				for _, c := range []struct {
 					what              string
 					computed, counted float64
-					within            float64 // a part of what is counted
+					within            float64 // as a part of what is counted
 				}{
 					{"write units to store", sum("write units", "puts", "indexes", "repetitions"), real.Events.WriteUnits, unitsWithin},
 					{"requests to store", sum("DynamoDB requests", "puts"), real.Events.Requests, requestsWithin},
@@ -100,7 +102,8 @@ func TestCostIsWhatIsCounted(t *testing.T) {
 	}
 }
 
-// An object of the archive is about as much larger than its item as ingot cost supposes.
+// TestArchivedBytes shows that an object of the archive is larger than its item by about as much as
+// ingot cost assumes.
 func TestArchivedBytes(t *testing.T) {
 	config := earthquakes(t, aggregate.Marks)
 	config.Calm = true
@@ -136,8 +139,9 @@ func TestArchivedBytes(t *testing.T) {
 	}
 }
 
-// The tolerances. A difference of less than fewer an event is none: a batch with a few totals more is counted by other
-// requests, and what is computed is of the batch that is as large as all are on average.
+// These are the tolerances. A difference of less than fewer for each event does not count. A batch
+// with a few totals more takes other requests, and the computed figures are of a batch of average
+// size.
 const (
 	unitsWithin    = 0.10
 	requestsWithin = 0.25
@@ -145,8 +149,9 @@ const (
 	fewer          = 0.05
 )
 
-// compared is how many of the figures are compared: with trouble only the first, for the estimate knows how many
-// messages come again and not how many requests are refused, nor how many changes come again.
+// compared returns how many of the figures are compared. With trouble it is only the first. The
+// estimate knows how many messages come again. It does not know how many requests are refused, or
+// how many changes come again.
 func compared(calm bool) int {
 	if calm {
 		return 6

@@ -12,42 +12,45 @@ import (
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
 
-// Data is what the demo sends: events one by one, and what belongs to them.
+// Data is what the demo sends: the events, one by one, and what belongs to them.
 type Data struct {
 	Name   string // what the events are, in the plural: "earthquakes"
-	File   string // where the lines are from, for errors; empty: Name says it
-	About  string // one line for people: what it is and where it is from
-	Events int    // how many lines there are; 0: not known before they are read
-	// Lines gives the events, oldest first. It may be called several times and gives the same each time.
+	File   string // where the lines come from, for errors; empty if Name says it
+	About  string // one line for people: what the data is and where it comes from
+	Events int    // how many lines there are; 0 if that is unknown before they are read
+	// Lines returns the events, oldest first. It may be called several times and returns the same
+	// each time.
 	Lines func() iter.Seq2[Line, error]
-	// Alter changes what an event says, but not which event it is: the same id with another payload. nil: a
-	// member is added.
+	// Alter changes what an event says, but not which event it is: the id stays, the payload
+	// differs. nil means that a member is added.
 	Alter func(body string, die *rand.Rand) string
-	// Resend is what a producer sends that sends an event a second time; nil: the same to the letter.
+	// Resend returns what a producer sends when it sends an event a second time. nil means the same
+	// bytes.
 	Resend func(body string, die *rand.Rand) string
-	// Distinct: no two lines are the same event, so every line makes an item.
+	// Distinct says that no two lines are the same event, so every line makes an item.
 	Distinct bool
-	// Tally adds up the producer's list by hand; nil: there is none for this data.
+	// Tally adds up the producer's list by hand. It is nil if there is no tally for this data.
 	Tally *tally.Tally
 }
 
-// from is where the lines are from.
+// from returns where the lines come from.
 func (d *Data) from() string { return cmp.Or(d.File, d.Name) }
 
-// Line is one event as the producer has it: a message to be.
+// Line is one event as the producer has it. It becomes a message.
 type Line struct {
 	Number int // from 1; several messages may be on one line
 	envelope.Message
 }
 
-// LineError is a line that is not an event of the pipeline, or that is one and cannot be repeated.
+// LineError is an error about one line: it is not an event of the pipeline, or it is one that
+// cannot be repeated.
 type LineError struct {
 	Data   string
 	Number int
 	Err    error
 }
 
-// repeatError says why an event that is in order cannot be sent again as another event.
+// repeatError says why a correct event cannot be sent again as another event.
 type repeatError struct{ why string }
 
 func (e *repeatError) Error() string {

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// TestBundledData: the data is what its README says.
+// TestBundledData shows that the data is what its README says.
 func TestBundledData(t *testing.T) {
 	packed, err := bundled.ReadFile("data/earthquakes.ndjson.gz")
 	if err != nil {
@@ -54,8 +54,8 @@ func TestBundledData(t *testing.T) {
 	}
 }
 
-// TestOrderFacts: every invented fact is an event of its pipeline, each is another, and each says that
-// it is invented.
+// TestOrderFacts shows that every invented fact is an event of its pipeline, that no two are the
+// same, and that each says that it is invented.
 func TestOrderFacts(t *testing.T) {
 	c := orders(t, 5, aggregate.Marks)
 	keys, types, last := map[event.Key]bool{}, map[string]int{}, ""
@@ -82,7 +82,8 @@ func TestOrderFacts(t *testing.T) {
 	}
 }
 
-// TestAlterAndResend: an altered event conflicts with the original, a resent one does not.
+// TestAlterAndResend shows that an altered event conflicts with the original, and that a resent one
+// does not.
 func TestAlterAndResend(t *testing.T) {
 	for _, c := range []Config{earthquakes(t, aggregate.Marks), orders(t, 5, aggregate.Marks)} {
 		r := &run{Config: c}

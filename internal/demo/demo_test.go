@@ -18,7 +18,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// seed is the one that ingot demo uses unless told otherwise.
+// seed is the seed that ingot demo uses by default.
 const seed = 7
 
 func earthquakes(t testing.TB, counting aggregate.Counting) Config {
@@ -38,7 +38,8 @@ func earthquakes(t testing.TB, counting aggregate.Counting) Config {
 	return Config{Data: Earthquakes(), Plan: p, Seed: seed, Counting: counting, Copier: copier}
 }
 
-// firstDays are the earthquakes until 2 February: enough for trouble, and quickly through.
+// firstDays returns the earthquakes until 2 February. They are enough for trouble, and do not take
+// long.
 func firstDays(t testing.TB, counting aggregate.Counting) Config {
 	t.Helper()
 	c := earthquakes(t, counting)
@@ -73,7 +74,8 @@ func mustRun(t testing.TB, c Config) *Summary {
 	return s
 }
 
-// checks are all checks of a summary by name; the second verify is "verify after expiry".
+// checks returns all checks of a summary by name. The second verify has the name "verify after
+// expiry".
 func checks(s *Summary) map[string]Check {
 	all := map[string]Check{}
 	for _, c := range s.Checks {
@@ -120,7 +122,7 @@ func TestEarthquakes(t *testing.T) {
 			t.Errorf("check %q (there: %v) compared %d, want %d", name, there, c.Compared, want)
 		}
 	}
-	// Facts of the data, from the README of the data's own source.
+	// These facts of the data come from the README of the data's own source.
 	if got := find(t, s, "network_day", "ci", "2018-02-04T00:00:00Z", "count").Stored; got != "73" {
 		t.Errorf("ci counted %s earthquakes on 4 February, want 73", got)
 	}
@@ -149,8 +151,8 @@ func find(t *testing.T, s *Summary, name, by, window, value string) TotalValue {
 	return TotalValue{}
 }
 
-// troubleIsReal: under the default seed every kind of trouble happens, what became of it adds up, and a
-// plain ADD would have counted wrong.
+// troubleIsReal checks the run with the default seed. Every kind of trouble happens, the outcomes
+// add up, and a plain ADD would have counted wrong.
 func troubleIsReal(t *testing.T, s *Summary) {
 	t.Helper()
 	if len(s.Trouble) != int(kinds) {
@@ -219,7 +221,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestSeeds: other seeds make other trouble, and it adds up too.
+// TestSeeds shows that other seeds make other trouble, which adds up too.
 func TestSeeds(t *testing.T) {
 	first := uint64(time.Now().UnixNano() % 1_000_000)
 	for i := range uint64(4) {
@@ -231,7 +233,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameSummary: to the byte, as text and as JSON.
+// TestSameSeedSameSummary shows that the same seed gives the same summary to the byte, as text and
+// as JSON.
 func TestSameSeedSameSummary(t *testing.T) {
 	configs := map[string]func() Config{
 		"earthquakes": func() Config { return firstDays(t, aggregate.Marks) },
@@ -266,7 +269,7 @@ func TestSameSeedSameSummary(t *testing.T) {
 	}
 }
 
-// lines is data in memory.
+// lines returns data that is in memory.
 func lines(name string, bodies ...string) Data {
 	return Data{Name: name, Lines: func() iter.Seq2[Line, error] {
 		return func(yield func(Line, error) bool) {
@@ -324,7 +327,8 @@ func lineOf(t *testing.T, text string) Data {
 	return File(name, name, nil)
 }
 
-// TestFewEvents: one line, a repeated line and blank lines make no trouble of their own.
+// TestFewEvents shows that one line, a repeated line and blank lines cause no trouble by
+// themselves.
 func TestFewEvents(t *testing.T) {
 	one := `{"id":"q1","properties":{"time":1517363399650,"net":"uw","mag":1}}`
 	c := earthquakes(t, aggregate.Marks)

@@ -16,22 +16,22 @@ import (
 //go:embed data/earthquakes.ndjson.gz data/earthquakes.yaml data/orders.yaml
 var bundled embed.FS
 
-// Names of the bundled pipelines in Bundled.
+// These are the names of the bundled pipelines in Bundled.
 const (
 	EarthquakesPipeline = "earthquakes.yaml"
 	OrdersPipeline      = "orders.yaml"
 )
 
-// Bundled holds the bundled pipelines.
+// Bundled returns the bundled pipelines.
 func Bundled() fs.FS {
 	sub, err := fs.Sub(bundled, "data")
 	if err != nil {
-		panic("demo: the embedded directory data is gone") // only a change of the embed line can do this
+		panic("demo: the embedded directory data is gone") // only a change of the embed line can cause this
 	}
 	return sub
 }
 
-// Earthquakes is the bundled week of real earthquakes.
+// Earthquakes returns the bundled week of real earthquakes.
 func Earthquakes() Data {
 	return Data{
 		Name:   "earthquakes",
@@ -60,7 +60,8 @@ func Earthquakes() Data {
 
 var magnitude = regexp.MustCompile(`"mag":(-?[0-9.]+)`)
 
-// strengthen makes an earthquake one to three magnitudes stronger: a correction under the same id.
+// strengthen makes an earthquake one to three magnitudes stronger, as a correction under the same
+// id.
 func strengthen(body string, die *rand.Rand) string {
 	return magnitude.ReplaceAllStringFunc(body, func(found string) string {
 		was, err := strconv.ParseFloat(found[len(`"mag":`):], 64)

@@ -5,9 +5,10 @@ import (
 	"os"
 )
 
-// File is the user's own events, one JSON document a line, in the file of that name; title is what the user calls it.
-// It is read anew for every copy and never held. Its lines are messages with the attributes given, or batches whose
-// messages have their own.
+// File returns the user's own events from the file of that name, which has one JSON document on
+// each line. title is what the user calls it. The file is read again for every copy and never held
+// in memory. A line is a message with the given attributes, or a batch whose messages have their
+// own.
 func File(name, title string, attributes map[string]string) Data {
 	return Data{
 		Name:  "events",
@@ -20,7 +21,7 @@ func File(name, title string, attributes map[string]string) Data {
 					yield(Line{}, err)
 					return
 				}
-				defer func() { _ = f.Close() }() // read only: nothing can be lost
+				defer func() { _ = f.Close() }() // it was only read, so nothing can be lost
 				unpacked(readLines(f), attributes)(yield)
 			}
 		},

@@ -9,7 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/corpus"
 )
 
-// FuzzLines reads a file of events: its lines in order, with their numbers, but for the blank ones.
+// FuzzLines reads a file of events. It must return the lines in order with their numbers, except
+// for blank lines.
 func FuzzLines(f *testing.F) {
 	corpus.Add(f)
 	for _, seed := range []string{"{}\n{}\n", "\r\n {\"a\":1} \r\n\r\n{}", "", "\n", "a", "\ufeff{}", "{}\x00\n\xff"} {
@@ -36,8 +37,8 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// FuzzCopy makes copies of any event under any declaration: a copy is strict JSON with another id, and differs
-// from the event in the fields of id and time alone.
+// FuzzCopy makes copies of any event under any declaration. A copy must be strict JSON with another
+// id. It may differ from the event only in the fields of id and time.
 func FuzzCopy(f *testing.F) {
 	corpus.Add(f)
 	f.Add("{id}", "{at}", `{"id":"a","at":"2099-03-01T10:00:00Z","x":[1,2.50]}`)
@@ -66,14 +67,14 @@ func FuzzCopy(f *testing.F) {
 		if !sameBut(was.Root(), made.Root(), event.Path{}, r) {
 			t.Fatalf("the copy %s of %s differs in more than %s and %s", text, body, r.id, r.at)
 		}
-		// One field may be both: then only one of the two edits can show.
+		// One field may be both. Then only one of the two edits can show.
 		if old := was.Root().At(r.id); old.Exists() && !r.id.Contains(r.at) && !r.at.Contains(r.id) && made.Root().At(r.id).Text() != old.Text()+"~2" {
 			t.Fatalf("the copy %s of %s has not the id of another event", text, body)
 		}
 	})
 }
 
-// sameBut reports whether b is a but for the two fields of a rule.
+// sameBut reports whether b equals a except in the two fields of a rule.
 func sameBut(a, b event.Node, at event.Path, r copyRule) bool {
 	if !at.IsZero() && (at.Equal(r.id) || at.Equal(r.at)) {
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// kept says where the messages are.
+// kept returns where the messages are.
 func (w *world) kept(ctx context.Context) (k Kept, err error) {
 	if k.Items, err = w.items(ctx); err != nil {
 		return k, err
@@ -26,7 +26,7 @@ func (w *world) kept(ctx context.Context) (k Kept, err error) {
 	return k, err
 }
 
-// items is how many the events table holds.
+// items returns how many items the events table holds.
 func (w *world) items(ctx context.Context) (int, error) {
 	out, err := w.Engine.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(stack.Events)})
 	if err != nil {
@@ -35,13 +35,14 @@ func (w *world) items(ctx context.Context) (int, error) {
 	return int(aws.ToInt64(out.Table.ItemCount)), nil
 }
 
-// objects is how many the archive holds.
+// objects returns how many objects the archive holds.
 func (w *world) objects(ctx context.Context) (int, error) {
 	names, err := w.Objects(ctx)
 	return len(names), err
 }
 
-// cost is what the run has cost so far, per event, without setting up tables and heads.
+// cost returns what the run has cost so far for each event. Setting up tables and heads does not
+// count.
 func (w *world) cost(events int) Cost {
 	used, per := w.Engine.Usage().Sub(w.began), func(n float64) float64 { return math.Round(n/float64(events)*1000) / 1000 }
 	table := func(name string, requests int) TableCost {

@@ -13,7 +13,7 @@ import (
 // kind is one kind of trouble.
 type kind int
 
-// The kinds, in the order the summary lists them.
+// These are the kinds, in the order in which the summary lists them.
 const (
 	sentTwice kind = iota
 	sentLate
@@ -39,45 +39,45 @@ const (
 	kinds
 )
 
-// ledger keeps account of what was done to the messages and changes, and of what became of them. It holds
-// something for each message in flight, and nothing for those that are through.
+// ledger records what was done to the messages and changes, and what became of them. It holds
+// something for each message in flight, and nothing for messages that are done.
 type ledger struct {
 	injected [kinds]int
 	touched  [kinds]int                          // messages or records that it happened to
-	became   [kinds][len(event.Verdicts) + 1]int // the verdict on each such message's next delivery
+	became   [kinds][len(event.Verdicts) + 1]int // the verdict on the next delivery of each such message
 
-	first map[string]kind   // by message id: why it was sent at all; originals are not here
+	first map[string]kind   // by message id: why it was sent at all; originals are not in it
 	again map[string][]kind // by message id: what it comes back from
 
 	sent       int
 	deliveries int // of messages, to the ingest function
 	unjudged   int // deliveries to invocations that were killed
 	verdicts   [len(event.Verdicts) + 1]int
-	settled    [len(event.Verdicts) + 1]int // of them, verdicts whose message left the queue for good
+	settled    [len(event.Verdicts) + 1]int // verdicts among them whose message left the queue for good
 	unheard    int                          // items stored by requests whose answer was lost, or by invocations killed before their verdicts
 
 	quarantined map[string]int // messages taken out of the quarantine queue, by the verdict in their note
 
 	records   int               // deliveries of changes, to the streams function
-	repeated  int               // of them, of records that had been delivered before
+	repeated  int               // of those, deliveries of records that had been delivered before
 	reached   map[string]string // by shard: the highest sequence number delivered, padded
 	updates   int               // aggregate items written
-	dropped   int               // steps found counted already
+	dropped   int               // steps that were already counted
 	proof     string            // what drops a step counted already: "mark" or "receipt"
-	lastError error             // of an invocation
+	lastError error             // the last error of an invocation
 }
 
 func newLedger(c aggregate.Counting) *ledger {
 	return &ledger{proof: strings.TrimSuffix(c.String(), "s"), first: map[string]kind{}, quarantined: map[string]int{}, again: map[string][]kind{}, reached: map[string]string{}}
 }
 
-// happened records that a trouble was injected, and to how many messages or records.
+// happened records that a trouble was injected, and how many messages or records it hit.
 func (l *ledger) happened(k kind, touched int) {
 	l.injected[k]++
 	l.touched[k] += touched
 }
 
-// send records a message that is trouble in itself.
+// send records a message that is itself trouble.
 func (l *ledger) send(id string, k kind) {
 	l.happened(k, 1)
 	l.first[id] = k
@@ -92,7 +92,7 @@ func (l *ledger) comeBack(k kind, ids []string) {
 }
 
 func (l *ledger) touch(k kind, id string) {
-	if !slices.Contains(l.again[id], k) { // twice before its next verdict is once
+	if !slices.Contains(l.again[id], k) { // twice before its next verdict counts once
 		l.touched[k]++
 		l.again[id] = append(l.again[id], k)
 	}
@@ -106,7 +106,7 @@ func (l *ledger) outcome(o handler.Outcome) {
 		l.touch(ingestRefused, id)
 	}
 	if o.Failed {
-		return // not settled: what it came back from goes on
+		return // the message is not settled, so what it comes back from stays
 	}
 	l.settled[o.Verdict]++
 	if k, ok := l.first[id]; ok {
@@ -119,7 +119,7 @@ func (l *ledger) outcome(o handler.Outcome) {
 	delete(l.again, id)
 }
 
-// forget drops what is known of shards that are gone from the stream.
+// forget drops what is known about shards that are gone from the stream.
 func (l *ledger) forget(now esm.Checkpoint) {
 	for shard := range l.reached {
 		if _, there := now.Shards[shard]; !there {

@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// kindTexts says what each kind of trouble is called, and how its story is told.
+// kindTexts holds the name of each kind of trouble, and how its story is told.
 var kindTexts = [kinds]struct {
 	name, title string
 	tell        func(l *ledger, k kind) string
@@ -35,7 +35,7 @@ var kindTexts = [kinds]struct {
 	archiveAnswerLost:    {"archive-answer-lost", "archive took it, its answer lost", says("put again: the same name, the same bytes")},
 }
 
-// list is every kind of trouble with its story.
+// list returns every kind of trouble with its story.
 func (l *ledger) list() []Trouble {
 	var list []Trouble
 	for k := range kinds {
@@ -50,12 +50,12 @@ func says(text string) func(*ledger, kind) string {
 	return func(*ledger, kind) string { return text }
 }
 
-// byVerdict tells what messages came to: "68 Duplicate, 2 Inserted".
+// byVerdict says what became of messages: "68 Duplicate, 2 Inserted".
 func (l *ledger) byVerdict(k kind) string {
 	return strings.Join(l.counts(k, func(event.Verdict) bool { return true }), ", ")
 }
 
-// counts are the verdicts on messages of a kind that are wanted, each with its number.
+// counts returns the wanted verdicts on messages of a kind, each with its number.
 func (l *ledger) counts(k kind, wanted func(event.Verdict) bool) (parts []string) {
 	for _, v := range event.Verdicts {
 		if n := l.became[k][v]; n > 0 && wanted(v) {
@@ -65,7 +65,8 @@ func (l *ledger) counts(k kind, wanted func(event.Verdict) bool) (parts []string
 	return parts
 }
 
-// inQuarantine tells what messages came to that mostly end in quarantine: "25 Conflict: in quarantine; 2 Stale".
+// inQuarantine says what became of messages that mostly end in quarantine: "25 Conflict: in
+// quarantine; 2 Stale".
 func (l *ledger) inQuarantine(k kind) string {
 	var stories []string
 	if kept := l.counts(k, event.Verdict.Quarantined); len(kept) > 0 {

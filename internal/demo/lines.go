@@ -12,8 +12,9 @@ import (
 	"github.com/ingot-events/ingot/internal/ndjson"
 )
 
-// readLines gives the lines that are not blank, each as one message. An error with a line's number is that line's, and
-// the next lines follow; one without is of reading itself.
+// readLines returns the lines that are not blank, each as one message. An error with the number of
+// a line is about that line, and the next lines follow. An error without a number is about reading
+// itself.
 func readLines(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for line, err := range ndjson.Lines(r) {
@@ -31,8 +32,9 @@ func readLines(r io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// unpacked gives the messages of each line: a line may also be what explain takes as a batch, the JSON of Lambda or of
-// aws sqs receive-message, whose messages have attributes of their own. Others have the attributes given.
+// unpacked returns the messages of each line. A line may also be a batch in a form that explain
+// takes: the JSON of Lambda or of aws sqs receive-message, whose messages have their own
+// attributes. Other messages have the given attributes.
 func unpacked(lines iter.Seq2[Line, error], attributes map[string]string) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for line, err := range lines {

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: what the demo starts ends with its run.
+// TestMain checks that no test leaves a goroutine behind. What the demo starts ends with its run.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

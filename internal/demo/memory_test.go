@@ -9,8 +9,9 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// TestMemoryDoesNotGrowWithEvents: beside the items and totals in the tables, a run keeps one burst, what is in
-// flight, a day of the stream and the plain sums; nothing for each event.
+// TestMemoryDoesNotGrowWithEvents shows what a run keeps besides the items and totals in the
+// tables: one burst, what is in flight, a day of the stream, and the plain sums. It keeps nothing
+// for each event.
 func TestMemoryDoesNotGrowWithEvents(t *testing.T) {
 	held := func(repeat int) (events int, bytes float64) {
 		c := firstDays(t, aggregate.Marks)
@@ -44,11 +45,12 @@ func TestMemoryDoesNotGrowWithEvents(t *testing.T) {
 		runtime.KeepAlive(r)
 		return events, float64(m.HeapAlloc)
 	}
-	_, _ = held(1) // fills caches that live on
+	_, _ = held(1) // this fills caches that live on
 	fewEvents, few := held(2)
 	manyEvents, many := held(10)
 	each := (many - few) / float64(manyEvents-fewEvents)
-	// Three books of 31 totals a copy of 300 events come to some 100 bytes an event; the events have 700.
+	// Three books of 31 totals for each copy of 300 events take some 100 bytes for each event. The
+	// events themselves take 700.
 	if each > 300 {
 		t.Errorf("%.0f bytes are held for each event more", each)
 	}

@@ -10,17 +10,19 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// slot names one total: aggregate, by values (escaped, joined by #) and window start.
+// slot names one total: its aggregate, its by values (escaped, joined by #) and the start of its
+// window.
 type slot struct {
 	name   string
 	by     string
 	window int64
 }
 
-// naive is what a function would have counted that does one plain ADD (and keeps the largest and smallest)
-// for every delivery: no record of what it has counted, no conditions. It sees the very deliveries that
-// Ingot's functions saw. Its ADDs come before the function's answer, so a delivery counts whatever became
-// of the invocation; only where the table refused all requests of an invocation, it refused these too.
+// naive is what a function would count that does one plain ADD for every delivery, and keeps the
+// largest and smallest. Such a function keeps no record of what it has counted and uses no
+// conditions. naive sees exactly the deliveries that Ingot's functions saw. Its ADDs come before
+// the answer of the function, so a delivery counts whatever became of the invocation. Only if the
+// table refused all requests of an invocation does it refuse these too.
 type naive struct {
 	plan   *pipeline.Pipeline
 	totals map[slot]map[string]event.Decimal
@@ -38,8 +40,8 @@ func (n *naive) message(m envelope.Message) {
 	}
 }
 
-// change counts one delivered stream record: new adds, old takes away, and what expires is taken away only
-// where the total is to follow.
+// change counts one delivered stream record. It adds the new item and subtracts the old one. It
+// subtracts an item that expires only if the total is declared to do so.
 func (n *naive) change(c *event.Change) {
 	if c.New != nil {
 		n.fold(c.New, 1)
@@ -49,7 +51,7 @@ func (n *naive) change(c *event.Change) {
 	}
 }
 
-// left reports whether a total that should have fallen to nothing has not.
+// left reports whether a total should have fallen to nothing but has not.
 func (n *naive) left(at slot) bool {
 	for _, v := range n.totals[at] {
 		if !v.IsZero() {

@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
 
-// OrdersSecret is the demo's key for hashing its invented customers. It is no secret.
+// OrdersSecret is the demo's key for hashing its invented customers. It is not secret.
 const OrdersSecret = "a demo secret: never use it for real customers"
 
 const (
@@ -28,7 +28,8 @@ var merchants = []struct{ id, currency string }{{"acme", "EUR"}, {"bodega", "USD
 // firstDay is a Monday.
 var firstDay = time.Date(2024, 3, 4, 0, 0, 0, 0, time.UTC)
 
-// Orders is a week of invented orders, payments and refunds, made anew from the seed each time it is read.
+// Orders returns a week of invented orders, payments and refunds. It is made again from the seed
+// each time it is read.
 func Orders(seed uint64) Data {
 	return Data{
 		Name:  "orders, payments and refunds",
@@ -55,7 +56,7 @@ type fact struct {
 	body string
 }
 
-// orderFacts is the week in the order it happened.
+// orderFacts returns the facts of the week in the order in which they happened.
 func orderFacts(seed uint64) []fact {
 	die := source(seed, forOrders)
 	var facts []fact
@@ -66,7 +67,8 @@ func orderFacts(seed uint64) []fact {
 	return facts
 }
 
-// order is the life of one order: placed, paid (sometimes at the second try), now and then refunded in part.
+// order returns the life of one order. The order is placed, then paid (sometimes at the second
+// try), and sometimes refunded in part.
 func order(die *rand.Rand, n int) []fact {
 	merchant := merchants[die.IntN(len(merchants))]
 	customer, product, quantity := 1+die.IntN(customers), 1+die.IntN(products), 1+die.IntN(4)
@@ -97,13 +99,13 @@ var (
 	tracing = regexp.MustCompile(`"trace_id":"[0-9a-f]{16}"`)
 )
 
-// raise makes a fact dearer: the same id with another amount.
+// raise raises the amount of a fact and keeps its id.
 func raise(body string, die *rand.Rand) string {
 	return cents.ReplaceAllStringFunc(body, func(found string) string { return found + strconv.Itoa(die.IntN(10)) })
 }
 
-// retrace is the same fact sent by another try of the producer: only the trace differs, which is no part of
-// what the event says.
+// retrace returns the fact as another try of the producer sends it. Only the trace differs, which
+// is not part of what the event says.
 func retrace(body string, die *rand.Rand) string {
 	return tracing.ReplaceAllString(body, fmt.Sprintf(`"trace_id":"%016x"`, die.Uint64()))
 }

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// burstSpan is how much event time one burst of messages covers at the most.
+	// burstSpan is how much event time one burst of messages covers at most.
 	burstSpan = 6 * time.Hour
-	// burstSize is how many events one burst has at the most.
+	// burstSize is how many events one burst has at most.
 	burstSize = 120
-	// patience is how far the clock may run past an event whose message waits: far less than the least
-	// retain (a day), so that nothing expires by the demo's own slowness.
+	// patience is how far the clock may run past an event whose message waits. It is far less than
+	// the shortest retain (a day), so the demo's own slowness lets nothing expire.
 	patience = 12 * time.Hour
 )
 
@@ -31,15 +31,15 @@ type parcel struct {
 	envelope.Message
 	at   time.Time // event time
 	kind kind
-	ours bool // trouble: kind says which. false: an original, in its place
+	ours bool // whether it is trouble, of the kind that kind names; an original in its place if false
 }
 
-// with is the same message with another body.
+// with returns the same message with another body.
 func (p parcel) with(body string) envelope.Message {
 	return envelope.Message{Body: body, Attributes: p.Attributes}
 }
 
-// attributes are message attributes as SQS takes them.
+// attributes returns message attributes in the form that SQS takes.
 func attributes(texts map[string]string) map[string]types.MessageAttributeValue {
 	if len(texts) == 0 {
 		return nil
@@ -51,8 +51,8 @@ func attributes(texts map[string]string) map[string]types.MessageAttributeValue 
 	return out
 }
 
-// producer sends the events in bursts and makes the trouble that producers and queues make. It holds one
-// burst and the few messages that wait for the next one, whatever the number of events.
+// producer sends the events in bursts, and makes the trouble that producers and queues make. It
+// holds one burst and the few messages that wait for the next one, however many events there are.
 type producer struct {
 	world   *world
 	data    *Data
@@ -62,7 +62,8 @@ type producer struct {
 	newest  time.Time
 }
 
-// add takes the next event. When a burst is complete it is sent and worked off before add returns.
+// add takes the next event. When a burst is complete, add sends it and processes it before it
+// returns.
 func (p *producer) add(ctx context.Context, m envelope.Message, item *event.Item) error {
 	if err := inTime(item, p.newest); err != nil {
 		return err
@@ -83,7 +84,7 @@ func (p *producer) add(ctx context.Context, m envelope.Message, item *event.Item
 	return nil
 }
 
-// orderError is an event that comes after one so much newer that by then it would have expired.
+// orderError says that an event comes after one so much newer that it would have expired by then.
 type orderError struct{ at, newest time.Time }
 
 func (e *orderError) Error() string {
@@ -91,7 +92,7 @@ func (e *orderError) Error() string {
 		e.at.Format(time.RFC3339), e.newest.Format(time.RFC3339))
 }
 
-// inTime refuses an event that would have expired when it comes.
+// inTime refuses an event that would have expired by the time it comes.
 func inTime(item *event.Item, newest time.Time) error {
 	if item.ExpiresAt != 0 && newest.Unix() > item.ExpiresAt-int64(24*time.Hour/time.Second)+int64(patience/time.Second) {
 		return &orderError{item.At, newest}
@@ -134,7 +135,8 @@ func (p *producer) takeWaiting() []parcel {
 	return out
 }
 
-// disturb makes trouble with one original: what is to be sent now, and what waits for the next burst.
+// disturb makes trouble with one original. It returns what must be sent now. What waits for the
+// next burst is kept.
 func (p *producer) disturb(original parcel) []parcel {
 	if p.world.trouble.calm {
 		return []parcel{original}
@@ -154,7 +156,8 @@ func (p *producer) disturb(original parcel) []parcel {
 		}
 	}
 	if p.chance(chanceAltered) {
-		// In the next burst: by then the original is proven stored, so it is the altered one that conflicts.
+		// It comes in the next burst. By then the original is proven to be stored, so the altered
+		// event is the one that conflicts.
 		if body, ok := p.altered(original.Message); ok {
 			p.waiting = append(p.waiting, parcel{original.with(body), original.at, altered, true})
 		}
@@ -169,7 +172,7 @@ func (p *producer) disturb(original parcel) []parcel {
 
 func (p *producer) chance(c float64) bool { return p.die.Float64() < c }
 
-// altered is the same event by its key, with another payload.
+// altered returns the same event, as its key tells, with another payload.
 func (p *producer) altered(m envelope.Message) (string, bool) {
 	was, err := p.world.plan.Plan(m)
 	if err != nil {
@@ -180,16 +183,16 @@ func (p *producer) altered(m envelope.Message) (string, bool) {
 	return m.Body, err == nil && is.Key == was.Key && is.Digest != was.Digest
 }
 
-// malformed is a body that can never be stored.
+// malformed returns a body that can never be stored.
 func (p *producer) malformed(body string) (string, bool) {
-	half := strings.ToValidUTF8(body[:len(body)/2], "") // no queue takes half a rune
+	half := strings.ToValidUTF8(body[:len(body)/2], "") // no queue accepts half a rune
 	bodies := []string{half, "not JSON at all", "{}", `["an array"]`, body + body}
 	other := bodies[p.die.IntN(len(bodies))]
 	_, err := p.world.plan.Plan(envelope.Message{Body: other})
 	return other, err != nil && other != ""
 }
 
-// send puts messages into the queue and lets the world work until all are through.
+// send puts messages into the queue and lets the world work until all of them are done.
 func (p *producer) send(ctx context.Context, parcels []parcel) error {
 	w := p.world
 	for _, one := range parcels {

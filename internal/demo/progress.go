@@ -8,11 +8,11 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// redraw is how often a bar is drawn anew at the most.
+// redraw is the shortest time between two drawings of a bar.
 const redraw = 100 * time.Millisecond
 
-// NewProgress shows on w how far a run is: on a terminal a bar with the percentage, the time taken and the time left,
-// else a line now and then.
+// NewProgress shows on w how far a run is. On a terminal it shows a bar with the percentage, the
+// time taken and the time left. Otherwise it writes a line now and then.
 func NewProgress(w io.Writer, terminal bool) func(Step) {
 	if terminal {
 		return bar(w)
@@ -42,7 +42,7 @@ func bar(w io.Writer) func(Step) {
 			current = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(s.Phase),
 				progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(redraw),
 				progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
-				progressbar.OptionSetSpinnerChangeInterval(0)) // else it spins on a goroutine of its own
+				progressbar.OptionSetSpinnerChangeInterval(0)) // otherwise it spins on a goroutine of its own
 		}
 		_ = current.Set(s.Done)
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// empty takes the messages out of the quarantine queue and counts them by the verdict in their note, as whoever
-// looks after a stack does within the two weeks that the queue keeps them. A long run so holds none of them.
+// empty takes the messages out of the quarantine queue, and counts them by the verdict in their
+// note. The operators of a stack do the same within the two weeks for which the queue keeps them.
+// So a long run does not hold any of them.
 func (w *world) empty(ctx context.Context) error {
 	for {
 		out, err := w.Engine.SQS().ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &w.Quarantine, MaxNumberOfMessages: 10,

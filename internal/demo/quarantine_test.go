@@ -33,7 +33,7 @@ aggregates:
     from: {parcel: {values: {parcels: count}}}
 `
 
-// revisions are 600 revisions of 40 parcels.
+// revisions returns 600 revisions of 40 parcels.
 func revisions(t *testing.T) Config {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(parcels)}}, "pipeline.yaml")
@@ -53,8 +53,8 @@ func revisions(t *testing.T) Config {
 	}}}
 }
 
-// TestStaleIsNotInQuarantine: where a message that was altered comes after a newer revision, it is Stale, and nothing
-// says that it is in quarantine or misses it there.
+// TestStaleIsNotInQuarantine shows that an altered message that comes after a newer revision is
+// Stale. Nothing says that it is in quarantine, and nothing misses it there.
 func TestStaleIsNotInQuarantine(t *testing.T) {
 	s := mustRun(t, revisions(t))
 	agree(t, s)
@@ -90,7 +90,8 @@ func TestWhatBecameOfTheAltered(t *testing.T) {
 	}
 }
 
-// TestAccountsSeeWhatIsNotInQuarantine: each verdict that says so has its message there.
+// TestAccountsSeeWhatIsNotInQuarantine shows that each verdict that puts a message into quarantine
+// is checked against the queue.
 func TestAccountsSeeWhatIsNotInQuarantine(t *testing.T) {
 	w := &world{ledger: newLedger(aggregate.Marks)}
 	w.ledger.settled[event.Conflict], w.ledger.settled[event.Poison] = 3, 1
@@ -101,7 +102,8 @@ func TestAccountsSeeWhatIsNotInQuarantine(t *testing.T) {
 	}
 }
 
-// TestNothingIsCutInsideARune: neither a body on its way to the queue nor what a total is by in the text.
+// TestNothingIsCutInsideARune shows that neither a body on its way to the queue nor the by values
+// of a total in the text are cut inside a rune.
 func TestNothingIsCutInsideARune(t *testing.T) {
 	c := readings(t, 1, time.Hour)
 	p := &producer{world: &world{plan: c.Plan}, die: source(seed, forProducer)}

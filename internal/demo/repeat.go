@@ -16,20 +16,21 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// Copier makes copies of events for --repeat: copy number k is another event, ~k appended to a field of its
-// id, k weeks later. It works on the fields that pipeline.yaml names in id and at.
+// Copier makes copies of events for --repeat. Copy number k is another event: ~k is appended to a
+// field of its id, and it happens k weeks later. Copier works on the fields that pipeline.yaml
+// names in id and at.
 type Copier struct {
 	rules map[string]copyRule // by event type
 }
 
-// copyRule says which fields of one event type make a copy.
+// copyRule says which fields of one event type must change in a copy.
 type copyRule struct {
 	id, at  event.Path
-	unit    time.Duration // of a time that is a number; 0: the time is RFC 3339 text
-	missing string        // why the type cannot be copied; empty: it can
+	unit    time.Duration // the unit of a time that is a number; 0 if the time is RFC 3339 text
+	missing string        // why the type cannot be copied; empty if it can
 }
 
-// NewCopier reads the fields from the text of a pipeline that has compiled.
+// NewCopier reads the fields from the text of a pipeline. The pipeline must have compiled.
 func NewCopier(text []byte) (*Copier, error) {
 	var file struct {
 		Events map[string]struct {
@@ -70,7 +71,7 @@ func newCopyRule(id, at string) copyRule {
 	return r
 }
 
-// lastField is the last field of the payload that a template reads.
+// lastField returns the last field of the payload that a template reads.
 func lastField(text string) (event.Path, []keys.Func, bool) {
 	t, err := keys.ParseTemplate(text)
 	if err != nil {
@@ -85,7 +86,7 @@ func lastField(text string) (event.Path, []keys.Func, bool) {
 	return event.Path{}, nil, false
 }
 
-// copy makes the body of copy number k of an event.
+// copy returns the body of copy number k of an event.
 func (c *Copier) copy(m envelope.Message, typ string, k int) (string, error) {
 	if c == nil {
 		return "", errors.New("copies were asked for without a Copier")
@@ -114,7 +115,7 @@ func (c *Copier) copy(m envelope.Message, typ string, k int) (string, error) {
 	return string(e.apply(nil, root, event.Path{})), nil
 }
 
-// later is the JSON text of a time moved by d, spelled as the time itself is.
+// later returns the JSON text of a time moved by d, in the same spelling as the time.
 func (r copyRule) later(n event.Node, d time.Duration) (string, error) {
 	if r.unit == 0 {
 		at, err := keys.ParseTime(n.Text())
@@ -137,13 +138,14 @@ func (r copyRule) later(n event.Node, d time.Duration) (string, error) {
 	return moved, nil
 }
 
-// edit is JSON text to put in the place of fields.
+// edit is JSON text that replaces fields.
 type edit []struct {
 	path event.Path
 	text string
 }
 
-// apply appends n with the fields replaced; what holds none of them stays as it is written.
+// apply appends n with the fields replaced. Parts that hold none of these fields stay as they are
+// written.
 func (e edit) apply(dst []byte, n event.Node, at event.Path) []byte {
 	within := at.IsZero()
 	for _, one := range e {
@@ -159,7 +161,7 @@ func (e edit) apply(dst []byte, n event.Node, at event.Path) []byte {
 			if dst[len(dst)-1] != '{' {
 				dst = append(dst, ',')
 			}
-			quoted, _ := json.Marshal(name) // a string always has JSON
+			quoted, _ := json.Marshal(name) // every string has JSON
 			dst = append(append(dst, quoted...), ':')
 			dst = e.apply(dst, member, at.Member(name))
 		}

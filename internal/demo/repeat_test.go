@@ -50,7 +50,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestLinesThatCannotBeRepeated: it is not the line that is to be mended.
+// TestLinesThatCannotBeRepeated shows lines that cannot be repeated although nothing in them needs
+// to be mended.
 func TestLinesThatCannotBeRepeated(t *testing.T) {
 	const taken = `ingot: 1
 epoch: 1
@@ -89,7 +90,7 @@ events:
 	}
 }
 
-// TestRepeat: copies are other events, a week apart.
+// TestRepeat shows that copies are other events, a week apart.
 func TestRepeat(t *testing.T) {
 	c := firstDays(t, aggregate.Marks)
 	c.Repeat = 3

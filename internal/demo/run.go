@@ -1,6 +1,7 @@
-// Package demo runs the whole pipeline in one process: a producer, the queue, both functions, the tables,
-// the stream and time to live, on the embedded engine and one clock, with seeded trouble at every seam; and
-// then proves that nothing was lost and nothing counted twice.
+// Package demo runs the whole pipeline in one process: a producer, the queue, both functions, the
+// tables, the stream and time to live. They run on the embedded engine with one clock and with
+// seeded trouble at every seam. Then the demo proves that nothing was lost and nothing was counted
+// twice. [Run] runs it and returns a [Summary].
 package demo
 
 import (
@@ -23,25 +24,26 @@ type Config struct {
 	Plan     *pipeline.Pipeline
 	Seed     uint64
 	Counting aggregate.Counting
-	// Repeat sends the data so often; 0 means once. Copies need Copier.
+	// Repeat is how often the data is sent. 0 means once. Copies need Copier.
 	Repeat int
 	Copier *Copier
-	// Calm makes no trouble: what the events cost by themselves.
+	// Calm makes no trouble. It shows what the events cost by themselves.
 	Calm bool
-	// Progress is told how far the run is; nil: nobody.
+	// Progress, if not nil, is told how far the run is.
 	Progress func(Step)
-	// Tamper changes tables behind Ingot's back before they are checked: for tests of the checks.
+	// Tamper changes tables behind Ingot's back before they are checked. It is for tests of the
+	// checks.
 	Tamper func(context.Context, *embedded.Engine) error
 }
 
 // ErrNoEvents says that there was nothing to run.
 var ErrNoEvents = errors.New("there is no event in it; give it at least one line")
 
-// Step is how far a run is. The zero Step: it is over.
+// Step says how far a run is. The zero Step means that it is over.
 type Step struct {
 	Phase string
 	Done  int
-	Total int // 0: not known
+	Total int // 0 if unknown
 }
 
 // run is one run of the demo.
@@ -49,14 +51,14 @@ type run struct {
 	Config
 	world    *world
 	producer *producer
-	list     *naive // plain sums over the producer's list, where no tally is made for the data
+	list     *naive // plain sums over the producer's list, for data without a tally
 	summary  Summary
-	expires  int64 // the latest expiry of any event, epoch seconds; 0: none expires
+	expires  int64 // the latest expiry of any event, in epoch seconds; 0 if none expires
 	first    time.Time
 }
 
-// Run runs the demo. An error means that it could not be run to its end; what the checks found is in the
-// Summary.
+// Run runs the demo. An error means that the run could not be finished. The findings of the checks
+// are in the [Summary].
 func Run(ctx context.Context, c Config) (*Summary, error) {
 	r := &run{Config: c}
 	r.setDefaults()
@@ -92,7 +94,7 @@ func (r *run) setDefaults() {
 	}
 }
 
-// produce sends every event, and all of it is worked off when it returns.
+// produce sends every event. When it returns, everything is processed.
 func (r *run) produce(ctx context.Context) error {
 	events := 0
 	for copied := range r.Repeat {
@@ -123,8 +125,8 @@ func (r *run) produce(ctx context.Context) error {
 	return r.producer.finish(ctx)
 }
 
-// plan plans a line, or copy number copied of it: m becomes the copy. Where the pipeline takes the line and not the
-// copy, it is the copying that broke it.
+// plan plans a line, or copy number copied of it. m becomes the copy. If the pipeline takes the
+// line but not the copy, then the copying broke it.
 func (r *run) plan(m *envelope.Message, copied int) (*event.Item, error) {
 	item, err := r.Plan.Plan(*m)
 	if err != nil || copied == 0 {
@@ -140,7 +142,8 @@ func (r *run) plan(m *envelope.Message, copied int) (*event.Item, error) {
 	return copy, nil
 }
 
-// one sends one event. The producer's list is tallied here, before anything can happen to it.
+// one sends one event. It tallies the producer's list here, before anything can happen to the
+// event.
 func (r *run) one(ctx context.Context, copied int, line Line) error {
 	m := line.Message
 	item, err := r.plan(&m, copied)
@@ -207,7 +210,7 @@ func (r *run) judge(ctx context.Context) error {
 	return nil
 }
 
-// expire moves the clock past every event's time and lets time to live do its work.
+// expire moves the clock past the time of every event, and lets time to live do its work.
 func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	w := r.world
 	const phase = "letting everything expire"

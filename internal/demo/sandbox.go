@@ -13,24 +13,24 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
-// sandbox is one of the two functions as Lambda runs it, with the trouble that befalls it.
+// sandbox is one of the two functions as Lambda runs it, with the trouble that happens to it.
 type sandbox struct {
 	testworld.Sandbox
 	world    *world
 	function string
-	// typicalCalls is about how many requests an invocation sends: a kill falls among so many.
+	// typicalCalls is about how many requests an invocation sends. A kill happens at one of them.
 	typicalCalls int
-	kill, refuse kind                 // what a kill and a refusal of all its requests are called
-	count        func(payload []byte) // takes note of what is delivered
-	imitate      func(payload []byte) // lets plain ADDs count it
+	kill, refuse kind                 // the names of a kill, and of a refusal of all requests
+	count        func(payload []byte) // notes what is delivered
+	imitate      func(payload []byte) // counts it with plain ADDs
 	onKill       func(payload []byte)
-	onRefusal    func(payload []byte) // the table is about to refuse everything
+	onRefusal    func(payload []byte) // called when the table is about to refuse everything
 
-	requests int // to DynamoDB
+	requests int // requests to DynamoDB
 	batches  int // invocations that were given something
 }
 
-// invoke is one invocation. A cold start is not troubled.
+// invoke makes one invocation. It makes no trouble for a cold start.
 func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if records(payload) > 0 {
 		s.batches++
@@ -53,10 +53,10 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return answer, err
 }
 
-// newIngest is the ingest function.
+// newIngest returns the ingest function.
 func newIngest(w *world) *sandbox {
 	s := &sandbox{world: w, function: "ingest", typicalCalls: 5, kill: ingestKilled, refuse: ingestRefused}
-	// The payload is read once, for the function and for the demo's own book-keeping.
+	// The payload is read once, both for the function and for the demo's own records.
 	var batch events.SQSEvent
 	var unread error
 	s.Cold = func(context.Context) (esm.Handler, error) {
@@ -99,7 +99,7 @@ func newIngest(w *world) *sandbox {
 	return s
 }
 
-// planned is a message as the pipeline plans it.
+// planned returns a message as the pipeline plans it.
 func planned(m *events.SQSMessage) envelope.Message {
 	out := envelope.Message{Body: m.Body}
 	for name, a := range m.MessageAttributes {
@@ -113,7 +113,7 @@ func planned(m *events.SQSMessage) envelope.Message {
 	return out
 }
 
-// newStreams is the streams function.
+// newStreams returns the streams function.
 func newStreams(w *world) *sandbox {
 	s := &sandbox{world: w, function: "streams", typicalCalls: 30, kill: streamsKilled, refuse: streamsRefused}
 	s.Cold = func(ctx context.Context) (esm.Handler, error) {
@@ -134,14 +134,14 @@ func newStreams(w *world) *sandbox {
 			return json.Marshal(response)
 		}, nil
 	}
-	s.count = func([]byte) {}   // the mapping's faults do: only they know the shard
-	s.imitate = func([]byte) {} // OnChange does: it is called for every delivery of a change
+	s.count = func([]byte) {}   // the mapping's faults do this, because only they know the shard
+	s.imitate = func([]byte) {} // OnChange does this: it is called for every delivery of a change
 	s.onKill = func(payload []byte) { w.ledger.happened(streamsKilled, records(payload)) }
 	s.onRefusal = func(payload []byte) { w.ledger.happened(streamsRefused, records(payload)) }
 	return s
 }
 
-// changed lets plain ADDs count a delivered change, unless the table refuses them as well.
+// changed counts a delivered change with plain ADDs, unless the table refuses them as well.
 func (w *world) changed(_ context.Context, c event.Change) error {
 	if !w.trouble.in.refused {
 		w.perChange.change(&c)
@@ -154,7 +154,7 @@ func (w *world) counted(_ context.Context, r handler.StreamsReport) {
 	w.ledger.dropped += r.Dropped
 }
 
-// records is how many changes a stream batch holds.
+// records returns how many changes a stream batch holds.
 func records(payload []byte) int {
 	var e struct{ Records []json.RawMessage }
 	if err := json.Unmarshal(payload, &e); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// everywhere has one total for all events, which therefore bears a mark of every shard of 72 hours.
+// everywhere has one total for all events. So that total has a mark of every shard of 72 hours.
 const everywhere = `ingot: 1
 epoch: 1
 type: reading
@@ -32,7 +32,7 @@ aggregates:
     from: {reading: {values: {readings: count, heat: sum celsius}}}
 `
 
-// readings are n events, evenly over a time.
+// readings returns n events, spread evenly over a time.
 func readings(t *testing.T, n int, over time.Duration) Config {
 	t.Helper()
 	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(everywhere)}}, "pipeline.yaml")
@@ -52,8 +52,9 @@ func readings(t *testing.T, n int, over time.Duration) Config {
 	}}}
 }
 
-// TestShardsRollByEventTime: how often shards roll follows from the time that the events span, not from their
-// number; else the marks in a total would grow with the number, and what each of its updates costs with them.
+// TestShardsRollByEventTime shows that the time that the events span decides how often shards roll,
+// not the number of events. Otherwise the marks in a total, and the cost of each of its updates,
+// would grow with the number of events.
 func TestShardsRollByEventTime(t *testing.T) {
 	const span = 8 * time.Hour
 	for _, n := range []int{500, 4000} {
@@ -69,8 +70,8 @@ func TestShardsRollByEventTime(t *testing.T) {
 	}
 }
 
-// TestClockAheadOfTheEvents: where so many events come at once that the demo's own waiting would let them expire, it
-// says so, and does not count them as a difference.
+// TestClockAheadOfTheEvents sends so many events at once that the demo's own waiting would let them
+// expire. The demo says so, and does not count them as a difference.
 func TestClockAheadOfTheEvents(t *testing.T) {
 	c := readings(t, 1, time.Hour)
 	at := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)

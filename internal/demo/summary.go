@@ -1,10 +1,11 @@
 package demo
 
-// SummaryVersion is the version of the summary's JSON form: raised when a member changes its meaning or goes.
+// SummaryVersion is the version of the summary's JSON form. It is raised when a member changes its
+// meaning or is removed.
 const SummaryVersion = 1
 
-// Summary is what a run of the demo found. It depends on data, pipeline, seed, counting and repeat alone:
-// the same again gives the same summary to the byte. docs/demo.md describes its JSON form.
+// Summary is what a run of the demo found. It depends only on data, pipeline, seed, counting and
+// repeat. The same values give the same summary to the byte. docs/demo.md describes its JSON form.
 type Summary struct {
 	Summary    int        `json:"summary"`    // SummaryVersion
 	Data       DataPart   `json:"data"`       // what was sent
@@ -22,7 +23,7 @@ type Summary struct {
 	Same       bool       `json:"same"`       // no check found a difference
 }
 
-// DataPart is what was sent.
+// DataPart describes what was sent.
 type DataPart struct {
 	Name   string `json:"name"`
 	About  string `json:"about"`
@@ -42,7 +43,7 @@ type Trouble struct {
 	Became   string         `json:"became"`   // for people
 }
 
-// Deliveries adds up: Received is Unjudged and all Verdicts together.
+// Deliveries adds up: Received is the sum of Unjudged and all Verdicts.
 type Deliveries struct {
 	Sent     int            `json:"sent"`     // messages, trouble included
 	Received int            `json:"received"` // deliveries of messages to the ingest function
@@ -50,7 +51,7 @@ type Deliveries struct {
 	Verdicts map[string]int `json:"verdicts"`
 }
 
-// Changes is what the streams function was given, in the whole run, expiry included.
+// Changes is what the streams function was given in the whole run, including expiry.
 type Changes struct {
 	Received int `json:"received"` // deliveries of stream records
 	Repeated int `json:"repeated"` // of them, of records that had been delivered before
@@ -58,7 +59,8 @@ type Changes struct {
 	Dropped  int `json:"dropped"`  // steps found counted already and dropped by mark or receipt
 }
 
-// Kept is where the messages are after the run. Items is Unheard and the verdicts Inserted together.
+// Kept says where the messages are after the run. Items is the sum of Unheard and the verdicts
+// Inserted.
 type Kept struct {
 	Items       int `json:"items"`       // in the events table
 	Unheard     int `json:"unheard"`     // of them, stored by a killed invocation or by a request whose answer was lost
@@ -66,7 +68,7 @@ type Kept struct {
 	DeadLetters int `json:"deadLetters"` // messages in the dead-letter queue
 }
 
-// Total is one total, and beside it what plain ADDs under the same faults would have made of it.
+// Total is one total. Beside it is what plain ADDs under the same faults would have made of it.
 type Total struct {
 	Aggregate string       `json:"aggregate"`
 	By        []ByValue    `json:"by"`
@@ -75,13 +77,13 @@ type Total struct {
 	days      bool         // windows are whole days
 }
 
-// ByValue is one part of what a total is by.
+// ByValue is one of the values that a total is by.
 type ByValue struct {
 	Name string `json:"name"`
 	Text string `json:"text"` // as it stands in the key
 }
 
-// TotalValue is one value of a total. Numbers are decimal text: they are exact.
+// TotalValue is one value of a total. Numbers are decimal text, because they are exact.
 type TotalValue struct {
 	Name       string `json:"name"`
 	Stored     string `json:"stored"`
@@ -89,14 +91,14 @@ type TotalValue struct {
 	PerChange  string `json:"addPerChange"`  // one plain ADD for every delivery of a stream record
 }
 
-// Cost is per distinct event, trouble included.
+// Cost is the cost for each distinct event, including trouble.
 type Cost struct {
 	Counted string    `json:"counted"` // by whom and how
 	Events  TableCost `json:"events"`  // storing
 	Totals  TableCost `json:"totals"`  // counting
 }
 
-// TableCost is what one function asked of DynamoDB, per event.
+// TableCost is what one function asked of DynamoDB for each event.
 type TableCost struct {
 	Requests   float64 `json:"requests"`
 	WriteUnits float64 `json:"writeUnits"`

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// members lists the JSON members of a type as docs/demo.md writes them, and reports names that break rank.
+// members lists the JSON members of a type as docs/demo.md writes them. It reports names that break
+// the rules.
 func members(t *testing.T, of reflect.Type, at string) []string {
 	t.Helper()
 	switch of.Kind() {
@@ -38,7 +39,7 @@ func members(t *testing.T, of reflect.Type, at string) []string {
 	return list
 }
 
-// TestSummaryIsDocumented keeps docs/demo.md and the Go type equal.
+// TestSummaryIsDocumented compares docs/demo.md with the Go type.
 func TestSummaryIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/demo.md")
 	if err != nil {
@@ -61,7 +62,7 @@ func TestSummaryIsDocumented(t *testing.T) {
 	}
 }
 
-// TestSummaryHasNoNulls: lists and objects are empty rather than null, but for expiry.
+// TestSummaryHasNoNulls shows that lists and objects are empty rather than null, except for expiry.
 func TestSummaryHasNoNulls(t *testing.T) {
 	s := mustRun(t, firstDays(t, 0))
 	s.Expiry = nil

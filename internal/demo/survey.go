@@ -12,13 +12,14 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Bounds of what a LinesError says.
+// These limit what a LinesError prints.
 const (
 	maxTold   = 10 // lines with their errors
 	maxRanges = 20 // ranges of numbers of the other lines
 )
 
-// LinesError is all lines that cannot be sent: the first of them with their errors, the others by number.
+// LinesError reports all lines that cannot be sent: the first of them with their errors, the others
+// by number.
 type LinesError struct {
 	Data   string
 	Lines  int // read
@@ -27,7 +28,7 @@ type LinesError struct {
 	others []span
 }
 
-// span is lines that follow each other, as only bad lines are counted: no good one is between them.
+// span is a range of bad lines with no good line between them.
 type span struct{ from, to int }
 
 func (e *LinesError) Error() string {
@@ -50,7 +51,8 @@ func (e *LinesError) Error() string {
 	return b.String()
 }
 
-// undecodable reports whether the first lines are not JSON, as those of JSON over several lines.
+// undecodable reports whether the first lines are not JSON, as happens when JSON is spread over
+// several lines.
 func (e *LinesError) undecodable() bool {
 	return !slices.ContainsFunc(e.First, func(one *LineError) bool {
 		var refusal *event.Refusal
@@ -85,15 +87,15 @@ func (e *LinesError) add(line *LineError) {
 	switch {
 	case last >= 0 && line.Number <= e.others[last].to+1:
 		e.others[last].to = line.Number
-	case last > maxRanges: // what is beyond is told by its end alone
+	case last > maxRanges: // for the ranges beyond the limit, only the last line is named
 		e.others[last].to = line.Number
 	default:
 		e.others = append(e.others, span{line.Number, line.Number})
 	}
 }
 
-// survey reads all lines before the run, for data whose size is not known: it counts them, and finds every line that
-// cannot be sent, and not only the first. Nothing but a few of them is held.
+// survey reads all lines before the run, if the size of the data is unknown. It counts them, and
+// finds every line that cannot be sent, not only the first. It holds only a few of them.
 func (r *run) survey(ctx context.Context) error {
 	found := &LinesError{Data: r.Data.from()}
 	var newest time.Time
@@ -112,7 +114,7 @@ func (r *run) survey(ctx context.Context) error {
 		if err == nil {
 			err = inTime(item, newest)
 		}
-		if err == nil && r.Repeat > 1 { // of the copies, the last is the farthest from the line
+		if err == nil && r.Repeat > 1 { // the last copy is the farthest from the line
 			_, err = r.plan(&line.Message, r.Repeat-1)
 		}
 		if line.Number != last {

@@ -9,7 +9,8 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 )
 
-// TestLinesErrorIsBounded: however many lines are wrong, it says how many and where, in few words.
+// TestLinesErrorIsBounded shows that the error says in few words how many lines are wrong and
+// where, however many there are.
 func TestLinesErrorIsBounded(t *testing.T) {
 	c := readings(t, 1, 1)
 	good := `{"id":"r1","kind":"all","celsius":1,"at":"2024-05-01T00:00:00Z"}`
@@ -41,7 +42,8 @@ func TestLinesErrorIsBounded(t *testing.T) {
 	}
 }
 
-// TestJSONOverSeveralLines: what every line is then blamed for is said once, with what to do.
+// TestJSONOverSeveralLines shows that a mistake that affects every line is reported once, with what
+// to do.
 func TestJSONOverSeveralLines(t *testing.T) {
 	c := readings(t, 1, 1)
 	c.Data = lines("f.json", "{", `"id": "r1",`, `"kind": "all"`, "}")
@@ -51,7 +53,8 @@ func TestJSONOverSeveralLines(t *testing.T) {
 	}
 }
 
-// TestSurveyLeavesTheRunAsItIs: what it finds is what the run would have found, and nothing else changes.
+// TestSurveyLeavesTheRunAsItIs shows that the survey finds what the run would have found, and
+// changes nothing else.
 func TestSurveyLeavesTheRunAsItIs(t *testing.T) {
 	known, found := firstDays(t, aggregate.Marks), firstDays(t, aggregate.Marks)
 	known.Data.Events, found.Data.Events = 300, 0

@@ -6,9 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// table is rows of cells, printed in columns. A row of one cell alone is a line of its own: it widens none.
+// table holds rows of cells, which are printed in columns. A row with a single cell is a line of
+// its own and does not widen any column.
 type table struct {
-	right map[int]bool // columns that are aligned at the right: numbers
+	right map[int]bool // columns with numbers, which are aligned at the right
 	rows  [][]string
 }
 

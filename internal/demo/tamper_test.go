@@ -37,12 +37,12 @@ func deleteTotal(ctx context.Context, e *embedded.Engine) error {
 	return err
 }
 
-// TestChecksSeeTampering: what the checks are for.
+// TestChecksSeeTampering shows that the checks find what they are for.
 func TestChecksSeeTampering(t *testing.T) {
 	for name, test := range map[string]struct {
 		tamper  func(context.Context, *embedded.Engine) error
-		verify  string // what verify says; empty: nothing
-		tallied bool   // the tally sees it too
+		verify  string // what verify says; empty if it finds nothing
+		tallied bool   // whether the tally finds it too
 	}{
 		"a value":     {addOne("count"), "count is 38, and its items add up to 37", true},
 		"an extreme":  {addOne("largest"), "largest is 3.37, and its items add up to 2.37", true},
@@ -78,8 +78,8 @@ func TestChecksSeeTampering(t *testing.T) {
 	}
 }
 
-// TestFlagsAreShown: what totals and aggregates say of themselves stands in the summary and in its text, though nothing
-// differs.
+// TestFlagsAreShown shows that what totals and aggregates report about themselves appears in the
+// summary and in its text, even if there is no difference.
 func TestFlagsAreShown(t *testing.T) {
 	if s := mustRun(t, firstDays(t, aggregate.Marks)); len(s.Flags)+len(s.Expiry.Flags) > 0 {
 		t.Errorf("without a reason: %q and %q", s.Flags, s.Expiry.Flags)
@@ -119,7 +119,7 @@ func TestFlagsAreShown(t *testing.T) {
 	}
 }
 
-// TestAccountsSeeALostItem: an item that is gone is missed.
+// TestAccountsSeeALostItem shows that an item that is gone is missed.
 func TestAccountsSeeALostItem(t *testing.T) {
 	c := firstDays(t, aggregate.Marks)
 	c.Tamper = func(ctx context.Context, e *embedded.Engine) error {
@@ -141,8 +141,8 @@ func TestAccountsSeeALostItem(t *testing.T) {
 	}
 }
 
-// TestAccountsSeeWhatWasNotReported: an item that nobody reported Inserted, and that no lost answer and no kill
-// explains, is missed too.
+// TestAccountsSeeWhatWasNotReported shows that the accounts also find an item that nobody reported
+// as Inserted and that no lost answer and no kill explains.
 func TestAccountsSeeWhatWasNotReported(t *testing.T) {
 	for _, test := range []struct {
 		inserted, unheard, items int

@@ -10,10 +10,11 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// maxDifferences is how many differences of one check are printed, and how many flags.
+// maxDifferences is how many differences of one check are printed at most, and how many flags.
 const maxDifferences = 10
 
-// Text writes the summary for people: totals is how many totals of each aggregate it shows; negative: all.
+// Text writes the summary for people. totals is how many totals of each aggregate it shows. If it
+// is negative, Text shows all.
 func (s *Summary) Text(w io.Writer, totals int) error {
 	var b bytes.Buffer
 	s.head(&b)
@@ -64,7 +65,7 @@ func (s *Summary) troubleText(b *bytes.Buffer) {
 	t.print(b)
 }
 
-// verdictNotes say what each verdict means, in a few words.
+// verdictNotes says in a few words what each verdict means.
 var verdictNotes = map[event.Verdict]string{
 	event.Inserted:  "new, and stored",
 	event.Updated:   "a newer revision, and stored",
@@ -158,7 +159,7 @@ func (s *Summary) costText(b *bytes.Buffer) {
 	t.print(b)
 }
 
-// flagsText prints what totals and aggregates say of themselves, if they say anything.
+// flagsText prints what totals and aggregates report about themselves, if there is anything.
 func flagsText(b *bytes.Buffer, flags []string) {
 	if len(flags) == 0 {
 		return
@@ -196,7 +197,7 @@ func checkRows(b *bytes.Buffer, checks []Check) {
 	t.print(b)
 }
 
-// grouped writes the whole part of decimal text with its thousands apart.
+// grouped writes decimal text with its whole part grouped by thousands.
 func grouped(text string) string {
 	whole, fraction, has := strings.Cut(text, ".")
 	n, err := strconv.Atoi(whole)
@@ -209,7 +210,7 @@ func grouped(text string) string {
 	return comma(n)
 }
 
-// comma writes a number with its thousands apart.
+// comma writes a number grouped by thousands.
 func comma(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

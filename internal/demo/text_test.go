@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// sample is a summary made up to show every part of the text.
+// sample returns a made-up summary that shows every part of the text.
 func sample() *Summary {
 	return &Summary{
 		Summary: SummaryVersion, Seed: 9, Counting: "receipts",
@@ -59,7 +59,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A window is named by its day alone only where it is one, or several.
+// TestWindowLabels shows that a window is named by its day alone only if it is one day or several.
 func TestWindowLabels(t *testing.T) {
 	at := time.Date(2024, 3, 4, 0, 0, 0, 0, time.UTC).Unix()
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestTextWithoutTotals(t *testing.T) {
 	}
 }
 
-// TestTextIsShort: a summary is read at one sitting.
+// TestTextIsShort shows that a summary can be read in one sitting.
 func TestTextIsShort(t *testing.T) {
 	var text bytes.Buffer
 	if err := mustRun(t, firstDays(t, 0)).Text(&text, 3); err != nil {
@@ -140,7 +140,7 @@ func TestProgress(t *testing.T) {
 	if !strings.Contains(out.String(), "sending") || !strings.Contains(out.String(), "checking") {
 		t.Errorf("the bars are %q", out.String())
 	}
-	// How much is done, how long it took, and how long it will take.
+	// It shows how much is done, how long that took, and how long the rest will take.
 	if !regexp.MustCompile(`sending  50% \|█+ +\| \(1/2\) \[\d+s:\d+s\]`).MatchString(out.String()) {
 		t.Errorf("the bars are %q", out.String())
 	}

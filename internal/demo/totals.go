@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// stored is one total as it is stored, its buckets together.
+// stored is one total as it is stored, with its buckets added up.
 type stored struct {
 	def    *aggregate.Definition
 	values map[string]event.Decimal
@@ -47,7 +47,8 @@ func (w *world) readTotals(ctx context.Context) (map[slot]*stored, error) {
 	return totals, nil
 }
 
-// list sets every stored total beside what plain ADDs came to: by aggregate, the most counted first.
+// list puts every stored total beside the result of plain ADDs. It is sorted by aggregate, and
+// within an aggregate the total with the highest count comes first.
 func (w *world) list(totals map[slot]*stored) []Total {
 	slots := make([]slot, 0, len(totals))
 	for at := range totals {

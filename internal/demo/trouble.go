@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/testworld"
 )
 
-// Chances of each trouble: of messages, of invocations and of requests.
+// These are the chances of each trouble: for messages, invocations and requests.
 const (
 	chanceTwice     = 0.04
 	chanceLate      = 0.08
@@ -26,7 +26,7 @@ const (
 	chanceAnswerLost   = 0.06
 	chanceForgotten    = 0.06
 	chanceStale        = 0.20 // of a burst
-	chanceRolled       = 0.50 // of a burst, until the shards have rolled once
+	chanceRolled       = 0.50 // of a burst, until the shards have rolled for the first time
 
 	chanceThrottled     = 0.02 // of a request
 	chanceRequestLost   = 0.02
@@ -34,14 +34,14 @@ const (
 	chanceSendLost      = 0.15
 )
 
-// trouble makes trouble inside the two functions and around them, by a seeded die. Nothing outside the
-// functions is troubled: not the mappings, not the producer, not verify.
+// trouble makes trouble inside the two functions and around them, with a seeded die. It does not
+// disturb anything outside the functions: not the mappings, the producer or verify.
 type trouble struct {
-	calm   bool // there is none
+	calm   bool // no trouble happens
 	die    *rand.Rand
 	ledger *ledger
-	items  func(context.Context) (int, error) // how many the events table holds
-	in     *invocation                        // nil: no function runs
+	items  func(context.Context) (int, error) // returns how many items the events table holds
+	in     *invocation                        // nil if no function runs
 	tries  [kinds]int                         // how often each kind could have happened
 }
 
@@ -49,15 +49,17 @@ type trouble struct {
 type invocation struct {
 	function string
 	calls    int
-	killAt   int  // after so many calls; 0: not
-	refused  bool // the table refuses every request of it
-	stored   int  // items that its requests added to the events table, and whose answers it has
-	// requests that this function's invocations have sent to DynamoDB, kept between invocations.
+	killAt   int  // the number of calls after which it is killed; 0 if it is not killed
+	refused  bool // the table refuses all its requests
+	stored   int  // items that its requests added to the events table and whose answers it got
+	// requests counts the requests that this function has sent to DynamoDB. It is kept between
+	// invocations.
 	requests *int
 }
 
-// chance throws the die for one kind of trouble. A kind that has not happened yet grows likelier with each
-// try, so that a run of some length shows every kind whatever its seed; after that its chance is p.
+// chance throws the die for one kind of trouble. A kind that has not happened yet becomes more
+// likely with each try. So a run of some length shows every kind, whatever its seed. After that,
+// its chance is p.
 func (t *trouble) chance(k kind, p float64) bool {
 	if t.calm {
 		return false
@@ -69,8 +71,8 @@ func (t *trouble) chance(k kind, p float64) bool {
 	return t.die.Float64() < p
 }
 
-// begin starts an invocation, and decides whether and when it is killed: between a request that was carried
-// out and the function's answer.
+// begin starts an invocation. It decides whether and when the invocation is killed. A kill happens
+// between a request that was carried out and the answer of the function.
 func (t *trouble) begin(function string, typicalCalls int, requests *int, kill, refuse kind) {
 	t.in = &invocation{function: function, requests: requests}
 	if t.chance(kill, chanceKilled) {
@@ -79,7 +81,7 @@ func (t *trouble) begin(function string, typicalCalls int, requests *int, kill, 
 	t.in.refused = t.in.killAt == 0 && t.chance(refuse, chanceRefused)
 }
 
-// end ends the invocation and says how many items it stored with its knowledge.
+// end ends the invocation. It returns how many items the invocation knows it has stored.
 func (t *trouble) end() int {
 	stored := t.in.stored
 	t.in = nil
@@ -94,27 +96,28 @@ func (t *trouble) intercept(ctx context.Context, api string, input any, call fun
 	t.in.calls++
 	before := t.count(ctx)
 	out, err := t.disturb(api, input, call)
-	// Everything runs on one goroutine: what the table has more now, this request has stored.
+	// Everything runs on one goroutine. So this request has stored what the table has more now.
 	if stored := t.count(ctx) - before; errors.Is(err, errLost) {
 		t.ledger.unheard += stored
 	} else {
 		t.in.stored += stored
 	}
-	// Only after a request that was carried out: one that was throttled has written nothing.
+	// A kill happens only after a request that was carried out. A throttled request has written
+	// nothing.
 	if carriedOut := err == nil || errors.Is(err, errLost); carriedOut && t.in.killAt > 0 && t.in.calls >= t.in.killAt {
 		testworld.Kill()
 	}
 	return out, err
 }
 
-// count asks for the number of items without trouble.
+// count returns the number of items. Its own request meets no trouble.
 func (t *trouble) count(ctx context.Context) int {
 	in := t.in
 	t.in = nil
 	defer func() { t.in = in }()
 	n, err := t.items(ctx)
 	if err != nil {
-		return 0 // the accounts will not add up
+		return 0 // then the accounts will not add up
 	}
 	return n
 }
@@ -157,8 +160,8 @@ func (t *trouble) loseAnswer(k kind, p float64, call func() (any, error)) (any, 
 	return out, err
 }
 
-// throttleSome refuses a few statements of a batch and carries the others out: the answer as a whole is a
-// success, and says of each refused statement that it was throttled.
+// throttleSome refuses a few statements of a batch and carries out the others. The answer as a
+// whole is a success. For each refused statement it says that the statement was throttled.
 func (t *trouble) throttleSome(in *dynamodb.BatchExecuteStatementInput, call func() (any, error)) (any, error) {
 	refused := make([]bool, len(in.Statements))
 	for range min(1+t.die.IntN(3), len(refused)-1) {
@@ -175,7 +178,7 @@ func (t *trouble) throttleSome(in *dynamodb.BatchExecuteStatementInput, call fun
 	return out, err
 }
 
-// queueFaults are the troubles between Lambda and the ingest function.
+// queueFaults returns the troubles between Lambda and the ingest function.
 func (t *trouble) queueFaults(wasKilled *bool) esm.Faults {
 	return esm.Faults{
 		Duplicate: func(inv esm.Invocation) bool {
@@ -202,7 +205,7 @@ func (t *trouble) queueFaults(wasKilled *bool) esm.Faults {
 	}
 }
 
-// streamFaults are the troubles between Lambda and the streams function.
+// streamFaults returns the troubles between Lambda and the streams function.
 func (t *trouble) streamFaults(wasKilled *bool) esm.Faults {
 	happens := func(k kind, p float64) func(esm.Invocation) bool {
 		return func(inv esm.Invocation) bool {
@@ -211,7 +214,7 @@ func (t *trouble) streamFaults(wasKilled *bool) esm.Faults {
 	}
 	twice := happens(streamsTwice, chanceInvokedTwice)
 	return esm.Faults{
-		// Asked once after every invocation, so that this is also where deliveries are counted.
+		// This is called once after every invocation, so deliveries are also counted here.
 		Duplicate: func(inv esm.Invocation) bool {
 			t.ledger.delivered(inv.ShardID, inv.IDs)
 			if !twice(inv) {

@@ -9,8 +9,8 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// maxIdleRounds bounds how often queue and stream are polled without getting anything done: far more than
-// trouble can need.
+// maxIdleRounds is how many rounds queue and stream may be polled without any progress. It is far
+// more than trouble can need.
 const maxIdleRounds = 300
 
 // sweepSize is how many items of a table time to live removes at once.
@@ -19,8 +19,8 @@ const sweepSize = 1000
 // rollAfter is about how long DynamoDB keeps a shard of a stream open.
 const rollAfter = 4 * time.Hour
 
-// work polls queue and stream until nothing is left in either, with trouble around them. What comes back to
-// the queue is waited for: the clock moves by the visibility timeout.
+// work polls queue and stream, with trouble around them, until nothing is left in either. It waits
+// for what comes back to the queue, by moving the clock by the visibility timeout.
 func (w *world) work(ctx context.Context) error {
 	rolling := w.rollDue()
 	before := w.stream.Checkpoint()
@@ -63,9 +63,10 @@ func (w *world) work(ctx context.Context) error {
 	return fmt.Errorf("demo: queue and stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
 }
 
-// rollDue reports whether the shards of the stream are old enough to roll, by the time of the events: a table
-// rolls them as often on a busy day as on a quiet one, so a mark has as many neighbours in a total of a million
-// events as in one of a thousand. Only the first roll is left to chance, so that a short run has one too.
+// rollDue reports whether the shards of the stream are old enough to roll, by the time of the
+// events. A table rolls its shards as often on a busy day as on a quiet one. So a total of a
+// million events has as many marks as a total of a thousand. Only the first roll is left to chance,
+// so that a short run has one too.
 func (w *world) rollDue() bool {
 	if w.rolled.IsZero() && !w.trouble.calm {
 		return w.trouble.chance(shardsRolled, chanceRolled)
@@ -73,14 +74,14 @@ func (w *world) rollDue() bool {
 	return w.Clock.Now().Sub(w.rolled) >= rollAfter
 }
 
-// roll rolls all shards, amid the changes of a burst.
+// roll rolls all shards in the middle of the changes of a burst.
 func (w *world) roll() error {
 	w.rolled = w.Clock.Now()
 	w.ledger.happened(shardsRolled, 0)
 	return w.Engine.RollShards(stack.Events)
 }
 
-// drain polls the stream alone until it has nothing more to give.
+// drain polls only the stream, until it has nothing more to give.
 func (w *world) drain(ctx context.Context) error {
 	for stuck := 0; stuck < maxIdleRounds; stuck++ {
 		streamed, err := w.stream.Poll(ctx)
@@ -97,8 +98,9 @@ func (w *world) drain(ctx context.Context) error {
 	return fmt.Errorf("demo: the stream got nothing done in %d rounds; the last failure was: %w", maxIdleRounds, w.ledger.lastError)
 }
 
-// sweep lets time to live remove what has expired, a part at a time as the service does, and works each part off. A
-// part takes its hour, so that the stream forgets what it has kept for a day.
+// sweep lets time to live remove what has expired. Like the service, it does so in parts, and the
+// demo processes each part before the next. A part takes an hour, so that the stream forgets what
+// it has kept for a day.
 func (w *world) sweep(ctx context.Context, tell func(swept int)) error {
 	for swept := 0; ; {
 		n := w.Engine.Sweep(sweepSize)
@@ -120,8 +122,8 @@ func (w *world) sweep(ctx context.Context, tell func(swept int)) error {
 	}
 }
 
-// fallBack perhaps puts the stream mapping back to where it stood before this burst, as when a poller fails
-// over to a stale checkpoint, and works off again what it then delivers again.
+// fallBack may put the stream mapping back to where it was before this burst, as when a poller
+// fails over to a stale checkpoint. Then it processes what the mapping delivers again.
 func (w *world) fallBack(ctx context.Context, before esm.Checkpoint) error {
 	w.ledger.forget(w.stream.Checkpoint())
 	if !w.trouble.chance(checkpointStale, chanceStale) {

@@ -15,20 +15,20 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// batchSize is of the queue's batches and the stream's.
+// batchSize is the size of the batches of the queue and the stream.
 const batchSize = 100
 
-// world is the whole pipeline in one process: engine, mappings and both functions, on one clock and one
-// goroutine.
+// world is the whole pipeline in one process: engine, mappings and both functions. It has one clock
+// and one goroutine.
 type world struct {
 	*testworld.World
 	plan    *pipeline.Pipeline
 	trouble *trouble
 	ledger  *ledger
-	reader  *store.Store // for reading beside the functions, without trouble
+	reader  *store.Store // for reading independently of the functions, without trouble
 
-	began  embedded.Usage // once all is set up: from here on it is the events' cost
-	rolled time.Time      // when the shards of the stream rolled last; zero: never
+	began  embedded.Usage // the usage once everything is set up; what comes after is the cost of the events
+	rolled time.Time      // when the shards of the stream last rolled; zero if never
 
 	queue   *esm.Queue
 	stream  *esm.Stream
@@ -38,7 +38,8 @@ type world struct {
 	perMessage, perChange *naive
 }
 
-// source is a seeded die for one concern: throwing one more in one place shifts nothing in another.
+// source returns a seeded die for one concern. One more throw in one place shifts nothing in
+// another.
 func source(seed uint64, concern uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, concern)) }
 
 const (
@@ -49,7 +50,7 @@ const (
 	forOrders
 )
 
-// newWorld builds everything at the time of the first event.
+// newWorld builds everything, at the time of the first event.
 func newWorld(ctx context.Context, c Config, first time.Time) (*world, error) {
 	p, counting, seed := c.Plan, c.Counting, c.Seed
 	jitter := source(seed, forJitter)

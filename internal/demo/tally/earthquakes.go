@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Earthquakes tallies GeoJSON features of the USGS: count and largest magnitude by network and day, and
-// count by network.
+// Earthquakes returns a [Tally] of GeoJSON features of the USGS: count and largest magnitude by
+// network and day, and count by network.
 func Earthquakes() *Tally { return newTally(earthquake, "network_recent") }
 
 func earthquake(t *Tally, body []byte) error {

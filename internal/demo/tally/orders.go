@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Orders tallies orders, payments and refunds: the turnover of each merchant and day, the sales of each
-// product, and what each customer spent. Customers appear as keyed hashes.
+// Orders returns a [Tally] of orders, payments and refunds: the turnover of each merchant and day,
+// the sales of each product, and what each customer spent. Customers appear as keyed hashes.
 func Orders(secret []byte) *Tally {
 	return newTally(func(t *Tally, body []byte) error { return order(t, body, secret) }, "customer_recent")
 }

@@ -1,5 +1,6 @@
-// Package tally adds up a producer's list by hand, from before any trouble: plain maps and exact fractions,
-// written out for the bundled data. It shares no code with what it judges; a test keeps its imports so.
+// Package tally adds up a producer's list by hand, as it is before any trouble. It uses plain maps
+// and exact fractions, and is written for the bundled data. [Earthquakes] and [Orders] return the
+// tallies. The package shares no code with what it judges. A test checks its imports for that.
 package tally
 
 import (
@@ -9,17 +10,17 @@ import (
 	"time"
 )
 
-// Total names one total: the aggregate, the values it is by, joined by #, and the start of its window as
-// 2018-02-01T00:00:00Z, or "-" if it has none.
+// Total names one total: the aggregate, the values it is by, joined by #, and the start of its
+// window as 2018-02-01T00:00:00Z, or "-" if it has none.
 type Total struct {
 	Aggregate, By, Window string
 }
 
-// Tally is the sums so far. It holds one entry for each total and nothing for each event.
+// Tally holds the sums so far. It has one entry for each total, and nothing for each event.
 type Tally struct {
 	Events int
 	Totals map[Total]map[string]*big.Rat
-	// Subtracted are the aggregates that fall to nothing when everything has expired.
+	// Subtracted holds the aggregates that fall to nothing when everything has expired.
 	Subtracted map[string]bool
 	read       func(t *Tally, body []byte) error
 }

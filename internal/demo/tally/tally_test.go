@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestImports: the tally shares no code with what it judges: not aggregate, not store, nothing but the
-// standard library.
+// TestImports shows that the tally shares no code with what it judges. It imports only the standard
+// library, not aggregate and not store.
 func TestImports(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -99,7 +99,7 @@ func TestOrders(t *testing.T) {
 	holds(t, o, daily, "refunds", "1")
 	holds(t, o, Total{"product_totals", "p", "-"}, "orders", "1")
 	holds(t, o, Total{"product_totals", "p", "-"}, "units", "2")
-	// HMAC-SHA256 of "c" under "key".
+	// This is HMAC-SHA256 of "c" under "key".
 	customer := Total{"customer_recent", "EUR#3ce40a0edc208379991d07674df03ea00875cb3810336bc550a7f37741591d0a", "-"}
 	holds(t, o, customer, "spent", "9007199254740294")
 	if err := o.Add(`{"type":"order.lost"}`); err == nil {
