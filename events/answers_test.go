@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// TestVerdicts works out every verdict anew, with a map for a table.
+// TestVerdicts works out every verdict again, with a map instead of a table.
 func TestVerdicts(t *testing.T) {
 	p := load(t)
 	for _, now := range []time.Time{testclock.Now(t), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), time.Date(2028, 11, 1, 0, 0, 0, 0, time.UTC)} {
@@ -40,7 +40,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// highest is the newest revision of each key in one batch.
+// highest returns the newest revision of each key in one batch.
 func highest(items map[int]*event.Item) map[event.Key]*event.Item {
 	newest := map[event.Key]*event.Item{}
 	for _, item := range items {
@@ -68,7 +68,8 @@ func verdict(table, newest map[event.Key]*event.Item, item *event.Item, now time
 	return event.Conflict
 }
 
-// TestRecords reads every stream record back: what the streams function sees is what the pipeline planned.
+// TestRecords reads every stream record back. The streams function must see what the pipeline
+// planned.
 func TestRecords(t *testing.T) {
 	p := load(t)
 	for _, s := range streamSamples() {
@@ -117,14 +118,15 @@ func sameItem(t *testing.T, file string, i int, p *pipeline.Pipeline, pic *pictu
 	}
 }
 
-// naive is one total, folded the plain way.
+// naive is one total, added up in the plain way.
 type naive struct {
 	n       int64
 	values  map[string]event.Decimal
 	flagged bool
 }
 
-// TestTotals folds the records file by file and compares with what the samples say by hand.
+// TestTotals adds up the records file by file. It compares the result with what the samples say by
+// hand.
 func TestTotals(t *testing.T) {
 	p := load(t)
 	states := map[string]map[string]*naive{} // by file
@@ -140,7 +142,7 @@ func TestTotals(t *testing.T) {
 				state[k] = &c
 			}
 		}
-		e, heads := s.event(t, p), false // a record that is not understood flags every head
+		e, heads := s.event(t, p), false // a record that cannot be understood flags every head
 		for i, r := range s.records {
 			heads = heads || r.outcome == quarantined
 			if r.outcome == counted || r.outcome == unchanged || r.outcome == behind {

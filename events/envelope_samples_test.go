@@ -6,7 +6,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// envelopeSamples are orders in each envelope that is understood.
+// envelopeSamples returns orders in each envelope that is understood.
 func envelopeSamples() []ingestSample {
 	at := day + "11:00:00Z"
 	structured := order{"m-121", "o-1", "c-121", "p-121", 1, 2100, at}
@@ -37,7 +37,7 @@ func cloudEvent(id, data string) string {
 	return `{"specversion":"1.0","id":"evt-` + id + `","source":"/shop/checkout","type":"order.placed","time":"` + day + `11:00:00Z","datacontenttype":"application/json","data":` + data + `}`
 }
 
-// notification is what SNS puts around a message for a queue without raw message delivery.
+// notification returns what SNS puts around a message for a queue without raw message delivery.
 func notification(text string) string {
 	quoted, err := json.Marshal(text)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the files anew from the samples and pipeline.yaml")
 
-// localKey is INGOT_PII_KEY of env.json, with which sam local invoke runs the functions.
+// localKey returns INGOT_PII_KEY of env.json, with which sam local invoke runs the functions.
 func localKey() string {
 	var env struct{ Parameters map[string]string }
 	text, err := os.ReadFile("../env.json")
@@ -47,7 +47,7 @@ func load(t *testing.T) *pipeline.Pipeline {
 	return p
 }
 
-// TestFiles holds every file to its sample and to what the pipeline makes of it today.
+// TestFiles compares every file with its sample, and with what the pipeline makes of it today.
 func TestFiles(t *testing.T) {
 	p := load(t)
 	want := map[string][]byte{"expected.json": encode(t, expectations(t, p))}
@@ -97,7 +97,7 @@ func encode(t *testing.T, v any) []byte {
 	return b.Bytes()
 }
 
-// readme is README.md with its two tables written from the samples.
+// readme returns README.md with its two tables written from the samples.
 func readme(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile("README.md")
@@ -121,7 +121,7 @@ func row(file, about, answer string, after []string) string {
 	return "| [" + file + "](" + file + ") | " + about + " | " + answer + " |\n"
 }
 
-// between replaces what is between two comments.
+// between replaces the text between two comments.
 func between(t *testing.T, text []byte, name, rows string) []byte {
 	t.Helper()
 	table := regexp.MustCompile(`(?s)(<!-- ` + name + ` files -->\n).*?(<!-- end -->)`)
@@ -134,7 +134,7 @@ func between(t *testing.T, text []byte, name, rows string) []byte {
 	})
 }
 
-// TestQueueFilesAreLambdas reads each file with AWS's own types, which must know every member.
+// TestQueueFilesAreLambdas reads each file with AWS's own types. They must know every member.
 func TestQueueFilesAreLambdas(t *testing.T) {
 	for _, s := range ingestSamples() {
 		var e events.SQSEvent
@@ -181,7 +181,7 @@ func strict(t *testing.T, file string, text []byte, into any) {
 	}
 }
 
-// TestTimes holds every time to 2099, so that no sample turns Expired one day.
+// TestTimes checks that every time is in 2099, so that no sample becomes Expired one day.
 func TestTimes(t *testing.T) {
 	years := regexp.MustCompile(`\b(\d{4})-\d\d-\d\dT`)
 	p := load(t)
@@ -200,7 +200,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestChecksum compares with the checksum that the tests of moto, an SQS emulator, pin for this attribute.
+// TestChecksum compares with the checksum of this attribute in the tests of moto, an SQS emulator.
 func TestChecksum(t *testing.T) {
 	if got := attributesMD5([]attribute{{"timestamp", "Number", "1493147359900"}}); got != "235c5c510d26fb653d073faed50ae77c" {
 		t.Errorf("attribute checksum %s", got)

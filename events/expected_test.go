@@ -9,7 +9,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// expected is events/expected.json: what each file must come to. README.md explains its members.
+// expected is events/expected.json: the expected result of each file. README.md explains its
+// members.
 type expected struct {
 	Key   string         `json:"key"` // INGOT_PII_KEY
 	Files []expectedFile `json:"files"`
@@ -25,7 +26,7 @@ type expectedFile struct {
 	Totals   []total           `json:"totals,omitempty"`
 	Archived []expectedKey     `json:"archived,omitempty"`
 	State    bool              `json:"state,omitempty"`
-	// Exactly one of the two answers is there.
+	// Exactly one of the two answers is present.
 	BatchItemFailures []string `json:"batchItemFailures"`
 	WholeBatchFails   bool     `json:"wholeBatchFails,omitempty"`
 }
@@ -75,7 +76,7 @@ func (s *ingestSample) expected() expectedFile {
 	return f
 }
 
-// expected is one entry, or two where the ways of counting answer differently.
+// expected returns one entry, or two if the ways of counting have different answers.
 func (s *streamSample) expected(t *testing.T, p *pipeline.Pipeline) []expectedFile {
 	var accepted []string
 	for _, counting := range []string{marks, receipts} {
@@ -123,7 +124,7 @@ func orNone(list []string) []string {
 	return list
 }
 
-// message is how the ingest function hands a message to the pipeline.
+// envelope returns the message as the ingest function passes it to the pipeline.
 func (m *message) envelope() envelope.Message {
 	e := envelope.Message{Body: m.body, Attributes: map[string]string{}}
 	for _, a := range m.attributes {
@@ -134,8 +135,8 @@ func (m *message) envelope() envelope.Message {
 	return e
 }
 
-// planned are the samples' messages that the pipeline plans, with their items; what it refuses must be
-// refused for the stated reason.
+// planned returns those of the sample's messages that the pipeline plans, with their items. The
+// pipeline must refuse the others for the stated reason.
 func planned(t *testing.T, p *pipeline.Pipeline, s *ingestSample) map[int]*event.Item {
 	items := map[int]*event.Item{}
 	for i := range s.messages {

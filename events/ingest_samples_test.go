@@ -8,8 +8,9 @@ import (
 
 const day = "2099-03-14T"
 
-// ingestSamples lists the files for the ingest function. Every file has a merchant of its own, so that they
-// can be run in any order against one table; run twice, what was Inserted is a Duplicate.
+// ingestSamples lists the files for the ingest function. Every file has its own merchant, so the
+// files can run in any order against one table. If a file runs twice, what was Inserted is a
+// Duplicate.
 func ingestSamples() []ingestSample {
 	return append(plainSamples(), append(poisonSamples(), envelopeSamples()...)...)
 }

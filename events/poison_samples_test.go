@@ -7,7 +7,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// poisonSamples hold messages that can never succeed.
+// poisonSamples returns messages that can never succeed.
 func poisonSamples() []ingestSample {
 	good := order{"m-111", "o-1", "c-111", "p-111", 1, 500, day + "09:00:00Z"}
 	null := order{"m-111", "o-2", "c-111", "p-111", 1, 600, day + "09:00:01Z"}

@@ -18,8 +18,8 @@ const (
 	account = "123456789012"
 )
 
-// queueEvent is what Lambda sends for a queue, member by member in the order of AWS's own examples (Lambda
-// developer guide, "Using Lambda with Amazon SQS").
+// queueEvent is what Lambda sends for a queue. Its members are in the order of AWS's own examples
+// (Lambda developer guide, "Using Lambda with Amazon SQS").
 type queueEvent struct {
 	Records []queueRecord `json:"Records"`
 }
@@ -92,8 +92,8 @@ func (a attribute) encode() queueAttribute {
 	return q
 }
 
-// messageID is a UUID made from the file's name and the message's place, so that files do not change by
-// themselves.
+// messageID returns a UUID made from the file's name and the place of the message, so that the
+// files do not change by themselves.
 func messageID(file string, i int) string {
 	b := sha256.Sum256(fmt.Append(nil, "id", file, i))
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
@@ -105,8 +105,9 @@ func md5Hex(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// attributesMD5 is SQS's own checksum of message attributes (SQS developer guide, "Calculating the MD5
-// message digest for message attributes"); empty if there are none.
+// attributesMD5 returns SQS's own checksum of message attributes (SQS developer guide, "Calculating
+// the MD5 message digest for message attributes"). It returns an empty text if there are no
+// attributes.
 func attributesMD5(list []attribute) string {
 	if len(list) == 0 {
 		return ""

@@ -1,5 +1,5 @@
-// Package events_test keeps the sample events of this directory: what they are, how they are written to their
-// files, and that the files say what the pipeline makes of them today.
+// Package events_test checks the sample events of this directory. It defines what they are, writes
+// their files, and checks that the files say what the pipeline makes of them today.
 package events_test
 
 import (
@@ -16,11 +16,11 @@ import (
 type ingestSample struct {
 	file, about, answer string
 	after               []string // files that come before it on fresh tables
-	queue               string   // name of the queue; empty: ingest
+	queue               string   // name of the queue; empty means ingest
 	messages            []message
 }
 
-// message is one queue message and what is to become of it.
+// message is one queue message, with its expected outcome.
 type message struct {
 	body       string
 	attributes []attribute
@@ -29,8 +29,8 @@ type message struct {
 	receives   int               // 0 means 1
 	verdict    event.Verdict
 	reason     event.Reason
-	key        event.Key // of the item that is stored, or stands in the way
-	returned   bool      // to the queue
+	key        event.Key // of the item that is stored, or that is in the way
+	returned   bool      // whether it is returned to the queue
 }
 
 type attribute struct{ name, kind, value string }
@@ -39,7 +39,7 @@ type attribute struct{ name, kind, value string }
 type streamSample struct {
 	file, about, answer string
 	after               []string // files that come before it on fresh tables
-	shard               string   // empty: a mapping without window
+	shard               string   // empty for a mapping without a window
 	piped               bool     // from EventBridge Pipes: an array of records
 	created             string   // of its records, RFC 3339
 	final               bool     // the last invocation of its window
@@ -49,36 +49,37 @@ type streamSample struct {
 	archived            []event.Key
 }
 
-// record is one stream record and what is to become of it.
+// record is one stream record, with its expected outcome.
 type record struct {
 	kind     event.ChangeKind
 	sequence string
 	old, new *picture
-	ttl      bool          // the service says that time to live made it
-	later    time.Duration // than the batch's first record
+	ttl      bool          // whether the service says that time to live made it
+	later    time.Duration // how much later than the first record of the batch
 	outcome  outcome
 }
 
-// outcome is the word for what becomes of a stream record.
+// outcome names what becomes of a stream record.
 type outcome string
 
 const (
 	counted     outcome = "counted"     // its contribution moves the totals
-	unchanged   outcome = "unchanged"   // old and new contribution are equal: no total is touched
-	dropped     outcome = "dropped"     // counted before, found by mark or receipt
-	ignored     outcome = "ignored"     // not an item of Ingot's
-	behind      outcome = "behind"      // stamped below every generation of its type: the heads say so
-	quarantined outcome = "quarantined" // not understood: kept apart, every head flagged
+	unchanged   outcome = "unchanged"   // old and new contribution are equal, so no total changes
+	dropped     outcome = "dropped"     // it was counted before, as a mark or receipt shows
+	ignored     outcome = "ignored"     // it is not an item of Ingot
+	behind      outcome = "behind"      // its stamp is below every generation of its type, and the heads say so
+	quarantined outcome = "quarantined" // it was not understood, so it is kept apart and every head is flagged
 	refused     outcome = "refused"     // its batch fails as a whole
 )
 
-// picture is an image of an item: what the pipeline plans for body, and then what was done to it.
+// picture is an image of an item: what the pipeline plans for body, with the changes that were made
+// to it afterwards.
 type picture struct {
 	body  string
 	alter func(image)
 }
 
-// total is what one total must say once the file has been counted.
+// total is what one total must say after the file has been counted.
 type total struct {
 	Aggregate string            `json:"aggregate"`
 	By        map[string]string `json:"by"`
@@ -88,7 +89,7 @@ type total struct {
 	Flagged   bool              `json:"flagged,omitempty"`
 }
 
-// order is an order.placed as a producer writes it.
+// order is an order.placed event as a producer writes it.
 type order struct {
 	merchant, id, customer, product string
 	quantity, cents                 int
@@ -117,12 +118,12 @@ func shipped(merchant, order, shipment, status, at, updated string) string {
 		merchant, order, shipment, status, at, updated)
 }
 
-// key is where a fact of an order lives.
+// key returns the key under which a fact of an order is stored.
 func key(merchant, order, sk string) event.Key {
 	return event.Key{PK: "ORDER#" + merchant + "#" + order, SK: sk}
 }
 
-// customer is what stands in a key for a customer's id.
+// customer returns how a key names the customer with this id.
 func customer(id string) string {
 	mac := hmac.New(sha256.New, []byte(localKey()))
 	mac.Write([]byte(id))

@@ -17,8 +17,9 @@ import (
 
 const streamARN = "arn:aws:dynamodb:" + region + ":" + account + ":table/events/stream/2099-03-14T08:00:00.000"
 
-// streamEvent is what Lambda sends for a table's stream; the members after Records are there only on a
-// mapping with a tumbling window (Lambda developer guide, "Implementing stateful DynamoDB stream processing").
+// streamEvent is what Lambda sends for a table's stream. The members after Records are present only
+// for a mapping with a tumbling window (Lambda developer guide, "Implementing stateful DynamoDB
+// stream processing").
 type streamEvent struct {
 	Records []streamRecord `json:"Records"`
 	*windowed
@@ -89,8 +90,8 @@ func (s *streamSample) event(t *testing.T, p *pipeline.Pipeline) streamEvent {
 	return e
 }
 
-// payload is what the function is called with: the event, or from EventBridge Pipes its records alone (EventBridge
-// user guide, "Amazon DynamoDB stream as a source").
+// payload returns what the function is called with: the event, or only its records if it comes from
+// EventBridge Pipes (EventBridge user guide, "Amazon DynamoDB stream as a source").
 func (s *streamSample) payload(t *testing.T, p *pipeline.Pipeline) any {
 	e := s.event(t, p)
 	if s.piped {
@@ -99,7 +100,8 @@ func (s *streamSample) payload(t *testing.T, p *pipeline.Pipeline) any {
 	return e
 }
 
-// shardID has the form of the service's: a creation time in milliseconds, and a random part.
+// shardID returns an id in the form of the service: a creation time in milliseconds, and a random
+// part.
 func shardID(seed string) string {
 	sum := sha256.Sum256([]byte("shard " + seed))
 	return "shardId-00000004077079200000-" + hex.EncodeToString(sum[:4])
@@ -128,7 +130,7 @@ func (s *streamSample) record(t *testing.T, p *pipeline.Pipeline, i int, created
 	return record
 }
 
-// image is what the pipeline plans for the picture's payload, as it is stored.
+// image returns what the pipeline plans for the picture's payload, in stored form.
 func (pic *picture) image(t *testing.T, p *pipeline.Pipeline) image {
 	item, err := p.Plan(envelope.Message{Body: pic.body})
 	if err != nil {
@@ -141,8 +143,8 @@ func (pic *picture) image(t *testing.T, p *pipeline.Pipeline) image {
 	return img
 }
 
-// stored is the form in which an item lies in the table, written from the design page and not from package
-// store, so that the two hold each other to it.
+// stored returns an item in the form that the table has. It is written from the design page and not
+// from package store, so that each checks the other.
 func stored(item *event.Item) image {
 	i := image{
 		"PK": {"S": item.Key.PK}, "SK": {"S": item.Key.SK}, "type": {"S": item.Type}, "id": {"S": item.ID},
@@ -171,7 +173,7 @@ func stored(item *event.Item) image {
 	return i
 }
 
-// size counts as DynamoDB does, for the types that the samples have.
+// size returns the size by DynamoDB's rules, for the types that the samples have.
 func (i image) size() int {
 	n := 0
 	for name, v := range i {
@@ -182,7 +184,7 @@ func (i image) size() int {
 			case "N":
 				n += event.NumberSize(text)
 			case "B":
-				n += base64.StdEncoding.DecodedLen(len(text)) - 1 // 32 bytes: one padding character
+				n += base64.StdEncoding.DecodedLen(len(text)) - 1 // 32 bytes have one padding character
 			default:
 				n += max(1, len(text))
 			}

@@ -13,18 +13,18 @@ const (
 	sunday   = "2099-03-15T00:00:00Z"
 )
 
-// The three items that streams-insert.json brings in and that later files change or remove.
+// streams-insert.json adds these three items. Later files change or remove them.
 var (
 	expiring = order{"m-201", "o-1", "c-201", "p-201", 2, 4998, "2099-03-15T09:00:00Z"}
-	old      = order{"m-216", "o-1", "c-216", "p-216", 1, 100, "2099-03-15T09:10:00Z"} // which expires 70 minutes after it is stored
+	old      = order{"m-216", "o-1", "c-216", "p-216", 1, 100, "2099-03-15T09:10:00Z"} // it expires 70 minutes after it is stored
 	mistaken = order{"m-203", "o-1", "c-203", "p-203", 5, 7500, "2099-03-15T09:00:02Z"}
 	parcel   = shipped("m-202", "o-1", "shp-1", "in_transit", "2099-03-15T09:00:01Z", "2099-03-15T09:00:01Z")
 	arrived  = shipped("m-202", "o-1", "shp-1", "delivered", "2099-03-15T09:00:01Z", "2099-03-16T14:20:00Z")
 )
 
-// streamSamples lists the files for the streams function. The totals of one file are touched by no other but
-// those that name it in after, so files can be run in any order that keeps to after; the last one flags every
-// head and with them every total.
+// streamSamples lists the files for the streams function. Only the files that name a file in after
+// touch the totals of that file. So the files can run in any order that respects after. The last
+// file flags every head, and with the heads every total.
 func streamSamples() []streamSample {
 	return append(storySamples(), oddSamples()...)
 }
@@ -83,7 +83,8 @@ func storySamples() []streamSample {
 	}
 }
 
-// windowRecords are two orders, a payment, a refund, and a third order that comes with the redelivery.
+// windowRecords returns two orders, a payment, a refund, and a third order that comes with the
+// redelivery.
 func windowRecords() []record {
 	sale := func(id string) *picture {
 		return &picture{body: order{"m-204", id, "c-204", "p-204", 1, 999, "2099-03-15T09:58:00Z"}.body()}
@@ -97,7 +98,7 @@ func windowRecords() []record {
 	}
 }
 
-// again are the same records in a later delivery: all but the last were counted before.
+// again returns the same records in a later delivery. All but the last were counted before.
 func again(records []record) []record {
 	for i := range records[:len(records)-1] {
 		records[i].outcome = dropped
@@ -144,7 +145,8 @@ func allFlagged(list []total) []total {
 	return list
 }
 
-// oddSamples are records that are no plain put, replacement or removal of an item of today's.
+// oddSamples returns records that are not a plain put, replacement or removal of an item in today's
+// form.
 func oddSamples() []streamSample {
 	sale := func(merchant string) string {
 		return order{merchant, "o-1", "c" + strings.TrimPrefix(merchant, "m"), "p" + strings.TrimPrefix(merchant, "m"), 1, 100, "2099-03-15T12:00:00Z"}.body()

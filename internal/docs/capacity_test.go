@@ -8,7 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/estimate"
 )
 
-// The guide says which memory the template has, to which the tests of internal/check hold it.
+// TestDefaultMemory compares the memory that the guide names with that of the template. The tests
+// of internal/check use the same.
 func TestDefaultMemory(t *testing.T) {
 	least := estimate.MemoryFor(estimate.ChangesPerShard, updatesOfEach)
 	if want := fmt.Sprintf("keep up with a full shard: %d.", least); !strings.Contains(read(t, operatingPage), want) {
@@ -16,7 +17,7 @@ func TestDefaultMemory(t *testing.T) {
 	}
 }
 
-// The guide's table of capacity is what check computes with.
+// TestCapacityTable compares the guide's table of capacity with what check computes with.
 func TestCapacityTable(t *testing.T) {
 	var want, got strings.Builder
 	for memory := 256; memory <= 4096; memory *= 2 {

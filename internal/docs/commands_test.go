@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// elsewhere are commands that are not this repository's.
+// elsewhere lists commands that do not belong to this repository.
 var elsewhere = []string{"aws", "cd", "cp", "docker", "export", "git", "jq", "mkdir", "python3", "sam"}
 
-// testCommands: every command in a document that belongs to this repository exists, with its flags.
+// testCommands checks that every command of this repository in a document exists, with its flags.
 func testCommands(t *testing.T, binary string) {
 	found := 0
 	for _, name := range documents(t) {
@@ -37,7 +37,7 @@ func testCommands(t *testing.T, binary string) {
 	}
 }
 
-// commandsOf are the commands that a line pipes together or runs in turn.
+// commandsOf returns the commands that a line pipes together or runs in turn.
 func commandsOf(line string) []string {
 	var quote rune
 	return strings.FieldsFunc(line, func(r rune) bool {
@@ -51,7 +51,8 @@ func commandsOf(line string) []string {
 	})
 }
 
-// checkCommand says what is wrong with a command line; empty: nothing.
+// checkCommand returns what is wrong with a command line. It returns an empty text if nothing is
+// wrong.
 func checkCommand(t *testing.T, binary string, words []string) string {
 	t.Helper()
 	for len(words) > 0 && assignment.MatchString(words[0]) {
@@ -101,7 +102,7 @@ func checkIngot(t *testing.T, binary string, words []string) string {
 	return ""
 }
 
-// checkGo looks at packages and names of tests.
+// checkGo checks packages and names of tests.
 func checkGo(t *testing.T, words []string) string {
 	t.Helper()
 	var packages, tests []string

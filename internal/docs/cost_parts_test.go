@@ -14,7 +14,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// The page explains every part that the output can have, in its order, and its example of a file of prices is one.
+// TestCostParts shows that the page explains every part that the output can have, in the same
+// order. It also shows that the page's example of a file of prices is one.
 func TestCostParts(t *testing.T) {
 	p, err := pipeline.Load(os.DirFS(root), sampleshop.Pipeline, pipeline.Secret([]byte("secret")))
 	if err != nil {

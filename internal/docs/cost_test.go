@@ -30,8 +30,8 @@ const (
 	costPage   = "docs/cost.md"
 )
 
-// The table of costs, measured. Requests and units are counted by the embedded engine by DynamoDB's
-// rules; run it with -v to see them.
+// TestCostTable measures the table of costs. The embedded engine counts requests and units by
+// DynamoDB's rules. Run it with -v to see them.
 func TestCostTable(t *testing.T) {
 	var want strings.Builder
 	row := func(what string, used embedded.Usage, events int) {
@@ -71,7 +71,8 @@ func TestCostTable(t *testing.T) {
 	}
 }
 
-// costWorld is both tables with one event type of about 400 bytes an item and one aggregate of 20 totals.
+// costWorld is both tables, with one event type of about 400 bytes for each item and one aggregate
+// of 20 totals.
 type costWorld struct {
 	engine *embedded.Engine
 	plan   *pipeline.Pipeline
@@ -127,7 +128,7 @@ func (w *costWorld) put(n int) embedded.Usage {
 	return w.engine.Usage().Sub(before)
 }
 
-// count delivers all changes, from the first on.
+// count delivers all changes, beginning with the first.
 func (w *costWorld) count(t *testing.T) embedded.Usage {
 	t.Helper()
 	out, err := w.engine.DynamoDB().DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("events")})
@@ -160,7 +161,7 @@ func (w *costWorld) count(t *testing.T) embedded.Usage {
 	return used
 }
 
-// add sums up what functions asked for: the polling of the stream is Lambda's and costs nothing.
+// add adds up what functions asked for. Polling the stream is done by Lambda and costs nothing.
 func add(a, b embedded.Usage) embedded.Usage {
 	sum := embedded.Usage{Requests: map[string]int64{}, Tables: map[string]embedded.TableUsage{}}
 	for _, u := range []embedded.Usage{a, b} {
@@ -179,7 +180,7 @@ func add(a, b embedded.Usage) embedded.Usage {
 	return sum
 }
 
-// plainADDs is what most stream functions do: one update for each change.
+// plainADDs does what most stream functions do: one update for each change.
 func plainADDs(t *testing.T) embedded.Usage {
 	t.Helper()
 	engine := embedded.New(embedded.Config{})

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// The template's parameters stand where sam build and sam deploy both read them. Under deploy alone the build would
-// not know of Architecture=x86_64 and put an arm64 binary into an x86_64 function.
+// TestBuildAndDeployReadTheSameParameters shows that the parameters of the template are where both
+// sam build and sam deploy read them. If they were only under deploy, the build would not know of
+// Architecture=x86_64, and would put an arm64 binary into an x86_64 function.
 func TestBuildAndDeployReadTheSameParameters(t *testing.T) {
 	section, found := "", []string{}
 	for line := range strings.Lines(read(t, "samconfig.toml")) {
@@ -24,7 +25,7 @@ func TestBuildAndDeployReadTheSameParameters(t *testing.T) {
 	}
 }
 
-// What make would run, of the two commands that must agree with each other.
+// TestMakeDeploy checks what make would run for the two commands that must agree.
 func TestMakeDeploy(t *testing.T) {
 	path, err := exec.LookPath("make")
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// Every relative link leads to a file of the repository, and its anchor to a heading there.
+// TestLinks shows that every relative link leads to a file of the repository, and that its anchor
+// is a heading there.
 func TestLinks(t *testing.T) {
 	for _, name := range documents(t) {
 		for _, m := range link.FindAllStringSubmatch(read(t, name), -1) {
@@ -45,7 +46,8 @@ func TestSlug(t *testing.T) {
 	}
 }
 
-// Wherever a document or a comment names a document, it exists: template.yaml's alarms do, for example.
+// mentioned finds the names of documents in documents and comments. Each named document must exist.
+// The alarms of template.yaml name some, for example.
 var mentioned = regexp.MustCompile(`docs/[a-z]+\.md`)
 
 func TestMentionedDocumentsExist(t *testing.T) {

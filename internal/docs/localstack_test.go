@@ -12,8 +12,9 @@ import (
 
 const localstackPage = "docs/localstack.md"
 
-// The parameters of docs/localstack.md are the template's, the line for samconfig.toml has them, and with that line
-// `ingot check` finds nothing wrong. (integration.TestWholeDeployment deploys with them.)
+// TestParametersOnLocalStack shows that the parameters of docs/localstack.md are those of the
+// template, that the line for samconfig.toml has them, and that `ingot check` finds nothing wrong
+// with that line. (integration.TestWholeDeployment deploys with them.)
 func TestParametersOnLocalStack(t *testing.T) {
 	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), nil)
 	if err != nil {
@@ -45,7 +46,8 @@ func TestParametersOnLocalStack(t *testing.T) {
 	}
 }
 
-// The page starts the LocalStack that is tested, and deletes the stack that make deploy makes.
+// TestCommandsOnLocalStack shows that the page starts the LocalStack that is tested, and deletes
+// the stack that make deploy makes.
 func TestCommandsOnLocalStack(t *testing.T) {
 	page := read(t, localstackPage)
 	for file, pattern := range map[string]string{

@@ -6,5 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: the handlers that the documents are held to end with their invocations.
+// TestMain checks that no test leaves a goroutine behind. The handlers that the tests run end with
+// their invocations.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,5 +1,5 @@
-// Package docs holds the documents to the code: every snippet runs or compiles, every link leads somewhere,
-// every table that repeats the code is compared with it.
+// Package docs compares the documents with the code. Every snippet runs or compiles. Every link
+// leads somewhere. Every table that repeats the code is compared with it.
 package docs
 
 import (
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// root is the repository's root, seen from here.
+// root is the root of the repository, seen from here.
 const root = "../.."
 
 func read(t *testing.T, name string) string {
@@ -24,7 +24,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// documents are all Markdown files of the repository, by their path from the root.
+// documents returns all Markdown files of the repository, by their path from the root.
 func documents(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -56,7 +56,7 @@ func documents(t *testing.T) []string {
 // block is a fenced block of a document.
 type block struct {
 	file string
-	line int    // of its first line of text, from 1
+	line int    // the number of its first line of text, from 1
 	info string // what stands after the fence: "sh", "yaml pipeline"
 	text string
 }
@@ -83,7 +83,7 @@ func blocks(t *testing.T, name string) []block {
 	return list
 }
 
-// blocksOf are the blocks of a document with this info, at least one.
+// blocksOf returns the blocks of a document with this info. There must be at least one.
 func blocksOf(t *testing.T, name, info string) []block {
 	t.Helper()
 	all := slices.DeleteFunc(blocks(t, name), func(b block) bool { return b.info != info })
@@ -93,8 +93,8 @@ func blocksOf(t *testing.T, name, info string) []block {
 	return all
 }
 
-// table reads the table that follows the comment <!-- name --> : its rows without the head, the cells trimmed and
-// without the backslash before a |.
+// table reads the table that follows the comment <!-- name -->. It returns the rows without the
+// head. The cells are trimmed, and the backslash before a | is removed.
 func table(t *testing.T, file, name string) [][]string {
 	t.Helper()
 	_, after, found := strings.Cut(read(t, file), "<!-- "+name+" -->\n")
@@ -121,16 +121,17 @@ func table(t *testing.T, file, name string) [][]string {
 	return rows
 }
 
-// code is a cell that is one piece of code, without its backticks.
+// code returns the text of a cell that is one piece of code, without its backticks.
 func code(cell string) string { return strings.Trim(cell, "`") }
 
 var heading = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
 
-// anchors are the names that the headings of a document can be linked by, as GitHub makes them.
+// anchors returns the names by which the headings of a document can be linked, as GitHub makes
+// them.
 func anchors(t *testing.T, name string) []string {
 	t.Helper()
 	text := read(t, name)
-	for _, b := range blocks(t, name) { // a comment of a shell is no heading
+	for _, b := range blocks(t, name) { // a comment in a shell block is not a heading
 		text = strings.Replace(text, b.text, "", 1)
 	}
 	var list []string

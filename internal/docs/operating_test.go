@@ -19,7 +19,8 @@ const operatingPage = "docs/operating.md"
 
 var alarm = regexp.MustCompile(`AlarmDescription: "(.+) See docs/operating\.md#([a-z-]+)"`)
 
-// Each alarm of the template has a section that begins with what the alarm says, and no section is left over.
+// TestEveryAlarmHasItsSection shows that each alarm of the template has a section that begins with
+// what the alarm says, and that there is no other section.
 func TestEveryAlarmHasItsSection(t *testing.T) {
 	_, section, found := strings.Cut(read(t, operatingPage), "\n## Alarms\n")
 	if !found {
@@ -31,7 +32,7 @@ func TestEveryAlarmHasItsSection(t *testing.T) {
 	if n := strings.Count(read(t, sampleshop.Template), "Type: AWS::CloudWatch::Alarm"); n != len(alarms) || n == 0 {
 		t.Fatalf("%d alarms, of which %d name their section", n, len(alarms))
 	}
-	// The alarms of the indexes say the same and share a section.
+	// The alarms of the indexes say the same, and share a section.
 	alarms = slices.CompactFunc(alarms, func(a, b []string) bool { return slices.Equal(a[1:], b[1:]) })
 	for i, m := range alarms {
 		says, name := m[1], m[2]
@@ -70,7 +71,8 @@ func TestMetricTables(t *testing.T) {
 
 var ownMetric = regexp.MustCompile(`Namespace: Ingot, MetricName: (\w+), Dimensions: \[(.*?)\]`)
 
-// What alarms watch of Ingot's own metrics, the ingest function writes, under these dimensions.
+// TestAlarmsOnOwnMetrics shows that the ingest function writes those of Ingot's own metrics that
+// alarms watch, under the same dimensions.
 func TestAlarmsOnOwnMetrics(t *testing.T) {
 	written := map[string]bool{}
 	for _, m := range function.IngestMetrics() {
@@ -89,7 +91,8 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 
 var variable = regexp.MustCompile(`"(INGOT_[A-Z_]+)"`)
 
-// Every variable that the functions read is documented, and no other.
+// TestEnvironmentTable shows that every variable that the functions read is documented, and no
+// other.
 func TestEnvironmentTable(t *testing.T) {
 	var documented []string
 	for _, row := range table(t, operatingPage, "environment") {
@@ -108,12 +111,13 @@ func TestEnvironmentTable(t *testing.T) {
 
 var reason = regexp.MustCompile(`event\.Reason = "([a-z-]+)"|Reason = "([a-z-]+)"`)
 
-// Every reason that a message or record can be quarantined for is in the table, and none that does not exist.
+// TestEveryReasonIsExplained shows that the table has every reason for which a message or record
+// can be quarantined, and no reason that does not exist.
 func TestEveryReasonIsExplained(t *testing.T) {
 	page := read(t, operatingPage)
 	_, page, _ = strings.Cut(page, "## Handling quarantine")
 	page, _, _ = strings.Cut(page, "\n## ")
-	elsewhereExplained := []string{ // of what goes back, and of what is done with
+	elsewhereExplained := []string{ // reasons of what goes back, and of what is done
 		string(event.Barred), string(event.Throttled), string(event.Unproven), string(event.Unattempted), string(event.Refused), string(event.NewerStamp),
 	}
 	known := 0
@@ -133,7 +137,8 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	}
 }
 
-// Log lines that the page quotes are in the code, so that searching for them finds something.
+// TestQuotedLogLines shows that log lines that the page quotes are in the code, so that a search
+// finds them.
 func TestQuotedLogLines(t *testing.T) {
 	var sources strings.Builder
 	for _, folder := range []string{"handler", "internal/function", "store"} {
@@ -162,7 +167,8 @@ var (
 	indexAlarm = regexp.MustCompile(`MetricName: WriteThrottleEvents,\s+Dimensions: \[\{Name: TableName, Value: !Ref EventsTable\}, \{Name: GlobalSecondaryIndexName, Value: (\w+)\}\]`)
 )
 
-// CloudWatch counts an index's throttles under the index alone: every index that the template declares has an alarm.
+// TestEveryIndexHasAnAlarm shows that every index that the template declares has an alarm.
+// CloudWatch counts the throttles of an index only under the index.
 func TestEveryIndexHasAnAlarm(t *testing.T) {
 	template := read(t, sampleshop.Template)
 	names := func(pattern *regexp.Regexp) (list []string) {

@@ -10,12 +10,13 @@ import (
 	"testing"
 )
 
-// library is the page for those who use the packages.
+// library is the page for people who use the packages.
 const library = "docs/library.md"
 
-// TestOutsideThisModule does what docs/library.md says to somebody whose tests are in a module of their own: its
-// commands, its pipeline.yaml and its test. It needs nothing but what building this module has downloaded: the module
-// proxy refuses every request, as some do for what they have not.
+// TestOutsideThisModule does what docs/library.md tells somebody to do whose tests are in another
+// module. It uses the page's commands, its pipeline.yaml and its test. It needs only what building
+// this module has downloaded. The module proxy refuses every request, as some proxies do for
+// modules that they do not have.
 func TestOutsideThisModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command, which -short leaves out")
@@ -45,7 +46,7 @@ func TestOutsideThisModule(t *testing.T) {
 		}
 	}
 	file("testdata/pipeline.yaml", blocksOf(t, library, "yaml pipeline")[0].text)
-	file("go.sum", read(t, "go.sum")) // else the checksum database would be asked
+	file("go.sum", read(t, "go.sum")) // otherwise the checksum database would be asked
 	test := ""
 	for _, b := range blocksOf(t, library, "go") {
 		if strings.Contains(b.text, `os.DirFS("testdata")`) {
@@ -82,7 +83,8 @@ func TestVisits(t *testing.T) {
 	}
 }
 
-// The pipeline.yaml of docs/library.md is the one that its test runs with here, too.
+// TestOutsidePipelineIsTheExamples shows that the pipeline.yaml of docs/library.md is the one with
+// which its test also runs here.
 func TestOutsidePipelineIsTheExamples(t *testing.T) {
 	if blocksOf(t, library, "yaml pipeline")[0].text != read(t, "ingottest/testdata/pipeline.yaml") {
 		t.Error("docs/library.md and ingottest/testdata/pipeline.yaml differ")

@@ -18,7 +18,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// The table of permissions is what each use asks of the tables: no less, or it would be refused, and no more.
+// TestPermissionsTable compares the table of permissions with what each use asks of the tables.
+// With less a use would be refused, and more is not needed.
 func TestPermissionsTable(t *testing.T) {
 	w := newKeptWorld(t)
 	w.put("a")
@@ -131,11 +132,11 @@ func (r *recorder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...
 }
 
 func (r *recorder) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
-	r.note("BatchExecuteStatement", aws.String(stack.Events)) // statements are sent by Put alone
+	r.note("BatchExecuteStatement", aws.String(stack.Events)) // only Put sends statements
 	return r.Client.BatchExecuteStatement(ctx, in, o...)
 }
 
 func (r *recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	r.note("TransactWriteItems", aws.String(stack.Aggregates)) // transactions are sent by Start and by receipts
+	r.note("TransactWriteItems", aws.String(stack.Aggregates)) // only Start and receipts send transactions
 	return r.Client.TransactWriteItems(ctx, in, o...)
 }

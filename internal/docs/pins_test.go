@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The versions that the scripts name are those whose hashes are pinned, and every pinned package has a hash.
+// TestPins shows that the versions that the scripts name are those whose hashes are pinned, and
+// that every pinned package has a hash.
 func TestPins(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile("../../scripts/" + name)

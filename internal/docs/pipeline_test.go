@@ -17,7 +17,8 @@ import (
 
 const pipelinePage = "docs/pipeline.md"
 
-// The reference documents every field of the file, and no other; and says of each whether it must be there.
+// TestEveryFieldIsDocumented shows that the reference documents every field of the file, and no
+// other, and says of each whether it is required.
 func TestEveryFieldIsDocumented(t *testing.T) {
 	for _, of := range []reflect.Type{reflect.TypeFor[pipeline.Spec](), reflect.TypeFor[pipeline.EventSpec](), reflect.TypeFor[pipeline.KeySpec](),
 		reflect.TypeFor[pipeline.AggregateSpec](), reflect.TypeFor[pipeline.FromSpec]()} {
@@ -44,7 +45,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	}
 }
 
-// sample is the payload of the page's examples.
+// sample returns the payload of the page's examples.
 func sample(t *testing.T) (text string, source *keys.Source) {
 	t.Helper()
 	text = blocksOf(t, pipelinePage, "json sample")[0].text
@@ -59,7 +60,8 @@ func sample(t *testing.T) (text string, source *keys.Source) {
 	return text, &keys.Source{Data: doc.Root(), Type: "order.placed", At: at, HasAt: true, Secret: []byte("key")}
 }
 
-// checkTemplate compares a template's documented result with what it makes. A result that ends in … is cut.
+// checkTemplate compares the documented result of a template with its actual result. A documented
+// result that ends in … is cut.
 func checkTemplate(t *testing.T, source *keys.Source, template, want string) *keys.Template {
 	t.Helper()
 	compiled, err := keys.ParseTemplate(template)
@@ -84,7 +86,8 @@ func TestTemplateExamples(t *testing.T) {
 	}
 }
 
-// Every function is documented with an example that is true.
+// TestEveryFunctionIsDocumented shows that every function is documented with an example that is
+// true.
 func TestEveryFunctionIsDocumented(t *testing.T) {
 	_, source := sample(t)
 	documented := map[string]string{}
@@ -125,7 +128,7 @@ func TestEveryFunctionIsDocumented(t *testing.T) {
 	}
 }
 
-// A condition's documented answer is what it decides.
+// TestConditionExamples compares the documented answer of each condition with what it decides.
 func TestConditionExamples(t *testing.T) {
 	text, _ := sample(t)
 	for _, row := range table(t, pipelinePage, "conditions") {
@@ -147,7 +150,7 @@ func TestConditionExamples(t *testing.T) {
 	}
 }
 
-// Every pipeline in a document compiles.
+// TestPipelinesInDocumentsLoad shows that every pipeline in a document compiles.
 func TestPipelinesInDocumentsLoad(t *testing.T) {
 	found := 0
 	for _, name := range documents(t) {
@@ -170,7 +173,7 @@ func TestPipelinesInDocumentsLoad(t *testing.T) {
 	}
 }
 
-// The mistakes that the page shows are those that its file has.
+// TestMistakesAreShownAsTheyAre shows that the mistakes on the page are those that its file has.
 func TestMistakesAreShownAsTheyAre(t *testing.T) {
 	text, want := blocksOf(t, pipelinePage, "yaml mistaken")[0].text, blocksOf(t, pipelinePage, "text mistakes")[0].text
 	_, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")

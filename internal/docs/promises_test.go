@@ -28,7 +28,7 @@ import (
 
 const guarantees = "docs/guarantees.md"
 
-// breaks is what breaks a promise, as the table of docs/guarantees.md says it.
+// breaks returns what breaks a promise, according to the table of docs/guarantees.md.
 func breaks(t *testing.T, promise string) string {
 	t.Helper()
 	for _, row := range table(t, guarantees, "guarantees") {
@@ -42,7 +42,8 @@ func breaks(t *testing.T, promise string) string {
 
 var retention = regexp.MustCompile(`(?s)\n  (\w+Queue):.*?MessageRetentionPeriod: (\d+)`)
 
-// What SQS deletes by itself is said where the promise is made, with the days that the template sets.
+// TestRetentionIsSaid shows that the promise says what SQS deletes by itself, with the number of
+// days that the template sets.
 func TestRetentionIsSaid(t *testing.T) {
 	days := map[string]int{}
 	for _, m := range retention.FindAllStringSubmatch(read(t, sampleshop.Template), -1) {
@@ -64,7 +65,8 @@ func TestRetentionIsSaid(t *testing.T) {
 	}
 }
 
-// Verify does not see what the guarantees say that it cannot see. It sees the same damage before anything has expired.
+// TestWhatVerifyCannotSee shows that verify does not see what the guarantees say that it cannot
+// see. It sees the same damage before anything has expired.
 func TestWhatVerifyCannotSee(t *testing.T) {
 	text := breaks(t, "A total that is wrong all the same")
 	for _, says := range []string{"once some of its events have expired its values are not compared", "once all have, a deleted total is not missed"} {
@@ -75,7 +77,7 @@ func TestWhatVerifyCannotSee(t *testing.T) {
 	day := 24 * time.Hour
 	for _, test := range []struct {
 		name   string
-		after  time.Duration // since the first of two events, which are four days apart and kept for seven
+		after  time.Duration // since the first of two events; they are four days apart and kept for seven
 		damage func(*keptWorld)
 		seen   string
 	}{
@@ -113,7 +115,7 @@ func TestWhatVerifyCannotSee(t *testing.T) {
 
 var keptStart = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// keptWorld is both tables with one total that keeps what expires.
+// keptWorld is both tables, with one total that keeps what expires.
 type keptWorld struct {
 	*testworld.World
 	t      *testing.T
@@ -133,7 +135,7 @@ func newKeptWorld(t *testing.T) *keptWorld {
 	w.store, err = w.Store(w.plan)
 	w.must(err)
 	w.must(w.store.Start(t.Context()))
-	handle := func(ctx context.Context, payload []byte) ([]byte, error) { // by the plan and the store of its day
+	handle := func(ctx context.Context, payload []byte) ([]byte, error) { // it uses the plan and the store of its day
 		return lambda.NewHandler(w.Streams(w.plan, w.store).Handle).Invoke(ctx, payload)
 	}
 	w.stream, err = w.MapStream(esm.StreamConfig{BatchSize: 100, Window: w.Window(), Function: esm.Function{Handler: handle}})
@@ -200,7 +202,8 @@ func (w *keptWorld) remove() {
 	w.must(err)
 }
 
-// A newcomer types the README from top to bottom: nothing says ingot before it is installed, and where it is then.
+// TestToolIsInstalledBeforeItIsUsed reads the README from top to bottom, as a newcomer types it. No
+// command uses ingot before it is installed, and the README says where it is then.
 func TestToolIsInstalledBeforeItIsUsed(t *testing.T) {
 	installed := false
 	for _, b := range blocks(t, "README.md") {
@@ -219,7 +222,8 @@ func TestToolIsInstalledBeforeItIsUsed(t *testing.T) {
 	}
 }
 
-// What the operating guide forbids breaks a promise, and the promise says so.
+// TestLoweringTheEpochIsSaid shows that what the operating guide forbids breaks a promise, and that
+// the promise says so.
 func TestLoweringTheEpochIsSaid(t *testing.T) {
 	if text := breaks(t, "A total equals the sum"); !strings.Contains(text, "lowering `epoch`") {
 		t.Errorf("%s does not name it: %s", guarantees, text)

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the figures of the excerpts of the tool's output anew")
 
-// tool builds the tool, as the README's go run does. Built once for all tests that need it.
+// tool builds the tool as the README's go run does. It is built once for all tests that need it.
 func tool(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -31,7 +31,7 @@ func tool(t *testing.T) string {
 	return binary
 }
 
-// TestTool runs what the documents say of the tool.
+// TestTool checks what the documents say about the tool.
 func TestTool(t *testing.T) {
 	binary := tool(t)
 	t.Run("demo excerpt", func(t *testing.T) { testExcerpt(t, binary, "README.md", "text demo", "demo") })
@@ -45,7 +45,7 @@ func TestTool(t *testing.T) {
 	t.Run("six words", func(t *testing.T) { testHelpWords(t, binary) })
 }
 
-// The Go that the README asks for is the one that go.mod does.
+// TestGoVersion shows that the README asks for the same version of Go as go.mod.
 func TestGoVersion(t *testing.T) {
 	var version string
 	for line := range strings.Lines(read(t, "go.mod")) {
@@ -58,7 +58,8 @@ func TestGoVersion(t *testing.T) {
 	}
 }
 
-// testExcerpt holds a document's excerpt of what a command prints to what it prints: its lines in order, gaps marked by …
+// testExcerpt compares a document's excerpt of the output of a command with the real output. The
+// lines must be in order. … marks a gap.
 func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = root
@@ -66,7 +67,8 @@ func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
 	if err != nil {
 		t.Fatalf("ingot %s: %v", strings.Join(args, " "), err)
 	}
-	// The sample shop's file at the root may be a user's own by now; the command reads the copy.
+	// The file of the sample shop at the root may be a user's own by now. The command reads the
+	// copy.
 	out = bytes.ReplaceAll(out, []byte(sampleshop.Pipeline), []byte("pipeline.yaml"))
 	excerpt := blocksOf(t, document, info)[0].text
 	if *update {
@@ -93,8 +95,8 @@ func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
 
 var figures = regexp.MustCompile(`[-0-9.,:TZ]+| +`)
 
-// refreshed is the excerpt with each line as the output has it now, in its order; figures and spaces aside it is the
-// same line.
+// refreshed returns the excerpt with each line as the output has it now, in order. Apart from
+// figures and spaces, it is the same line.
 func refreshed(excerpt, out string) string {
 	lines := strings.Split(out, "\n")
 	var fresh []string
@@ -110,13 +112,13 @@ func refreshed(excerpt, out string) string {
 	return strings.Join(fresh, "\n")
 }
 
-// inside are words of the design that a newcomer has no use for. README and --help get by with event, key, verdict,
-// aggregate, quarantine and verify.
+// inside matches words of the design that a newcomer does not need. README and --help use only
+// event, key, verdict, aggregate, quarantine and verify.
 var inside = regexp.MustCompile(`(?i)\b(digests?|lanes?|generations?|fingerprints?|contributions?|deltas?|watermarks?|high-water|epochs?|marks?|receipts?)\b`)
 
 var inlineCode = regexp.MustCompile("`[^`]*`")
 
-// readmeLines is the most that a first page may have.
+// readmeLines is the most lines that the README may have.
 const readmeLines = 200
 
 func TestREADMEIsOnePage(t *testing.T) {
@@ -144,11 +146,12 @@ func TestREADMEGetsByWithSixWords(t *testing.T) {
 
 var subcommand = regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`)
 
-// values are words of the design that a user types: the ways to count are named so in a flag and in the template.
+// values removes words of the design that a user types. A flag and the template name the ways to
+// count by these words.
 var values = strings.NewReplacer("how totals are counted: marks or receipts (default \"marks\")", "", "--counting receipts", "", "Counting=receipts", "")
 
-// testHelpWords: the help of the tool and of each of its commands gets by with the six words, but for what a user
-// types and for the members of the JSON, which have the names that they have.
+// testHelpWords shows that the help of the tool and of each of its commands uses only the six
+// words. The exceptions are what a user types, and the members of the JSON, which have fixed names.
 func testHelpWords(t *testing.T, binary string) {
 	help := func(args ...string) string {
 		out, err := exec.Command(binary, append(args, "--help")...).CombinedOutput()
@@ -183,7 +186,7 @@ func testHelpWords(t *testing.T, binary string) {
 
 var testName = regexp.MustCompile("`([a-z]+)\\.((?:Test|Fuzz|Example)[A-Za-z0-9_]*)`")
 
-// Every test that a document names as proof exists.
+// TestNamedTestsExist shows that every test that a document names as proof exists.
 func TestNamedTestsExist(t *testing.T) {
 	found := 0
 	for _, name := range documents(t) {
@@ -219,7 +222,8 @@ func testExists(t *testing.T, pkg, test string) bool {
 	return false
 }
 
-// Every guarantee names at least one test, and the README lists each in one line.
+// TestEveryGuaranteeNamesItsTest shows that every guarantee names at least one test, and that the
+// README lists each guarantee in one line.
 func TestEveryGuaranteeNamesItsTest(t *testing.T) {
 	_, listed, _ := strings.Cut(read(t, "README.md"), "\n## What is guaranteed\n")
 	listed, _, _ = strings.Cut(listed, "\n## ")
@@ -239,8 +243,8 @@ func TestEveryGuaranteeNamesItsTest(t *testing.T) {
 	}
 }
 
-// Go in a document is part of an example that is compiled, and mostly run, at the root of the repository or in
-// ingottest.
+// TestGoInDocumentsIsCompiled shows that Go code in a document is part of an example at the root of
+// the repository or in ingottest. The examples are compiled, and most of them run.
 func TestGoInDocumentsIsCompiled(t *testing.T) {
 	source := flattened(read(t, "example_test.go")) + flattened(read(t, "ingottest/example_test.go"))
 	found := 0
@@ -259,7 +263,7 @@ func TestGoInDocumentsIsCompiled(t *testing.T) {
 	}
 }
 
-// flattened is text without indentation and blank lines.
+// flattened returns text without indentation and blank lines.
 func flattened(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// quarantined is what aws sqs receive-message prints of a message in quarantine.
+// quarantined is what aws sqs receive-message prints for a message in quarantine.
 const quarantined = `{"Messages": [{"MessageId": "m", "ReceiptHandle": "AQEB/x+y=", "MD5OfBody": "d", "Body": "{\"a\": \"1|2\"}\n",
 	"MessageAttributes": {"ingot": {"StringValue": "{}", "DataType": "String"}, "trace": {"StringValue": "t", "DataType": "String"}, "raw": {"BinaryValue": "AAE=", "DataType": "Binary"}}}]}`
 
-// The recipe that sends a message again makes of it what its producer sent, and finds the handle to delete it by.
+// TestResendRecipe shows that the recipe for sending a message again makes exactly what its
+// producer sent, and finds the handle with which to delete it.
 func TestResendRecipe(t *testing.T) {
 	recipe := ""
 	for _, b := range blocksOf(t, operatingPage, "sh") {

@@ -18,18 +18,18 @@ const scalePage = "docs/scale.md"
 
 const (
 	maxSpread      = 1000 // of pipeline.yaml
-	itemUnits      = 1000 // write units a second that one item takes
-	lambdaQuota    = 1000 // functions at once, by default
+	itemUnits      = 1000 // write units that one item takes in a second
+	lambdaQuota    = 1000 // how many functions run at once, by default
 	tableQuota     = 40_000
 	putsARequest   = 25
 	changesOfOne   = 1000 // in a batch
 	updatesOfEach  = 3
-	receiptsInOne  = 98 // changes of one transaction onto one total: each has its receipt, and 100 items are the most
+	receiptsInOne  = 98 // changes of one transaction to one total: each has its receipt, and a transaction has at most 100 items
 	growthAtOnce   = 4000
 	unitsOfReceipt = estimate.ReceiptUnits
 )
 
-// hot is one total that all shards of a table of so many partitions touch.
+// hot is one total that all shards of a table with so many partitions touch.
 type hot struct {
 	partitions int
 	def        aggregate.Definition
@@ -37,7 +37,7 @@ type hot struct {
 
 func (h hot) rate() int { return h.partitions * estimate.ChangesPerShard }
 
-// bytes is the size of its item, or of each of so many.
+// bytes returns the size of its item, or of each of its items if the total is spread over so many.
 func (h hot) bytes(spread int) int {
 	h.def.Spread = spread
 	return estimate.Bytes(&h.def, nil) + estimate.Marks(&h.def, aggregate.Marks, h.partitions)*estimate.MarkBytes
@@ -69,7 +69,7 @@ func scales(t *testing.T) []hot {
 	return list
 }
 
-// The page of growth is computed as ingot check computes.
+// TestScale shows that the page about growth computes as ingot check does.
 func TestScale(t *testing.T) {
 	for marker, row := range map[string]func(hot) []string{
 		"scale item": itemRow, "scale updates": updatesRow, "scale running": runningRow, "scale breaks": breaksRow,
@@ -87,7 +87,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Where a total without spread outgrows its item, by the page.
+// TestScaleOfATotalWithoutSpread checks where, according to the page, a total without spread
+// becomes too large for its item.
 func TestScaleOfATotalWithoutSpread(t *testing.T) {
 	h := scales(t)[0]
 	for h.partitions = 1; h.fits(1); h.partitions++ {
@@ -125,7 +126,8 @@ func runningRow(h hot) []string {
 	return []string{grouped(h.rate()), grouped(h.partitions), grouped(h.rate() / changesOfOne), grouped(int(requests + 0.5))}
 }
 
-// breaksRow is the first of the bounds that such a table meets, in the order in which they hurt.
+// breaksRow returns the first limit that such a table meets. The limits are in the order in which
+// they hurt.
 func breaksRow(h hot) []string {
 	least := estimate.MemoryFor(estimate.ChangesPerShard, updatesOfEach)
 	switch {

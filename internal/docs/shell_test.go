@@ -20,7 +20,7 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// A shell can read every block of commands.
+// TestShellSyntax shows that a shell can read every block of commands.
 func TestShellSyntax(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -46,8 +46,8 @@ var (
 	output       = regexp.MustCompile(`\$\(output (\w+)\)`)
 )
 
-// Every variable that a command of the operating guide uses is set further up, and every output that one is set from
-// is one of the template's.
+// TestNamesOfAStack shows that every variable that a command of the operating guide uses is set
+// earlier. Every output from which a variable is set must be one of the template's.
 func TestNamesOfAStack(t *testing.T) {
 	_, outputs, found := strings.Cut(read(t, sampleshop.Template), "\nOutputs:\n")
 	if !found {
@@ -76,7 +76,8 @@ func TestNamesOfAStack(t *testing.T) {
 	}
 }
 
-// The event that a new stack is tried with is stored and counted where the commands look for it.
+// TestTryingAStack shows that the event with which a new stack is tried is stored and counted where
+// the commands look for it.
 func TestTryingAStack(t *testing.T) {
 	commands := ""
 	for _, b := range blocksOf(t, operatingPage, "sh") {
@@ -114,7 +115,8 @@ func TestTryingAStack(t *testing.T) {
 	}
 }
 
-// The command that computes a key's hash as the log has it computes that hash.
+// TestKeyHash shows that the command that computes the hash of a key computes the hash that is in
+// the log.
 func TestKeyHash(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not on PATH; to have this test run, install it")

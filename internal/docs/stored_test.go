@@ -14,7 +14,8 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-// The README's messages come to what it says under its pipeline.yaml, which is the one that ingot init writes.
+// TestREADMEStoresWhatItSays shows that the README's messages have the result that it shows under
+// its pipeline.yaml. That file is the one that ingot init writes.
 func TestREADMEStoresWhatItSays(t *testing.T) {
 	text := blocksOf(t, "README.md", "yaml pipeline")[0].text
 	written, err := os.ReadFile("../scaffold/files/pipeline.yaml")
@@ -31,7 +32,7 @@ func TestREADMEStoresWhatItSays(t *testing.T) {
 	w := ingottest.New(t, ingottest.Config{Pipeline: p})
 	for line := range strings.Lines(blocksOf(t, "README.md", "json messages")[0].text) {
 		w.Send(strings.TrimSpace(line))
-		w.Drain() // a batch for each message, so that they arrive in this order
+		w.Drain() // each message has its own batch, so that they arrive in this order
 	}
 	w.Verify()
 

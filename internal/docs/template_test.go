@@ -16,8 +16,8 @@ import (
 
 var reference = regexp.MustCompile(`!(?:Ref|GetAtt) (\w+)`)
 
-// What the operating guide says to add to template.yaml can be added: it is read, refers to resources that are there, and
-// `ingot check` has nothing against it.
+// TestAdditionsToTheTemplate shows that what the operating guide adds to template.yaml can be
+// added. The result can be read, it refers to resources that exist, and `ingot check` accepts it.
 func TestAdditionsToTheTemplate(t *testing.T) {
 	for _, b := range blocksOf(t, operatingPage, "yaml template") {
 		text := strings.Replace(without(read(t, sampleshop.Template), b.text), "\nResources:\n", "\nResources:\n"+b.text, 1)
@@ -39,7 +39,8 @@ func TestAdditionsToTheTemplate(t *testing.T) {
 	}
 }
 
-// without is the template without the resource that a snippet writes anew, if it has it.
+// without returns the template without the resource that a snippet replaces, if the template has
+// it.
 func without(text, snippet string) string {
 	name, _, _ := strings.Cut(snippet, "\n")
 	before, rest, found := strings.Cut(text, "\n"+name+"\n")
@@ -55,7 +56,8 @@ func without(text, snippet string) string {
 	return before + "\n" + rest
 }
 
-// Each queue has one policy, and it refuses whatever does not come by TLS.
+// TestQueuesTakeTLSAlone shows that each queue has one policy, which refuses everything that does
+// not come by TLS.
 func TestQueuesTakeTLSAlone(t *testing.T) {
 	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), nil)
 	if err != nil {
@@ -88,7 +90,7 @@ func TestQueuesTakeTLSAlone(t *testing.T) {
 	}
 }
 
-// The parameters that docs/erasing.md names do what it says.
+// TestArchiveParameters shows that the parameters that docs/erasing.md names do what it says.
 func TestArchiveParameters(t *testing.T) {
 	for _, c := range []struct {
 		given        map[string]string
@@ -121,19 +123,21 @@ func TestArchiveParameters(t *testing.T) {
 	}
 }
 
-// ownKey is the parameter for a key of one's own.
+// ownKey is the value of the parameter for a key of one's own.
 const ownKey = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
-// keyProperty is where each type of resource that keeps something names the key that it is encrypted with.
+// keyProperty lists, for each type of resource that keeps something, where it names the key with
+// which it is encrypted.
 var keyProperty = map[string][]string{
 	"AWS::SQS::Queue": {"KmsMasterKeyId"}, "AWS::DynamoDB::Table": {"SSESpecification", "KMSMasterKeyId"}, "AWS::Logs::LogGroup": {"KmsKeyId"},
 	"AWS::SecretsManager::Secret": {"KmsKeyId"}, "AWS::Serverless::Function": {"KmsKeyArn"}, "AWS::S3::Bucket": {"BucketEncryption"},
 }
 
-// keepsNothing are the types of resources that hold no data of their own.
+// keepsNothing lists the types of resources that hold no data of their own.
 var keepsNothing = []string{"AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy", "AWS::IAM::Role", "AWS::CloudWatch::Alarm"}
 
-// encryptedWith says which key each resource of the template that keeps something is encrypted with.
+// encryptedWith returns the key with which each resource of the template that keeps something is
+// encrypted.
 func encryptedWith(t *testing.T, parameters map[string]string) map[string]string {
 	t.Helper()
 	tpl, err := template.Open([]byte(read(t, sampleshop.Template)), parameters)
@@ -171,7 +175,8 @@ func encryptedWith(t *testing.T, parameters map[string]string) map[string]string
 	return keys
 }
 
-// With KmsKeyArn everything that keeps something is encrypted with that key, as the guide lists it; without, nothing is.
+// TestEverythingIsEncryptedWithTheKey shows that with KmsKeyArn everything that keeps something is
+// encrypted with that key, as the guide lists it. Without it, nothing is.
 func TestEverythingIsEncryptedWithTheKey(t *testing.T) {
 	for name, key := range encryptedWith(t, nil) {
 		if key != "" {
@@ -196,7 +201,8 @@ func TestEverythingIsEncryptedWithTheKey(t *testing.T) {
 	}
 }
 
-// An alias, the ARN of one, and an id alone are no ARN of a key: CloudWatch Logs and IAM take nothing else.
+// TestKeyParameterTakesArnsOfKeysAlone shows that the parameter refuses an alias, the ARN of an
+// alias, and a bare id. CloudWatch Logs and IAM accept only the ARN of a key.
 func TestKeyParameterTakesArnsOfKeysAlone(t *testing.T) {
 	_, after, _ := strings.Cut(read(t, sampleshop.Template), "\n  KmsKeyArn:\n")
 	_, after, _ = strings.Cut(after, `AllowedPattern: "`)
@@ -213,8 +219,9 @@ func TestKeyParameterTakesArnsOfKeysAlone(t *testing.T) {
 	}
 }
 
-// The key policy of the guide allows the services that use the key without a role of the stack: CloudWatch Logs, for the
-// log groups of the stacks in samconfig.toml, and every service that the guide lets send to the queue.
+// TestKeyPolicy shows that the key policy of the guide allows the services that use the key without
+// a role of the stack: CloudWatch Logs, for the log groups of the stacks in samconfig.toml, and
+// every service that the guide lets send to the queue.
 func TestKeyPolicy(t *testing.T) {
 	type texts []string
 	var policy struct {
@@ -251,7 +258,7 @@ func TestKeyPolicy(t *testing.T) {
 	if len(stacks) < 2 {
 		t.Errorf("samconfig.toml names the stacks %v", stacks)
 	}
-	for _, stack := range stacks { // CloudFormation names a log group after stack and resource
+	for _, stack := range stacks { // CloudFormation names a log group after the stack and the resource
 		if ok, err := path.Match(logGroups, stack[1]+"-StreamsLogs-1A2B3C"); err != nil || !ok {
 			t.Errorf("log groups of stack %s are not among %s", stack[1], logGroups)
 		}

@@ -7,8 +7,9 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// The lines that docs/without-go.md changes make a template with which `ingot check` finds nothing wrong. It does if one
-// of them is left out, or if another file is checked. (integration.TestPipelineInALayer runs functions under it.)
+// TestWithoutGo shows that the lines that docs/without-go.md changes make a template with which
+// `ingot check` finds nothing wrong. If one of them is left out, or if another file is checked, it
+// does find something wrong. (integration.TestPipelineInALayer runs functions under this template.)
 func TestWithoutGo(t *testing.T) {
 	pipeline, text := []byte(read(t, sampleshop.Pipeline)), read(t, sampleshop.Template)
 	diffs := sampleshop.Diffs(read(t, "docs/without-go.md"))

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the list of exported names anew")
 
 const golden = "testdata/api.txt"
 
-// publicPackages are the folders of the packages that other modules can import and are meant to.
+// publicPackages returns the folders of the packages that other modules may import.
 func publicPackages(t *testing.T) []string {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-f", "{{.Name}} {{.ImportPath}}", "./...")
@@ -43,7 +43,7 @@ func publicPackages(t *testing.T) []string {
 	return folders
 }
 
-// filesOf are the parsed files of a folder: those of the package, and its tests.
+// filesOf returns the parsed files of a folder: those of the package, and its tests.
 func filesOf(t *testing.T, folder string) (code, tests []*ast.File) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("../..", folder, "*.go"))
@@ -64,7 +64,8 @@ func filesOf(t *testing.T, folder string) (code, tests []*ast.File) {
 	return code, tests
 }
 
-// api collects the exported names of a package, and where they name a type of an internal package.
+// api collects the exported names of a package, and the places where they name a type of an
+// internal package.
 type api struct {
 	names []string
 	leaks []string
@@ -159,8 +160,8 @@ func (a *api) add(kind, name string, of ast.Node, inside map[string]bool) {
 	})
 }
 
-// The exported names of the public packages are those of a list. To add or to take away one is a decision, which the
-// list makes visible.
+// TestExportedNamesAreListed compares the exported names of the public packages with a list. To add
+// or remove a name is a decision, and the list makes it visible.
 func TestExportedNamesAreListed(t *testing.T) {
 	var got bytes.Buffer
 	for _, folder := range publicPackages(t) {
@@ -200,7 +201,8 @@ func TestExportedNamesAreListed(t *testing.T) {
 	}
 }
 
-// Each public package says what it is for, and shows it in an example that runs.
+// TestPublicPackagesAreExplained shows that each public package says what it is for, and has an
+// example that runs.
 func TestPublicPackagesAreExplained(t *testing.T) {
 	for _, folder := range publicPackages(t) {
 		code, tests := filesOf(t, folder)

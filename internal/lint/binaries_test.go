@@ -13,8 +13,9 @@ import (
 // module is the prefix of this repository's own packages.
 const module = "github.com/ingot-events/ingot/"
 
-// What the deployed functions must not carry: the engine that stands in for AWS, whatever only tests or the
-// command-line tool need, and packages that cost megabytes or milliseconds at each cold start.
+// unshippable lists what the deployed functions must not contain: the engine that stands in for
+// AWS, packages that only tests or the command-line tool need, and packages that cost megabytes or
+// milliseconds at each cold start.
 var unshippable = []string{
 	"testing", "flag", "net/rpc", "net/http/httptest",
 	module + "internal/embedded", module + "internal/lambda", module + "internal/stack", module + "internal/testworld", module + "internal/demo",
@@ -42,7 +43,8 @@ func TestFunctionsCarryNoTestCode(t *testing.T) {
 	}
 }
 
-// What only people and tools ask of a pipeline stands in a package that the functions need: the linker leaves it out.
+// TestFunctionsDescribeNothing shows that the linker leaves out what only people and tools ask of a
+// pipeline. That code is in a package that the functions need.
 func TestFunctionsDescribeNothing(t *testing.T) {
 	slow.Test(t, "it builds a function")
 	binary := filepath.Join(t.TempDir(), "ingest")
@@ -63,7 +65,8 @@ func TestFunctionsDescribeNothing(t *testing.T) {
 	}
 }
 
-// The local build is the same functions and the engine; no AWS configuration is left in it to reach out by.
+// TestLocalBuildCarriesTheEngine shows that the local build is the same functions with the engine.
+// It has no AWS configuration with which it could reach out.
 func TestLocalBuildCarriesTheEngine(t *testing.T) {
 	for _, command := range []string{"ingest", "streams"} {
 		deps := dependencies(t, "lambda.norpc,ingotlocal", "./cmd/"+command)
@@ -76,7 +79,8 @@ func TestLocalBuildCarriesTheEngine(t *testing.T) {
 	}
 }
 
-// The packages that decide what an event is and counts know neither AWS nor the network.
+// TestPurePackagesStayPure shows that the packages that decide what an event is and what it counts
+// know neither AWS nor the network.
 func TestPurePackagesStayPure(t *testing.T) {
 	pure := []string{"event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/lifetime", "internal/yamlfile", "pipeline"}
 	for _, pkg := range pure {

@@ -12,7 +12,8 @@ import (
 
 var nextYear = regexp.MustCompile(`(?m)^next_year\(\) \{ INGOT_TEST_CLOCK_AHEAD=\S+ go test -count=1 (.+); \}$`)
 
-// CI sets the clock ahead for every package whose tests can be told to, and for no other.
+// TestNextYearReachesEveryPackage shows that CI sets the clock ahead for every package whose tests
+// support that, and for no other.
 func TestNextYearReachesEveryPackage(t *testing.T) {
 	script, err := os.ReadFile("../../.ci/run")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Each fuzz target has a committed corpus, which go test runs: one file of seeds, which the target adds before it adds
-// others.
+// TestFuzzTargetsHaveACorpus shows that each fuzz target has a committed corpus, which go test
+// runs. It is one file of seeds. The target adds them before it adds others.
 func TestFuzzTargetsHaveACorpus(t *testing.T) {
 	targets, files := map[string]bool{}, []string{}
 	err := filepath.WalkDir("../..", func(name string, entry fs.DirEntry, err error) error {
@@ -45,7 +45,7 @@ func TestFuzzTargetsHaveACorpus(t *testing.T) {
 	}
 }
 
-// fuzzTargets tells of the fuzz targets of a file, and whether each begins by adding its seeds.
+// fuzzTargets reports the fuzz targets of a file, and whether each begins by adding its seeds.
 func fuzzTargets(name string, found func(target string, seeded bool)) error {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
@@ -61,7 +61,7 @@ func fuzzTargets(name string, found func(target string, seeded bool)) error {
 		if err := printer.Fprint(&first, files, f.Body.List[0]); err != nil {
 			return err
 		}
-		found(f.Name.Name, strings.TrimPrefix(first.String(), "corpus.") == "Add(f)") // without the prefix in package corpus
+		found(f.Name.Name, strings.TrimPrefix(first.String(), "corpus.") == "Add(f)") // in package corpus there is no prefix
 	}
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// layers are all packages of the module, "." its root: each may import those above it, and none below. A new package
-// has its place below everything that it imports and above everything that imports it.
+// layers lists all packages of the module; "." is the root. Each package may import those above it,
+// and none below it. The place of a new package is below everything that it imports and above
+// everything that imports it.
 var layers = []string{
 	// For tests alone.
 	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow",
@@ -23,7 +24,7 @@ var layers = []string{
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
 	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",
 	"internal/lambda/esm", "internal/lambda/runtimeapi", "internal/stack",
-	// What runs the functions on it: the test world, seeded worlds, users' own tests.
+	// What runs the functions on it: the test world, seeded worlds, the tests of users.
 	"internal/testworld",
 	"internal/sim", "internal/sim/scenario", "internal/sim/worlds",
 	"internal/sim/mutants/hunt/found", "internal/sim/mutants/hunt", "internal/sim/mutants",
@@ -35,13 +36,14 @@ var layers = []string{
 	"internal/estimate", "internal/changes", "internal/check/template", "internal/check", "internal/explain", "internal/cost", "internal/propose", "internal/scaffold",
 	"internal/demo/tally", "internal/demo", "cmd/ingot",
 	"examples/totals", // what a user's program does with the library
-	// Tests against other implementations, benches, and what checks the repository itself.
+	// Tests against other implementations, benchmarks, and what checks the repository itself.
 	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
 	"internal/lambda/cold", "internal/lambda/cold/reference", "internal/bench",
 	"events", "internal/docs", "internal/schema", "internal/lint", "scripts/skips",
 }
 
-// imports are all packages of the module with what they import of it, tests aside.
+// imports returns all packages of the module, with what each of them imports from it. Tests do not
+// count.
 func imports(t *testing.T, tags string) map[string][]string {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-tags="+tags, "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
@@ -70,7 +72,7 @@ func imports(t *testing.T, tags string) map[string][]string {
 	return packages
 }
 
-// disorder lists what breaks the order.
+// disorder returns the imports and entries that break the order.
 func disorder(order []string, packages map[string][]string) []string {
 	var faults []string
 	for name, imported := range packages {
@@ -105,7 +107,8 @@ func TestEachPackageImportsThoseAboveIt(t *testing.T) {
 	}
 }
 
-// insides are the packages that only their façade and each other may import, and what each of them may import.
+// insides lists the packages that only their façade and each other may import, with what each of
+// them may import.
 var insides = map[string]map[string][]string{
 	"internal/embedded": {
 		"api":    nil,
@@ -117,7 +120,7 @@ var insides = map[string]map[string][]string{
 	},
 }
 
-// breaches lists the imports that go through a wall.
+// breaches returns the imports that go through a wall.
 func breaches(insides map[string]map[string][]string, packages map[string][]string) []string {
 	var faults []string
 	for facade, rooms := range insides {
@@ -154,7 +157,8 @@ func TestWallsInsideAFacade(t *testing.T) {
 	}
 }
 
-// What stands in for AWS and for Lambda knows nothing of Ingot, so what runs on it meets what it would meet there.
+// TestStandInsKnowNothingOfIngot shows that the stand-ins for AWS and Lambda do not know Ingot. So
+// what runs on them meets what it would meet there.
 func TestStandInsKnowNothingOfIngot(t *testing.T) {
 	found := 0
 	for name, imported := range imports(t, "") {
@@ -179,7 +183,7 @@ func TestBreachesAreFound(t *testing.T) {
 	rooms := map[string]map[string][]string{"f": {"a": nil, "b": {"a"}, "c": {"a"}}}
 	for name, tt := range map[string]struct {
 		packages map[string][]string
-		want     string // empty: nothing
+		want     string // empty if nothing is found
 	}{
 		"fine":       {map[string][]string{"f": {"f/a", "f/b"}, "f/b": {"f/a", "x"}, "x": nil, "y": {"f"}}, ""},
 		"from afar":  {map[string][]string{"y": {"f/b"}}, "y imports f/b, which only f may use"},
@@ -199,7 +203,7 @@ func TestDisorderIsFound(t *testing.T) {
 	order := []string{"event", "keys", "store"}
 	for name, tt := range map[string]struct {
 		packages map[string][]string
-		want     string // empty: nothing
+		want     string // empty if nothing is found
 	}{
 		"fine":   {map[string][]string{"event": nil, "keys": {"event"}, "store": {"event", "keys"}}, ""},
 		"upward": {map[string][]string{"event": nil, "keys": {"store"}, "store": {"event"}}, "keys imports store, which stands below it"},
@@ -217,7 +221,8 @@ func TestDisorderIsFound(t *testing.T) {
 
 var packageRow = regexp.MustCompile("(?m)^\\| `([a-z/]+)/` \\|")
 
-// The table of docs/design.md is this order, shortened.
+// TestDesignListsPackagesInThisOrder shows that the table of docs/design.md has this order,
+// shortened.
 func TestDesignListsPackagesInThisOrder(t *testing.T) {
 	page, err := os.ReadFile("../../docs/design.md")
 	if err != nil {
@@ -228,7 +233,7 @@ func TestDesignListsPackagesInThisOrder(t *testing.T) {
 	for _, m := range packageRow.FindAllStringSubmatch(section, -1) {
 		rows++
 		at := slices.Index(layers, m[1])
-		if m[1] == "cmd" { // three packages in one row, the last one
+		if m[1] == "cmd" { // cmd stands for three packages in one row; this is the last of them
 			at = slices.Index(layers, "cmd/ingot")
 		}
 		if at <= last {

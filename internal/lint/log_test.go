@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// Lambda's log handler takes the request's id from the context. A line that is written without it cannot be found
-// from the batch that failed.
+// TestEveryLogLineCarriesItsContext shows that every log line is written with a context. Lambda's
+// log handler takes the id of the request from it. Without it, nobody can find the line of a batch
+// that failed.
 func TestEveryLogLineCarriesItsContext(t *testing.T) {
 	for _, folder := range []string{"store", "handler", filepath.Join("internal", "function")} {
 		for _, file := range sources(t, filepath.Join("..", "..", folder)) {
@@ -19,8 +20,9 @@ func TestEveryLogLineCarriesItsContext(t *testing.T) {
 	}
 }
 
-// loggedBare lists the calls that write a line of a log without a request's context: the methods of slog that take
-// none, and a context made on the spot. error's own Error takes no argument, which tells it apart.
+// loggedBare returns the calls that write a log line without the context of a request: the methods
+// of slog that take no context, and calls with a context made on the spot. The Error method of an
+// error takes no argument, which tells it apart.
 func loggedBare(t *testing.T, name string, src []byte) []string {
 	t.Helper()
 	files, file := parsed(t, name, src)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A type that embeds its mutex offers Lock and Unlock to whoever holds one of its values. Each mutex is a field with
-// a name.
+// TestNoTypeEmbedsItsMutex shows that each mutex is a field with a name. A type that embeds its
+// mutex offers Lock and Unlock to everybody who has a value of it.
 func TestNoTypeEmbedsItsMutex(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../..", func(name string, entry fs.DirEntry, err error) error {

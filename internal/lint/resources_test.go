@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Tables, queues and buckets are made by internal/stack alone, as template.yaml declares them: a test whose table lacks
-// what is deployed proves little. Only the engine's own tests make theirs, and internal/wire passes on what a client asks
-// for.
+// TestOnlyStackMakesResources shows that only internal/stack makes tables, queues and buckets, as
+// template.yaml declares them. A test proves little if its table lacks something that is deployed.
+// Only the engine's own tests make their own, and internal/wire passes on what a client asks for.
 func TestOnlyStackMakesResources(t *testing.T) {
 	root := filepath.Join("..", "..")
 	looked := 0
@@ -42,13 +42,13 @@ func TestOnlyStackMakesResources(t *testing.T) {
 	}
 }
 
-// makers are the folders that may make a resource.
+// makers lists the folders that may make a resource.
 var makers = []string{"internal/stack", "internal/embedded", "internal/wire"}
 
-// creations are the requests that make a resource.
+// creations lists the requests that make a resource.
 var creations = []string{"CreateTable", "CreateQueue", "CreateBucket"}
 
-// makes lists the calls of a file that make a resource.
+// makes returns the calls in a file that make a resource.
 func makes(t *testing.T, name string, src []byte) []string {
 	t.Helper()
 	files, file := parsed(t, name, src)
@@ -65,7 +65,7 @@ func makes(t *testing.T, name string, src []byte) []string {
 func TestMakesFindsEachWay(t *testing.T) {
 	for name, tt := range map[string]struct {
 		src  string
-		says string // empty: nothing is found
+		says string // empty if nothing is found
 	}{
 		"table":     {`func f() { db().CreateTable(ctx, in) }`, "x.go:3:12: calls CreateTable"},
 		"queue":     {`var make = client.CreateQueue`, "calls CreateQueue"},

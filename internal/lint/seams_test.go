@@ -1,4 +1,4 @@
-// Package lint holds the rules of this repository that no general tool knows, as tests.
+// Package lint holds the rules of this repository that no general tool knows. Each rule is a test.
 package lint
 
 import (
@@ -14,8 +14,9 @@ import (
 	"testing"
 )
 
-// store and handler take the clock, waiting, chance and goroutines from env.Env alone. That is what makes a
-// simulation a pure function of its seed; one time.Now elsewhere would end it, and no test would notice.
+// TestOnlyEnvTouchesTheWorld shows that store and handler take the clock, waiting, chance and
+// goroutines only from env.Env. That makes a simulation a pure function of its seed. One time.Now
+// elsewhere would end that, and no other test would notice.
 func TestOnlyEnvTouchesTheWorld(t *testing.T) {
 	for _, folder := range []string{"store", "handler"} {
 		for _, file := range sources(t, filepath.Join("..", "..", folder)) {
@@ -24,7 +25,7 @@ func TestOnlyEnvTouchesTheWorld(t *testing.T) {
 	}
 }
 
-// hold holds a Go file to a rule, which lists what it finds against it.
+// hold checks a Go file against a rule. The rule returns what it finds wrong.
 func hold(t *testing.T, file string, rule func(t *testing.T, name string, src []byte) []string) {
 	t.Helper()
 	src, err := os.ReadFile(file)
@@ -36,7 +37,7 @@ func hold(t *testing.T, file string, rule func(t *testing.T, name string, src []
 	}
 }
 
-// parsed is Go source as the rules look at it.
+// parsed parses Go source for the rules.
 func parsed(t *testing.T, name string, src []byte) (*token.FileSet, *ast.File) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -47,7 +48,7 @@ func parsed(t *testing.T, name string, src []byte) (*token.FileSet, *ast.File) {
 	return files, file
 }
 
-// sources are the Go files of a folder without its tests.
+// sources returns the Go files of a folder, without its tests.
 func sources(t *testing.T, folder string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -61,7 +62,8 @@ func sources(t *testing.T, folder string) []string {
 	return files
 }
 
-// banned are the functions that reach the world past Env, by import path; nil bans the whole package.
+// banned lists, by import path, the functions that reach the world without Env. nil bans the whole
+// package.
 var banned = map[string][]string{
 	"time":                           {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
 	"context":                        {"WithDeadline", "WithDeadlineCause", "WithTimeout", "WithTimeoutCause", "AfterFunc"},
@@ -72,7 +74,7 @@ var banned = map[string][]string{
 	"golang.org/x/sync/singleflight": nil,
 }
 
-// worldly lists what a file does that only Env may do.
+// worldly returns what a file does that only Env may do.
 func worldly(t *testing.T, name string, src []byte) []string {
 	t.Helper()
 	files, file := parsed(t, name, src)
@@ -114,11 +116,12 @@ func worldly(t *testing.T, name string, src []byte) []string {
 	return faults
 }
 
-// The rule finds each way past Env, and nothing in code that keeps to it.
+// TestWorldlyFindsEachWayPastEnv shows that the rule finds each way around Env, and nothing in code
+// that obeys it.
 func TestWorldlyFindsEachWayPastEnv(t *testing.T) {
 	for name, tt := range map[string]struct {
 		src  string
-		says string // empty: nothing is found
+		says string // empty if nothing is found
 	}{
 		"clock":         {`import "time"; var at = time.Now()`, "x.go:3:25: uses time.Now"},
 		"clock's value": {`import "time"; var now = time.Now`, "uses time.Now"},

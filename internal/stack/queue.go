@@ -18,14 +18,14 @@ type Queues interface {
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
 }
 
-// Queue is a queue to make. What is zero is as SQS has it unasked.
+// Queue is a queue to make. A zero field means the default of SQS.
 type Queue struct {
-	Name        string // that of a FIFO queue ends in .fifo
+	Name        string // the name of a FIFO queue ends in .fifo
 	FIFO        bool
-	ByContent   bool // two messages with one body are one
+	ByContent   bool // two messages with the same body are one
 	Visibility  time.Duration
-	Keep        time.Duration // of messages, at most 14 days
-	DeadLetters string        // URL of the queue that takes what was received MaxReceives times
+	Keep        time.Duration // how long messages are kept, at most 14 days
+	DeadLetters string        // URL of the queue that gets messages that were received MaxReceives times
 	MaxReceives int
 }
 

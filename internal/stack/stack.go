@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// Names and settings of the resources, as template.yaml has them where it matters.
+// These are names and settings of the resources. Where it matters, they are those of template.yaml.
 const (
 	Events     = "events"
 	Aggregates = "totals"
@@ -23,18 +23,18 @@ const (
 	FunctionTimeout = 30 * time.Second
 	Visibility      = 6 * FunctionTimeout
 	MaxReceives     = 10
-	Window          = time.Minute // tumbling; only a window tells the streams function its shard
+	Window          = time.Minute // a tumbling window; only a window tells the streams function its shard
 )
 
-// longestKeep is how long SQS keeps a message at the most.
+// longestKeep is the longest time for which SQS keeps a message.
 const longestKeep = 14 * 24 * time.Hour
 
-// Stack is the resources of one deployment.
+// Stack holds the resources of one deployment.
 type Stack struct {
 	Engine *embedded.Engine
 
 	StreamARN string // of the events table
-	// URLs of the queues.
+	// These are the URLs of the queues.
 	Queue, Quarantine, DeadLetters string
 }
 
@@ -42,11 +42,11 @@ type Stack struct {
 type Config struct {
 	Indexes  []string      // of the events table
 	FIFO     bool          // the events come through a FIFO queue
-	Receives int           // how often a message comes before it is a dead letter; 0: MaxReceives
-	Keep     time.Duration // how long the queue keeps a message; 0: four days, as SQS does unasked
+	Receives int           // how often a message is received before it is a dead letter; 0: MaxReceives
+	Keep     time.Duration // how long the queue keeps a message; 0: four days, the default of SQS
 }
 
-// New makes all resources on an engine that has none of them.
+// New makes all resources on an engine that does not have any of them.
 func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 	s := &Stack{Engine: e}
 	var err error
@@ -65,8 +65,8 @@ func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 	return s, nil
 }
 
-// queues: the dead-letter queue is of the same kind as the queue, as SQS asks; quarantine is always a standard
-// queue, since its letters carry no group.
+// queues makes the three queues. The dead-letter queue is of the same kind as the queue, as SQS
+// requires. Quarantine is always a standard queue, because its letters have no group.
 func (s *Stack) queues(ctx context.Context, c Config) (err error) {
 	client, suffix := s.Engine.SQS(), ""
 	if c.FIFO {
@@ -83,7 +83,7 @@ func (s *Stack) queues(ctx context.Context, c Config) (err error) {
 	return err
 }
 
-// Depth is how many messages a queue holds, in flight or not.
+// Depth returns how many messages a queue holds, including those in flight.
 func (s *Stack) Depth(ctx context.Context, url string) (int, error) {
 	total := 0
 	for _, name := range []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible} {
@@ -100,7 +100,7 @@ func (s *Stack) Depth(ctx context.Context, url string) (int, error) {
 	return total, nil
 }
 
-// Objects are the names of all that the archive holds, in byte order.
+// Objects returns the names of everything in the archive, in byte order.
 func (s *Stack) Objects(ctx context.Context) ([]string, error) {
 	var names []string
 	in := &s3.ListObjectsV2Input{Bucket: aws.String(Bucket)}

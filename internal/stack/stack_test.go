@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// TestNew: what is made is there, and is what the functions need.
+// TestNew shows that what is made exists, and that the functions can work with it.
 func TestNew(t *testing.T) {
 	ctx := context.Background()
 	for _, fifo := range []bool{false, true} {

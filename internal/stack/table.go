@@ -21,21 +21,22 @@ type Table struct {
 	Name    string
 	Indexes []string // the keys of GSI1 are GSI1PK and GSI1SK
 	Stream  bool     // with both images
-	Expires bool     // time to live removes what is past its expiresAt
+	Expires bool     // time to live removes items that are past their expiresAt
 }
 
-// EventsTable is the events table that template.yaml declares.
+// EventsTable returns the events table that template.yaml declares.
 func EventsTable(name string, indexes ...string) Table {
 	return Table{Name: name, Indexes: indexes, Stream: true, Expires: true}
 }
 
-// AggregatesTable is the aggregates table that template.yaml declares.
+// AggregatesTable returns the aggregates table that template.yaml declares.
 func AggregatesTable(name string) Table { return Table{Name: name, Expires: true} }
 
-// longestCreation bounds the wait for a service that makes a table.
+// longestCreation limits how long to wait for a service that makes a table.
 const longestCreation = 3 * time.Minute
 
-// Create makes the table and returns when it can be used. Where the table has a stream it returns the stream's ARN.
+// Create makes the table and returns when it can be used. If the table has a stream, it returns the
+// ARN of the stream.
 func (t Table) Create(ctx context.Context, db Tables) (streamARN string, err error) {
 	out, err := db.CreateTable(ctx, t.input())
 	if err != nil {

@@ -8,31 +8,31 @@ import (
 	"github.com/ingot-events/ingot/env"
 )
 
-// Clock is a world's own time. It stands still unless somebody sleeps or moves it, so a run is a pure function
-// of what is done in it. Goroutines may share it.
+// Clock is a world's own time. It stands still unless somebody sleeps or moves it. So a run depends
+// only on what is done in it. Goroutines may share a Clock.
 type Clock struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-// NewClock is a clock that stands at a time.
+// NewClock returns a clock that is set to at.
 func NewClock(at time.Time) *Clock { return &Clock{at: at} }
 
-// Now is where the clock stands.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at
 }
 
-// Set puts the clock anywhere, back too.
+// Set sets the clock to any time, also to an earlier one.
 func (c *Clock) Set(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = at
 }
 
-// Reach moves the clock forward to at; it never goes back.
+// Reach moves the clock forward to at. It never moves the clock back.
 func (c *Clock) Reach(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +48,7 @@ func (c *Clock) Pass(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// Sleep takes no real time.
+// Sleep moves the clock forward by d. It takes no real time.
 func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -57,7 +57,8 @@ func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Deadline is context.WithDeadline by this clock. The context has no timer: it ends when it is asked.
+// Deadline is context.WithDeadline for this clock. The context has no timer. It ends when it is
+// asked.
 func (c *Clock) Deadline(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
 	d := &deadline{Context: ctx, clock: c, at: at}
 	return d, func() { d.cancelled = true }
@@ -89,7 +90,8 @@ func (d *deadline) Err() error {
 	return nil
 }
 
-// Env is the world as store and handlers see it: this clock, the chance given, and no goroutines.
+// Env returns the world as store and handlers see it: this clock, the given chance, and no
+// goroutines.
 func (c *Clock) Env(chance func() float64) env.Env {
 	return env.Env{Now: c.Now, Sleep: c.Sleep, Rand: chance, Deadline: c.Deadline, Group: func() env.Group { return inTurn{} }}
 }

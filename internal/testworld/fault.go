@@ -6,21 +6,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Fault is what befalls a request. The zero value is nothing.
+// Fault is what happens to a request. The zero value does nothing.
 type Fault struct {
 	API     string               // the name of the requests that it waits for
-	Applies func(input any) bool // to which of them; nil: to all
-	Always  bool                 // it waits for the next one too
+	Applies func(input any) bool // which of them it applies to; nil: all
+	Always  bool                 // it stays and waits for the next one too
 
-	Run    func()                 // happens just before the request
-	Late   *[]func() (any, error) // the request is put here: it may arrive when its sender has given it up
+	Run    func()                 // runs just before the request
+	Late   *[]func() (any, error) // the request is put here; it may arrive after its sender has given up on it
 	Before error                  // the request is refused
 	Kill   bool                   // the request is carried out, and the function dies: see [Kill]
-	After  error                  // the request is carried out, and its answer lost
+	After  error                  // the request is carried out, but its answer is lost
 	Edit   func(output any)       // changes the answer
 }
 
-// Befall carries a request out as far as the fault lets it.
+// Befall carries out a request as far as the fault allows.
 func (f *Fault) Befall(call func() (any, error)) (any, error) {
 	if f.Run != nil {
 		f.Run()
@@ -44,10 +44,11 @@ func (f *Fault) Befall(call func() (any, error)) (any, error) {
 	return out, err
 }
 
-// Faults wait for requests, each for its own.
+// Faults are faults that wait for requests.
 type Faults []Fault
 
-// Take is the first fault that waits for this request. It is gone then, unless it stays.
+// Take returns the first fault that waits for this request. It removes the fault from the list,
+// unless the fault stays.
 func (all *Faults) Take(api string, input any) Fault {
 	for i, f := range *all {
 		if f.API == api && (f.Applies == nil || f.Applies(input)) {
@@ -60,8 +61,9 @@ func (all *Faults) Take(api string, input any) Fault {
 	return Fault{}
 }
 
-// ThrottleStatements refuses some statements of a batch for capacity and carries the others out. The answer as a whole
-// is a success, and says of each refused statement that it was throttled, in the words of message.
+// ThrottleStatements refuses some statements of a batch for lack of capacity, and carries out the
+// others. The answer as a whole is a success. For each refused statement it says that the statement
+// was throttled, in the words of message.
 func ThrottleStatements(in *dynamodb.BatchExecuteStatementInput, refused []bool, message string, call func() (any, error)) (any, error) {
 	all := in.Statements
 	defer func() { in.Statements = all }()

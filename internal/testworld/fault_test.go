@@ -11,7 +11,8 @@ import (
 
 var errTest = errors.New("the test's")
 
-// Each kind of fault is told by whether the request is carried out, and by what its sender sees.
+// TestBefall tells the kinds of fault apart by whether the request is carried out and by what its
+// sender sees.
 func TestBefall(t *testing.T) {
 	var late []func() (any, error)
 	for name, c := range map[string]struct {
@@ -59,7 +60,8 @@ type text string
 
 func (s *text) String() string { return string(*s) }
 
-// A fault happens to the first request that it waits for, once unless it stays.
+// TestTake shows that a fault happens to the first request that it waits for. It happens once
+// unless it stays.
 func TestTake(t *testing.T) {
 	all := Faults{{API: "a", Applies: func(in any) bool { return in == 2 }, Before: errTest}, {API: "b", Always: true, After: errTest}}
 	for i, c := range []struct {
@@ -75,7 +77,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// The statements that are not refused are carried out, and each answer stands in its own place.
+// TestThrottleStatements shows that the statements that are not refused are carried out, and that
+// each answer is in its own place.
 func TestThrottleStatements(t *testing.T) {
 	in := &dynamodb.BatchExecuteStatementInput{}
 	for i := range 3 {

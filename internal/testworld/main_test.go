@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: a world has none of its own.
+// TestMain checks that no test leaves a goroutine behind. A world has none of its own.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,22 +7,23 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
-// Sandbox runs a function as Lambda does: it starts cold, stays warm from one invocation to the next, and after it was
-// killed starts cold again with nothing in memory.
+// Sandbox runs a function as Lambda does. It starts cold, and stays warm from one invocation to the
+// next. After it was killed, it starts cold again with nothing in memory.
 type Sandbox struct {
 	Cold   func(context.Context) (esm.Handler, error)
-	Killed bool // the last invocation was
+	Killed bool // the last invocation was killed
 
 	warm esm.Handler // nil: cold
 }
 
-// errKilled is what Lambda hears of a function that was killed.
+// errKilled is the error that Lambda sees if a function was killed.
 var errKilled = errors.New("the function was killed")
 
 // killed is what a function panics with when it is killed.
 type killed struct{}
 
-// Kill ends the invocation that runs. Everything in it runs on one goroutine, so nothing of it goes on.
+// Kill ends the current invocation. Everything in it runs on one goroutine, so nothing of it goes
+// on.
 func Kill() { panic(killed{}) }
 
 // Warm starts the function if it is cold.
@@ -33,7 +34,7 @@ func (s *Sandbox) Warm(ctx context.Context) (err error) {
 	return err
 }
 
-// Invoke is one invocation.
+// Invoke runs one invocation.
 func (s *Sandbox) Invoke(ctx context.Context, payload []byte) (answer []byte, err error) {
 	defer func() {
 		r := recover()

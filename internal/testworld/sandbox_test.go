@@ -8,7 +8,8 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
-// A sandbox starts cold once, and again after it was killed; a panic of another's making is not taken for that.
+// TestSandbox shows that a sandbox starts cold once, and again after it was killed. A panic of
+// another origin does not count as a kill.
 func TestSandbox(t *testing.T) {
 	starts, calls, failing := 0, 0, errors.New("no start")
 	s := Sandbox{Cold: func(context.Context) (esm.Handler, error) {

@@ -14,13 +14,14 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Config says what a world is like.
+// Config describes a world.
 type Config struct {
 	Start    time.Time // where the clock begins
 	Stack    stack.Config
-	Engine   embedded.Config // Now is the world's clock, whatever it says
+	Engine   embedded.Config // its Now is replaced by the world's clock
 	Counting aggregate.Counting
-	// Env is what the functions take from the world. nil: the clock's, with one half for every chance.
+	// Env returns what the functions take from the world. nil means that of the clock, with one
+	// half for every chance.
 	Env func(*Clock) env.Env
 }
 
@@ -50,28 +51,28 @@ func (w *World) Store(p *pipeline.Pipeline) (*store.Store, error) {
 	return store.New(w.StoreConfig(p))
 }
 
-// StoreConfig is what [World.Store] opens the tables with.
+// StoreConfig returns the configuration with which [World.Store] opens the tables.
 func (w *World) StoreConfig(p *pipeline.Pipeline) store.Config {
 	return store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Counting: w.Counting, Env: w.Env}
 }
 
-// Ingest is an ingest function without hooks.
+// Ingest returns an ingest function without hooks.
 func (w *World) Ingest(p *pipeline.Pipeline, st *store.Store) *handler.Ingest {
 	return &handler.Ingest{Pipeline: p, Store: st, Quarantine: w.Letters(), Env: w.Env}
 }
 
-// Streams is a streams function without hooks.
+// Streams returns a streams function without hooks.
 func (w *World) Streams(p *pipeline.Pipeline, st *store.Store) *handler.Streams {
 	return &handler.Streams{Pipeline: p, Store: st, Quarantine: w.Letters(), Archive: handler.NewArchive(w.Engine.S3(), stack.Bucket), Env: w.Env}
 }
 
-// Letters is the way into the quarantine queue.
+// Letters returns the way into the quarantine queue.
 func (w *World) Letters() handler.Quarantine {
 	return handler.NewQuarantineIn(w.Env, w.Engine.SQS(), w.Quarantine)
 }
 
-// MapQueue connects the queue to a function. What c leaves out of its client, its queue and its function's timeout and
-// clock is the world's.
+// MapQueue connects the queue to a function. If c leaves out its client, its queue, or the timeout
+// or clock of its function, those of the world are used.
 func (w *World) MapQueue(ctx context.Context, c esm.QueueConfig) (*esm.Queue, error) {
 	if c.Client == nil {
 		c.Client = w.Engine.SQS()
@@ -83,8 +84,8 @@ func (w *World) MapQueue(ctx context.Context, c esm.QueueConfig) (*esm.Queue, er
 	return esm.NewQueue(ctx, c)
 }
 
-// MapStream connects the stream to a function. What c leaves out is the world's, as for [World.MapQueue], but for the
-// window: see [World.Window].
+// MapStream connects the stream to a function. What c leaves out is taken from the world, as in
+// [World.MapQueue], except for the window: see [World.Window].
 func (w *World) MapStream(c esm.StreamConfig) (*esm.Stream, error) {
 	if c.Client == nil {
 		c.Client = w.Engine.Streams()
@@ -96,8 +97,8 @@ func (w *World) MapStream(c esm.StreamConfig) (*esm.Stream, error) {
 	return esm.NewStream(c)
 }
 
-// Window is that of the stream's mapping in template.yaml. Where totals are counted by marks there must be one, since
-// only a mapping with a window tells the function its shard.
+// Window returns the window of the stream's mapping in template.yaml. If totals are counted by
+// marks, there must be a window, because only a mapping with a window tells the function its shard.
 func (w *World) Window() time.Duration {
 	if w.Counting == aggregate.Marks {
 		return stack.Window

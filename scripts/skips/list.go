@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// noImage begins the reason of a test in integration.
+// noImage is the beginning of the reason for skipping a test in integration.
 const noImage = "no image: "
 
-// readList reads the tests that may be skipped: one per line, the import path, a dot and the test's name, then the
-// reason. Blank lines and lines that begin with # do not count.
+// readList reads the tests that may be skipped. Each line holds the import path, a dot and the name
+// of a test, and then the reason. Blank lines and lines that begin with # do not count.
 //
-// A line without a reason is refused. So is a test in integration, since those exist to be run in CI, unless no image
-// that CI can have runs it.
+// A line without a reason is an error. So is a test in integration, because those tests exist to
+// run in CI. It is allowed only if no image that CI can have runs the test.
 func readList(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if err != nil {

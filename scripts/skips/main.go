@@ -1,7 +1,9 @@
-// Command skips reads the output of `go test -json` on standard input, prints it for people, and fails when a test
-// failed, when no test ran, or when a test was skipped that the committed list does not name.
+// Command skips reads the output of `go test -json` from standard input and prints it for people.
+// It fails if a test failed, if no test ran, or if a test was skipped that is not in the committed
+// list.
 //
-// A test that skips itself looks like a test that passes. In CI that may only happen by name and with a reason.
+// A test that skips itself looks like a test that passes. In CI it may skip only if the list names
+// it with a reason.
 package main
 
 import (
@@ -14,7 +16,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run returns 0 when every test ran and passed or was skipped by name, 1 when not, 2 when it could not tell.
+// run returns 0 if every test ran and passed, or was skipped and is in the list. It returns 1 if
+// not, and 2 if it could not tell.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) != 1 {
 		fmt.Fprintln(stderr, "usage: go test -json ./... | go run ./scripts/skips LIST")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Lines as `go test -json` of Go 1.26 prints them, without Time and Elapsed.
+// These are lines as `go test -json` of Go 1.26 prints them, without Time and Elapsed.
 const (
 	passA  = `{"Action":"start","Package":"m/a"}` + "\n" + `{"Action":"run","Package":"m/a","Test":"TestA"}` + "\n" + `{"Action":"output","Package":"m/a","Test":"TestA","Output":"=== RUN   TestA\n"}` + "\n" + `{"Action":"pass","Package":"m/a","Test":"TestA"}` + "\n" + `{"Action":"output","Package":"m/a","Output":"PASS\n"}` + "\n" + `{"Action":"output","Package":"m/a","Output":"ok  \tm/a\t0.1s\n"}` + "\n" + `{"Action":"pass","Package":"m/a"}` + "\n"
 	skipB  = `{"Action":"start","Package":"m/b"}` + "\n" + `{"Action":"output","Package":"m/b","Test":"TestB/x","Output":"    b_test.go:9: no engine\n"}` + "\n" + `{"Action":"skip","Package":"m/b","Test":"TestB/x"}` + "\n" + `{"Action":"pass","Package":"m/b","Test":"TestB"}` + "\n" + `{"Action":"output","Package":"m/b","Output":"ok  \tm/b\t0.1s\n"}` + "\n" + `{"Action":"pass","Package":"m/b"}` + "\n"
@@ -24,7 +24,7 @@ func TestRun(t *testing.T) {
 		name, list, in string
 		code           int
 		out, errs      []string // parts of the output, in order
-		absent         string   // no part of either
+		absent         string   // it must not occur in either
 	}{
 		{"all passed", "", passA, 0, []string{"ok  \tm/a\t0.1s\n", "1 tests passed, 0 failed, 0 skipped"}, nil, "=== RUN"},
 		{"a package without tests is no skipped test", "", passA + emptyF, 0, []string{"?   \tm/f\t[no test files]\n"}, nil, "skips:"},
@@ -88,7 +88,7 @@ func TestRunNeedsAReadableList(t *testing.T) {
 	}
 }
 
-// TestShippedList: the committed list must be one that CI can read.
+// TestShippedList shows that CI can read the committed list.
 func TestShippedList(t *testing.T) {
 	if _, err := readList("../../.ci/skips.txt"); err != nil {
 		t.Error(err)

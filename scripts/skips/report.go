@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// testEvent is one line of `go test -json` (see go doc test2json). Build output has an ImportPath and no Package.
+// testEvent is one line of `go test -json` (see go doc test2json). Build output has an ImportPath
+// but no Package.
 type testEvent struct {
 	Action     string
 	Package    string
@@ -20,12 +21,12 @@ type testEvent struct {
 	ImportPath string
 }
 
-// report prints a stream of test events and counts them. Output of a test is held back until it is known whether
-// anyone needs to see it.
+// report prints a stream of test events and counts them. It holds back the output of a test until
+// it knows whether anyone needs to see it.
 type report struct {
 	out     io.Writer
 	held    map[string][]byte // output so far, by package or package.Test
-	open    map[string]bool   // packages begun and not finished
+	open    map[string]bool   // packages that began but have not finished
 	broken  []string          // packages that failed
 	skipped []string          // package.Test
 	passed  int               // tests and subtests
@@ -36,7 +37,8 @@ func newReport(out io.Writer) *report {
 	return &report{out: out, held: make(map[string][]byte), open: make(map[string]bool)}
 }
 
-// read takes events to the end of the stream. A line that is no event (make, a linker) is printed as it is.
+// read takes events until the stream ends. A line that is not an event (from make or a linker) is
+// printed unchanged.
 func (r *report) read(in io.Reader) error {
 	lines := bufio.NewReader(in) // not a Scanner: a test may print a line of any length
 	for {
@@ -63,7 +65,7 @@ func (r *report) line(line []byte) {
 	case e.Action == "build-output":
 		io.WriteString(r.out, e.Output)
 	case e.Package == "":
-		// build-fail: the package that needed it fails on its own
+		// This is a build-fail. The package that needed the build fails on its own.
 	case e.Test == "":
 		r.packageEvent(e)
 	default:
@@ -99,7 +101,7 @@ func (r *report) packageEvent(e testEvent) {
 	case "output":
 		r.held[e.Package] = append(r.held[e.Package], e.Output...)
 		return
-	case "pass", "skip": // skip: the package has no tests
+	case "pass", "skip": // a skip means that the package has no tests
 		r.out.Write(lastLine(r.held[e.Package]))
 	case "fail":
 		r.broken = append(r.broken, e.Package)
@@ -112,7 +114,8 @@ func (r *report) packageEvent(e testEvent) {
 	delete(r.open, e.Package)
 }
 
-// unfinishedTests prints what tests wrote that never ended: a panic or a timeout takes the whole package down.
+// unfinishedTests prints the output of tests that never ended. A panic or a timeout ends the whole
+// package.
 func (r *report) unfinishedTests(pkg string) {
 	for _, name := range slices.Sorted(maps.Keys(r.held)) {
 		if strings.HasPrefix(name, pkg+".") {
@@ -122,7 +125,7 @@ func (r *report) unfinishedTests(pkg string) {
 	}
 }
 
-// problems says, one per line, why this run is not good.
+// problems returns the reasons why this run is not good.
 func (r *report) problems(allowed map[string]string) []string {
 	var all []string
 	for _, name := range r.skipped {
@@ -145,7 +148,8 @@ func (r *report) problems(allowed map[string]string) []string {
 	return all
 }
 
-// lastLine is the line that sums a package up: "ok  	package	1.2s" or "?   	package	[no test files]".
+// lastLine returns the line that sums up a package: "ok   package 1.2s" or "?     package [no test
+// files]".
 func lastLine(output []byte) []byte {
 	return output[bytes.LastIndexByte(bytes.TrimRight(output, "\n"), '\n')+1:]
 }
