@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 )
 
-// backend is what the main path runs on.
+// backend is what the tests of the main path run on.
 type backend struct {
 	db      contract.DynamoDB
 	streams esm.StreamClient
@@ -20,10 +20,10 @@ type backend struct {
 	s3      contract.S3
 	env     env.Env
 	now     func() time.Time
-	pass    func()                // lets a moment go by
-	jump    func(time.Duration)   // moves the engine's clock; nil on a real endpoint
+	pass    func()                // lets a moment pass
+	jump    func(time.Duration)   // moves the clock of the engine; nil on a real endpoint
 	sent    func() map[string]int // requests so far, by API name
-	engine  *embedded.Engine      // nil: a real endpoint
+	engine  *embedded.Engine      // nil on a real endpoint
 }
 
 // onEach runs a test on the engine and on the endpoint.
@@ -32,10 +32,11 @@ func onEach(t *testing.T, test func(*testing.T, *backend)) {
 	t.Run(endpointName(), func(t *testing.T) { test(t, endpointBackend(t)) })
 }
 
-// began is when the engine's clock begins; events of these tests are of that year too, so that none expires.
+// began is when the clock of the engine begins. The events of these tests are of that year too, so
+// that none expires.
 var began = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// embeddedBackend is an engine whose clock stands still unless a test waits.
+// embeddedBackend returns an engine whose clock stands still unless a test waits.
 func embeddedBackend() *backend { return engineBackend(embedded.Config{}) }
 
 func engineBackend(cfg embedded.Config) *backend {
@@ -47,7 +48,8 @@ func engineBackend(cfg embedded.Config) *backend {
 		pass: func() { offset.Add(int64(time.Second)) }, jump: func(d time.Duration) { offset.Add(int64(d)) }, sent: sentTo(e)}
 }
 
-// endpointBackend has queues and buckets of the engine's where the endpoint has none.
+// endpointBackend returns the endpoint. If the endpoint has no queues or buckets, it uses those of
+// the engine.
 func endpointBackend(t *testing.T) *backend {
 	h := endpointHarness(t)
 	e := embedded.New(embedded.Config{})
@@ -77,7 +79,7 @@ func sentTo(e *embedded.Engine) func() map[string]int {
 	}
 }
 
-// since is what was sent after before was taken.
+// since returns what was sent after before was taken.
 func (b *backend) since(before map[string]int) map[string]int {
 	more := b.sent()
 	for api, n := range before {

@@ -17,14 +17,15 @@ import (
 
 const clientsCommand = "scripts/awscli.sh"
 
-// clients are the AWS CLI and boto3, which take the engine's endpoint for AWS.
+// clients are the AWS CLI and boto3. They use the endpoint of the engine as if it were AWS.
 type clients struct {
 	*testing.T
 	bin, url string
 	env      []string
 }
 
-// findClients starts an endpoint. Without the clients that scripts/awscli.sh installs, the test is skipped.
+// findClients starts an endpoint. The test is skipped if there are no clients, which
+// scripts/awscli.sh installs.
 func findClients(t *testing.T) *clients {
 	t.Helper()
 	slow.Test(t, "it starts the AWS CLI many times")
@@ -60,8 +61,8 @@ func (c *clients) run(name string, args ...string) string {
 	return string(out)
 }
 
-// aws runs the AWS CLI and returns one member of its JSON. For SQS, version 1 of the CLI has a host of its own, which
-// AWS_ENDPOINT_URL does not replace and the option does.
+// aws runs the AWS CLI and returns one member of its JSON. Version 1 of the CLI has its own host
+// for SQS. AWS_ENDPOINT_URL does not replace that host, but the option does.
 func (c *clients) aws(member string, args ...string) any {
 	c.Helper()
 	var answer any
@@ -91,7 +92,7 @@ func (c *clients) want(what string, got, want any) {
 	}
 }
 
-// The AWS CLI takes the endpoint for AWS.
+// TestAWSCLI shows that the AWS CLI can use the endpoint as if it were AWS.
 func TestAWSCLI(t *testing.T) {
 	c := findClients(t)
 	url := c.aws("QueueUrl", "sqs", "create-queue", "--queue-name", "orders").(string)
@@ -130,7 +131,8 @@ func TestAWSCLI(t *testing.T) {
 	c.want("the object's size", c.aws("ContentLength", "s3api", "head-object", "--bucket", "archive", "--key", "2026/a b"), 7.0)
 }
 
-// boto3 takes the endpoint for AWS, and its errors are those that it has classes for.
+// TestBoto3 shows that boto3 can use the endpoint as if it were AWS, and that it has classes for
+// the errors of the endpoint.
 func TestBoto3(t *testing.T) {
 	c := findClients(t)
 	c.want("what the program prints", c.run("python", filepath.Join("testdata", "clients.py")), "ok\n")

@@ -16,10 +16,11 @@ import (
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
-// cloudFormation makes stacks at an endpoint. It speaks to CloudFormation by hand, since nothing else here needs its SDK.
+// cloudFormation makes stacks at an endpoint. It calls CloudFormation without the SDK, because
+// nothing else here needs that SDK.
 type cloudFormation struct{ url string }
 
-// stackAnswer is as much of an answer of DescribeStacks as is read here.
+// stackAnswer holds the parts of a DescribeStacks answer that are read here.
 type stackAnswer struct {
 	Status  string `xml:"DescribeStacksResult>Stacks>member>StackStatus"`
 	Reason  string `xml:"DescribeStacksResult>Stacks>member>StackStatusReason"`
@@ -54,9 +55,10 @@ func (c cloudFormation) call(t *testing.T, action string, values url.Values) (an
 	return answer
 }
 
-// sign names Region and service as a signature does; LocalStack reads it for these and does not check it.
+// sign names Region and service as a signature does. LocalStack reads them from there, but does not
+// check the signature.
 func sign(r *http.Request, service string) {
-	r.Close = true // a kept connection would outlive the tests
+	r.Close = true // a connection that is kept open would outlive the tests
 	r.Header.Set("Authorization",
 		"AWS4-HMAC-SHA256 Credential=test/20260101/"+endpoint.Region+"/"+service+"/aws4_request, SignedHeaders=host, Signature=none")
 }
@@ -96,13 +98,13 @@ func (c cloudFormation) outputs(t *testing.T, name string) map[string]string {
 	return outputs
 }
 
-// withoutLambda is what a template declares of the services other than Lambda: tables, queues, bucket and secret, each as
-// it is declared there. Its outputs are those of the template that refer to these alone, and all variables that the
-// functions would have.
+// withoutLambda is what a template declares for services other than Lambda: tables, queues, bucket
+// and secret, each exactly as declared. Its outputs are the template's outputs that refer only to
+// these, and all variables that the functions would have.
 type withoutLambda struct {
 	body      string
-	variables map[string]map[string]string // the output that has its value, by function and variable
-	layer     string                       // the folder of its layer; empty: it has none
+	variables map[string]map[string]string // by function and variable: the output that has its value
+	layer     string                       // the folder of its layer; empty if it has none
 }
 
 var services = []string{"AWS::DynamoDB::", "AWS::S3::", "AWS::SecretsManager::", "AWS::SQS::"}
@@ -131,7 +133,7 @@ func readTemplate(t *testing.T, text []byte) *withoutLambda {
 			w.layer = member(r.Value, "Properties", "ContentUri").Text
 		case slices.ContainsFunc(services, func(prefix string) bool { return strings.HasPrefix(kind, prefix) }):
 			declared := plain(r.Value).(map[string]any)
-			delete(declared, "DeletionPolicy") // what a test makes goes with it
+			delete(declared, "DeletionPolicy") // what a test makes must go with the test
 			resources[r.Name] = declared
 		}
 	}
@@ -152,7 +154,7 @@ func readTemplate(t *testing.T, text []byte) *withoutLambda {
 	return w
 }
 
-// member follows names into a mapping; it is empty if one of them is not there.
+// member follows names into a mapping. The result is empty if one of them is missing.
 func member(n *template.Node, names ...string) *template.Node {
 	for _, name := range names {
 		m := n.Member(name)
@@ -164,7 +166,7 @@ func member(n *template.Node, names ...string) *template.Node {
 	return n
 }
 
-// plain is a part of the template as JSON has it.
+// plain returns a part of the template in the form of JSON.
 func plain(n *template.Node) any {
 	if n == nil {
 		return nil
@@ -185,7 +187,8 @@ func plain(n *template.Node) any {
 	case template.Call:
 		return map[string]any{n.Name: plain(n.Argument)}
 	}
-	// A number or a truth value: CloudFormation takes either for its text, and LocalStack hands it on as it is.
+	// CloudFormation accepts a number or a boolean in place of its text, and LocalStack passes it
+	// on unchanged.
 	if json.Valid([]byte(n.Text)) && !strings.ContainsAny(n.Text, `"[{`) {
 		return json.RawMessage(n.Text)
 	}

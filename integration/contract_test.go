@@ -9,7 +9,8 @@ import (
 	"github.com/ingot-events/ingot/integration/contract"
 )
 
-// TestContract holds the endpoint to the contract. integration/contract holds the engine to the same.
+// TestContract compares the endpoint with the contract. integration/contract compares the engine
+// with it.
 func TestContract(t *testing.T) {
 	t.Run(endpointName(), func(t *testing.T) {
 		h := endpointHarness(t)
@@ -17,14 +18,14 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// summary prints what docs/contracts.md says in a table. The run is what proves it.
+// summary prints what docs/contracts.md says in a table. The run proves it.
 func summary(t *testing.T, backend string, cases []*contract.Case) {
 	t.Helper()
 	agree, differ, _ := contract.Count(contract.BackendOf(backend), cases)
 	t.Logf("%s: %d cases, %d agree with the engine, %d differ as docs/contracts.md says", backend, len(cases), agree, differ)
 }
 
-// run makes the names of this run differ from those of any other on the same endpoint.
+// run makes the names of this run different from those of any other run on the same endpoint.
 var run, names = time.Now().UnixNano(), atomic.Int64{}
 
 func name(testing.TB) string { return fmt.Sprintf("ingot-%d-%d", run, names.Add(1)) }

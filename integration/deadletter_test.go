@@ -10,8 +10,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// TestDeadLetters: what quarantine cannot take stays the queue's, which carries the original to its dead-letter
-// queue after maxReceiveCount receives. The other messages of the batch are not held up.
+// TestDeadLetters shows that a message that quarantine cannot take stays in the queue. After
+// maxReceiveCount receives, the queue moves the original to its dead-letter queue. The other
+// messages of the batch are not held up.
 func TestDeadLetters(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		for name, bend := range map[string]func(*world){

@@ -33,9 +33,10 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// deployed is a deployment of a template.yaml at the endpoint. CloudFormation there has made the tables, queues, bucket
-// and secret. This process stands in for Lambda alone: it runs both built binaries, in the environment that the template
-// gives them, and delivers messages and changes to them.
+// deployed is a deployment of a template.yaml at the endpoint. CloudFormation there has made the
+// tables, queues, bucket and secret. This process stands in only for Lambda. It runs both built
+// binaries in the environment that the template gives them, and delivers messages and changes to
+// them.
 type deployed struct {
 	*testing.T
 	clients                 *endpoint.Clients
@@ -43,7 +44,7 @@ type deployed struct {
 	store                   *store.Store
 	queueURL, quarantine    string
 	events, totals          string     // tables
-	queue                   *esm.Queue // nil, as all below: the endpoint's own Lambda does it
+	queue                   *esm.Queue // nil, like everything below, if the endpoint's own Lambda does it
 	stream                  *esm.Stream
 	ingest, streams         *runtimeapi.Process
 	ingestSaid, streamsSaid output
@@ -67,7 +68,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// sum adds up a metric, over all batches so far.
+// sum adds up a metric over all batches so far.
 func (o *output) sum(metric string) (sum float64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -81,12 +82,12 @@ func (o *output) sum(metric string) (sum float64) {
 	return sum
 }
 
-// deployment says what to deploy, and how.
+// deployment says what to deploy and how.
 type deployment struct {
-	dir        string            // holds template.yaml, and pipeline.yaml unless the template names another
-	binaries   map[string]string // the built functions, by the name that the template has for each
+	dir        string            // the folder with template.yaml, and with pipeline.yaml unless the template names another
+	binaries   map[string]string // the built functions, by their names in the template
 	parameters map[string]string // of the template
-	lambda     map[string]string // what Lambda puts into the environment beside the template's variables
+	lambda     map[string]string // what Lambda adds to the environment besides the template's variables
 }
 
 // deploy makes the resources of a template and starts the functions.
@@ -123,7 +124,7 @@ func deploy(t *testing.T, c deployment) *deployed {
 	return d
 }
 
-// read opens the store on the tables, by what the streams function is told of them.
+// read opens the store on the tables that the streams function is told of.
 func (d *deployed) read(dir string, env map[string]string) {
 	d.Helper()
 	if file := env["INGOT_PIPELINE"]; file != "" {
@@ -159,7 +160,8 @@ func (d *deployed) start(binary string, env map[string]string, said *output) *ru
 	return p
 }
 
-// mapFunctions connects queue and stream to the processes, with the batches that the template declares.
+// mapFunctions connects queue and stream to the processes, with the batch sizes that the template
+// declares.
 func (d *deployed) mapFunctions(streamARN string) {
 	d.Helper()
 	function := func(p *runtimeapi.Process) esm.Function {
@@ -227,8 +229,9 @@ func (d *deployed) send(bodies ...string) {
 
 const broken = `{"type": "order.placed", "merchant_id`
 
-// check sends events and what is wrong with real ones: one comes twice, and one is broken. Then it delivers the changes
-// and looks at all that is stored, counted, quarantined and reported.
+// check sends events, and messages with what goes wrong in reality: one comes twice, and one is
+// broken. Then it delivers the changes, and checks everything that is stored, counted, quarantined
+// and reported.
 func (d *deployed) check(bodies []string) {
 	d.Helper()
 	d.send(append(slices.Clone(bodies), broken)...)
@@ -266,7 +269,7 @@ func (d *deployed) check(bodies []string) {
 	}
 }
 
-// checkReports looks at what the functions have reported in all.
+// checkReports checks the sum of what the functions have reported.
 func (d *deployed) checkReports(events int) {
 	d.Helper()
 	d.ingest.Close()
@@ -282,7 +285,8 @@ func (d *deployed) checkReports(events int) {
 	}
 }
 
-// checkQuarantine: the broken message is there as it was sent, with its reason, and nothing else.
+// checkQuarantine checks that quarantine holds the broken message as it was sent, with its reason,
+// and nothing else.
 func (d *deployed) checkQuarantine() {
 	d.Helper()
 	out, err := d.clients.SQS.ReceiveMessage(d.Context(), &sqs.ReceiveMessageInput{QueueUrl: &d.quarantine,
@@ -328,8 +332,8 @@ aggregates:
   site_daily: {since: 1, by: {site: "{site}"}, window: 1d, from: {visit: {values: {visits: count}}}}
 `
 
-// TestPipelineInALayer deploys the folder of docs/without-go.md: the functions have the sample shop built in and work by
-// the file in the layer.
+// TestPipelineInALayer deploys the folder of docs/without-go.md. The functions have the sample shop
+// built in, but use the file in the layer.
 func TestPipelineInALayer(t *testing.T) {
 	e, _ := open(t)
 	page, err := os.ReadFile("../docs/without-go.md")
@@ -357,7 +361,7 @@ func TestPipelineInALayer(t *testing.T) {
 	d.check(bodies)
 }
 
-// orders are so many orders of one day, each like the first sample of events/.
+// orders returns n orders of one day. Each is like the first sample of events/.
 func orders(t *testing.T, n int) (bodies []string) {
 	t.Helper()
 	text, err := os.ReadFile("../events/ingest-one.json")
@@ -374,7 +378,7 @@ func orders(t *testing.T, n int) (bodies []string) {
 	return bodies
 }
 
-// checkDay reads the total of so many of those orders.
+// checkDay checks the total of n of those orders.
 func checkDay(t *testing.T, st *store.Store, n int) {
 	t.Helper()
 	day := time.Date(2099, 3, 14, 0, 0, 0, 0, time.UTC)

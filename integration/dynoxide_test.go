@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/integration/endpoint"
 )
 
-// startDynoxide is done once: where the emulator cannot be fetched, finding out takes a while.
+// startDynoxide runs once. If the emulator cannot be fetched, it takes a while to find that out.
 var startDynoxide = sync.OnceValues(func() (*endpoint.Endpoint, error) {
 	e, err := endpoint.Dynoxide(context.Background())
 	shared.mu.Lock()
@@ -21,7 +21,8 @@ var startDynoxide = sync.OnceValues(func() (*endpoint.Endpoint, error) {
 	return e, err
 })
 
-// dynoxide is the Dynoxide of this test run; or a skip that says what is missing.
+// dynoxide returns the Dynoxide of this test run. If there is none, it skips the test and says what
+// is missing.
 func dynoxide(t *testing.T) *contract.Harness {
 	t.Helper()
 	required := os.Getenv(endpoint.RequiredVariable) == "1"
@@ -41,7 +42,7 @@ func dynoxide(t *testing.T) *contract.Harness {
 		Pass: func() { time.Sleep(5 * time.Millisecond) }}
 }
 
-// TestContractOfDynoxide holds Dynoxide to the contract.
+// TestContractOfDynoxide compares Dynoxide with the contract.
 func TestContractOfDynoxide(t *testing.T) {
 	summary(t, "dynoxide", contract.Run(t, dynoxide(t)))
 }

@@ -17,17 +17,18 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// TestTimeToLive: both tables expire by expiresAt, and what time to live removes is archived and leaves the
-// totals as each declares; what a person removes is subtracted everywhere and not archived.
+// TestTimeToLive shows that the items of both tables expire by their expiresAt. What time to live
+// removes is archived, and leaves the totals as each total declares. What a person removes is
+// subtracted from every total and not archived.
 //
-// The engine sweeps when its clock is moved. LocalStack does not sweep: there the items' time is ended by hand, and
-// they are deleted.
+// The engine sweeps when its clock is moved. LocalStack does not sweep. There the test ends the
+// time of the items by hand, and deletes them.
 func TestTimeToLive(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		for _, counting := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
 			t.Run(counting.String(), func(t *testing.T) {
 				if b.engine != nil {
-					b = embeddedBackend() // a clock of its own: it jumps
+					b = embeddedBackend() // it has its own clock, because it jumps
 				}
 				timeToLive(newWorld(t, b, counting))
 			})
@@ -51,7 +52,7 @@ func timeToLive(w *world) {
 	w.drain(mapping, 4)
 	w.live("live", "orders 3 revenue 137")
 
-	// A person removes one: a correction, which every total takes.
+	// A person removes one item. This is a correction, which every total takes.
 	w.remove("MERCHANT#m0", "ORDER#later")
 	w.drain(mapping, 1)
 	w.live("live", "orders 2 revenue 130")
@@ -74,7 +75,8 @@ func timeToLive(w *world) {
 		w.expire(items["ORDER#o2"])
 	}
 	report := w.drain(mapping, 2)
-	// A total cannot take back its largest: the window from which a person removed says so, the other does not.
+	// A total cannot take back its largest value. The window from which a person removed an item
+	// says so, and the other window does not.
 	if report.Items != 1 || len(report.Flagged) != 1 || !strings.Contains(report.Flagged[0], "m0 at 2099-09-17") {
 		w.Errorf("verify saw %d items; flagged %v", report.Items, report.Flagged)
 	}
@@ -88,10 +90,11 @@ func timeToLive(w *world) {
 	}
 	w.archived(items["ORDER#o1"], items["ORDER#o2"])
 
-	// Once more from the first record on: nothing is taken twice, and the same objects are put again.
+	// Everything is delivered once more from the first record on. Nothing is taken twice, and the
+	// same objects are put again.
 	again := 4 + 3 + 2
 	if w.engine != nil {
-		again = 2 // of the last day
+		again = 2 // only those of the last day
 	}
 	w.drain(w.mapping(w.backend.streams), again)
 	w.live("live", "orders 0 revenue 0")
@@ -120,7 +123,7 @@ func (w *world) expire(item *event.Item) {
 	w.remove(item.Key.PK, item.Key.SK)
 }
 
-// items are the stored items by sort key.
+// items returns the stored items by sort key.
 func (w *world) items() map[string]*event.Item {
 	w.Helper()
 	all := map[string]*event.Item{}

@@ -19,8 +19,9 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// TestEveryFormIsInTheContract: what the main path asks of the services, field by field and expression by
-// expression, is something that the contract asks too. A new form in the store needs a case in the contract.
+// TestEveryFormIsInTheContract shows that the contract asks everything that the main path asks of
+// the services, field by field and expression by expression. A new form in the store needs a case
+// in the contract.
 func TestEveryFormIsInTheContract(t *testing.T) {
 	path, suite := &forms{}, &forms{}
 	t.Run("embedded", func(t *testing.T) {
@@ -43,7 +44,7 @@ func TestEveryFormIsInTheContract(t *testing.T) {
 	}
 }
 
-// forms gathers what an engine is asked.
+// forms collects what an engine is asked.
 type forms struct {
 	mu  sync.Mutex
 	all map[string]bool
@@ -148,7 +149,7 @@ func (f *forms) update(api string, expression *string) {
 	}
 }
 
-// split cuts at separators outside parentheses.
+// split splits a text at separators outside parentheses.
 func split(text, separator string) (parts []string) {
 	depth, start := 0, 0
 	for i := range len(text) {

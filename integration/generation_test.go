@@ -11,8 +11,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-// TestNewAggregate adds an aggregate to a table that has items: it counts new items at once, says that it is
-// building, and the touch pass brings the old ones in through the stream.
+// TestNewAggregate adds an aggregate to a table that has items. The aggregate counts new items at
+// once, and says that it is building. The touch pass brings in the old items through the stream.
 func TestNewAggregate(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) { newAggregate(newWorld(t, b, aggregate.Marks)) })
 }
@@ -54,7 +54,8 @@ func newAggregate(w *world) {
 	if w.verdicts[event.Inserted] != 25 {
 		w.Errorf("verdicts %v", w.verdicts)
 	}
-	// The records of before the deployment came again, with their old stamp: the head says that it is behind.
+	// The records from before the deployment came again with their old stamp, so the head says that
+	// it is behind.
 	if head, err = w.store.Head(ctx, def); err != nil || head.Behind == 0 || w.counted.Behind != 20 {
 		w.Errorf("behind %d, reports %d; %v", head.Behind, w.counted.Behind, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestInitDeployed: the repository that ingot init makes is built by its own make build, and its functions store and
-// count its own sample events.
+// TestInitDeployed shows that the repository that ingot init makes can be built by its own make
+// build. Its functions store and count its own sample events.
 func TestInitDeployed(t *testing.T) {
 	cli := findSAM(t)
 	if _, err := exec.LookPath("make"); err != nil {
@@ -36,7 +36,8 @@ func TestInitDeployed(t *testing.T) {
 	for _, function := range []string{"IngestFunction", "StreamsFunction"} {
 		binaries[function] = filepath.Join(dir, ".aws-sam", "build", function, "bootstrap")
 	}
-	// Here the template's EndpointUrl is empty, and the endpoint comes as LocalStack's Lambda gives it.
+	// Here the EndpointUrl of the template is empty. The endpoint comes in the way in which
+	// LocalStack's Lambda provides it.
 	d := deploy(t, deployment{dir: dir, binaries: binaries, parameters: map[string]string{"Counting": "receipts"},
 		lambda: map[string]string{"AWS_ENDPOINT_URL": e.URL}})
 	events, err := os.ReadFile(filepath.Join(dir, "events", "sample.ndjson"))
@@ -46,7 +47,7 @@ func TestInitDeployed(t *testing.T) {
 	d.check(strings.Split(strings.TrimSpace(string(events)), "\n"))
 }
 
-// inFolder runs a command as a user would, without the developer's AWS configuration.
+// inFolder runs a command as a user would, without the AWS configuration of the developer.
 func inFolder(t *testing.T, dir string, env []string, command ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), samTime)

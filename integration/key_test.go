@@ -14,8 +14,9 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// TestDeployedWithAKey deploys the sample shop with a KMS key of its own: CloudFormation takes every property that names
-// the key, queues and tables are encrypted with it, and all works as without.
+// TestDeployedWithAKey deploys the sample shop with its own KMS key. CloudFormation accepts every
+// property that names the key, queues and tables are encrypted with it, and everything works as
+// without it.
 func TestDeployedWithAKey(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	e, _ := open(t)
@@ -40,7 +41,8 @@ func TestDeployedWithAKey(t *testing.T) {
 	}
 }
 
-// createKey makes a KMS key at the endpoint and returns its ARN. It speaks to KMS by hand, as to CloudFormation.
+// createKey makes a KMS key at the endpoint and returns its ARN. It calls KMS without the SDK, like
+// CloudFormation.
 func createKey(t *testing.T, url string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(`{"Description": "a key of a test"}`))

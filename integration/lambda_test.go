@@ -14,13 +14,13 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// lambdaFunction is as much of a function's configuration as is read here.
+// lambdaFunction holds the parts of a function's configuration that are read here.
 type lambdaFunction struct {
 	State, StateReason string
 	Environment        struct{ Variables map[string]string }
 }
 
-// askLambda asks the endpoint's Lambda, by hand as for CloudFormation.
+// askLambda calls the endpoint's Lambda without the SDK, like CloudFormation.
 func askLambda(t *testing.T, e *endpoint.Endpoint, method, path string, body any) (f lambdaFunction) {
 	t.Helper()
 	var text []byte
@@ -49,8 +49,8 @@ func askLambda(t *testing.T, e *endpoint.Endpoint, method, path string, body any
 	return f
 }
 
-// needsLambda skips a test where the endpoint cannot run functions. It makes the least of functions: whatever Lambda then
-// says is not about ours.
+// needsLambda skips a test if the endpoint cannot run functions. It makes a minimal function, so an
+// error from Lambda is not about our functions.
 func needsLambda(t *testing.T, e *endpoint.Endpoint) {
 	t.Helper()
 	var code bytes.Buffer
@@ -76,7 +76,8 @@ func needsLambda(t *testing.T, e *endpoint.Endpoint) {
 	}
 }
 
-// TestWholeDeployment is docs/localstack.md as it is written: SAM builds and deploys, and all else happens by itself.
+// TestWholeDeployment follows docs/localstack.md as it is written. SAM builds and deploys, and
+// everything else happens by itself.
 func TestWholeDeployment(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	e, clients := open(t)

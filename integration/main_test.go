@@ -16,20 +16,22 @@ import (
 	"github.com/ingot-events/ingot/integration/endpoint"
 )
 
-// shared is the one endpoint of this test run, opened when the first test asks for it.
+// shared is the one endpoint of this test run. It is opened when the first test asks for it.
 var shared struct {
 	once     sync.Once
 	mu       sync.Mutex
 	endpoint *endpoint.Endpoint
 	clients  *endpoint.Clients
 	err      error
-	dynoxide *endpoint.Endpoint // once a test has asked for it
+	dynoxide *endpoint.Endpoint // set once a test has asked for it
 }
 
-// No test leaves a goroutine behind: what speaks to an endpoint ends with it.
+// TestMain checks that no test leaves a goroutine behind. What talks to an endpoint ends with the
+// endpoint.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(closing{m}) }
 
-// closing runs the tests and then ends the endpoints that they have opened, whether or not they are interrupted.
+// closing runs the tests. Then it ends the endpoints that they opened, even if the tests are
+// interrupted.
 type closing struct{ tests *testing.M }
 
 func (c closing) Run() int {
@@ -58,7 +60,7 @@ func closeShared() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if shared.dynoxide != nil {
-		_ = shared.dynoxide.Close(ctx) // it is killed, which cannot fail
+		_ = shared.dynoxide.Close(ctx) // this kills the process, which cannot fail
 		shared.dynoxide = nil
 	}
 	if shared.endpoint == nil {
@@ -70,7 +72,7 @@ func closeShared() {
 	shared.endpoint = nil
 }
 
-// find opens the endpoint if no test has yet.
+// find opens the endpoint if no test has opened it yet.
 func find() {
 	shared.once.Do(func() {
 		shared.mu.Lock()
@@ -81,7 +83,7 @@ func find() {
 	})
 }
 
-// endpointName is how test names call the endpoint.
+// endpointName returns the name that tests use for the endpoint.
 func endpointName() string {
 	if os.Getenv(endpoint.URLVariable) != "" {
 		if find(); shared.err == nil {
@@ -91,7 +93,7 @@ func endpointName() string {
 	return "localstack"
 }
 
-// open is the endpoint, or a skip that says what is missing.
+// open returns the endpoint. If there is none, it skips the test and says what is missing.
 func open(t *testing.T) (*endpoint.Endpoint, *endpoint.Clients) {
 	t.Helper()
 	required := os.Getenv(endpoint.RequiredVariable) == "1"

@@ -13,8 +13,9 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// TestMainPath sends orders, refunds and parcels with every kind of trouble through the whole pipeline and
-// compares the totals with a tally of what was sent, which knows nothing of the pipeline.
+// TestMainPath sends orders, refunds and parcels, with every kind of trouble, through the whole
+// pipeline. It compares the totals with a tally of what was sent. The tally knows nothing of the
+// pipeline.
 func TestMainPath(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		for _, counting := range []aggregate.Counting{aggregate.Marks, aggregate.Receipts} {
@@ -23,7 +24,7 @@ func TestMainPath(t *testing.T) {
 	})
 }
 
-// tally is what the totals must be, by "merchant day".
+// tally holds what the totals must be, by "merchant day".
 type tally map[string]struct{ orders, revenue, largest float64 }
 
 func mainPath(w *world) {
@@ -33,7 +34,7 @@ func mainPath(w *world) {
 		merchant, at, cents := fmt.Sprint("m", i%3), began.Add(time.Duration(i%2)*day), float64(100+i*37)+0.5
 		body := order(merchant, fmt.Sprint("o", i), cents, at)
 		sent = append(sent, body)
-		if i%4 == 0 { // again, and again with what is ignored and white space
+		if i%4 == 0 { // again, and once more with ignored fields and white space
 			sent = append(sent, body, strings.Replace(body, "{", `{ "trace": "t1", `, 1))
 		}
 		k := merchant + " " + at.Format(time.DateOnly)
@@ -48,7 +49,7 @@ func mainPath(w *world) {
 	}
 	w.send(sent...)
 	w.send(parcel("p1", 2, 500, began), parcel("p2", 1, 70, began))
-	w.crash = true // the first batch is written, and comes again
+	w.crash = true // the first batch is written and comes again
 	w.consume()
 	if got := w.verdicts[event.Inserted]; got != stored+2 {
 		w.Errorf("%d inserted, want %d; verdicts %v", got, stored+2, w.verdicts)
@@ -83,7 +84,7 @@ func mainPath(w *world) {
 	w.live("live", "orders 40 revenue "+fmt.Sprint(revenue(want)+6*10.25))
 	w.live("parcels", "parcels 2 grams 720")
 
-	// The whole stream once more, as after a poller that lost its checkpoint.
+	// The whole stream is read once more, as after a poller that lost its checkpoint.
 	before := w.counted
 	w.drain(w.mapping(w.backend.streams), before.Received)
 	if w.counted.Received != 2*before.Received || w.counted.Dropped == 0 {
@@ -99,7 +100,8 @@ func revenue(want tally) (sum float64) {
 	return sum
 }
 
-// quarantined asserts what is in quarantine: each body and its attributes unchanged, and why it is there.
+// quarantined asserts what is in quarantine: each body and its attributes, unchanged, with the
+// reason.
 func (w *world) quarantined(want map[string]string) {
 	w.Helper()
 	got := w.take(w.quarantine)
@@ -148,7 +150,8 @@ func (w *world) compare(want tally) {
 	}
 }
 
-// live asserts a total without windows, written as its values by name: "orders 40 revenue 12.5".
+// live asserts a total without windows. The total is written as its values by name: "orders 40
+// revenue 12.5".
 func (w *world) live(name, want string) {
 	w.Helper()
 	totals, err := w.store.Total(ctx, name, nil, time.Time{}, time.Time{})

@@ -74,8 +74,8 @@ func (w *world) consume() {
 
 var errCrashed = errors.New("the function was killed after it had done its work")
 
-// receive calls the ingest function. What goes back to the queue becomes visible at once instead of after the
-// visibility timeout.
+// receive calls the ingest function. What goes back to the queue becomes visible at once, not after
+// the visibility timeout.
 func (w *world) receive(ctx context.Context, payload []byte) ([]byte, error) {
 	answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(ctx, payload)
 	if w.crash {
@@ -128,7 +128,7 @@ func (w *world) take(url string) map[string]types.Message {
 	}
 }
 
-// note is Ingot's attribute of a message in quarantine.
+// note returns what Ingot's attribute of a message in quarantine says.
 func (w *world) note(m types.Message) (verdict, reason string) {
 	w.Helper()
 	var note struct{ Verdict, Reason string }

@@ -16,15 +16,17 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// TestRequests counts what batches send to real clients: the number of requests is what a batch costs in time.
+// TestRequests counts what batches send to real clients. The number of requests determines how long
+// a batch takes.
 func TestRequests(t *testing.T) {
 	onEach(t, func(t *testing.T, b *backend) {
 		t.Run("ingest", func(t *testing.T) { ingestRequests(newWorld(t, b, aggregate.Receipts)) })
 		for counting, want := range map[aggregate.Counting]streamRequests{
-			// One update for each of the 5 totals; again, one that fails and brings the mark.
+			// Each of the 5 totals takes one update. When the batch comes again, each takes one
+			// that fails and returns the mark.
 			aggregate.Marks: {first: map[string]int{"UpdateItem": 5}, again: map[string]int{"UpdateItem": 5}},
-			// 100 items to a transaction: 95 receipts and 5 totals, then 5 receipts and 5 totals; again, one that is
-			// cancelled for each.
+			// A transaction holds 100 items: 95 receipts and 5 totals, and then 5 receipts and 5
+			// totals. When the batch comes again, each transaction is sent once and cancelled.
 			aggregate.Receipts: {first: map[string]int{"TransactWriteItems": 2}, again: map[string]int{"TransactWriteItems": 2}},
 		} {
 			t.Run(counting.String(), func(t *testing.T) { newWorld(t, b, counting, oneAtATime).streamRequests(want) })
@@ -32,8 +34,9 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// oneAtATime makes the number of requests a matter of the batch alone: transactions side by side over the same
-// totals may have to be repeated, and a largest that is not known yet is guessed.
+// oneAtATime makes the number of requests depend on the batch alone. Otherwise concurrent
+// transactions over the same totals may have to be repeated, and a largest value that is not known
+// yet is guessed.
 func oneAtATime(w *world) {
 	w.concurrency = 1
 	for _, from := range w.spec.Aggregates["daily"].From {
@@ -41,7 +44,8 @@ func oneAtATime(w *world) {
 	}
 }
 
-// ask sends one batch to the ingest function and asserts its requests, and that all messages have one verdict.
+// ask sends one batch to the ingest function. It asserts the requests, and that all messages get
+// the same verdict.
 func (w *world) ask(what string, bodies []string, verdict event.Verdict, want map[string]int) {
 	w.Helper()
 	var e events.SQSEvent
@@ -72,7 +76,7 @@ func ingestRequests(w *world) {
 	w.ask("250 of them again", all[:250], event.Duplicate, map[string]int{"BatchExecuteStatement": 10, "BatchGetItem": 3})
 	w.ask("3 new events", []string{order("m1", "a", 1, began), order("m1", "b", 1, began), order("m1", "c", 1, began)}, event.Inserted, map[string]int{"PutItem": 3})
 	w.ask("one of them again", []string{order("m1", "a", 1, began)}, event.Duplicate, map[string]int{"PutItem": 1})
-	// What tells a conflict from another spelling are the payloads, which are read five at a time.
+	// The payloads tell a conflict from another spelling. They are read five at a time.
 	w.ask("25 conflicts", others[:25], event.Conflict, map[string]int{"BatchExecuteStatement": 1, "BatchGetItem": 6, "SendMessageBatch": 3})
 	w.ask("a first revision", []string{parcel("p", 1, 1, began)}, event.Inserted, map[string]int{"PutItem": 1})
 	w.ask("a newer one", []string{parcel("p", 2, 1, began)}, event.Updated, map[string]int{"PutItem": 2})
@@ -105,8 +109,8 @@ func (w *world) streamRequests(want streamRequests) {
 	w.live("live", "orders 100 revenue 500")
 }
 
-// batch is one event of n records, gathered from all shards of the stream as if they were of one: which of
-// several shards an order falls into is nobody's choice, and the count must not depend on it.
+// batch returns one event of n records. It collects them from all shards of the stream as if they
+// came from one. Nobody can choose the shard of an order, and the count must not depend on it.
 func (w *world) batch(n int) []byte {
 	w.Helper()
 	var all struct {

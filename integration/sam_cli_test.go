@@ -21,18 +21,21 @@ import (
 const (
 	lambdaImage = "public.ecr.aws/lambda/provided:al2023"
 	samCommand  = "scripts/lambda-base-image.sh && scripts/sam.sh"
-	// A build or an invocation takes seconds; on a machine that does much else, and where nothing is compiled yet, minutes.
+	// A build or an invocation takes seconds. It takes minutes on a busy machine where nothing is
+	// compiled yet.
 	samTime = 8 * time.Minute
 )
 
-// samCLI is the SAM CLI, run in the root of the repository with the settings of samconfig.toml.
+// samCLI is the SAM CLI. It runs in the root of the repository, with the settings of
+// samconfig.toml.
 type samCLI struct {
 	path, root, architecture string
 	overrides                []string // of the template's parameters
 }
 
-// findSAM is the one that scripts/sam.sh has installed, else the one on PATH; without it, or without Docker and the
-// base image, the test is skipped as those that need LocalStack are.
+// findSAM returns the SAM CLI that scripts/sam.sh has installed, or else the one on PATH. Without
+// it, or without Docker and the base image, the test is skipped, like the tests that need
+// LocalStack.
 func findSAM(t *testing.T) *samCLI {
 	t.Helper()
 	slow.Test(t, "it builds or invokes with the SAM CLI")
@@ -69,7 +72,8 @@ func findSAM(t *testing.T) *samCLI {
 	return s
 }
 
-// run runs sam without the developer's AWS configuration, and returns what it printed to standard output.
+// run runs sam without the AWS configuration of the developer. It returns what sam printed to
+// standard output.
 func (s *samCLI) run(t *testing.T, env []string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), samTime)
@@ -79,7 +83,7 @@ func (s *samCLI) run(t *testing.T, env []string, args ...string) []byte {
 	cmd := exec.CommandContext(ctx, s.path, args...)
 	cmd.Dir = s.root
 	cmd.Env = append(samEnvironment(), env...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // on which sam removes its container
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // sam then removes its container
 	cmd.WaitDelay = 10 * time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -95,16 +99,20 @@ func (s *samCLI) run(t *testing.T, env []string, args ...string) []byte {
 	return stdout.Bytes()
 }
 
-// samEnvironment is this process's without the developer's AWS configuration.
+// samEnvironment returns the environment of this process, without the AWS configuration of the
+// developer.
 func samEnvironment() []string {
-	// With credentials sam would ask AWS whose they are, and wait for an answer; the functions get made-up ones from it.
+	// With credentials, sam would ask AWS whose they are and wait for an answer. sam gives the
+	// functions made-up ones.
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
-	// Compiling sam anew is half of an invocation's time, which some machines' settings would have it do.
+	// Compiling sam again is half of the time of an invocation. The settings of some machines would
+	// make sam do that.
 	return append(env, "PYTHONDONTWRITEBYTECODE=", "SAM_CLI_TELEMETRY=0", "AWS_REGION="+endpoint.Region, "AWS_DEFAULT_REGION="+endpoint.Region,
 		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull, "AWS_EC2_METADATA_DISABLED=true")
 }
 
-// build builds both functions as make build does, into a directory of this test, and returns the built template.
+// build builds both functions as make build does, into a directory of this test. It returns the
+// built template.
 func (s *samCLI) build(t *testing.T, tags string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -118,7 +126,7 @@ func (s *samCLI) build(t *testing.T, tags string) string {
 		for _, b := range info.Settings {
 			settings[b.Key] = b.Value
 		}
-		// A cached build of other flags would be taken for this one.
+		// A cached build with other flags would be mistaken for this one.
 		if settings["-tags"] != tags || settings["CGO_ENABLED"] != "0" {
 			t.Fatalf("%s is built with %v, want the tags %s and no cgo", function, settings, tags)
 		}
@@ -126,8 +134,8 @@ func (s *samCLI) build(t *testing.T, tags string) string {
 	return filepath.Join(dir, "template.yaml")
 }
 
-// invoke sends one file of events/ to a function in a container of its own, and returns its answer. Log lines are not
-// looked at: sam may stop listening before the last of them.
+// invoke sends one file of events/ to a function in its own container, and returns the answer. It
+// does not look at log lines, because sam may stop listening before the last of them.
 func (s *samCLI) invoke(t *testing.T, template, function, file, environment string) []byte {
 	t.Helper()
 	name := map[string]string{"ingest": "IngestFunction", "streams": "StreamsFunction"}[function]

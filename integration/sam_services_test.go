@@ -18,7 +18,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// samServices is the endpoint as the functions' containers reach it.
+// samServices is the endpoint as the containers of the functions reach it.
 type samServices struct {
 	clients *endpoint.Clients
 	url     string
@@ -33,7 +33,8 @@ func openServices(t *testing.T) *samServices {
 	return &samServices{clients, fromContainers(t, e.URL)}
 }
 
-// fromContainers makes an endpoint that may answer on the loopback interface alone reachable from containers.
+// fromContainers makes an endpoint reachable from containers, even if it answers only on the
+// loopback interface.
 func fromContainers(t *testing.T, target string) string {
 	t.Helper()
 	at, err := url.Parse(target)
@@ -53,11 +54,11 @@ func fromContainers(t *testing.T, target string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "http://host.docker.internal:" + port // the name that samconfig.toml gives this machine
+	return "http://host.docker.internal:" + port // samconfig.toml uses this name for this machine
 }
 
-// hostOfContainers is the address behind host.docker.internal: that of Docker's bridge, or where the engine has a
-// machine of its own (Docker Desktop) the loopback interface.
+// hostOfContainers returns the address behind host.docker.internal. It is the address of Docker's
+// bridge. If the engine has its own machine (Docker Desktop), it is the loopback interface.
 func hostOfContainers() string {
 	bridge, err := net.InterfaceByName("docker0")
 	if err != nil {
@@ -79,7 +80,7 @@ type samWorld struct {
 	store       *store.Store
 	queue       string // URL
 	bucket      string
-	environment string // file for sam local invoke --env-vars
+	environment string // the file for sam local invoke --env-vars
 }
 
 func (s *samServices) world(t *testing.T, key, counting string) *samWorld {
@@ -93,7 +94,7 @@ func (s *samServices) world(t *testing.T, key, counting string) *samWorld {
 	if w.plan, err = pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(key))); err != nil {
 		t.Fatal(err)
 	}
-	// Without a stream, which would reach nobody: the changes come from files.
+	// The tables have no stream, because nobody would read it: the changes come from files.
 	for _, table := range []stack.Table{{Name: events, Indexes: w.plan.Indexes()}, {Name: aggregates}} {
 		if _, err := table.Create(t.Context(), w.clients.DynamoDB); err != nil {
 			t.Fatal(err)

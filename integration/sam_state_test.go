@@ -15,7 +15,8 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// checkItems: the events table holds one item for each event that is to be stored, and no other.
+// checkItems checks that the events table holds one item for each event that must be stored, and no
+// other.
 func (w *samWorld) checkItems(t *testing.T, all *samples, s *sample) {
 	t.Helper()
 	want, got := map[string]int{}, map[string]int{}
@@ -41,7 +42,7 @@ func (w *samWorld) checkItems(t *testing.T, all *samples, s *sample) {
 	}
 }
 
-// checkLetters: the quarantine queue holds what is to be in it, with its reason.
+// checkLetters checks that the quarantine queue holds what must be in it, with the reason.
 func (w *samWorld) checkLetters(t *testing.T, s *sample) {
 	t.Helper()
 	var want []string
@@ -63,7 +64,8 @@ func (w *samWorld) checkLetters(t *testing.T, s *sample) {
 	}
 }
 
-// letters reads verdict and reason of all that is in the queue. Some come with a later request than the first.
+// letters reads verdict and reason of everything in the queue. Some letters come only with a later
+// request.
 func (w *samWorld) letters(t *testing.T, expected int) (found []string) {
 	t.Helper()
 	for empty := 0; empty == 0 || (len(found) < expected && empty < 5); {
@@ -89,7 +91,8 @@ func (w *samWorld) letters(t *testing.T, expected int) (found []string) {
 	return found
 }
 
-// checkTotals compares each total of the sample, and that no other was made if it names none.
+// checkTotals compares each total of the sample. If the sample names no total, it checks that none
+// was made.
 func (w *samWorld) checkTotals(t *testing.T, s *sample) {
 	t.Helper()
 	for _, want := range s.Totals {
@@ -125,7 +128,8 @@ func (w *samWorld) checkTotals(t *testing.T, s *sample) {
 	}
 }
 
-// checkArchive: the bucket holds the item of each removal by time to live, and nothing else.
+// checkArchive checks that the bucket holds the item of each removal by time to live, and nothing
+// else.
 func (w *samWorld) checkArchive(t *testing.T, s *sample) {
 	t.Helper()
 	want, got := map[string]int{}, map[string]int{}

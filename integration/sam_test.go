@@ -12,12 +12,14 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// TestSAM sends the files of events/ to the built functions through sam local invoke, as events/README.md says to.
+// TestSAM sends the files of events/ to the built functions through sam local invoke, as
+// events/README.md describes.
 //
-// local: a local build (make build LOCAL=1), which needs no endpoint. Its engine ends with its container, so each file
-// meets empty tables and only the answer can be compared; internal/function sends them to the same binaries and
-// compares more. localstack: what is deployed, against tables, queue and bucket of its own for each file, and then what
-// became of those is compared as well.
+// local is a local build (make build LOCAL=1), which needs no endpoint. Its engine ends with its
+// container. So each file meets empty tables, and only the answer can be compared.
+// internal/function sends the files to the same binaries and compares more. localstack is what is
+// deployed. Each file has its own tables, queue and bucket, and the test also compares what became
+// of those.
 func TestSAM(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	cli := findSAM(t)
@@ -25,14 +27,15 @@ func TestSAM(t *testing.T) {
 	t.Run("local", func(t *testing.T) {
 		template := cli.build(t, "lambda.norpc,ingotlocal")
 		for i, s := range all.Files {
-			if !slices.Contains(s.ways(), "marks") { // as env.json counts
+			if !slices.Contains(s.ways(), "marks") { // env.json counts by marks
 				continue
 			}
 			t.Run(s.File, func(t *testing.T) {
-				if i > 0 { // alone, the first has sam make its image once
+				if i > 0 { // the first runs alone, so that sam makes its image only once
 					t.Parallel()
 				}
-				// No file's answer depends on those before it, though its verdicts do.
+				// The answer to a file does not depend on the files before it, though the verdicts
+				// do.
 				s.checkAnswer(t, cli.invoke(t, template, s.Function, s.File, "env.json"))
 			})
 		}
@@ -59,10 +62,11 @@ func TestSAM(t *testing.T) {
 	})
 }
 
-// sentUnderReceipts are those that receipts treat in their own way; the rest is sent under marks alone.
+// sentUnderReceipts lists the files that receipts treat differently. All other files are sent only
+// under marks.
 var sentUnderReceipts = []string{"streams-no-shard.json", "streams-pipe.json", "streams-redelivered.json", "streams-ttl-removal.json"}
 
-// TestBuildFlags: the functions that these tests build are those of make build.
+// TestBuildFlags shows that these tests build the functions as make build does.
 func TestBuildFlags(t *testing.T) {
 	text, err := os.ReadFile("../Makefile")
 	if err != nil {
@@ -77,7 +81,7 @@ func TestBuildFlags(t *testing.T) {
 	}
 }
 
-// samples is events/expected.json; events/README.md says what its members mean.
+// samples is events/expected.json. events/README.md says what its members mean.
 type samples struct {
 	Key   string
 	Files []*sample
@@ -130,7 +134,7 @@ func readSamples(t *testing.T) *samples {
 	return all
 }
 
-// of are the entries of one file: two where the ways of counting answer differently.
+// of returns the entries of one file. There are two if the ways of counting have different answers.
 func (a *samples) of(t *testing.T, file string) (found []*sample) {
 	t.Helper()
 	for _, s := range a.Files {
@@ -144,7 +148,7 @@ func (a *samples) of(t *testing.T, file string) (found []*sample) {
 	return found
 }
 
-// ways are the ways of counting to send a file under; the ingest function does not count.
+// ways returns the ways of counting under which to send a file. The ingest function does not count.
 func (s *sample) ways() []string {
 	if s.Function == "ingest" {
 		return []string{"marks"}
@@ -154,7 +158,7 @@ func (s *sample) ways() []string {
 	})
 }
 
-// checkAnswer compares all of an answer, as Lambda would read it.
+// checkAnswer compares a whole answer, as Lambda would read it.
 func (s *sample) checkAnswer(t *testing.T, answer []byte) {
 	t.Helper()
 	if s.WholeBatchFails {
@@ -178,7 +182,7 @@ func (s *sample) checkAnswer(t *testing.T, answer []byte) {
 	}
 }
 
-// equalJSON: map members have no order, and json.Marshal sorts them.
+// equalJSON compares two values as JSON. Map members have no order, and json.Marshal sorts them.
 func equalJSON(a, b any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

@@ -9,7 +9,8 @@ import (
 
 const day = 24 * time.Hour
 
-// shop is the pipeline of these tests: immutable orders and refunds, parcels of which the latest counts.
+// shop returns the pipeline of these tests. It has immutable orders and refunds, and parcels of
+// which the latest revision counts.
 func shop() pipeline.Spec {
 	return pipeline.Spec{
 		Ingot: 1, Epoch: 1, Type: "{type}",

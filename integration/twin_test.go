@@ -16,8 +16,8 @@ import (
 // streamLength is how many requests a stream has.
 const streamLength = 40
 
-// TestTwins lets the engine and an emulator live the same random lives. INGOT_STREAMS says how many, INGOT_SEED
-// replays one.
+// TestTwins lets the engine and an emulator live the same random lives. INGOT_STREAMS is how many
+// lives. INGOT_SEED replays one.
 func TestTwins(t *testing.T) {
 	t.Run("dynoxide", func(t *testing.T) {
 		live(t, dynoxide(t), 60, 800, twin.Leniency{})
@@ -27,7 +27,7 @@ func TestTwins(t *testing.T) {
 	})
 }
 
-// live lives so many streams, more where INTEGRATION_REQUIRED=1.
+// live lives few streams, or many if INTEGRATION_REQUIRED=1.
 func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 	t.Helper()
 	w, err := twin.New(t.Context(), twin.Side{Name: "the engine", DB: embedded.New(embedded.Config{}).DynamoDB()}, twin.Side{Name: h.Backend, DB: h.DynamoDB}, h.Name(t), l)
@@ -51,7 +51,8 @@ func live(t *testing.T, h *contract.Harness, few, many int, l twin.Leniency) {
 		}
 		less := w.Shrink(t.Context(), ops)
 		if len(less) == len(ops) && w.Live(t.Context(), ops) == "" {
-			// An emulator under load may lose an answer; then the SDK asks again and meets its own write.
+			// An emulator under load may lose an answer. Then the SDK asks again, and meets its own
+			// write.
 			if lost++; lost > 1 {
 				t.Fatalf("%s\n\nand no difference when the same is sent again (seed %d), for the second time in this run", first, seed+i)
 			}

@@ -21,7 +21,7 @@ import (
 
 var ctx = context.Background()
 
-// world is one deployment: tables, queues, a bucket, both functions.
+// world is one deployment: tables, queues, a bucket and both functions.
 type world struct {
 	testing.TB
 	*backend
@@ -30,7 +30,7 @@ type world struct {
 	stream                  string // ARN
 	queue, dead, quarantine string // URLs
 	spec                    pipeline.Spec
-	concurrency             int // requests that one batch has in flight; 0: as many as in production
+	concurrency             int // requests that one batch has in flight; 0: the default of production
 	plan                    *pipeline.Pipeline
 	store                   *store.Store
 	ingest                  *handler.Ingest
@@ -38,7 +38,7 @@ type world struct {
 	mu                      sync.Mutex // guards what follows
 	verdicts                map[event.Verdict]int
 	counted                 handler.StreamsReport // sums of Updates, Dropped, Archived, Received
-	crash                   bool                  // the next call of ingest works, and its answer is lost
+	crash                   bool                  // the next call of ingest works, but its answer is lost
 }
 
 func newWorld(t testing.TB, b *backend, counting aggregate.Counting, change ...func(*world)) *world {
@@ -59,7 +59,7 @@ func newWorld(t testing.TB, b *backend, counting aggregate.Counting, change ...f
 	return w
 }
 
-// deploy puts a pipeline into both functions, streams first.
+// deploy puts a pipeline into both functions, the streams function first.
 func (w *world) deploy(spec pipeline.Spec) {
 	w.Helper()
 	var err error
@@ -101,7 +101,8 @@ func (w *world) quarantineAt(url string) {
 	w.streams.Quarantine = w.ingest.Quarantine
 }
 
-// createTable makes a table that goes when the test ends, and returns the ARN of its stream if it has one.
+// createTable makes a table that is deleted when the test ends. It returns the ARN of the stream if
+// the table has one.
 func (w *world) createTable(t stack.Table) (stream string) {
 	w.Helper()
 	stream, err := t.Create(ctx, w.db)
@@ -112,8 +113,9 @@ func (w *world) createTable(t stack.Table) (stream string) {
 	return stream
 }
 
-// patience is how long a test waits for what happens by itself, by the clock of this machine: longer than the queues
-// hide a message that was handed out, since one whose receipt was lost on the way is back only then.
+// patience is how long a test waits for something that happens by itself, by the clock of this
+// machine. It is longer than the time for which the queues hide a message that was handed out. A
+// message whose receipt was lost on the way comes back only after that time.
 const patience = 3 * time.Minute
 
 // until waits until done reports true.
@@ -126,7 +128,7 @@ func (w *world) until(what string, done func() bool) {
 	}
 }
 
-// function is how the mappings run both functions: in the backend's time.
+// function returns how the mappings run both functions: in the time of the backend.
 func (w *world) function(h esm.Handler) esm.Function {
 	f := esm.Function{Handler: h, Timeout: time.Minute}
 	if w.engine != nil {
@@ -135,13 +137,13 @@ func (w *world) function(h esm.Handler) esm.Function {
 	return f
 }
 
-// mapping is a stream mapping from the first record on, with what it needs for the way of counting.
+// mapping returns a stream mapping from the first record on, with what the way of counting needs.
 func (w *world) mapping(client esm.StreamClient) *esm.Stream {
 	w.Helper()
 	cfg := esm.StreamConfig{Client: client, ARN: w.stream, ReportBatchItemFailures: true, Function: w.function(lambda.NewHandler(w.streams.Handle).Invoke),
 		OnFailure: func(inv esm.Invocation, err error) { w.Logf("stream batch of %d failed: %v", len(inv.IDs), err) }}
 	if w.counting == aggregate.Marks {
-		cfg.Window = time.Minute // only with a window does the event name its shard
+		cfg.Window = time.Minute // an event names its shard only with a window
 	}
 	s, err := esm.NewStream(cfg)
 	if err != nil {
@@ -150,8 +152,9 @@ func (w *world) mapping(client esm.StreamClient) *esm.Stream {
 	return s
 }
 
-// drain polls until the mapping has passed on so many records, the stream has nothing more to give for now,
-// and verify finds no difference. An empty answer alone does not say that a shard is at its end.
+// drain polls until the mapping has passed on so many records, the stream has nothing more to give
+// for now, and verify finds no difference. An empty answer alone does not mean that a shard is at
+// its end.
 func (w *world) drain(s *esm.Stream, records int) *verify.Report {
 	w.Helper()
 	var report *verify.Report

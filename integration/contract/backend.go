@@ -9,13 +9,14 @@ type Backend struct {
 	Services []string
 }
 
-// Backends are those that differences are listed for.
+// Backends are those for which differences are listed.
 var Backends = []Backend{
 	{"localstack", "LocalStack", []string{tables, streams, queues, objects}},
 	{"dynoxide", "Dynoxide", []string{tables, streams}},
 }
 
-// BackendOf is the one of that name; any other is its name and no more.
+// BackendOf returns the backend with that name. If there is none in [Backends], the result has only
+// the name.
 func BackendOf(name string) Backend {
 	for _, b := range Backends {
 		if b.Name == name {
@@ -25,8 +26,8 @@ func BackendOf(name string) Backend {
 	return Backend{Name: name, Title: name}
 }
 
-// Count counts the cases that a backend agrees to, in which it is listed to differ, and those that are about a
-// service that it does not have.
+// Count counts three kinds of cases: those in which a backend agrees, those in which it is listed
+// as different, and those about a service that it does not have.
 func Count(b Backend, cases []*Case) (agree, differ, none int) {
 	for _, c := range cases {
 		differs := slices.ContainsFunc(Differences, func(d Difference) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// cancellations are transactions that are not done, and why.
+// cancellations checks transactions that are not done, and the reasons for that.
 func cancellations(t *testing.T, h *Harness) {
 	const never = "ValidationError"
 	newTable(t, h).each(t, map[string]func(*table){
@@ -65,7 +65,7 @@ func cancellations(t *testing.T, h *Harness) {
 			w.absent(key(w.pk(), "r1"))
 		},
 		"invalid keys": func(w *table) {
-			refused(w, w.transact(w.receipt("r1"), w.add("", "1", "")), "ValidationException") // empty: before the transaction begins
+			refused(w, w.transact(w.receipt("r1"), w.add("", "1", "")), "ValidationException") // an empty key is refused before the transaction begins
 			refused(w, w.transact(w.receipt("r1"), w.receipt("")), "ValidationException")
 			long := strings.Repeat("s", 1025)
 			w.cancelled(w.transact(w.receipt("r1"), w.add(long, "1", "")), "None", never)
@@ -162,7 +162,7 @@ func cancellations(t *testing.T, h *Harness) {
 	})
 }
 
-// unfit asserts that a transaction is cancelled for an item that can never be written.
+// unfit asserts that a transaction is cancelled because of an item that can never be written.
 func (w *table) unfit(err error, codes ...string) {
 	w.Helper()
 	if code := pick(w, w.h, "an impossible update in a transaction", "", "ValidationException"); code != "" {

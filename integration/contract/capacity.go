@@ -10,7 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// capacities: the store counts units by the published rules; what the answers report says whether it may.
+// capacities checks the units that answers report. The store counts units by the published rules,
+// and this shows whether it may.
 func capacities(t *testing.T, h *Harness) {
 	const total = types.ReturnConsumedCapacityTotal
 	kilobytes := func(n int) types.AttributeValue { return s(strings.Repeat("x", n*1024)) }

@@ -14,7 +14,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// TestContract holds the engine to the contract. integration/ holds LocalStack to the same.
+// TestContract compares the engine with the contract. The package integration compares LocalStack
+// with the same contract.
 func TestContract(t *testing.T) {
 	for name, cfg := range map[string]embedded.Config{"embedded": {}, "embedded, one shard": {Partitions: 1}, "embedded, images from PartiQL": {PartiQLReturnsItem: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +31,7 @@ func harness(e *embedded.Engine) *contract.Harness {
 		Name: func(testing.TB) string { return fmt.Sprintf("contract-test-number-%d", names.Add(1)) }, Pass: func() {}}
 }
 
-// suite runs the suite on an engine that a record watches.
+// suite runs the suite on an engine and records its requests.
 func suite(t *testing.T) (*record, []*contract.Case) {
 	t.Helper()
 	r := newRecord()
@@ -43,8 +44,8 @@ func suite(t *testing.T) (*record, []*contract.Case) {
 	return r, cases
 }
 
-// Every call that the main path can make is in the suite: a method that joins one of these interfaces must
-// join the suite too.
+// TestEveryCallIsCovered shows that the suite has every call that the main path can make. A method
+// that is added to one of these interfaces must be added to the suite too.
 func TestEveryCallIsCovered(t *testing.T) {
 	e := embedded.New(embedded.Config{})
 	if !t.Run("embedded", func(t *testing.T) { contract.Run(t, harness(e)) }) {
@@ -61,7 +62,8 @@ func TestEveryCallIsCovered(t *testing.T) {
 	}
 }
 
-// Every difference names what each side does and the source that shows the engine right.
+// TestDifferencesAreReasoned shows that every difference names what each side does, and the source
+// that shows that the engine is right.
 func TestDifferencesAreReasoned(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range contract.Differences {

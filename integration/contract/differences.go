@@ -2,7 +2,7 @@ package contract
 
 import "testing"
 
-// Difference is one thing that a backend does otherwise than the service, or than the engine.
+// Difference is one thing that a backend does differently from the service or from the engine.
 type Difference struct {
 	Name    string
 	Backend string // the one that differs from the engine
@@ -11,7 +11,7 @@ type Difference struct {
 	Source  string // what shows the engine right
 }
 
-// Sources that several differences name.
+// These are sources that several differences name.
 const (
 	docs        = "https://docs.aws.amazon.com/amazondynamodb/latest/"
 	guide       = docs + "developerguide/"
@@ -22,7 +22,7 @@ const (
 	enabled     = `the service answers "TimeToLive is already enabled": https://github.com/aws/aws-cdk/pull/13720, https://github.com/dynamoose/dynamoose/pull/754`
 )
 
-// Differences are all that are known. A run on a backend fails when one of them is no longer true.
+// Differences are all that are known. A run on a backend fails if one of them is no longer true.
 var Differences = []Difference{
 	{"sums keep trailing zeros", "localstack", "ADD -0.3 to 0.3 makes 0", "it makes 0.0: DynamoDB Local adds with Java's BigDecimal",
 		`"Leading and trailing zeroes are trimmed": ` + guide + "HowItWorks.NamingRulesDataTypes.html"},
@@ -73,7 +73,7 @@ var Differences = []Difference{
 		"ResourceNotFoundException: " + streamsAPI + "GetShardIterator.html"},
 }
 
-// pick is engine, or other where the running backend is listed to differ in this.
+// pick returns engine. If the running backend is listed as different in this, it returns other.
 func pick[T any](t testing.TB, h *Harness, name string, engine, other T) T {
 	t.Helper()
 	h.asks(name)

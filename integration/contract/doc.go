@@ -1,7 +1,8 @@
-// Package contract holds the engine in internal/embedded to what the services do: one suite of the calls that
-// store, handler and internal/lambda/esm make, run against the engine, an emulator, or the services themselves.
+// Package contract compares the engine in internal/embedded with what the services do. It is one
+// suite of the calls that store, handler and internal/lambda/esm make. [Run] runs it on a
+// [Harness]: the engine, an emulator, or the services themselves.
 //
-// A case states what the service does. Where a backend is known to do otherwise, the difference is listed in
-// Differences, with the source that shows which of the two is right, and the case then asserts what that
-// backend does: an entry that is no longer true fails.
+// A case states what the service does. If a backend is known to do something else, [Differences]
+// lists that, with the source that shows which of the two is right. The case then asserts what that
+// backend does. So an entry that is no longer true fails.
 package contract

@@ -22,8 +22,9 @@ var update = flag.Bool("update", false, "write docs/contracts.md anew")
 
 const document = "../../docs/contracts.md"
 
-// docs/contracts.md is what the cases and the lists of this package say. That it is true of the emulators is what
-// the runs against them prove: a case that agrees is asserted alike there, a difference by what the emulator does.
+// TestDocument shows that docs/contracts.md says what the cases and the lists of this package say.
+// The runs on the emulators prove that it is true of them. A case in which an emulator agrees
+// asserts the same there. A case with a difference asserts what the emulator does.
 func TestDocument(t *testing.T) {
 	r, cases := suite(t)
 	want := write(t, r, cases)
@@ -152,7 +153,8 @@ func sending(b *strings.Builder, r *record, forms map[string]map[string]bool) {
 	}
 }
 
-// unprovoked are codes that no emulator can be made to answer with on a quiet machine, and who answers with them.
+// unprovoked lists the codes that no emulator can be made to answer with on a quiet machine. It
+// also says who answers with them.
 var unprovoked = map[string]string{
 	"TransactionInProgress":           "two requests with one token at once",
 	"TransactionConflict":             "two writers of one item at once",
@@ -189,7 +191,8 @@ func failing(b *strings.Builder, r *record, known []string) {
 	}
 }
 
-// Every error that the store tells apart is met by a case, or listed as one that cannot be.
+// TestEveryErrorIsMet shows that a case meets every error that the store tells apart, unless the
+// error is listed as one that cannot be met.
 func TestEveryErrorIsMet(t *testing.T) {
 	r, _ := suite(t)
 	known := readErrors(t)
@@ -212,7 +215,8 @@ func TestEveryErrorIsMet(t *testing.T) {
 	}
 }
 
-// readErrors are the codes that the store names: as strings in codeOutcome and awserr.DeniedCode, as types in classify.
+// readErrors returns the codes that the store names. They are strings in codeOutcome and
+// awserr.DeniedCode, and types in classify.
 func readErrors(t *testing.T) []string {
 	t.Helper()
 	var decls []ast.Decl
@@ -249,7 +253,7 @@ func readErrors(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(codes))
 }
 
-// read is all files of a pattern.
+// read returns the text of all files that match a pattern.
 func read(t *testing.T, pattern string) string {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -267,5 +271,5 @@ func read(t *testing.T, pattern string) string {
 	return b.String()
 }
 
-// cell is text inside a table of Markdown.
+// cell returns text for a cell of a Markdown table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

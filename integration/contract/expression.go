@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// expressions are refused, in whole and before anything is written, for mistakes that a program could make.
+// expressions checks requests with mistakes that a program could make. They are refused as a whole,
+// before anything is written.
 func expressions(t *testing.T, h *Harness) {
 	long := strings.Repeat("x", 255)
 	w := newTable(t, h)

@@ -14,7 +14,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// DynamoDB is what the store asks, and what a test needs to set a table up; *dynamodb.Client has it.
+// DynamoDB is what the store needs, and what a test needs to set up a table. *dynamodb.Client
+// implements it.
 type DynamoDB interface {
 	store.Client
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
@@ -25,7 +26,8 @@ type DynamoDB interface {
 	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 }
 
-// SQS is what a queue mapping and quarantine ask, and what a test needs to set a queue up; *sqs.Client has it.
+// SQS is what a queue mapping and quarantine need, and what a test needs to set up a queue.
+// *sqs.Client implements it.
 type SQS interface {
 	esm.QueueClient
 	handler.Sender
@@ -34,7 +36,7 @@ type SQS interface {
 	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
 }
 
-// S3 is what the archive asks, and what a test needs to look into it; *s3.Client has it.
+// S3 is what the archive needs, and what a test needs to look into it. *s3.Client implements it.
 type S3 interface {
 	handler.Uploader
 	CreateBucket(context.Context, *s3.CreateBucketInput, ...func(*s3.Options)) (*s3.CreateBucketOutput, error)
@@ -44,22 +46,23 @@ type S3 interface {
 
 // Harness is one backend.
 type Harness struct {
-	// Backend is its name in test names and in Differences: embedded, localstack, …
+	// Backend is the name of the backend in test names and in Differences: embedded, localstack, …
 	Backend  string
 	DynamoDB DynamoDB
 	Streams  esm.StreamClient
-	SQS      SQS // nil: the backend has no queues
-	S3       S3  // nil: the backend has no buckets
-	// Name makes a name that no other test uses, for a table, a queue or a bucket.
+	SQS      SQS // nil if the backend has no queues
+	S3       S3  // nil if the backend has no buckets
+	// Name returns a name that no other test uses, for a table, a queue or a bucket.
 	Name func(testing.TB) string
-	// Pass lets a little time go by, for tests that wait for something: a moment of the backend's own clock.
+	// Pass lets a moment pass, by the clock of the backend. It is for tests that wait for
+	// something.
 	Pass func()
 
-	cases []*Case // what ran, in order
-	area  *area   // which is running
+	cases []*Case // the cases that ran, in order
+	area  *area   // the one that is running
 }
 
-// patience is how long a test waits for what happens by itself.
+// patience is how long a test waits for something that happens by itself.
 const patience = 60 * time.Second
 
 // Until waits until done reports true.

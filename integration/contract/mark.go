@@ -9,7 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// bare is an update that asks for nothing back, as the store's of heads and stamps.
+// bare makes an update that asks for no values in return, like the store's updates of heads and
+// stamps.
 func (w *table) bare(k attrs, update, condition string, names map[string]string, values attrs) error {
 	in := &dynamodb.UpdateItemInput{TableName: &w.name, Key: k, UpdateExpression: &update, ExpressionAttributeNames: names, ExpressionAttributeValues: values}
 	if condition != "" {
@@ -22,7 +23,7 @@ func (w *table) bare(k attrs, update, condition string, names map[string]string,
 	return err
 }
 
-// marks are the updates of aggregate items in full, and what may stand in their way.
+// marks checks complete updates of aggregate items, and what may prevent them.
 func marks(t *testing.T, h *Harness) {
 	newTable(t, h).each(t, map[string]func(*table){
 		"values, fingerprint, extremes, flag, expiry, mark and pruning in one": func(w *table) {
@@ -84,8 +85,8 @@ func marks(t *testing.T, h *Harness) {
 			w.stored(stored)
 		},
 		"an item that takes just this": func(w *table) {
-			k := key("k", "k")                                                     // no other case has it; the longer a key, the less Dynoxide differs
-			rest := maxItem - len("PKk") - len("SKk") - len("data") - len("n") - 2 // of the number 1
+			k := key("k", "k")                                                     // no other case has this key; the longer a key, the less Dynoxide differs
+			rest := maxItem - len("PKk") - len("SKk") - len("data") - len("n") - 2 // 2 for the number 1
 			w.put(with(k, attrs{"data": s(strings.Repeat("x", rest))}))
 			err := w.bare(k, "ADD #n :n", "", map[string]string{"#n": "n"}, attrs{":n": n("1")})
 			refused(w, err, pick(w, h, "an item that is almost full", "", "ValidationException"))

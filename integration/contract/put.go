@@ -14,14 +14,14 @@ import (
 // maxItem is the largest item in bytes, attribute names included (developer guide, "Constraints").
 const maxItem = 400 * 1024
 
-// putNew is the store's conditional put of one event.
+// putNew makes the store's conditional put of one event.
 func (w *table) putNew(item attrs) error {
 	_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item,
 		ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: allOld})
 	return err
 }
 
-// putSeen is the store's replacement of exactly the revision it has read.
+// putSeen makes the store's replacement of exactly the revision that it has read.
 func (w *table) putSeen(item attrs, revision, digest types.AttributeValue) error {
 	_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: item,
 		ConditionExpression:                 aws.String("#r = :seen AND #d = :digest AND #p >= :text"),
@@ -135,7 +135,7 @@ func puts(t *testing.T, h *Harness) {
 					continue
 				}
 				stored := w.get(key(w.pk(), fmt.Sprint(i)))["v"].(*types.AttributeValueMemberN).Value
-				if !sameNumber(stored, in) { // how the ends of the range are written is not documented
+				if !sameNumber(stored, in) { // it is not documented how the ends of the range are written
 					w.Errorf("%s is stored as %s", in, stored)
 				}
 			}
@@ -187,7 +187,8 @@ func puts(t *testing.T, h *Harness) {
 	})
 }
 
-// sameNumber compares two numbers as the service writes them, exactly.
+// sameNumber reports whether two numbers are exactly equal, in the forms in which the service
+// writes them.
 func sameNumber(a, b string) bool {
 	x, ok := new(big.Rat).SetString(a)
 	y, also := new(big.Rat).SetString(b)

@@ -52,7 +52,7 @@ func entry(id, body string) types.SendMessageBatchRequestEntry {
 	return types.SendMessageBatchRequestEntry{Id: &id, MessageBody: &body}
 }
 
-// receive asks once, as the queue mapping does.
+// receive asks for messages once, as the queue mapping does.
 func (q *queue) receive(max int32) []types.Message {
 	q.Helper()
 	out, err := q.h.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: max, MessageAttributeNames: []string{"All"},
@@ -87,7 +87,7 @@ func (q *queue) delete(handles ...*string) *sqs.DeleteMessageBatchOutput {
 	return out
 }
 
-// letters asserts which entries of a batch failed and with what.
+// letters asserts which entries of a batch failed, and with which code.
 func (q *queue) letters(out *sqs.SendMessageBatchOutput, err error, sent []string, failed map[string]string) {
 	q.Helper()
 	if err != nil {
@@ -169,7 +169,7 @@ func letters(t *testing.T, h *Harness) {
 		if len(out.Successful) != 2 || len(out.Failed) != 0 {
 			t.Errorf("deleted %d, failed %d", len(out.Successful), len(out.Failed))
 		}
-		// A second deletion of the same message is a success.
+		// Deleting the same message a second time succeeds.
 		if out := q.delete(again.ReceiptHandle); len(out.Failed) != 0 {
 			t.Errorf("deleting again: %v", *out.Failed[0].Code)
 		}
@@ -248,7 +248,7 @@ func letters(t *testing.T, h *Harness) {
 	})
 }
 
-// sent sends bodies that must all be taken.
+// sent sends bodies. The queue must accept all of them.
 func (q *queue) sent(bodies ...string) {
 	q.Helper()
 	var entries []types.SendMessageBatchRequestEntry

@@ -96,7 +96,7 @@ func ranges(t *testing.T, h *Harness) {
 			if all := slices.Concat(got...); fmt.Sprint(all) != "[0 1 2 3 4]" {
 				w.Errorf("pages %v", got)
 			}
-			for _, page := range got { // whether the item that passes 1 MB is in the page or in the next is not documented
+			for _, page := range got { // it is not documented whether the item that passes 1 MB is in this page or in the next
 				if len(page) > 3 {
 					w.Errorf("a page of %d items of 390 KB", len(page))
 				}

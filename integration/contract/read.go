@@ -10,7 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// judging is what the store projects to judge a redelivery by: all but the payload.
+// judging is the request with which the store judges a redelivery. It reads everything except the
+// payload.
 func judging(keys ...attrs) types.KeysAndAttributes {
 	return types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true),
 		ProjectionExpression: aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
@@ -18,7 +19,8 @@ func judging(keys ...attrs) types.KeysAndAttributes {
 			"#i": "i:revision", "#b": "i:barred"}}
 }
 
-// comparing is judging and the payload, which tells a conflict from a copy in another spelling.
+// comparing is judging with the payload. The payload tells a conflict from a copy in another
+// spelling.
 func comparing(keys ...attrs) types.KeysAndAttributes {
 	request := judging(keys...)
 	*request.ProjectionExpression += ", #p"
@@ -26,7 +28,7 @@ func comparing(keys ...attrs) types.KeysAndAttributes {
 	return request
 }
 
-// batchGet reads and returns the items by sort key.
+// batchGet reads items and returns them by sort key.
 func (w *table) batchGet(request types.KeysAndAttributes) (map[string]attrs, *dynamodb.BatchGetItemOutput, error) {
 	out, err := w.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{w.name: request}})
 	if err != nil {
@@ -120,7 +122,7 @@ func reads(t *testing.T, h *Harness) {
 			_, _, err = w.batchGet(judging(keys...))
 			refused(w, err, "ValidationException")
 		},
-		"epoch and heads": func(w *table) { // whole items, some of which are not there
+		"epoch and heads": func(w *table) { // whole items, some of which do not exist
 			w.put(with(key(w.pk(), "E#"), attrs{"epoch": n("3")}))
 			w.put(with(key(w.pk(), "G#1"), attrs{"building": yes(true), "behind": n("0")}))
 			got, out, err := w.batchGet(types.KeysAndAttributes{Keys: []attrs{key(w.pk(), "E#"), key(w.pk(), "G#1"), key(w.pk(), "G#2")}, ConsistentRead: aws.Bool(true)})
@@ -150,7 +152,7 @@ func reads(t *testing.T, h *Harness) {
 			var keys []attrs
 			body := strings.Repeat("x", 390*1024)
 			for i := range 46 {
-				keys = append(keys, key(fmt.Sprint(w.pk(), i), fmt.Sprint(i))) // one partition may give less
+				keys = append(keys, key(fmt.Sprint(w.pk(), i), fmt.Sprint(i))) // one partition may return fewer
 				w.put(with(keys[i], attrs{"data": s(body)}))
 			}
 			got, out, err := w.batchGet(judging(keys...))
@@ -164,7 +166,7 @@ func reads(t *testing.T, h *Harness) {
 			if size := len(got) * len(body); size > 16<<20 {
 				w.Errorf("one answer holds %d bytes", size)
 			}
-			more, _, err := w.batchGet(rest) // the answer is itself a request
+			more, _, err := w.batchGet(rest) // the unprocessed keys of an answer are a request themselves
 			if err != nil || len(more) != len(rest.Keys) {
 				w.Errorf("%d of %d unprocessed keys read, %v", len(more), len(rest.Keys), err)
 			}

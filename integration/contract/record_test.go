@@ -17,13 +17,13 @@ import (
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
-// record notes what is asked of an engine and what it answers.
+// record notes what an engine is asked and what it answers.
 type record struct {
 	mu           sync.Mutex
-	forms        map[string]map[string]bool // form -> names of who sent it
-	codes        map[string]map[string]bool // error code -> names of who met it
+	forms        map[string]map[string]bool // by form: the names of its senders
+	codes        map[string]map[string]bool // by error code: the names of those that met it
 	senders      map[string]bool            // functions of package store that sent something
-	placeholders map[string]bool            // of expression values, digits as %d
+	placeholders map[string]bool            // of expression values, with digits as %d
 	who          func() string
 	edit         func(api string, in, out any)
 }
@@ -33,7 +33,7 @@ func newRecord() *record {
 		who: func() string { return "" }, edit: func(string, any, any) {}}
 }
 
-// engine is a fresh one that the record watches.
+// engine returns a fresh engine whose requests are recorded.
 func (r *record) engine(cfg embedded.Config) *embedded.Engine {
 	cfg.Intercept = func(_ context.Context, api string, in any, call func() (any, error)) (any, error) {
 		out, err := call()
@@ -69,7 +69,7 @@ func note(all map[string]map[string]bool, what, who string) {
 
 var digits = regexp.MustCompile(`[0-9]+$`)
 
-// values are the expression values of a request, whole or inside a transaction.
+// values returns the expression values of a request, or of the writes in a transaction.
 func values(in any) map[string]types.AttributeValue {
 	all := map[string]types.AttributeValue{}
 	switch in := in.(type) {
@@ -92,7 +92,8 @@ func values(in any) map[string]types.AttributeValue {
 	return all
 }
 
-// codes are the error codes of an answer: its own, those of its statements, those of a cancelled transaction.
+// codes returns the error codes of an answer: its own, those of its statements, and those of a
+// cancelled transaction.
 func codes(out any, err error) []string {
 	var all []string
 	var api smithy.APIError
@@ -119,7 +120,8 @@ func codes(out any, err error) []string {
 
 var word = regexp.MustCompile(`\w+`)
 
-// sender is the function of package store whose request is on its way, and those that it is inside of.
+// sender returns the function of package store whose request is on its way, with the functions that
+// called it.
 func sender() []string {
 	var pcs [40]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

@@ -12,7 +12,8 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// handBack makes a message visible at once, as a failed batch is after its visibility timeout.
+// handBack makes a message visible at once, as a message of a failed batch is after its visibility
+// timeout.
 func (q *queue) handBack(m types.Message) {
 	q.Helper()
 	if _, err := q.h.SQS.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &q.url, ReceiptHandle: m.ReceiptHandle, VisibilityTimeout: 0}); err != nil {
@@ -38,7 +39,7 @@ func redrives(t *testing.T, h *Harness) {
 			q.handBack(got)
 		}
 		var letter types.Message
-		h.Until(t, "dead letter", func() bool { // it moves when it would be received a third time
+		h.Until(t, "dead letter", func() bool { // the message moves when it would be received a third time
 			if got := q.receive(10); len(got) != 0 {
 				t.Fatalf("received a third time: %v", got[0].Attributes)
 			}
@@ -62,7 +63,7 @@ func redrives(t *testing.T, h *Harness) {
 			e.MessageGroupId, e.MessageDeduplicationId = aws.String(group), aws.String(fmt.Sprint(i))
 			entries = append(entries, e)
 		}
-		for range 2 { // the second time, all are known
+		for range 2 { // the second time, all ids are known
 			out, err := q.send(entries...)
 			q.letters(out, err, []string{"0", "1", "2", "3"}, map[string]string{})
 		}

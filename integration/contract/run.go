@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The services that the suite is about.
+// These are the services that the suite is about.
 const (
 	tables  = "DynamoDB"
 	streams = "DynamoDB Streams"
@@ -26,17 +26,17 @@ var areas = []area{
 	{"ttl", tables, timeToLive}, {"stream", streams, records}, {"queue", queues, letters}, {"redrive", queues, redrives}, {"object", objects, files},
 }
 
-// Case is one case of the suite, as a run came by it.
+// Case is one case of the suite, as it came up in a run.
 type Case struct {
 	Area, Service, Name string
-	// Differences are the names of those that the case asks about, on whatever backend it runs.
+	// Differences are the names of the differences that the case asks about, on any backend.
 	Differences []string
 
-	ran bool // false: the command line left it out
+	ran bool // false if the command line left it out
 }
 
-// Run holds one backend to the contract, and returns the cases that it ran. A case on a service that the
-// backend does not have is no case of it.
+// Run compares one backend with the contract, and returns the cases that it ran. A case about a
+// service that the backend does not have does not count.
 func Run(t *testing.T, h *Harness) []*Case {
 	t.Helper()
 	for _, service := range BackendOf(h.Backend).Services {
@@ -80,7 +80,8 @@ func (h *Harness) has(service string) bool {
 	return service == tables || service == streams || service == queues && h.SQS != nil || service == objects && h.S3 != nil
 }
 
-// Running is the name of the case that runs, area first; empty between cases.
+// Running returns the name of the running case, with its area first. It returns an empty text
+// between cases.
 func (h *Harness) Running() string {
 	if h.area == nil || len(h.cases) == 0 {
 		return ""

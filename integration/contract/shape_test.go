@@ -11,15 +11,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// A form is one thing that a request asks, names and values left out, such as
+// A form is one thing that a request asks for, without names and values, such as
 //
 //	UpdateItem: ADD # :N
 //	UpdateItem: if (attribute_not_exists(#) OR # < :B)
 //	BatchGetItem: ConsistentRead true
 //
-// The forms of a request say all that it asks.
+// The forms of a request together are everything that it asks for.
 
-// forms takes a request of DynamoDB's apart; others have none.
+// forms returns the forms of a DynamoDB request. Other requests have none.
 func forms(api string, input any) []string {
 	var all []string
 	switch in := input.(type) {
@@ -48,7 +48,7 @@ func forms(api string, input any) []string {
 	return slices.Compact(all)
 }
 
-// fields are the forms of every field that is set.
+// fields returns the forms of every field that is set.
 func fields(api string, in any, but ...string) []string {
 	v := reflect.ValueOf(in)
 	values, _ := field(v, "ExpressionAttributeValues").(map[string]types.AttributeValue)
@@ -115,7 +115,7 @@ var (
 	section     = regexp.MustCompile(`\b(ADD|SET|REMOVE|DELETE) `)
 )
 
-// abstract leaves names out, and of values all but their type.
+// abstract removes names from an expression, and leaves only the types of values.
 func abstract(expression string, values map[string]types.AttributeValue) string {
 	return placeholder.ReplaceAllStringFunc(expression, func(p string) string {
 		if p[0] == '#' {
@@ -128,7 +128,8 @@ func abstract(expression string, values map[string]types.AttributeValue) string 
 	})
 }
 
-// statement is the clauses of a PartiQL statement: of an UPDATE each assignment, removal and condition.
+// statement returns the clauses of a PartiQL statement. For an UPDATE these are its assignments,
+// removals and conditions.
 func statement(text string) []string {
 	update, where, isUpdate := strings.Cut(text, " WHERE ")
 	if !isUpdate {
@@ -154,10 +155,11 @@ func statement(text string) []string {
 	return all
 }
 
-// name is an attribute or a table in a statement, in quotes or, in a sum, without.
+// name matches an attribute or a table in a statement. It is in quotes, or without quotes in a sum.
 var name = regexp.MustCompile(`"[^"]*"|\b[a-z_][a-z0-9_]*\b`)
 
-// clauses are the actions of an update, each with its section, and which sections stand together.
+// clauses returns the actions of an update, each with its section, and which sections are used
+// together.
 func clauses(update string) []string {
 	var all, words []string
 	starts := section.FindAllStringIndex(update, -1)
@@ -178,7 +180,7 @@ func clauses(update string) []string {
 	return all
 }
 
-// split cuts a text where the separator stands outside of parentheses.
+// split splits a text at each separator that is not inside parentheses.
 func split(text, separator string) []string {
 	var parts []string
 	depth, from := 0, 0

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// insert is one of the store's statements: one parameter an attribute.
+// insert returns one of the store's statements, with one parameter for each attribute.
 func (w *table) insert(item attrs) types.BatchStatementRequest {
 	var parameters []types.AttributeValue
 	names := slices.Sorted(maps.Keys(item))
@@ -34,7 +34,8 @@ func (w *table) execute(all ...types.BatchStatementRequest) ([]types.BatchStatem
 	return out.Responses, nil
 }
 
-// outcomes asserts the error code of each statement; empty: it was done.
+// outcomes asserts the error code of each statement. An empty code means that the statement was
+// done.
 func (w *table) outcomes(got []types.BatchStatementResponse, err error, want ...types.BatchStatementErrorCodeEnum) {
 	w.Helper()
 	if err != nil {
@@ -84,7 +85,7 @@ func statements(t *testing.T, h *Harness) {
 			w.outcomes(got, err, done, duplicate, done)
 			w.stored(first)
 			w.stored(key(w.pk(), "2"))
-			if image := got[1].Error.Item; len(image) > 0 { // not promised; where it comes, it is the stored item
+			if image := got[1].Error.Item; len(image) > 0 { // an image is not promised; if there is one, it is the stored item
 				w.same("image of the duplicate", image, first)
 			}
 		},
@@ -142,7 +143,7 @@ func statements(t *testing.T, h *Harness) {
 			w.stored(types)
 		},
 		"an invalid number": func(w *table) {
-			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), n("1e126"), m(attrs{"a": n("x")})} { // it is read with the request
+			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), n("1e126"), m(attrs{"a": n("x")})} { // the number is read with the request
 				_, err := w.execute(w.insert(key(w.pk(), "first")), w.insert(with(key(w.pk(), "number"), attrs{"v": v})))
 				refused(w, err, "ValidationException")
 			}

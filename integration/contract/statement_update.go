@@ -8,8 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// change is an UPDATE of the item under a key. The text is what stands between the table's name and WHERE, and the
-// condition what stands after the key; the parameters of both stand around the key's.
+// change returns an UPDATE of the item under a key. text is the part between the table's name and
+// WHERE. condition is the part after the key. The parameters of text come before those of the key,
+// and the parameters of condition after them.
 func (w *table) change(k attrs, text string, sets []types.AttributeValue, condition string, ifs ...types.AttributeValue) types.BatchStatementRequest {
 	if condition != "" {
 		condition = " AND " + condition
@@ -26,7 +27,8 @@ const (
 	below           = `("m:lane" IS MISSING OR "m:lane" < ?)`
 )
 
-// image asserts the item that came with a refused statement, where one did: that is not promised.
+// image asserts the item that came with a refused statement, if there was one. An item is not
+// promised.
 func (w *table) image(e *types.BatchStatementError, want attrs) {
 	w.Helper()
 	if e == nil || len(e.Item) == 0 {
@@ -182,7 +184,7 @@ func updatingStatements(t *testing.T, h *Harness) {
 		},
 		"an invalid number": func(w *table) {
 			w.put(with(key(w.pk(), "1"), attrs{"v": n("1")}))
-			for _, v := range []string{"123456789012345678901234567890123456789", "x", "1e126"} { // it is read with the request
+			for _, v := range []string{"123456789012345678901234567890123456789", "x", "1e126"} { // the number is read with the request
 				_, err := w.execute(w.insert(key(w.pk(), "first")), w.change(key(w.pk(), "1"), `SET "v" = v + ?`, some(n(v)), ""))
 				refused(w, err, "ValidationException")
 			}

@@ -32,14 +32,14 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// shop is everything that package store can do, done on one engine that a record watches.
+// shop does everything that package store can do, on one engine whose requests are recorded.
 type shop struct {
 	t      *testing.T
 	now    time.Time
 	engine *embedded.Engine
 	plan   *pipeline.Pipeline
 	way    aggregate.Counting
-	few    int // totals that are written one by one; 0: the store's own number
+	few    int // totals that are written one by one; 0 means the store's default
 	last   int64
 }
 
@@ -75,7 +75,7 @@ func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	return s
 }
 
-// open is a store that remembers nothing, of the pipeline at an epoch.
+// open returns a store that remembers nothing, with the pipeline at an epoch.
 func (s *shop) open(epoch int64) *store.Store {
 	s.t.Helper()
 	p, err := pipeline.New(spec(epoch), pipeline.Secret([]byte("a secret of sixteen bytes")))
@@ -108,12 +108,12 @@ func (s *shop) parcel(revision int) *event.Item {
 	return s.item(`{"type":"parcel","id":"1","rev":%d,"at":"2099-03-01T10:00:00Z"}`, revision)
 }
 
-// tied is a parcel whose revision may be the same as another's.
+// tied returns a parcel whose revision may be the same as that of another.
 func (s *shop) tied(tie int) *event.Item {
 	return s.item(`{"type":"parcel","id":"tied","rev":1,"tie":%d,"at":"2099-03-01T10:00:00Z"}`, tie)
 }
 
-// put stores items and expects one verdict for all.
+// put stores items, and expects the same verdict for all of them.
 func (s *shop) put(st *store.Store, want event.Verdict, items ...*event.Item) {
 	s.t.Helper()
 	results, _ := st.Put(s.t.Context(), items)
@@ -124,7 +124,7 @@ func (s *shop) put(st *store.Store, want event.Verdict, items ...*event.Item) {
 	}
 }
 
-// count applies the change of one item in a shard: put, or swept.
+// count applies the change of one item in a shard, either a put or a removal by time to live.
 func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	s.t.Helper()
 	s.last++
@@ -147,7 +147,7 @@ func (s *shop) count(st *store.Store, shard string, old, new *event.Item) {
 	}
 }
 
-// storing is what the ingest function does.
+// storing does what the ingest function does.
 func (s *shop) storing() {
 	st := s.open(1)
 	one, many := s.order("one", 1), []*event.Item{}
@@ -172,7 +172,7 @@ func (s *shop) storing() {
 	s.now = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
 }
 
-// erasing checks the secret and bars keys, with every kind of item under them.
+// erasing checks the secret and bars keys. Every kind of item is under these keys.
 func (s *shop) erasing(st *store.Store) {
 	if err := tables.Of(st).CheckSecret(s.t.Context()); err != nil {
 		s.t.Error(err)
@@ -188,20 +188,20 @@ func (s *shop) erasing(st *store.Store) {
 	}
 }
 
-// counting is what the streams function does, under one way of counting.
+// counting does what the streams function does, under one way of counting.
 func (s *shop) counting() {
 	st := s.open(1)
 	if err := st.Start(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
-	for i, cents := range []int{5, 9, 1, 4, -3, 12} { // extremes that move and that stay, known and guessed
+	for i, cents := range []int{5, 9, 1, 4, -3, 12} { // extremes that move and extremes that stay, both known and guessed
 		if i%2 == 0 {
 			st = s.open(1)
 		}
 		s.count(st, "a", nil, s.order(fmt.Sprint(i), cents))
 	}
 	s.count(st, "a", s.order("0", 5), nil)
-	// An aggregate item that a warm store remembers and that is gone.
+	// A warm store remembers this aggregate item, but the item is gone.
 	if _, err := s.engine.DynamoDB().DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#all#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}}); err != nil {
 		s.t.Fatal(err)
@@ -219,7 +219,8 @@ func (s *shop) counting() {
 		}
 		s.count(s.open(1), "c", nil, s.order(fmt.Sprint("large-", s.last), 1))
 	}
-	// A total that takes no number is flagged; one that takes not even a flag leaves that to its head.
+	// A total that takes no number is flagged. If it does not even take a flag, its head is
+	// flagged.
 	texts := []string{"x"}
 	if s.way == aggregate.Marks {
 		texts = append(texts, strings.Repeat("x", 409_500))
@@ -234,7 +235,7 @@ func (s *shop) counting() {
 	}
 }
 
-// reading is what a reader of totals and verify do.
+// reading does what a reader of totals and verify do.
 func (s *shop) reading() {
 	st := s.open(1)
 	for _, name := range []string{"all", "daily"} {
@@ -249,7 +250,7 @@ func (s *shop) reading() {
 	}
 }
 
-// evolving is a new aggregate on a table in use.
+// evolving adds an aggregate to a table in use.
 func (s *shop) evolving() {
 	st := s.open(2)
 	if err := st.Start(s.t.Context()); err != nil {
@@ -263,7 +264,7 @@ func (s *shop) evolving() {
 		s.t.Error(err)
 	}
 	var behind int64
-	for range 2 { // the second takes the place of the first
+	for range 2 { // the second replaces the first
 		var err error
 		if behind, err = st.BeginPass(s.t.Context(), d); err != nil {
 			s.t.Fatal(err)
@@ -272,15 +273,15 @@ func (s *shop) evolving() {
 	if err := tables.Of(st).ClearBuilding(s.t.Context(), d, behind); err != nil {
 		s.t.Error(err)
 	}
-	if err := s.open(3).Start(s.t.Context()); err != nil { // a newer generation of it: the older one is retired
+	if err := s.open(3).Start(s.t.Context()); err != nil { // a newer generation starts, so the older one is retired
 		s.t.Error(err)
 	}
 }
 
-// sent is all that package store sends.
+// sent returns everything that package store sends.
 func sent(t *testing.T) *record {
 	r := newRecord()
-	again := map[string]bool{} // a second page of each, once: answers of 1 MB would bring one by themselves
+	again := map[string]bool{} // each gets one second page; without this, only answers of 1 MB would bring one
 	r.edit = func(api string, in, out any) {
 		switch out := out.(type) {
 		case *dynamodb.QueryOutput:
@@ -311,7 +312,8 @@ func keyOf(item map[string]types.AttributeValue) map[string]types.AttributeValue
 	return map[string]types.AttributeValue{"PK": item["PK"], "SK": item["SK"]}
 }
 
-// Every form of request that the store sends is in the suite: a new one must join it.
+// TestEveryFormIsCovered shows that the suite has every form of request that the store sends. A new
+// form must be added to it.
 func TestEveryFormIsCovered(t *testing.T) {
 	theirs, _ := suite(t)
 	for _, form := range slices.Sorted(maps.Keys(ours(sent(t)))) {
@@ -321,15 +323,16 @@ func TestEveryFormIsCovered(t *testing.T) {
 	}
 }
 
-// ours are the forms that came from package store.
+// ours returns the forms that came from package store.
 func ours(r *record) map[string]map[string]bool {
 	forms := maps.Clone(r.forms)
 	maps.DeleteFunc(forms, func(form string, _ map[string]bool) bool { return strings.HasPrefix(form, "CreateTable:") })
 	return forms
 }
 
-// What is taken for all that the store sends comes from every place in it that sends something, and has every
-// value that its expressions have.
+// TestEverySenderIsHeard shows that the record of what the store sends is complete. It has requests
+// from every place in the store that sends something, and every value that the store's expressions
+// have.
 func TestEverySenderIsHeard(t *testing.T) {
 	r := sent(t)
 	senders, placeholders := readStore(t)
@@ -348,10 +351,11 @@ func TestEverySenderIsHeard(t *testing.T) {
 	}
 }
 
-// value is a placeholder. A colon inside a name, as in i:revision, begins none.
+// value matches a placeholder. A colon inside a name, as in i:revision, does not begin one.
 var value = regexp.MustCompile(`\B:[a-z][A-Za-z0-9]*(%d)?\b`)
 
-// readStore finds functions that call the client, and placeholders of values in string literals.
+// readStore finds the functions that call the client, and the placeholders of values in string
+// literals.
 func readStore(t *testing.T) (senders, placeholders map[string]string) {
 	t.Helper()
 	senders, placeholders = map[string]string{}, map[string]string{}

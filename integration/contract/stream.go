@@ -32,7 +32,7 @@ func (w *table) shards() []types.Shard {
 	}
 }
 
-// iterator is a place in a shard: after a sequence number, or at the first record there is.
+// iterator returns a place in a shard: after a sequence number, or at the first record there is.
 func (w *table) iterator(shard, after string) *string {
 	w.Helper()
 	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &w.stream, ShardId: &shard, ShardIteratorType: types.ShardIteratorTypeTrimHorizon}
@@ -46,7 +46,7 @@ func (w *table) iterator(shard, after string) *string {
 	return out.ShardIterator
 }
 
-// read returns what a shard holds from an iterator on, and the iterator to go on with.
+// read returns what a shard holds from an iterator on, and the iterator with which to go on.
 func (w *table) read(from *string) (records []types.Record, next *string) {
 	w.Helper()
 	for {
@@ -81,7 +81,7 @@ func (w *table) records(n int) map[string][]types.Record {
 	return byShard
 }
 
-// wanted is what a record should say.
+// wanted is the expected content of a record.
 type wanted struct {
 	name     types.OperationType
 	old, new attrs
@@ -95,12 +95,12 @@ func records(t *testing.T, h *Harness) {
 		first, second := with(k, attrs{"type": s("order"), "digest": b("\x00\xff"), "epoch": n("1.0"), "meta": m(attrs{"x": s("y")}), "live": yes(true)}), with(k, attrs{"epoch": n("2")})
 		w.put(first)
 		first["epoch"] = n("1")
-		w.put(first) // changes nothing: no record
+		w.put(first) // it changes nothing, so there is no record
 		w.put(second)
 		if _, err := w.db.DeleteItem(ctx, &ddb.DeleteItemInput{TableName: &w.name, Key: k}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.db.DeleteItem(ctx, &ddb.DeleteItemInput{TableName: &w.name, Key: k}); err != nil { // nothing is there: no record
+		if _, err := w.db.DeleteItem(ctx, &ddb.DeleteItemInput{TableName: &w.name, Key: k}); err != nil { // nothing is there, so there is no record
 			t.Fatal(err)
 		}
 		wants := []wanted{{types.OperationTypeInsert, nil, first}, {types.OperationTypeModify, first, second}, {types.OperationTypeRemove, second, nil}}
@@ -141,7 +141,7 @@ func records(t *testing.T, h *Harness) {
 		if _, err := w.update(key("a", "1"), "SET #v = :v", "", map[string]string{"#v": "v"}, attrs{":v": n("1")}); err != nil {
 			t.Fatal(err)
 		}
-		w.conditionFailed(w.putNew(key("b", "1")), key("b", "1")) // none
+		w.conditionFailed(w.putNew(key("b", "1")), key("b", "1")) // no record
 		for _, records := range w.records(5) {
 			w.ascending(records)
 		}
@@ -164,7 +164,7 @@ func records(t *testing.T, h *Harness) {
 			if rest, _ := w.read(w.iterator(id, last)); len(rest) != 0 {
 				t.Errorf("%d records after the last", len(rest))
 			}
-			// An iterator stands after what it has given, and gives what comes later.
+			// An iterator is after what it has returned, and returns what comes later.
 			w.put(with(key("a", "later"), attrs{"v": n("1")}))
 			var later []types.Record
 			h.Until(t, "a later record", func() bool {
@@ -185,14 +185,14 @@ func records(t *testing.T, h *Harness) {
 	})
 }
 
-// inserted executes statements that must all be done.
+// inserted executes statements. All of them must be done.
 func (w *table) inserted(all ...ddbtypes.BatchStatementRequest) {
 	w.Helper()
 	got, err := w.execute(all...)
 	w.outcomes(got, err, make([]ddbtypes.BatchStatementErrorCodeEnum, len(all))...)
 }
 
-// ascending asserts what marks rest on: numbers of 21 to 40 digits that grow within a shard.
+// ascending asserts what marks depend on: numbers of 21 to 40 digits that grow within a shard.
 func (w *table) ascending(records []types.Record) {
 	w.Helper()
 	short := pick(w, w.h, "sequence numbers", false, true)
@@ -220,7 +220,7 @@ func numbers(records []types.Record) []string {
 
 func showStream(image map[string]types.AttributeValue) string { return show(plain(image)) }
 
-// plain turns a stream's image into the type that the tables use.
+// plain converts a stream's image to the type that the tables use.
 func plain(image map[string]types.AttributeValue) attrs {
 	out := attrs{}
 	for name := range maps.Keys(image) {

@@ -36,7 +36,7 @@ func with(item attrs, more attrs) attrs { out := maps.Clone(item); maps.Copy(out
 // allOld asks for the stored item when a condition fails.
 const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
 
-// table is a fresh table with a stream and one index, as the events table has them.
+// table is a fresh table with a stream and one index, like the events table.
 type table struct {
 	testing.TB
 	h      *Harness
@@ -45,7 +45,7 @@ type table struct {
 	stream string // ARN
 }
 
-// newTable makes a table. It goes when the test ends.
+// newTable makes a table. It is deleted when the test ends.
 func newTable(t testing.TB, h *Harness) *table {
 	t.Helper()
 	name := h.Name(t)
@@ -58,21 +58,21 @@ func newTable(t testing.TB, h *Harness) *table {
 	return w
 }
 
-// in is the same table inside a subtest.
+// in returns the same table for a subtest.
 func (w *table) in(t testing.TB) *table {
 	sub := *w
 	sub.TB = t
 	return &sub
 }
 
-// each runs cases against one table; each case keeps to keys of its own.
+// each runs cases against one table. Each case uses only its own keys.
 func (w *table) each(t *testing.T, cases map[string]func(*table)) {
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		w.h.run(t, name, func(t *testing.T) { cases[name](w.in(t)) })
 	}
 }
 
-// pk is a partition key of the running test's own.
+// pk returns a partition key that belongs to the running test.
 func (w *table) pk() string { return w.Name() }
 
 func (w *table) put(item attrs) {
@@ -91,7 +91,7 @@ func (w *table) get(k attrs) attrs {
 	return out.Item
 }
 
-// stored asserts what lies under the key of want.
+// stored asserts what is stored under the key of want.
 func (w *table) stored(want attrs) {
 	w.Helper()
 	w.same("stored", w.get(attrs{"PK": want["PK"], "SK": want["SK"]}), want)
@@ -111,7 +111,8 @@ func (w *table) same(what string, got, want attrs) {
 	}
 }
 
-// conditionFailed asserts that err is a failed condition which brings the image; nil: none.
+// conditionFailed asserts that err is a failed condition that carries the image. A nil image means
+// that it carries none.
 func (w *table) conditionFailed(err error, image attrs) {
 	w.Helper()
 	var failed *types.ConditionalCheckFailedException
@@ -129,7 +130,7 @@ func refused(t testing.TB, err error, want string) {
 	}
 }
 
-// code is an error's code: empty without an error.
+// code returns the code of an error, or an empty text without an error.
 func code(err error) string {
 	var api smithy.APIError
 	switch {
@@ -141,7 +142,7 @@ func code(err error) string {
 	return "not an answer of the service: " + err.Error()
 }
 
-// show is an item as text, the same for equal items.
+// show returns an item as text. Equal items have the same text.
 func show(item attrs) string {
 	if len(item) == 0 {
 		return "{}"

@@ -11,13 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// receipt is the store's put of a receipt.
+// receipt returns the store's put of a receipt.
 func (w *table) receipt(sk string) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), sk), attrs{"expiresAt": n("4102444800")}),
 		ConditionExpression: aws.String("attribute_not_exists(PK)")}}
 }
 
-// add is the store's update of an aggregate item inside a transaction.
+// add returns the store's update of an aggregate item inside a transaction.
 func (w *table) add(sk, amount, condition string) types.TransactWriteItem {
 	u := &types.Update{TableName: &w.name, Key: key(w.pk(), sk), UpdateExpression: aws.String("ADD #n0 :n, #n1 :v"),
 		ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "revenue"}, ExpressionAttributeValues: attrs{":n": n("1"), ":v": n(amount)},

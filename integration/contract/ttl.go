@@ -40,7 +40,7 @@ func expiring(t *testing.T, h *Harness) {
 	refused(t, enable(w.name), pick(t, h, "time to live twice", "ValidationException", ""))
 	refused(t, enable(w.name+"-gone"), "ResourceNotFoundException")
 
-	// An item past its time is an item like any other until it is swept.
+	// An item past its time is like any other item until it is swept.
 	past := with(key("past", "1"), attrs{"expiresAt": n("1000000000")})
 	w.put(past)
 	w.stored(past)

@@ -8,7 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// update is one UpdateItem as the store sends it: it answers with the item as it is now, or stood in the way.
+// update makes an UpdateItem as the store sends it. It returns the item as it is afterwards, or the
+// item that was in the way.
 func (w *table) update(k attrs, update, condition string, names map[string]string, values attrs) (attrs, error) {
 	in := &dynamodb.UpdateItemInput{TableName: &w.name, Key: k, UpdateExpression: &update, ExpressionAttributeNames: names,
 		ExpressionAttributeValues: values, ReturnValues: types.ReturnValueAllNew, ReturnValuesOnConditionCheckFailure: allOld}
@@ -22,7 +23,8 @@ func (w *table) update(k attrs, update, condition string, names map[string]strin
 	return out.Attributes, nil
 }
 
-// count is the store's write of an aggregate item: values and mark together, if the mark is below first.
+// count makes the store's write of an aggregate item: values and mark together, if the mark is
+// below first.
 func (w *table) count(k attrs, amount, first, last string) (attrs, error) {
 	return w.update(k, "ADD #n0 :n, #n1 :v0 SET #n2 = :mark", "(attribute_not_exists(#n2) OR #n2 < :first)",
 		map[string]string{"#n0": "n", "#n1": "revenue", "#n2": "m:lane-1"},

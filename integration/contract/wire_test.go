@@ -16,7 +16,8 @@ import (
 	"github.com/ingot-events/ingot/internal/wire"
 )
 
-// TestContractOverHTTP holds the engine to the contract behind its HTTP endpoint, through the AWS SDK's own clients.
+// TestContractOverHTTP compares the engine behind its HTTP endpoint with the contract, using the
+// AWS SDK's own clients.
 func TestContractOverHTTP(t *testing.T) {
 	e := embedded.New(embedded.Config{})
 	server := httptest.NewServer(wire.New(e))

@@ -22,7 +22,8 @@ import (
 
 var kills = flag.Int("kills", 0, "how many processes are killed, in both ways of counting together; 0: 300, or 60 on LocalStack, which takes its time")
 
-// seedVariable sends the same events again and plans the same kills; without it each run has a seed of its own.
+// seedVariable sends the same events again and plans the same kills. Without it, each run has its
+// own seed.
 const seedVariable = "INGOT_SEED"
 
 func seedOf(t *testing.T) uint64 {
@@ -38,8 +39,8 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
-// TestKilled: whatever is killed and whenever, each event is stored once and counted once, and what cannot be
-// stored is in quarantine.
+// TestKilled shows that each event is stored once and counted once, whatever is killed and
+// whenever. What cannot be stored is in quarantine.
 func TestKilled(t *testing.T) {
 	e := open(t)
 	seed := seedOf(t)
@@ -70,7 +71,8 @@ func build(t *testing.T) map[string]string {
 	return binaries
 }
 
-// run lets events flow until enough processes were killed, lets all of it be worked off, and looks.
+// run lets events flow until enough processes were killed. Then it lets everything be processed,
+// and checks.
 func (w *world) run(kills int) {
 	p := newProducer(w.seed)
 	ctx, stop := context.WithCancel(w.Context())
@@ -97,8 +99,8 @@ func (w *world) run(kills int) {
 	w.check(p)
 }
 
-// drainQueue delivers until the queue is empty. Messages of a killed batch come back at once, by the queue's
-// clock.
+// drainQueue delivers until the queue is empty. Messages of a killed batch come back at once by the
+// clock of the queue.
 func (w *world) drainQueue() {
 	w.Helper()
 	for {
@@ -120,7 +122,7 @@ func (w *world) drainQueue() {
 	}
 }
 
-// pump delivers changes while events flow. Now and then the mapping goes back to where it stood a while ago.
+// pump delivers changes while events flow. Now and then the mapping goes back to an earlier place.
 func (w *world) pump(ctx context.Context, kills int) {
 	die := source(w.seed, forCheckpoints)
 	stale := w.stream.Checkpoint()
@@ -134,7 +136,7 @@ func (w *world) pump(ctx context.Context, kills int) {
 		switch roll := die.Float64(); {
 		case polled.Idle():
 			select {
-			case <-w.moved: // so there may be changes
+			case <-w.moved: // there may be changes now
 			case <-ctx.Done():
 			}
 		case roll < 0.03:
@@ -148,8 +150,8 @@ func (w *world) pump(ctx context.Context, kills int) {
 // patience is how long a change may take from the table to the stream.
 const patience = 10 * time.Second
 
-// drainStream delivers what is left. If too few processes have been killed by then, everything is delivered
-// again until there have been enough.
+// drainStream delivers what is left. If too few processes have been killed by then, it delivers
+// everything again until enough have been killed.
 func (w *world) drainStream(kills int) {
 	w.Helper()
 	beginning := w.stream.Checkpoint()
@@ -183,7 +185,7 @@ func (w *world) verify() *verify.Report {
 	return report
 }
 
-// check compares tables and quarantine with the producer's book.
+// check compares tables and quarantine with the records of the producer.
 func (w *world) check(p *producer) {
 	w.Helper()
 	report := w.verify()
@@ -229,7 +231,8 @@ func (w *world) check(p *producer) {
 	}
 }
 
-// sums are the stored totals, their buckets together, in the producer's names; those that are 0 are left out.
+// sums returns the stored totals by the producer's names, with their buckets added up. It leaves
+// out totals that are 0.
 func (w *world) sums() map[string]string {
 	w.Helper()
 	numbers := map[string]event.Decimal{}

@@ -19,7 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// open finds a DynamoDB, or skips.
+// open finds a DynamoDB, or skips the test.
 func open(t *testing.T) *endpoint.Endpoint {
 	t.Helper()
 	required := os.Getenv(endpoint.RequiredVariable) == "1"
@@ -44,7 +44,7 @@ func open(t *testing.T) *endpoint.Endpoint {
 	return e
 }
 
-// find opens the endpoint that is named, else Dynoxide, else LocalStack.
+// find opens the endpoint that is named, otherwise Dynoxide, otherwise LocalStack.
 func find(ctx context.Context) (*endpoint.Endpoint, error) {
 	if os.Getenv(endpoint.URLVariable) != "" {
 		return endpoint.Open(ctx, os.Getenv)
@@ -61,7 +61,7 @@ func find(ctx context.Context) (*endpoint.Endpoint, error) {
 	return e, nil
 }
 
-// createTable makes a table; where it has a stream, the stream's ARN is returned.
+// createTable makes a table. If the table has a stream, it returns the ARN of the stream.
 func createTable(t *testing.T, db *dynamodb.Client, table stack.Table) (streamARN string) {
 	t.Helper()
 	streamARN, err := table.Create(t.Context(), db)
@@ -74,8 +74,8 @@ func createTable(t *testing.T, db *dynamodb.Client, table stack.Table) (streamAR
 	return streamARN
 }
 
-// numbered gives sequence numbers the 21 digits that the service's have at least: Dynoxide counts from 1. The
-// order is the emulator's own.
+// numbered gives sequence numbers 21 digits, which is the least that those of the service have.
+// Dynoxide counts from 1. The order is that of the emulator.
 type numbered struct{ esm.StreamClient }
 
 const digits = 21

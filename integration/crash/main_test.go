@@ -6,5 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: those that pump events, invoke and watch processes end with the last kill.
+// TestMain checks that no test leaves a goroutine behind. Those that pump events, invoke and watch
+// processes end with the last kill.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// producer invents events, keeps book of what the tables must hold in the end, and sends trouble along. It
-// knows nothing of Ingot.
+// producer invents events, and sends trouble along. It records what the tables must hold in the
+// end. It knows nothing of Ingot.
 type producer struct {
 	die    *rand.Rand
 	sent   int
 	sales  map[string]sale  // by id: what was sent first
 	parcel map[string]stock // by id: the newest revision
-	ids    []string         // of sales, those that a person has not removed
-	refuse map[string]bool  // bodies that must come to quarantine
+	ids    []string         // of sales that a person has not removed
+	refuse map[string]bool  // bodies that must end in quarantine
 }
 
 type sale struct{ merchant, cents int }
@@ -32,8 +32,8 @@ func stockBody(id string, s stock) string {
 	return fmt.Sprintf(`{"type":"stock","id":%q,"at":"2099-03-01T10:00:00Z","revision":%d,"shelf":"s%d","pieces":%d}`, id, s.revision, s.shelf, s.pieces)
 }
 
-// burst is messages to be delivered in any order. Whatever contradicts an event comes in a later burst than it,
-// so that which of the two counts is no matter of chance.
+// burst returns messages to be delivered in any order. A message that contradicts an event comes in
+// a later burst than the event, so chance does not decide which of the two counts.
 func (p *producer) burst() []string {
 	var bodies []string
 	known := len(p.ids)
@@ -57,7 +57,7 @@ func (p *producer) burst() []string {
 			bodies = append(bodies, body)
 		case roll < 0.35:
 			id = fmt.Sprintf("p%02d", p.die.IntN(30))
-			s := stock{p.sent, p.die.IntN(4), p.die.IntN(100)} // a later one has the higher revision
+			s := stock{p.sent, p.die.IntN(4), p.die.IntN(100)} // a later one has a higher revision
 			p.parcel[id] = s
 			bodies = append(bodies, stockBody(id, s))
 		default:
@@ -74,7 +74,7 @@ func (p *producer) burst() []string {
 	return bodies
 }
 
-// remove picks a sale that a person takes out of the table, and that is never heard of again.
+// remove picks a sale that a person removes from the table. The producer does not send it again.
 func (p *producer) remove() (id string) {
 	i := p.die.IntN(len(p.ids))
 	id = p.ids[i]
@@ -83,7 +83,7 @@ func (p *producer) remove() (id string) {
 	return id
 }
 
-// totals adds everything up: "aggregate by value name" to number.
+// totals adds everything up. It maps "aggregate by value name" to a number.
 func (p *producer) totals() map[string]int {
 	sums := map[string]int{}
 	for _, s := range p.sales {

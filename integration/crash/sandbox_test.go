@@ -14,7 +14,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 )
 
-// sandbox runs one built function, and kills it. It is for one goroutine.
+// sandbox runs one built function and kills it. Only one goroutine may use it.
 type sandbox struct {
 	t      *testing.T
 	config runtimeapi.Config
@@ -22,13 +22,13 @@ type sandbox struct {
 	spared bool // no more kills
 
 	process *runtimeapi.Process
-	spans   [2]time.Duration // how long an invocation takes, about: warm, and cold
+	spans   [2]time.Duration // about how long an invocation takes: warm, and cold
 	kills   struct{ starting, working, idle int }
 	answers int
 	said    metrics
 }
 
-// chanceKilled is of an invocation.
+// chanceKilled is the chance that an invocation is killed.
 const chanceKilled = 0.5
 
 func newSandbox(t *testing.T, die *rand.Rand, binary string, env map[string]string) *sandbox {
@@ -42,7 +42,8 @@ func newSandbox(t *testing.T, die *rand.Rand, binary string, env map[string]stri
 	return s
 }
 
-// invoke hands a payload to the function, which starts first if it is dead, and perhaps kills it meanwhile.
+// invoke passes a payload to the function, and perhaps kills the function in the meantime. If the
+// function is dead, invoke starts it first.
 func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	began, span := time.Now(), &s.spans[0]
 	if s.process == nil {
@@ -65,7 +66,7 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		*span = (7**span + time.Since(began)) / 8
 	}
 	if timer != nil && timer.Stop() && err == nil {
-		p.Kill() // it was faster than that, and dies before its next invocation
+		p.Kill() // the function was faster than the kill, and dies before its next invocation
 	}
 	if p.Exit() != nil {
 		s.died(p, err)
@@ -73,14 +74,15 @@ func (s *sandbox) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return answer, err
 }
 
-// total is how many processes were killed.
+// total returns how many processes were killed.
 func (s *sandbox) total() int { return s.kills.starting + s.kills.working + s.kills.idle }
 
 func (s *sandbox) String() string {
 	return fmt.Sprintf("%d answers, %d processes killed (%d starting, %d working, %d idle)", s.answers, s.total(), s.kills.starting, s.kills.working, s.kills.idle)
 }
 
-// died counts how: a process that ends in any other way than by us is an error.
+// died counts how a process died. It is an error if a process ends in any way other than being
+// killed here.
 func (s *sandbox) died(p *runtimeapi.Process, err error) {
 	p.Close()
 	s.process = nil
@@ -97,7 +99,7 @@ func (s *sandbox) died(p *runtimeapi.Process, err error) {
 	}
 }
 
-// metrics reads what a function prints: it adds up its metrics and keeps the last lines.
+// metrics reads what a function prints. It adds up the metrics, and keeps the last lines.
 type metrics struct {
 	mu   sync.Mutex
 	line []byte
@@ -127,7 +129,7 @@ func (m *metrics) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// cut forgets a line that was not finished: its process is dead.
+// cut removes a line that was not finished because its process is dead.
 func (m *metrics) cut() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

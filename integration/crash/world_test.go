@@ -26,7 +26,8 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// world is both functions as processes, their tables at the endpoint, and queues in this process.
+// world is both functions as processes, with their tables at the endpoint and queues in this
+// process.
 type world struct {
 	*testing.T
 	seed            uint64
@@ -35,13 +36,13 @@ type world struct {
 	store           *store.Store
 	events, totals  string
 	engine          *embedded.Engine
-	offset          atomic.Int64 // of the queues' clock, ahead of this machine's
+	offset          atomic.Int64 // how far the queues' clock is ahead of this machine's
 	queueURL        string
 	quarantineURL   string
 	ingest, streams *sandbox
 	queue           *esm.Queue
 	stream          *esm.Stream
-	moved           chan struct{} // holds one: something was delivered to ingest since the stream was last idle
+	moved           chan struct{} // holds one element if something was delivered to ingest since the stream was last idle
 }
 
 func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, counting aggregate.Counting, seed uint64) *world {
@@ -58,7 +59,7 @@ func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, co
 	}
 	w.engine = embedded.New(embedded.Config{Now: w.now, Seed: seed})
 	w.quarantineURL = w.createQueue(stack.Queue{Name: "quarantine"})
-	// No message goes to a dead-letter queue, however often its batch is killed.
+	// No message may go to a dead-letter queue, however often its batch is killed.
 	w.queueURL = w.createQueue(stack.Queue{Name: "queue", Visibility: visibility})
 
 	quarantine := w.serveQuarantine()
@@ -74,7 +75,7 @@ func newWorld(t *testing.T, e *endpoint.Endpoint, binaries map[string]string, co
 	return w
 }
 
-// source is a die for one concern, so that each is a function of the seed alone.
+// source returns a die for one concern, so that each depends on the seed alone.
 func source(seed, concern uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, concern)) }
 
 const (
@@ -97,12 +98,13 @@ func (w *world) createQueue(q stack.Queue) string {
 	return url
 }
 
-// serveQuarantine lets the processes reach the quarantine queue: SQS over HTTP, as far as they need it.
+// serveQuarantine lets the processes reach the quarantine queue. It is SQS over HTTP, as far as
+// they need it.
 func (w *world) serveQuarantine() (url string) {
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		var in sqs.SendMessageBatchInput
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("X-Amz-Target") != "AmazonSQS.SendMessageBatch" {
-			http.Error(rw, "not SendMessageBatch", http.StatusBadRequest) // or killed while it was sending
+			http.Error(rw, "not SendMessageBatch", http.StatusBadRequest) // or the function was killed while it was sending
 			return
 		}
 		in.QueueUrl = &w.quarantineURL
@@ -112,7 +114,7 @@ func (w *world) serveQuarantine() (url string) {
 			return
 		}
 		rw.Header().Set("Content-Type", "application/x-amz-json-1.0")
-		_ = json.NewEncoder(rw).Encode(map[string]any{"Successful": out.Successful, "Failed": out.Failed}) // it may be dead by now
+		_ = json.NewEncoder(rw).Encode(map[string]any{"Successful": out.Successful, "Failed": out.Failed}) // the process may be dead by now
 	}))
 	w.Cleanup(server.Close)
 	return server.URL
@@ -146,7 +148,7 @@ func (w *world) send(bodies []string) {
 	}
 }
 
-// depth is how many messages are in the queue, in flight or not.
+// depth returns how many messages are in the queue, including those in flight.
 func (w *world) depth() int {
 	w.Helper()
 	n, err := (&stack.Stack{Engine: w.engine}).Depth(w.Context(), w.queueURL)
@@ -156,7 +158,7 @@ func (w *world) depth() int {
 	return n
 }
 
-// remove is a person who deletes a sale.
+// remove lets a person delete a sale.
 func (w *world) remove(id string) {
 	w.Helper()
 	_, err := w.clients.DynamoDB.DeleteItem(w.Context(), &dynamodb.DeleteItemInput{TableName: &w.events, Key: map[string]types.AttributeValue{
@@ -166,7 +168,7 @@ func (w *world) remove(id string) {
 	}
 }
 
-// letters are the bodies in quarantine. It takes them out.
+// letters returns the bodies in quarantine, and removes them from it.
 func (w *world) letters() map[string]int {
 	w.Helper()
 	bodies := map[string]int{}

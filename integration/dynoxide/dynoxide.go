@@ -1,5 +1,6 @@
-// Package dynoxide runs Dynoxide, a DynamoDB with streams in a process of its own, on loopback and in memory.
-// Tests hold the engine in internal/embedded to it, the crash test and the benchmarks run on it.
+// Package dynoxide runs Dynoxide, a DynamoDB with streams. [Fetch] finds the binary and [Start]
+// starts it in its own process, on loopback and in memory. Tests compare the engine in
+// internal/embedded with it. The crash test and the benchmarks run on it.
 package dynoxide
 
 import (
@@ -17,14 +18,15 @@ import (
 )
 
 const (
-	// fetchTime is how long it may take to come from the package registry.
+	// fetchTime is how long the download from the package registry may take.
 	fetchTime = 40 * time.Second
-	// startTime is how long it may take until it takes connections; some 20 ms are usual.
+	// startTime is how long it may take until the emulator accepts connections. Some 20 ms are
+	// usual.
 	startTime = 10 * time.Second
 )
 
-// Fetch is the path of the pinned binary, which scripts/dynoxide.sh fetches if it is not there yet. The error
-// is the script's own sentence.
+// Fetch returns the path of the pinned binary. If the binary is not there yet, scripts/dynoxide.sh
+// fetches it. The error is the script's own sentence.
 func Fetch(ctx context.Context) (path string, err error) {
 	root, err := root()
 	if err != nil {
@@ -43,7 +45,7 @@ func Fetch(ctx context.Context) (path string, err error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// root is the folder of the module that the working directory is in.
+// root returns the folder of the module that contains the working directory.
 func root() (string, error) {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -61,7 +63,7 @@ func root() (string, error) {
 	}
 }
 
-// Process is a running emulator. Each is fresh: none inherits what another has stored.
+// Process is a running emulator. Each begins empty: it has nothing that another one stored.
 type Process struct {
 	URL string
 	PID int
@@ -71,7 +73,7 @@ type Process struct {
 	ended  chan struct{}
 }
 
-// Start runs the binary and returns when it takes connections.
+// Start runs the binary and returns when it accepts connections.
 func Start(ctx context.Context, binary string) (*Process, error) {
 	port, err := freePort()
 	if err != nil {
@@ -86,7 +88,7 @@ func Start(ctx context.Context, binary string) (*Process, error) {
 	}
 	p.PID = p.cmd.Process.Pid
 	go func() {
-		_ = p.cmd.Wait() // how it ends matters only if it was not asked to, and then its output tells
+		_ = p.cmd.Wait() // how it ends matters only if nobody asked it to, and then its output explains it
 		close(p.ended)
 	}()
 	if err := p.await(ctx, address); err != nil {
@@ -96,13 +98,14 @@ func Start(ctx context.Context, binary string) (*Process, error) {
 	return p, nil
 }
 
-// Close ends the process and waits until it has.
+// Close ends the process and waits until it has ended.
 func (p *Process) Close() {
 	_ = p.cmd.Process.Kill() // fails only if it has ended
 	<-p.ended
 }
 
-// freePort is a port that nobody had a moment ago. (With port 0 the emulator takes one and does not say which.)
+// freePort returns a port that nobody used a moment ago. (With port 0 the emulator picks a port and
+// does not say which.)
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

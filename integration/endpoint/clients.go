@@ -18,7 +18,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Clients are the SDK's own, at one endpoint. A nil one is of a service that the endpoint does not have.
+// Clients are the SDK's own clients at one endpoint. A client is nil if the endpoint does not have
+// its service.
 type Clients struct {
 	DynamoDB *dynamodb.Client
 	Streams  *dynamodbstreams.Client
@@ -29,11 +30,12 @@ type Clients struct {
 	sent map[string]int
 }
 
-// Region is the one that the clients name; emulators take any.
+// Region is the Region that the clients name. Emulators accept any.
 const Region = "us-east-1"
 
-// Clients makes clients that count what they send. An SQS client sends to the endpoint whatever host a queue's
-// URL names: LocalStack puts its own name and port there, which are not those that its port is published as.
+// Clients makes clients that count what they send. An SQS client sends to the endpoint, whatever
+// host the URL of a queue names. LocalStack puts its own name and port there, which differ from
+// those under which its port is published.
 func (e *Endpoint) Clients() *Clients {
 	c := &Clients{sent: map[string]int{}}
 	config := aws.Config{Region: Region, BaseEndpoint: &e.URL, HTTPClient: &http.Client{Transport: e.transport(), Timeout: time.Minute},
@@ -49,7 +51,8 @@ func (e *Endpoint) Clients() *Clients {
 	return c
 }
 
-// transport is one with the SDK's settings, whose connections Close ends: the SDK would keep them for itself.
+// transport returns a transport with the SDK's settings. Close ends its connections, which the SDK
+// would otherwise keep open.
 func (e *Endpoint) transport() *http.Transport {
 	t := awshttp.NewBuildableClient().GetTransport()
 	e.mu.Lock()
@@ -58,7 +61,7 @@ func (e *Endpoint) transport() *http.Transport {
 	return t
 }
 
-// count notes every attempt that goes out, the SDK's own retries included.
+// count counts every attempt that goes out, including the SDK's own retries.
 func (c *Clients) count(stack *middleware.Stack) error {
 	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("count", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 		c.mu.Lock()
@@ -68,14 +71,15 @@ func (c *Clients) count(stack *middleware.Stack) error {
 	}), "Retry", middleware.After)
 }
 
-// Sent is how many requests went out so far, by API name.
+// Sent returns how many requests went out so far, by API name.
 func (c *Clients) Sent() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.sent)
 }
 
-// probe finds out what answers. DynamoDB must; a first call of it takes LocalStack 5 to 10 s.
+// probe finds out which services answer. DynamoDB must answer. Its first call takes LocalStack 5 to
+// 10 s.
 func (e *Endpoint) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
@@ -83,7 +87,7 @@ func (e *Endpoint) probe(ctx context.Context) error {
 	if isLocalStack {
 		e.Name = "localstack"
 	}
-	e.SQS, e.S3 = true, true // to have their clients made
+	e.SQS, e.S3 = true, true // so that their clients are made
 	c := e.Clients()
 	if _, err := c.DynamoDB.ListTables(ctx, &dynamodb.ListTablesInput{}); err != nil {
 		return err
@@ -94,20 +98,20 @@ func (e *Endpoint) probe(ctx context.Context) error {
 	}
 	_, sqsErr := c.SQS.ListQueues(ctx, &sqs.ListQueuesInput{}, func(o *sqs.Options) { o.RetryMaxAttempts = 1 })
 	buckets, s3Err := c.S3.ListBuckets(ctx, &s3.ListBucketsInput{}, func(o *s3.Options) { o.RetryMaxAttempts = 1 })
-	// Some answer GET / with a page of their own; S3 names the owner.
+	// Some endpoints answer GET / with a page of their own. S3 names the owner.
 	e.SQS, e.S3 = sqsErr == nil, s3Err == nil && buckets.Owner != nil
 	return nil
 }
 
 func on(state string) bool { return state == "available" || state == "running" }
 
-// health asks LocalStack's own path; others do not know it.
+// health asks LocalStack's own path. Other endpoints do not know it.
 func (e *Endpoint) health(ctx context.Context) (services map[string]string, ok bool) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.URL+"/_localstack/health", nil)
 	if err != nil {
 		return nil, false
 	}
-	request.Close = true // nothing else is asked in this way, and a kept connection would outlive the tests
+	request.Close = true // nothing else is asked in this way, and a connection that is kept open would outlive the tests
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, false

@@ -17,7 +17,7 @@ import (
 
 const (
 	port = "4566/tcp"
-	// startTime is how long the container may take until it answers; 5 to 15 s are usual.
+	// startTime is how long the container may take until it answers. 5 to 15 s are usual.
 	startTime = 2 * time.Minute
 )
 
@@ -26,7 +26,7 @@ func start(ctx context.Context, image string) (*Endpoint, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	var said strings.Builder
-	// It is awaited below, and not by the library, which knows one address only.
+	// The code below waits for it, not the library, because the library knows only one address.
 	c, err := localstack.Run(ctx, image, testcontainers.WithLogger(log.New(&said, "", 0)), testcontainers.CustomizeRequestOption(unawaited),
 		testcontainers.WithHostConfigModifier(local(ctx)))
 	e := &Endpoint{Name: "localstack", stop: func(ctx context.Context) error {
@@ -54,8 +54,8 @@ func unawaited(r *testcontainers.GenericContainerRequest) error {
 	return nil
 }
 
-// local keeps the container to what these tests need: no Docker socket inside, and its port on the loopback
-// interface alone where the engine is on this machine.
+// local limits the container to what these tests need. There is no Docker socket inside. If the
+// engine is on this machine, the port is only on the loopback interface.
 func local(ctx context.Context) func(*container.HostConfig) {
 	return func(h *container.HostConfig) {
 		h.Binds = nil
@@ -70,9 +70,9 @@ func local(ctx context.Context) func(*container.HostConfig) {
 	}
 }
 
-// find waits until LocalStack answers at one of the addresses that its port may have for us. Where
-// /.dockerenv exists the library takes us for a container beside it and gives the bridge's address, which is
-// wrong if the engine runs in here too.
+// find waits until LocalStack answers at one of the addresses that its port may have for us. If
+// /.dockerenv exists, the library believes that we are in a container beside LocalStack, and
+// returns the address of the bridge. That is wrong if the engine runs in here too.
 func (e *Endpoint) find(ctx context.Context, c *localstack.LocalStackContainer) error {
 	named, err := c.PortEndpoint(ctx, port, "http")
 	if err != nil {
@@ -105,7 +105,7 @@ func (e *Endpoint) healthy(ctx context.Context) bool {
 	return ok
 }
 
-// lastWords is the end of the container's log, for an error.
+// lastWords returns the end of the container's log, for an error.
 func lastWords(c *localstack.LocalStackContainer) string {
 	if c == nil || c.Container == nil {
 		return ""

@@ -8,8 +8,8 @@ import (
 
 var errNoImage = errors.New("no such image")
 
-// Docker reports whether containers of an image can be run here: nil, or a *Missing with the command that
-// leaves the image on an engine. Nothing is pulled.
+// Docker returns nil if containers of an image can run here. Otherwise it returns a [*Missing] with
+// the command that leaves the image on an engine. It pulls nothing.
 func Docker(ctx context.Context, image, command string) error {
 	engine, err := connect(ctx)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/ingot-events/ingot/integration/dynoxide"
 )
 
-// Dynoxide starts the pinned Dynoxide, which has tables and streams and nothing else. Where it cannot be
-// fetched the error is a *Missing.
+// Dynoxide starts the pinned Dynoxide, which has only tables and streams. If it cannot be fetched,
+// the error is a [*Missing].
 func Dynoxide(ctx context.Context) (*Endpoint, error) {
 	binary, err := dynoxide.Fetch(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package endpoint finds the AWS endpoint that integration tests run against: the one that INTEGRATION_ENDPOINT
-// names, else LocalStack in a container of its own.
+// Package endpoint finds the AWS endpoint for the integration tests. [Open] returns the endpoint
+// that INTEGRATION_ENDPOINT names, or else LocalStack in its own container.
 package endpoint
 
 import (
@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// Image is the LocalStack that runs without an account token; later ones ask for one.
+// Image is the last LocalStack that runs without an account token. Later versions ask for one.
 const Image = "localstack/localstack:4.14.0"
 
-// The environment variables that choose.
+// These environment variables choose the endpoint.
 const (
 	URLVariable      = "INTEGRATION_ENDPOINT" // a running endpoint, such as http://127.0.0.1:4566
-	ImageVariable    = "INTEGRATION_IMAGE"    // another image than Image
-	RequiredVariable = "INTEGRATION_REQUIRED" // 1: a missing endpoint fails the tests instead of skipping them
+	ImageVariable    = "INTEGRATION_IMAGE"    // uses this image instead of Image
+	RequiredVariable = "INTEGRATION_REQUIRED" // if 1, a missing endpoint fails the tests instead of skipping them
 )
 
-const reaperVariable = "TESTCONTAINERS_RYUK_DISABLED" // the library's own; false: it reaps
+const reaperVariable = "TESTCONTAINERS_RYUK_DISABLED" // the library's own variable; if false, the library reaps
 
 // Endpoint is a running endpoint.
 type Endpoint struct {
 	URL  string
-	Name string // for test names: localstack, or endpoint where it is not known to be LocalStack
+	Name string // for test names: localstack, or endpoint if it is not known to be LocalStack
 	SQS  bool   // it has queues
 	S3   bool   // it has buckets
 
@@ -38,7 +38,8 @@ type Endpoint struct {
 	transports []*http.Transport // of all clients
 }
 
-// Close ends what Open started, and the clients' connections; an endpoint that was running already stays.
+// Close ends what Open started, and the connections of the clients. An endpoint that was already
+// running stays.
 func (e *Endpoint) Close(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -51,22 +52,22 @@ func (e *Endpoint) Close(ctx context.Context) error {
 	return e.stop(ctx)
 }
 
-// Missing says what there would have to be, and the one command that brings it about.
+// Missing says what is missing, and which command would provide it.
 type Missing struct {
 	What    string
 	Command string
 	Err     error
 }
 
-// Error is one line.
+// Error returns one line.
 func (m *Missing) Error() string {
 	return fmt.Sprintf("%s; to have these tests run: %s (or set %s). Cause: %v", m.What, m.Command, URLVariable, m.Err)
 }
 
 func (m *Missing) Unwrap() error { return m.Err }
 
-// Open finds or starts an endpoint. Where nothing can be started the error is a *Missing; any other error is
-// of an endpoint that should work and does not.
+// Open finds or starts an endpoint. If nothing can be started, the error is a [*Missing]. Any other
+// error comes from an endpoint that should work but does not.
 func Open(ctx context.Context, getenv func(string) string) (*Endpoint, error) {
 	return open(ctx, getenv, pullSilence)
 }
@@ -79,8 +80,9 @@ func open(ctx context.Context, getenv func(string) string, silence time.Duration
 	if image == "" {
 		image = Image
 	}
-	// The library's reaper is a container of its own, and its image is one more that a registry would have to
-	// give. Close ends what was started here. This must come before the library is first asked anything.
+	// The library's reaper is a container of its own, and a registry would have to provide its
+	// image too. Close ends what was started here, so the reaper is not needed. This must come
+	// before the first call of the library.
 	if os.Getenv(reaperVariable) == "" {
 		if err := os.Setenv(reaperVariable, "true"); err != nil {
 			return nil, err
@@ -97,7 +99,7 @@ func open(ctx context.Context, getenv func(string) string, silence time.Duration
 	return start(ctx, image)
 }
 
-// running takes an endpoint as it is named.
+// running opens an endpoint that was named.
 func running(ctx context.Context, text string) (*Endpoint, error) {
 	at, err := url.Parse(text)
 	if err != nil || at.Host == "" || (at.Scheme != "http" && at.Scheme != "https") {

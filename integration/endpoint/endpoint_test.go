@@ -16,13 +16,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The library that talks to Docker remembers the engine it found first, so each case is a process of its own:
-// this test binary, run as the program below.
+// silence is how long a pull may show no progress in these tests. The library that talks to Docker
+// remembers the first engine that it found. So each case is a process of its own: this test binary,
+// run as the program below.
 const silence = 300 * time.Millisecond
 
 func TestMain(m *testing.M) {
 	if os.Getenv("ENDPOINT_TEST_OPEN") == "" {
-		goleak.VerifyTestMain(m) // and exits: what asks an engine ends with its answer, or its silence
+		goleak.VerifyTestMain(m) // this exits; what asks an engine ends with the answer of the engine, or with its silence
 	}
 	e, err := open(context.Background(), os.Getenv, silence)
 	var missing *Missing
@@ -34,7 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// opened runs open in a process with these variables and returns what it said and how long it took.
+// opened runs open in a process with these variables. It returns what the process said and how long
+// it took.
 func opened(t *testing.T, variables ...string) (said string, took time.Duration) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -72,7 +74,7 @@ func TestWithoutDocker(t *testing.T) {
 	}
 }
 
-// fakeEngine answers as a Docker engine that has no image; create answers a pull.
+// fakeEngine answers like a Docker engine that has no image. create answers a pull.
 func fakeEngine(t *testing.T, create http.HandlerFunc) (host string) {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "docker.sock")
@@ -98,7 +100,7 @@ func fakeEngine(t *testing.T, create http.HandlerFunc) (host string) {
 	return "DOCKER_HOST=unix://" + socket
 }
 
-// TestWithoutImage: Docker answers, but the image can be neither found nor pulled.
+// TestWithoutImage lets Docker answer, but the image can be neither found nor pulled.
 func TestWithoutImage(t *testing.T) {
 	line := func(w http.ResponseWriter, text string) {
 		fmt.Fprintln(w, text)
@@ -132,7 +134,7 @@ func TestWithoutImage(t *testing.T) {
 	}
 }
 
-// TestSilentEngine: something listens at the engine's socket and never answers.
+// TestSilentEngine lets something listen at the engine's socket and never answer.
 func TestSilentEngine(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "docker.sock")
 	l, err := net.Listen("unix", socket)
@@ -147,7 +149,8 @@ func TestSilentEngine(t *testing.T) {
 	}
 }
 
-// A pull that shows signs of life may take its time; what comes after it, on this engine, fails.
+// TestSlowPull shows that a pull that makes progress may take its time. On this engine, what comes
+// after the pull fails.
 func TestSlowPull(t *testing.T) {
 	const signs = 8
 	told := 0
@@ -172,7 +175,7 @@ func TestSlowPull(t *testing.T) {
 func TestNamedEndpoint(t *testing.T) {
 	said, _ := opened(t, "INTEGRATION_ENDPOINT=localhost:4566")
 	has(t, said, "missing: false", "INTEGRATION_ENDPOINT", "write a URL such as")
-	// One that is named must work: it is an error, not a reason to skip.
+	// A named endpoint must work. If it does not, that is an error and not a reason to skip.
 	said, took := opened(t, "INTEGRATION_ENDPOINT=http://127.0.0.1:1")
 	has(t, said, "missing: false", "does not answer", "connection refused")
 	if took > 20*time.Second {
@@ -180,7 +183,7 @@ func TestNamedEndpoint(t *testing.T) {
 	}
 }
 
-// An endpoint with tables alone, as some emulators are.
+// TestEndpointWithoutQueues uses an endpoint with tables alone, like some emulators.
 func TestEndpointWithoutQueues(t *testing.T) {
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_20120810.ListTables") {

@@ -13,18 +13,18 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 )
 
-// engine is what is asked of Docker before a container is started.
+// engine is what the code asks of Docker before a container is started.
 type engine interface {
 	present(ctx context.Context, image string) (bool, error)
 	pull(ctx context.Context, image string) (io.ReadCloser, error)
 	close()
 }
 
-// Times that a machine without Docker, or without a registry, may cost a test run.
+// These limit the time that a machine without Docker, or without a registry, may cost a test run.
 const (
 	engineTime = 5 * time.Second
-	// pullSilence is how long a pull may go without a sign of progress. A registry that cannot be reached gives
-	// none; one that can gives several a second.
+	// pullSilence is how long a pull may show no progress. A registry that cannot be reached shows
+	// none. A registry that can be reached shows some several times a second.
 	pullSilence = 10 * time.Second
 	pullTime    = 5 * time.Minute
 )
@@ -33,8 +33,8 @@ type docker struct {
 	provider *testcontainers.DockerProvider
 }
 
-// connect finds the Docker engine. A socket that accepts and never answers is no engine either; and if
-// DOCKER_HOST is set, then no other engine is meant.
+// connect finds the Docker engine. A socket that accepts connections and never answers is not an
+// engine. If DOCKER_HOST is set, no other engine is used.
 func connect(ctx context.Context) (engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, engineTime)
 	defer cancel()
@@ -95,13 +95,13 @@ func (d docker) pull(ctx context.Context, image string) (io.ReadCloser, error) {
 
 func (d docker) close() { _ = d.provider.Close() }
 
-// progress reads a pull message by message: an error in the middle stands in a message.
+// progress reads a pull message by message. An error in the middle of the pull comes in a message.
 type progress struct {
 	client.ImagePullResponse
 	ctx context.Context
 }
 
-// WriteTo gives one byte for each message, as a sign of life.
+// WriteTo writes one byte for each message, as a sign of life.
 func (p progress) WriteTo(w io.Writer) (n int64, err error) {
 	for message, err := range p.JSONMessages(p.ctx) {
 		if err != nil {
@@ -119,7 +119,7 @@ func (p progress) WriteTo(w io.Writer) (n int64, err error) {
 	return n, p.ctx.Err()
 }
 
-// have makes sure that the engine has the image, and gives up soon where no registry answers.
+// have makes sure that the engine has the image. It gives up soon if no registry answers.
 func have(ctx context.Context, d engine, image string, silence time.Duration) error {
 	inspecting, cancel := context.WithTimeout(ctx, engineTime)
 	defer cancel()
@@ -132,7 +132,7 @@ func have(ctx context.Context, d engine, image string, silence time.Duration) er
 	return pull(pulling, d, image, silence)
 }
 
-// pull ends with an error when nothing was heard of it for the given time.
+// pull ends with an error if there is no sign of life for the given time.
 func pull(ctx context.Context, d engine, image string, silence time.Duration) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

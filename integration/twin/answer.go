@@ -18,12 +18,12 @@ import (
 	"github.com/ingot-events/ingot/integration/contract"
 )
 
-// Leniency is what is known to differ on one side, as integration/contract lists and shows it, and is therefore
-// not looked at here.
+// Leniency names differences of one side that are known. integration/contract lists and shows them,
+// so they are ignored here.
 type Leniency struct {
-	// Cancelled: a transaction that can never be done is refused instead of cancelled.
+	// Cancelled says that a transaction that can never be done is refused instead of cancelled.
 	Cancelled bool
-	// Twice: a transaction with two writes of one item is not always refused.
+	// Twice says that a transaction with two writes of one item is not always refused.
 	Twice bool
 }
 
@@ -33,7 +33,8 @@ type Side struct {
 	DB   contract.DynamoDB
 }
 
-// answer sends a request and tells all of its answer that matters, as text. Error messages do not.
+// answer sends a request, and returns everything in its answer that matters, as text. Error
+// messages do not matter.
 func answer(ctx context.Context, db contract.DynamoDB, in any, l Leniency) string {
 	switch in := in.(type) {
 	case *dynamodb.PutItemInput:
@@ -87,7 +88,8 @@ func answer(ctx context.Context, db contract.DynamoDB, in any, l Leniency) strin
 	panic(fmt.Sprintf("no request: %T", in))
 }
 
-// pages reads a query to its end. Where the last page is empty is not documented, so only items tell.
+// pages reads a query to its end. It returns only the items, because it is not documented when the
+// last page is empty.
 func pages(ctx context.Context, db contract.DynamoDB, in *dynamodb.QueryInput, l Leniency) string {
 	at := *in
 	var all []string
@@ -105,7 +107,7 @@ func pages(ctx context.Context, db contract.DynamoDB, in *dynamodb.QueryInput, l
 	}
 }
 
-// failure is an error's code, with the image or the reasons that it brings.
+// failure returns the code of an error, with the image or the reasons that the error carries.
 func failure(err error, l Leniency) string {
 	var (
 		condition *types.ConditionalCheckFailedException
@@ -134,7 +136,7 @@ func failure(err error, l Leniency) string {
 	return "no answer: " + err.Error()
 }
 
-// set is items without their order.
+// set returns items without their order.
 func set(items []attrs) string {
 	var all []string
 	for _, item := range items {
@@ -144,7 +146,7 @@ func set(items []attrs) string {
 	return strings.Join(all, "\n")
 }
 
-// show is an item as text, the same for equal items.
+// show returns an item as text. Equal items have the same text.
 func show(item attrs) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(item)) {
@@ -172,8 +174,8 @@ func showValue(v types.AttributeValue) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// exact is a number by its value: DynamoDB Local keeps zeros at the end of sums, and how the largest and the
-// smallest are written is not documented.
+// exact returns a number by its value. DynamoDB Local keeps zeros at the end of sums, and it is not
+// documented how the largest and the smallest number are written.
 func exact(text string) string {
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {

@@ -1,3 +1,4 @@
-// Package twin lets two DynamoDBs live the same life: random streams of the requests that package store sends,
-// sent to one after the other. Every answer must be the same, and in the end both tables.
+// Package twin lets two DynamoDBs live the same life. [Stream] returns random requests as package
+// store sends them, and [Twins] sends them to both, one after the other. Every answer must be the
+// same, and in the end both tables.
 package twin

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// expression is a conditional update of an aggregate item, of the parts that package store builds them of.
+// expression is a conditional update of an aggregate item, made of the parts that package store
+// uses.
 type expression struct {
 	add, set, remove, conditions []string
 	names                        map[string]string
@@ -41,7 +42,8 @@ func (e *expression) condition() *string {
 	return &all
 }
 
-// expression draws one; mark: under marks, else inside a transaction with receipts.
+// expression draws an update. With mark it is one under marks, otherwise one inside a transaction
+// with receipts.
 func (g *gen) expression(mark bool) *expression {
 	e := &expression{names: map[string]string{}, values: attrs{}}
 	g.sums(e)
@@ -68,7 +70,7 @@ func (g *gen) sums(e *expression) {
 	}
 }
 
-// extreme moves one, or holds on to it.
+// extreme moves an extreme, or requires that it stays.
 func (g *gen) extreme(e *expression, attribute, value, beyond, within string) {
 	if !g.sometimes(3) {
 		return
@@ -83,7 +85,7 @@ func (g *gen) extreme(e *expression, attribute, value, beyond, within string) {
 	e.conditions = append(e.conditions, fmt.Sprintf("(attribute_not_exists(%s) OR %s %s %s)", name, name, beyond, value))
 }
 
-// lane moves the mark of one lane, and perhaps prunes that of the other.
+// lane moves the mark of one lane, and may prune the mark of the other lane.
 func (g *gen) lane(e *expression) {
 	own, other := "m:a", "m:b"
 	if g.sometimes(2) {

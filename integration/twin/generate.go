@@ -27,7 +27,7 @@ func (g *gen) few(most int, do func()) {
 	}
 }
 
-// place is where a stream happens. Streams share a table and keep to partitions of their own.
+// place is where a stream takes place. Streams share a table, and each uses its own partitions.
 type place struct{ table, prefix string }
 
 // spot is one of the few keys of a stream.
@@ -38,7 +38,7 @@ func (p place) key(k spot) attrs { return attrs{"PK": s(p.prefix + k.pk), "SK": 
 // Op is one request, the same wherever it happens.
 type Op func(place) any
 
-// Stream is the requests of one seed.
+// Stream returns the requests of one seed.
 func Stream(seed uint64, length int) []Op {
 	g := &gen{rand.New(rand.NewPCG(seed, 17))}
 	kinds := []func() Op{g.put, g.putNew, g.putNew, g.putSeen, g.count, g.count, g.count, g.count, g.head, g.touch, g.remove,
@@ -54,7 +54,7 @@ type gen struct{ *rand.Rand }
 
 func (g *gen) spot() spot { return spot{pick(g, "p", "q"), pick(g, "-", "1", "2", "ä", "R#a", "R#b")} }
 
-// spots are different ones, as the store sends them; once in a while one comes twice.
+// spots returns different spots, as the store sends them. Now and then, one spot comes twice.
 func (g *gen) spots(most int) []spot {
 	var all []spot
 	g.few(most, func() {
@@ -65,7 +65,7 @@ func (g *gen) spots(most int) []spot {
 	return all
 }
 
-// number is mostly small, so that conditions hold and fail.
+// number returns a mostly small number, so that conditions both hold and fail.
 func (g *gen) number() types.AttributeValue {
 	if g.sometimes(12) {
 		return n(pick(g, strings.Repeat("9", 38), "-"+strings.Repeat("9", 38), "0."+strings.Repeat("3", 37), "9e124", "-9e124", "1e-100", "12345678901234567890"))
@@ -77,7 +77,8 @@ func (g *gen) mark() types.AttributeValue {
 	return b(pick(g, "\x00", "\x01", "\x01\x00", "\x02", "\x7f", "\x80", "\xff"))
 }
 
-// data is the attributes of an item beside its key. Once in a while one has another type than the store writes.
+// data returns the attributes of an item besides its key. Now and then an attribute has another
+// type than the one that the store writes.
 func (g *gen) data() attrs {
 	item := attrs{}
 	for _, name := range []string{"n", "fp", "revenue", "largest", "least", "revision", "behind", "epoch"} {
@@ -96,7 +97,7 @@ func (g *gen) data() attrs {
 	if g.sometimes(12) {
 		item[pick(g, "n", "revenue", "largest", "least", "m:a", "digest", "revision")] = pick(g, s("x"), s(""), yes(true), n("7"), b("7"))
 	}
-	if g.sometimes(40) { // none is full to the last 200 bytes: Dynoxide counts updates of such otherwise
+	if g.sometimes(40) { // no item is full to the last 200 bytes, because Dynoxide counts updates of such items differently
 		item["data"] = s(strings.Repeat("x", pick(g, 1000, 5000, 409_000, 409_000, 410_000)))
 	}
 	return item
@@ -126,7 +127,7 @@ func (g *gen) putSeen() Op {
 	}
 }
 
-// count is an update of an aggregate item under marks.
+// count returns an update of an aggregate item under marks.
 func (g *gen) count() Op {
 	e, k, failure := g.expression(true), g.spot(), g.onFailure()
 	returns := pick(g, types.ReturnValueAllNew, types.ReturnValueAllNew, types.ReturnValueNone)
@@ -136,7 +137,7 @@ func (g *gen) count() Op {
 	}
 }
 
-// head is an update of a head: behind, flagged or complete.
+// head returns an update of a head: behind, flagged or complete.
 func (g *gen) head() Op {
 	k, behind := g.spot(), g.number()
 	in := pick(g,
@@ -166,13 +167,13 @@ func (g *gen) remove() Op {
 	return func(p place) any { return &dynamodb.DeleteItemInput{TableName: &p.table, Key: p.key(k)} }
 }
 
-// statements are inserts of new items.
+// statements returns inserts of new items.
 func (g *gen) statements() Op {
 	spots, items := g.spots(6), []attrs{}
 	for range spots {
 		item := g.data()
 		if text, ok := item["data"].(*types.AttributeValueMemberS); ok && len(text.Value) > 400_000 {
-			delete(item, "data") // an item that is too large under a key that is taken: what is said first is not documented
+			delete(item, "data") // it is not documented which error comes first for an item that is too large under a key that is taken
 		}
 		items = append(items, item)
 	}
@@ -191,7 +192,7 @@ func (g *gen) statements() Op {
 	}
 }
 
-// updates are statements that count into totals, and now and then the INSERT of one.
+// updates returns statements that count into totals. Now and then one of them inserts a total.
 func (g *gen) updates() Op {
 	var all []func(place) types.BatchStatementRequest
 	for _, k := range g.spots(6) {
@@ -203,7 +204,7 @@ func (g *gen) updates() Op {
 		}
 		for _, name := range []string{"n", "fp", "revenue"} {
 			switch {
-			case g.sometimes(3): // Dynoxide counts a sum with what is missing as one with 0: so none is asked for
+			case g.sometimes(3): // Dynoxide treats a missing summand as 0, so no such sum is asked for
 				set(`"`+name+`" = `+name+` + ?`, g.number(), `"`+name+`" IS NOT MISSING`)
 			case g.sometimes(2):
 				set(`"`+name+`" = ?`, g.number(), `"`+name+`" IS MISSING`)
@@ -238,7 +239,8 @@ func (g *gen) updates() Op {
 	}
 }
 
-// transaction is receipts and aggregate items, or an epoch and its heads; once in a while under a token.
+// transaction returns receipts and aggregate items, or an epoch and its heads. Now and then it has
+// a token.
 func (g *gen) transaction() Op {
 	var parts []func(place) types.TransactWriteItem
 	for _, k := range g.spots(5) {
@@ -302,7 +304,8 @@ func (g *gen) batchGet() Op {
 	}
 }
 
-// query reads a range in pages. The store sets no limit: it stands for the pages that 1 MB would make.
+// query reads a range in pages. The store sets no limit. The limit here stands for the pages that 1
+// MB would make.
 func (g *gen) query() Op {
 	k, limit, one := g.spot(), pick(g, 1, 2, 100), g.sometimes(3)
 	from, to := g.spot().sk, g.spot().sk

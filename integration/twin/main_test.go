@@ -6,5 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No test leaves a goroutine behind: both sides of a stream of requests end with it.
+// TestMain checks that no test leaves a goroutine behind. Both sides of a stream of requests end
+// with the stream.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

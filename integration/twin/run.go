@@ -16,13 +16,13 @@ import (
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
-// Twins are two sides with a table of the same name.
+// Twins are two sides that have a table of the same name.
 type Twins struct {
 	A, B     Side
 	Table    string
 	Leniency Leniency
 
-	streams int             // so far: each has partitions of its own
+	streams int             // so far; each has its own partitions
 	differ  map[string]bool // prefixes of those that ended in a difference
 }
 
@@ -36,8 +36,9 @@ func New(ctx context.Context, a, b Side, table string, l Leniency) (*Twins, erro
 	return &Twins{A: a, B: b, Table: table, Leniency: l, differ: map[string]bool{}}, nil
 }
 
-// Live sends the requests to both sides, in partitions that no stream had before, and returns how the first
-// answer that differs does; empty: none does. What is stored in the end counts as the last answer.
+// Live sends the requests to both sides, in partitions that no earlier stream used. It returns how
+// the first answer that differs does so, or an empty text if none does. What is stored in the end
+// counts as the last answer.
 func (t *Twins) Live(ctx context.Context, ops []Op) string {
 	t.streams++
 	at := place{t.Table, fmt.Sprintf("%05d-", t.streams)}
@@ -89,7 +90,8 @@ func twice(in any) bool {
 	return false
 }
 
-// Whole compares the tables, scanned page by page, but for streams that are known to have ended in a difference.
+// Whole compares the tables by scanning them page by page. It leaves out streams that are known to
+// have ended in a difference.
 func (t *Twins) Whole(ctx context.Context) (items int, difference string, err error) {
 	var tables [2]map[string]string
 	for i, side := range []Side{t.A, t.B} {
@@ -133,7 +135,8 @@ func scan(ctx context.Context, db contract.DynamoDB, table string) (map[string]s
 	}
 }
 
-// Shrink leaves out what the difference does not need: halves first, then less and less, then single requests.
+// Shrink leaves out requests that the difference does not need. It tries halves first, then smaller
+// parts, and then single requests.
 func (t *Twins) Shrink(ctx context.Context, ops []Op) []Op {
 	for size := len(ops) / 2; size > 0; size /= 2 {
 		for from := 0; from+size <= len(ops); {
@@ -148,7 +151,7 @@ func (t *Twins) Shrink(ctx context.Context, ops []Op) []Op {
 	return ops
 }
 
-// Describe is the requests as text, one a line.
+// Describe returns the requests as text, one on each line.
 func Describe(ops []Op) string {
 	var lines []string
 	for _, op := range ops {

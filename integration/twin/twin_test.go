@@ -26,7 +26,8 @@ func twins(t *testing.T, cfg embedded.Config) *twin.Twins {
 
 const length = 40
 
-// The engine is its own twin; and what the streams ask comes to every kind of answer.
+// TestEngineIsItsOwnTwin compares the engine with itself. The streams must meet every kind of
+// answer.
 func TestEngineIsItsOwnTwin(t *testing.T) {
 	answers := map[string]int{}
 	w := twins(t, embedded.Config{Partitions: 5, Seed: 9, Intercept: func(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {
@@ -67,7 +68,8 @@ func TestEngineIsItsOwnTwin(t *testing.T) {
 	}
 }
 
-// A stream is the same for the same seed, and another for another.
+// TestStreamIsItsSeed shows that a stream is the same for the same seed, and different for another
+// seed.
 func TestStreamIsItsSeed(t *testing.T) {
 	one := twin.Describe(twin.Stream(1, length))
 	if again := twin.Describe(twin.Stream(1, length)); again != one {
@@ -78,7 +80,8 @@ func TestStreamIsItsSeed(t *testing.T) {
 	}
 }
 
-// A twin with one thing wrong is found out, and what shows it is small.
+// TestWrongTwinIsFoundAndShrunk shows that a twin with one mistake is found, and that the requests
+// that show it are few.
 func TestWrongTwinIsFoundAndShrunk(t *testing.T) {
 	for name, wrong := range map[string]func(api string, in any, call func() (any, error)) (any, error){
 		"a condition is not looked at": func(_ string, in any, call func() (any, error)) (any, error) {
@@ -128,7 +131,8 @@ func TestWrongTwinIsFoundAndShrunk(t *testing.T) {
 	}
 }
 
-// A stream that ended in a difference does not make the tables differ for the others.
+// TestWholeLeavesKnownDifferencesOut shows that a stream that ended in a difference does not make
+// the tables differ for the other streams.
 func TestWholeLeavesKnownDifferencesOut(t *testing.T) {
 	lie := false
 	w := twins(t, embedded.Config{Intercept: func(_ context.Context, api string, _ any, call func() (any, error)) (any, error) {

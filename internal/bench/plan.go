@@ -18,9 +18,9 @@ const (
 	planEvents = 20_000
 )
 
-// benchPlan times decoding and planning on one core, from the body to the item with its key,
-// digest, index keys and contributions. The pipeline is the example of the design, with two indexes
-// and two aggregates.
+// plan times decoding and planning on one core, from the body to the item with its key, digest,
+// index keys and contributions. The pipeline is the example of the design, with two indexes and two
+// aggregates.
 func (b *bench) plan() error {
 	p, err := pipeline.Load(os.DirFS(planFolder), planFile)
 	if err != nil {
