@@ -4,5 +4,6 @@ package main
 
 import "time"
 
-// processorTime is unknown on this system. The emulator does not run here either.
+// processorTime returns 0, because the time is unknown on this system. The emulator does not run
+// here either.
 func processorTime() time.Duration { return 0 }

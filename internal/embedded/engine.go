@@ -28,8 +28,8 @@ type Config struct {
 	QueueURL string
 	// Partitions is the number of shards a new stream starts with. Default 2.
 	Partitions int
-	// RollAfter is the age at which an open shard is closed and continued by a child. Default 4 h;
-	// negative: shards never roll by themselves.
+	// RollAfter is the age at which an open shard is closed and continued by a child. The default
+	// is 4 h. If it is negative, shards never roll by themselves.
 	RollAfter time.Duration
 	// PartiQLReturnsItem decides whether a refused statement of a BatchExecuteStatement answers
 	// with Error.Item when it asks for ALL_OLD. It is not proven what the service does, so callers
@@ -139,8 +139,8 @@ func (e *Engine) Usage() Usage { return e.core.Meter.Usage() }
 // other item. Removal costs no write units.
 func (e *Engine) SweepExpired() int { return e.tables.SweepExpired() }
 
-// Sweep is like [Engine.SweepExpired], but removes at most most items of each table. So a large
-// table can be swept in parts.
+// Sweep is like [Engine.SweepExpired], but removes no more than most items of each table. So a
+// large table can be swept in parts.
 func (e *Engine) Sweep(most int) int { return e.tables.Sweep(most) }
 
 // RollShards closes every open shard of the table's stream and opens a child of each. The service

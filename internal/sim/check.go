@@ -17,7 +17,7 @@ type Check string
 const (
 	Lost       Check = "lost"        // an acknowledged message is in neither table nor quarantine
 	Rewritten  Check = "rewritten"   // an item differs from the first (insert) or newest (latest) event of its key
-	Reinserted Check = "reinserted"  // a key was inserted twice, though no person removed it
+	Reinserted Check = "reinserted"  // a key was inserted twice, and no person caused that
 	Miscounted Check = "miscounted"  // an aggregate item is not the sum of what its marks or receipts say
 	Twice      Check = "twice"       // a receipt was written for a change that was counted before
 	Uncounted  Check = "uncounted"   // drained, and a change is not counted

@@ -80,7 +80,7 @@ func (w *World) pollOnce(m *mapping) bool {
 	return true
 }
 
-// pollShard is one round of a shard.
+// pollShard does one round of a shard.
 func (w *World) pollShard(m *mapping, r *esm.Round) {
 	if r.Attempt() > 1 {
 		w.sleep(time.Duration(w.rng.IntN(12000)) * time.Millisecond)

@@ -21,8 +21,8 @@ type spent struct {
 // spend checks the cost of one more write. These are the bounds:
 //
 //   - An invocation puts an order once, and writes an aggregate item once.
-//   - It may ask again only if something went wrong in that invocation, or if another writer succeeded
-//     in between. (Copies in one batch are one put. In a FIFO queue, each copy has its turn.)
+//   - It may ask again only if something went wrong in that invocation, or if another writer
+//     succeeded in between. (Copies in one batch are one put. In a FIFO queue, each copy has its turn.)
 //   - A parcel may take a put, a read and a replacement.
 //   - An update may guess a maximum wrong, and may find that part of its batch is already counted.
 func (r recorder) spend(table string, pk, sk string, accepted bool) {

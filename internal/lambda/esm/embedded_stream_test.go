@@ -220,8 +220,8 @@ func (w *streamWorld) stream() (order map[string][]string, item map[string]strin
 
 // check compares the recorded deliveries with the stream:
 //
-//   - When a record was delivered, every earlier record of its shard had been in a delivery that reported
-//     it as done, or came before it in the same delivery.
+//   - When a record was delivered, every earlier record of its shard had been in a delivery that
+//     reported it as done, or came before it in the same delivery.
 //   - Every record was done in the end.
 //   - The changes of each item were first done in the order in which they were made.
 func (w *streamWorld) check() {

@@ -13,7 +13,7 @@ import (
 
 const root = "/2018-06-01/runtime/"
 
-// routes are the four calls of the Runtime API.
+// routes returns a handler for the four calls of the Runtime API.
 func (p *Process) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+root+"invocation/next", p.next)

@@ -42,9 +42,12 @@ func functionError(headerType string, body []byte) *FunctionError {
 // Cause says why a process ended.
 type Cause uint8
 
-// These are the causes. Crashed: the process ended by itself, whatever its exit code, or somebody
-// else killed it. TimedOut: it did not start, ask for work or answer within its time, and was
-// killed, as Lambda does. Canceled: a context ended while the process depended on it.
+// These are the causes:
+//
+//   - Crashed: the process ended by itself, whatever its exit code, or somebody else killed it.
+//   - TimedOut: it did not start, ask for work or answer within its time, and was killed, as
+//     Lambda does.
+//   - Canceled: a context ended while the process depended on it.
 const (
 	Crashed Cause = iota + 1
 	TimedOut

@@ -10,7 +10,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// pollStream is the stream command. On the way it passes the ends of windows and of shards.
+// pollStream runs the stream command. On the way it passes the ends of windows and of shards.
 func (w *world) pollStream(a *arguments, out *report) error {
 	all := a.flag("all")
 	if err := w.begin(a, out); err != nil {

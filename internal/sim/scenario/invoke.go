@@ -164,8 +164,8 @@ func (w *world) count(_ context.Context, payload []byte) ([]byte, error) {
 	})
 }
 
-// start is the cold start of a streams function, or its look at what the table counts now. What it
-// reads and writes is not reported.
+// start makes the cold start of a streams function, or lets the function look at what the table
+// counts now. What it reads and writes is not reported.
 func (w *world) start(ctx context.Context, s *sandbox) error {
 	w.running.quiet = true
 	defer func(inv *invocation) { inv.quiet = false }(w.running)

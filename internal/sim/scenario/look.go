@@ -35,7 +35,7 @@ func (w *world) scan(table string) ([]attributes, error) {
 	return out.Items, nil
 }
 
-// table is the table command.
+// table runs the table command.
 func (w *world) table(_ *arguments, out *report) error {
 	items, err := w.scan(eventsTable)
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *world) moment(v types.AttributeValue) string {
 	return at
 }
 
-// totals is the totals command.
+// totals runs the totals command.
 func (w *world) totals(a *arguments, out *report) error {
 	name := a.word()
 	st, err := w.store("streams")
@@ -110,7 +110,7 @@ func (w *world) total(t store.StoredTotal) []string {
 	return []string{w.names.address(key.PK, key.SK), fmt.Sprintf("n %d", t.N), strings.Join(values, ", "), state}
 }
 
-// marks is the marks command.
+// marks runs the marks command.
 func (w *world) marks(a *arguments, out *report) error {
 	name := a.word()
 	items, err := w.scan(totals)
@@ -134,7 +134,7 @@ func (w *world) marks(a *arguments, out *report) error {
 	return nil
 }
 
-// digits is the digits command: one line for each shard and length.
+// digits runs the digits command. It prints one line for each shard and length.
 func (w *world) digits(_ *arguments, out *report) error {
 	seen := map[string][]string{}
 	for number, name := range w.names.records {
@@ -150,7 +150,7 @@ func (w *world) digits(_ *arguments, out *report) error {
 	return nil
 }
 
-// heads is the heads command.
+// heads runs the heads command.
 func (w *world) heads(_ *arguments, out *report) error {
 	st, err := w.store("streams")
 	if err != nil {
@@ -189,7 +189,7 @@ func (w *world) heads(_ *arguments, out *report) error {
 	return nil
 }
 
-// archive is the archive command.
+// archive runs the archive command.
 func (w *world) archive(_ *arguments, out *report) error {
 	ctx := context.Background()
 	list, err := w.Engine.S3().ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String(bucket)})

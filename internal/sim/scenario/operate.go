@@ -40,7 +40,7 @@ func (w *world) load(file, secret string) (*pipeline.Pipeline, error) {
 	return pipeline.Load(w.files, file+".yaml", pipeline.Secret([]byte(cmp.Or(secret, "the secret of the scenarios"))))
 }
 
-// touch is the first half of a rebuild.
+// touch does the first half of a rebuild.
 func (w *world) touch(_ *arguments, out *report) error {
 	st, err := w.store("streams")
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *world) touch(_ *arguments, out *report) error {
 	return err
 }
 
-// finish is the second half of a rebuild.
+// finish does the second half of a rebuild.
 func (w *world) finish(a *arguments, out *report) error {
 	def, ok := w.plans["streams"].Definition(a.word())
 	if !ok {

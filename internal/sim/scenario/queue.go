@@ -13,7 +13,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 )
 
-// pollQueue is the ingest command: one round of the queue's mapping.
+// pollQueue runs the ingest command, which is one round of the queue's mapping.
 func (w *world) pollQueue(a *arguments, out *report) error {
 	if err := w.begin(a, out); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (w *world) answeredMessages(response events.SQSEventResponse) {
 	w.out.linef("  > all done but %s", strings.Join(back, ", "))
 }
 
-// queues is the queue command.
+// queues runs the queue command.
 func (w *world) queues(_ *arguments, out *report) error {
 	for _, q := range [][2]string{{"events", w.Queue}, {"dead letters", w.DeadLetters}, {"quarantine", w.Quarantine}} {
 		got, err := w.Engine.SQS().GetQueueAttributes(context.Background(), &sqs.GetQueueAttributesInput{QueueUrl: &q[1], AttributeNames: []types.QueueAttributeName{
@@ -80,7 +80,7 @@ func (w *world) queues(_ *arguments, out *report) error {
 	return nil
 }
 
-// letters is the quarantine command. It reads the letters and leaves them there.
+// letters runs the quarantine command. It reads the letters and leaves them there.
 func (w *world) letters(_ *arguments, out *report) error {
 	ctx := context.Background()
 	var read []types.Message

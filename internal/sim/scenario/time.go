@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-// pass is the clock command.
+// pass runs the clock command.
 func (w *world) pass(a *arguments, out *report) error {
 	d, err := span(a.word())
 	if err != nil {

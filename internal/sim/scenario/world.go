@@ -51,7 +51,7 @@ type world struct {
 	out         *report          // of that command
 }
 
-// create is the world command.
+// create runs the world command.
 func (w *world) create(a *arguments, out *report) error {
 	fifo, shards, receives := a.flag("fifo"), a.number("shards", 1), a.number("receives", 5)
 	w.few = a.number("few", 0)
