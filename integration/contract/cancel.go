@@ -65,7 +65,8 @@ func cancellations(t *testing.T, h *Harness) {
 			w.absent(key(w.pk(), "r1"))
 		},
 		"invalid keys": func(w *table) {
-			refused(w, w.transact(w.receipt("r1"), w.add("", "1", "")), "ValidationException") // an empty key is refused before the transaction begins
+			// An empty key is refused before the transaction begins.
+			refused(w, w.transact(w.receipt("r1"), w.add("", "1", "")), "ValidationException")
 			refused(w, w.transact(w.receipt("r1"), w.receipt("")), "ValidationException")
 			long := strings.Repeat("s", 1025)
 			w.cancelled(w.transact(w.receipt("r1"), w.add(long, "1", "")), "None", never)

@@ -65,7 +65,8 @@ func capacities(t *testing.T, h *Harness) {
 			if err != nil || len(batch.ConsumedCapacity) != 1 {
 				w.Fatalf("%d entries of capacity, %v", len(batch.ConsumedCapacity), err)
 			}
-			units(w, "batch", &batch.ConsumedCapacity[0], pick(w, h, "capacity of reading what is not there", 3.0, 2.0)) // the item as it is stored, not as it is projected
+			// The item counts as it is stored, not as it is projected.
+			units(w, "batch", &batch.ConsumedCapacity[0], pick(w, h, "capacity of reading what is not there", 3.0, 2.0))
 		},
 		"a query adds up what it read": func(w *table) {
 			for i := range 3 {

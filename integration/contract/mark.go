@@ -85,7 +85,8 @@ func marks(t *testing.T, h *Harness) {
 			w.stored(stored)
 		},
 		"an item that takes just this": func(w *table) {
-			k := key("k", "k")                                                     // no other case has this key; the longer a key, the less Dynoxide differs
+			// No other case has this key. The longer a key, the less Dynoxide differs.
+			k := key("k", "k")
 			rest := maxItem - len("PKk") - len("SKk") - len("data") - len("n") - 2 // 2 for the number 1
 			w.put(with(k, attrs{"data": s(strings.Repeat("x", rest))}))
 			err := w.bare(k, "ADD #n :n", "", map[string]string{"#n": "n"}, attrs{":n": n("1")})

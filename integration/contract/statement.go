@@ -143,7 +143,8 @@ func statements(t *testing.T, h *Harness) {
 			w.stored(types)
 		},
 		"an invalid number": func(w *table) {
-			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), n("1e126"), m(attrs{"a": n("x")})} { // the number is read with the request
+			// The number is read with the request.
+			for _, v := range []types.AttributeValue{n("123456789012345678901234567890123456789"), n("x"), n("1e126"), m(attrs{"a": n("x")})} {
 				_, err := w.execute(w.insert(key(w.pk(), "first")), w.insert(with(key(w.pk(), "number"), attrs{"v": v})))
 				refused(w, err, "ValidationException")
 			}

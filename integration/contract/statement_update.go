@@ -184,7 +184,8 @@ func updatingStatements(t *testing.T, h *Harness) {
 		},
 		"an invalid number": func(w *table) {
 			w.put(with(key(w.pk(), "1"), attrs{"v": n("1")}))
-			for _, v := range []string{"123456789012345678901234567890123456789", "x", "1e126"} { // the number is read with the request
+			// The number is read with the request.
+			for _, v := range []string{"123456789012345678901234567890123456789", "x", "1e126"} {
 				_, err := w.execute(w.insert(key(w.pk(), "first")), w.change(key(w.pk(), "1"), `SET "v" = v + ?`, some(n(v)), ""))
 				refused(w, err, "ValidationException")
 			}

@@ -100,7 +100,8 @@ func records(t *testing.T, h *Harness) {
 		if _, err := w.db.DeleteItem(ctx, &ddb.DeleteItemInput{TableName: &w.name, Key: k}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.db.DeleteItem(ctx, &ddb.DeleteItemInput{TableName: &w.name, Key: k}); err != nil { // nothing is there, so there is no record
+		// Nothing is there, so there is no record.
+		if _, err := w.db.DeleteItem(ctx, &ddb.DeleteItemInput{TableName: &w.name, Key: k}); err != nil {
 			t.Fatal(err)
 		}
 		wants := []wanted{{types.OperationTypeInsert, nil, first}, {types.OperationTypeModify, first, second}, {types.OperationTypeRemove, second, nil}}

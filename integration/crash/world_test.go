@@ -114,7 +114,8 @@ func (w *world) serveQuarantine() (url string) {
 			return
 		}
 		rw.Header().Set("Content-Type", "application/x-amz-json-1.0")
-		_ = json.NewEncoder(rw).Encode(map[string]any{"Successful": out.Successful, "Failed": out.Failed}) // the process may be dead by now
+		// The process may be dead by now.
+		_ = json.NewEncoder(rw).Encode(map[string]any{"Successful": out.Successful, "Failed": out.Failed})
 	}))
 	w.Cleanup(server.Close)
 	return server.URL

@@ -173,7 +173,9 @@ func (g *gen) statements() Op {
 	for range spots {
 		item := g.data()
 		if text, ok := item["data"].(*types.AttributeValueMemberS); ok && len(text.Value) > 400_000 {
-			delete(item, "data") // it is not documented which error comes first for an item that is too large under a key that is taken
+			// It is not documented which error comes first for an item that is too large under a
+			// key that is taken.
+			delete(item, "data")
 		}
 		items = append(items, item)
 	}

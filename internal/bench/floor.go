@@ -44,7 +44,8 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	n := bytes.Count(body, []byte(`"Statement":`))
 	answer := `{"Responses":[` + strings.TrimSuffix(strings.Repeat(`{"TableName":"events"},`, n), ",") + `]}`
 	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(answer))), 10)) // the SDK checks it
-	_, _ = io.WriteString(w, answer)                                                                  // if the client is gone, its request fails
+	// If the client is gone, its request fails.
+	_, _ = io.WriteString(w, answer)
 }
 
 // record returns the requests that ingest makes of the batches: serialised INSERTs in batches of

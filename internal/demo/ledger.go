@@ -54,7 +54,9 @@ type ledger struct {
 	unjudged   int // deliveries to invocations that were killed
 	verdicts   [len(event.Verdicts) + 1]int
 	settled    [len(event.Verdicts) + 1]int // verdicts among them whose message left the queue for good
-	unheard    int                          // items stored by requests whose answer was lost, or by invocations killed before their verdicts
+	// unheard counts items stored by requests whose answer was lost, or by invocations killed
+	// before their verdicts.
+	unheard int
 
 	quarantined map[string]int // messages taken out of the quarantine queue, by the verdict in their note
 

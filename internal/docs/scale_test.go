@@ -17,14 +17,16 @@ import (
 const scalePage = "docs/scale.md"
 
 const (
-	maxSpread      = 1000 // of pipeline.yaml
-	itemUnits      = 1000 // write units that one item takes in a second
-	lambdaQuota    = 1000 // how many functions run at once, by default
-	tableQuota     = 40_000
-	putsARequest   = 25
-	changesOfOne   = 1000 // in a batch
-	updatesOfEach  = 3
-	receiptsInOne  = 98 // changes of one transaction to one total: each has its receipt, and a transaction has at most 100 items
+	maxSpread     = 1000 // of pipeline.yaml
+	itemUnits     = 1000 // write units that one item takes in a second
+	lambdaQuota   = 1000 // how many functions run at once, by default
+	tableQuota    = 40_000
+	putsARequest  = 25
+	changesOfOne  = 1000 // in a batch
+	updatesOfEach = 3
+	// receiptsInOne is how many changes one transaction can make to one total: each change has its
+	// receipt, and a transaction has at most 100 items.
+	receiptsInOne  = 98
 	growthAtOnce   = 4000
 	unitsOfReceipt = estimate.ReceiptUnits
 )

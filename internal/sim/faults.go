@@ -17,7 +17,7 @@ const (
 	statementCodes = "statements failed"     // some statements of a batch, inside a successful answer, with other codes
 	unread         = "keys left unread"      // some keys of a read come back unprocessed
 	inParts        = "read in parts"         // a read of several keys: some are read before others write, some after
-	behind         = "replica behind"        // a read meets a replica that lacks the latest writes, which answers the read if it is not consistent
+	behind         = "replica behind"        // a read meets a replica that is behind, which answers it if it is not consistent
 	cancelledFor   = "transaction cancelled" // with a reason for each item, but none of the reasons is a condition
 	lettersFailed  = "letters not taken"     // some letters of a batch, inside a successful answer
 	oddItem        = "odd item"              // a person writes, changes or removes an item that claims to be Ingot's and cannot be understood

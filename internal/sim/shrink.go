@@ -101,7 +101,8 @@ func (f *Faults) each() (list []*float64) {
 // Overlay returns, as JSON, what a smaller plan changes of the plan it came from. Decoding it over
 // the old plan gives the new plan.
 func Overlay(from, to Plan) string {
-	text, _ := json.Marshal(differences(reflect.ValueOf(from), reflect.ValueOf(to))) // numbers and booleans: Marshal cannot fail
+	// The values are numbers and booleans, so Marshal cannot fail.
+	text, _ := json.Marshal(differences(reflect.ValueOf(from), reflect.ValueOf(to)))
 	return string(text)
 }
 

@@ -81,7 +81,8 @@ func (s sequence) compare(t sequence) int {
 func (ts *Tables) openStream(t *table) *stream {
 	now := ts.core.Now()
 	s := &stream{t: t, region: ts.core.Config.Region, tell: ts.cfg.OnRecord, created: now, rollAfter: ts.cfg.RollAfter}
-	for at := now; s.arn == "" || ts.streams[s.arn] != nil; at = at.Add(time.Millisecond) { // a table may be made again within a millisecond
+	// A table may be made again within a millisecond.
+	for at := now; s.arn == "" || ts.streams[s.arn] != nil; at = at.Add(time.Millisecond) {
 		s.label = at.Format("2006-01-02T15:04:05.000")
 		s.arn = t.arn + "/stream/" + s.label
 	}

@@ -16,11 +16,13 @@ import (
 // It becomes an update and a condition with placeholders, so that one evaluator serves statements
 // and expressions. An attribute becomes "#" and its name. A parameter becomes ":" and its place.
 type UpdateStatement struct {
-	Table      string
-	Update     Update
-	Where      Condition
-	names      map[string]string
-	equal      map[string]int // each attribute that WHERE as a whole requires to equal a parameter, with the place of that parameter
+	Table  string
+	Update Update
+	Where  Condition
+	names  map[string]string
+	// equal holds each attribute that WHERE as a whole requires to equal a parameter, with the
+	// place of that parameter.
+	equal      map[string]int
 	parameters int
 }
 
