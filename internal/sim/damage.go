@@ -53,8 +53,8 @@ func (w *World) mistype(s *slot) {
 	}
 }
 
-// slack is how many bytes a filled total has left at most, which is enough for a flag. little is
-// not even enough for one more digit. Both occur equally often.
+// A filled total has at most slack bytes left, which is enough for a flag. Equally often it has at
+// most little bytes left, which is not even enough for one more digit.
 const slack, little = 400, 40
 
 func (w *World) fill(s *slot) {

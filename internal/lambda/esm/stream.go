@@ -65,7 +65,7 @@ type Stream struct {
 	cfg         StreamConfig
 	shards      map[string]*shard
 	order       []string // their ids, in byte order
-	described   bool     // whether the list of shards is current since the last shard finished
+	described   bool     // whether the list of shards was read since the last shard finished
 	describedAt time.Time
 }
 
