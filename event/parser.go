@@ -67,7 +67,7 @@ func (p *parser) value(depth int) error {
 		p.add(Number, end)
 		return nil
 	}
-	return p.wrong(p.at, "%s is no value", p.found())
+	return p.wrong(p.at, "%s is not a value", p.found())
 }
 
 func (p *parser) object(depth int) error {
@@ -148,7 +148,7 @@ func (p *parser) text() error {
 
 func (p *parser) word(word string, kind Kind) error {
 	if !strings.HasPrefix(p.src[p.at:], word) {
-		return p.wrong(p.at, "%s is no value", p.found())
+		return p.wrong(p.at, "%s is not a value", p.found())
 	}
 	p.add(kind, p.at+len(word))
 	return nil

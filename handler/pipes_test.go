@@ -70,15 +70,15 @@ func TestPipeOfOtherThings(t *testing.T) {
 	w := newWorld(t, counting(aggregate.Receipts)).started()
 	record := jsonOf(t, insert(1, w.image(order("1", 5))))
 	for payload, want := range map[string]string{
-		`[{"messageId":"m","body":"{}","eventSource":"aws:sqs"}]`:             "element 0 of the array is no record",
-		`[{"kinesisSchemaVersion":"1.0","data":"e30=","sequenceNumber":"4"}]`: "element 0 of the array is no record",
-		`[` + record + `,7]`:                      "element 1 of the array is no record",
-		`[` + record + `,null]`:                   "element 1 of the array is no record",
-		`[` + record + `,{"eventName":"INSERT"}]`: "element 1 of the array is no record",
-		`[` + record + `,{"eventName":"INSERT","dynamodb":null,"a":"\ud800"}]`:   "element 1 of the array is no record",
-		`[` + record + `,{"eventName":7,"dynamodb":{}}]`:                         "element 1 of the array is no record",
-		`[` + record + `,{"eventName":"INSERT","dynamodb":"x","a":1,"a":1}]`:     "element 1 of the array is no record",
-		`[{"dynamodb":{"SequenceNumber":"` + sequence(1) + `"}},` + record + `]`: "element 0 of the array is no record",
+		`[{"messageId":"m","body":"{}","eventSource":"aws:sqs"}]`:             "element 0 of the array is not a record",
+		`[{"kinesisSchemaVersion":"1.0","data":"e30=","sequenceNumber":"4"}]`: "element 0 of the array is not a record",
+		`[` + record + `,7]`:                      "element 1 of the array is not a record",
+		`[` + record + `,null]`:                   "element 1 of the array is not a record",
+		`[` + record + `,{"eventName":"INSERT"}]`: "element 1 of the array is not a record",
+		`[` + record + `,{"eventName":"INSERT","dynamodb":null,"a":"\ud800"}]`:   "element 1 of the array is not a record",
+		`[` + record + `,{"eventName":7,"dynamodb":{}}]`:                         "element 1 of the array is not a record",
+		`[` + record + `,{"eventName":"INSERT","dynamodb":"x","a":1,"a":1}]`:     "element 1 of the array is not a record",
+		`[{"dynamodb":{"SequenceNumber":"` + sequence(1) + `"}},` + record + `]`: "element 0 of the array is not a record",
 	} {
 		if answer, err := w.invokeStreams([]byte(payload)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is not a stream batch") {
 			t.Errorf("%s: %s %v", payload, answer, err)

@@ -136,6 +136,6 @@ func quietJSON(err error) error {
 }
 
 func notPiped(i int) error {
-	return fmt.Errorf("element %d of the array is no record of a DynamoDB stream (an object with eventName and dynamodb); "+
+	return fmt.Errorf("element %d of the array is not a record of a DynamoDB stream (an object with eventName and dynamodb); "+
 		"a pipe must have the events table's stream as its source, no enrichment and no input template", i)
 }

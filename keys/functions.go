@@ -89,7 +89,7 @@ func (p *Part) addFunc(call string, offset int) error {
 				instead = small
 			}
 		}
-		return &TemplateError{Offset: offset, What: quote(name) + " is no function", Instead: instead}
+		return &TemplateError{Offset: offset, What: quote(name) + " is not a function", Instead: instead}
 	}
 	if n := len(p.Funcs); n > 0 && f.Follows != nil && !slices.Contains(f.Follows, p.Funcs[n-1].Name) {
 		return &TemplateError{

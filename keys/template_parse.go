@@ -117,7 +117,7 @@ func parseDerived(name string, offset int) (Part, error) {
 	attribute, found := strings.CutPrefix(name, "@attribute.")
 	switch {
 	case !found:
-		return Part{}, &TemplateError{Offset: offset, What: quote(name) + " is no derived value", Instead: "one of " + derivedNames}
+		return Part{}, &TemplateError{Offset: offset, What: quote(name) + " is not a derived value", Instead: "one of " + derivedNames}
 	case attribute == "" || strings.ContainsFunc(attribute, notInAttributeName):
 		return Part{}, &TemplateError{Offset: offset, What: quote(name) + " names no message attribute (letters, digits, _, - and .)", Instead: "@attribute.NAME"}
 	}

@@ -19,7 +19,7 @@ func (t *Template) CheckTime() error {
 	for i, f := range part.Funcs {
 		last := i == len(part.Funcs)-1
 		if f.Name != "trim" && !(last && (f.Name == "unix" || f.Name == "unixms")) {
-			return &TemplateError{Offset: part.Offset, What: f.Name + " is no way to read a time", Instead: "unix, unixms or nothing"}
+			return &TemplateError{Offset: part.Offset, What: f.Name + " is not a way to read a time", Instead: "unix, unixms or nothing"}
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func parseTime[T string | []byte](s T) (time.Time, error) {
 	case p.fine:
 		return time.Time{}, fmt.Errorf("%s is finer than a nanosecond", quote(s))
 	case month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59:
-		return time.Time{}, fmt.Errorf("%s is no time of any calendar day", quote(s))
+		return time.Time{}, fmt.Errorf("%s is not a valid date", quote(s))
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second-offset, nano, time.UTC)
 	if t.Year() < firstYear || t.Year() > lastYear {

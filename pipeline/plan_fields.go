@@ -138,7 +138,7 @@ func nanoseconds(at time.Time) event.Decimal {
 	}
 	d, err := event.ParseDecimal(fmt.Sprintf("%d%09d", at.Unix(), at.Nanosecond()))
 	if err != nil {
-		panic("pipeline: digits that are no number: " + err.Error()) // cannot happen: at is after 1970
+		panic("pipeline: digits that are not a number: " + err.Error()) // cannot happen: at is after 1970
 	}
 	return d
 }

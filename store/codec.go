@@ -139,7 +139,7 @@ func stampOf(v types.AttributeValue) (int64, error) {
 	}
 	epoch, err := strconv.ParseInt(numberOf(v), 10, 64)
 	if err != nil || epoch < 0 || epoch > event.MaxEpoch {
-		return 0, fmt.Errorf("epoch is no whole number from 0 to %d", event.MaxEpoch)
+		return 0, fmt.Errorf("epoch is not a whole number from 0 to %d", event.MaxEpoch)
 	}
 	return epoch, nil
 }

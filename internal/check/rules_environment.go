@@ -117,7 +117,7 @@ func (c *checker) secrets() {
 		c.mistake("secret", b.Position, "the two functions have different keys: totals by personal data would be of other people than the events", "the same "+name)
 	}
 	if a.Kind == template.Scalar && !strings.Contains(a.Text, "{{resolve:") {
-		c.warn("secret", a.Position, "the key stands in the template, where whoever reads it can guess keyed hashes back", "'{{resolve:secretsmanager:NAME}}'")
+		c.warn("secret", a.Position, "the key stands in the template, where anyone who reads it can find out what keyed hashes stand for", "'{{resolve:secretsmanager:NAME}}'")
 	}
 }
 

@@ -207,7 +207,7 @@ var environmentRules = []broken{
 	{"quarantine in a circle", [][2]string{{"INGOT_QUARANTINE_URL: !Ref QuarantineQueue", "INGOT_QUARANTINE_URL: !Ref IngestQueue"}}, "INGOT_QUARANTINE_URL: |!Ref IngestQueue",
 		"IngestQueue is the queue that events come from: what is quarantined would come back for ever; write a queue of its own instead"},
 	{"key in the open", [][2]string{{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "hunter2"}}, "INGOT_PII_KEY: |hunter2",
-		"warning: the key stands in the template, where whoever reads it can guess keyed hashes back; write '{{resolve:secretsmanager:NAME}}' instead"},
+		"warning: the key stands in the template, where anyone who reads it can find out what keyed hashes stand for; write '{{resolve:secretsmanager:NAME}}' instead"},
 	{"archive", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{OTHER: x}"}}, "  |StreamsFunction:\n",
 		"warning: StreamsFunction has no archive bucket: items that expire are gone for good; write INGOT_ARCHIVE_BUCKET: !Ref a bucket instead"},
 	{"misspelled", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_ARCHIVE: x}"}}, "|INGOT_ARCHIVE: x",

@@ -57,7 +57,7 @@ func newCopyRule(id, at string) copyRule {
 	}
 	path, functions, ok := lastField(at)
 	if !ok {
-		r.missing = "its time is no field of the payload"
+		r.missing = "its time is not a field of the payload"
 	}
 	r.at = path
 	for _, f := range functions {
@@ -129,7 +129,7 @@ func (r copyRule) later(n event.Node, d time.Duration) (string, error) {
 		return "", err
 	}
 	if !was.Storable() {
-		return "", fmt.Errorf("%.40s is no time that could be moved", n.Text())
+		return "", fmt.Errorf("%.40s is not a time that can be moved", n.Text())
 	}
 	moved := was.Add(event.DecimalOf(int64(d / r.unit))).String()
 	if n.Kind() == event.String {

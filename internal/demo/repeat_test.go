@@ -28,9 +28,9 @@ func TestCopies(t *testing.T) {
 		"number as id":  {id: "{m}#{id}", at: "{t | unix}", k: 3, body: `{"id":17,"m":"x","t":0}`, want: `{"id":"17~3","m":"x","t":1814400}`},
 		"in an array":   {id: "{ids[1]}", at: "{t | unix}", k: 1, body: `{"ids":["a","b"],"t":0}`, want: `{"ids":["a","b~1"],"t":604800}`},
 		"odd names":     {id: `{["i\"d"]}`, at: "{t | unix}", k: 1, body: `{"i\"d":"a","t":0}`, want: `{"i\"d":"a~1","t":604800}`},
-		"no time":       {id: "{id}", at: "{t | unix}", k: 1, body: `{"id":"a","t":1e300000}`, err: "1e300000 is no time"},
+		"no time":       {id: "{id}", at: "{t | unix}", k: 1, body: `{"id":"a","t":1e300000}`, err: "1e300000 is not a time"},
 		"no id field":   {id: "{@digest}", at: "{t | unix}", k: 1, body: `{"t":0}`, err: "its id reads no field"},
-		"no time field": {id: "{id}", k: 1, body: `{"id":"a"}`, err: "its time is no field"},
+		"no time field": {id: "{id}", k: 1, body: `{"id":"a"}`, err: "its time is not a field"},
 		"envelope": {id: "{id}", at: "{t | unix}", k: 1, err: "it comes in an envelope (CloudEvent (structured))",
 			body: `{"specversion":"1.0","id":"1","source":"s","type":"e","data":{"id":"a","t":0}}`},
 	} {

@@ -124,7 +124,7 @@ func TestEveryFunctionIsDocumented(t *testing.T) {
 		delete(documented, f.Name)
 	}
 	for name := range documented {
-		t.Errorf("%s is documented and is no function", name)
+		t.Errorf("%s is documented and is not a function", name)
 	}
 }
 

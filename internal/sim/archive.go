@@ -36,7 +36,7 @@ func (u uploader) PutObject(ctx context.Context, in *s3.PutObjectInput, _ ...fun
 // and under its own name.
 func (w *World) checkObject(o object) {
 	if !w.model.objects[o] {
-		w.fail(Unarchived, "the archive gets what is no item that expired, or not under this name: %s: %s", o.name, o.body)
+		w.fail(Unarchived, "the archive gets something that is not an item that expired, or not under this name: %s: %s", o.name, o.body)
 	}
 }
 

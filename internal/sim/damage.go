@@ -114,7 +114,7 @@ func (w *World) checkDamaged(s *slot) {
 	refused := 0
 	for ; counted.Sign() != 0 || closed.Sign() != 0; refused++ {
 		if refused == len(s.waiting) {
-			w.fail(Miscounted, "%s is damaged, and its fingerprint is none that its changes can add up to", s.key)
+			w.fail(Miscounted, "%s is damaged, and its changes cannot add up to its fingerprint", s.key)
 			return
 		}
 		counted.Add(counted, s.waiting[refused].fp)

@@ -89,7 +89,7 @@ func (w *World) checkLetter(letter *sqstypes.SendMessageBatchRequestEntry) {
 	}
 	beside := letter.MessageAttributes["ingot"]
 	if beside.StringValue == nil || !slices.ContainsFunc(inv.messages, func(m events.SQSMessage) bool { return isLetter(letter, &m) }) {
-		w.fail(Undeserved, "%s sends a letter that is none of its messages with a note: %s", inv.name, body)
+		w.fail(Undeserved, "%s sends a letter that is not one of its messages with a note: %s", inv.name, body)
 		return
 	}
 	due := 0
@@ -136,7 +136,7 @@ func (w *World) unjustified(inv *invocation, m *message, text string) string {
 	case why != "":
 		return why
 	case n.Reason == "" || n.Reason != reasons[n.Verdict]:
-		return "that is no reason for it"
+		return "that is not a reason for it"
 	case n.Detail == "":
 		return "it says nothing more"
 	case n.PK != pk || n.SK != sk:

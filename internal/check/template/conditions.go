@@ -41,7 +41,7 @@ func (t *Template) evaluate(n *Node, depth int) (holds bool, why string) {
 		return t.condition(m.Value.Text, depth)
 	}
 	if n.Kind != Call || n.Argument == nil {
-		return false, "a condition is no condition function"
+		return false, "a condition is not a condition function"
 	}
 	arguments := n.Argument.Items
 	switch {
@@ -57,7 +57,7 @@ func (t *Template) evaluate(n *Node, depth int) (holds bool, why string) {
 	case n.Name == "Fn::Equals" && len(arguments) == 2:
 		return t.equal(arguments[0], arguments[1], depth)
 	}
-	return false, n.Name + " is no condition function that can be worked out"
+	return false, n.Name + " is not a condition function that can be worked out"
 }
 
 // all evaluates and (want is true) or or (want is false). One member that differs from want

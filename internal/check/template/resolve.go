@@ -139,7 +139,7 @@ func (t *Template) join(n *Node, depth int) *Node {
 	}
 	list := t.resolve(items[1], depth+1)
 	if list == nil || list.Kind != List {
-		return unknown(n, "Fn::Join joins what is no list here")
+		return unknown(n, "Fn::Join joins something that is not a list here")
 	}
 	var parts []string
 	size := 0

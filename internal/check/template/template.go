@@ -177,7 +177,7 @@ func (t *Template) dig(n *Node, path []string) (value *Node, found bool) {
 		case n == nil || n.Kind == Unknown:
 			return n, true
 		case n.Kind != Map:
-			return unknown(n, fmt.Sprintf("%s cannot be looked up in what stands there, which is no mapping", name)), true
+			return unknown(n, fmt.Sprintf("%s cannot be looked up there, because it is not a mapping", name)), true
 		}
 		m := n.Member(name)
 		if m == nil {

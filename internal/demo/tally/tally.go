@@ -70,7 +70,7 @@ func one() *big.Rat { return big.NewRat(1, 1) }
 func number(n json.Number) (*big.Rat, error) {
 	r, ok := new(big.Rat).SetString(n.String())
 	if !ok {
-		return nil, fmt.Errorf("%q is no number", n)
+		return nil, fmt.Errorf("%q is not a number", n)
 	}
 	return r, nil
 }

@@ -115,7 +115,7 @@ func (g *grafting) field(f Field) error {
 	}
 	text := g.packages[folder].files[at.file]
 	if text[at.to-1] != '}' {
-		return fmt.Errorf("%s is no struct any more", f.In)
+		return fmt.Errorf("%s is not a struct any more", f.In)
 	}
 	g.changes[at.file] = append(g.changes[at.file], change{at.to - 1, at.to - 1, "\n" + f.Text + "\n"})
 	return nil
@@ -146,11 +146,11 @@ func (f *function) read(text string) error {
 		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, "", before+text, parser.SkipObjectResolution)
 		if err != nil {
-			return nil, nil, fmt.Errorf("it is no function any more: %w", err)
+			return nil, nil, fmt.Errorf("it is not a function any more: %w", err)
 		}
 		d, ok := file.Decls[0].(*ast.FuncDecl)
 		if !ok || d.Body == nil {
-			return nil, nil, fmt.Errorf("it is no function with a body any more")
+			return nil, nil, fmt.Errorf("it is not a function with a body any more")
 		}
 		return d, func(p token.Pos) int { return set.Position(p).Offset - len(before) }, nil
 	}

@@ -218,7 +218,7 @@ func (r runner) build(ctx context.Context, name string, list []Mutant) (string, 
 	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./internal/sim/mutants/hunt")
 	cmd.Dir = r.root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("it does not build, which is no kill: %w\n%s", err, out)
+		return "", fmt.Errorf("it does not build, which is not a kill: %w\n%s", err, out)
 	}
 	return binary, nil
 }
@@ -255,11 +255,11 @@ func (r runner) hunt(ctx context.Context, binary, name string, args ...string) (
 	cmd.Stderr = &problem
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
-		return f, fmt.Errorf("it takes longer than %v, which is no kill", r.patience)
+		return f, fmt.Errorf("it takes longer than %v, which is not a kill", r.patience)
 	}
 	if err != nil {
 		text := problem.String()
-		return f, fmt.Errorf("it crashes, which is no kill: %w\n%s", err, text[:min(len(text), 2000)])
+		return f, fmt.Errorf("it crashes, which is not a kill: %w\n%s", err, text[:min(len(text), 2000)])
 	}
 	return f, json.Unmarshal(out, &f)
 }

@@ -85,12 +85,12 @@ func TestWhatIsAKill(t *testing.T) {
 		{made("killed", call, ""), ""},
 		{plain(made("plain-caught", troubled, `quiet, troubled := "lost", "lost"`)), ""},
 		{plain(made("plain-uncaught", call, "")), "it survives 7 worlds"},
-		{made("does-not-build", call, "\thunt(1)\n"), "it does not build, which is no kill"},
+		{made("does-not-build", call, "\thunt(1)\n"), "it does not build, which is not a kill"},
 		{made("is-no-go", call, "\tthis is no Go\n"), "what the mutants make of it is not Go"},
 		{made("no-longer-applies", "no such text", ""), "no longer applies"},
-		{made("panics", call, "\tpanic(`index out of range`)\n"), "it crashes, which is no kill: exit status 2\npanic: index out of range"},
-		{made("panics-in-trouble", call, "\tif !still { panic(`too late`) }\n"), "it crashes, which is no kill"},
-		{made("fails-after-its-answer", call, "\tfmt.Println(`{\"Check\":\"lost\"}`); os.Exit(1)\n"), "it crashes, which is no kill"},
+		{made("panics", call, "\tpanic(`index out of range`)\n"), "it crashes, which is not a kill: exit status 2\npanic: index out of range"},
+		{made("panics-in-trouble", call, "\tif !still { panic(`too late`) }\n"), "it crashes, which is not a kill"},
+		{made("fails-after-its-answer", call, "\tfmt.Println(`{\"Check\":\"lost\"}`); os.Exit(1)\n"), "it crashes, which is not a kill"},
 		{made("says-nothing", call, "\tos.Exit(0)\n"), "unexpected end of JSON input"},
 		{made("survives", troubled, `quiet, troubled := "", ""`), "it survives 7 worlds"},
 		{made("wrong-check", troubled, `quiet, troubled := "", "cost"`), "the hunter names cost, which it was not sent for"},
@@ -136,7 +136,7 @@ func TestPatienceEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := r.try(t.Context(), binary, m); v.err == nil || v.err.Error() != "it takes longer than 300ms, which is no kill" {
+	if v := r.try(t.Context(), binary, m); v.err == nil || v.err.Error() != "it takes longer than 300ms, which is not a kill" {
 		t.Errorf("%v", v.err)
 	}
 }
@@ -161,7 +161,7 @@ func TestSurvivorsFailTheRun(t *testing.T) {
 		{[]Mutant{survivor, killed}, "1 of 2 mutants and blunders are not killed",
 			"2 mutants, 1 killed; the last of them within 7 worlds.\nsurvivor: it survives 7 worlds (meant for twice,lost); other promises broken: cost in 3 worlds\n"},
 		{[]Mutant{broken, killed}, "1 of 2 mutants and blunders are not killed",
-			"2 mutants, 1 killed; the last of them within 7 worlds.\nbroken: it does not build, which is no kill: exit status 1\n"},
+			"2 mutants, 1 killed; the last of them within 7 worlds.\nbroken: it does not build, which is not a kill: exit status 1\n"},
 	} {
 		for _, beside := range []int{1, 2} {
 			var out bytes.Buffer

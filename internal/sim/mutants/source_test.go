@@ -39,18 +39,18 @@ func shopSource(t *testing.T) *source {
 // symbol that is gone.
 func TestEditSaysWhatIsGone(t *testing.T) {
 	for why, m := range map[string]Mutant{
-		"in shop.Sell this text occurs 0 times, not once:\nnever":                      {Edits: []Edit{{"shop.Sell", "never", ""}}},
-		"in shop.Sell this text occurs 2 times, not once:\nreturn":                     {Edits: []Edit{{"shop.Sell", "sum < 0", "sum > 0"}, {"shop.Sell", "return", "0"}}},
-		"package shop has no function or type Sold any more":                           {Edits: []Edit{{"shop.Sold", "return", ""}}},
-		"package shop has no function or type basket.add any more":                     {Edits: []Edit{{"shop.basket.add", "n", ""}}},
-		"0 folders are named shops, and one is needed: ":                               {Edits: []Edit{{"shops.Sell", "return", ""}}},
-		`"Sell" names no function: it needs a folder, a dot and a name`:                {Edits: []Edit{{"Sell", "return", ""}}},
-		"empty.Sell: there is no package in empty":                                     {Edits: []Edit{{"empty.Sell", "return", ""}}},
-		"2 folders are named twin, and one is needed: a/twin, b/twin":                  {Edits: []Edit{{"twin.Sell", "return", ""}}},
-		"package a/twin has no function or type Sell any more":                         {Edits: []Edit{{"a/twin.Sell", "return", ""}}},
-		"shop.alias is no struct any more":                                             {Fields: []Field{{"shop.alias", "n int"}}},
-		"shop.till: it is no function any more: 2:1: expected declaration, found till": {Edits: []Edit{{"shop.till", "cents", ""}}},
-		"0 folders are named shelf, and one is needed: ":                               {Helpers: []Helper{{"shelf", "func f() {}"}}},
+		"in shop.Sell this text occurs 0 times, not once:\nnever":                         {Edits: []Edit{{"shop.Sell", "never", ""}}},
+		"in shop.Sell this text occurs 2 times, not once:\nreturn":                        {Edits: []Edit{{"shop.Sell", "sum < 0", "sum > 0"}, {"shop.Sell", "return", "0"}}},
+		"package shop has no function or type Sold any more":                              {Edits: []Edit{{"shop.Sold", "return", ""}}},
+		"package shop has no function or type basket.add any more":                        {Edits: []Edit{{"shop.basket.add", "n", ""}}},
+		"0 folders are named shops, and one is needed: ":                                  {Edits: []Edit{{"shops.Sell", "return", ""}}},
+		`"Sell" names no function: it needs a folder, a dot and a name`:                   {Edits: []Edit{{"Sell", "return", ""}}},
+		"empty.Sell: there is no package in empty":                                        {Edits: []Edit{{"empty.Sell", "return", ""}}},
+		"2 folders are named twin, and one is needed: a/twin, b/twin":                     {Edits: []Edit{{"twin.Sell", "return", ""}}},
+		"package a/twin has no function or type Sell any more":                            {Edits: []Edit{{"a/twin.Sell", "return", ""}}},
+		"shop.alias is not a struct any more":                                             {Fields: []Field{{"shop.alias", "n int"}}},
+		"shop.till: it is not a function any more: 2:1: expected declaration, found till": {Edits: []Edit{{"shop.till", "cents", ""}}},
+		"0 folders are named shelf, and one is needed: ":                                  {Helpers: []Helper{{"shelf", "func f() {}"}}},
 	} {
 		m.Name = "stub"
 		_, err := shopSource(t).graft([]Mutant{m})

@@ -55,7 +55,7 @@ func (a *arguments) number(name string, otherwise int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		a.err = fmt.Errorf("%s=%s is no number", name, text)
+		a.err = fmt.Errorf("%s=%s is not a number", name, text)
 	}
 	return n
 }
@@ -89,14 +89,14 @@ func span(text string) (time.Duration, error) {
 	if days, after, ok := strings.Cut(rest, "d"); ok {
 		n, err := strconv.Atoi(days)
 		if err != nil {
-			return 0, fmt.Errorf("%q is no duration", text)
+			return 0, fmt.Errorf("%q is not a duration", text)
 		}
 		total, rest = time.Duration(n)*24*time.Hour, after
 	}
 	if rest != "" {
 		d, err := time.ParseDuration(rest)
 		if err != nil {
-			return 0, fmt.Errorf("%q is no duration", text)
+			return 0, fmt.Errorf("%q is not a duration", text)
 		}
 		total += d
 	}

@@ -65,7 +65,7 @@ func (w *world) write(line string) (*letter, error) {
 	for _, word := range words[2:] {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok {
-			return nil, fmt.Errorf("%q is no name=value", word)
+			return nil, fmt.Errorf("%q is not name=value", word)
 		}
 		switch name {
 		case "group":

@@ -71,7 +71,7 @@ func (a *arguments) trouble() *trouble {
 			if n, err := strconv.Atoi(text); err == nil {
 				t.statements[kind] = append(t.statements[kind], n)
 			} else if text != "" {
-				a.err = fmt.Errorf("%s=%s is no list of numbers", kind, text)
+				a.err = fmt.Errorf("%s=%s is not a list of numbers", kind, text)
 			}
 		}
 	}

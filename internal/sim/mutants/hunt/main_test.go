@@ -69,6 +69,6 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 	if _, err := seedsOf("1,x", 0, 1); err == nil {
-		t.Error("a seed that is no number")
+		t.Error("a seed that is not a number")
 	}
 }
