@@ -10,13 +10,14 @@ const Format = 1
 // the comments of the fields. Durations are written in the file as s, m, h, d or w: 90d. If the
 // file may have a list instead of a text, the text here holds one entry in each line.
 type Spec struct {
-	// Version of the file format: 1.
+	// The version of the file format: 1.
 	Ingot int `yaml:"ingot" need:"yes"`
-	// Raised by one whenever an aggregate is added, changed or removed; never lowered. Every item is stamped with
-	// it.
+	// Raise it by one whenever you add, change or remove an aggregate. Never lower it. Every item is
+	// stamped with it.
 	Epoch int64 `yaml:"epoch" need:"yes" min:"1" max:"1000000000"`
-	// Where a bare payload says its type: a template such as {type}, {@attribute.NAME}, or a constant. Or a list of
-	// them: the first whose fields are all there. An envelope's own type wins.
+	// The type of a bare payload: a template such as {type} or {@attribute.NAME}, or a constant. It
+	// may be a list. Then the first entry whose fields all exist is used. The type of an envelope
+	// goes first.
 	Type string `yaml:"type" list:"yes"`
 	// Event types by name.
 	Events map[string]EventSpec `yaml:"events" like:"{order.placed: {id: \"{order_id}\", at: \"{placed_at}\", key: {pk: \"ORDER#{order_id}\", sk: \"ORDER\"}}}" need:"yes"`
@@ -26,29 +27,34 @@ type Spec struct {
 
 // EventSpec declares one event type.
 type EventSpec struct {
-	// Template of the event's identity. Default: the envelope's (CloudEvents source and id, EventBridge id).
-	// {@digest} for events without a natural id.
+	// A template for the identity of an event. The default is the identity in the envelope
+	// (CloudEvents source and id, EventBridge id). Use {@digest} for events without an id.
 	ID string `yaml:"id"`
-	// Template of the event time: RFC 3339 text, or | unix, or | unixms. Default: the envelope's time.
+	// A template for the time of an event: RFC 3339 text, or a number with | unix or | unixms. The
+	// default is the time in the envelope.
 	At string `yaml:"at"`
-	// Where the item lives in the events table.
+	// The key of the item in the events table.
 	Key KeySpec `yaml:"key" need:"yes"`
-	// Keys in the secondary indexes GSI1 to GSI20. An event that lacks a field is simply not in that index.
+	// The keys in the secondary indexes GSI1 to GSI20. An event that lacks a field is not in that
+	// index.
 	Indexes map[string]KeySpec `yaml:"indexes" like:"{GSI1: {pk: \"…\", sk: \"…\"}}" keys:"^GSI([1-9]|1[0-9]|20)$"`
-	// Top-level attributes of the item, each a path into the payload, for filters and other readers.
+	// Attributes at the top level of the item, for filters and other readers. Each is a path into the
+	// payload.
 	Attributes map[string]string `yaml:"attributes" like:"{status: status}" keys:"^[A-Za-z_][A-Za-z0-9_]*$"`
-	// The item expires at its event time plus this; at least 1d. Default: never.
+	// The item expires at its event time plus this. It must be at least 1d. By default items never
+	// expire.
 	Retain time.Duration `yaml:"retain"`
-	// Shorter lifetimes of before, so that a longer retain does not bring back what has expired.
+	// Shorter lifetimes that were in force earlier. With them, a longer retain does not bring back
+	// what has expired.
 	Was []WasSpec `yaml:"was" like:"[{retain: 30d, before: 2026-03-01T00:00:00Z}]"`
-	// insert (default): an immutable fact. latest: the newest revision wins.
+	// With insert (the default) an event never changes. With latest the newest revision wins.
 	Mode string `yaml:"mode" enum:"insert,latest"`
-	// Under mode latest: the path that orders revisions and its type, as in: updated_at time, or: seq number. Or a
-	// list: each entry breaks the ties of those before it.
+	// For mode latest: the path that orders revisions, and its type, such as "updated_at time" or
+	// "seq number". It may be a list. Then each entry breaks the ties of those before it.
 	Revision string `yaml:"revision" list:"yes"`
-	// Paths left out of the digest, because they differ between retries of one event.
+	// Paths that the digest leaves out, because they differ between retries of one event.
 	Ignore []string `yaml:"ignore"`
-	// Reserved for payload schemas; not yet built.
+	// Reserved for payload schemas, which do not exist yet.
 	Schema any `yaml:"schema"`
 }
 
@@ -56,18 +62,18 @@ type EventSpec struct {
 // after Retain at the latest, because its item may have been stored, counted and removed under that
 // lifetime.
 type WasSpec struct {
-	// A shorter retain of before; at least 1d.
+	// The shorter retain. It must be at least 1d.
 	Retain time.Duration `yaml:"retain" need:"yes"`
-	// RFC 3339. It holds for events whose own time is before this, a time after the deployment that made retain
-	// longer.
+	// The entry holds for events whose own time is before this RFC 3339 time. Choose a time after the
+	// deployment that makes retain longer.
 	Before time.Time `yaml:"before" need:"yes"`
 }
 
 // KeySpec is a pair of templates: partition key and sort key.
 type KeySpec struct {
-	// Template of the partition key, at most 2,048 bytes.
+	// A template for the partition key, of at most 2,048 bytes.
 	PK string `yaml:"pk" need:"yes"`
-	// Template of the sort key, at most 1,024 bytes.
+	// A template for the sort key, of at most 1,024 bytes.
 	SK string `yaml:"sk" need:"yes"`
 }
 
@@ -75,27 +81,28 @@ type KeySpec struct {
 type AggregateSpec struct {
 	// The epoch that introduced this definition.
 	Since int64 `yaml:"since" need:"yes" min:"1"`
-	// What the totals are grouped by: names and templates.
+	// What the totals are grouped by: a template for each name.
 	By map[string]string `yaml:"by" like:"{merchant: \"{merchant_id}\"}" keys:"^[a-z][a-z0-9_]*$"`
-	// Length of the time window over the event time, aligned in UTC. Default: one total for all time.
+	// The length of the windows over the event time, which are aligned in UTC. By default there is
+	// one total for all time.
 	Window time.Duration `yaml:"window"`
 	// The event types that feed it, and what each adds.
 	From map[string]FromSpec `yaml:"from" like:"{order.placed: {values: {orders: count}}}" need:"yes"`
-	// keep (default): an all-time total. subtract: a total of what is still live.
+	// With keep (the default) totals keep what expires. With subtract they lose it.
 	OnExpire string `yaml:"onExpire" enum:"keep,subtract"`
-	// Write shards of one hot aggregate; default 1.
+	// How many items each total is spread over, if many events move the same total. The default is 1.
 	Spread int `yaml:"spread" min:"1" max:"1000"`
-	// The total expires at its window's end plus this; needs window, and at least the events' retain plus 7d.
-	// Default: never.
+	// The total expires at the end of its window plus this. It needs a window, and must be at least
+	// the retain of the events plus 7d. By default totals never expire.
 	Retain time.Duration `yaml:"retain"`
 }
 
 // FromSpec is what one event type adds to an aggregate.
 type FromSpec struct {
-	// Only events for which this holds: path op literal, in, exists, and, or, not, parentheses.
+	// A condition for the events that count: path op literal, in, exists, and, or, not, parentheses.
 	Where string `yaml:"where"`
-	// Value names and how each is computed: count, sum PATH, sum -PATH, min PATH or max PATH. PATH? supplies nothing
-	// where the field is missing or null, length PATH is the number of elements of an array. With a condition of its
-	// own: {sum: PATH, where: CONDITION}.
+	// The name of each value, and how it is computed: count, sum PATH, sum -PATH, min PATH or max
+	// PATH. PATH? adds nothing where the field is missing or null. length PATH is the number of
+	// elements of an array. A value may have a condition of its own: {sum: PATH, where: CONDITION}.
 	Values map[string]string `yaml:"values" entry:"count,sum,min,max,where" like:"{orders: count}" need:"yes" keys:"^[a-z][a-z0-9_]*$"`
 }
