@@ -309,6 +309,13 @@ func TestFIFO(t *testing.T) {
 			if got := w.receive(e); got != want {
 				t.Errorf("quarantine %v: %s, want %s", quarantine, got, want)
 			}
+			if !quarantine {
+				continue
+			}
+			note, _ := handler.ReadNote(*w.quarantined()[0].MessageAttributes[handler.Attribute].StringValue)
+			if note.Group != "A" {
+				t.Errorf("the note keeps group %q", note.Group)
+			}
 		}
 	})
 	t.Run("a hot key stops its group alone, and soon", func(t *testing.T) {

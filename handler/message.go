@@ -43,7 +43,7 @@ func letter(m *events.SQSMessage, r *event.Refusal) (Letter, error) {
 			l.Attributes[name] = types.MessageAttributeValue{DataType: aws.String(a.DataType), StringValue: a.StringValue, BinaryValue: a.BinaryValue}
 		}
 	}
-	l.Attributes[Attribute] = note(r)
+	l.Attributes[Attribute] = note(r, m.Attributes["MessageGroupId"])
 	return l, nil
 }
 
@@ -54,6 +54,9 @@ type Note struct {
 	Detail  string `json:"detail"`
 	PK      string `json:"pk,omitempty"`
 	SK      string `json:"sk,omitempty"`
+	// Group is the group id that the message had in its queue. The quarantine queue has no groups, so
+	// the note keeps it for the day when the message is sent again.
+	Group string `json:"group,omitempty"`
 }
 
 // isNote reports whether an attribute is Ingot's. A producer may give its own attribute the same
@@ -80,9 +83,9 @@ func ReadNote(text string) (n Note, is bool) {
 // maxDetail bounds the detail in a note, because the detail may quote the payload.
 const maxDetail = 1024
 
-// note returns Ingot's attribute.
-func note(r *event.Refusal) types.MessageAttributeValue {
-	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), event.Shorten(r.Detail, maxDetail), r.Key.PK, r.Key.SK})
+// note returns Ingot's attribute. group is empty if the message had no group id.
+func note(r *event.Refusal, group string) types.MessageAttributeValue {
+	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), event.Shorten(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group})
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 

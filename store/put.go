@@ -257,6 +257,12 @@ func inPlaceOf(item *event.Item) *event.Refusal {
 		Detail: "another copy in the same batch was tried in its place and could not be written; it is delivered again"}
 }
 
+// pastExpiry says why an item that is not stored can no longer be stored.
+func pastExpiry(item *event.Item) *event.Refusal {
+	return &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry, Key: item.Key,
+		Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is taken until an hour before that"}
+}
+
 // unproven returns the result of an item whose key is not proven to hold anything. If another copy
 // was too late, or was refused for good, that does not decide about this one. Each copy is judged
 // by its own expiry, digest and size.
@@ -267,8 +273,7 @@ func (p *put) unproven(w *write, item *event.Item) Result {
 	case w.state == absent && !tooLate(item, w.missed):
 		r = inPlaceOf(item)
 	case w.state == absent:
-		r = &event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
-			Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is taken until an hour before that"}
+		r = pastExpiry(item)
 	case w.last.outcome == invalid && same && item.Size() > event.MaxItem:
 		r = event.Poisoned(event.ItemTooLarge, awserr.Detail(w.last.err))
 	case w.sent == 0:

@@ -44,8 +44,8 @@ const explainJSON = `With --output json, one object; what is not known or does n
   messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
                           at, key, digest, digestText, revision, attributes, indexes, expiresAt, retain, archive,
                           item, aggregates; line and column are where the file is not JSON
-    quarantined           of a message from there, why: verdict, reason, detail, pk, sk; the verdict beside it
-                          is what it would get if its key were free
+    quarantined           of a message from there, why: verdict, reason, detail, pk, sk, group; the verdict beside
+                          it is what it would get if its key were free
     key                   pk, sk
     indexes[]             name, pk, sk; or name, missing
     item                  bytes, writeUnits, eachUnits

@@ -129,6 +129,40 @@ func TestVisibility(t *testing.T) {
 	}
 }
 
+// A message is hidden for 12 hours at most, however often that is extended. Received anew, it has 12
+// hours again.
+func TestVisibilityEndsAfterTwelveHours(t *testing.T) {
+	m := newMail(t)
+	q := m.queue("q", nil)
+	m.send(q, "a", "")
+	extend := func(handle *string, seconds int32) error {
+		_, err := m.sqs.ChangeMessageVisibility(background, &sqs.ChangeMessageVisibilityInput{QueueUrl: q, ReceiptHandle: handle, VisibilityTimeout: seconds})
+		return err
+	}
+	receive := func() *string {
+		out, err := m.sqs.ReceiveMessage(background, &sqs.ReceiveMessageInput{QueueUrl: q, VisibilityTimeout: 3600})
+		if err != nil || len(out.Messages) != 1 {
+			t.Fatalf("%v %v", out, err)
+		}
+		return out.Messages[0].ReceiptHandle
+	}
+	for range 2 {
+		handle := receive()
+		if err := extend(handle, 43_200); err != nil {
+			t.Error(err)
+		}
+		m.clock.advance(time.Hour)
+		if err := extend(handle, 43_200-3600); err != nil {
+			t.Error(err)
+		}
+		var api smithy.APIError
+		if err := extend(handle, 43_200-3599); !errors.As(err, &api) || api.ErrorCode() != "InvalidParameterValue" || !strings.Contains(err.Error(), "beyond the limit [43200 seconds]") {
+			t.Errorf("%v", err)
+		}
+		m.clock.advance(11 * time.Hour)
+	}
+}
+
 func TestChangeVisibility(t *testing.T) {
 	m := newMail(t)
 	q := m.queue("in", nil)

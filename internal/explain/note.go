@@ -14,6 +14,7 @@ type Note struct {
 	Detail  string `json:"detail,omitempty"`
 	PK      string `json:"pk,omitempty"`
 	SK      string `json:"sk,omitempty"`
+	Group   string `json:"group,omitempty"` // the message's group id in its queue
 }
 
 // withoutNote returns a message as it was before quarantine, and quarantine's note. If a producer

@@ -61,6 +61,7 @@ type message struct {
 	size          int
 
 	sent, firstReceived time.Time
+	received            time.Time // the latest time
 	receives            int
 	handle              string // of the latest receive
 	group, dedupID      string

@@ -1,12 +1,20 @@
 package sqs
 
 import (
+	"time"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
 // This file holds what is done with receipt handles, one by one and in batches.
+
+// maxHidden is how long a message can be hidden since it was received, however often that is
+// extended.
+const maxHidden = 12 * time.Hour
 
 func (q *queue) change(qs *Queues, handle *string, seconds int32) error {
 	hidden, err := visibility(seconds)
@@ -20,7 +28,11 @@ func (q *queue) change(qs *Queues, handle *string, seconds int32) error {
 	if m == nil || !m.inFlight() {
 		return &types.MessageNotInflight{ErrorCodeOverride: queryCode("MessageNotInflight"), Message: aws.String("The message referred to isn't in flight.")}
 	}
-	q.fly(m, qs.core.Now().Add(hidden))
+	until := qs.core.Now().Add(hidden)
+	if until.After(m.received.Add(maxHidden)) {
+		return api.Error("InvalidParameterValue", "Value %d for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the message is beyond the limit [43200 seconds].", seconds)
+	}
+	q.fly(m, until)
 	q.release(qs.core.Now())
 	return nil
 }

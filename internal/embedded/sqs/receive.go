@@ -105,6 +105,7 @@ func (qs *Queues) take(q *queue, n int) []*message {
 				qs.bury(m, q, dlq)
 			default:
 				m.receives++
+				m.received = now
 				if m.firstReceived.IsZero() {
 					m.firstReceived = now
 				}
