@@ -36,6 +36,7 @@ var values = map[string]completion{
 	// Only the user knows these values.
 	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
+	"stack": cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
 	"seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
 }
 
@@ -54,7 +55,7 @@ func filesNamed(extensions ...string) completion {
 
 // completeValues sets the completion of every option and argument of the tool.
 func completeValues(root *cobra.Command) {
-	for _, cmd := range append(root.Commands(), root) {
+	for _, cmd := range all(root) {
 		give := func(f *pflag.Flag) {
 			if complete, there := values[f.Name]; there {
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails for an option that occurs twice
@@ -66,6 +67,15 @@ func completeValues(root *cobra.Command) {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 	}
+}
+
+// all returns a command and those below it.
+func all(root *cobra.Command) []*cobra.Command {
+	list := []*cobra.Command{root}
+	for _, cmd := range root.Commands() {
+		list = append(list, all(cmd)...)
+	}
+	return list
 }
 
 // parameters completes NAME= of a parameter of the template, and then the values that it may have.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/ingot-events/ingot/internal/target"
 )
 
 // These are the exit codes. They are the same for every command.
@@ -12,6 +14,9 @@ const (
 	exitFailed      = 1   // it could not be done
 	exitUsage       = 2   // the command line, or a file that it names, is wrong
 	exitDifference  = 3   // done, with a difference or a finding
+	exitCredentials = 4   // there are no credentials, or they may not do it
+	exitRefused     = 5   // the tool refuses to do it
+	exitUntold      = 6   // done, and it could not tell
 	exitInterrupted = 130 // stopped by a signal
 )
 
@@ -37,6 +42,13 @@ func usage(err error) error { return &exitError{exitUsage, err} }
 // difference reports exit code 3, after a command has printed what it found.
 func difference() error { return &exitError{exitDifference, nil} }
 
+// refused reports that the tool does not do what was asked, and that a person must decide. The exit
+// code is 5.
+func refused(err error) error { return &exitError{exitRefused, err} }
+
+// untold reports exit code 6, after a command has printed what it could not tell.
+func untold() error { return &exitError{exitUntold, nil} }
+
 // exitCode returns the exit code for what a command returned. For an interrupted command it is 130,
 // whatever error the interruption caused.
 func exitCode(ctx context.Context, err error) int {
@@ -48,6 +60,8 @@ func exitCode(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.As(err, &exit):
 		return exit.code
+	case target.Refused(err):
+		return exitCredentials
 	}
 	return exitFailed
 }

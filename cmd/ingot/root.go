@@ -22,6 +22,8 @@ type app struct {
 	stdout io.Writer // data
 	stderr io.Writer // messages: progress, warnings, errors
 	output string    // text or json
+	// closers end what the command has opened.
+	closers []func()
 	// tamper changes the demo's tables before they are checked. It is nil outside tests.
 	tamper func(context.Context, *embedded.Engine) error
 }
@@ -44,6 +46,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
+	for _, end := range a.closers {
+		end()
+	}
 	code := exitCode(ctx, err)
 	a.complain(code, err)
 	return code
@@ -68,7 +73,8 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Events from a queue into a table exactly once, with live totals that add up",
 		Long: `ingot runs, checks and explains an Ingot pipeline.
 
-Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 130 interrupted.`,
+Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials, 5 refused, 6 could not tell,
+130 interrupted.`,
 		Version:       readBuild(debug.ReadBuildInfo()).Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,

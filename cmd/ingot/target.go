@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/target"
+)
+
+// targetHelp is for the long help of the commands that reach a stack.
+const targetHelp = `The stack is the one that --stack names, or --config-env in samconfig.toml, or --local: the ingot dev that
+runs for this folder. Without these it is the tables that INGOT_TABLE and INGOT_AGGREGATES_TABLE name, or else the
+stack of samconfig.toml's default environment.`
+
+// targetFlags adds the flags that say which stack a command works on. [app.find] reads them.
+func targetFlags(cmd *cobra.Command) {
+	text := func(name, usage string) {
+		if cmd.Flags().Lookup(name) == nil {
+			cmd.Flags().String(name, "", usage)
+		}
+	}
+	text("stack", "the CloudFormation stack")
+	text("config-env", "the stack of this environment of samconfig.toml (default the one called default)")
+	cmd.Flags().Bool("local", false, "the ingot dev that runs for this folder or one above it")
+	text("profile", "the profile of the AWS CLI's configuration")
+	text("region", "the AWS region")
+	text("endpoint-url", "send the requests to this URL instead of AWS")
+}
+
+// find returns the stack that a command's flags mean. Its connections end with the command.
+func (a *app) find(cmd *cobra.Command) (*target.Target, error) {
+	flags := cmd.Flags()
+	text := func(name string) string {
+		value, _ := flags.GetString(name)
+		return value
+	}
+	for _, name := range []string{"stack", "config-env", "profile", "region", "endpoint-url"} {
+		if f := flags.Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+			return nil, usage(fmt.Errorf("--%s is empty; write a value, or leave the flag out", name))
+		}
+	}
+	local, _ := flags.GetBool("local")
+	t, err := target.Find(cmd.Context(), target.Options{Stack: text("stack"), ConfigEnv: text("config-env"), Local: local,
+		Profile: text("profile"), Region: text("region"), EndpointURL: text("endpoint-url"), Env: a.env})
+	if t != nil {
+		a.closers = append(a.closers, t.Close)
+	}
+	var wrong *target.UsageError
+	if errors.As(err, &wrong) {
+		return nil, usage(err)
+	}
+	return t, err
+}
+
+// announce says on standard error what a command is about to change. It refuses to change a
+// protected stack that nobody has named. Every command that writes calls it first.
+func (a *app) announce(t *target.Target) error {
+	if t.Protected && !t.Named {
+		return refused(fmt.Errorf("%s is protected from deletion, and samconfig.toml's default alone chose it; name it with --stack %s", t, t.Name))
+	}
+	fmt.Fprintf(a.stderr, "ingot: this changes %s\n", t)
+	return nil
+}

@@ -1,0 +1,57 @@
+package target
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/aws/smithy-go"
+)
+
+// CredentialsError says that there are no credentials, or that they may not do what was asked.
+type CredentialsError struct {
+	what string
+	err  error
+}
+
+func (e *CredentialsError) Error() string { return e.what }
+
+func (e *CredentialsError) Unwrap() error { return e.err }
+
+// UsageError says that the command line, a variable or samconfig.toml names something wrong.
+type UsageError struct{ what string }
+
+func (e *UsageError) Error() string { return e.what }
+
+// Refused reports whether an error of any service is about credentials or permissions.
+func Refused(err error) bool {
+	var own *CredentialsError
+	var api smithy.APIError
+	switch {
+	case errors.As(err, &own):
+		return true
+	case !errors.As(err, &api):
+		return false
+	}
+	switch strings.TrimSuffix(strings.TrimPrefix(api.ErrorCode(), "KMS."), "Exception") {
+	case "AccessDenied", "NotAuthorized", "UnauthorizedOperation", "OptInRequired", "AllAccessDisabled",
+		"UnrecognizedClient", "InvalidClientTokenId", "InvalidAccessKeyId", "MissingAuthenticationToken", "MissingAuthenticationTokenException",
+		"ExpiredToken", "InvalidSignature", "IncompleteSignature", "SignatureDoesNotMatch":
+		return true
+	}
+	return false
+}
+
+// reason returns the message of a service's error, or else the last cause of an error.
+func reason(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) && api.ErrorMessage() != "" {
+		return api.ErrorMessage()
+	}
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err.Error()
+		}
+		err = inner
+	}
+}

@@ -1,0 +1,311 @@
+package target_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/target/targettest"
+)
+
+const account, region = "000000000000", "eu-central-1"
+
+// outputs are those of a stack of this version.
+func outputs() map[string]string {
+	all := map[string]string{}
+	for _, name := range target.Outputs() {
+		all[name] = strings.ToLower(name)
+	}
+	all["EventsTableName"], all["AggregatesTableName"] = stack.Events, stack.Aggregates
+	return all
+}
+
+// cloud is an account with the tables, and no stacks yet. The environment has credentials for it and
+// nothing of the developer's own.
+func cloud(t *testing.T) *targettest.Cloud {
+	t.Helper()
+	e := embedded.New(embedded.Config{Region: region})
+	if _, err := stack.New(context.Background(), e, stack.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	c := &targettest.Cloud{Engine: e, Account: account, Region: region}
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_PROFILE": "", "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/absent", "AWS_SHARED_CREDENTIALS_FILE": "/absent", "AWS_MAX_ATTEMPTS": "1"} {
+		t.Setenv(name, value)
+	}
+	return c
+}
+
+func find(t *testing.T, o target.Options, variables map[string]string) (*target.Target, error) {
+	t.Helper()
+	o.Env = func(name string) (string, bool) { value, ok := variables[name]; return value, ok }
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	found, err := target.Find(context.Background(), o)
+	if found != nil {
+		t.Cleanup(found.Close)
+	}
+	return found, err
+}
+
+// reaches checks that the clients of a target reach the tables.
+func reaches(t *testing.T, found *target.Target) {
+	t.Helper()
+	for _, table := range []string{found.EventsTable, found.AggregatesTable} {
+		if _, err := found.DynamoDB().DescribeTable(context.Background(), &dynamodb.DescribeTableInput{TableName: &table}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+const samconfig = `version = 0.1
+[default.global.parameters]
+stack_name = "shop-dev"
+[prod.global.parameters]
+stack_name = "shop"
+[prod.deploy.parameters]
+region = "eu-west-1"
+[half.global.parameters]
+parallel = true
+`
+
+func TestStackByName(t *testing.T) {
+	c := cloud(t)
+	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs(), Parameters: map[string]string{"DeletionProtection": "true"}}, {Name: "shop-dev", Outputs: outputs()}}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		options          target.Options
+		name, region     string
+		named, protected bool
+	}{
+		"by name":               {target.Options{Stack: "shop"}, "shop", region, true, true},
+		"default":               {target.Options{Dir: dir}, "shop-dev", region, false, false},
+		"environment":           {target.Options{Dir: dir, ConfigEnv: "prod"}, "shop", "eu-west-1", true, true},
+		"region above the file": {target.Options{Dir: dir, ConfigEnv: "prod", Region: "us-east-1"}, "shop", "us-east-1", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := find(t, tt.options, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.Kind != target.KindStack || found.Name != tt.name || found.Region != tt.region || found.Account != account || found.Named != tt.named || found.Protected != tt.protected {
+				t.Errorf("%+v", found)
+			}
+			if found.QueueURL != "queueurl" || found.QuarantineURL != "quarantinequeueurl" || found.DeadLetterURL != "deadletterqueueurl" || found.ArchiveBucket != "archivebucketname" ||
+				found.IngestFunction != "ingestfunctionname" || found.StreamsFunction != "streamsfunctionname" || found.SecretARN != "piikeysecret" {
+				t.Errorf("%+v", found)
+			}
+			if err := found.Needs(target.Queue, target.Archive); err != nil {
+				t.Error(err)
+			}
+			if want := "stack " + tt.name + ", account " + account + ", region " + tt.region; !strings.HasPrefix(found.String(), want) {
+				t.Errorf("%s, want %s", found, want)
+			}
+			reaches(t, found)
+		})
+	}
+}
+
+// kinds of errors, as exit codes tell them apart.
+const (
+	plain = iota
+	wrong
+	credentials
+)
+
+func kind(err error) int {
+	switch {
+	case errors.As(err, new(*target.UsageError)):
+		return wrong
+	case target.Refused(err):
+		return credentials
+	}
+	return plain
+}
+
+func TestStacksThatCannotBeUsed(t *testing.T) {
+	c := cloud(t)
+	old := outputs()
+	delete(old, "AggregatesTableName")
+	delete(old, "IngestFunctionName")
+	c.Stacks = []targettest.Stack{{Name: "bare"}, {Name: "old", Outputs: old}}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "samconfig.toml"), []byte(samconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := t.TempDir()
+	if err := os.WriteFile(filepath.Join(broken, "samconfig.toml"), []byte("version = \n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		options target.Options
+		kind    int
+		says    string
+	}{
+		"none named":        {target.Options{}, wrong, "which stack? There is no samconfig.toml here; name a stack with --stack NAME, or write --local"},
+		"absent":            {target.Options{Stack: "shpo"}, wrong, "; deploy it, or name another with --stack"},
+		"absent, by file":   {target.Options{Dir: dir}, wrong, "samconfig.toml:3:14 names it); deploy it"},
+		"no outputs":        {target.Options{Stack: "bare"}, plain, "stack bare has no outputs, and its state is UPDATE_COMPLETE"},
+		"older":             {target.Options{Stack: "old"}, plain, "stack old lacks the outputs AggregatesTableName, IngestFunctionName: its template is of an older version, or not Ingot's; ingot init --diff"},
+		"no file":           {target.Options{ConfigEnv: "prod"}, wrong, "--config-env prod: there is no samconfig.toml here"},
+		"no environment":    {target.Options{Dir: dir, ConfigEnv: "pord"}, wrong, "has no environment pord; it has default, prod, half"},
+		"no name":           {target.Options{Dir: dir, ConfigEnv: "half"}, wrong, "names no stack under half: write stack_name"},
+		"no TOML":           {target.Options{Dir: broken}, wrong, "samconfig.toml:1:"},
+		"two names":         {target.Options{Stack: "a", ConfigEnv: "b"}, wrong, "leave one of them out"},
+		"local and a stack": {target.Options{Stack: "a", Local: true}, wrong, "leave one of them out"},
+		"local and Region":  {target.Options{Region: "a", Local: true}, wrong, "--profile, --region and --endpoint-url out"},
+		"bad endpoint":      {target.Options{Stack: "a", EndpointURL: "localhost:4566"}, wrong, `--endpoint-url "localhost:4566": write a URL, such as http://127.0.0.1:4566`},
+		"nobody there":      {target.Options{Stack: "a", EndpointURL: "http://127.0.0.1:1"}, plain, "asking CloudFormation for stack a in region eu-central-1 at http://127.0.0.1:1: "},
+		"no profile":        {target.Options{Stack: "a", Profile: "nobody"}, credentials, "nobody"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := find(t, tt.options, nil)
+			if err == nil || kind(err) != tt.kind || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("kind %d, want %d: %v\nwant %s", kind(err), tt.kind, err, tt.says)
+			}
+		})
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	c := cloud(t)
+	for _, code := range []string{"AccessDenied", "ExpiredToken", "InvalidClientTokenId", "SignatureDoesNotMatch"} {
+		c.Refuse = code
+		_, err := find(t, target.Options{Stack: "shop"}, nil)
+		if kind(err) != credentials || !strings.Contains(err.Error(), "the credentials may not read stack shop in region eu-central-1 at ") || !strings.Contains(err.Error(), ": User: arn:aws:iam::"+account+":user/jo is not authorized") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != credentials || !strings.Contains(err.Error(), "there are no AWS credentials: ") {
+		t.Errorf("none: %v", err)
+	}
+	t.Setenv("AWS_REGION", "")
+	if _, err := find(t, target.Options{Stack: "shop"}, nil); kind(err) != wrong || !strings.Contains(err.Error(), "no region is known: write --region") {
+		t.Errorf("no Region: %v", err)
+	}
+}
+
+func TestVariables(t *testing.T) {
+	cloud(t)
+	two := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates}
+	found, err := find(t, target.Options{}, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reaches(t, found)
+	if found.Kind != target.KindEnvironment || !found.Named || found.Account != account || !strings.HasPrefix(found.String(), "tables events and totals, account "+account+", region "+region) {
+		t.Errorf("%s: %+v", found, found)
+	}
+	for part, variable := range map[target.Part]string{target.Queue: "INGOT_QUEUE_URL", target.Quarantine: "INGOT_QUARANTINE_URL", target.DeadLetters: "INGOT_DEAD_LETTER_URL",
+		target.Archive: "INGOT_ARCHIVE_BUCKET", target.IngestFunction: "INGOT_INGEST_FUNCTION", target.StreamsFunction: "INGOT_STREAMS_FUNCTION"} {
+		if err := found.Needs(part); err == nil || !strings.HasSuffix(err.Error(), " is not known: set "+variable) {
+			t.Errorf("%s: %v", variable, err)
+		}
+		with := maps.Clone(two)
+		with[variable] = "something"
+		full, err := find(t, target.Options{}, with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := full.Needs(part); err != nil {
+			t.Errorf("%s is set: %v", variable, err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		variables map[string]string
+		says      string
+	}{
+		"one of two": {map[string]string{"INGOT_TABLE": "events"}, "INGOT_AGGREGATES_TABLE is not set: set INGOT_TABLE and INGOT_AGGREGATES_TABLE both"},
+		"no table":   {map[string]string{"INGOT_TABLE": "evnts", "INGOT_AGGREGATES_TABLE": "totals"}, ": INGOT_TABLE names it"},
+	} {
+		if _, err := find(t, target.Options{}, tt.variables); kind(err) != wrong || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The own variable for the endpoint wins, as it does in the functions.
+	two["INGOT_ENDPOINT_URL"] = "http://127.0.0.1:1"
+	if _, err := find(t, target.Options{}, two); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("another endpoint: %v", err)
+	}
+}
+
+func TestLocal(t *testing.T) {
+	c := cloud(t)
+	server := httptest.NewServer(c)
+	defer server.Close()
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL"} {
+		t.Setenv(name, "") // none of them is needed
+	}
+	dir := t.TempDir()
+	below := filepath.Join(dir, "cmd", "ingest")
+	if err := os.MkdirAll(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := find(t, target.Options{Local: true, Dir: below}, nil); kind(err) != plain || !strings.Contains(err.Error(), "no ingot dev runs for "+below+" or a folder above it; start one with: ingot dev") {
+		t.Errorf("none: %v", err)
+	}
+	dev := target.Local{PID: 4711, Endpoint: server.URL, Region: region, Account: account, EventsTable: stack.Events, AggregatesTable: stack.Aggregates,
+		QueueURL: "q", QuarantineURL: "qq", DeadLetterURL: "d", ArchiveBucket: "a", Pipeline: filepath.Join(dir, "pipeline.yaml")}
+	for range 2 { // a second start replaces the file
+		if err := dev.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := find(t, target.Options{Local: true, Dir: below}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reaches(t, found)
+	if found.Kind != target.KindLocal || found.Name != dev.Pipeline || found.QueueURL != "q" || found.QuarantineURL != "qq" || found.DeadLetterURL != "d" || found.ArchiveBucket != "a" ||
+		found.Account != account || found.Region != region || found.Protected {
+		t.Errorf("%+v", found)
+	}
+	if err := found.Needs(target.Queue, target.StreamsFunction); err == nil || !strings.Contains(err.Error(), "ingot dev has no such thing: this command needs the name of the streams function") {
+		t.Errorf("a function: %v", err)
+	}
+	if want := "ingot dev with " + dev.Pipeline; !strings.HasPrefix(found.String(), want) {
+		t.Error(found)
+	}
+	files, err := os.ReadDir(filepath.Join(dir, ".ingot"))
+	if names := slices.Collect(func(yield func(string) bool) {
+		for _, f := range files {
+			if !yield(f.Name()) {
+				return
+			}
+		}
+	}); err != nil || len(names) != 1 || names[0] != "dev.json" {
+		t.Errorf("%v: %v", err, names)
+	}
+
+	server.Close()
+	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain || !strings.Contains(err.Error(), "(process 4711) does not answer at "+server.URL+": ") {
+		t.Errorf("ended: %v", err)
+	}
+	for _, text := range []string{"", "{}", "[1]", `{"endpoint":"http://x"}`} {
+		if err := os.WriteFile(target.LocalFile(dir), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); err == nil || !strings.Contains(err.Error(), "is not a file that ingot dev writes: delete it") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package target
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/wire"
+)
+
+// Local is what an `ingot dev` that runs says of itself, in a file beside its pipeline.yaml.
+type Local struct {
+	PID             int    `json:"pid"`
+	Endpoint        string `json:"endpoint"` // of the protocols of AWS
+	Console         string `json:"console"`  // URL of the console
+	Region          string `json:"region"`
+	Account         string `json:"account"`
+	EventsTable     string `json:"eventsTable"`
+	AggregatesTable string `json:"aggregatesTable"`
+	QueueURL        string `json:"queueUrl"`
+	QuarantineURL   string `json:"quarantineUrl"`
+	DeadLetterURL   string `json:"deadLetterUrl"`
+	ArchiveBucket   string `json:"archiveBucket"`
+	Pipeline        string `json:"pipeline"` // absolute path of pipeline.yaml
+}
+
+// LocalFile returns the path of the file that an `ingot dev` writes, in the folder of its
+// pipeline.yaml.
+func LocalFile(dir string) string { return filepath.Join(dir, ".ingot", "dev.json") }
+
+// Write writes the file of an `ingot dev` that runs in dir. A reader sees all of it or nothing.
+func (d Local) Write(dir string) error {
+	file := LocalFile(dir)
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".new", append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+// readLocal looks for the file of an `ingot dev` in dir and above it.
+func readLocal(dir string) (Local, string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Local{}, "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		file := LocalFile(at)
+		text, err := os.ReadFile(file)
+		switch {
+		case err == nil:
+			var d Local
+			if err := json.Unmarshal(text, &d); err != nil || d.Endpoint == "" || d.EventsTable == "" || d.AggregatesTable == "" {
+				return Local{}, "", fmt.Errorf("%s is not a file that ingot dev writes: delete it, and start ingot dev again", file)
+			}
+			return d, file, nil
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrInvalid):
+			var path *fs.PathError
+			if errors.As(err, &path) {
+				err = path.Err
+			}
+			return Local{}, "", fmt.Errorf("%s cannot be read: %w", file, err)
+		case at == filepath.Dir(at):
+			return Local{}, "", fmt.Errorf("no ingot dev runs for %s or a folder above it; start one with: ingot dev", dir)
+		}
+	}
+}
+
+// answerTime bounds how long a process on this machine may take to answer.
+const answerTime = 5 * time.Second
+
+// findLocal returns the `ingot dev` of a folder, if it answers.
+func findLocal(ctx context.Context, o Options) (*Target, error) {
+	d, file, err := readLocal(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	t := &Target{Kind: KindLocal, Named: true, Name: d.Pipeline, Account: d.Account, Region: d.Region, Endpoint: d.Endpoint,
+		EventsTable: d.EventsTable, AggregatesTable: d.AggregatesTable, QueueURL: d.QueueURL, QuarantineURL: d.QuarantineURL,
+		DeadLetterURL: d.DeadLetterURL, ArchiveBucket: d.ArchiveBucket, env: o.Env}
+	t.AWS = aws.Config{Region: d.Region, BaseEndpoint: &t.Endpoint, HTTPClient: wire.Client(),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
+	ask, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	_, err = t.DynamoDB().DescribeTable(ask, &dynamodb.DescribeTableInput{TableName: &t.EventsTable}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the ingot dev of %s (process %d) does not answer at %s: %s; if it has ended, start it again with: ingot dev", file, d.PID, d.Endpoint, reason(err))
+	}
+	return t, err
+}

@@ -1,0 +1,121 @@
+package target
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+)
+
+// Kind says how a stack was found.
+type Kind string
+
+const (
+	KindStack       Kind = "stack"       // by its CloudFormation outputs
+	KindLocal       Kind = "local"       // an ingot dev on this machine
+	KindEnvironment Kind = "environment" // by the INGOT_* variables
+)
+
+// Target is a stack and the way to it. What is not known of it is empty: [Target.Needs] says what to
+// do about that.
+type Target struct {
+	Kind Kind
+	// Name is the name of the stack. For KindLocal it is the path of the pipeline.yaml that runs. For
+	// Environment it is the name of the events table.
+	Name string
+	// Account is empty if the credentials may not ask for it.
+	Account string
+	Region  string
+	// Endpoint is empty on AWS.
+	Endpoint string
+
+	EventsTable, AggregatesTable           string
+	QueueURL, QuarantineURL, DeadLetterURL string
+	ArchiveBucket                          string
+	// Lambda has no functions under KindLocal.
+	IngestFunction, StreamsFunction string
+	// SecretARN is where the secret is kept that hmac uses. Only a stack has it.
+	SecretARN string
+
+	// Protected says that the stack or its tables are protected from deletion.
+	Protected bool
+	// Named says that the user named this stack in the command line or the environment. Otherwise it
+	// is the default of samconfig.toml.
+	Named bool
+
+	AWS aws.Config
+	env func(string) (string, bool)
+}
+
+// DynamoDB returns a new client of the tables.
+func (t *Target) DynamoDB() *dynamodb.Client { return dynamodb.NewFromConfig(t.AWS) }
+
+// Streams returns a new client of the tables' streams.
+func (t *Target) Streams() *dynamodbstreams.Client { return dynamodbstreams.NewFromConfig(t.AWS) }
+
+// SQS returns a new client of the queues.
+func (t *Target) SQS() *sqs.Client { return sqs.NewFromConfig(t.AWS) }
+
+// S3 returns a new client of the buckets.
+func (t *Target) S3() *s3.Client {
+	return s3.NewFromConfig(t.AWS, func(o *s3.Options) {
+		// An emulator's host name does not resolve with a bucket in front of it.
+		o.UsePathStyle = t.Endpoint != ""
+	})
+}
+
+// Lambda returns a new client of the functions. Under KindLocal there is nothing that it could reach.
+func (t *Target) Lambda() *lambda.Client { return lambda.NewFromConfig(t.AWS) }
+
+// CloudWatch returns a new client of alarms and metrics. Under KindLocal there is nothing that it could
+// reach.
+func (t *Target) CloudWatch() *cloudwatch.Client { return cloudwatch.NewFromConfig(t.AWS) }
+
+// CloudFormation returns a new client of stacks. Under KindLocal there is nothing that it could reach.
+func (t *Target) CloudFormation() *cloudformation.Client {
+	return cloudformation.NewFromConfig(t.AWS)
+}
+
+// String names the stack, its account and its region, as a person would.
+func (t *Target) String() string {
+	var s strings.Builder
+	switch t.Kind {
+	case KindLocal:
+		fmt.Fprintf(&s, "ingot dev with %s, at %s", t.Name, t.Endpoint)
+		return s.String()
+	case KindEnvironment:
+		fmt.Fprintf(&s, "tables %s and %s", t.EventsTable, t.AggregatesTable)
+	default:
+		fmt.Fprintf(&s, "stack %s", t.Name)
+	}
+	account := t.Account
+	if account == "" {
+		account = "unknown (DescribeTable is not allowed)"
+	}
+	fmt.Fprintf(&s, ", account %s, %s", account, t.place())
+	return s.String()
+}
+
+// place names the region, and the endpoint if that is not AWS.
+func (t *Target) place() string {
+	if t.Endpoint == "" {
+		return "region " + t.Region
+	}
+	return "region " + t.Region + " at " + t.Endpoint
+}
+
+// Close ends connections that are no longer used. A client of the target can still be used after it.
+func (t *Target) Close() {
+	if c, ok := t.AWS.HTTPClient.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
