@@ -24,6 +24,7 @@ var values = map[string]completion{
 	"architecture": cobra.FixedCompletions([]string{"arm64\tthe default", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
 
 	"pipeline":  filesNamed("yaml", "yml"),
+	"file":      filesNamed("yaml", "yml"),
 	"template":  filesNamed("yaml", "yml"),
 	"was":       filesNamed("yaml", "yml"),
 	"prices":    filesNamed("yaml", "yml"),
@@ -37,7 +38,7 @@ var values = map[string]completion{
 	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"stack": cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
-	"seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
+	"port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
 }
 
 // arguments completes what stands after a command's name. For other commands there is nothing to

@@ -50,7 +50,7 @@ func (o outcome) says(t *testing.T, code int, parts ...string) {
 }
 
 func TestUsage(t *testing.T) {
-	tool(t, "dmeo").says(t, exitUsage, `unknown command "dmeo"`, "did you mean demo?")
+	tool(t, "demmo").says(t, exitUsage, `unknown command "demmo"`, "did you mean demo?")
 	tool(t, "something", "else").says(t, exitUsage, `unknown command "something"`, "ingot --help")
 	tool(t, "--nonsense").says(t, exitUsage, "unknown flag: --nonsense")
 	tool(t, "demo", "--sed", "1").says(t, exitUsage, "--sed", "--seed")
@@ -102,7 +102,8 @@ func TestHelpNamesTheExitCodes(t *testing.T) {
 	text := tool(t, "--help").stdout
 	_, text, _ = strings.Cut(text, "Exit codes: ")
 	text, _, _ = strings.Cut(text, ".")
-	want := []string{fmt.Sprint(exitFine), fmt.Sprint(exitFailed), fmt.Sprint(exitUsage), fmt.Sprint(exitDifference), fmt.Sprint(exitInterrupted)}
+	want := []string{fmt.Sprint(exitFine), fmt.Sprint(exitFailed), fmt.Sprint(exitUsage), fmt.Sprint(exitDifference),
+		fmt.Sprint(exitCredentials), fmt.Sprint(exitRefused), fmt.Sprint(exitUntold), fmt.Sprint(exitInterrupted)}
 	if got := regexp.MustCompile(`\d+`).FindAllString(text, -1); !slices.Equal(got, want) {
 		t.Errorf("help names %v, want %v", got, want)
 	}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+type devOptions struct {
+	file, counting string
+	port, console  int
+	verbose        bool
+}
+
+func newDev(a *app) *cobra.Command {
+	var o devOptions
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Run a pipeline of your own on this machine",
+		Long: `dev runs the whole pipeline in this process, for a pipeline.yaml of your own: queue, both
+functions, tables, stream, time to live, quarantine and archive. It needs no account, no Docker and no
+network. Ctrl-C ends it.
+
+The protocols of DynamoDB, DynamoDB Streams, SQS and S3 are served at port 8611 of this machine. Every
+AWS SDK and the AWS CLI work with AWS_ENDPOINT_URL=http://127.0.0.1:8611 and any credentials. The other
+commands find it with --local, in the folder of pipeline.yaml and below.
+
+If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in takes its
+place, as in ingot explain.
+
+With --output json, one line of JSON says where everything is, once it can be used.`,
+		Example: `  ingot dev
+  ingot dev -f examples/pipeline.yaml --port 9611
+  ingot dev --output json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := namesFiles(cmd, "file"); err != nil {
+				return err
+			}
+			return a.dev(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.file, "file", "f", "pipeline.yaml", "the pipeline to run")
+	flags.IntVar(&o.port, "port", 8611, "port of this machine for the protocols of AWS; 0: any free one")
+	flags.IntVar(&o.console, "port-console", 8610, "port of this machine for the console; 0: any free one")
+	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "print the log of both functions")
+	return cmd
+}
+
+// dev runs a pipeline until the user ends it.
+func (a *app) dev(ctx context.Context, o devOptions) error {
+	cfg, err := a.devConfig(o)
+	if err != nil {
+		return usage(err)
+	}
+	d, err := dev.Start(ctx, cfg)
+	var mistakes pipeline.Mistakes
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &mistakes):
+		return usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+	case errors.As(err, &path) && path.Path == cfg.File:
+		return usage(fmt.Errorf("%s: %w; name the pipeline with --file FILE, or make one with: ingot init", o.file, path.Err))
+	case err != nil:
+		return err
+	}
+	if err := a.greet(d, o); err != nil {
+		return errors.Join(err, d.Close())
+	}
+	<-ctx.Done()
+	return d.Close()
+}
+
+func (a *app) devConfig(o devOptions) (dev.Config, error) {
+	counting, err := aggregate.ParseCounting(o.counting)
+	if err != nil {
+		return dev.Config{}, fmt.Errorf("--counting %q: write marks or receipts", o.counting)
+	}
+	for name, port := range map[string]int{"--port": o.port, "--port-console": o.console} {
+		if port < 0 || port > 65535 {
+			return dev.Config{}, fmt.Errorf("%s %d: give a port from 1 to 65535, or 0 for any free one", name, port)
+		}
+	}
+	secret, _ := a.env("INGOT_PII_KEY")
+	if secret == "" {
+		secret = explain.StandIn
+	}
+	file, err := filepath.Abs(o.file)
+	if err != nil {
+		return dev.Config{}, err
+	}
+	cfg := dev.Config{File: file, Secret: []byte(secret), Counting: counting, Port: o.port, ConsolePort: o.console,
+		Tell: func(line string) { fmt.Fprintln(a.stderr, "ingot dev: "+line) }}
+	if o.verbose {
+		cfg.Log = slog.New(slog.NewTextHandler(a.stderr, nil))
+	}
+	return cfg, nil
+}
+
+// greet says where everything is, and what to do next.
+func (a *app) greet(d *dev.Dev, o devOptions) error {
+	at := d.Local()
+	if a.json() {
+		return json.NewEncoder(a.stdout).Encode(at)
+	}
+	if key, _ := a.env("INGOT_PII_KEY"); key == "" && d.Pipeline().UsesHMAC() {
+		fmt.Fprintf(a.stderr, "ingot dev: INGOT_PII_KEY is not set: keyed hashes are made with the key %q\n", explain.StandIn)
+	}
+	console := ""
+	if at.Console != "" {
+		console = "  console    " + at.Console + "\n"
+	}
+	_, err := fmt.Fprintf(a.stdout, `%s runs on this machine. Ctrl-C ends it.
+
+%s  endpoint   %s
+  queue      %s
+  tables     %s and %s
+
+Send an event from another terminal in this folder:
+
+  export AWS_ENDPOINT_URL=%[3]s AWS_REGION=%[7]s AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
+  aws sqs send-message --queue-url %[4]s --message-body '{"type": …}'
+  aws dynamodb scan --table-name %[6]s
+`, o.file, console, at.Endpoint, at.QueueURL, at.EventsTable, at.AggregatesTable, at.Region)
+	return err
+}

@@ -1,0 +1,255 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/wire"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// These appear in ARNs and queue URLs.
+const (
+	Region  = "us-east-1"
+	Account = "000000000000"
+)
+
+// Config says what to run.
+type Config struct {
+	File     string // path of pipeline.yaml
+	Secret   []byte // what hmac hashes with
+	Counting aggregate.Counting
+	// Port is where the protocols of AWS are served on this machine, and ConsolePort where the
+	// console is. 0 means any free port.
+	Port, ConsolePort int
+	// Console returns the handler of the console. nil means that there is no console.
+	Console func(*Dev) http.Handler
+	// Tell is given what a person should know, one line at a time. nil means nobody.
+	Tell func(string)
+	// Log is the log of both functions. nil means that there is none.
+	Log *slog.Logger
+	// Now is the machine's clock. nil means time.Now.
+	Now func() time.Time
+}
+
+// Dev is a pipeline that runs. [Start] makes one.
+type Dev struct {
+	cfg     Config
+	clock   *clock
+	engine  *embedded.Engine
+	stack   *stack.Stack
+	steps   Steps
+	running running
+	queue   *esm.Queue
+	stream  *esm.Stream
+
+	api, console *server
+	stop         chan struct{}   // closed when the functions are to end
+	base         context.Context // of all work; it ends some time after stop
+	cut          context.CancelFunc
+	work         sync.WaitGroup
+
+	mu       sync.Mutex
+	troubles map[string]string // by function: what was told last
+	text     []byte            // of the pipeline.yaml that runs
+}
+
+// Start runs a pipeline until [Dev.Close]. The error says which file is wrong, or which port is
+// taken.
+func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
+	if cfg.Tell == nil {
+		cfg.Tell = func(string) {}
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.File, err = filepath.Abs(cfg.File); err != nil {
+		return nil, err
+	}
+	d := &Dev{cfg: cfg, stop: make(chan struct{}), troubles: map[string]string{}}
+	d.base, d.cut = context.WithCancel(context.WithoutCancel(ctx))
+	plan, err := d.read()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.listen(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			d.cut()
+			d.api.close()
+			d.console.close()
+		}
+	}()
+	d.clock = newClock(cfg.Now, time.Time{})
+	d.engine = embedded.New(embedded.Config{Now: d.clock.Now, Seed: uint64(cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(), PartiQLReturnsItem: true})
+	if d.stack, err = stack.New(ctx, d.engine, stack.Config{Indexes: plan.Indexes()}); err != nil {
+		return nil, err
+	}
+	first, err := d.begin(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	d.running.current.Store(first)
+	if err := d.mappings(ctx); err != nil {
+		return nil, err
+	}
+	d.run()
+	if err := d.Local().Write(filepath.Dir(cfg.File)); err != nil {
+		d.end()
+		return nil, fmt.Errorf("other commands find this one by a file, and it could not be written: %w", err)
+	}
+	return d, nil
+}
+
+// read compiles pipeline.yaml.
+func (d *Dev) read() (*pipeline.Pipeline, error) {
+	text, err := os.ReadFile(d.cfg.File)
+	if err != nil {
+		return nil, err
+	}
+	d.text = text
+	return check.File{Name: name(d.cfg.File), Text: text}.Load(pipeline.Secret(d.cfg.Secret))
+}
+
+// name is what messages call a file: relative to the working directory, if it is below that.
+func name(file string) string {
+	if here, err := os.Getwd(); err == nil {
+		if short, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(short) {
+			return short
+		}
+	}
+	return file
+}
+
+// run starts what runs until the end: both mappings, time to live, and the servers.
+func (d *Dev) run() {
+	d.work.Go(func() { d.poll("ingest", d.stop, d.pollQueue) })
+	d.work.Go(func() { d.poll("streams", d.stop, d.pollStream) })
+	d.work.Go(func() { d.sweep(d.stop) })
+	d.work.Go(func() { d.api.serve(wire.New(d.engine)) })
+	if d.cfg.Console != nil {
+		d.work.Go(func() { d.console.serve(d.cfg.Console(d)) })
+	}
+}
+
+// Close ends everything. What is under way is finished first.
+func (d *Dev) Close() error {
+	err := os.Remove(target.LocalFile(filepath.Dir(d.cfg.File)))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	d.end()
+	return err
+}
+
+func (d *Dev) end() {
+	close(d.stop)
+	late := time.AfterFunc(endTime, d.cut)
+	d.api.close()
+	d.console.close()
+	d.work.Wait()
+	late.Stop()
+	d.cut()
+}
+
+// Local is what other commands need to know to find this one.
+func (d *Dev) Local() target.Local {
+	return target.Local{PID: os.Getpid(), Endpoint: d.api.url(), Console: d.console.url(), Region: Region, Account: Account,
+		EventsTable: stack.Events, AggregatesTable: stack.Aggregates, QueueURL: d.stack.Queue, QuarantineURL: d.stack.Quarantine,
+		DeadLetterURL: d.stack.DeadLetters, ArchiveBucket: stack.Bucket, Pipeline: d.cfg.File}
+}
+
+// Engine returns the tables, queues and buckets. Requests to it are those of a client of AWS.
+func (d *Dev) Engine() *embedded.Engine { return d.engine }
+
+// Stack returns the names of what the engine holds.
+func (d *Dev) Stack() *stack.Stack { return d.stack }
+
+// Pipeline returns the pipeline that the functions run with now.
+func (d *Dev) Pipeline() *pipeline.Pipeline { return d.running.current.Load().plan }
+
+// Steps returns what happens in the pipeline.
+func (d *Dev) Steps() *Steps { return &d.steps }
+
+// Now returns the time by the clock of the pipeline.
+func (d *Dev) Now() time.Time { return d.clock.Now() }
+
+// listen takes both ports.
+func (d *Dev) listen() (err error) {
+	if d.api, err = newServer(d.cfg.Port, "--port"); err != nil || d.cfg.Console == nil {
+		return err
+	}
+	if d.console, err = newServer(d.cfg.ConsolePort, "--port-console"); err != nil {
+		d.api.close()
+	}
+	return err
+}
+
+// server is an HTTP server on a port of this machine. A nil server serves nothing.
+type server struct {
+	listener net.Listener
+	http     http.Server
+}
+
+// newServer takes a port. flag is the option that names another.
+func newServer(port int, flag string) (*server, error) {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with %s", port, flag)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("port %d of this machine cannot be used (%s): choose another with %s", port, reason(err), flag)
+	}
+	return &server{listener: listener, http: http.Server{ReadHeaderTimeout: 10 * time.Second}}, nil
+}
+
+// reason is the end of an error of package net, which says what happened without the addresses.
+func reason(err error) string {
+	text := err.Error()
+	return text[strings.LastIndex(text, ": ")+2:]
+}
+
+func (s *server) url() string {
+	if s == nil {
+		return ""
+	}
+	return "http://" + s.listener.Addr().String()
+}
+
+func (s *server) serve(h http.Handler) {
+	s.http.Handler = h
+	_ = s.http.Serve(s.listener) // it ends with close
+}
+
+// endTime is how long requests and batches that are under way may take when all ends.
+const endTime = 2 * time.Second
+
+func (s *server) close() {
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	_ = s.listener.Close() // of a server that has not begun to serve
+}

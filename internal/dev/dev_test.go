@@ -1,0 +1,175 @@
+package dev
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"go.uber.org/goleak"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const orders = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order.placed:
+    id: "{order_id}"
+    at: "{placed_at}"
+    key: {pk: "ORDER#{order_id}", sk: "PLACED"}
+aggregates:
+  orders_daily:
+    since: 1
+    by: {merchant: "{merchant_id}"}
+    window: 1d
+    from:
+      order.placed: {values: {orders: count, revenue: sum total_cents}}
+`
+
+// folder makes a folder with a pipeline.yaml.
+func folder(t *testing.T, text string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "pipeline.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// start runs a pipeline until the test ends.
+func start(t *testing.T, cfg Config) *Dev {
+	t.Helper()
+	d, err := Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// clients are those of the AWS SDK, over the network.
+func clients(t *testing.T, d *Dev) (*sqs.Client, *dynamodb.Client) {
+	t.Helper()
+	client := wire.Client()
+	t.Cleanup(client.CloseIdleConnections)
+	cfg := aws.Config{Region: Region, BaseEndpoint: aws.String(d.Local().Endpoint), HTTPClient: client,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
+	return sqs.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
+}
+
+func order(n, cents int) string {
+	return fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","merchant_id":"m-1","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`, n, cents)
+}
+
+// until waits for a step that is what the test waits for.
+func until(t *testing.T, d *Dev, is func(Step) bool) {
+	t.Helper()
+	late := time.After(30 * time.Second)
+	for number := int64(0); ; {
+		steps, more := d.Steps().After(number, 100)
+		for _, s := range steps {
+			if is(s) {
+				return
+			}
+			number = s.Number
+		}
+		if len(steps) > 0 {
+			continue
+		}
+		select {
+		case <-more:
+		case <-late:
+			t.Fatal("what the test waits for did not happen in 30 s")
+		}
+	}
+}
+
+func counted(changes int) func(Step) bool {
+	return func(s Step) bool {
+		if s.Streams != nil {
+			changes -= s.Streams.Inserted
+		}
+		return changes <= 0
+	}
+}
+
+func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
+	d := start(t, Config{File: folder(t, orders)})
+	queue, tables := clients(t, d)
+	for _, body := range []string{order(1, 100), order(2, 250), order(1, 100), `{"type":"nothing"}`} {
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	verdicts := map[event.Verdict]int{}
+	until(t, d, func(s Step) bool {
+		if s.Message != nil {
+			verdicts[s.Message.Verdict]++
+		}
+		return verdicts[event.Inserted] == 2 && verdicts[event.Duplicate] == 1 && verdicts[event.Poison] == 1
+	})
+	until(t, d, counted(2))
+	out, err := tables.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(d.Local().AggregatesTable)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprint(len(out.Items)); text != "3" { // the epoch, the head and the total
+		t.Errorf("%s items in the aggregates table, want 3", text)
+	}
+}
+
+func TestOthersFindIt(t *testing.T) {
+	file := folder(t, orders)
+	d, err := Start(t.Context(), Config{File: file, Console: func(*Dev) http.Handler { return http.NotFoundHandler() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := target.LocalFile(filepath.Dir(file))
+	if _, err := os.Stat(said); err != nil {
+		t.Error(err)
+	}
+	if d.Local().Console == "" || d.Local().Console == d.Local().Endpoint {
+		t.Errorf("the console is at %q", d.Local().Console)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(said); !os.IsNotExist(err) {
+		t.Errorf("the file is still there after the end: %v", err)
+	}
+}
+
+func TestTakenPort(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	port := other.Addr().(*net.TCPAddr).Port
+	_, err = Start(t.Context(), Config{File: folder(t, orders), Port: port})
+	if want := fmt.Sprintf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port", port); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	_, err = Start(t.Context(), Config{File: folder(t, orders), ConsolePort: port, Console: func(*Dev) http.Handler { return nil }})
+	if err == nil || !strings.HasSuffix(err.Error(), "--port-console") {
+		t.Errorf("%v does not name --port-console", err)
+	}
+}

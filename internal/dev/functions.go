@@ -1,0 +1,108 @@
+package dev
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// functions are both functions, started with one pipeline.
+type functions struct {
+	plan    *pipeline.Pipeline
+	ingest  *handler.Ingest
+	streams *handler.Streams
+}
+
+// running holds the functions that take the next batch. A batch that is under way ends with those
+// that began it, as in a deployment.
+type running struct{ current atomic.Pointer[functions] }
+
+// begin starts both functions with a pipeline, as a deployment does.
+func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, error) {
+	e := env.Env{Now: d.clock.Now}
+	tables := d.engine.DynamoDB()
+	of := func() (*store.Store, error) {
+		return store.New(store.Config{Client: tables, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates, Counting: d.cfg.Counting, Env: e})
+	}
+	written, err := of()
+	if err != nil {
+		return nil, err
+	}
+	counted, err := of()
+	if err != nil {
+		return nil, err
+	}
+	if err := counted.Start(ctx); err != nil {
+		return nil, err
+	}
+	letters := handler.NewQuarantineIn(e, d.engine.SQS(), d.stack.Quarantine)
+	return &functions{
+		plan: plan,
+		ingest: &handler.Ingest{Pipeline: plan, Store: written, Quarantine: letters, Env: e, Log: d.cfg.Log,
+			OnResult: d.judged,
+			OnBatch:  func(_ context.Context, r handler.IngestReport) { d.step(Step{Ingest: &r}) }},
+		streams: &handler.Streams{Pipeline: plan, Store: counted, Quarantine: letters, Env: e, Log: d.cfg.Log,
+			Archive:  handler.NewArchive(d.engine.S3(), stack.Bucket),
+			OnChange: func(_ context.Context, c event.Change) error { d.step(Step{Change: &c}); return nil },
+			OnBatch:  func(_ context.Context, r handler.StreamsReport) { d.step(Step{Streams: &r}) }},
+	}, nil
+}
+
+// judged notes what became of a message.
+func (d *Dev) judged(_ context.Context, o handler.Outcome) {
+	m := &Message{ID: o.Message.MessageId, Body: o.Message.Body, Verdict: o.Verdict, Refusal: o.Refusal, Item: o.Item, Returned: o.Failed}
+	m.Received, _ = strconv.Atoi(o.Message.Attributes["ApproximateReceiveCount"]) // the engine always says it
+	d.step(Step{Message: m})
+}
+
+func (d *Dev) step(s Step) {
+	s.At = d.clock.Now()
+	d.steps.add(s)
+}
+
+// guarded is a function that survives its own panic. In Lambda, the process would end and a new one
+// would start.
+func guarded(do esm.Handler) esm.Handler {
+	return func(ctx context.Context, payload []byte) (answer []byte, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				answer, err = nil, fmt.Errorf("the function crashed: %v", r)
+			}
+		}()
+		return do(ctx, payload)
+	}
+}
+
+// ingest is the ingest function as its mapping calls it.
+func (r *running) ingest(ctx context.Context, payload []byte) ([]byte, error) {
+	var batch events.SQSEvent
+	if err := json.Unmarshal(payload, &batch); err != nil {
+		return nil, err
+	}
+	response, err := r.current.Load().ingest.Handle(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(response)
+}
+
+// streams is the streams function as its mapping calls it.
+func (r *running) streams(ctx context.Context, payload []byte) ([]byte, error) {
+	response, err := r.current.Load().streams.Handle(ctx, payload)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(response)
+}

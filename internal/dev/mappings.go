@@ -1,0 +1,143 @@
+package dev
+
+import (
+	"context"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+// These are the settings of the mappings. Batches are as large as in template.yaml.
+const (
+	batchSize = 1000
+	// queueFunctions is how many batches of the queue are under way at once.
+	queueFunctions = 2
+	// pause is how long a mapping waits that found nothing.
+	pause = 50 * time.Millisecond
+	// afterFailure is how long a mapping waits after a batch that failed as a whole.
+	afterFailure = time.Second
+	// sweepEvery is how often time to live removes what has expired, and sweepSize how much at once.
+	// Clients wait for that long.
+	sweepEvery = time.Minute
+	sweepSize  = 1000
+)
+
+// mappings makes the mappings of both functions.
+func (d *Dev) mappings(ctx context.Context) error {
+	var err error
+	function := func(do esm.Handler) esm.Function {
+		return esm.Function{Handler: guarded(do), Timeout: stack.FunctionTimeout, Now: d.clock.Now, Deadline: d.deadline}
+	}
+	d.queue, err = esm.NewQueue(ctx, esm.QueueConfig{Client: d.engine.SQS(), URL: d.stack.Queue, Function: function(d.running.ingest),
+		BatchSize: batchSize, Concurrency: queueFunctions, ReportBatchItemFailures: true, OnFailure: d.failed("ingest")})
+	if err != nil {
+		return err
+	}
+	window := time.Duration(0)
+	if d.cfg.Counting == aggregate.Marks {
+		window = stack.Window
+	}
+	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.engine.Streams(), ARN: d.stack.StreamARN, Function: function(d.running.streams),
+		BatchSize: batchSize, Concurrency: 2, Window: window, ReportBatchItemFailures: true, OnFailure: d.failed("streams")})
+	return err
+}
+
+// deadline is context.WithDeadline for the clock of this process, which may differ from the
+// machine's.
+func (d *Dev) deadline(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, at.Sub(d.clock.Now()))
+	return reckoned{ctx, at}, cancel
+}
+
+// reckoned is a context that states its deadline by another clock than that of its timer.
+type reckoned struct {
+	context.Context
+	at time.Time
+}
+
+func (r reckoned) Deadline() (time.Time, bool) { return r.at, true }
+
+// failed returns what to do when a batch failed as a whole: say so, but not again and again.
+func (d *Dev) failed(function string) func(esm.Invocation, error) {
+	return func(_ esm.Invocation, err error) {
+		if err != nil {
+			d.trouble(function, err)
+		}
+	}
+}
+
+// trouble tells of an error of one of the functions, once until another one comes.
+func (d *Dev) trouble(function string, err error) {
+	text := "the " + function + " function: " + err.Error()
+	d.mu.Lock()
+	known := d.troubles[function] == text
+	d.troubles[function] = text
+	d.mu.Unlock()
+	if !known {
+		d.cfg.Tell(text)
+	}
+}
+
+// poll runs a mapping until stop is closed. A round that has begun is finished, so that no message
+// stays hidden.
+func (d *Dev) poll(function string, stop <-chan struct{}, round func(context.Context) (wait time.Duration, err error)) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-timer.C:
+		}
+		wait, err := round(d.base)
+		if err != nil {
+			d.trouble(function, err)
+			wait = afterFailure
+		}
+		timer.Reset(wait)
+	}
+}
+
+func (d *Dev) pollQueue(ctx context.Context) (time.Duration, error) {
+	p, err := d.queue.Poll(ctx)
+	switch {
+	case p.FailedWhole > 0:
+		return afterFailure, err
+	case p.Idle():
+		return pause, err
+	}
+	return 0, err
+}
+
+func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
+	p, err := d.stream.Poll(ctx)
+	switch {
+	case p.Failed > 0:
+		return afterFailure, err
+	case p.Idle():
+		return pause, err
+	}
+	return 0, err
+}
+
+// sweep lets time to live remove what has expired.
+func (d *Dev) sweep(stop <-chan struct{}) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-ticker.C:
+		}
+		for d.engine.Sweep(sweepSize) > 0 {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}
+}
