@@ -85,8 +85,10 @@ type Definition struct {
 	Name  string
 	Since int64 // the epoch that introduced it
 	By    []string
-	// Window is the length of a time window over event time. 0 means that there are no windows.
+	// Window is the length of a time window over event time. 0 means that there are no windows. If
+	// Months is set, Window is how long the longest of them can be.
 	Window   time.Duration
+	Months   int     // 1 or 12 if the windows are months or years of the calendar, in UTC; otherwise 0
 	Values   []Value // in byte order of names: the union over all its event types
 	OnExpire OnExpire
 	Spread   int           // write shards, at least 1

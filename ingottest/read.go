@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -43,9 +44,11 @@ func (w *World) Total(name string, by map[string]string, at time.Time) store.Tot
 	if def.Window != 0 && at.IsZero() {
 		w.t.Fatalf("ingottest: aggregate %s has windows of %s, and Total was given no time: give it the time of an event that it counts", name, def.Window)
 	}
-	// Windows start at whole seconds, so exactly one window starts in this range.
-	second := at.Truncate(time.Second)
-	totals, err := w.reader.Total(w.ctx, name, by, second.Add(time.Second-def.Window), second.Add(time.Second))
+	start := at
+	if def.Window != 0 {
+		start = time.Unix(lanes.WindowStart(def, at), 0)
+	}
+	totals, err := w.reader.Total(w.ctx, name, by, start, start.Add(time.Second))
 	if err != nil {
 		w.t.Fatalf("ingottest: %v", err)
 	}

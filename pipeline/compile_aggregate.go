@@ -31,6 +31,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 		c.misnamed(at, fmt.Sprintf("%q is not a name of an aggregate", name), plainNameForm+", at most 64")
 	}
 	def := &aggregate.Definition{Name: name, Since: s.Since, Window: s.Window, Retain: s.Retain, Spread: max(1, s.Spread)}
+	setCalendar(def)
 	c.generation(at, s)
 	c.window(at, s)
 	if s.Spread < 0 || s.Spread > 1000 {
@@ -68,8 +69,30 @@ func (c *compiler) generation(at place, s AggregateSpec) {
 	}
 }
 
+// setCalendar turns a window of the calendar into the form that definitions have.
+func setCalendar(def *aggregate.Definition) {
+	switch def.Window {
+	case Month:
+		def.Months, def.Window = 1, 31*lifetime.Day
+	case Year:
+		def.Months, def.Window = 12, 366*lifetime.Day
+	}
+}
+
+// windowOf returns the window as the file declares it.
+func windowOf(def *aggregate.Definition) time.Duration {
+	switch def.Months {
+	case 0:
+		return def.Window
+	case 1:
+		return Month
+	}
+	return Year
+}
+
 func (c *compiler) window(at place, s AggregateSpec) {
-	if s.Window < 0 || s.Window%time.Second != 0 {
+	calendar := s.Window == Month || s.Window == Year
+	if !calendar && (s.Window < 0 || s.Window%time.Second != 0) {
 		c.mistake(at.in("window"), "window is "+s.Window.String(), "whole seconds")
 	}
 	if s.Retain < 0 || s.Retain%time.Second != 0 {

@@ -84,7 +84,7 @@ func (d *decoder) value(p place, n *yamlfile.Node, into reflect.Value, tags *ref
 	}
 	switch {
 	case into.Type() == durationType:
-		d.duration(p, n, into)
+		d.duration(p, n, into, tags)
 	case into.Type() == timeType:
 		d.time(p, n, into)
 	case into.Kind() == reflect.Struct:

@@ -71,14 +71,18 @@ func (d *decoder) setText(p place, text string, into reflect.Value) {
 // ownText reports whether n is text and not a block of lines.
 func ownText(n *yamlfile.Node) bool { return n.Kind == yamlfile.Text && n.Style != yamlfile.Block }
 
-func (d *decoder) duration(p place, n *yamlfile.Node, into reflect.Value) {
+func (d *decoder) duration(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
+	parse, form := lifetime.Parse, "a whole number and s, m, h, d or w, as in 90d"
+	if tags != nil && tags.Tag.Get("calendar") == "yes" {
+		parse, form = lifetime.ParseWindow, form+", or 1mo or 1y for months and years of the calendar"
+	}
 	if !ownText(n) {
-		d.wrongKind(p, n, "a duration", "a whole number and s, m, h, d or w, as in 90d")
+		d.wrongKind(p, n, "a duration", form)
 		return
 	}
-	v, err := lifetime.Parse(n.Text)
+	v, err := parse(n.Text)
 	if err != nil {
-		d.breaks(p, err.Error(), "a whole number and s, m, h, d or w, as in 90d")
+		d.breaks(p, err.Error(), form)
 		return
 	}
 	into.SetInt(int64(v))

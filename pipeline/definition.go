@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -18,7 +19,7 @@ type definitionForm struct {
 	Retain   int64               `json:"retain"`
 	Since    int64               `json:"since"`
 	Spread   int                 `json:"spread"`
-	Window   int64               `json:"window"`
+	Window   any                 `json:"window"` // seconds, or "1mo" or "1y"
 }
 
 type fromForm struct {
@@ -34,7 +35,7 @@ type fromForm struct {
 //	name, since, spread
 //	onExpire  "keep" or "subtract"
 //	retain    seconds; 0: for ever
-//	window    seconds; 0: no window
+//	window    seconds; 0: no window; "1mo" or "1y": months or years of the calendar
 //
 // Layout, comments, member order, quoting and the spelling of numbers and durations in the file do
 // not change it. Anything that changes what is counted does. The text is stored with the
@@ -43,6 +44,9 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	text := definitionForm{
 		By: map[string]string{}, From: map[string]fromForm{}, Name: def.Name, OnExpire: def.OnExpire.String(),
 		Retain: int64(def.Retain / time.Second), Since: def.Since, Spread: def.Spread, Window: int64(def.Window / time.Second),
+	}
+	if def.Months > 0 {
+		text.Window = lifetime.FormatWindow(windowOf(def))
 	}
 	for i, t := range by {
 		text.By[def.By[i]] = canonicalTemplate(t)

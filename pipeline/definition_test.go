@@ -49,6 +49,24 @@ func TestDefinitionTextIsStable(t *testing.T) {
 	}
 }
 
+// Months and years have texts of their own, which no number of days can have.
+func TestDefinitionOfCalendarWindows(t *testing.T) {
+	for window, want := range map[string]string{"1mo": `"window":"1mo"}`, "1y": `"window":"1y"}`, "31d": `"window":2678400}`, "366d": `"window":31622400}`} {
+		p := mustLoad(t, strings.Replace(base, "window: 1d", "window: "+window, 1))
+		def, _ := p.Definition("daily")
+		if !strings.HasSuffix(def.Text, want) {
+			t.Errorf("%s: %s", window, def.Text)
+		}
+		again, err := New(p.Describe().Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, _ := again.Definition("daily"); other.Text != def.Text {
+			t.Errorf("%s described and compiled again is %s", window, other.Text)
+		}
+	}
+}
+
 // The check value of the secret is golden, because it is stored in heads. It exists if totals are
 // grouped by hashes, and each generation has a different one.
 func TestKeyCheck(t *testing.T) {

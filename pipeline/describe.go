@@ -45,7 +45,7 @@ func (p *Pipeline) spec() Spec {
 	s := Spec{Ingot: Format, Epoch: p.epoch, Type: strings.Join(canonicalTemplates(p.typ), "\n"),
 		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
 	for _, def := range p.definitions {
-		s.Aggregates[def.Name] = AggregateSpec{Since: def.Since, By: map[string]string{}, Window: def.Window,
+		s.Aggregates[def.Name] = AggregateSpec{Since: def.Since, By: map[string]string{}, Window: windowOf(def),
 			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Retain: def.Retain}
 	}
 	for name, t := range p.types {

@@ -94,11 +94,15 @@ func (c *compiler) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed
 // months that were meant.
 func (c *compiler) manyWindows(p place, def *aggregate.Definition, feeds map[string]*feed) {
 	switch days := def.Window / lifetime.Day; {
-	case def.Window <= 0 || c.isBroken(p):
+	case def.Window <= 0 || def.Months > 0 || c.isBroken(p):
 	case def.Window < time.Hour && def.Retain == 0:
 		c.warn(p, fmt.Sprintf("a window of %s without retain: each group gets %d totals a day, and they are kept for ever", lifetime.Format(def.Window), lifetime.Day/def.Window), c.lastingInstead(feeds))
 	case def.Window%lifetime.Day == 0 && (days == 30 || days == 31 || days == 365 || days == 366):
-		c.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01", lifetime.Format(def.Window)), "window: 1d, and add up the days of a month when you read,")
+		calendar := Month
+		if days > 31 {
+			calendar = Year
+		}
+		c.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01", lifetime.Format(def.Window)), "window: "+lifetime.FormatWindow(calendar)+",")
 	}
 }
 

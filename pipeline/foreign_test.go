@@ -111,8 +111,8 @@ var doubtful = []advice{
 	{"many windows of events that stay", "    since: 1\n    from:\n", "    since: 1\n    window: 90s\n    from:\n", `p.yaml:32:13: a window of 90s without retain: each group gets 960 totals a day, and they are kept for ever; write window: 1h or longer, or retain for moved and here, instead`,
 		[]string{"    since: 1\n    window: 1h\n    from:\n"}},
 	{"a star in a name", "  moved:\n", "  \"mov*\":\n", `p.yaml:14:3: mov* is one event type of just this name: * stands for nothing else; write each event type by its whole name instead`, []string{"  moved:\n"}},
-	{"a month", "window: 1d", "window: 30d", `p.yaml:24:13: a window of 30d is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01; write window: 1d, and add up the days of a month when you read, instead`, []string{"window: 1d"}},
-	{"a year in hours", "window: 1d", "window: 8760h", `a window of 365d is not a month`, []string{"window: 1d"}},
+	{"a month", "window: 1d", "window: 30d", `p.yaml:24:13: a window of 30d is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01; write window: 1mo, instead`, []string{"window: 1mo"}},
+	{"a year in hours", "window: 1d", "window: 8760h", `a window of 365d is not a month`, []string{"window: 1y"}},
 }
 
 // What is doubtful is a warning. The warning says what to write, and goes away when that is

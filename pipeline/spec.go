@@ -1,9 +1,20 @@
 package pipeline
 
-import "time"
+import (
+	"time"
+
+	"github.com/ingot-events/ingot/internal/lifetime"
+)
 
 // Format is the version of the file format that this build reads.
 const Format = 1
+
+// Month and Year are the windows that pipeline.yaml writes as 1mo and 1y: months and years of the
+// calendar, in UTC. They are values of [AggregateSpec].Window alone.
+const (
+	Month = lifetime.Month
+	Year  = lifetime.Year
+)
 
 // Spec is pipeline.yaml as Go values. It holds what the file says, before anything is resolved. The
 // tags are the names in the file. The JSON Schema for editors is generated from the tags and from
@@ -83,9 +94,9 @@ type AggregateSpec struct {
 	Since int64 `yaml:"since" need:"yes" min:"1"`
 	// What the totals are grouped by: a template for each name.
 	By map[string]string `yaml:"by" like:"{merchant: \"{merchant_id}\"}" keys:"^[a-z][a-z0-9_]*$"`
-	// The length of the windows over the event time, which are aligned in UTC. By default there is
-	// one total for all time.
-	Window time.Duration `yaml:"window"`
+	// The length of the windows over the event time, which are aligned in UTC: a duration, or 1mo or
+	// 1y for months and years of the calendar. By default there is one total for all time.
+	Window time.Duration `yaml:"window" calendar:"yes"`
 	// The event types that feed it, and what each adds.
 	From map[string]FromSpec `yaml:"from" like:"{order.placed: {values: {orders: count}}}" need:"yes"`
 	// With keep (the default) totals keep what expires. With subtract they lose it.

@@ -82,7 +82,7 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 	}
 	if def.Window != 0 && !from.Before(to) {
 		return nil, fmt.Errorf("total of %s: no window starts from %s until before %s: give a later to, such as from plus the window, %s",
-			name, from.Format(time.RFC3339Nano), to.Format(time.RFC3339Nano), def.Window)
+			name, from.Format(time.RFC3339Nano), to.Format(time.RFC3339Nano), lanes.WindowLength(def))
 	}
 	head, err := s.Head(ctx, def)
 	if err != nil {

@@ -294,7 +294,7 @@ func members(a pipeline.AggregateSpec) map[string]string {
 	}
 	for name, d := range map[string]time.Duration{"retain": a.Retain, "window": a.Window} {
 		if d != 0 {
-			list[name] = lifetime.Format(d)
+			list[name] = lifetime.FormatWindow(d)
 		}
 	}
 	return list

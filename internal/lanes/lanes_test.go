@@ -70,6 +70,33 @@ func TestWindowStart(t *testing.T) {
 	}
 }
 
+// Months and years of the calendar begin on their first day in UTC, whatever their length.
+func TestCalendarWindows(t *testing.T) {
+	for _, c := range []struct {
+		months          int
+		at, start, ends string
+	}{
+		{1, "2026-02-28T23:59:59.999999999Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"},
+		{1, "2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z"},
+		{1, "2026-03-01T00:30:00+01:00", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"},
+		{1, "2024-02-29T12:00:00Z", "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"},
+		{1, "1969-12-31T23:59:59Z", "1969-12-01T00:00:00Z", "1970-01-01T00:00:00Z"},
+		{1, "2026-12-31T00:00:00Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"},
+		{12, "2026-12-31T23:59:59Z", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"},
+		{12, "2024-02-29T00:00:00Z", "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"},
+		{12, "0001-06-01T00:00:00Z", "0001-01-01T00:00:00Z", "0002-01-01T00:00:00Z"},
+	} {
+		def := &aggregate.Definition{Window: 31 * 24 * time.Hour, Months: c.months, Retain: time.Hour}
+		start := lanes.WindowStart(def, instant(t, c.at))
+		if got, end := lanes.WindowText(start), lanes.WindowText(lanes.WindowEnd(def, start)); got != c.start || end != c.ends {
+			t.Errorf("%d months at %s: from %s to %s, want from %s to %s", c.months, c.at, got, end, c.start, c.ends)
+		}
+		if got := lanes.Expiry(def, start); got != lanes.WindowEnd(def, start)+3600 {
+			t.Errorf("%d months at %s: expires at %d", c.months, c.at, got)
+		}
+	}
+}
+
 func TestKeys(t *testing.T) {
 	start := lanes.WindowStart(daily, instant(t, "2018-02-01T10:00:00Z"))
 	key := lanes.Key(daily, 3, []string{"m%23 1"}, start)

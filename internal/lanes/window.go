@@ -14,10 +14,14 @@ const (
 )
 
 // WindowStart returns the start of the window that holds at, in epoch seconds, or NoWindow. Windows
-// align to 1970-01-01T00:00Z. Whole weeks align to Monday 1970-01-05.
+// align to 1970-01-01T00:00Z. Whole weeks align to Monday 1970-01-05. Months and years of the
+// calendar begin on their first day.
 func WindowStart(d *aggregate.Definition, at time.Time) int64 {
 	if d.Window == 0 {
 		return aggregate.NoWindow
+	}
+	if d.Months > 0 {
+		return monthsStart(at.UTC(), d.Months)
 	}
 	length := int64(d.Window / time.Second)
 	var origin int64
@@ -30,6 +34,33 @@ func WindowStart(d *aggregate.Definition, at time.Time) int64 {
 		start -= length
 	}
 	return start + origin
+}
+
+// monthsStart returns the start of the month or year that holds at. The number of months divides a
+// year.
+func monthsStart(at time.Time, months int) int64 {
+	m := int(at.Month()) - 1
+	return time.Date(at.Year(), time.Month(m-m%months+1), 1, 0, 0, 0, 0, time.UTC).Unix()
+}
+
+// WindowEnd returns the end of the window that begins at start, in epoch seconds. There must be
+// windows.
+func WindowEnd(d *aggregate.Definition, start int64) int64 {
+	if d.Months > 0 {
+		return time.Unix(start, 0).UTC().AddDate(0, d.Months, 0).Unix()
+	}
+	return start + int64(d.Window/time.Second)
+}
+
+// WindowLength returns how long the windows are, for people.
+func WindowLength(d *aggregate.Definition) string {
+	switch d.Months {
+	case 0:
+		return d.Window.String()
+	case 1:
+		return "a month"
+	}
+	return "a year"
 }
 
 // WindowText returns the sort key of an aggregate item: the window's start as 2018-02-01T00:00:00Z,
@@ -62,5 +93,5 @@ func Expiry(d *aggregate.Definition, start int64) int64 {
 		return 0
 	}
 	// The sum is in seconds, because together they can be longer than a time.Duration's 292 years.
-	return start + int64(d.Window/time.Second) + int64(d.Retain/time.Second)
+	return WindowEnd(d, start) + int64(d.Retain/time.Second)
 }

@@ -1,5 +1,6 @@
 // Package lifetime knows how long things live. [Parse] and [Format] handle lifetimes as
 // pipeline.yaml writes them, and [Shorter] compares two of them. A lifetime of 0 means for ever.
+// [ParseWindow] and [FormatWindow] handle windows, which may also be months and years.
 package lifetime
 
 import (
@@ -15,6 +16,35 @@ const Day = 24 * time.Hour
 // Max is the longest duration that may be declared. Max and some days more fit into time.Duration's
 // 292 years. The sum of two such durations can be longer.
 const Max = 200 * 365 * Day
+
+// Month and Year are the windows of the calendar. They are not durations, because months and years
+// are not equally long. No duration that may be declared is negative.
+const (
+	Month time.Duration = -1
+	Year  time.Duration = -12
+)
+
+// ParseWindow reads the length of a window: what [Parse] reads, 1mo or 1y.
+func ParseWindow(text string) (time.Duration, error) {
+	switch text {
+	case "1mo":
+		return Month, nil
+	case "1y":
+		return Year, nil
+	}
+	return Parse(text)
+}
+
+// FormatWindow writes what [ParseWindow] reads.
+func FormatWindow(d time.Duration) string {
+	switch d {
+	case Month:
+		return "1mo"
+	case Year:
+		return "1y"
+	}
+	return Format(d)
+}
 
 var units = []struct {
 	suffix string

@@ -25,6 +25,19 @@ func TestDurations(t *testing.T) {
 	}
 }
 
+func TestWindows(t *testing.T) {
+	for text, want := range map[string]time.Duration{"1mo": Month, "1y": Year, "1m": time.Minute, "31d": 31 * Day} {
+		if got, err := ParseWindow(text); err != nil || got != want || FormatWindow(got) != text {
+			t.Errorf("%s: %v, %v, and back %s", text, got, err, FormatWindow(got))
+		}
+	}
+	for _, text := range []string{"2mo", "01mo", "mo", "2y", "y", "-1mo", "1 mo"} {
+		if got, err := ParseWindow(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func TestZeroIsForEver(t *testing.T) {
 	for _, c := range []struct {
 		a, b time.Duration

@@ -115,6 +115,9 @@ func (d descriptions) schemaOfStruct(t reflect.Type) *schemaNode {
 		if names := f.Tag.Get("entry"); names != "" {
 			member.Others = d.schemaOfValue(strings.Split(names, ","))
 		}
+		if f.Tag.Get("calendar") == "yes" {
+			member.Pattern = "^(0*[1-9][0-9]*[smhdw]|1mo|1y)$"
+		}
 		if f.Tag.Get("list") == "yes" {
 			member = &schemaNode{AnyOf: []*schemaNode{member, {Type: "array", Items: member, Least: 1}}}
 		}

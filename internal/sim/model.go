@@ -65,6 +65,7 @@ type laneSteps struct {
 
 type model struct {
 	spread      int
+	monthly     bool   // the aggregate of months is declared
 	secret      string // of hmac
 	marks       bool
 	arn         string
@@ -82,7 +83,7 @@ type model struct {
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
-	return &model{spread: p.Spread, secret: p.secret(), marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
+	return &model{spread: p.Spread, monthly: p.Values, secret: p.secret(), marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
 		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}}
 }
 

@@ -58,6 +58,12 @@ func (m *model) contribute(img *image) (list []part) {
 			add(part{name: "daily", by: img.Merchant, since: 1, window: day.Format(time.RFC3339), expires: day.Add((24 + 240) * time.Hour).Unix(), spread: m.spread,
 				values: values, max: map[string]int64{"largest": img.Cents}, min: map[string]int64{"smallest": img.Cents}})
 		}
+		if m.monthly {
+			at := img.at().UTC()
+			start, end := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC), time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+			add(part{name: "monthly", by: img.Merchant, since: 1, window: start.Format(time.RFC3339), expires: end.Add(240 * time.Hour).Unix(), spread: m.spread,
+				values: map[string]int64{"orders": 1}})
+		}
 		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"orders": 1, "revenue": img.Cents}})
 		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}})
 	} else {

@@ -62,12 +62,19 @@ const (
 	asBefore             // epoch 4: it is back as it was
 )
 
+// monthly returns the aggregate of worlds whose plan has Values.
+func monthly(spread int) pipeline.AggregateSpec {
+	return pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: pipeline.Month, Retain: 240 * time.Hour, Spread: spread,
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+}
+
 // edition holds what distinguishes the pipelines of the worlds.
 type edition struct {
 	version int64
 	spread  int
 	notice  time.Time // events of this time and later live longer; zero if nothing changes
 	secret  string    // the secret of hmac; empty if nothing uses it
+	values  bool      // see [Plan.Values]
 }
 
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
@@ -87,6 +94,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		}
 		spec.Events[name] = declared
 	}
+	if e.values {
+		spec.Aggregates["monthly"] = monthly(e.spread)
+	}
 	p, err := pipeline.New(spec, pipeline.Secret([]byte(e.secret)))
 	if err != nil {
 		panic(err) // there is a mistake in this file
@@ -97,7 +107,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 
 // pipelineOf returns the pipeline of a version in the form that this world has.
 func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret()}.pipeline()
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values}.pipeline()
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

@@ -42,6 +42,8 @@ type Plan struct {
 	// Secret gives every event an index key with a keyed hash. Sometimes a function has another key
 	// for it.
 	Secret bool
+	// Values adds an aggregate whose windows are months.
+	Values bool
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
@@ -144,6 +146,7 @@ func NewPlan(seed uint64) Plan {
 	if chance(0.15) {
 		p.Faults.Stamp = 0.002 + rate(0.02)
 	}
+	p.Values = chance(0.4)
 	return p
 }
 
@@ -153,5 +156,5 @@ func NewPlan(seed uint64) Plan {
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
-		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, OneByOne: min(p.OneByOne, 1)}
+		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, OneByOne: min(p.OneByOne, 1)}
 }
