@@ -33,7 +33,7 @@ var layers = []string{
 	"internal/emf", "internal/function", ".", "cmd/ingest", "cmd/streams",
 	// The tool.
 	"internal/ndjson", "internal/frequent", "internal/sample",
-	"internal/estimate", "internal/changes", "internal/check/template", "internal/check", "internal/target/targettest", "internal/target", "internal/explain", "internal/cost", "internal/propose", "internal/scaffold",
+	"internal/estimate", "internal/changes", "internal/check/template", "internal/check", "internal/target/targettest", "internal/target", "internal/explain", "internal/quarantine", "internal/cost", "internal/propose", "internal/scaffold",
 	"internal/demo/tally", "internal/demo", "internal/dev", "cmd/ingot",
 	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benchmarks, and what checks the repository itself.

@@ -1,0 +1,150 @@
+package quarantine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Examiner says what letters would be today.
+type Examiner struct {
+	Pipeline *pipeline.Pipeline
+	Store    *store.Store // nil: the tables are not asked
+}
+
+// Today says what a letter would be if it were delivered now.
+type Today struct {
+	Verdict event.Verdict
+	Reason  event.Reason
+	Detail  string
+	// Item is what would be stored. It is nil if the message cannot be planned.
+	Item *event.Item
+	// Stored is the event under the same key. It is nil if there is none.
+	Stored *event.Item
+	// Asked reports whether the tables were asked. If not, the verdict is that of an empty table.
+	Asked bool
+	// Differences are the members in which the two payloads differ, as their digests see them.
+	Differences []Difference
+}
+
+// Difference is one member of two payloads. Its values are JSON. A value is empty if the member is
+// missing there.
+type Difference struct {
+	Path            []string
+	Stored, Message string
+}
+
+// Name returns the path as pipeline.yaml writes it.
+func (d Difference) Name() string {
+	var b strings.Builder
+	for _, step := range d.Path {
+		switch plain := plainName(step); {
+		case !plain:
+			fmt.Fprintf(&b, "[%q]", step)
+		case b.Len() > 0:
+			b.WriteString("." + step)
+		default:
+			b.WriteString(step)
+		}
+	}
+	return b.String()
+}
+
+func plainName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if c != '_' && !('a' <= c && c <= 'z') && !('A' <= c && c <= 'Z') && (i == 0 || c != '-' && !('0' <= c && c <= '9')) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// Examine says what a letter would be today. The error is about the tables. A letter that can never
+// be stored is not an error.
+func (x Examiner) Examine(ctx context.Context, l *Letter) (*Today, error) {
+	if l.OfStream() {
+		return &Today{Verdict: event.Poison, Reason: event.Reason(l.Note.Reason), Detail: ErrOfStream.Error()}, nil
+	}
+	item, err := x.Pipeline.Plan(l.Message())
+	if err != nil {
+		var refusal *event.Refusal
+		if !errors.As(err, &refusal) {
+			refusal = event.Poisoned(event.Undecodable, err.Error())
+		}
+		return &Today{Verdict: refusal.Verdict, Reason: refusal.Reason, Detail: refusal.Detail}, nil
+	}
+	t := &Today{Verdict: event.Inserted, Item: item}
+	if x.Store == nil {
+		return t, nil
+	}
+	judged, stored, err := tables.Of(x.Store).Judge(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	t.Verdict, t.Stored, t.Asked = judged.Verdict, stored, true
+	if judged.Refusal != nil {
+		t.Reason, t.Detail = judged.Refusal.Reason, judged.Refusal.Detail
+	}
+	if stored != nil && stored.Type == item.Type {
+		t.Differences = x.differences(stored, item)
+	}
+	return t, nil
+}
+
+func (x Examiner) differences(stored, item *event.Item) []Difference {
+	a, b := x.canonical(stored), x.canonical(item)
+	if a.Kind() != event.Object || b.Kind() != event.Object {
+		return nil
+	}
+	return compare(nil, nil, a, b)
+}
+
+// canonical returns a payload as its digest sees it, so that equal values have equal text.
+func (x Examiner) canonical(item *event.Item) event.Node {
+	text, err := x.Pipeline.DigestText(item.Type, item.Data)
+	if err != nil {
+		return event.Node{}
+	}
+	d, err := event.ParseDocument(text)
+	if err != nil {
+		return event.Node{} // the digest's array is one level deeper than the payload
+	}
+	return d.Root().Index(1)
+}
+
+func compare(list []Difference, at []string, a, b event.Node) []Difference {
+	for name, inA := range a.Members() {
+		path := append(slices.Clone(at), name)
+		switch inB := b.Member(name); {
+		case !inB.Exists():
+			list = append(list, Difference{path, inA.Raw(), ""})
+		case inA.Raw() == inB.Raw():
+		case inA.Kind() == event.Object && inB.Kind() == event.Object:
+			list = compare(list, path, inA, inB)
+		default:
+			list = append(list, Difference{path, inA.Raw(), inB.Raw()})
+		}
+	}
+	for name, inB := range b.Members() {
+		if !a.Member(name).Exists() {
+			list = append(list, Difference{append(slices.Clone(at), name), "", inB.Raw()})
+		}
+	}
+	return list
+}
+
+// expiring reports whether an event may expire before its removal is recorded. The stream takes the
+// removal of an expired event for its expiry, whoever removes it: totals that keep what expires keep
+// it then.
+func expiring(item *event.Item, now time.Time) bool {
+	return item.ExpiresAt != 0 && !now.Before(time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin))
+}
