@@ -2,14 +2,60 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
 )
+
+// Part says which part of a table a scan reads. The zero value is the whole table.
+type Part struct {
+	// Segment is the number of the part, from 0, if the table is divided into Of segments. The
+	// service reads several segments at the same time. Of 0 means that the table is not divided.
+	Segment, Of int
+	// After lets a scan go on where another one ended: behind the Next of its last page. The zero
+	// value begins at the beginning. The segment must be the same one.
+	After event.Key
+}
+
+// Page is what one request of a scan brought.
+type Page[T any] struct {
+	All   []T
+	Odd   []*OddItem // items that say they are Ingot's, but cannot be understood
+	Units float64    // read units that the service has counted for the request
+	Next  event.Key  // where the next page begins; zero after the last page
+}
+
+// Last reports whether no page follows.
+func (p *Page[T]) Last() bool { return p.Next == event.Key{} }
+
+// ItemPages scans a part of the events table consistently, in no order, one request for each page.
+// A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
+func (s *Store) ItemPages(ctx context.Context, part Part) iter.Seq2[Page[*event.Item], error] {
+	return pages(ctx, s, s.events, part, func(page *Page[*event.Item], img image) {
+		switch item, err := decode(img); {
+		case err != nil:
+			page.Odd = append(page.Odd, &OddItem{Key: keyOf(img), Err: err})
+		case item != nil:
+			page.All = append(page.All, item)
+		}
+	})
+}
+
+// TotalPages scans a part of the aggregates table consistently, in no order, one request for each
+// page. It returns what [Store.Totals] returns.
+func (s *Store) TotalPages(ctx context.Context, part Part) iter.Seq2[Page[StoredTotal], error] {
+	return pages(ctx, s, s.aggregates, part, func(page *Page[StoredTotal], img image) {
+		if total, ok := readTotal(img); ok {
+			page.All = append(page.All, total)
+		}
+	})
+}
 
 // Items scans the events table consistently, page by page, in no order. It includes items that are
 // past their time and not yet swept, because they are counted until the stream says that they are
@@ -17,17 +63,20 @@ import (
 // understood, comes as an [*OddItem] error, and the scan goes on. Any other error ends the scan.
 func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
-		for img, err := range s.scan(ctx, s.events) {
+		for page, err := range s.ItemPages(ctx, Part{}) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			item, err := decode(img)
-			if err != nil {
-				err = &OddItem{Key: keyOf(img), Err: err}
+			for _, item := range page.All {
+				if !yield(item, nil) {
+					return
+				}
 			}
-			if (item != nil || err != nil) && !yield(item, err) {
-				return
+			for _, odd := range page.Odd {
+				if !yield(nil, odd) {
+					return
+				}
 			}
 		}
 	}
@@ -47,37 +96,56 @@ func (o *OddItem) Unwrap() error { return o.Err }
 // generation. It includes items past their expiry.
 func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
 	return func(yield func(StoredTotal, error) bool) {
-		for img, err := range s.scan(ctx, s.aggregates) {
+		for page, err := range s.TotalPages(ctx, Part{}) {
 			if err != nil {
 				yield(StoredTotal{}, err)
 				return
 			}
-			if total, ok := readTotal(img); ok && !yield(total, nil) {
-				return
+			for _, total := range page.All {
+				if !yield(total, nil) {
+					return
+				}
 			}
 		}
 	}
 }
 
-func (s *Store) scan(ctx context.Context, table string) iter.Seq2[image, error] {
-	return func(yield func(image, error) bool) {
-		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
-		for {
+// pages scans a part of a table. add puts an item of it into a page.
+func pages[T any](ctx context.Context, s *Store, table string, part Part, add func(*Page[T], image)) iter.Seq2[Page[T], error] {
+	return func(yield func(Page[T], error) bool) {
+		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+		if part.Of > 0 {
+			in.Segment, in.TotalSegments = aws.Int32(int32(part.Segment)), aws.Int32(int32(part.Of))
+		}
+		for next := part.After; ; {
+			if in.ExclusiveStartKey = nil; next != (event.Key{}) {
+				in.ExclusiveStartKey = keyImage(next)
+			}
 			var out *dynamodb.ScanOutput
 			err := s.ask(ctx, func() (err error) {
 				out, err = s.client.Scan(ctx, in)
 				return err
 			})
+			if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
+				err = fmt.Errorf("there is no table %s: it was deleted, or it is in another account or Region", table)
+			} else if err != nil {
+				err = fmt.Errorf("scan of table %s: %w", table, err)
+			}
 			if err != nil {
-				yield(nil, fmt.Errorf("scan of table %s: %w", table, err))
+				yield(Page[T]{}, err)
 				return
 			}
+			var page Page[T]
 			for _, img := range out.Items {
-				if !yield(img, nil) {
-					return
-				}
+				add(&page, img)
 			}
-			if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+			if out.ConsumedCapacity != nil {
+				page.Units = aws.ToFloat64(out.ConsumedCapacity.CapacityUnits)
+			}
+			if len(out.LastEvaluatedKey) > 0 {
+				page.Next = keyOf(out.LastEvaluatedKey)
+			}
+			if next = page.Next; !yield(page, nil) || page.Last() {
 				return
 			}
 		}

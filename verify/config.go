@@ -1,0 +1,154 @@
+package verify
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Config says what to verify, and how fast. Only Pipeline and Source must be set.
+type Config struct {
+	Pipeline *pipeline.Pipeline
+	Source   Source
+	// Segments is into how many parts both tables are divided. [Run] reads all parts side by side.
+	// 0 means 1.
+	Segments int
+	// Buckets is into how many parts the totals are divided for [Merge], by a hash of their keys. 0
+	// means 1.
+	Buckets int
+	// Rate is how many read units a second are spent at most, on average. 0 means no limit.
+	Rate float64
+	// Memory is about how many bytes of sums are held in memory. When there are more, they are
+	// spilled to sorted runs. 0 means 64 MB.
+	Memory int
+	// Work keeps the runs, and checkpoints with which another call goes on after this one has
+	// stopped. Nil means a temporary folder, used only if something is spilled, and no checkpoints.
+	Work Folder
+	// Every is the time between two checkpoints. 0 means a minute.
+	Every time.Duration
+	// About names the tables. A work folder of a pass over others is refused.
+	About string
+	// Progress is told after each page how far the pass is. Nil means that nobody is told.
+	Progress func(Progress)
+	// Env has the clock, which decides which totals are past their expiry. The zero value is the
+	// real world.
+	Env env.Env
+}
+
+// Progress says how far a pass is.
+type Progress struct {
+	Items  int     // of the events table, read so far
+	Stored int     // items of totals, read so far
+	Units  float64 // read units spent by this call
+}
+
+const defaultMemory = 64 << 20
+
+// pass is one call of [Run], [Segment], [Merge] or [Collect].
+type pass struct {
+	Config
+	job    [sha256.Size]byte
+	folder Folder // where runs go; nil until something is spilled without Config.Work
+	temp   string // the folder to remove at the end
+
+	mu       sync.Mutex
+	progress Progress
+	free     time.Time // when the next page may be asked for
+	failed   bool      // a segment has failed; the others stop
+}
+
+func newPass(c Config) (*pass, error) {
+	if c.Pipeline == nil || c.Source == nil {
+		return nil, errors.New("verify: Config.Pipeline and Config.Source must both be set")
+	}
+	c.Segments, c.Buckets = max(c.Segments, 1), max(c.Buckets, 1)
+	if c.Memory <= 0 {
+		c.Memory = defaultMemory
+	}
+	if c.Every <= 0 {
+		c.Every = time.Minute
+	}
+	c.Env = c.Env.Real()
+	p := &pass{Config: c, folder: c.Work, job: jobOf(c)}
+	return p, nil
+}
+
+// jobOf identifies what is verified, and how it is divided: runs of another job must not be merged.
+func jobOf(c Config) [sha256.Size]byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "ingot verify %d\n%q\n%d %d\n", runVersion, c.About, c.Segments, c.Buckets)
+	for _, def := range c.Pipeline.Definitions() {
+		fmt.Fprintf(h, "%q %d %q %q\n", def.Name, def.Since, def.KeyCheck, def.Text)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// end removes what the pass has put into a temporary folder.
+func (p *pass) end() error {
+	if p.temp == "" {
+		return nil
+	}
+	return os.RemoveAll(p.temp)
+}
+
+// runs returns the folder for runs.
+func (p *pass) runs() (Folder, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.folder == nil {
+		dir, err := os.MkdirTemp("", "ingot-verify-")
+		if err != nil {
+			return nil, fmt.Errorf("a folder for what does not fit into memory cannot be made: %w", err)
+		}
+		p.temp, p.folder = dir, Dir(dir)
+	}
+	return p.folder, nil
+}
+
+// spent notes what a page has brought and waits until the next one may be asked for.
+func (p *pass) spent(ctx context.Context, items, buckets int, units float64) error {
+	p.mu.Lock()
+	p.progress.Items += items
+	p.progress.Stored += buckets
+	p.progress.Units += units
+	now, progress := p.Env.Now(), p.progress
+	if p.Rate > 0 {
+		if p.free.Before(now) {
+			p.free = now
+		}
+		p.free = p.free.Add(time.Duration(units / p.Rate * float64(time.Second)))
+	}
+	wait := p.free.Sub(now)
+	if p.Progress != nil {
+		p.Progress(progress)
+	}
+	p.mu.Unlock()
+	if wait > 0 {
+		return p.Env.Sleep(ctx, wait)
+	}
+	return nil
+}
+
+// stop tells the other segments that one has failed.
+func (p *pass) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed = true
+}
+
+func (p *pass) stopped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failed
+}
+
+// missingFile reports whether a folder has no such file.
+func missingFile(err error) bool { return errors.Is(err, fs.ErrNotExist) }

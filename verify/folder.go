@@ -1,0 +1,72 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Folder keeps the files of a pass: runs of sums, and manifests that say which runs count. [Dir] is
+// a folder on disk.
+type Folder interface {
+	// Write keeps what from writes under a name, instead of what is there. If it returns an error,
+	// what was there is still there.
+	Write(ctx context.Context, name string, from func(io.Writer) error) error
+	// Read opens a file. If there is none, the error is [fs.ErrNotExist].
+	Read(ctx context.Context, name string) (io.ReadCloser, error)
+	// Remove removes a file that is no longer needed. It may leave it where it is.
+	Remove(ctx context.Context, name string) error
+	// String names the folder for people.
+	String() string
+}
+
+// Dir is a folder on disk. It is made if it does not exist. Only the user can read its files,
+// because they hold the fields that totals are grouped by.
+type Dir string
+
+// String returns the path.
+func (d Dir) String() string { return string(d) }
+
+// Write implements [Folder]. The file appears under its name when it is complete and on disk.
+func (d Dir) Write(_ context.Context, name string, from func(io.Writer) error) (err error) {
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return fmt.Errorf("the work folder cannot be made: %w", err)
+	}
+	f, err := os.CreateTemp(string(d), name+".part-*")
+	if err != nil {
+		return fmt.Errorf("the work folder cannot be written: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
+	}()
+	if err := from(f); err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Join(string(d), name), err)
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Join(string(d), name), err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Join(string(d), name), err)
+	}
+	return os.Rename(f.Name(), filepath.Join(string(d), name))
+}
+
+// Read implements [Folder].
+func (d Dir) Read(_ context.Context, name string) (io.ReadCloser, error) {
+	return os.Open(filepath.Join(string(d), name))
+}
+
+// Remove implements [Folder].
+func (d Dir) Remove(_ context.Context, name string) error {
+	err := os.Remove(filepath.Join(string(d), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

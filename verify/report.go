@@ -1,0 +1,246 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Report is the result of a comparison. Each of its lists holds at most 10,000 entries. More says
+// how many there are beyond them.
+type Report struct {
+	Items       int     // items of Ingot's in the events table, those past their time and not yet swept included
+	Totals      int     // totals compared
+	Partly      int     // of them, those that keep what expired events added: only their fingerprint was compared
+	Units       float64 // read units that the service has counted for both scans
+	Differences []Difference
+	// Below is how many items are stamped below a generation of their type. They are missing from
+	// it until a touch pass brings them in.
+	Below map[*aggregate.Definition]int
+	// Building are the generations that are not declared complete. They may not have counted older
+	// items yet. That is not a difference. See [Finish].
+	Building []*aggregate.Definition
+	// Flagged are generations and totals that say of themselves that their values are not proven.
+	Flagged []string
+	// Odd are items that say that they are Ingot's, but cannot be understood, or from which a
+	// definition cannot be computed.
+	Odd  []string
+	More More
+	// missing is the first odd item that is not in a generation.
+	missing map[*aggregate.Definition]string
+	// differing counts the differences of each generation, those beyond the list included.
+	differing map[*aggregate.Definition]int
+}
+
+// More is how many entries there are beyond those that the lists of a report hold.
+type More struct{ Differences, Flagged, Odd int }
+
+func newReport() *Report {
+	return &Report{Below: map[*aggregate.Definition]int{}, missing: map[*aggregate.Definition]string{}, differing: map[*aggregate.Definition]int{}}
+}
+
+// OK reports whether nothing differs.
+func (r *Report) OK() bool { return len(r.Differences) == 0 }
+
+// Difference is one total that does not equal the sum of its items.
+type Difference struct {
+	Total string // name, since, by and window, for people
+	Def   *aggregate.Definition
+	What  string // "fp", "n", a value's name, "missing", or "head"
+	Has   string // what is stored
+	Wants string // what the items add up to
+	// print tells one way of differing from another: by how much the fingerprint differs, and what
+	// the total has and should have if the fingerprint does not differ.
+	print string
+	slot  string // what differs: the key of the total, or of the head
+}
+
+// String returns one line for people.
+func (d Difference) String() string {
+	if d.What == headSays {
+		return fmt.Sprintf("%s: its head says that it is %s, and %s; touch them", d.Total, d.Has, d.Wants)
+	}
+	return fmt.Sprintf("%s: %s is %s, and its items add up to %s", d.Total, d.What, d.Has, d.Wants)
+}
+
+// headSays is the What of a generation that says it is complete while items are stamped below it.
+// Old code that did not know the generation has counted them.
+const headSays = "head"
+
+// merged is what the comparison of one bucket has found. It is a file of the folder.
+type merged struct {
+	Job         string         `json:"job"`
+	Bucket      int            `json:"bucket"`
+	Buckets     int            `json:"buckets"`
+	Totals      int            `json:"totals"`
+	Partly      int            `json:"partly"`
+	Differences []difference   `json:"differences,omitempty"`
+	Differing   map[string]int `json:"differing,omitempty"` // by generation, those beyond the list included
+	Flagged     []string       `json:"flagged,omitempty"`
+	MoreFlagged int            `json:"moreFlagged,omitempty"`
+}
+
+// difference is a [Difference] in a file.
+type difference struct {
+	Key   string `json:"key"`
+	What  string `json:"what"`
+	Has   string `json:"has"`
+	Wants string `json:"wants"`
+	Print string `json:"print"`
+}
+
+// compare compares one total. now decides whether it is past its own expiry. It may be gone then, so
+// it is not compared.
+func (m *merged) compare(t total, key string, stored, wanted *sum, now time.Time) {
+	if expiry := lanes.Expiry(t.def, t.window); expiry != 0 && now.Unix() >= expiry {
+		return
+	}
+	m.Totals++
+	if stored == nil {
+		m.differ(t, difference{key, "missing", "nothing", fmt.Sprintf("n %d", wanted.n), "-" + wanted.fp.String()})
+		return
+	}
+	for _, flag := range stored.flags {
+		if len(m.Flagged) < maxListed {
+			m.Flagged = append(m.Flagged, t.String()+": "+flag)
+		} else {
+			m.MoreFlagged++
+		}
+	}
+	if wanted == nil {
+		wanted = &sum{}
+	}
+	m.compareOne(t, key, stored, wanted)
+}
+
+// compareOne always compares the fingerprint of what is live. It compares n and the values if every
+// item that was counted is still there, or was subtracted when it left.
+func (m *merged) compareOne(t total, key string, stored, wanted *sum) {
+	live := stored.fp.Sub(stored.fpx)
+	by := live.Sub(wanted.fp)
+	differ := func(what, has, wants string) {
+		print := by.String()
+		if by.IsZero() { // the same events are counted on both sides, so this is the same however much is in motion
+			print = what + " " + has + " " + wants
+		}
+		m.differ(t, difference{key, what, has, wants, print})
+	}
+	if !by.IsZero() {
+		differ("fp", live.String(), wanted.fp.String())
+	}
+	if !stored.fpx.IsZero() { // some of its events have expired
+		m.Partly++ // n and the values are more than the items left add up to, by what nobody knows any more
+		return
+	}
+	if stored.n != wanted.n {
+		differ("n", fmt.Sprint(stored.n), fmt.Sprint(wanted.n))
+	}
+	for i, v := range t.def.Values {
+		if !v.Op.Additive() && (stored.flagged || wanted.n == 0) {
+			continue // outlived by its items, and says so
+		}
+		a, b := stored.value(i), wanted.value(i)
+		if a.Cmp(b) != 0 {
+			differ(v.Name, a.String(), b.String())
+		}
+	}
+}
+
+func (m *merged) differ(t total, d difference) {
+	if m.Differing == nil {
+		m.Differing = map[string]int{}
+	}
+	m.Differing[lanes.ID(t.def)]++
+	if len(m.Differences) < maxListed {
+		m.Differences = append(m.Differences, d)
+	}
+}
+
+// merged adds what the comparison of one bucket has found.
+func (r *Report) merged(p *pipeline.Pipeline, m *merged) error {
+	r.Totals += m.Totals
+	r.Partly += m.Partly
+	before, all := len(r.Differences)+r.More.Differences, 0
+	for _, d := range m.Differences {
+		t, err := parseKey(p, d.Key)
+		if err != nil {
+			return err
+		}
+		if len(r.Differences) < maxListed {
+			r.Differences = append(r.Differences, Difference{t.String(), t.def, d.What, d.Has, d.Wants, d.Print, d.Key})
+		}
+	}
+	for id, n := range m.Differing {
+		all += n
+		for _, def := range p.Definitions() {
+			if lanes.ID(def) == id {
+				r.differing[def] += n
+			}
+		}
+	}
+	r.More.Differences = before + all - len(r.Differences)
+	for _, text := range m.Flagged {
+		r.flag(text)
+	}
+	r.More.Flagged += m.MoreFlagged
+	return nil
+}
+
+func (r *Report) flag(text string) {
+	if len(r.Flagged) < maxListed {
+		r.Flagged = append(r.Flagged, text)
+	} else {
+		r.More.Flagged++
+	}
+}
+
+// seen adds what the segments have seen besides the sums.
+func (r *Report) seen(p *pipeline.Pipeline, s *seen) {
+	r.Items, r.Units, r.Odd, r.More.Odd = s.Items, s.Units, s.Odd, s.MoreOdd
+	for _, def := range p.Definitions() {
+		id := lanes.ID(def)
+		if n := s.Below[id].N; n > 0 {
+			r.Below[def] = n
+		}
+		if what := s.Missing[id]; what != "" {
+			r.missing[def] = what
+		}
+	}
+}
+
+// head adds what the head of a generation says. It is read after the items: what was written below
+// the generation meanwhile is said on it.
+func (r *Report) head(def *aggregate.Definition, head *store.Head, items below) {
+	if head.Building {
+		r.Building = append(r.Building, def)
+	}
+	for _, flag := range head.Flags() {
+		r.flag(def.String() + ", all totals: " + flag)
+	}
+	if items.N > 0 && !head.Building {
+		r.differing[def]++
+		r.Differences = append(r.Differences, Difference{def.String() + ", all totals", def, headSays, "complete",
+			fmt.Sprintf("%d items are stamped below it", items.N), fmt.Sprintf("%d %x", items.N, items.Print), "head " + lanes.ID(def)})
+	}
+}
+
+// sort puts the lists in order. What differs in a total stays in the order of its values.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
+		if (a.What == headSays) != (b.What == headSays) {
+			if a.What == headSays {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Total, b.Total)
+	})
+	slices.Sort(r.Odd)
+	slices.Sort(r.Flagged)
+}

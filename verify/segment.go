@@ -1,0 +1,325 @@
+package verify
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Segment reads one segment of both tables into runs in Config.Work: from what its items add to
+// their totals, and from the totals that are stored. It writes checkpoints on the way, and goes on
+// from the last one if it is called again. It returns false if the segment was read to its end
+// before, and then reads nothing. segment is below Config.Segments.
+func Segment(ctx context.Context, c Config, segment int) (read bool, err error) {
+	p, err := newPass(c)
+	if err != nil {
+		return false, err
+	}
+	if c.Work == nil {
+		return false, errors.New("verify: a segment needs Config.Work, where its sums stay for the merge")
+	}
+	if segment < 0 || segment >= p.Segments {
+		return false, fmt.Errorf("verify: there is no segment %d of %d; the first is 0 and the last is %d", segment, p.Segments, p.Segments-1)
+	}
+	if err := mistaken(ctx, p.Pipeline, p.Source); err != nil {
+		return false, err
+	}
+	s, err := p.segment(ctx, segment)
+	if err != nil || s.ended() {
+		return false, err
+	}
+	return true, s.read(ctx)
+}
+
+// reading is one segment that is being read.
+type reading struct {
+	*pass
+	manifest
+	attempt string // names the runs of this call
+	budget  int    // bytes of sums in memory
+	sums    *sums
+	rest    held      // what was not spilled, sorted, once the merge has begun
+	last    time.Time // the last checkpoint
+}
+
+// seen is what a segment tells besides its sums.
+type seen struct {
+	Items   int               `json:"items"`
+	Units   float64           `json:"units"`
+	Below   map[string]below  `json:"below,omitempty"` // by generation
+	Odd     []string          `json:"odd,omitempty"`
+	MoreOdd int               `json:"moreOdd,omitempty"` // beyond those listed
+	Missing map[string]string `json:"missing,omitempty"` // by generation: an odd item that is not in it
+}
+
+// below is how many items are stamped below a generation. Print tells which ones they are.
+type below struct {
+	N     int    `json:"n"`
+	Print uint64 `json:"print"`
+}
+
+// segment begins a segment, or goes on where its last checkpoint is.
+func (p *pass) segment(ctx context.Context, segment int) (*reading, error) {
+	s := &reading{pass: p, budget: p.Memory, sums: newSums(), last: p.Env.Now(),
+		attempt: fmt.Sprintf("%012x", int64(p.Env.Rand()*(1<<48)))}
+	fresh := manifest{Job: hex.EncodeToString(p.job[:]), Segment: segment, Of: p.Segments, Buckets: p.Buckets, Began: p.Env.Now().UTC()}
+	if p.Work != nil {
+		there, err := fetch(ctx, p.Work, segmentPaper(segment, p.Segments), "segment", &s.manifest)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			return s, s.belongs(p)
+		}
+	}
+	s.manifest = fresh
+	return s, nil
+}
+
+// belongs refuses a manifest of another job.
+func (m *manifest) belongs(p *pass) error {
+	if m.Job == hex.EncodeToString(p.job[:]) {
+		return nil
+	}
+	return fmt.Errorf("%s holds sums of another pipeline.yaml, of other tables, or of other --segments and --buckets; use an empty folder", p.Work)
+}
+
+// ended reports whether the segment is read to its end.
+func (m *manifest) ended() bool { return !m.Ended.IsZero() }
+
+// read reads the segment to its end. If it is interrupted, it writes a checkpoint first.
+func (s *reading) read(ctx context.Context) error {
+	err := s.items(ctx)
+	if err == nil {
+		err = s.totals(ctx)
+	}
+	if s.Work == nil {
+		return err
+	}
+	if err == nil {
+		s.Ended = s.Env.Now().UTC()
+		return s.checkpoint(ctx)
+	}
+	if ctx.Err() != nil { // what is read already shall not be read again
+		return errors.Join(err, s.checkpoint(context.WithoutCancel(ctx)))
+	}
+	return err
+}
+
+var errStopped = errors.New("another segment has failed")
+
+func (s *reading) items(ctx context.Context) error {
+	if s.Items.Done {
+		return nil
+	}
+	for page, err := range s.Source.ItemPages(ctx, s.part(s.Items)) {
+		if err != nil {
+			return err
+		}
+		for _, odd := range page.Odd {
+			s.Seen.odd(odd.Error(), s.Pipeline.Definitions()...)
+		}
+		for _, item := range page.All {
+			s.item(item)
+		}
+		s.Items = positionOf(page.Next)
+		if err := s.turned(ctx, len(page.All), 0, page.Units); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// item adds what one item contributes, and notes if it is stamped below a generation of its type.
+func (s *reading) item(item *event.Item) {
+	s.Seen.Items++
+	contributions := s.Pipeline.Contributions(item)
+	for _, failed := range contributions.Failed {
+		s.Seen.odd(fmt.Sprintf("item %s adds nothing to %s: %v", item.Key, failed.Def, failed.Err), failed.Def)
+	}
+	for _, def := range contributions.Behind {
+		if s.Seen.Below == nil {
+			s.Seen.Below = map[string]below{}
+		}
+		b := s.Seen.Below[lanes.ID(def)]
+		s.Seen.Below[lanes.ID(def)] = below{b.N + 1, b.Print + hashOf(item.Key.PK+"\x00"+item.Key.SK)}
+	}
+	for i := range contributions.List {
+		s.sums.contribution(&contributions.List[i])
+	}
+}
+
+func (s *reading) totals(ctx context.Context) error {
+	if s.Totals.Done {
+		return nil
+	}
+	for page, err := range s.Source.TotalPages(ctx, s.part(s.Totals)) {
+		if err != nil {
+			return err
+		}
+		for i := range page.All {
+			t := &page.All[i]
+			if def, ok := s.Pipeline.Definition(t.Address.Name); ok && def.Since == t.Address.Since {
+				s.sums.bucket(def, t)
+			}
+		}
+		s.Totals = positionOf(page.Next)
+		if err := s.turned(ctx, 0, len(page.All), page.Units); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *reading) part(from position) store.Part {
+	part := store.Part{After: from.after()}
+	if s.Of > 1 {
+		part.Segment, part.Of = s.Segment, s.Of
+	}
+	return part
+}
+
+func positionOf(next event.Key) position {
+	return position{next.PK, next.SK, next == event.Key{}}
+}
+
+// turned ends a page: it spills, writes a checkpoint if it is time, and keeps to the rate.
+func (s *reading) turned(ctx context.Context, items, buckets int, units float64) error {
+	s.Seen.Units += units
+	full := s.sums.bytes > s.budget
+	switch {
+	case s.Work != nil && (full || s.Env.Now().Sub(s.last) >= s.Every):
+		if err := s.checkpoint(ctx); err != nil {
+			return err
+		}
+	case full:
+		if err := s.spill(ctx); err != nil {
+			return err
+		}
+	}
+	if s.stopped() {
+		return errStopped
+	}
+	return s.spent(ctx, items, buckets, units)
+}
+
+// checkpoint puts everything that was read into runs, and then says in the manifest that they count.
+// The order matters: a manifest never covers what is only in memory.
+func (s *reading) checkpoint(ctx context.Context) error {
+	if err := s.spill(ctx); err != nil {
+		return err
+	}
+	s.last = s.Env.Now()
+	return keep(ctx, s.Work, segmentPaper(s.Segment, s.Of), "segment", &s.manifest)
+}
+
+// spill moves the sums from memory to runs, one for each hash bucket that has any.
+func (s *reading) spill(ctx context.Context) error {
+	all := s.sums.sorted()
+	folder, err := s.runs()
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	for len(all) > 0 {
+		bucket := bucketOf(all[0].hash, s.Buckets)
+		n := 1
+		for n < len(all) && bucketOf(all[n].hash, s.Buckets) == bucket {
+			n++
+		}
+		file := runFile{Number: s.Numbers, Bucket: bucket, Attempt: s.attempt}
+		id := runID{Job: s.job, Segment: s.Segment, Of: s.Of, Number: file.Number, Bucket: bucket, OfBucket: s.Buckets}
+		err := folder.Write(ctx, s.name(file), func(to io.Writer) (err error) {
+			w := newRunWriter(to, id)
+			for i := range all[:n] {
+				if err := w.write(&all[i]); err != nil {
+					return err
+				}
+			}
+			file.Records = w.records
+			file.Sum, err = w.end()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		s.Runs = append(s.Runs, file)
+		s.Numbers++
+		all = all[n:]
+	}
+	s.sums = newSums()
+	return nil
+}
+
+// inMemory returns the sums of one bucket that were not spilled.
+func (s *reading) inMemory(bucket int) held {
+	if s.sums != nil {
+		s.rest, s.sums = s.sums.sorted(), nil
+	}
+	n := 0
+	for n < len(s.rest) && bucketOf(s.rest[n].hash, s.Buckets) == bucket {
+		n++
+	}
+	part := s.rest[:n:n]
+	s.rest = s.rest[n:]
+	return part
+}
+
+// bucketOf returns the hash bucket of a hash. Each bucket is one range of hashes, so a sorted run has
+// its buckets one after the other.
+func bucketOf(hash uint64, buckets int) int {
+	bucket, _ := bits.Mul64(hash, uint64(buckets))
+	return int(bucket)
+}
+
+// maxListed bounds each list of a report. What is beyond it is only counted.
+const maxListed = 10_000
+
+// odd notes an item that is missing from some generations.
+func (s *seen) odd(what string, missing ...*aggregate.Definition) {
+	if len(s.Odd) < maxListed {
+		s.Odd = append(s.Odd, what)
+	} else {
+		s.MoreOdd++
+	}
+	for _, def := range missing {
+		if s.Missing == nil {
+			s.Missing = map[string]string{}
+		}
+		if id := lanes.ID(def); s.Missing[id] == "" {
+			s.Missing[id] = what
+		}
+	}
+}
+
+// add adds what another segment has seen.
+func (s *seen) add(o *seen) {
+	s.Items += o.Items
+	s.Units += o.Units
+	for _, what := range o.Odd {
+		s.odd(what)
+	}
+	s.MoreOdd += o.MoreOdd
+	if s.Below == nil {
+		s.Below, s.Missing = map[string]below{}, map[string]string{}
+	}
+	for _, id := range slices.Sorted(maps.Keys(o.Below)) {
+		a, b := s.Below[id], o.Below[id]
+		s.Below[id] = below{a.N + b.N, a.Print + b.Print}
+	}
+	for _, id := range slices.Sorted(maps.Keys(o.Missing)) {
+		if s.Missing[id] == "" {
+			s.Missing[id] = o.Missing[id]
+		}
+	}
+}

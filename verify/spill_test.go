@@ -1,0 +1,331 @@
+package verify_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// leaf is DynamoDB with pages of a few items, so that a small table has many pages. It counts
+// them, and fails at one of them.
+type leaf struct {
+	store.Client
+	pages  int
+	failAt int // 0: never
+	before func(page int)
+}
+
+var errBroken = errors.New("the connection is broken")
+
+func (l *leaf) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	l.pages++
+	if l.before != nil {
+		l.before(l.pages)
+	}
+	if l.pages == l.failAt {
+		return nil, errBroken
+	}
+	short := *in
+	short.Limit = aws.Int32(3)
+	return l.Client.Scan(ctx, &short, o...)
+}
+
+// spoiled is a filled world with a damaged total, and a store of it with short pages.
+func spoiled(t *testing.T) (*world, *leaf, verify.Config) {
+	t.Helper()
+	w := filled(t)
+	w.alter(w.key("live", 0), "ADD revenue :v", number("1"))
+	w.remove("totals", w.key("daily", 1))
+	w.alter(w.key("by_merchant", 0), "ADD fp :v", number("7"))
+	c := w.StoreConfig(w.plan)
+	l := &leaf{Client: c.Client}
+	c.Client, c.Env.Sleep = l, func(context.Context, time.Duration) error { return errors.New("no time to wait") }
+	s, err := store.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, l, verify.Config{Pipeline: w.plan, Source: s, Env: w.Env}
+}
+
+func mustRun(t *testing.T, c verify.Config) *verify.Report {
+	t.Helper()
+	r, err := verify.Run(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// same compares reports, except for the units, which depend on where pages end.
+func same(t *testing.T, got, want *verify.Report) {
+	t.Helper()
+	a, b := *got, *want
+	a.Units, b.Units = 0, 0
+	if !reflect.DeepEqual(a, b) {
+		t.Errorf("another report:\n%+v\nwant:\n%+v", a, b)
+	}
+}
+
+// However a pass is divided, and whether its sums fit into memory or not, it comes to the same
+// report.
+func TestEveryWayComesToTheSameReport(t *testing.T) {
+	_, _, c := spoiled(t)
+	want := mustRun(t, c)
+	if len(want.Differences) != 3 || want.Items != 40 {
+		t.Fatalf("%+v", want)
+	}
+	for name, change := range map[string]func(*verify.Config){
+		"segments":         func(c *verify.Config) { c.Segments = 4 },
+		"spilled":          func(c *verify.Config) { c.Memory = 1 },
+		"a part spilled":   func(c *verify.Config) { c.Memory = 3000 },
+		"spilled segments": func(c *verify.Config) { c.Segments, c.Memory, c.Buckets = 3, 1, 5 },
+		"in a work folder": func(c *verify.Config) { c.Segments, c.Work, c.Every = 2, verify.Dir(t.TempDir()), 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c
+			change(&c)
+			same(t, mustRun(t, c), want)
+		})
+	}
+}
+
+// Each unit of work may run in a process of its own.
+func TestSegmentsAndMerges(t *testing.T) {
+	_, l, c := spoiled(t)
+	want := mustRun(t, c)
+	c.Segments, c.Buckets, c.Work, c.Memory = 3, 4, verify.Dir(t.TempDir()), 2000
+	ctx := context.Background()
+	if _, err := verify.Merge(ctx, c, 0); err == nil || !strings.Contains(err.Error(), "segment 0/3 is not read to its end yet") {
+		t.Errorf("merged before it was read: %v", err)
+	}
+	for i := range 3 {
+		if read, err := verify.Segment(ctx, c, i); err != nil || !read {
+			t.Fatal(read, err)
+		}
+	}
+	pages := l.pages
+	if read, err := verify.Segment(ctx, c, 1); err != nil || read || l.pages != pages {
+		t.Errorf("a segment that was read is read again: %v %v", read, err)
+	}
+	if _, err := verify.Collect(ctx, c); err == nil || !strings.Contains(err.Error(), "bucket 0/4 is not merged yet") {
+		t.Errorf("collected before it was merged: %v", err)
+	}
+	totals, differences := 0, 0
+	for i := range 4 {
+		for range 2 { // a merge may be repeated
+			r, err := verify.Merge(ctx, c, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			totals, differences = totals+r.Totals, differences+len(r.Differences)
+		}
+	}
+	if totals != 2*want.Totals || differences != 2*len(want.Differences) {
+		t.Errorf("%d totals and %d differences in all buckets", totals, differences)
+	}
+	r, err := verify.Collect(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, r, want)
+	for name, err := range map[string]error{"segment": second(verify.Segment(ctx, c, 3)), "bucket": second(verify.Merge(ctx, c, 4))} {
+		if err == nil || !strings.Contains(err.Error(), "the first is 0 and the last is") {
+			t.Errorf("no such %s: %v", name, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A pass that breaks off at any page goes on from its last checkpoint. Nothing is merged twice, and
+// nothing is lost.
+func TestResume(t *testing.T) {
+	_, l, c := spoiled(t)
+	want := mustRun(t, c)
+	all := l.pages
+	for at := 1; at <= all; at++ {
+		dir := t.TempDir()
+		c.Work, c.Memory = verify.Dir(dir), 1+at%2<<30 // a checkpoint at each page, or only at the end
+		l.pages, l.failAt = 0, at
+		if _, err := verify.Run(context.Background(), c); !errors.Is(err, errBroken) {
+			t.Fatalf("page %d: %v", at, err)
+		}
+		l.failAt = 0
+		same(t, mustRun(t, c), want)
+		if again := l.pages - all - 1; at%2 == 0 && again != 0 {
+			t.Errorf("broken at page %d, %d pages were read again", at, again)
+		}
+		left, err := filepath.Glob(filepath.Join(dir, "*.manifest"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left in the folder: %v %v", left, err)
+		}
+		same(t, mustRun(t, c), want) // the folder is as good as empty
+	}
+}
+
+// Ctrl-C does not lose what is read.
+func TestInterrupted(t *testing.T) {
+	_, l, c := spoiled(t)
+	want := mustRun(t, c)
+	all := l.pages
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c.Work, c.Every = verify.Dir(t.TempDir()), time.Hour
+	l.pages, l.before = 0, func(page int) {
+		if page == 9 {
+			cancel()
+		}
+	}
+	if _, err := verify.Run(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	same(t, mustRun(t, c), want)
+	if l.pages > all+1 {
+		t.Errorf("%d pages in all, and the table has %d", l.pages, all)
+	}
+}
+
+// What does not belong together, or is damaged, is refused in one sentence.
+func TestWorkFolderOfAnotherPass(t *testing.T) {
+	ctx := context.Background()
+	fill := func(t *testing.T) (*world, verify.Config, string) {
+		w, _, c := spoiled(t)
+		dir := t.TempDir()
+		c.Segments, c.Work, c.About = 2, verify.Dir(dir), "the tables of shop"
+		for i := range 2 {
+			if _, err := verify.Segment(ctx, c, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return w, c, dir
+	}
+	one := func(t *testing.T, dir, pattern string) string {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatal(names, err)
+		}
+		return names[0]
+	}
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T, w *world, c *verify.Config, dir string)
+		words string
+	}{
+		"other tables":   {func(_ *testing.T, _ *world, c *verify.Config, _ string) { c.About = "others" }, "other tables"},
+		"other buckets":  {func(_ *testing.T, _ *world, c *verify.Config, _ string) { c.Buckets = 2 }, "--buckets"},
+		"other pipeline": {func(_ *testing.T, w *world, c *verify.Config, _ string) { c.Pipeline, _ = w.open(withAgain()) }, "another pipeline.yaml"},
+		"a run is gone": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
+			if err := os.Remove(one(t, dir, "*-run-*")); err != nil {
+				t.Fatal(err)
+			}
+		}, "is gone from"},
+		"a run of another segment": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
+			copyFile(t, one(t, dir, "segment-0001-*-run-*"), one(t, dir, "segment-0000-*-run-*"))
+		}, "it is a run of something else"},
+		"a run cut short": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
+			name := one(t, dir, "*-run-*")
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(name, info.Size()-1); err != nil {
+				t.Fatal(err)
+			}
+		}, "it is cut short"},
+		"a manifest edited": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
+			name := one(t, dir, "*.manifest")
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, bytes.Replace(text, []byte(`"items": `), []byte(`"items":  `), 1), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "its checksum is wrong"},
+		"no manifest": {func(t *testing.T, _ *world, _ *verify.Config, dir string) {
+			if err := os.WriteFile(one(t, dir, "*.manifest"), []byte("hello\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "it is not a segment that ingot verify has written"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, config, dir := fill(t)
+			c.spoil(t, w, &config, dir)
+			_, err := verify.Merge(ctx, config, 0)
+			if err == nil || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The rate is kept on average.
+func TestRate(t *testing.T) {
+	w, _, c := spoiled(t)
+	c.Env = w.Clock.Env(func() float64 { return 0.5 })
+	began := w.Clock.Now()
+	c.Rate = 2
+	r := mustRun(t, c)
+	if took := w.Clock.Now().Sub(began); took != time.Duration(r.Units/2*float64(time.Second)) || r.Units < 14 {
+		t.Errorf("%v units in %v", r.Units, took)
+	}
+}
+
+// A table that is deleted while verify runs is named.
+func TestTableDeletedMeanwhile(t *testing.T) {
+	for _, table := range []string{"events", "totals"} {
+		w, l, c := spoiled(t)
+		l.before = func(page int) {
+			if page == 2 {
+				if _, err := w.Engine.DynamoDB().DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_, err := verify.Run(context.Background(), c)
+		if want := fmt.Sprintf("there is no table %s: it was deleted, or it is in another account or Region", table); err == nil || err.Error() != want {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Progress is told at each page.
+func TestProgress(t *testing.T) {
+	_, l, c := spoiled(t)
+	var last verify.Progress
+	told := 0
+	c.Progress = func(p verify.Progress) {
+		told++
+		if p.Items < last.Items || p.Stored < last.Stored || p.Units <= last.Units {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last = p
+	}
+	r := mustRun(t, c)
+	if told != l.pages || last.Items != r.Items || last.Units != r.Units {
+		t.Errorf("told %d times of %d pages, in the end %+v", told, l.pages, last)
+	}
+}

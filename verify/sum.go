@@ -1,0 +1,219 @@
+package verify
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// appendKey appends the key of a total: its generation, its window, and its by values with # between
+// them. No escaped value holds a #. All buckets of a total have the same key.
+func appendKey(dst []byte, name string, since, window int64, by []string) []byte {
+	dst = append(append(dst, name...), '#')
+	dst = append(strconv.AppendInt(dst, since, 10), '#')
+	dst = strconv.AppendInt(dst, window, 10)
+	for _, value := range by {
+		dst = append(append(dst, '#'), value...)
+	}
+	return dst
+}
+
+// total is a key of [appendKey], taken apart.
+type total struct {
+	def    *aggregate.Definition
+	window int64
+	by     string
+}
+
+func parseKey(p *pipeline.Pipeline, key string) (total, error) {
+	parts := strings.SplitN(key, "#", 4)
+	if len(parts) < 3 {
+		return total{}, fmt.Errorf("%q is not the key of a total", key)
+	}
+	def, ok := p.Definition(parts[0])
+	since, err := strconv.ParseInt(parts[1], 10, 64)
+	if !ok || err != nil || def.Since != since {
+		return total{}, fmt.Errorf("%q is not a total of this pipeline", key)
+	}
+	window, err := strconv.ParseInt(parts[2], 10, 64)
+	if err != nil {
+		return total{}, fmt.Errorf("%q is not the key of a total", key)
+	}
+	t := total{def: def, window: window}
+	if len(parts) == 4 {
+		t.by = parts[3]
+	}
+	return t, nil
+}
+
+// String names the total for people.
+func (t total) String() string {
+	text := t.def.String()
+	if t.by != "" {
+		text += " by " + t.by
+	}
+	if t.window != aggregate.NoWindow {
+		text += " at " + lanes.WindowText(t.window)
+	}
+	return text
+}
+
+// side says what a sum adds up.
+type side uint8
+
+const (
+	wanted side = iota // what the items add to the total
+	stored             // what the buckets of the total hold
+)
+
+// sum is a part of one side of one total: what some of its items or of its buckets add up to. The
+// parts of a side add up to the whole, in any order.
+type sum struct {
+	n       int64
+	fp, fpx event.Decimal
+	values  []aggregate.Amount // in the order of the definition's values
+	flags   []string           // of its buckets
+	flagged bool               // one of them says that its values are not proven
+}
+
+func (s *sum) contribution(c *aggregate.Contribution) {
+	s.n++
+	s.fp = s.fp.Add(event.DecimalOf(c.Term))
+	for i, v := range c.Values {
+		if v.Set {
+			s.fold(c.Def, i, v.Number)
+		}
+	}
+}
+
+func (s *sum) bucket(def *aggregate.Definition, t *store.StoredTotal) {
+	s.n += t.N
+	s.fp, s.fpx = s.fp.Add(t.FP), s.fpx.Add(t.FPX)
+	for _, flag := range []string{t.Flag, t.Large} {
+		if flag != "" {
+			s.flags = append(s.flags, flag)
+		}
+	}
+	s.flagged = s.flagged || t.Flag != ""
+	for i, v := range def.Values {
+		if n, ok := t.Values[v.Name]; ok {
+			s.fold(def, i, n)
+		}
+	}
+}
+
+// add adds another part of the same side of the same total.
+func (s *sum) add(def *aggregate.Definition, other *sum) {
+	s.n += other.n
+	s.fp, s.fpx = s.fp.Add(other.fp), s.fpx.Add(other.fpx)
+	s.flags, s.flagged = append(s.flags, other.flags...), s.flagged || other.flagged
+	for i, v := range other.values {
+		if v.Set {
+			s.fold(def, i, v.Number)
+		}
+	}
+}
+
+func (s *sum) fold(def *aggregate.Definition, i int, n event.Decimal) {
+	if s.values == nil {
+		s.values = make([]aggregate.Amount, len(def.Values))
+	}
+	v := &s.values[i]
+	switch op := def.Values[i].Op; {
+	case op.Additive():
+		v.Number = v.Number.Add(n)
+	case !v.Set, op == aggregate.Min && n.Cmp(v.Number) < 0, op == aggregate.Max && n.Cmp(v.Number) > 0:
+		v.Number = n
+	}
+	v.Set = true
+}
+
+// value returns a value, which is 0 if nothing was added to it.
+func (s *sum) value(i int) event.Decimal {
+	if s.values == nil {
+		return event.Decimal{}
+	}
+	return s.values[i].Number
+}
+
+// bytes estimates the memory that a sum takes in [sums], without its flags.
+func (s *sum) bytes(key string) int { return 320 + len(key) + 64*len(s.values) }
+
+// record is one sum with what it is a sum of.
+type record struct {
+	hash uint64 // of the key
+	key  string
+	side side
+	*sum
+}
+
+// before is the order of the records of a run.
+func (r *record) before(o *record) bool { return r.order(o) < 0 }
+
+func (r *record) order(o *record) int {
+	return cmp.Or(cmp.Compare(r.hash, o.hash), strings.Compare(r.key, o.key), cmp.Compare(r.side, o.side))
+}
+
+// hashOf spreads totals over hash buckets. It is the first 8 bytes of the key's SHA-256.
+func hashOf(key string) uint64 {
+	digest := sha256.Sum256([]byte(key))
+	return binary.BigEndian.Uint64(digest[:8])
+}
+
+// sums holds the sums of many totals in memory.
+type sums struct {
+	sides   [2]map[string]*sum
+	scratch []byte
+	bytes   int // about as many as they take
+}
+
+func newSums() *sums { return &sums{sides: [2]map[string]*sum{{}, {}}} }
+
+// of returns the sum of one side of a total, which may be new. values is the number of values that
+// it is going to hold.
+func (s *sums) of(which side, name string, since, window int64, by []string, values int) *sum {
+	s.scratch = appendKey(s.scratch[:0], name, since, window, by)
+	one := s.sides[which][string(s.scratch)]
+	if one == nil {
+		key := string(s.scratch)
+		one = &sum{values: make([]aggregate.Amount, values)}
+		s.sides[which][key] = one
+		s.bytes += one.bytes(key)
+	}
+	return one
+}
+
+func (s *sums) contribution(c *aggregate.Contribution) {
+	s.of(wanted, c.Def.Name, c.Def.Since, c.Window, c.By, len(c.Def.Values)).contribution(c)
+}
+
+func (s *sums) bucket(def *aggregate.Definition, t *store.StoredTotal) {
+	one := s.of(stored, def.Name, def.Since, t.Address.Window, t.Address.By, len(def.Values))
+	before := len(one.flags)
+	one.bucket(def, t)
+	for _, flag := range one.flags[before:] {
+		s.bytes += len(flag) + 16
+	}
+}
+
+// sorted returns all sums in the order of a run.
+func (s *sums) sorted() []record {
+	all := make([]record, 0, len(s.sides[wanted])+len(s.sides[stored]))
+	for which, of := range s.sides {
+		for key, one := range of {
+			all = append(all, record{hashOf(key), key, side(which), one})
+		}
+	}
+	slices.SortFunc(all, func(a, b record) int { return a.order(&b) })
+	return all
+}
