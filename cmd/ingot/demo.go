@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/demo"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -148,7 +149,7 @@ func spool(from io.Reader) (name string, err error) {
 
 // demoConfig reads the options. events is the file that --input means.
 func (a *app) demoConfig(f demoFlags, events string) (demo.Config, error) {
-	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: demo.NewProgress(a.stderr, isTerminal(a.stderr)), Tamper: a.tamper}
+	c := demo.Config{Seed: f.seed, Repeat: f.repeat, Progress: show.NewProgress(a.stderr, isTerminal(a.stderr)), Tamper: a.tamper}
 	counting, err := aggregate.ParseCounting(f.counting)
 	if err != nil {
 		return c, usage(fmt.Errorf("--%w", err))

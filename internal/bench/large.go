@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/demo"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -129,7 +130,7 @@ type scale struct {
 	holding []float64
 }
 
-func (s *scale) step(at demo.Step) {
+func (s *scale) step(at show.Step) {
 	if at.Total > 0 && at.Done*16 >= at.Total*(len(s.events)+1) {
 		s.events, s.holding = append(s.events, at.Done), append(s.holding, held())
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/demo/tally"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -28,9 +29,9 @@ func (w *world) verified(ctx context.Context) (c Check, flags []string, err erro
 		flags = append(flags, def.String()+", all totals: building: older items may not be counted yet")
 	}
 	c = Check{Name: "verify", Compared: report.Totals, Partly: report.Partly, Differences: []string{},
-		About: fmt.Sprintf("every total against a new fold of the %s stored", count(report.Items, "item"))}
+		About: fmt.Sprintf("every total against a new fold of the %s stored", show.Count(report.Items, "item"))}
 	if report.Partly > 0 { // expired items are gone, so what they added cannot be added up again
-		c.About += fmt.Sprintf(" (%s by fingerprint alone: events expired)", comma(report.Partly))
+		c.About += fmt.Sprintf(" (%s by fingerprint alone: events expired)", show.Comma(report.Partly))
 	}
 	for _, d := range report.Differences {
 		c.Differences = append(c.Differences, d.String())
@@ -41,7 +42,7 @@ func (w *world) verified(ctx context.Context) (c Check, flags []string, err erro
 
 // tallied compares the totals with the producer's list as it was before any trouble.
 func (w *world) tallied(totals map[slot]*stored, t *tally.Tally) Check {
-	c := Check{Name: "tally", About: fmt.Sprintf("every total against a plain tally of the producer's %s, made before the trouble", count(t.Events, "event")), Differences: []string{}}
+	c := Check{Name: "tally", About: fmt.Sprintf("every total against a plain tally of the producer's %s, made before the trouble", show.Count(t.Events, "event")), Differences: []string{}}
 	seen := map[tally.Total]bool{}
 	for at, total := range totals {
 		name := tally.Total{Aggregate: at.name, By: at.by, Window: lanes.WindowText(at.window)}
@@ -86,10 +87,10 @@ func exactly(r *big.Rat) string {
 func (w *world) listed(totals map[slot]*stored, list *naive, events, items int) Check {
 	c := Check{Name: "list", Differences: []string{}}
 	if events != items {
-		c.About = fmt.Sprintf("not compared with the producer's list: its %s are %s", count(events, "line"), count(items, "item"))
+		c.About = fmt.Sprintf("not compared with the producer's list: its %s are %s", show.Count(events, "line"), show.Count(items, "item"))
 		return c
 	}
-	c.About = fmt.Sprintf("every total against plain sums over the producer's %s, made before the trouble", count(events, "event"))
+	c.About = fmt.Sprintf("every total against plain sums over the producer's %s, made before the trouble", show.Count(events, "event"))
 	for at, total := range totals {
 		c.Compared++
 		for _, v := range total.def.Values {
@@ -173,7 +174,7 @@ func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 			}
 		}
 	}
-	fallen.About += fmt.Sprintf(" (by plain ADDs per change %s would not)", comma(astray))
+	fallen.About += fmt.Sprintf(" (by plain ADDs per change %s would not)", show.Comma(astray))
 	return kept, fallen
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // TestVerifySaysWhatItComparesInPart shows what happens after everything expired. Totals that keep
@@ -28,7 +30,7 @@ func TestVerifySaysWhatItComparesInPart(t *testing.T) {
 	if err := s.Text(&text, 3); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(text.String(), fmt.Sprintf("(%s by fingerprint alone", comma(after.Partly))); n != 1 {
+	if n := strings.Count(text.String(), fmt.Sprintf("(%s by fingerprint alone", show.Comma(after.Partly))); n != 1 {
 		t.Errorf("the text says %d times that totals are compared in part", n)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/ndjson"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -346,7 +347,7 @@ func TestFewEvents(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := earthquakes(t, aggregate.Marks)
-	c.Progress = func(s Step) {
+	c.Progress = func(s show.Step) {
 		if s.Done >= 500 {
 			cancel()
 		}

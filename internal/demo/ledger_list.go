@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // kindTexts holds the name of each kind of trouble, and how its story is told.
@@ -59,7 +60,7 @@ func (l *ledger) byVerdict(k kind) string {
 func (l *ledger) counts(k kind, wanted func(event.Verdict) bool) (parts []string) {
 	for _, v := range event.Verdicts {
 		if n := l.became[k][v]; n > 0 && wanted(v) {
-			parts = append(parts, comma(n)+" "+v.String())
+			parts = append(parts, show.Comma(n)+" "+v.String())
 		}
 	}
 	return parts
@@ -82,11 +83,11 @@ func (l *ledger) cameBack(k kind) string {
 	if l.touched[k] == 0 {
 		return "no message came again for it"
 	}
-	return fmt.Sprintf("%s came again: %s", count(l.touched[k], "message"), l.byVerdict(k))
+	return fmt.Sprintf("%s came again: %s", show.Count(l.touched[k], "message"), l.byVerdict(k))
 }
 
 func (l *ledger) changesAgain(k kind) string {
-	return fmt.Sprintf("%s came again; those counted were dropped by %s", count(l.touched[k], "change"), l.proof)
+	return fmt.Sprintf("%s came again; those counted were dropped by %s", show.Count(l.touched[k], "change"), l.proof)
 }
 
 func (l *ledger) messagePart() Deliveries {

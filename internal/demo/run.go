@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -30,7 +31,7 @@ type Config struct {
 	// Calm makes no trouble. It shows what the events cost by themselves.
 	Calm bool
 	// Progress, if not nil, is told how far the run is.
-	Progress func(Step)
+	Progress func(show.Step)
 	// Tamper changes tables behind Ingot's back before they are checked. It is for tests of the
 	// checks.
 	Tamper func(context.Context, *embedded.Engine) error
@@ -38,13 +39,6 @@ type Config struct {
 
 // ErrNoEvents says that there was nothing to run.
 var ErrNoEvents = errors.New("there is no event in it; give it at least one line")
-
-// Step says how far a run is. The zero Step means that it is over.
-type Step struct {
-	Phase string
-	Done  int
-	Total int // 0 if unknown
-}
 
 // run is one run of the demo.
 type run struct {
@@ -62,7 +56,7 @@ type run struct {
 func Run(ctx context.Context, c Config) (*Summary, error) {
 	r := &run{Config: c}
 	r.setDefaults()
-	defer r.Progress(Step{})
+	defer r.Progress(show.Step{})
 	if r.Data.Events == 0 {
 		if err := r.survey(ctx); err != nil {
 			return nil, err
@@ -84,7 +78,7 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 func (r *run) setDefaults() {
 	r.Repeat = max(1, r.Repeat)
 	if r.Progress == nil {
-		r.Progress = func(Step) {}
+		r.Progress = func(show.Step) {}
 	}
 	if r.Data.Alter == nil {
 		r.Data.Alter = addMember
@@ -112,7 +106,7 @@ func (r *run) produce(ctx context.Context) error {
 				return &LineError{r.Data.from(), line.Number, err}
 			}
 			if events++; events%100 == 0 {
-				r.Progress(Step{"sending events through trouble", events, r.Data.Events * r.Repeat})
+				r.Progress(show.Step{Phase: "sending events through trouble", Done: events, Total: r.Data.Events * r.Repeat})
 			}
 		}
 	}
@@ -121,7 +115,7 @@ func (r *run) produce(ctx context.Context) error {
 	}
 	r.summary.Data = DataPart{Name: r.Data.Name, About: r.Data.About, Events: events, Copies: r.Repeat,
 		From: r.first.Format(time.RFC3339), To: r.producer.newest.Format(time.RFC3339)}
-	r.Progress(Step{"sending events through trouble", events, events})
+	r.Progress(show.Step{Phase: "sending events through trouble", Done: events, Total: events})
 	return r.producer.finish(ctx)
 }
 
@@ -178,7 +172,7 @@ func (r *run) judge(ctx context.Context) error {
 			return err
 		}
 	}
-	r.Progress(Step{"checking", 0, 0})
+	r.Progress(show.Step{Phase: "checking", Done: 0, Total: 0})
 	var err error
 	if s.Kept, err = w.kept(ctx); err != nil {
 		return err
@@ -214,14 +208,14 @@ func (r *run) judge(ctx context.Context) error {
 func (r *run) expire(ctx context.Context, before map[slot]*stored) error {
 	w := r.world
 	const phase = "letting everything expire"
-	r.Progress(Step{phase, 0, 0})
+	r.Progress(show.Step{Phase: phase, Done: 0, Total: 0})
 	w.Clock.Reach(time.Unix(r.expires, 0).UTC().Add(time.Hour))
 	e := &Expiry{Clock: w.Clock.Now().Format(time.RFC3339)}
 	left, err := w.items(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.sweep(ctx, func(swept int) { r.Progress(Step{phase, min(swept, left), left}) }); err != nil {
+	if err := w.sweep(ctx, func(swept int) { r.Progress(show.Step{Phase: phase, Done: min(swept, left), Total: left}) }); err != nil {
 		return err
 	}
 	now, err := w.items(ctx)

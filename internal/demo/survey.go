@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // These limit what a LinesError prints.
@@ -36,12 +37,12 @@ func (e *LinesError) Error() string {
 		return e.First[0].Error()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s of %s cannot be used:", e.Data, comma(e.Bad), count(e.Lines, "line"))
+	fmt.Fprintf(&b, "%s: %s of %s cannot be used:", e.Data, show.Comma(e.Bad), show.Count(e.Lines, "line"))
 	for _, one := range e.First {
 		fmt.Fprintf(&b, "\n  %s:%d: %v", one.Data, one.Number, one.Err)
 	}
 	if len(e.others) > 0 {
-		fmt.Fprintf(&b, "\n  and %s more: %s", comma(e.Bad-len(e.First)), e.where())
+		fmt.Fprintf(&b, "\n  and %s more: %s", show.Comma(e.Bad-len(e.First)), e.where())
 	}
 	if e.Bad == e.Lines && e.undecodable() {
 		b.WriteString("\nWrite each event as one JSON object on a line of its own; jq -c . makes that of JSON over several lines.")
@@ -129,7 +130,7 @@ func (r *run) survey(ctx context.Context) error {
 			newest = item.At
 		}
 		if events++; events%10_000 == 0 {
-			r.Progress(Step{"reading the events", events, 0})
+			r.Progress(show.Step{Phase: "reading the events", Done: events, Total: 0})
 		}
 	}
 	if found.Bad > 0 {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // maxDifferences is how many differences of one check are printed at most, and how many flags.
@@ -25,7 +25,7 @@ func (s *Summary) Text(w io.Writer, totals int) error {
 	flagsText(&b, s.Flags)
 	checksText(&b, "CHECKS", s.Checks)
 	if e := s.Expiry; e != nil {
-		fmt.Fprintf(&b, "\nEXPIRY  the clock jumps to %s: time to live sweeps %s, %s in the archive\n", e.Clock, count(e.Swept, "item"), count(e.Archived, "object"))
+		fmt.Fprintf(&b, "\nEXPIRY  the clock jumps to %s: time to live sweeps %s, %s in the archive\n", e.Clock, show.Count(e.Swept, "item"), show.Count(e.Archived, "object"))
 		checkRows(&b, e.Checks)
 		flagsText(&b, e.Flags)
 	}
@@ -45,7 +45,7 @@ func (s *Summary) Text(w io.Writer, totals int) error {
 
 func (s *Summary) head(b *bytes.Buffer) {
 	d := s.Data
-	fmt.Fprintf(b, "INGOT DEMO  %s: %s\n", comma(d.Events)+" "+d.Name, d.About)
+	fmt.Fprintf(b, "INGOT DEMO  %s: %s\n", show.Comma(d.Events)+" "+d.Name, d.About)
 	copies := ""
 	if d.Copies > 1 {
 		copies = fmt.Sprintf(" in %d weekly copies", d.Copies)
@@ -55,14 +55,14 @@ func (s *Summary) head(b *bytes.Buffer) {
 
 func (s *Summary) troubleText(b *bytes.Buffer) {
 	b.WriteString("\nTROUBLE\n")
-	t := newTable(0)
-	t.row("times", "what was done", "what became of it")
+	t := show.NewTable(0)
+	t.Row("times", "what was done", "what became of it")
 	for _, one := range s.Trouble {
 		if one.Injected > 0 {
-			t.row(comma(one.Injected), one.Title, one.Became)
+			t.Row(show.Comma(one.Injected), one.Title, one.Became)
 		}
 	}
-	t.print(b)
+	t.Print(b)
 }
 
 // verdictNotes says in a few words what each verdict means.
@@ -79,24 +79,24 @@ var verdictNotes = map[event.Verdict]string{
 
 func (s *Summary) verdictText(b *bytes.Buffer) {
 	d := s.Deliveries
-	fmt.Fprintf(b, "\nVERDICTS  on %s of %s\n", count(d.Received, "delivery"), count(d.Sent, "message"))
-	t := newTable(0)
+	fmt.Fprintf(b, "\nVERDICTS  on %s of %s\n", show.Count(d.Received, "delivery"), show.Count(d.Sent, "message"))
+	t := show.NewTable(0)
 	for _, v := range event.Verdicts {
 		if n := d.Verdicts[v.String()]; n > 0 {
-			t.row(comma(n), v.String(), verdictNotes[v])
+			t.Row(show.Comma(n), v.String(), verdictNotes[v])
 		}
 	}
 	if d.Unjudged > 0 {
-		t.row(comma(d.Unjudged), "none", "the invocation was killed: delivered again")
+		t.Row(show.Comma(d.Unjudged), "none", "the invocation was killed: delivered again")
 	}
-	t.print(b)
+	t.Print(b)
 	k, c := s.Kept, s.Changes
-	fmt.Fprintf(b, "  Now %s in the table, %s in quarantine (maybe twice, never lost), %d in the dead-letter queue.\n", count(k.Items, "item"), count(k.Quarantine, "message"), k.DeadLetters)
+	fmt.Fprintf(b, "  Now %s in the table, %s in quarantine (maybe twice, never lost), %d in the dead-letter queue.\n", show.Count(k.Items, "item"), show.Count(k.Quarantine, "message"), k.DeadLetters)
 	if k.Unheard > 0 {
 		fmt.Fprintf(b, "  %s of them reported Inserted, %s stored unheard (killed, or the answer lost) and found when they came again.\n",
-			comma(d.Verdicts[event.Inserted.String()]), comma(k.Unheard))
+			show.Comma(d.Verdicts[event.Inserted.String()]), show.Comma(k.Unheard))
 	}
-	fmt.Fprintf(b, "  The stream brought %s, expiry included, %s of them again; %s found counted already and dropped.\n", count(c.Received, "change"), comma(c.Repeated), count(c.Dropped, "step"))
+	fmt.Fprintf(b, "  The stream brought %s, expiry included, %s of them again; %s found counted already and dropped.\n", show.Count(c.Received, "change"), show.Comma(c.Repeated), show.Count(c.Dropped, "step"))
 }
 
 func (s *Summary) totalText(b *bytes.Buffer, most int) {
@@ -104,12 +104,12 @@ func (s *Summary) totalText(b *bytes.Buffer, most int) {
 		return
 	}
 	b.WriteString("\nTOTALS  and what plain ADDs would have made of the same deliveries\n")
-	t := newTable(2, 3, 4)
+	t := show.NewTable(2, 3, 4)
 	name, shown, hidden := "", 0, 0
 	for _, total := range s.Totals {
 		if total.Aggregate != name {
 			name, shown = total.Aggregate, 0
-			t.row(name, "", "ingot", "ADD per message", "ADD per change")
+			t.Row(name, "", "ingot", "ADD per message", "ADD per change")
 		}
 		if shown == most {
 			hidden++
@@ -118,13 +118,13 @@ func (s *Summary) totalText(b *bytes.Buffer, most int) {
 		shown++
 		label := total.label()
 		for _, v := range total.Values {
-			t.row("  "+label, v.Name, grouped(v.Stored), grouped(v.PerMessage), grouped(v.PerChange))
+			t.Row("  "+label, v.Name, show.Grouped(v.Stored), show.Grouped(v.PerMessage), show.Grouped(v.PerChange))
 			label = ""
 		}
 	}
-	t.print(b)
+	t.Print(b)
 	if hidden > 0 {
-		fmt.Fprintf(b, "  … and %s more: --totals -1 shows all\n", comma(hidden))
+		fmt.Fprintf(b, "  … and %s more: --totals -1 shows all\n", show.Comma(hidden))
 	}
 }
 
@@ -148,15 +148,15 @@ func (t *Total) label() string {
 
 func (s *Summary) costText(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\nCOST  per event, trouble included, %s\n", s.Cost.Counted)
-	t := newTable(1, 2, 3)
-	t.row("", "requests", "write units", "read units")
+	t := show.NewTable(1, 2, 3)
+	t.Row("", "requests", "write units", "read units")
 	for _, part := range []struct {
 		name string
 		cost TableCost
 	}{{"storing", s.Cost.Events}, {"counting", s.Cost.Totals}} {
-		t.row(part.name, fmt.Sprintf("%.2f", part.cost.Requests), fmt.Sprintf("%.2f", part.cost.WriteUnits), fmt.Sprintf("%.2f", part.cost.ReadUnits))
+		t.Row(part.name, fmt.Sprintf("%.2f", part.cost.Requests), fmt.Sprintf("%.2f", part.cost.WriteUnits), fmt.Sprintf("%.2f", part.cost.ReadUnits))
 	}
-	t.print(b)
+	t.Print(b)
 }
 
 // flagsText prints what totals and aggregates report about themselves, if there is anything.
@@ -169,7 +169,7 @@ func flagsText(b *bytes.Buffer, flags []string) {
 		fmt.Fprintf(b, "  %s\n", flag)
 	}
 	if more := len(flags) - maxDifferences; more > 0 {
-		fmt.Fprintf(b, "  … and %s\n", count(more, "more flag"))
+		fmt.Fprintf(b, "  … and %s\n", show.Count(more, "more flag"))
 	}
 }
 
@@ -179,53 +179,20 @@ func checksText(b *bytes.Buffer, title string, checks []Check) {
 }
 
 func checkRows(b *bytes.Buffer, checks []Check) {
-	t := newTable(2)
+	t := show.NewTable(2)
 	for _, c := range checks {
 		found := "no difference"
 		if n := len(c.Differences); n > 0 {
-			found = strings.ToUpper(count(n, "difference"))
+			found = strings.ToUpper(show.Count(n, "difference"))
 		}
-		t.row(c.Name, c.About, comma(c.Compared), found)
+		t.Row(c.Name, c.About, show.Comma(c.Compared), found)
 		for i, d := range c.Differences {
 			if i == maxDifferences {
-				t.rows = append(t.rows, []string{fmt.Sprintf("  … and %s", count(len(c.Differences)-i, "more difference"))})
+				t.Row(fmt.Sprintf("  … and %s", show.Count(len(c.Differences)-i, "more difference")))
 				break
 			}
-			t.rows = append(t.rows, []string{"  " + d})
+			t.Row("  " + d)
 		}
 	}
-	t.print(b)
-}
-
-// grouped writes decimal text with its whole part grouped by thousands.
-func grouped(text string) string {
-	whole, fraction, has := strings.Cut(text, ".")
-	n, err := strconv.Atoi(whole)
-	if err != nil || strings.HasPrefix(whole, "-0") {
-		return text
-	}
-	if has {
-		return comma(n) + "." + fraction
-	}
-	return comma(n)
-}
-
-// comma writes a number grouped by thousands.
-func comma(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// count writes "1 item", "1,707 items".
-func count(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "y"):
-		return comma(n) + " " + noun[:len(noun)-1] + "ies"
-	}
-	return fmt.Sprintf("%s %ss", comma(n), noun)
+	t.Print(b)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -101,47 +100,5 @@ func TestTextIsShort(t *testing.T) {
 		if len([]rune(line)) > 132 || strings.TrimRight(line, " ") != line {
 			t.Errorf("%d characters, or spaces at the end: %q", len([]rune(line)), line)
 		}
-	}
-}
-
-func TestNumbersForPeople(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
-		if got := comma(n); got != want {
-			t.Errorf("%d is written %s, want %s", n, got, want)
-		}
-	}
-	for text, want := range map[string]string{"-0.5": "-0.5", "1234.5": "1,234.5", "12e40": "12e40", "100000000000000000000": "100000000000000000000"} {
-		if got := grouped(text); got != want {
-			t.Errorf("%s is written %s, want %s", text, got, want)
-		}
-	}
-}
-
-func TestProgress(t *testing.T) {
-	var out bytes.Buffer
-	tell := NewProgress(&out, false)
-	for n := range 9 {
-		tell(Step{"sending", n, 8})
-	}
-	tell(Step{"checking", 0, 0})
-	tell(Step{"checking", 10_000, 0})
-	tell(Step{})
-	want := "sending …\nsending: 2 of 8\nsending: 4 of 8\nsending: 6 of 8\nsending: 8 of 8\nchecking …\nchecking: 10,000\n"
-	if out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
-	}
-	out.Reset()
-	tell = NewProgress(&out, true)
-	tell(Step{"sending", 1, 2})
-	tell(Step{"checking", 0, 0})
-	tell(Step{"checking", 1, 0})
-	tell(Step{})
-	tell(Step{})
-	if !strings.Contains(out.String(), "sending") || !strings.Contains(out.String(), "checking") {
-		t.Errorf("the bars are %q", out.String())
-	}
-	// It shows how much is done, how long that took, and how long the rest will take.
-	if !regexp.MustCompile(`sending  50% \|█+ +\| \(1/2\) \[\d+s:\d+s\]`).MatchString(out.String()) {
-		t.Errorf("the bars are %q", out.String())
 	}
 }

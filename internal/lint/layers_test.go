@@ -32,9 +32,16 @@ var layers = []string{
 	// What is deployed.
 	"internal/emf", "internal/function", ".", "cmd/ingest", "cmd/streams",
 	// The tool.
+	"internal/show",
 	"internal/ndjson", "internal/frequent", "internal/sample",
-	"internal/estimate", "internal/changes", "internal/check/template", "internal/check", "internal/target/targettest", "internal/target", "internal/explain", "internal/quarantine", "internal/cost", "internal/propose", "internal/scaffold",
-	"internal/demo/tally", "internal/demo", "internal/dev", "cmd/ingot",
+	"internal/estimate", "internal/changes", "internal/check/template", "internal/check",
+	"internal/target/targettest", "internal/target",
+	"internal/explain",
+	"internal/quarantine",
+	"internal/cost", "internal/propose", "internal/scaffold",
+	"internal/demo/tally", "internal/demo",
+	"internal/dev",
+	"cmd/ingot",
 	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benchmarks, and what checks the repository itself.
 	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",

@@ -1,4 +1,4 @@
-package demo
+package show
 
 import (
 	"fmt"
@@ -8,10 +8,17 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
+// Step says how far a piece of work is. The zero Step means that it is over.
+type Step struct {
+	Phase string
+	Done  int
+	Total int // 0 if unknown
+}
+
 // redraw is the shortest time between two drawings of a bar.
 const redraw = 100 * time.Millisecond
 
-// NewProgress shows on w how far a run is. On a terminal it shows a bar with the percentage, the
+// NewProgress shows on w how far a piece of work is. On a terminal it shows a bar with the percentage, the
 // time taken and the time left. Otherwise it writes a line now and then.
 func NewProgress(w io.Writer, terminal bool) func(Step) {
 	if terminal {
@@ -62,10 +69,10 @@ func plainLines(w io.Writer) func(Step) {
 			phase, quarter = s.Phase, now
 			fmt.Fprintf(w, "%s …\n", s.Phase)
 		case s.Total == 0 && s.Done > 0 && s.Done%10_000 == 0:
-			fmt.Fprintf(w, "%s: %s\n", s.Phase, comma(s.Done))
+			fmt.Fprintf(w, "%s: %s\n", s.Phase, Comma(s.Done))
 		case now > quarter:
 			quarter = now
-			fmt.Fprintf(w, "%s: %s of %s\n", s.Phase, comma(s.Done), comma(s.Total))
+			fmt.Fprintf(w, "%s: %s of %s\n", s.Phase, Comma(s.Done), Comma(s.Total))
 		}
 	}
 }

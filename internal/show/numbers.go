@@ -1,0 +1,40 @@
+package show
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Grouped writes decimal text with its whole part Grouped by thousands.
+func Grouped(text string) string {
+	whole, fraction, has := strings.Cut(text, ".")
+	n, err := strconv.Atoi(whole)
+	if err != nil || strings.HasPrefix(whole, "-0") {
+		return text
+	}
+	if has {
+		return Comma(n) + "." + fraction
+	}
+	return Comma(n)
+}
+
+// Comma writes a number Grouped by thousands.
+func Comma(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Count writes "1 item", "1,707 items".
+func Count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "y"):
+		return Comma(n) + " " + noun[:len(noun)-1] + "ies"
+	}
+	return fmt.Sprintf("%s %ss", Comma(n), noun)
+}

@@ -1,0 +1,180 @@
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Mask stands where a personal value stood.
+const Mask = "***"
+
+// Personal knows which values of a pipeline are personal: those on the paths that feed hmac, in
+// whatever type. It masks them wherever they are shown. The zero Personal masks nothing.
+type Personal struct {
+	paths []event.Path
+	spec  pipeline.Spec
+}
+
+// PersonalOf returns what is personal under a pipeline.
+func PersonalOf(p *pipeline.Pipeline) Personal {
+	m := Personal{spec: p.Describe().Spec}
+	add := func(text string) {
+		t, err := keys.ParseTemplate(text)
+		if err != nil {
+			return // the pipeline has compiled it: it is empty, for what an envelope says
+		}
+		for _, part := range t.Parts() {
+			if !part.Path.IsZero() && slices.ContainsFunc(part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" }) && !slices.ContainsFunc(m.paths, part.Path.Equal) {
+				m.paths = append(m.paths, part.Path)
+			}
+		}
+	}
+	for _, e := range m.spec.Events {
+		for _, text := range []string{e.ID, e.At, e.Key.PK, e.Key.SK} {
+			add(text)
+		}
+		for _, i := range e.Indexes {
+			add(i.PK)
+			add(i.SK)
+		}
+	}
+	for _, a := range m.spec.Aggregates {
+		for _, text := range a.By {
+			add(text)
+		}
+	}
+	return m
+}
+
+// None reports whether there is nothing to mask.
+func (m Personal) None() bool { return len(m.paths) == 0 }
+
+// Is reports whether a path holds something personal, or lies in it or around it.
+func (m Personal) Is(path event.Path) bool {
+	return slices.ContainsFunc(m.paths, func(p event.Path) bool { return p.Contains(path) || path.Contains(p) })
+}
+
+// reveals reports whether what a template makes shows a personal value: one that it does not pass
+// through hmac.
+func (m Personal) reveals(text string) bool {
+	t, err := keys.ParseTemplate(text)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(t.Parts(), func(part keys.Part) bool {
+		return !part.Path.IsZero() && m.Is(part.Path) && !slices.ContainsFunc(part.Funcs, func(f keys.Func) bool { return f.Name == "hmac" })
+	})
+}
+
+// Data masks a payload or a whole message. The paths are looked for wherever an object is, so that
+// an envelope does not hide them, also in JSON that is the text of a string. A text that is not
+// strict JSON is masked as a whole, because nobody knows what it holds.
+func (m Personal) Data(text string) string {
+	if m.None() {
+		return text
+	}
+	doc, err := event.ParseDocument(text)
+	if err != nil {
+		return fmt.Sprintf("%s (%d bytes that are not JSON)", Mask, len(text))
+	}
+	var b strings.Builder
+	m.write(&b, doc.Root(), map[event.Node]bool{})
+	return b.String()
+}
+
+// write writes a value without those that are masked.
+func (m Personal) write(b *strings.Builder, n event.Node, masked map[event.Node]bool) {
+	if masked[n] {
+		b.WriteString(`"` + Mask + `"`)
+		return
+	}
+	between := ""
+	switch n.Kind() {
+	case event.Object:
+		for _, path := range m.paths {
+			if at := n.At(path); at.Exists() {
+				masked[at] = true
+			}
+		}
+		b.WriteByte('{')
+		for name, value := range n.Members() {
+			b.WriteString(between + quoted(name) + ":")
+			m.write(b, value, masked)
+			between = ","
+		}
+		b.WriteByte('}')
+	case event.Array:
+		b.WriteByte('[')
+		for value := range n.Elements() {
+			b.WriteString(between)
+			m.write(b, value, masked)
+			between = ","
+		}
+		b.WriteByte(']')
+	case event.String:
+		inner := strings.TrimSpace(n.Text())
+		if doc, err := event.ParseDocument(inner); err == nil && (doc.Root().Kind() == event.Object || doc.Root().Kind() == event.Array) {
+			b.WriteString(quoted(m.Data(inner)))
+			return
+		}
+		b.WriteString(n.Raw())
+	default:
+		b.WriteString(n.Raw())
+	}
+}
+
+// quoted writes a text as JSON, without the escapes that HTML would need.
+func quoted(s string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // into memory
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Item returns a copy of an item without what is personal in it.
+func (m Personal) Item(item event.Item) event.Item {
+	if m.None() {
+		return item
+	}
+	item.Data = m.Data(item.Data)
+	spec := m.spec.Events[item.Type]
+	mask := func(value, template string) string {
+		if m.reveals(template) {
+			return Mask
+		}
+		return value
+	}
+	item.ID = mask(item.ID, spec.ID)
+	item.Key = event.Key{PK: mask(item.Key.PK, spec.Key.PK), SK: mask(item.Key.SK, spec.Key.SK)}
+	item.Indexes = slices.Clone(item.Indexes)
+	for i, index := range item.Indexes {
+		templates := spec.Indexes[index.Name]
+		item.Indexes[i].Key = event.Key{PK: mask(index.Key.PK, templates.PK), SK: mask(index.Key.SK, templates.SK)}
+	}
+	item.Attributes = slices.Clone(item.Attributes)
+	for i, a := range item.Attributes {
+		if path, err := event.ParsePath(spec.Attributes[a.Name]); err == nil && m.Is(path) {
+			item.Attributes[i].Text = Mask
+		}
+	}
+	return item
+}
+
+// By returns a copy of the values of an aggregate's by without what is personal in them.
+func (m Personal) By(aggregate string, by map[string]string) map[string]string {
+	by = maps.Clone(by)
+	for name, template := range m.spec.Aggregates[aggregate].By {
+		if _, there := by[name]; there && m.reveals(template) {
+			by[name] = Mask
+		}
+	}
+	return by
+}

@@ -1,0 +1,181 @@
+package show
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+func TestNumbersForPeople(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
+		if got := Comma(n); got != want {
+			t.Errorf("%d is written %s, want %s", n, got, want)
+		}
+	}
+	for text, want := range map[string]string{"-0.5": "-0.5", "1234.5": "1,234.5", "12e40": "12e40", "100000000000000000000": "100000000000000000000"} {
+		if got := Grouped(text); got != want {
+			t.Errorf("%s is written %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var out bytes.Buffer
+	tell := NewProgress(&out, false)
+	for n := range 9 {
+		tell(Step{"sending", n, 8})
+	}
+	tell(Step{"checking", 0, 0})
+	tell(Step{"checking", 10_000, 0})
+	tell(Step{})
+	want := "sending …\nsending: 2 of 8\nsending: 4 of 8\nsending: 6 of 8\nsending: 8 of 8\nchecking …\nchecking: 10,000\n"
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	out.Reset()
+	tell = NewProgress(&out, true)
+	tell(Step{"sending", 1, 2})
+	tell(Step{"checking", 0, 0})
+	tell(Step{"checking", 1, 0})
+	tell(Step{})
+	tell(Step{})
+	if !strings.Contains(out.String(), "sending") || !strings.Contains(out.String(), "checking") {
+		t.Errorf("the bars are %q", out.String())
+	}
+	// It shows how much is done, how long that took, and how long the rest will take.
+	if !regexp.MustCompile(`sending  50% \|█+ +\| \(1/2\) \[\d+s:\d+s\]`).MatchString(out.String()) {
+		t.Errorf("the bars are %q", out.String())
+	}
+}
+
+func TestText(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain, é, 日本": "plain, é, 日本", "a\x1b[31mred": `a\u001b[31mred`, "tab\tline\nend\r": `tab\tline\nend\r`, "\x00\x7f\u0085": `\u0000\u007f\u0085`,
+		"\u202egnp.exe": `\u202egnp.exe`, "\u2066x\u2069": `\u2066x\u2069`, "\u200b\u200f\ufeff": `\u200b\u200f\ufeff`, "bad\xff": `bad\xff`, "": "",
+	} {
+		if got := Text(in); got != want {
+			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestCell(t *testing.T) {
+	for in, want := range map[string]string{
+		"=1+1": "'=1+1", "+1": "'+1", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)", "\t=1": `\t=1`, "-12.50": "-12.50", "+12": "'+12", "12": "12", "a=1": "a=1", "-": "'-", "": "", "-1e5": "'-1e5",
+	} {
+		if got := Cell(in); got != want {
+			t.Errorf("%q is written %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestTableFits(t *testing.T) {
+	var out bytes.Buffer
+	table := NewTable(2)
+	table.Fit(40)
+	table.Row("merchant", "what it is about", "orders")
+	table.Row("m-1", "a description that is far too long for the line", "1,234,567")
+	table.Row("a line of its own that is longer than forty columns stays as it is")
+	table.Print(&out)
+	want := "  merchant  what it is about      orders\n  m-1       a description th…  1,234,567\n  a line of its own that is longer than forty columns stays as it is\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &out, want)
+	}
+	out.Reset()
+	table = NewTable(0, 1) // numbers are never cut
+	table.Fit(10)
+	table.Row("123456789", "987654321")
+	table.Print(&out)
+	if out.String() != "  123456789  987654321\n" {
+		t.Errorf("%q", &out)
+	}
+}
+
+const personal = `
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  user.seen:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "USER#{contact.email | lower | hmac}", sk: "{id}"}
+    indexes:
+      GSI1: {pk: "PLAIN#{contact.email}", sk: "{id}"}
+      GSI2: {pk: "CITY#{city}", sk: "{id}"}
+    attributes: {email: "contact.email", contact: "contact.phone", city: "city"}
+aggregates:
+  mails:
+    since: 1
+    by: {mail: "{contact.email}", city: "{city}"}
+    from:
+      user.seen: {values: {seen: count}}
+  hashed:
+    since: 1
+    by: {mail: "{contact.email | lower | hmac}"}
+    from:
+      user.seen: {values: {seen: count}}
+`
+
+func hidden(t *testing.T) Personal {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(personal)}}, "p.yaml", pipeline.CheckOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return PersonalOf(p)
+}
+
+func TestPayloadsAreMasked(t *testing.T) {
+	m := hidden(t)
+	for in, want := range map[string]string{
+		`{"id":"1","contact":{"email":"jo@x.io","phone":"1"},"n":1.50}`: `{"id":"1","contact":{"email":"***","phone":"1"},"n":1.50}`,
+		`{"contact":{"email":{"a":["jo"]}}}`:                            `{"contact":{"email":"***"}}`,
+		`{"contact":{"email":null}}`:                                    `{"contact":{"email":"***"}}`,
+		`{"contact":{}, "email":"x"}`:                                   `{"contact":{},"email":"x"}`,
+		`{"detail":{"contact":{"email":"jo@x.io"}}}`:                    `{"detail":{"contact":{"email":"***"}}}`,
+		`{"Message":"{\"contact\":{\"email\":\"jo@x.io\"}}"}`:           `{"Message":"{\"contact\":{\"email\":\"***\"}}"}`,
+		`[{"contact":{"email":"jo@x.io"}}]`:                             `[{"contact":{"email":"***"}}]`,
+		`not json jo@x.io`:                                              `*** (16 bytes that are not JSON)`,
+		`{"contact":{"email":"jo"},"contact":{}}`:                       `*** (39 bytes that are not JSON)`,
+		`{"a":"{not json"}`:                                             `{"a":"{not json"}`,
+	} {
+		if got := m.Data(in); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
+		}
+		if got := (Personal{}).Data(in); got != in {
+			t.Errorf("a pipeline without hmac changes %s to %s", in, got)
+		}
+	}
+}
+
+func TestItemsAreMasked(t *testing.T) {
+	m := hidden(t)
+	item := event.Item{Type: "user.seen", ID: "1", Key: event.Key{PK: "USER#0123", SK: "1"}, Data: `{"contact":{"email":"jo@x.io"}}`,
+		Indexes:    []event.IndexKey{{Name: "GSI1", Key: event.Key{PK: "PLAIN#jo@x.io", SK: "1"}}, {Name: "GSI2", Key: event.Key{PK: "CITY#Bonn", SK: "1"}}},
+		Attributes: []event.Attribute{{Name: "city", Text: "Bonn"}, {Name: "contact", Text: "1"}, {Name: "email", Text: "jo@x.io"}}}
+	got := m.Item(item)
+	if got.Key.PK != "USER#0123" || got.ID != "1" || got.Data != `{"contact":{"email":"***"}}` {
+		t.Errorf("%+v", got)
+	}
+	if got.Indexes[0].Key.PK != "***" || got.Indexes[0].Key.SK != "1" || got.Indexes[1].Key.PK != "CITY#Bonn" {
+		t.Errorf("%+v", got.Indexes)
+	}
+	if got.Attributes[0].Text != "Bonn" || got.Attributes[1].Text != "1" || got.Attributes[2].Text != "***" {
+		t.Errorf("%+v", got.Attributes)
+	}
+	if item.Indexes[0].Key.PK != "PLAIN#jo@x.io" || item.Attributes[2].Text != "jo@x.io" {
+		t.Error("the item itself is changed")
+	}
+	if by := m.By("mails", map[string]string{"mail": "jo@x.io", "city": "Bonn"}); by["mail"] != "***" || by["city"] != "Bonn" {
+		t.Errorf("%v", by)
+	}
+	if by := m.By("hashed", map[string]string{"mail": "0123"}); by["mail"] != "0123" {
+		t.Errorf("%v", by)
+	}
+}
