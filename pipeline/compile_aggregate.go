@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,16 +17,24 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// plainName matches the names of aggregates, by members and values. They stand in keys, attribute
+// plainName reports whether a text can be the name of an aggregate, or one of aggregates, by members and values. They stand in keys, attribute
 // names and expressions without quoting.
-var plainName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+func plainName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if (c < 'a' || c > 'z') && (i == 0 || c != '_' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != ""
+}
 
 const plainNameForm = "a lower-case letter, then lower-case letters, digits and _"
 
 // aggregate compiles one aggregate and adds a feed to every event type in its from.
 func (c *compiler) aggregate(name string, s AggregateSpec) {
 	at := place("aggregates").in(name)
-	if !plainName.MatchString(name) || len(name) > 64 {
+	if !plainName(name) || len(name) > 64 {
 		c.misnamed(at, fmt.Sprintf("%q is not a name of an aggregate", name), plainNameForm+", at most 64")
 	}
 	def := &aggregate.Definition{Name: name, Since: s.Since, Window: s.Window, Retain: s.Retain, Spread: max(1, s.Spread)}
@@ -157,7 +164,7 @@ func (c *compiler) memberName(p place, name string) {
 	switch {
 	case isReservedValue(name):
 		c.misnamed(p, "the name "+name+" is Ingot's own", "another name")
-	case !plainName.MatchString(name):
+	case !plainName(name):
 		c.misnamed(p, fmt.Sprintf("%q is not a name", name), plainNameForm)
 	case len(name) > maxMemberName:
 		c.misnamed(p, fmt.Sprintf("the name has %d bytes", len(name)), fmt.Sprintf("at most %d", maxMemberName))

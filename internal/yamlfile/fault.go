@@ -131,7 +131,7 @@ func (r *reader) advice() string {
 // complete.
 func (r *reader) continues() bool {
 	levels := r.levels()
-	return r.text.begins(r.fault.Line, r.fault.Column) && !named.MatchString(r.rest()) && len(levels) > 0 && r.fault.Column > levels[len(levels)-1] && !r.afterColon()
+	return r.text.begins(r.fault.Line, r.fault.Column) && !named().MatchString(r.rest()) && len(levels) > 0 && r.fault.Column > levels[len(levels)-1] && !r.afterColon()
 }
 
 // afterColon reports whether the parser stopped at what comes right after a colon.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml/token"
 )
@@ -153,10 +154,17 @@ func (r *reader) closer() bool {
 	return r.say(nil, "the "+first[:1]+" here closes nothing", "the line without it")
 }
 
+// The expressions are compiled only when a file has a slip: a function that starts has no time for
+// them.
 var (
-	noBlank = regexp.MustCompile(`^([A-Za-z_][\w.-]*):([^\s:/].*)$`)
-	isName  = regexp.MustCompile(`^"?[\w.-]+"?$`)
+	noBlank = expression(`^([A-Za-z_][\w.-]*):([^\s:/].*)$`)
+	isName  = expression(`^"?[\w.-]+"?$`)
+	named   = expression(`^[A-Za-z_][\w.-]*:(\s|$)`)
 )
+
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // colon finds a line without a colon, or without the blank after it.
 func (r *reader) colon() bool {
@@ -165,13 +173,13 @@ func (r *reader) colon() bool {
 		return false
 	}
 	line := r.rest()
-	if m := noBlank.FindStringSubmatch(line); m != nil {
+	if m := noBlank().FindStringSubmatch(line); m != nil {
 		return r.say(nil, "no blank stands after the colon of "+m[1], m[1]+": "+m[2])
 	}
 	if strings.Contains(line, ": ") || strings.HasSuffix(line, ":") {
 		return false
 	}
-	if isName.MatchString(line) {
+	if isName().MatchString(line) {
 		return r.say(nil, "no colon stands after "+line, line+":")
 	}
 	return r.say(nil, "no name with a colon stands in this line", "a name, a colon, a blank and the value")
@@ -194,13 +202,11 @@ func (r *reader) twoValues() bool {
 		return r.say(nil, "a second colon stands in this line", "text that holds a colon and a blank in quotes")
 	}
 	below := r.text.next(r.fault.Line)
-	if below == 0 || !named.MatchString(strings.TrimSpace(string(r.text.line(below)))) {
+	if below == 0 || !named().MatchString(strings.TrimSpace(string(r.text.line(below)))) {
 		return false
 	}
 	return r.say(nil, fmt.Sprintf("a value stands here, and names follow below it in line %d", below), "one of the two")
 }
-
-var named = regexp.MustCompile(`^[A-Za-z_][\w.-]*:(\s|$)`)
 
 // indentation finds a line that begins in a column where none of its names can begin.
 func (r *reader) indentation() bool {

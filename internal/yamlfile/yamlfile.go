@@ -7,6 +7,7 @@ package yamlfile
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -92,7 +93,10 @@ func Parse(text []byte) (*File, *Fault) {
 		return nil, faultOf(string(text), err)
 	}
 	file := &File{}
-	c := converter{newLines(string(text))}
+	var c converter
+	if bytes.ContainsRune(text, '!') {
+		c.text = newLines(string(text))
+	}
 	for _, doc := range parsed.Docs {
 		switch {
 		case doc.Body == nil:
@@ -105,7 +109,7 @@ func Parse(text []byte) (*File, *Fault) {
 	return file, nil
 }
 
-// converter turns the parser's tree into Nodes.
+// converter turns the parser's tree into Nodes. It has no text if the file has no tags.
 type converter struct{ text lines }
 
 func (c converter) position(n ast.Node) Position {
@@ -123,8 +127,11 @@ func (c converter) position(n ast.Node) Position {
 func (c converter) at(t *token.Token) Position {
 	p := Position{t.Position.Line, max(1, t.Position.Column)}
 	line := c.text.line(p.Line)
+	if !slices.Contains(line, '!') {
+		return p
+	}
 	text, _, _ := strings.Cut(strings.TrimSpace(t.Origin), "\n")
-	if text == "" || !strings.ContainsRune(string(line), '!') {
+	if text == "" {
 		return p
 	}
 	for column := p.Column; column <= len(line) && column <= p.Column+maxDrift; column++ {
