@@ -17,7 +17,7 @@ func TestPlanAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if got > 18 {
+	if got > 14 {
 		t.Errorf("%v allocations", got)
 	}
 }

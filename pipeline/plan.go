@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ingot-events/ingot/envelope"
@@ -35,7 +37,9 @@ func (p *Pipeline) PlanEvent(e event.Event) (*event.Item, error) {
 }
 
 func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
-	w, t, refusal := p.begin(e)
+	w := works.Get().(*work)
+	defer w.release()
+	t, refusal := p.begin(w, e)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -54,14 +58,13 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 }
 
 // begin finds the type of e and begins the work on it.
-func (p *Pipeline) begin(e *event.Event) (*work, *eventType, *event.Refusal) {
+func (p *Pipeline) begin(w *work, e *event.Event) (*eventType, *event.Refusal) {
 	root := e.Data.Root()
 	if root.Kind() != event.Object {
-		return nil, nil, event.Poisoned(event.NotAnObject, "the payload is "+strings.ToLower(root.Kind().String())+", not an object")
+		return nil, event.Poisoned(event.NotAnObject, "the payload is "+strings.ToLower(root.Kind().String())+", not an object")
 	}
-	w := newWork(keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret})
-	t, refusal := p.typeOf(w)
-	return w, t, refusal
+	w.source = keys.Source{Data: root, Type: e.Type, Source: e.Source, Attributes: e.Attributes, Secret: p.secret}
+	return p.typeOf(w)
 }
 
 // fill computes the item's parts in the order in which templates need them: the time, the digest,
@@ -154,6 +157,23 @@ func newWork(source keys.Source) *work {
 	return w
 }
 
+// works holds what planning has finished with, because every message needs one.
+var works = sync.Pool{New: func() any { return newWork(keys.Source{}) }}
+
+// maxKept is the largest text, in bytes, that waits for the next event. A few large events must not
+// hold memory that the next ones do not need.
+const maxKept = 16 << 10
+
+// release gives w back when its event is planned. Nothing of the event stays in it but the bytes of
+// its text, which the next event overwrites.
+func (w *work) release() {
+	w.source, w.ends = keys.Source{}, w.room.ends[:0]
+	if cap(w.text) > maxKept {
+		w.text = w.room.text[:0]
+	}
+	works.Put(w)
+}
+
 // refuse turns what a template reports into a refusal that names the member it was for.
 func refuse(member string, err error) *event.Refusal {
 	var refusal *event.Refusal
@@ -204,15 +224,16 @@ func roundUp(at time.Time) int64 {
 
 // identity computes the digest and the id.
 func (w *work) identity(t *eventType, e *event.Event, item *event.Item) *event.Refusal {
-	item.Digest = keys.Digest(t.name, w.source.Data, t.ignore)
+	w.text = keys.DigestText(w.text[:0], t.name, w.source.Data, t.ignore)
+	item.Digest = sha256.Sum256(w.text)
 	w.source.Digest = item.Digest
 	switch {
 	case t.id != nil:
-		id, err := t.id.Expand(&w.source)
+		id, err := t.id.Append(w.text[:0], &w.source)
 		if err != nil {
 			return refuse("id", err)
 		}
-		item.ID = id
+		item.ID = string(id)
 	case e.ID == "":
 		return event.Poisoned(event.MissingField, "id: the message has no envelope that says its id, and "+t.name+" declares no id:")
 	default:
