@@ -51,33 +51,49 @@ func bytesOf(v types.AttributeValue) []byte {
 // encode returns the stored form of an event's item. Other programs read this form: see the design
 // page, "Stored formats".
 func encode(item *event.Item) image {
-	img := make(image, 9+2*len(item.Indexes)+len(item.Attributes))
-	img["PK"], img["SK"] = text(item.Key.PK), text(item.Key.SK)
-	img["type"], img["id"], img["at"] = text(item.Type), text(item.ID), text(keys.FormatTime(item.At))
-	img["digest"], img["epoch"], img["data"] = binary(item.Digest[:]), integer(item.Epoch), text(item.Data)
+	list := encodeList(item)
+	img := make(image, len(list))
+	for _, a := range list {
+		img[a.name] = a.value
+	}
+	return img
+}
+
+// attribute is one attribute of a stored item.
+type attribute struct {
+	name  string
+	value types.AttributeValue
+}
+
+// encodeList does what encode does, without a map. Each name occurs once.
+func encodeList(item *event.Item) []attribute {
+	list := append(make([]attribute, 0, 12+2*len(item.Indexes)+len(item.Attributes)),
+		attribute{"PK", text(item.Key.PK)}, attribute{"SK", text(item.Key.SK)},
+		attribute{"type", text(item.Type)}, attribute{"id", text(item.ID)}, attribute{"at", text(keys.FormatTime(item.At))},
+		attribute{"digest", binary(item.Digest[:])}, attribute{"epoch", integer(item.Epoch)}, attribute{"data", text(item.Data)})
 	for _, index := range item.Indexes {
-		img[index.Name+"PK"], img[index.Name+"SK"] = text(index.Key.PK), text(index.Key.SK)
+		list = append(list, attribute{index.Name + "PK", text(index.Key.PK)}, attribute{index.Name + "SK", text(index.Key.SK)})
 	}
 	if item.ExpiresAt != 0 {
-		img["expiresAt"] = integer(item.ExpiresAt)
+		list = append(list, attribute{"expiresAt", integer(item.ExpiresAt)})
 	}
 	if item.Revision != nil {
-		img["revision"] = number(item.Revision.String())
+		list = append(list, attribute{"revision", number(item.Revision.String())})
 	}
 	if item.Ties != "" {
-		img["i:revision"] = text(item.Ties)
+		list = append(list, attribute{"i:revision", text(item.Ties)})
 	}
 	if len(item.Meta) > 0 {
 		meta := make(image, len(item.Meta))
 		for name, value := range item.Meta {
 			meta[name] = text(value)
 		}
-		img["meta"] = &types.AttributeValueMemberM{Value: meta}
+		list = append(list, attribute{"meta", &types.AttributeValueMemberM{Value: meta}})
 	}
 	for _, a := range item.Attributes {
-		img[a.Name] = attributeValue(a)
+		list = append(list, attribute{a.Name, attributeValue(a)})
 	}
-	return img
+	return list
 }
 
 func attributeValue(a event.Attribute) types.AttributeValue {

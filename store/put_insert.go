@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"errors"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -85,8 +85,9 @@ func refusedBy(err error) image {
 // afterwards, first without their payloads.
 func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	statements := make([]types.BatchStatementRequest, len(chunk))
+	texts := insertTexts{table: p.store.events}
 	for i, w := range chunk {
-		statements[i] = insertStatement(p.store.events, encode(w.item))
+		statements[i] = texts.statement(encodeList(w.item))
 	}
 	responses, err := p.store.execute(ctx, statements)
 	p.mu.Lock()
@@ -175,21 +176,28 @@ func classifyStatement(e *types.BatchStatementError) answer {
 	return ofCode(string(e.Code), awserr.Quiet(&smithy.GenericAPIError{Code: string(e.Code), Message: aws.ToString(e.Message)}))
 }
 
-// insertStatement returns INSERT INTO "table" VALUE {'PK': ?, …} with one parameter for each
-// attribute. The service refuses a whole item as one parameter. The text depends on the attribute
-// names alone.
-func insertStatement(table string, img image) types.BatchStatementRequest {
-	names := make([]string, 0, len(img))
-	for name := range img {
-		names = append(names, name)
+// insertTexts makes the statements of one request. Most items of a request have the same
+// attributes, so their statements share one text.
+type insertTexts struct {
+	table string
+	names []string // of the last statement
+	text  *string
+}
+
+// statement returns INSERT INTO "table" VALUE {'PK': ?, …} with one parameter for each attribute.
+// The service refuses a whole item as one parameter. The text depends on the attribute names alone.
+func (t *insertTexts) statement(item []attribute) types.BatchStatementRequest {
+	slices.SortFunc(item, func(a, b attribute) int { return strings.Compare(a.name, b.name) })
+	parameters := make([]types.AttributeValue, len(item))
+	for i, a := range item {
+		parameters[i] = a.value
 	}
-	sort.Strings(names)
-	parameters := make([]types.AttributeValue, len(names))
-	for i, name := range names {
-		parameters[i] = img[name]
+	if !slices.EqualFunc(item, t.names, func(a attribute, name string) bool { return a.name == name }) {
+		t.names = make([]string, len(item))
+		for i, a := range item {
+			t.names[i] = a.name
+		}
+		t.text = aws.String(`INSERT INTO "` + t.table + `" VALUE {'` + strings.Join(t.names, "': ?, '") + `': ?}`)
 	}
-	return types.BatchStatementRequest{
-		Statement:  aws.String(`INSERT INTO "` + table + `" VALUE {'` + strings.Join(names, "': ?, '") + `': ?}`),
-		Parameters: parameters,
-	}
+	return types.BatchStatementRequest{Statement: t.text, Parameters: parameters}
 }
