@@ -45,7 +45,7 @@ var layers = []string{
 	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benchmarks, and what checks the repository itself.
 	"integration/dynoxide", "integration/endpoint", "integration/contract", "integration/twin", "integration/crash", "integration",
-	"internal/lambda/cold", "internal/lambda/cold/reference", "internal/bench",
+	"internal/lambda/cold", "internal/lambda/cold/reference", "internal/lambda/cold/reference/streams", "internal/bench",
 	"events", "internal/docs", "internal/schema", "internal/lint", "scripts/skips",
 }
 

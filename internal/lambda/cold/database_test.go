@@ -82,3 +82,33 @@ func TestTheDatabaseRefusesTheRest(t *testing.T) {
 		t.Errorf("after reset: %q", db.seen())
 	}
 }
+
+// A later start finds what the first start of a deployment wrote. It does not find any event.
+func TestTheDatabaseKeepsWhatAStartWrites(t *testing.T) {
+	db := newDatabase()
+	defer db.close()
+	c, ctx, table := client(db), t.Context(), aws.String("totals")
+	of := func(pk string) map[string]types.AttributeValue {
+		return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	}
+	for _, pk := range []string{"K#", "EVENT#1"} {
+		if _, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: of(pk)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: table, Item: of("E#")}}, {Put: &types.Put{TableName: table, Item: of("G#a#1")}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.reset()
+	for pk, want := range map[string]int{"K#": 2, "EVENT#1": 0, "E#": 2} {
+		got, err := c.GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: of(pk)})
+		if err != nil || len(got.Item) != want {
+			t.Errorf("%s: %v, %v", pk, got, err)
+		}
+	}
+	batch, err := c.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"totals": {Keys: []map[string]types.AttributeValue{of("E#"), of("G#a#1"), of("G#b#1")}}}})
+	if err != nil || len(batch.Responses["totals"]) != 2 {
+		t.Errorf("%v, %v", batch, err)
+	}
+}
