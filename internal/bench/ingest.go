@@ -41,8 +41,8 @@ func (b *bench) ingest(ctx context.Context) error {
 		return err
 	}
 	b.note("write units of the floor as the emulator charged the requests of ingot, in which it leaves out failed conditions")
-	b.atLeast("events a second, times the floor's", ratio(ours, floor, run.rate), 0.8)
-	b.atMost("client CPU of an event, part of a PutItem's", ratio(ours, sample, run.perThousand), 1.0/6)
+	b.atLeast("events a second, times the floor's", ratio(ours, floor, run.rate), 0.95)
+	b.atMost("client CPU of an event, part of a PutItem's", ratio(ours, sample, run.perThousand), 1.0/8)
 	_, cpu, _ := ours.spread(run.perThousand)
 	b.atMost("client CPU of an event, of what ingot cost supposes", cpu/1000/estimate.CPUPerMessage, 1)
 	// A duplicate of an event in an earlier batch costs its failed condition: 15 in 5,000.

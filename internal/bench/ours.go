@@ -34,10 +34,10 @@ func (m metrics) Write(line []byte) (int, error) {
 }
 
 // process returns the surroundings of a function, with every service at url. cmd/ingest and
-// cmd/streams have the same.
+// cmd/streams have the same. The size of the memory is that of template.yaml.
 func process(url, plan string, out io.Writer) function.Process {
 	surround(url)
-	env := map[string]string{"INGOT_TABLE": eventsTable, "INGOT_AGGREGATES_TABLE": totalsTable}
+	env := map[string]string{"INGOT_TABLE": eventsTable, "INGOT_AGGREGATES_TABLE": totalsTable, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "576"}
 	return function.Process{Getenv: func(name string) string { return env[name] }, Files: files, Pipeline: plan,
 		Out: out, Log: slog.New(slog.DiscardHandler)}
 }

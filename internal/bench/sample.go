@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -44,8 +46,12 @@ func putEach(ctx context.Context, url string, batches []events.SQSEvent) (run, e
 	return r, err
 }
 
+// plainClient makes the client of a plain function. That function leaves the collector as Go sets
+// it. Ingot's functions set it when they start, and all run in this process by turns.
 func plainClient(ctx context.Context, url string) (*dynamodb.Client, error) {
 	surround(url)
+	debug.SetGCPercent(100)
+	debug.SetMemoryLimit(math.MaxInt64)
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		return nil, err
