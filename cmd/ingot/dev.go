@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/console"
 	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/pipeline"
@@ -66,6 +67,7 @@ func (a *app) dev(ctx context.Context, o devOptions) error {
 	if err != nil {
 		return usage(err)
 	}
+	console.InDev(ctx, &cfg)
 	d, err := dev.Start(ctx, cfg)
 	var mistakes pipeline.Mistakes
 	var path *fs.PathError

@@ -22,6 +22,7 @@ import (
 	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/internal/wire"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 )
 
 // These appear in ARNs and queue URLs.
@@ -38,8 +39,14 @@ type Config struct {
 	// Port is where the protocols of AWS are served on this machine, and ConsolePort where the
 	// console is. 0 means any free port.
 	Port, ConsolePort int
-	// Console returns the handler of the console. nil means that there is no console.
+	// Console returns the handler of the console. nil means that there is no console. Token is what a
+	// browser must show it; the URL of the console ends with it.
 	Console func(*Dev) http.Handler
+	Token   string
+	// Client and Function stand around the client and the handler of "ingest" or "streams", so that
+	// trouble can be made on purpose. nil means nothing stands there.
+	Client   func(function string, client store.Client) store.Client
+	Function func(call esm.Handler) esm.Handler
 	// Tell is given what a person should know, one line at a time. nil means nobody.
 	Tell func(string)
 	// Log is the log of both functions. nil means that there is none.
@@ -172,7 +179,7 @@ func (d *Dev) end() {
 
 // Local is what other commands need to know to find this one.
 func (d *Dev) Local() target.Local {
-	return target.Local{PID: os.Getpid(), Endpoint: d.api.url(), Console: d.console.url(), Region: Region, Account: Account,
+	return target.Local{PID: os.Getpid(), Endpoint: d.api.url(), Console: d.console.url() + d.fragment(), Region: Region, Account: Account,
 		EventsTable: stack.Events, AggregatesTable: stack.Aggregates, QueueURL: d.stack.Queue, QuarantineURL: d.stack.Quarantine,
 		DeadLetterURL: d.stack.DeadLetters, ArchiveBucket: stack.Bucket, Pipeline: d.cfg.File}
 }
@@ -186,11 +193,22 @@ func (d *Dev) Stack() *stack.Stack { return d.stack }
 // Pipeline returns the pipeline that the functions run with now.
 func (d *Dev) Pipeline() *pipeline.Pipeline { return d.running.current.Load().plan }
 
+// Counting returns how totals are counted.
+func (d *Dev) Counting() aggregate.Counting { return d.cfg.Counting }
+
 // Steps returns what happens in the pipeline.
 func (d *Dev) Steps() *Steps { return &d.steps }
 
 // Now returns the time by the clock of the pipeline.
 func (d *Dev) Now() time.Time { return d.clock.Now() }
+
+// fragment is the end of the console's URL. A browser sends it to no server.
+func (d *Dev) fragment() string {
+	if d.console == nil || d.cfg.Token == "" {
+		return ""
+	}
+	return "/#token=" + d.cfg.Token
+}
 
 // listen takes both ports.
 func (d *Dev) listen() (err error) {

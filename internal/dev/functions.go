@@ -33,14 +33,18 @@ type running struct{ current atomic.Pointer[functions] }
 func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, error) {
 	e := env.Env{Now: d.clock.Now}
 	tables := d.engine.DynamoDB()
-	of := func() (*store.Store, error) {
-		return store.New(store.Config{Client: tables, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates, Counting: d.cfg.Counting, Env: e})
+	of := func(function string) (*store.Store, error) {
+		client := store.Client(tables)
+		if d.cfg.Client != nil {
+			client = d.cfg.Client(function, tables)
+		}
+		return store.New(store.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates, Counting: d.cfg.Counting, Env: e})
 	}
-	written, err := of()
+	written, err := of("ingest")
 	if err != nil {
 		return nil, err
 	}
-	counted, err := of()
+	counted, err := of("streams")
 	if err != nil {
 		return nil, err
 	}

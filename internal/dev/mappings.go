@@ -28,6 +28,9 @@ const (
 func (d *Dev) mappings(ctx context.Context) error {
 	var err error
 	function := func(do esm.Handler) esm.Function {
+		if d.cfg.Function != nil {
+			do = d.cfg.Function(do)
+		}
 		return esm.Function{Handler: guarded(do), Timeout: stack.FunctionTimeout, Now: d.clock.Now, Deadline: d.deadline}
 	}
 	d.queue, err = esm.NewQueue(ctx, esm.QueueConfig{Client: d.engine.SQS(), URL: d.stack.Queue, Function: function(d.running.ingest),

@@ -1,0 +1,76 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/dev"
+)
+
+// InDev adds the console to the configuration of an ingot dev. It watches until ctx ends.
+func InDev(ctx context.Context, cfg *dev.Config) {
+	trouble := &Trouble{Now: time.Now}
+	cfg.Token, cfg.Client, cfg.Function = rand.Text(), trouble.Client, trouble.Handler
+	cfg.Console = func(d *dev.Dev) http.Handler {
+		at := d.Local()
+		listen, _, _ := strings.Cut(strings.TrimPrefix(at.Console, "http://"), "/")
+		live := &Live{Feed: NewFeed(d.Now), Troubles: trouble, Sweep: d.Engine().SweepExpired, Tables: Tables{
+			Name: name(at.Pipeline), Place: fmt.Sprintf("%s · AWS protocols at %s", at.Pipeline, at.Endpoint),
+			DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable, Aggregates: at.AggregatesTable,
+			Queue: at.QueueURL, Quarantine: at.QuarantineURL, DeadLetters: at.DeadLetterURL,
+			Pipeline: d.Pipeline, Counting: d.Counting(), Now: d.Now}}
+		go live.Feed.follow(ctx, d.Steps())
+		server, err := New(Config{Source: live, Listen: listen, Token: cfg.Token, Write: true})
+		if err != nil {
+			return http.NotFoundHandler() // cannot happen: ingot dev listens on 127.0.0.1
+		}
+		return server
+	}
+}
+
+// name is what the page calls a pipeline: its folder, because most files have the same name.
+func name(file string) string { return filepath.Base(filepath.Dir(file)) }
+
+// atOnce is how many steps are taken over at once.
+const atOnce = 1000
+
+// follow takes over the steps of an ingot dev until ctx ends.
+func (f *Feed) follow(ctx context.Context, steps *dev.Steps) {
+	for number := int64(0); ; {
+		list, more := steps.After(number, atOnce)
+		for _, s := range list {
+			f.take(ctx, s)
+			number = s.Number
+		}
+		if len(list) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-more:
+		}
+	}
+}
+
+func (f *Feed) take(ctx context.Context, s dev.Step) {
+	switch {
+	case s.Message != nil:
+		m := s.Message
+		f.Result(ctx, handler.Outcome{Message: &events.SQSMessage{MessageId: m.ID, Body: m.Body}, Item: m.Item, Verdict: m.Verdict, Refusal: m.Refusal, Failed: m.Returned})
+	case s.Ingest != nil:
+		f.Ingested(ctx, *s.Ingest)
+	case s.Change != nil:
+		_ = f.Changed(ctx, *s.Change) // always nil
+	case s.Streams != nil:
+		f.Counted(ctx, *s.Streams)
+	}
+}

@@ -1,0 +1,298 @@
+package console
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+)
+
+// These limits bound the memory of a Feed, and with it every answer, whatever the rate of events.
+const (
+	feedSeconds   = 120
+	feedRecent    = 40
+	feedTraces    = 2000
+	feedBody      = 16 << 10 // bytes of a message that are kept
+	feedDelivered = 20       // deliveries and changes that are kept of one event
+)
+
+// Feed collects what a pipeline in this process does. Set its methods as the hooks of both
+// functions: [Feed.Result] and [Feed.Ingested] of handler.Ingest, [Feed.Changed] and [Feed.Counted]
+// of handler.Streams. It adds up as events come, so its cost for each event does not depend on who
+// watches. It is safe for concurrent use, and it never blocks a function.
+type Feed struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	seconds [feedSeconds]second // by the time in seconds, modulo their number
+	recent  [feedRecent]Recent  // a ring
+	told    int                 // outcomes so far; the next one goes to told modulo feedRecent
+	lag     time.Duration
+	lagAt   time.Time
+	traces  map[event.Key]*list.Element
+	order   list.List // of *trace, the latest event first
+	last    *trace    // that of the last message that was stored
+}
+
+// second is what happened in one second.
+type second struct {
+	at       int64
+	verdicts [len(event.Verdicts) + 1]float64
+	sums     [sumCount]float64
+}
+
+// These are the sums of a second besides the verdicts.
+const (
+	sumReceived = iota
+	sumReturned
+	sumIngestRequests
+	sumIngestWrites
+	sumIngestReads
+	sumChanges
+	sumUpdates
+	sumDropped
+	sumArchived
+	sumStreamsRequests
+	sumStreamsWrites
+	sumStreamsReads
+	sumCount
+)
+
+// sumNames are the names of the sums as series.
+var sumNames = [sumCount]string{"received", "returned", "ingestRequests", "ingestWrites", "ingestReads",
+	"changes", "updates", "dropped", "archived", "streamsRequests", "streamsWrites", "streamsReads"}
+
+// trace is what happened to one event.
+type trace struct {
+	key        event.Key
+	body       string
+	whole      bool // the body is all of the message's
+	attributes map[string]string
+	deliveries []delivery
+	changes    []changed
+}
+
+type delivery struct {
+	at       time.Time
+	message  string // its id
+	verdict  string
+	reason   string
+	returned bool
+}
+
+type changed struct {
+	at       time.Time
+	kind     string
+	lane     string
+	sequence string
+}
+
+// NewFeed returns an empty Feed. now is the clock of the functions, and nil means time.Now.
+func NewFeed(now func() time.Time) *Feed {
+	if now == nil {
+		now = time.Now
+	}
+	return &Feed{now: now, traces: map[event.Key]*list.Element{}}
+}
+
+// second returns the place of now, emptied if it was used a turn ago.
+func (f *Feed) second(now time.Time) *second {
+	at := now.Unix()
+	s := &f.seconds[at%feedSeconds]
+	if s.at != at {
+		*s = second{at: at}
+	}
+	return s
+}
+
+// Result is told what became of one message.
+func (f *Feed) Result(_ context.Context, o handler.Outcome) {
+	now := f.now()
+	r := Recent{At: now, Verdict: o.Verdict.String()}
+	d := delivery{at: now, verdict: r.Verdict, returned: o.Failed}
+	if o.Refusal != nil {
+		r.Reason, r.Type, r.PK, r.SK = string(o.Refusal.Reason), o.Refusal.Type, o.Refusal.Key.PK, o.Refusal.Key.SK
+		d.reason = r.Reason
+	}
+	if o.Item != nil {
+		r.Type, r.PK, r.SK = o.Item.Type, o.Item.Key.PK, o.Item.Key.SK
+	}
+	if o.Message != nil {
+		d.message = o.Message.MessageId
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.recent[f.told%feedRecent] = r
+	f.told++
+	if o.Item == nil {
+		return
+	}
+	t := f.trace(o.Item.Key)
+	t.deliveries = bounded(t.deliveries, d)
+	if o.Message == nil {
+		return
+	}
+	// The message that is stored is the one to show. A Conflict came with another payload.
+	if t.body == "" || o.Verdict == event.Inserted || o.Verdict == event.Updated {
+		t.body, t.whole, t.attributes = o.Message.Body, len(o.Message.Body) <= feedBody, attributes(o.Message)
+		t.body = event.Shorten(t.body, feedBody)
+	}
+	if t.whole && (o.Verdict == event.Inserted || o.Verdict == event.Updated || o.Verdict == event.Duplicate) {
+		f.last = t
+	}
+}
+
+func attributes(m *events.SQSMessage) map[string]string {
+	var all map[string]string
+	for name, a := range m.MessageAttributes {
+		if a.StringValue != nil {
+			if all == nil {
+				all = map[string]string{}
+			}
+			all[name] = *a.StringValue
+		}
+	}
+	return all
+}
+
+// bounded appends to a list that keeps its first entries and its latest.
+func bounded[T any](all []T, one T) []T {
+	if len(all) < feedDelivered {
+		return append(all, one)
+	}
+	all[len(all)-1] = one
+	return all
+}
+
+// trace returns the trace of a key, and forgets the one that has been quiet for longest if there
+// are too many. The caller holds the lock.
+func (f *Feed) trace(key event.Key) *trace {
+	if e, there := f.traces[key]; there {
+		f.order.MoveToFront(e)
+		return e.Value.(*trace)
+	}
+	t := &trace{key: key}
+	f.traces[key] = f.order.PushFront(t)
+	if f.order.Len() > feedTraces {
+		oldest := f.order.Remove(f.order.Back()).(*trace)
+		delete(f.traces, oldest.key)
+	}
+	return t
+}
+
+// Ingested is told the sums of one batch of messages.
+func (f *Feed) Ingested(_ context.Context, r handler.IngestReport) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.second(f.now())
+	for v, n := range r.Verdicts {
+		s.verdicts[v] += float64(n)
+	}
+	s.sums[sumReceived] += float64(r.Received)
+	s.sums[sumReturned] += float64(r.Failed)
+	s.sums[sumIngestRequests] += float64(r.Cost.Requests)
+	s.sums[sumIngestWrites] += r.Cost.WriteUnits
+	s.sums[sumIngestReads] += r.Cost.ReadUnits
+}
+
+// Changed is told of one change before it is counted. It always returns nil: the error is there so
+// that it can be a hook.
+func (f *Feed) Changed(_ context.Context, c event.Change) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	// A change without a trace is one of the time before the start, or of an event that has been
+	// quiet for long. What is known of it is in the tables.
+	if e, there := f.traces[c.Key]; there {
+		t := e.Value.(*trace)
+		kind := c.Kind.String()
+		if c.Expired {
+			kind = "EXPIRED"
+		}
+		t.changes = bounded(t.changes, changed{f.now(), kind, c.Lane.ShardID, c.Sequence.String()})
+	}
+	return nil
+}
+
+// Counted is told the sums of one batch of changes.
+func (f *Feed) Counted(_ context.Context, r handler.StreamsReport) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	s := f.second(now)
+	s.sums[sumChanges] += float64(r.Received)
+	s.sums[sumUpdates] += float64(r.Updates)
+	s.sums[sumDropped] += float64(r.Dropped)
+	s.sums[sumArchived] += float64(r.Archived)
+	s.sums[sumStreamsRequests] += float64(r.Cost.Requests)
+	s.sums[sumStreamsWrites] += r.Cost.WriteUnits
+	s.sums[sumStreamsReads] += r.Cost.ReadUnits
+	f.lag, f.lagAt = r.Lag, now
+}
+
+// flow returns the last two minutes as columns, without the second that is not over yet.
+func (f *Feed) flow() *Flow {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	out := &Flow{AsOf: now.UTC(), Step: 1, Poll: 1, Series: map[string][]float64{}, Recent: []Recent{}, Queues: []Queue{}}
+	var verdicts [len(event.Verdicts) + 1][]float64
+	var sums [sumCount][]float64
+	for at := now.Unix() - feedSeconds + 1; at < now.Unix(); at++ {
+		s := f.seconds[at%feedSeconds]
+		if s.at != at {
+			s = second{}
+		}
+		out.At = append(out.At, at)
+		for _, v := range event.Verdicts {
+			verdicts[v] = append(verdicts[v], s.verdicts[v])
+		}
+		for i := range sums {
+			sums[i] = append(sums[i], s.sums[i])
+		}
+	}
+	for _, v := range event.Verdicts {
+		out.Series[v.String()] = verdicts[v]
+	}
+	for i, name := range sumNames {
+		out.Series[name] = sums[i]
+	}
+	if !f.lagAt.IsZero() {
+		lag := max(0, f.lag.Seconds())
+		out.Lag = &lag
+	}
+	for i := range min(f.told, feedRecent) {
+		out.Recent = append(out.Recent, f.recent[(f.told-1-i)%feedRecent])
+	}
+	return out
+}
+
+// find returns a copy of the trace of a key, or nil.
+func (f *Feed) find(key event.Key) *trace {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if e, there := f.traces[key]; there {
+		return e.Value.(*trace).copy()
+	}
+	return nil
+}
+
+// stored returns a copy of the trace of the message that was last proven stored, or nil.
+func (f *Feed) stored() *trace {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last == nil {
+		return nil
+	}
+	return f.last.copy()
+}
+
+func (t *trace) copy() *trace {
+	c := *t
+	c.deliveries, c.changes = append([]delivery(nil), t.deliveries...), append([]changed(nil), t.changes...)
+	return &c
+}

@@ -1,0 +1,437 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// These are the states of a step.
+const (
+	stateDone    = "done"
+	stateNone    = "none"
+	stateRefused = "refused"
+	stateUnknown = "unknown"
+)
+
+// partitions is what the estimates of a total's cost suppose. The demo and ingot explain suppose
+// the same.
+const partitions = 4
+
+// journey tells the story of one event. past is what the feed knows of it, or nil.
+func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *trace) (*Journey, error) {
+	p := t.Pipeline()
+	j := &Journey{Steps: []Step{}}
+	key := event.Key{PK: q.PK, SK: q.SK}
+	message := envelope.Message{Body: q.Message}
+	given := strings.TrimSpace(q.Message) != ""
+	var past *trace
+	if !given {
+		if key.PK == "" || key.SK == "" {
+			return nil, &mistake{"write a message, or both parts of a key"}
+		}
+		if past = find(key); past != nil && past.whole && past.body != "" {
+			message, given = envelope.Message{Body: past.body, Attributes: past.attributes}, true
+		}
+	}
+	var planned *event.Item
+	if given {
+		var err error
+		if planned, err = p.Plan(message); err == nil {
+			key = planned.Key
+		}
+		if past == nil && planned != nil {
+			past = find(key)
+		}
+	}
+	stored, err := t.readStored(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	x := t.explain(p, message, given)
+	j.Steps = append(j.Steps, messageStep(message, given, past))
+	if x != nil {
+		j.Steps = append(j.Steps, eventStep(x))
+	}
+	if x == nil || x.Key != nil {
+		j.Steps = append(j.Steps, t.itemStep(p, key, stored))
+	}
+	if past != nil {
+		j.Steps = append(j.Steps, changeStep(past))
+	}
+	counted := planned
+	if stored != nil && stored.item != nil {
+		counted = stored.item
+	}
+	if counted != nil {
+		step, err := t.totalsStep(ctx, p, counted, x)
+		if err != nil {
+			return nil, err
+		}
+		j.Steps = append(j.Steps, step)
+	}
+	again, err := t.again(ctx, planned, x, stored)
+	if err != nil {
+		return nil, err
+	}
+	j.Steps = append(j.Steps, again)
+	return j, nil
+}
+
+func (t *Tables) explain(p *pipeline.Pipeline, m envelope.Message, given bool) *explain.Explanation {
+	if !given {
+		return nil
+	}
+	e := &explain.Explainer{Pipeline: p, Counting: t.Counting, Partitions: partitions, Now: t.now()}
+	return &e.Explain([]explain.Message{{Message: m}}).Messages[0]
+}
+
+func messageStep(m envelope.Message, given bool, past *trace) Step {
+	s := Step{Name: "message", Title: "Message", State: stateUnknown}
+	if given {
+		s.State, s.Code = stateDone, m.Body
+		s.add("size", comma(int64(len(m.Body)))+" bytes")
+		for _, name := range slices.Sorted(maps.Keys(m.Attributes)) {
+			s.add("attribute "+name, m.Attributes[name])
+		}
+	} else {
+		s.add("", "A table does not keep the message, only the payload. Paste the message to see how it is read.")
+	}
+	if past == nil {
+		return s
+	}
+	s.Table = &FactTable{Head: []string{"delivered", "verdict", "reason", "message id"}}
+	for _, d := range past.deliveries {
+		verdict := d.verdict
+		if d.returned {
+			verdict += ", returned"
+		}
+		s.Table.Rows = append(s.Table.Rows, []string{clock(d.at), verdict, d.reason, d.message})
+	}
+	return s
+}
+
+func (s *Step) add(name, text string) {
+	if text != "" {
+		s.Facts = append(s.Facts, Fact{name, text})
+	}
+}
+
+func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
+
+// eventStep says how the message was read: envelope, type, id, time, key, digest.
+func eventStep(x *explain.Explanation) Step {
+	s := Step{Name: "event", Title: "Event and key", State: stateDone}
+	if x.Verdict == event.Poison.String() {
+		s.State = stateRefused
+		s.add("verdict", x.Verdict+" ("+x.Reason+")")
+		s.add("because", x.Detail)
+		s.add("advice", x.Advice)
+	}
+	s.add("envelope", x.Envelope)
+	s.add("type", x.Type)
+	s.add("id", x.ID)
+	s.add("time", x.At)
+	s.add("revision", x.Revision)
+	if x.Key != nil {
+		s.add("partition key", x.Key.PK)
+		s.add("sort key", x.Key.SK)
+	}
+	for _, i := range x.Indexes {
+		if i.Missing != "" {
+			s.add(i.Name, "not in it: "+i.Missing)
+		} else {
+			s.add(i.Name, i.PK+" / "+i.SK)
+		}
+	}
+	s.add("digest", x.Digest)
+	s.Code = x.DigestText
+	return s
+}
+
+// storedItem is what the table holds under a key. item is nil if it is not an event of Ingot's.
+type storedItem struct {
+	image  map[string]types.AttributeValue
+	item   *event.Item
+	barred bool
+}
+
+func (t *Tables) readStored(ctx context.Context, key event.Key) (*storedItem, error) {
+	if key.PK == "" {
+		return nil, nil
+	}
+	img, err := t.item(ctx, key)
+	if err != nil || img == nil {
+		return nil, err
+	}
+	s := &storedItem{image: img}
+	_, s.barred = img["i:barred"]
+	s.item = eventOf(key, img)
+	return s, nil
+}
+
+// eventOf takes what contributions are made of from a stored item. It returns nil if the item is not
+// one of Ingot's.
+func eventOf(key event.Key, img map[string]types.AttributeValue) *event.Item {
+	at, err := keys.ParseTime(attributeText(img["at"]))
+	if err != nil || attributeText(img["type"]) == "" || attributeText(img["data"]) == "" {
+		return nil
+	}
+	item := &event.Item{Key: key, Type: attributeText(img["type"]), ID: attributeText(img["id"]), At: at, Data: attributeText(img["data"])}
+	if b, ok := img["digest"].(*types.AttributeValueMemberB); ok && len(b.Value) == len(item.Digest) {
+		item.Digest = event.Digest(b.Value)
+	}
+	item.Epoch, _ = strconv.ParseInt(attributeText(img["epoch"]), 10, 64)
+	item.ExpiresAt, _ = strconv.ParseInt(attributeText(img["expiresAt"]), 10, 64)
+	if meta, ok := img["meta"].(*types.AttributeValueMemberM); ok {
+		item.Meta = map[string]string{}
+		for name, v := range meta.Value {
+			item.Meta[name] = attributeText(v)
+		}
+	}
+	return item
+}
+
+func attributeText(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return v.Value
+	case *types.AttributeValueMemberBOOL:
+		return strconv.FormatBool(v.Value)
+	case *types.AttributeValueMemberB:
+		return fmt.Sprintf("%x", v.Value)
+	}
+	return ""
+}
+
+func (t *Tables) itemStep(p *pipeline.Pipeline, key event.Key, stored *storedItem) Step {
+	s := Step{Name: "item", Title: "Item", State: stateDone}
+	s.add("partition key", key.PK)
+	s.add("sort key", key.SK)
+	switch {
+	case stored == nil:
+		s.State = stateNone
+		s.add("stored", "nothing is stored under this key")
+		return s
+	case stored.barred:
+		s.State = stateRefused
+		s.add("stored", "the event was erased, and its key is barred")
+		return s
+	}
+	for _, name := range slices.Sorted(maps.Keys(stored.image)) {
+		switch text := attributeText(stored.image[name]); name {
+		case "PK", "SK", "data":
+		case "expiresAt":
+			if at, err := strconv.ParseInt(text, 10, 64); err == nil {
+				s.add("expires", time.Unix(at, 0).UTC().Format(time.RFC3339))
+			}
+		default:
+			s.add(name, text)
+		}
+	}
+	s.Code = attributeText(stored.image["data"])
+	if stored.item == nil {
+		s.State = stateRefused
+		s.add("", "This item is not an event of Ingot's.")
+		return s
+	}
+	size := imageBytes(stored.image)
+	each, indexes := event.WriteUnits(size), 0
+	for name := range stored.image {
+		if index, ok := strings.CutSuffix(name, "PK"); ok && event.IsIndex(index) {
+			indexes++
+		}
+	}
+	s.Cost = fmt.Sprintf("%s bytes; %s", comma(int64(size)), units(each*(1+indexes)))
+	if indexes > 0 {
+		s.Cost += fmt.Sprintf(" (%d for the table, and the same for each of %d indexes)", each, indexes)
+	}
+	return s
+}
+
+func units(n int) string {
+	if n == 1 {
+		return "1 write unit"
+	}
+	return fmt.Sprintf("%d write units", n)
+}
+
+// imageBytes returns the size of an item by the rules of DynamoDB, for the kinds of attributes that
+// Ingot's items have.
+func imageBytes(img map[string]types.AttributeValue) int {
+	size := 0
+	for name, v := range img {
+		size += len(name)
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			size += len(v.Value)
+		case *types.AttributeValueMemberN:
+			size += event.NumberSize(v.Value)
+		case *types.AttributeValueMemberB:
+			size += len(v.Value)
+		case *types.AttributeValueMemberM:
+			size += 3 + len(v.Value) + imageBytes(v.Value)
+		default:
+			size++
+		}
+	}
+	return size
+}
+
+func changeStep(past *trace) Step {
+	s := Step{Name: "change", Title: "Change", State: stateDone}
+	if len(past.changes) == 0 {
+		s.State = stateNone
+		s.add("", "The stream has not delivered a change of this item since ingot dev started.")
+		return s
+	}
+	s.Table = &FactTable{Head: []string{"delivered", "kind", "shard", "sequence number"}}
+	for _, c := range past.changes {
+		s.Table.Rows = append(s.Table.Rows, []string{clock(c.at), c.kind, c.lane, c.sequence})
+	}
+	return s
+}
+
+// totalsStep says which totals the item counts in, what it adds, and what they are now.
+func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *event.Item, x *explain.Explanation) (Step, error) {
+	s := Step{Name: "totals", Title: "Totals", State: stateDone}
+	st, _, err := t.store()
+	if err != nil {
+		return s, err
+	}
+	s.Table = &FactTable{Head: []string{"aggregate", "group", "window", "adds", "now"}}
+	contributions := p.Contributions(item)
+	for _, c := range contributions.List {
+		by, labels := map[string]string{}, []string{}
+		for i, name := range c.Def.By {
+			by[name] = unescape(c.By[i])
+			labels = append(labels, name+"="+by[name])
+		}
+		var from, to time.Time
+		window := "all time"
+		if c.Def.Window > 0 {
+			from = time.Unix(c.Window, 0).UTC()
+			to, window = from.Add(c.Def.Window), windowName(from, c.Def.Window)
+		}
+		var adds, now []string
+		found, err := st.Total(ctx, c.Def.Name, by, from, to)
+		for i, a := range c.Values {
+			if !a.Set {
+				continue
+			}
+			v := c.Def.Values[i]
+			adds = append(adds, fmt.Sprintf("%s %s %s", v.Op, v.Name, a.Number))
+			if err == nil && len(found) > 0 && !found[0].Missing {
+				now = append(now, fmt.Sprintf("%s %s", v.Name, found[0].Values[v.Name]))
+			}
+		}
+		switch {
+		case err != nil:
+			now = []string{"cannot be read: " + err.Error()}
+		case len(now) == 0:
+			now = []string{"not counted yet"}
+		}
+		s.Table.Rows = append(s.Table.Rows, []string{c.Def.Name, strings.Join(labels, ", "), window, strings.Join(adds, ", "), strings.Join(now, ", ")})
+	}
+	for _, d := range contributions.Behind {
+		s.add(d.Name, fmt.Sprintf("does not count it: it counts since epoch %d, and the item is of epoch %d", d.Since, item.Epoch))
+	}
+	for _, f := range contributions.Failed {
+		s.add(f.Def.Name, "cannot be computed from it: "+f.Err.Error())
+	}
+	if len(s.Table.Rows) == 0 {
+		s.State, s.Table = stateNone, nil
+		s.add("", "No aggregate counts this event.")
+	}
+	s.Cost = totalsCost(x)
+	return s, nil
+}
+
+// totalsCost adds up what one update of each total costs. A batch shares updates, so this is the
+// most.
+func totalsCost(x *explain.Explanation) string {
+	if x == nil {
+		return ""
+	}
+	fresh, updates := 0, 0
+	for _, a := range x.Aggregates {
+		if a.NotCounted == "" {
+			fresh, updates = fresh+a.FreshUnits, updates+1
+		}
+	}
+	if updates == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at most %d requests and %s; changes that arrive together share them", updates, units(fresh))
+}
+
+func windowName(from time.Time, window time.Duration) string {
+	if window%(24*time.Hour) == 0 {
+		return from.Format(time.DateOnly)
+	}
+	return from.Format("2006-01-02 15:04")
+}
+
+// again says what the event would become if its message came once more.
+func (t *Tables) again(ctx context.Context, planned *event.Item, x *explain.Explanation, stored *storedItem) (Step, error) {
+	s := Step{Name: "again", Title: "If it came again", State: stateDone}
+	switch {
+	case planned != nil:
+		r, err := t.judge(ctx, planned)
+		if err != nil {
+			return s, err
+		}
+		s.add("verdict", r.Verdict.String())
+		if r.Refusal != nil {
+			s.add("reason", string(r.Refusal.Reason))
+			s.add("because", r.Refusal.Detail)
+		}
+		s.add("", consequence(r.Verdict))
+	case x != nil:
+		s.State = stateRefused
+		s.add("verdict", x.Verdict+" ("+x.Reason+")")
+		s.add("", consequence(event.Poison))
+	case stored != nil && stored.barred:
+		s.add("verdict", event.Duplicate.String())
+		s.add("", "The key is barred: whatever comes under it is dropped.")
+	case stored != nil && stored.item != nil && stored.item.ExpiresAt != 0 && t.now().Unix() >= stored.item.ExpiresAt-int64(store.ExpiryMargin.Seconds()):
+		s.add("verdict", event.Expired.String())
+		s.add("", consequence(event.Expired))
+	case stored != nil && stored.item != nil:
+		s.add("verdict", event.Duplicate.String())
+		s.add("", "The same message would meet its own item. "+consequence(event.Duplicate))
+	default:
+		s.State = stateUnknown
+		s.add("", "Nothing is known under this key. Paste the message to see what it would become.")
+	}
+	return s, nil
+}
+
+func consequence(v event.Verdict) string {
+	switch v {
+	case event.Inserted:
+		return "It would be stored and counted."
+	case event.Updated:
+		return "It would replace the stored revision, and the totals would follow."
+	case event.Duplicate, event.Stale:
+		return "Nothing would change, and nothing would be counted twice."
+	case event.Conflict, event.Expired, event.Poison:
+		return "It would go to quarantine, and nothing would be counted."
+	}
+	return "Nothing is proven; it would be delivered again."
+}

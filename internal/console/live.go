@@ -1,0 +1,85 @@
+package console
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ingot-events/ingot/verify"
+)
+
+// Live is the pipeline of this process.
+type Live struct {
+	Tables
+	Feed     *Feed
+	Troubles *Trouble
+	Sweep    func() int // removes what has expired
+}
+
+// About describes the pipeline.
+func (l *Live) About(context.Context) (*About, error) {
+	out := l.about(true)
+	out.Trouble = l.Troubles.kinds()
+	return out, nil
+}
+
+// Flow returns what the feed has seen, and how full the queues are.
+func (l *Live) Flow(ctx context.Context) (*Flow, error) {
+	out := l.Feed.flow()
+	out.Queues, out.Missing = l.queues(ctx)
+	return out, nil
+}
+
+// Journey tells what happened to an event since the start, and what is stored of it.
+func (l *Live) Journey(ctx context.Context, q Question) (*Journey, error) {
+	return l.journey(ctx, q, l.Feed.find)
+}
+
+// Totals allows every scan: it costs nothing here.
+func (l *Live) Totals(ctx context.Context, c Choice) (*Totals, error) {
+	c.Scan = true
+	return l.totals(ctx, c)
+}
+
+// Quarantine lists what is in quarantine.
+func (l *Live) Quarantine(ctx context.Context) (*Quarantine, error) { return l.letters(ctx) }
+
+// Letter shows one message of quarantine.
+func (l *Live) Letter(ctx context.Context, id string) (*Letter, error) { return l.letter(ctx, id) }
+
+// Resend sends a message of quarantine again.
+func (l *Live) Resend(ctx context.Context, id string) (said string, err error) {
+	return l.resend(ctx, id)
+}
+
+// maxFindings bounds what a person is shown.
+const maxFindings = 50
+
+// Verify compares every total with the items.
+func (l *Live) Verify(ctx context.Context) (*Verified, error) {
+	st, p, err := l.store()
+	if err != nil {
+		return nil, err
+	}
+	report, err := verify.Totals(ctx, p, st, l.now())
+	if err != nil {
+		return nil, err
+	}
+	out := &Verified{Same: report.OK() && len(report.Odd) == 0, Findings: []string{}}
+	for _, d := range report.Differences {
+		out.Findings = append(out.Findings, d.String())
+	}
+	out.Findings = append(append(out.Findings, report.Odd...), report.Flagged...)
+	for _, def := range report.Building {
+		out.Findings = append(out.Findings, def.String()+": building; older items may not be counted yet")
+	}
+	if more := len(out.Findings) - maxFindings; more > 0 {
+		out.Findings = append(out.Findings[:maxFindings], fmt.Sprintf("and %d more", more))
+	}
+	compared := fmt.Sprintf("%s totals were compared with %s items", comma(int64(report.Totals)), comma(int64(report.Items)))
+	if out.Same {
+		out.Said = compared + ": every one is the sum of its events."
+	} else {
+		out.Said = fmt.Sprintf("%s, and %d findings are below. While events arrive, totals run behind: if nothing is on its way, this is damage.", compared, len(out.Findings))
+	}
+	return out, nil
+}

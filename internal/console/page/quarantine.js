@@ -1,0 +1,81 @@
+// Quarantine: why messages are there, one of them beside what is stored, and the way back.
+import { h, fill, table, moment, verdict, plural } from "./dom.js";
+import { get, post } from "./api.js";
+import { pretty } from "./journey.js";
+
+export function quarantine(main, about) {
+  let ended = false;
+  const asOf = h("p", { class: "asof" });
+  const out = h("div", {});
+  const one = h("div", { id: "letter", "aria-live": "polite", tabindex: "-1" });
+  const look = h("button", { type: "button", id: "look", on: { click: () => list() } }, "Look");
+  fill(main, h("div", { class: "title" }, h("h1", {}, "Quarantine"), asOf, look), out, one);
+
+  async function list() {
+    look.disabled = true;
+    fill(one);
+    try {
+      const found = await get("quarantine");
+      if (ended) return;
+      asOf.textContent = "as of " + moment(found.asOf) + " UTC";
+      look.textContent = "Look again";
+      fill(out, found.letters.length ? [groups(found), letters(found)] : h("p", { class: "empty" }, "Quarantine is empty. Every message so far could be stored."));
+    } catch (err) {
+      if (!ended) fill(out, h("p", { class: "problem" }, err.message));
+    }
+    look.disabled = false;
+  }
+
+  function groups(found) {
+    return h("section", { class: "card", "aria-label": "Groups" }, h("h2", {}, plural(found.letters.length, "message") + (found.more ? ", and more" : "")),
+      table("Groups of messages", ["verdict", "reason", "type", "messages"],
+        found.groups.map((g) => [verdict(g.verdict), g.reason, g.type || "–", g.count]), { numeric: [3] }));
+  }
+
+  function letters(found) {
+    return h("section", { class: "card", "aria-label": "Messages" }, h("h2", {}, "Messages"),
+      table("Messages in quarantine", ["sent", "verdict", "type", "key", ""],
+        found.letters.map((l) => [moment(l.sent), verdict(l.verdict), l.type || "–", l.pk ? l.pk + " / " + l.sk : "–",
+          h("button", { type: "button", class: "link", "data-letter": l.id, on: { click: () => show(l.id) } }, "Show", h("span", { class: "unseen" }, " message " + l.id))])));
+  }
+
+  async function show(id) {
+    fill(one, h("p", {}, "Looking for the message …"));
+    try {
+      const l = await post("letter", { id });
+      if (ended) return;
+      fill(one, letter(l));
+      one.focus();
+    } catch (err) {
+      if (!ended) fill(one, h("p", { class: "problem" }, err.message));
+    }
+  }
+
+  function letter(l) {
+    const facts = [["verdict", l.verdict + " (" + l.reason + ")"], ["because", l.detail], ["sent again, it would be", l.today], ["key", l.pk ? l.pk + " / " + l.sk : ""], ["message id", l.id]];
+    return h("section", { class: "card", "aria-label": "Message" },
+      h("div", { class: "cardhead" }, h("h2", {}, "Message"),
+        about.write ? h("button", { type: "button", id: "resend", on: { click: () => resend(l.id) } }, "Send it again") : null),
+      h("dl", {}, facts.filter(([, text]) => text).map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))),
+      l.differences && l.differences.length ? [h("h3", {}, "What differs"),
+        table("Members that differ", ["member", "stored", "in quarantine"], l.differences.map((d) => [d.path, d.stored || "(missing)", d.here || "(missing)"]), { class: "differs" })] : null,
+      h("div", { class: l.stored ? "two" : "" },
+        l.stored ? h("div", {}, h("h3", {}, "Stored"), h("pre", { tabindex: "0", "aria-label": "Stored payload" }, pretty(l.stored))) : null,
+        h("div", {}, h("h3", {}, "In quarantine"), h("pre", { tabindex: "0", "aria-label": "Message in quarantine" }, pretty(l.body)))));
+  }
+
+  async function resend(id) {
+    try {
+      const result = await post("resend", { id });
+      await list();
+      fill(one, h("p", { class: "good" }, result.said));
+    } catch (err) {
+      if (!ended) one.prepend(h("p", { class: "problem" }, err.message));
+    }
+    one.focus();
+  }
+
+  if (about.live) list();
+  else fill(out, h("p", { class: "empty" }, "To look is to receive the messages: they are hidden from others for a moment, and each is counted as received once more."));
+  return () => { ended = true; };
+}

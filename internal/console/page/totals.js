@@ -1,0 +1,130 @@
+// Totals: the largest groups, and one group by window.
+import { h, fill, table, exact, plural } from "./dom.js";
+import { post } from "./api.js";
+import { chart } from "./chart.js";
+
+export function totals(main, about) {
+  let ended = false;
+  let drawing = null;
+  const drop = () => { if (drawing) drawing.end(); drawing = null; };
+  if (!about.aggregates.length) {
+    fill(main, h("h1", {}, "Totals"), h("p", { class: "empty" }, "pipeline.yaml declares no aggregates, so there are no totals."));
+    return null;
+  }
+  const pick = h("select", { id: "aggregate" }, about.aggregates.map((a) => h("option", { value: a.name }, a.name)));
+  const number = h("select", { id: "number" });
+  const fields = h("div", { class: "pair" });
+  const note = h("p", { class: "hint" });
+  const out = h("div", { id: "found", "aria-live": "polite" });
+  let inputs = [];
+  const current = () => about.aggregates.find((a) => a.name === pick.value);
+
+  function reset() {
+    const a = current();
+    fill(number, a.values.map((v) => h("option", { value: v.name }, v.name + " (" + v.op + ")")));
+    inputs = a.by.map((name) => h("input", { id: "by-" + name, type: "text", autocomplete: "off", spellcheck: "false" }));
+    fill(fields, a.by.map((name, i) => h("div", { class: "field" }, h("label", { for: "by-" + name }, name), inputs[i])));
+    fill(note, a.by.length ? "Leave all fields empty for the largest groups. Values are as they are stored: after functions such as lower or hmac." : "This aggregate has one group.");
+  }
+
+  async function ask(scan) {
+    const a = current();
+    const by = {};
+    a.by.forEach((name, i) => { if (inputs[i].value) by[name] = inputs[i].value; });
+    const given = Object.keys(by).length;
+    if (given && given < a.by.length) {
+      drop();
+      fill(out, h("p", { class: "problem" }, "Fill in all fields for one group, or none for the largest groups."));
+      return;
+    }
+    try {
+      const found = await post("totals", { aggregate: a.name, by, value: number.value, scan });
+      if (ended) return;
+      drop();
+      if (found.price) fill(out, price(found.price));
+      else if (found.groups) groups(a, found);
+      else windows(a, by, found);
+    } catch (err) {
+      if (ended) return;
+      drop();
+      fill(out, h("p", { class: "problem" }, err.message));
+    }
+  }
+
+  function price(text) {
+    return h("section", { class: "card", "aria-label": "Price" }, h("h2", {}, "The largest groups"), h("p", {}, text),
+      h("button", { type: "button", class: "primary", on: { click: () => ask(true) } }, "Read them"));
+  }
+
+  function groups(a, found) {
+    if (!found.groups.length) {
+      fill(out, notes(found), h("p", { class: "empty" }, "Nothing is counted in " + a.name + " yet."));
+      return;
+    }
+    const shown = number.value;
+    const most = Math.max(...found.groups.map((g) => Math.abs(Number(g.values[shown]) || 0)), 1e-300);
+    const open = (g) => {
+      inputs.forEach((input, i) => { input.value = g.by[i]; });
+      ask(false);
+    };
+    const bar = (g) => {
+      const fillbar = h("span", { class: "fill" });
+      fillbar.style.width = Math.max(0.5, 100 * Math.abs(Number(g.values[shown]) || 0) / most) + "%";
+      return h("span", { class: "bar", "aria-hidden": "true" }, fillbar);
+    };
+    const others = a.values.filter((v) => v.name !== shown).map((v) => v.name);
+    fill(out, notes(found), h("section", { class: "card", "aria-label": "Largest groups" },
+      h("h2", {}, "Largest by " + shown),
+      table("Groups of " + a.name, [a.by.join(", "), shown, "", ...others, "windows"],
+        found.groups.map((g) => [
+          h("button", { type: "button", class: "link", on: { click: () => open(g) } }, g.by.map((v) => v || "(empty)").join(", ")),
+          exact(g.values[shown]), bar(g), ...others.map((name) => exact(g.values[name])), g.windows]),
+        { numeric: [1, ...others.map((_, i) => i + 3), others.length + 3], class: "groups" }),
+      found.more ? h("p", { class: "hint" }, plural(found.more, "smaller group") + " are not shown.") : null));
+  }
+
+  function windows(a, by, found) {
+    const list = found.windows || [];
+    if (!list.length) {
+      fill(out, notes(found), h("p", { class: "empty" }, "Nothing is counted for this group."));
+      return;
+    }
+    const title = a.name + (a.by.length ? ": " + a.by.map((name) => by[name]).join(", ") : "");
+    const shown = number.value;
+    const parts = [notes(found)];
+    if (a.window && list.length > 1) {
+      drawing = chart({ label: shown + " of " + title + " by window", series: [{ label: shown, color: "blue" }], bars: true,
+        format: a.window.endsWith("d") ? "day" : "minute" });
+      parts.push(h("section", { class: "card", "aria-label": "Chart" }, h("h2", {}, shown + " by window"), drawing.element));
+    }
+    const flagged = list.some((w) => w.flags && w.flags.length);
+    parts.push(h("section", { class: "card", "aria-label": "Windows" }, h("h2", {}, title),
+      table(title, ["window", ...a.values.map((v) => v.name), "n", ...(flagged ? ["flags"] : [])],
+        list.map((w) => [w.start ? w.start.slice(0, 16).replace("T", " ").replace(" 00:00", "") : "all time",
+          ...a.values.map((v) => exact(w.values[v.name])), exact(String(w.n)), ...(flagged ? [(w.flags || []).join("; ")] : [])]),
+        { numeric: [...a.values.map((_, i) => i + 1), a.values.length + 1] })));
+    fill(out, parts);
+    if (drawing) drawing.set([list.map((w) => Date.parse(w.start) / 1000), list.map((w) => Number(w.values[shown]) || 0)]);
+  }
+
+  function notes(found) {
+    const all = [];
+    if (found.building) all.push("This aggregate is building: older events may not be counted yet.");
+    for (const flag of found.flags || []) all.push("Not proven: " + flag);
+    return all.map((text) => h("p", { class: "problem" }, text));
+  }
+
+  pick.addEventListener("change", () => { reset(); drop(); ask(false); });
+  number.addEventListener("change", () => { if (out.childNodes.length) ask(false); });
+  fill(main,
+    h("div", { class: "title" }, h("h1", {}, "Totals"), h("p", { class: "asof" }, "exact, and behind the events by seconds")),
+    h("form", { class: "card ask", on: { submit: (event) => { event.preventDefault(); ask(false); } } },
+      h("div", { class: "pair" },
+        h("div", { class: "field" }, h("label", { for: "aggregate" }, "Aggregate"), pick),
+        h("div", { class: "field" }, h("label", { for: "number" }, "Value"), number)),
+      fields, note, h("button", { type: "submit", class: "primary" }, "Show")),
+    out);
+  reset();
+  ask(false);
+  return () => { ended = true; drop(); };
+}

@@ -1,0 +1,264 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// nothing is a Source of an empty pipeline.
+type nothing struct{ Laboratory }
+
+func (nothing) About(context.Context) (*About, error) {
+	return &About{Name: "shop", Trouble: []Kind{{Name: troubleTwice}}}, nil
+}
+func (nothing) Flow(context.Context) (*Flow, error)                  { return &Flow{}, nil }
+func (nothing) Resend(context.Context, string) (string, error)       { return "sent", nil }
+func (nothing) Trouble(context.Context, string) (string, error)      { return "done", nil }
+func (nothing) Verify(context.Context) (*Verified, error)            { return &Verified{Same: true}, nil }
+func (nothing) Journey(context.Context, Question) (*Journey, error)  { return nil, &mistake{"no"} }
+func (nothing) Quarantine(context.Context) (*Quarantine, error)      { return &Quarantine{}, nil }
+func (nothing) Letter(_ context.Context, id string) (*Letter, error) { return &Letter{Body: id}, nil }
+func (nothing) Totals(_ context.Context, c Choice) (*Totals, error) {
+	return &Totals{Price: c.Aggregate}, nil
+}
+
+const (
+	host  = "127.0.0.1:8610"
+	token = "the token of this start"
+)
+
+func newServer(t *testing.T, write bool) *Server {
+	t.Helper()
+	s, err := New(Config{Source: nothing{}, Listen: host, Token: token, Write: write})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// asked sends a request as a browser on the console's own page would, changed by edit.
+func asked(s *Server, method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://"+host+path, strings.NewReader(body))
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	if method != http.MethodGet {
+		r.Header.Set("Origin", "http://"+host)
+	}
+	r.AddCookie(&http.Cookie{Name: s.cookie, Value: s.proof()})
+	if edit != nil {
+		edit(r)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func TestWhoMayAsk(t *testing.T) {
+	s := newServer(t, true)
+	stranger := func(r *http.Request) { r.Header.Del("Cookie") }
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) {
+			if r.Header.Del(name); value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+	}
+	served := func(host string) func(*http.Request) { return func(r *http.Request) { r.Host = host } }
+	for _, tt := range []struct {
+		name, method, path string
+		edit               func(*http.Request)
+		want               int
+	}{
+		{"own page", "GET", "/api/about", nil, 200},
+		{"the page without a token", "GET", "/", stranger, 200},
+		{"a script without a token", "GET", "/main.js", stranger, 200},
+		{"reading without a token", "GET", "/api/flow", stranger, 401},
+		{"reading quarantine without a token", "GET", "/api/quarantine", stranger, 401},
+		{"a question without a token", "POST", "/api/journey", stranger, 401},
+		{"writing without a token", "POST", "/api/resend", stranger, 401},
+		{"an unknown route without a token", "GET", "/api/nothing", stranger, 401},
+		{"another cookie", "GET", "/api/flow", header("Cookie", "ingot-8610=0000"), 401},
+		{"the token itself as a cookie", "GET", "/api/flow", header("Cookie", "ingot-8610="+strings.ReplaceAll(token, " ", "")), 401},
+		{"a foreign host", "GET", "/api/about", served("evil.example"), 403},
+		{"a foreign host, the page", "GET", "/", served("evil.example"), 403},
+		{"a foreign host on this port", "GET", "/", served("evil.example:8610"), 403},
+		{"localhost by name", "GET", "/", served("localhost:8610"), 403},
+		{"another port", "GET", "/", served("127.0.0.1:8611"), 403},
+		{"without a port", "GET", "/", served("127.0.0.1"), 403},
+		{"no host", "GET", "/", served(""), 403},
+		{"a foreign origin reads", "GET", "/api/about", header("Origin", "http://evil.example"), 403},
+		{"a foreign origin writes", "POST", "/api/resend", header("Origin", "http://evil.example"), 403},
+		{"an opaque origin", "POST", "/api/resend", header("Origin", "null"), 403},
+		{"another port's page", "POST", "/api/resend", header("Origin", "http://127.0.0.1:8611"), 403},
+		{"https", "POST", "/api/resend", header("Origin", "https://"+host), 403},
+		{"a write without an origin", "POST", "/api/resend", header("Origin", ""), 403},
+		{"an image of another page", "GET", "/api/about", header("Sec-Fetch-Site", "cross-site"), 403},
+		{"a page on another port", "GET", "/api/about", header("Sec-Fetch-Site", "same-site"), 403},
+		{"a script for another page", "GET", "/main.js", header("Sec-Fetch-Site", "cross-site"), 403},
+		{"not with PUT", "PUT", "/", nil, 405},
+		{"an unknown file", "GET", "/etc/passwd", nil, 404},
+		{"not out of the folder", "GET", "/../server.go", nil, 404},
+		{"an unknown route", "GET", "/api/nothing", nil, 404},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if w := asked(s, tt.method, tt.path, `{"id":"x"}`, tt.edit); w.Code != tt.want {
+				t.Errorf("%s %s: %d, want %d: %s", tt.method, tt.path, w.Code, tt.want, w.Body)
+			}
+		})
+	}
+	t.Run("a link from another page", func(t *testing.T) {
+		w := asked(s, "GET", "/", "", func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			r.Header.Set("Sec-Fetch-Mode", "navigate")
+		})
+		if w.Code != 200 {
+			t.Errorf("%d", w.Code)
+		}
+	})
+}
+
+func TestSession(t *testing.T) {
+	s := newServer(t, false)
+	for body, want := range map[string]int{
+		`{"token":"` + token + `"}`: 204, `{"token":""}`: 401, `{"token":"` + token + `x"}`: 401, `{}`: 401, `not JSON`: 400, `{"token":1}`: 400,
+	} {
+		w := asked(s, "POST", "/api/session", body, func(r *http.Request) { r.Header.Del("Cookie") })
+		cookies := w.Result().Cookies()
+		if w.Code != want || (len(cookies) == 1) != (want == 204) {
+			t.Errorf("%s: %d with %d cookies, want %d", body, w.Code, len(cookies), want)
+		}
+		for _, c := range cookies {
+			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, token) || c.Name != "ingot-8610" || c.MaxAge != 0 || !c.Expires.IsZero() {
+				t.Errorf("cookie %q: it must be strict, for HTTP alone, gone with the browser, and not the token", c)
+			}
+			if again := asked(s, "GET", "/api/about", "", func(r *http.Request) { r.Header.Set("Cookie", c.Name+"="+c.Value) }); again.Code != 200 {
+				t.Errorf("its own cookie: %d", again.Code)
+			}
+		}
+	}
+	if w := asked(s, "GET", "/api/session", "", nil); w.Code != 400 {
+		t.Errorf("a GET of the session: %d", w.Code)
+	}
+	other := newServer(t, false)
+	other.cfg.Token = "that of another start"
+	if w := asked(other, "GET", "/api/about", "", func(r *http.Request) { r.Header.Set("Cookie", s.cookie+"="+s.proof()) }); w.Code != 401 {
+		t.Errorf("the cookie of another start: %d", w.Code)
+	}
+}
+
+func TestWritingNeedsWrite(t *testing.T) {
+	for _, path := range []string{"/api/resend", "/api/trouble"} {
+		if w := asked(newServer(t, true), "POST", path, `{"id":"x"}`, nil); w.Code != 200 {
+			t.Errorf("%s with --write: %d", path, w.Code)
+		}
+		if w := asked(newServer(t, false), "POST", path, `{"id":"x"}`, nil); w.Code != 404 || !strings.Contains(w.Body.String(), "--write") {
+			t.Errorf("%s without --write: %d %s", path, w.Code, w.Body)
+		}
+	}
+	var about About
+	if err := json.Unmarshal(asked(newServer(t, false), "GET", "/api/about", "", nil).Body.Bytes(), &about); err != nil || about.Write || len(about.Trouble) != 0 {
+		t.Errorf("read only, and about says %+v (%v)", about, err)
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	for _, path := range []string{"/", "/main.js", "/api/about", "/api/nothing", "/uplot/uPlot.esm.js"} {
+		h := asked(newServer(t, false), "GET", path, "", nil).Header()
+		policy := h.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'self';") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+			t.Errorf("%s: %v", path, h)
+		}
+	}
+	// A payload in an answer can be no markup, even if somebody opens the answer as a page.
+	w := asked(newServer(t, false), "POST", "/api/letter", `{"id":"<img src=x onerror=alert(1)>"}`, nil)
+	if w.Code != 200 || strings.Contains(w.Body.String(), "<") || w.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	s := newServer(t, true)
+	for body, want := range map[string]int{`{"pk":"a"}`: 422, `[]`: 400, ``: 400, `{"other":1}`: 400, `{"message":"` + strings.Repeat("x", maxBody) + `"}`: 400} {
+		if w := asked(s, "POST", "/api/journey", body, nil); w.Code != want || !strings.Contains(w.Body.String(), `"error"`) {
+			t.Errorf("%.40s: %d, want %d: %s", body, w.Code, want, w.Body)
+		}
+	}
+}
+
+// TestOnlyLoopback shows that nothing listens where other machines can reach it.
+func TestOnlyLoopback(t *testing.T) {
+	for _, address := range []string{"0.0.0.0:8610", "[::]:8610", "192.168.1.1:8610", "example.org:8610", ":8610", "127.0.0.1", ""} {
+		if _, err := New(Config{Source: nothing{}, Listen: address}); err == nil {
+			t.Errorf("it would serve %q", address)
+		}
+	}
+	l, err := Listen(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := loopback(l.Addr().String()); err != nil || !strings.HasPrefix(l.Addr().String(), "127.0.0.1:") {
+		t.Errorf("it listens on %s (%v)", l.Addr(), err)
+	}
+	if err := newServer(t, false).Serve(t.Context(), l); err == nil || !strings.Contains(err.Error(), "127.0.0.1:8610") {
+		t.Errorf("it serves another address than its own: %v", err)
+	}
+	s, err := New(Config{Source: nothing{}, Listen: l.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.cfg.Token) < 26 || !strings.HasSuffix(s.URL(), "/#token="+s.cfg.Token) {
+		t.Errorf("URL %q has too short a token, or none in its fragment", s.URL())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx, l) }()
+	answer, err := http.Get("http://" + l.Addr().String() + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if err != nil || !strings.Contains(string(text), "Ingot console") {
+		t.Errorf("the page: %s (%v)", text, err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	cancel()
+	if err := <-ended; err != context.Canceled {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// TestPageMakesTextNodes shows that no module of the page can turn data into markup, and that
+// nothing names another host.
+func TestPageMakesTextNodes(t *testing.T) {
+	page, err := fs.Sub(embedded, "page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	err = fs.WalkDir(page, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(path, "uplot/") {
+			return err
+		}
+		seen++
+		text, err := fs.ReadFile(page, path)
+		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "createContextualFragment", "eval(", "new Function", "setHTML", "srcdoc", "https://", "localStorage"} {
+			if strings.Contains(string(text), bad) {
+				t.Errorf("page/%s has %s", path, bad)
+			}
+		}
+		return err
+	})
+	if err != nil || seen < 9 {
+		t.Errorf("%d files read (%v)", seen, err)
+	}
+}

@@ -1,0 +1,213 @@
+package console
+
+import (
+	"context"
+	"time"
+)
+
+// Source is where a console reads. Its methods may be called at the same time.
+type Source interface {
+	About(context.Context) (*About, error)
+	Flow(context.Context) (*Flow, error)
+	Journey(context.Context, Question) (*Journey, error)
+	Totals(context.Context, Choice) (*Totals, error)
+	Quarantine(context.Context) (*Quarantine, error)
+	Letter(ctx context.Context, id string) (*Letter, error)
+	// Resend sends a message of quarantine to the queue again. It deletes the message only once the
+	// queue has taken it.
+	Resend(ctx context.Context, id string) (said string, err error)
+}
+
+// Laboratory is a Source that may be troubled and verified at no cost: ingot dev.
+type Laboratory interface {
+	Source
+	Trouble(ctx context.Context, kind string) (said string, err error)
+	Verify(context.Context) (*Verified, error)
+}
+
+// About says what the console shows.
+type About struct {
+	Name       string      `json:"name"`
+	Live       bool        `json:"live"`
+	Place      string      `json:"place"` // account, region and endpoint, for people
+	Write      bool        `json:"write"`
+	Types      []string    `json:"types"`
+	Aggregates []Aggregate `json:"aggregates"`
+	Trouble    []Kind      `json:"trouble,omitempty"`
+}
+
+// Aggregate is a family of totals that can be browsed.
+type Aggregate struct {
+	Name   string   `json:"name"`
+	Since  int64    `json:"since"`
+	By     []string `json:"by"`
+	Window string   `json:"window,omitempty"`
+	Values []Value  `json:"values"`
+}
+
+// Value is one number that an aggregate keeps.
+type Value struct {
+	Name string `json:"name"`
+	Op   string `json:"op"`
+}
+
+// Kind is one kind of trouble.
+type Kind struct {
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	About string `json:"about"`
+}
+
+// Flow says what went through the pipeline lately, in columns over time.
+type Flow struct {
+	AsOf    time.Time            `json:"asOf"`
+	Step    int                  `json:"step"` // seconds between two points
+	Poll    int                  `json:"poll"` // seconds after which there is something new
+	At      []int64              `json:"at"`   // seconds since 1970
+	Series  map[string][]float64 `json:"series"`
+	Lag     *float64             `json:"lag"` // seconds by which totals are behind; null: not known
+	Queues  []Queue              `json:"queues"`
+	Recent  []Recent             `json:"recent"`
+	Missing string               `json:"missing,omitempty"` // what could not be read, and what to do
+}
+
+// Queue is how full a queue is.
+type Queue struct {
+	Name   string `json:"name"`
+	Ready  int    `json:"ready"`
+	Hidden int    `json:"hidden"`
+}
+
+// Recent is what became of one message.
+type Recent struct {
+	At      time.Time `json:"at"`
+	Type    string    `json:"type"`
+	Verdict string    `json:"verdict"`
+	Reason  string    `json:"reason,omitempty"`
+	PK      string    `json:"pk"`
+	SK      string    `json:"sk"`
+}
+
+// Question names one event: by its message, or by its key.
+type Question struct {
+	Message string `json:"message"`
+	PK      string `json:"pk"`
+	SK      string `json:"sk"`
+}
+
+// Journey is what is known of one event.
+type Journey struct {
+	Steps []Step `json:"steps"`
+}
+
+// Step is one station of a journey.
+type Step struct {
+	Name  string     `json:"name"`
+	Title string     `json:"title"`
+	State string     `json:"state"` // done, none, refused or unknown
+	Facts []Fact     `json:"facts,omitempty"`
+	Cost  string     `json:"cost,omitempty"`
+	Code  string     `json:"code,omitempty"` // a payload
+	Table *FactTable `json:"table,omitempty"`
+}
+
+// Fact is a name with its value.
+type Fact struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// FactTable is a small table.
+type FactTable struct {
+	Head []string   `json:"head"`
+	Rows [][]string `json:"rows"`
+}
+
+// Choice says which totals to show.
+type Choice struct {
+	Aggregate string            `json:"aggregate"`
+	By        map[string]string `json:"by"` // empty: all groups, which takes a scan
+	Value     string            `json:"value"`
+	// Scan allows a scan of the aggregates table. On a stack that costs money, so a person has to
+	// say so.
+	Scan bool `json:"scan"`
+}
+
+// Totals are the totals of one aggregate.
+type Totals struct {
+	Groups   []Group  `json:"groups,omitempty"` // of a scan, the largest first
+	More     int      `json:"more,omitempty"`   // groups that are not in the list
+	Windows  []Window `json:"windows,omitempty"`
+	Flags    []string `json:"flags,omitempty"`
+	Building bool     `json:"building"`
+	// Price says what a scan would cost. If it is there, nothing was read.
+	Price string `json:"price,omitempty"`
+}
+
+// Group is one set of by values with its values over all windows.
+type Group struct {
+	By      []string          `json:"by"`
+	Windows int               `json:"windows"`
+	Values  map[string]string `json:"values"`
+}
+
+// Window is one total.
+type Window struct {
+	Start  *time.Time        `json:"start"` // null for an aggregate without windows
+	Values map[string]string `json:"values"`
+	N      int64             `json:"n"`
+	Flags  []string          `json:"flags,omitempty"`
+}
+
+// Quarantine is what is in quarantine.
+type Quarantine struct {
+	Groups  []LetterGroup   `json:"groups"`
+	Letters []LetterSummary `json:"letters"`
+	More    bool            `json:"more"` // there are more than were read
+	AsOf    time.Time       `json:"asOf"`
+}
+
+// LetterGroup is all messages with one reason and type.
+type LetterGroup struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Type    string `json:"type"`
+	Count   int    `json:"count"`
+}
+
+// LetterSummary is one message in a list.
+type LetterSummary struct {
+	ID      string    `json:"id"`
+	Sent    time.Time `json:"sent"`
+	Verdict string    `json:"verdict"`
+	Reason  string    `json:"reason"`
+	Type    string    `json:"type"`
+	PK      string    `json:"pk"`
+	SK      string    `json:"sk"`
+}
+
+// Letter is one message of quarantine.
+type Letter struct {
+	LetterSummary
+	Detail string `json:"detail"`
+	Body   string `json:"body"`
+	// Today says what the message would become if it were sent again now.
+	Today string `json:"today"`
+	// Stored is the payload that is stored under its key, or empty.
+	Stored      string       `json:"stored,omitempty"`
+	Differences []Difference `json:"differences,omitempty"`
+}
+
+// Difference is one member in which two payloads differ.
+type Difference struct {
+	Path   string `json:"path"`
+	Stored string `json:"stored"`
+	Here   string `json:"here"`
+}
+
+// Verified is the result of a comparison of every total with the items.
+type Verified struct {
+	Same     bool     `json:"same"`
+	Said     string   `json:"said"`
+	Findings []string `json:"findings"`
+}
