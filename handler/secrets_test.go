@@ -55,7 +55,7 @@ func private() pipeline.Spec {
 			"person": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{mail | hmac}#{id}", SK: "{name}"},
 				Attributes: map[string]string{"weight": "weight"}, Retain: 90 * 24 * time.Hour},
 			"plain": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PLAIN#{id}", SK: "PLAIN"}, Mode: "latest", Revision: "rev number",
-				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "{id}", SK: "{seq | pad:8}"}}, Retain: 90 * 24 * time.Hour},
+				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "{id}", SK: "{seq | pad:8}"}}, Retain: 90 * 24 * time.Hour},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"by_name": {Since: 2, By: map[string]string{"name": "{name}"}, From: map[string]pipeline.FromSpec{

@@ -177,7 +177,7 @@ func TestStaleRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := spec()
 			placed := s.Events["order.placed"]
-			placed.Indexes = map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}
+			placed.Indexes = map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}
 			s.Events["order.placed"] = placed
 			var w *World
 			var found []string
@@ -451,9 +451,9 @@ func TestDeployIndexes(t *testing.T) {
 	with := func(indexes ...string) *pipeline.Pipeline {
 		s := spec()
 		placed := s.Events["order.placed"]
-		placed.Indexes = map[string]pipeline.KeySpec{}
+		placed.Indexes = map[string]pipeline.IndexSpec{}
 		for _, name := range indexes {
-			placed.Indexes[name] = pipeline.KeySpec{PK: name + "#{merchant}", SK: "{@id}"}
+			placed.Indexes[name] = pipeline.IndexSpec{PK: name + "#{merchant}", SK: "{@id}"}
 		}
 		s.Events["order.placed"] = placed
 		return compile(t, s)

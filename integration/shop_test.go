@@ -16,7 +16,7 @@ func shop() pipeline.Spec {
 		Ingot: 1, Epoch: 1, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{merchant}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MERCHANT#{merchant}", SK: "ORDER#{id}"}, Retain: 90 * day, Ignore: []string{"trace"},
-				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at | time}#{@id}"}}, Attributes: map[string]string{"cents": "cents"}},
+				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at | time}#{@id}"}}, Attributes: map[string]string{"cents": "cents"}},
 			"refund": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "REFUND#{id}", SK: "REFUND"}, Retain: 90 * day},
 			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Mode: "latest", Revision: "rev number", Retain: 90 * day},
 		},

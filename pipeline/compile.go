@@ -24,7 +24,9 @@ type compiler struct {
 	p    *Pipeline
 }
 
-func compile(spec *Spec, r *report, opts []Option) (*Pipeline, error) {
+// compile compiles what a file declares. patterns compiles its patterns. If it is nil, they are left
+// out.
+func compile(spec *Spec, r *report, patterns func(*compiler), opts []Option) (*Pipeline, error) {
 	var o options
 	for _, apply := range opts {
 		apply(&o)
@@ -38,6 +40,9 @@ func compile(spec *Spec, r *report, opts []Option) (*Pipeline, error) {
 		}
 	}
 	c.file()
+	if patterns != nil {
+		patterns(c)
+	}
 	if len(c.mistakes) > 0 {
 		return nil, c.mistakes.sorted()
 	}

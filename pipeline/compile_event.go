@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -39,7 +41,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 		c.ofTheEvent(part.place, part.tpl, `the fields that tell events apart, such as "{order_id}", or "{@digest}",`)
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Indexes)) {
-		t.indexes = append(t.indexes, c.index(at.in("indexes").in(n), n, s.Indexes[n], all))
+		t.indexes = append(t.indexes, c.index(at.in("indexes").in(n), n, t, s.Indexes[n], all))
 	}
 	for _, n := range slices.Sorted(maps.Keys(s.Attributes)) {
 		t.attributes = append(t.attributes, c.attribute(at.in("attributes").in(n), n, s.Attributes[n]))
@@ -84,13 +86,33 @@ func badTypeName(name string) string {
 	return ""
 }
 
-func (c *compiler) index(at place, name string, s KeySpec, derived []string) index {
+func (c *compiler) index(at place, name string, t *eventType, s IndexSpec, derived []string) index {
 	if !event.IsIndex(name) {
 		c.misnamed(at, name+" is not an index", "GSI1 to GSI20")
 	} else if !slices.Contains(c.p.indexes, name) {
 		c.p.indexes = append(c.p.indexes, name)
 	}
-	return index{name, c.template(at.in("pk"), s.PK, derived...), c.template(at.in("sk"), s.SK, derived...)}
+	ix := index{name: name, pk: c.template(at.in("pk"), s.PK, derived...), sk: c.template(at.in("sk"), s.SK, derived...)}
+	if s.Where != "" {
+		ix.where = c.indexWhere(at.in("where"), t, s.Where)
+	}
+	for i, text := range s.Was {
+		if old := c.template(at.in("was").in(strconv.Itoa(i)), text, derived...); old != nil {
+			ix.was = append(ix.was, old)
+		}
+	}
+	return ix
+}
+
+// indexWhere compiles the condition for the events that are in an index.
+func (c *compiler) indexWhere(p place, t *eventType, text string) *where.Condition {
+	condition, bad := where.Parse(text)
+	if bad != nil {
+		c.mistakeAt(p, text, bad.Offset, bad.What, bad.Instead)
+		return nil
+	}
+	c.filledIn(p, text, condition)
+	return condition
 }
 
 func (c *compiler) attribute(at place, name, text string) attribute {

@@ -97,6 +97,8 @@ func (d *decoder) value(p place, n *yamlfile.Node, into reflect.Value, tags *ref
 		d.textOrList(p, n, into)
 	case into.Kind() == reflect.String:
 		d.text(p, n, into)
+	case into.Kind() == reflect.Bool:
+		d.boolean(p, n, into)
 	case into.CanInt():
 		d.integer(p, n, into, tags)
 	default: // reserved: the compiler refuses it

@@ -126,6 +126,14 @@ func (d *decoder) integer(p place, n *yamlfile.Node, into reflect.Value, tags *r
 	into.SetInt(v)
 }
 
+func (d *decoder) boolean(p place, n *yamlfile.Node, into reflect.Value) {
+	if n.Kind != yamlfile.Bool {
+		d.wrongKind(p, n, "true or false", "true, or leave "+nameOf(p)+" out,")
+		return
+	}
+	into.SetBool(strings.EqualFold(n.Text, "true"))
+}
+
 // wholeNumber returns what to write for a number: the same number without its quotes, if it is one.
 func wholeNumber(n *yamlfile.Node, least, most int64) string {
 	if ownText(n) {

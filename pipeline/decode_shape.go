@@ -28,7 +28,7 @@ func suggest(word string, names []string) string {
 
 // example shows the shape of a struct in the file.
 func example(t reflect.Type) string {
-	if t == reflect.TypeFor[KeySpec]() {
+	if t == reflect.TypeFor[KeySpec]() || t == reflect.TypeFor[IndexSpec]() {
 		return `{pk: "…", sk: "…"}`
 	}
 	if t == reflect.TypeFor[FromSpec]() {
@@ -42,6 +42,8 @@ func example(t reflect.Type) string {
 		return wholeFile
 	case reflect.TypeFor[EventSpec]():
 		return anEvent
+	case reflect.TypeFor[PatternSpec]():
+		return "{read: [order.placed]}"
 	case reflect.TypeFor[AggregateSpec]():
 		return "{since: 1, from: {order.placed: {values: {orders: count}}}}"
 	}

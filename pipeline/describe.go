@@ -63,12 +63,12 @@ func (p *Pipeline) spec() Spec {
 
 func (t *eventType) spec() EventSpec {
 	s := EventSpec{ID: canonicalTemplate(t.id), At: canonicalTemplate(t.at), Key: keySpec(t.pk, t.sk),
-		Indexes: map[string]KeySpec{}, Attributes: map[string]string{}, Retain: t.retain, Was: slices.Clone(t.was), Mode: "insert"}
+		Indexes: map[string]IndexSpec{}, Attributes: map[string]string{}, Retain: t.retain, Was: slices.Clone(t.was), Mode: "insert"}
 	if t.latest {
 		s.Mode = "latest"
 	}
 	for _, i := range t.indexes {
-		s.Indexes[i.name] = keySpec(i.pk, i.sk)
+		s.Indexes[i.name] = i.spec()
 	}
 	for _, a := range t.attributes {
 		s.Attributes[a.name] = a.path.String()
@@ -83,6 +83,14 @@ func (t *eventType) spec() EventSpec {
 	}
 	slices.Sort(s.Ignore)
 	s.Ignore = slices.Compact(s.Ignore)
+	return s
+}
+
+func (i index) spec() IndexSpec {
+	s := IndexSpec{PK: canonicalTemplate(i.pk), SK: canonicalTemplate(i.sk), Where: i.where.String()}
+	if len(i.was) > 0 {
+		s.Was = canonicalTemplates(i.was)
+	}
 	return s
 }
 
@@ -129,6 +137,10 @@ func (d *Description) Absences(item *event.Item) []Absence {
 	w := d.p.workOf(item, doc)
 	var list []Absence
 	for _, i := range t.indexes {
+		if !i.where.Holds(doc.Root()) {
+			list = append(list, Absence{Index: i.name, Missing: "its where does not hold: " + i.where.String()})
+			continue
+		}
 		var missing *keys.Missing
 		if err := w.pair(i.pk, i.sk); errors.As(err, &missing) {
 			list = append(list, Absence{Index: i.name, Missing: missing.Error()})

@@ -26,6 +26,7 @@ type Pipeline struct {
 	usesLabel   bool // hmac:LABEL
 	secret      []byte
 	warnings    Mistakes
+	patterns    []*Pattern // by name
 }
 
 // eventType is one compiled event type.
@@ -47,6 +48,8 @@ type eventType struct {
 type index struct {
 	name   string
 	pk, sk *keys.Template
+	where  *where.Condition // nil: every event
+	was    []*keys.Template // what pk was earlier
 }
 
 type attribute struct {
@@ -106,19 +109,30 @@ var ErrShortSecret = fmt.Errorf("the pipeline uses hmac with a label and its sec
 // Load reads and compiles the named file. The error is [Mistakes], an [*fs.PathError],
 // [ErrNoSecret] or [ErrShortSecret].
 func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
+	return load(fsys, name, (*compiler).patterns, opts)
+}
+
+// LoadForFunctions is [Load] for what stores and counts and never reads by pattern: it leaves out
+// the patterns. The two functions are smaller and start faster that way, and a mistake in a pattern
+// does not stop them.
+func LoadForFunctions(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
+	return load(fsys, name, nil, opts)
+}
+
+func load(fsys fs.FS, name string, patterns func(*compiler), opts []Option) (*Pipeline, error) {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	r := newReport(name)
 	spec := decode(text, r)
-	return compile(&spec, r, opts)
+	return compile(&spec, r, patterns, opts)
 }
 
 // New compiles a declaration made in Go. The error is [Mistakes], [ErrNoSecret] or
 // [ErrShortSecret].
 func New(spec Spec, opts ...Option) (*Pipeline, error) {
-	return compile(&spec, newReport(""), opts)
+	return compile(&spec, newReport(""), (*compiler).patterns, opts)
 }
 
 // Epoch returns the epoch that p stamps on the items that it plans.

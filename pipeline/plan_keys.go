@@ -22,6 +22,9 @@ func (w *work) keys(t *eventType, item *event.Item) *event.Refusal {
 	}
 	for i := range t.indexes {
 		index := &t.indexes[i]
+		if !index.where.Holds(w.source.Data) {
+			continue
+		}
 		if err := w.pair(index.pk, index.sk); isMissing(err) {
 			continue
 		} else if err != nil {

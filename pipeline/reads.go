@@ -37,6 +37,7 @@ func (p *Pipeline) reads(t *eventType) []Read {
 	for _, i := range t.indexes {
 		r.template(i.name+".pk", i.pk, false)
 		r.template(i.name+".sk", i.sk, false)
+		r.condition(i.name+" where", i.where)
 	}
 	for _, a := range t.attributes {
 		r.field("attribute "+a.name, a.path, scalars, false)

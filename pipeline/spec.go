@@ -32,6 +32,8 @@ type Spec struct {
 	Type string `yaml:"type" list:"yes"`
 	// Event types by name.
 	Events map[string]EventSpec `yaml:"events" like:"{order.placed: {id: \"{order_id}\", at: \"{placed_at}\", key: {pk: \"ORDER#{order_id}\", sk: \"ORDER\"}}}" need:"yes"`
+	// What is read, by name: a question that GetItem or Query can answer.
+	Patterns map[string]PatternSpec `yaml:"patterns" like:"{order_story: {read: [order.placed, order.paid]}}" keys:"^[a-z][a-z0-9_]*$"`
 	// Live totals by name.
 	Aggregates map[string]AggregateSpec `yaml:"aggregates" like:"{orders: {since: 1, from: {order.placed: {values: {orders: count}}}}}"`
 }
@@ -48,7 +50,7 @@ type EventSpec struct {
 	Key KeySpec `yaml:"key" need:"yes"`
 	// The keys in the secondary indexes GSI1 to GSI20. An event that lacks a field is not in that
 	// index.
-	Indexes map[string]KeySpec `yaml:"indexes" like:"{GSI1: {pk: \"…\", sk: \"…\"}}" keys:"^GSI([1-9]|1[0-9]|20)$"`
+	Indexes map[string]IndexSpec `yaml:"indexes" like:"{GSI1: {pk: \"…\", sk: \"…\"}}" keys:"^GSI([1-9]|1[0-9]|20)$"`
 	// Attributes at the top level of the item, for filters and other readers. Each is a path into the
 	// payload.
 	Attributes map[string]string `yaml:"attributes" like:"{status: status}" keys:"^[A-Za-z_][A-Za-z0-9_]*$"`
@@ -86,6 +88,38 @@ type KeySpec struct {
 	PK string `yaml:"pk" need:"yes"`
 	// A template for the sort key, of at most 1,024 bytes.
 	SK string `yaml:"sk" need:"yes"`
+}
+
+// IndexSpec is the key of an item in one secondary index, and which items are in it.
+type IndexSpec struct {
+	// A template for the partition key, of at most 2,048 bytes.
+	PK string `yaml:"pk" need:"yes"`
+	// A template for the sort key, of at most 1,024 bytes.
+	SK string `yaml:"sk" need:"yes"`
+	// A condition for the events that are in the index: path op literal, in, exists, and, or, not,
+	// parentheses. By default all are that have the fields of pk and sk.
+	Where string `yaml:"where"`
+	// Templates that pk had earlier. Patterns read them beside pk, until the items that were stored
+	// under them are gone.
+	Was []string `yaml:"was"`
+}
+
+// PatternSpec declares one question that is asked of the tables. It has either read or total.
+type PatternSpec struct {
+	// The event types that are read. All of them have the same pk in the index.
+	Read []string `yaml:"read" like:"[order.placed, order.paid]"`
+	// The index that is read: GSI1 to GSI20. The default is the table's own key.
+	Index string `yaml:"index"`
+	// The aggregate whose totals are read, instead of events.
+	Total string `yaml:"total"`
+	// Whether the newest come first. The default is the oldest first.
+	Newest bool `yaml:"newest"`
+	// One name for fields that are called differently in the types that are read.
+	As map[string][]string `yaml:"as" like:"{customer: [customer_id, buyer.id]}"`
+	// The time at which the first events are stored. A question without a beginning begins there.
+	Since time.Time `yaml:"since"`
+	// How often the question is asked each second. It is used for the cost that check shows.
+	Rate int64 `yaml:"rate" min:"1" max:"1000000"`
 }
 
 // AggregateSpec declares one generation of one aggregate.

@@ -17,7 +17,7 @@ func goBase() Spec {
 		Events: map[string]EventSpec{
 			"placed": {
 				ID: "{shop}#{order}", At: "{placed_at}", Key: KeySpec{PK: "SHOP#{shop}", SK: "ORDER#{order}"},
-				Indexes:    map[string]KeySpec{"GSI1": {PK: "DAY#{@at | day}", SK: "{@id}"}},
+				Indexes:    map[string]IndexSpec{"GSI1": {PK: "DAY#{@at | day}", SK: "{@id}"}},
 				Attributes: map[string]string{"status": "status"}, Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"},
 			},
 			"moved": {ID: "{parcel}", At: "{moved_at}", Key: KeySpec{PK: "PARCEL#{parcel}", SK: "-"}, Mode: "latest", Revision: "moved_at time"},

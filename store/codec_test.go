@@ -25,7 +25,7 @@ import (
 func TestStoredItem(t *testing.T) {
 	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		s.Events["full"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "FULL#{id}", SK: "X"},
-			Indexes:    map[string]pipeline.KeySpec{"GSI1": {PK: "DAY#{@at | day}", SK: "{@at | time}#{@source}#{@attribute.tenant}"}},
+			Indexes:    map[string]pipeline.IndexSpec{"GSI1": {PK: "DAY#{@at | day}", SK: "{@at | time}#{@source}#{@attribute.tenant}"}},
 			Attributes: map[string]string{"status": "status", "total": "total", "paid": "paid", "gone": "nothing"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "seq number"}
 	})
 	item, err := w.plan.Plan(envelopeOf(`{"specversion":"1.0","type":"full","source":"/shop","id":"e-1","tenant":"t 1","data":{"id":"a#1","at":"2099-03-01T10:00:00.5Z","seq":1e2,"status":"","total":-12.50,"paid":false}}`))

@@ -103,7 +103,7 @@ func TestCostOfFlaggedAggregate(t *testing.T) {
 // crates is a declaration of items that are replaced, grow, and move within an index.
 func crates(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 	s.Events["crate"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CRATE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
-		Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "DEPOT#{depot}", SK: "{@id}"}}}
+		Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "DEPOT#{depot}", SK: "{@id}"}}}
 }
 
 // crate returns a crate's item in a depot, with a note of the given number of bytes. Without a

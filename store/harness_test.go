@@ -33,7 +33,7 @@ func orders() pipeline.Spec {
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}},
 			"indexed": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "INDEXED#{id}", SK: "X"},
-				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@id}"}}, Retain: 90 * 24 * time.Hour},
+				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@id}"}}, Retain: 90 * 24 * time.Hour},
 			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * 24 * time.Hour,
 				Mode: "latest", Revision: "rev number"},
 		},
@@ -108,7 +108,7 @@ func newWorld(t testing.TB, options ...option) *world {
 
 func (w *world) compile(spec pipeline.Spec) *pipeline.Pipeline {
 	w.t.Helper()
-	p, err := pipeline.New(spec)
+	p, err := pipeline.New(spec, pipeline.Secret([]byte("the secret of these tests")))
 	if err != nil {
 		w.t.Fatal(err)
 	}

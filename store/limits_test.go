@@ -221,7 +221,7 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 func wideEvent(over int) func(*embedded.Config, *pipeline.Spec, *store.Config) {
 	return func(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
 		e := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "WIDE#{id}", SK: "-"}, Retain: 90 * 24 * time.Hour, Mode: "latest", Revision: "rev number",
-			Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "{id}", SK: "{@source}"}}, Attributes: map[string]string{strings.Repeat("x", 18+over): "id"}}
+			Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "{id}", SK: "{@source}"}}, Attributes: map[string]string{strings.Repeat("x", 18+over): "id"}}
 		for i := range 30 {
 			e.Attributes[fmt.Sprintf("%s%02d", strings.Repeat("w", 249), i)] = "id"
 		}

@@ -43,6 +43,10 @@ type Config struct {
 	// OneByOne is how many totals a batch writes with an UpdateItem each. More totals go as PartiQL
 	// statements, 25 in a request. 0 means 24. A negative number writes all totals one by one.
 	OneByOne int
+	// TokenKey seals the page tokens of Read, so that they show nothing and cannot be made by others.
+	// It needs 16 bytes or more, and must not be the secret of hmac. Without it, tokens have a
+	// checksum alone, and show the key of the last item on the page.
+	TokenKey []byte
 	Env      env.Env
 }
 
@@ -55,6 +59,7 @@ type Store struct {
 	counting    aggregate.Counting
 	concurrency int // 0: as the pace allows
 	few         int // totals that are written one by one
+	tokenKey    []byte
 	env         env.Env
 	seen        observations
 	hot         hotKeys
@@ -78,6 +83,8 @@ func New(c Config) (*Store, error) {
 		return nil, errors.New("store: Config.Pipeline is nil: load one with pipeline.Load")
 	case c.Events == "" && c.Aggregates == "":
 		return nil, errors.New("store: Config names no table: set Events, Aggregates or both")
+	case len(c.TokenKey) > 0 && len(c.TokenKey) < 16:
+		return nil, errors.New("store: Config.TokenKey has less than 16 bytes, which could be guessed: give it 16 or more")
 	case c.Concurrency < 0:
 		return nil, errors.New("store: Config.Concurrency is negative: leave it 0 to let it follow the table")
 	}
@@ -87,7 +94,7 @@ func New(c Config) (*Store, error) {
 		}
 	}
 	s := &Store{client: c.Client, pipeline: c.Pipeline, events: c.Events, aggregates: c.Aggregates,
-		counting: c.Counting, concurrency: c.Concurrency, few: c.OneByOne, env: c.Env.Real()}
+		counting: c.Counting, concurrency: c.Concurrency, few: c.OneByOne, tokenKey: c.TokenKey, env: c.Env.Real()}
 	switch {
 	case s.few == 0:
 		s.few = fewTotals

@@ -49,7 +49,7 @@ func spec(epoch int64) pipeline.Spec {
 	s := pipeline.Spec{Ingot: 1, Epoch: epoch, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * day,
-				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}},
+				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}},
 			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest", Revision: "rev number\ntie number"},
 			"person": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{id | hmac}", SK: "PERSON"}},
 		},

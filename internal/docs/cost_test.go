@@ -91,7 +91,7 @@ func newCostWorld(t *testing.T, index bool, counting aggregate.Counting) *costWo
 	}
 	spec := pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "-"}}
 	if index {
-		spec.Indexes = map[string]pipeline.KeySpec{"GSI1": {PK: "K#{k}", SK: "{@id}"}}
+		spec.Indexes = map[string]pipeline.IndexSpec{"GSI1": {PK: "K#{k}", SK: "{@id}"}}
 	}
 	var err error
 	w.plan, err = pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "order", Events: map[string]pipeline.EventSpec{"order": spec},

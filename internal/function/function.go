@@ -134,7 +134,7 @@ func (p Process) read(ctx context.Context, needs string) (settings, *pipeline.Pi
 // load compiles the pipeline in the binary, or the file that INGOT_PIPELINE names.
 func (p Process) load(ctx context.Context, s settings) (*pipeline.Pipeline, error) {
 	if s.pipeline == "" {
-		plan, err := pipeline.Load(p.Files, p.Pipeline, pipeline.Secret(s.secret))
+		plan, err := pipeline.LoadForFunctions(p.Files, p.Pipeline, pipeline.Secret(s.secret))
 		if err != nil {
 			return nil, fmt.Errorf("the %s in this binary: %w", p.Pipeline, err)
 		}
@@ -144,7 +144,7 @@ func (p Process) load(ctx context.Context, s settings) (*pipeline.Pipeline, erro
 		return nil, err
 	}
 	folder, name := filepath.Split(s.pipeline)
-	plan, err := pipeline.Load(os.DirFS(filepath.Clean(folder)), name, pipeline.Secret(s.secret))
+	plan, err := pipeline.LoadForFunctions(os.DirFS(filepath.Clean(folder)), name, pipeline.Secret(s.secret))
 	if err != nil {
 		return nil, fmt.Errorf("%s names %s: %w", pipelineVariable, s.pipeline, err)
 	}

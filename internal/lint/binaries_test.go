@@ -58,7 +58,7 @@ func TestFunctionsDescribeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, there := range map[string]bool{"plan": true, "Describe": false} {
+	for name, there := range map[string]bool{"plan": true, "Describe": false, "Pattern": false} {
 		if strings.Contains(string(symbols), module+"pipeline.(*Pipeline)."+name+"\n") != there {
 			t.Errorf("that the function carries %s is not %v", name, there)
 		}

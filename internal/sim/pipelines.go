@@ -21,9 +21,9 @@ func declaration(version int64, spread int) pipeline.Spec {
 		Ingot: 1, Epoch: version, Type: "{type}",
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: retain, Attributes: attributes,
-				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{merchant}#{id}"}}},
+				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{merchant}#{id}"}}},
 			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: retain, Attributes: attributes, Mode: "latest", Revision: "rev number\ncents number",
-				Indexes: map[string]pipeline.KeySpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at}"}, "GSI2": {PK: "{merchant}", SK: "{@type}"}}},
+				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{customer}", SK: "{@at}"}, "GSI2": {PK: "{merchant}", SK: "{@type}"}}},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"daily": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: 24 * time.Hour, Retain: 240 * time.Hour, Spread: spread,
@@ -90,7 +90,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 			declared.Retain, declared.Was = longer, []pipeline.WasSpec{{Retain: retain, Before: e.notice}}
 		}
 		if e.secret != "" {
-			declared.Indexes["GSI3"] = pipeline.KeySpec{PK: "{merchant | hmac}", SK: "{@type}"}
+			declared.Indexes["GSI3"] = pipeline.IndexSpec{PK: "{merchant | hmac}", SK: "{@type}"}
 		}
 		spec.Events[name] = declared
 	}

@@ -1,0 +1,547 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// These are the limits of one question.
+const (
+	// MaxPartitions is the largest number of partitions that one question reads.
+	MaxPartitions = 1000
+	// MaxParameterValues is the largest number of values of one parameter.
+	MaxParameterValues = 100
+)
+
+// Question is what is asked of a pattern. Values are raw, as the payload has them: the functions of
+// the templates are applied to them.
+type Question struct {
+	// Values are the parameters. A parameter of pk may have several values.
+	Values map[string][]string
+	// From and To are a range: From is in it, To is not. They are times if pk has a time that Values
+	// does not give. Otherwise they are values of the first variable of sk that Values does not give.
+	From, To string
+	// Prefix is the beginning of the first variable of sk that Values does not give.
+	Prefix string
+	// Newest overrides the order that the pattern declares.
+	Newest *bool
+	// Now ends a range of periods without To.
+	Now time.Time
+}
+
+// Plan says which partitions answer a question, and which part of them.
+type Plan struct {
+	Index string
+	// Backward reports whether sort keys are read in falling order.
+	Backward bool
+	// Newest reports whether the newest period is read first.
+	Newest bool
+	// Periods are read in turn. They are in the order in which they are read.
+	Periods []Period
+	// Question identifies the pattern and the question, without raw values. A page token is bound to
+	// it.
+	Question string
+	// Types are the event types that are read.
+	Types []string
+}
+
+// Period is a part of a plan whose partitions are read side by side.
+type Period struct {
+	Start      time.Time // zero if the partition key has no time
+	Partitions []Partition
+}
+
+// Partition is the part of one partition that is read: sort keys from Low on, and below High.
+type Partition struct {
+	PK   string
+	Low  string // empty: from the first
+	High string // empty: to the last
+	// Prefix is what all sort keys in the range begin with, if the range is just that.
+	Prefix string
+	// Complete reports whether Low is the only sort key that is read.
+	Complete bool
+}
+
+// Size returns how many partitions the plan reads.
+func (p *Plan) Size() int {
+	n := 0
+	for _, period := range p.Periods {
+		n += len(period.Partitions)
+	}
+	return n
+}
+
+// Plan computes what is read to answer a question. It is a pure function. The error says what is
+// wrong with the question and what to write.
+func (p *Pattern) Plan(q Question) (*Plan, error) {
+	if p.lacks {
+		return nil, ErrNoSecret
+	}
+	if p.total != "" {
+		return nil, fmt.Errorf("%s reads totals, which no plan of partitions answers", p.name)
+	}
+	a := &asked{Pattern: p, q: q}
+	if err := a.checkNames(); err != nil {
+		return nil, err
+	}
+	if err := a.choosePeriods(); err != nil {
+		return nil, err
+	}
+	if err := a.periods(); err != nil {
+		return nil, err
+	}
+	return a.plan()
+}
+
+// asked is a question that is being planned.
+type asked struct {
+	*Pattern
+	q        Question
+	from, to time.Time   // of periods; zero: no range
+	ranged   string      // the variable whose periods the range is over
+	starts   []time.Time // the periods' beginnings; one zero time if there are none
+	newest   bool
+}
+
+// checkNames checks the names of parameters, and how many values they have.
+func (a *asked) checkNames() error {
+	known := a.Parameters()
+	names := make([]string, len(known))
+	for i, param := range known {
+		names[i] = param.Name
+	}
+	for _, name := range sortedNames(a.q.Values) {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return a.unknown(name, names)
+		}
+		switch values := a.q.Values[name]; {
+		case len(values) == 0:
+			return fmt.Errorf("%s has no value; write %s=VALUE", name, name)
+		case slices.Contains(values, ""):
+			return fmt.Errorf("%s is empty, and no key has an empty value; write %s=VALUE", name, name)
+		case len(values) > MaxParameterValues:
+			return fmt.Errorf("%s has %d values, and a question has at most %d of one parameter; ask in several questions", name, len(values), MaxParameterValues)
+		case known[i].Sort && known[i].Time && !a.fine(name):
+			return fmt.Errorf("%s: %s is not a whole time; write %s=%s, or a range from and to", name, values[0], name, aTime)
+		case len(values) > 1 && known[i].Sort:
+			return fmt.Errorf("%s has %d values, and only a parameter of the partition key may have several; ask for one at a time", name, len(values))
+		}
+	}
+	return nil
+}
+
+// fine reports whether the value of a time in the sort key is fine enough for it.
+func (a *asked) fine(name string) bool {
+	return !slices.ContainsFunc(a.sk, func(s slot) bool { return s.name == name && s.kind == slotTime && !a.given(&s) })
+}
+
+func sortedNames(values map[string][]string) []string {
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// unknown says what to do about a parameter that the pattern does not have.
+func (a *asked) unknown(name string, names []string) error {
+	if best := nearest(name, names); best != "" {
+		return fmt.Errorf("%s has no parameter %s; write %s instead", a.name, name, best)
+	}
+	has := "it has no parameters"
+	if len(names) > 0 {
+		has = "its parameters are " + strings.Join(names, ", ")
+	}
+	return fmt.Errorf("%s; %s. To ask for %s, put it into a key: {%s} for one value, or {%s | pad:12} in a sort key for a range of numbers", a.notInKey(name), has, name, name, name)
+}
+
+// given reports whether the question gives a value for the slot that is fine enough for it.
+func (a *asked) given(s *slot) bool {
+	values := a.q.Values[s.name]
+	if len(values) == 0 {
+		return false
+	}
+	if s.kind == slotTime {
+		for _, v := range values {
+			if _, unit, err := parsePeriod(v); err == nil && fineness(unit) < fineness(s.unit) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// choosePeriods decides whether the range of the question is over periods of pk, and checks it.
+func (a *asked) choosePeriods() error {
+	for _, s := range a.pks[0] {
+		if s.kind == slotTime && len(a.q.Values[s.name]) == 0 {
+			if a.ranged != "" && a.ranged != s.reads {
+				return fmt.Errorf("%s: give %s, since a range is over %s", a.name, s.name, a.ranged)
+			}
+			if fineness(s.unit) > fineness("minute") {
+				return fmt.Errorf("%s needs %s: its partitions are single instants, so a range over them cannot be read; write %s=%s", a.name, s.name, s.name, aTime)
+			}
+			a.ranged = s.reads
+		}
+	}
+	if a.ranged == "" {
+		return nil
+	}
+	unit, name := a.unit(a.ranged)
+	var err error
+	switch {
+	case a.q.From != "":
+		if a.from, err = parseInstant(a.q.From); err != nil {
+			return fmt.Errorf("from: %w", err)
+		}
+	case !a.since.IsZero():
+		a.from = a.since
+	default:
+		return fmt.Errorf("%s needs %s, or a range that begins with from; write %s=%s, or a since: in the pattern", a.name, name, name, exampleOf(unit))
+	}
+	if a.q.To != "" {
+		if a.to, err = parseInstant(a.q.To); err != nil {
+			return fmt.Errorf("to: %w", err)
+		}
+	} else if a.to = a.q.Now.UTC(); a.sortTime() == nil {
+		if a.to = floor(a.to, unit); a.to.Before(a.q.Now) {
+			a.to = following(a.to, unit)
+		}
+	}
+	if !a.from.Before(a.to) {
+		return fmt.Errorf("the range is empty: from %s is not before to %s", keys.FormatTime(a.from), keys.FormatTime(a.to))
+	}
+	if a.sortTime() == nil {
+		for _, t := range []struct {
+			name string
+			at   time.Time
+		}{{"from", a.from}, {"to", a.to}} {
+			if t.name == "from" && a.q.From == "" {
+				a.from = floor(a.from, unit) // since
+				continue
+			}
+			if !floor(t.at, unit).Equal(t.at) {
+				return fmt.Errorf("%s is inside a %s, and %s can only be read by whole ones, because its sort key does not go on with the time; write %s", t.name, unit, a.name, exampleAt(t.at, unit))
+			}
+		}
+	}
+	return nil
+}
+
+// unit returns the finest function of time that pk applies to a variable, and its parameter.
+func (a *asked) unit(reads string) (unit, name string) {
+	for _, t := range a.pks {
+		for _, s := range t {
+			if s.kind == slotTime && s.reads == reads && (unit == "" || fineness(s.unit) > fineness(unit)) {
+				unit, name = s.unit, s.name
+			}
+		}
+	}
+	return unit, name
+}
+
+// next returns the first slot of the sort key that the question gives no value for.
+func (a *asked) next() *slot {
+	for i := range a.sk {
+		if s := &a.sk[i]; s.kind != slotText && !((s.kind == slotValue || s.kind == slotTime) && a.given(s)) {
+			return s
+		}
+	}
+	return nil
+}
+
+// sortTime returns the next slot of the sort key, if it holds the time that pk has periods of.
+func (a *asked) sortTime() *slot {
+	if s := a.next(); s != nil && s.kind == slotTime && s.reads == a.ranged {
+		return s
+	}
+	return nil
+}
+
+// periods computes when the periods begin.
+func (a *asked) periods() error {
+	a.newest = a.Pattern.newest
+	if a.q.Newest != nil {
+		a.newest = *a.q.Newest
+	}
+	name := ""
+	if a.ranged != "" {
+		unit, _ := a.unit(a.ranged)
+		n := countPeriods(a.from, a.to, unit)
+		if n > MaxPartitions {
+			return a.tooMany(n)
+		}
+		for at := floor(a.from, unit); at.Before(a.to); at = following(at, unit) {
+			a.starts = append(a.starts, at)
+		}
+	} else {
+		for _, s := range a.pks[0] {
+			if s.kind == slotTime && name == "" {
+				name = s.name
+			}
+		}
+		for _, v := range a.q.Values[name] {
+			at, unit, err := parsePeriod(v)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			for _, t := range a.pks {
+				for _, s := range t {
+					if s.name == name && s.kind == slotTime && fineness(unit) < fineness(s.unit) {
+						return fmt.Errorf("%s: %s is not a whole %s; write a %s such as %s", name, v, s.unit, s.unit, exampleOf(s.unit))
+					}
+				}
+			}
+			a.starts = append(a.starts, at)
+		}
+		if len(a.starts) == 0 {
+			a.starts = []time.Time{{}}
+		}
+	}
+	slices.SortFunc(a.starts, func(x, y time.Time) int { return x.Compare(y) })
+	a.starts = slices.CompactFunc(a.starts, time.Time.Equal)
+	if a.newest {
+		slices.Reverse(a.starts)
+	}
+	return nil
+}
+
+func (a *asked) tooMany(n int) error {
+	return fmt.Errorf("the question covers %d partitions, and one question reads at most %d; ask for a shorter range or for fewer values", n, MaxPartitions)
+}
+
+// plan makes the partitions of all periods.
+func (a *asked) plan() (*Plan, error) {
+	order := false
+	if s := a.next(); s != nil {
+		order = s.reversed()
+	}
+	plan := &Plan{Index: a.index, Newest: a.newest, Backward: a.newest != order, Types: a.Types()}
+	choices, err := a.choices()
+	if err != nil {
+		return nil, err
+	}
+	if n := a.count(len(choices)); n > MaxPartitions {
+		return nil, a.tooMany(n)
+	}
+	for _, start := range a.starts {
+		period := Period{Start: start}
+		for _, values := range choices {
+			r, err := a.sortRange(values, start)
+			if err != nil {
+				return nil, err
+			}
+			for _, t := range a.pks {
+				pks, err := a.texts(t, values, start)
+				if err != nil {
+					return nil, err
+				}
+				for _, pk := range pks {
+					if len(pk) > event.MaxPK {
+						return nil, fmt.Errorf("the partition key would take %d bytes, and DynamoDB allows %d; give shorter values", len(pk), event.MaxPK)
+					}
+					r.PK = pk
+					period.Partitions = append(period.Partitions, r)
+				}
+			}
+		}
+		slices.SortFunc(period.Partitions, func(x, y Partition) int {
+			return cmp.Or(strings.Compare(x.PK, y.PK), strings.Compare(x.Low, y.Low))
+		})
+		period.Partitions = slices.Compact(period.Partitions)
+		// Functions after the period, such as first:7, may give two periods the same partitions.
+		if n := len(plan.Periods); n > 0 && slices.Equal(plan.Periods[n-1].Partitions, period.Partitions) {
+			continue
+		}
+		plan.Periods = append(plan.Periods, period)
+	}
+	plan.Question = a.digestText(choices)
+	return plan, nil
+}
+
+// count returns how many partitions there are at most.
+func (a *asked) count(choices int) int {
+	n := 0
+	for _, t := range a.pks {
+		each := 1
+		for _, s := range t {
+			switch s.kind {
+			case slotShard:
+				each *= s.shards
+			case slotTypes:
+				each *= len(a.types)
+			}
+			if each > 1<<30 {
+				return each
+			}
+		}
+		n += each
+	}
+	return n * choices * len(a.starts)
+}
+
+// digestText says what a page token of the question is bound to. It has values as keys have them:
+// what is hashed in a key is hashed here too.
+func (a *asked) digestText(choices []map[string]string) string {
+	var b strings.Builder
+	b.WriteString(a.def)
+	fmt.Fprintf(&b, "\nnewest %v prefix %q", a.newest, a.q.Prefix)
+	if s := a.next(); s == nil || !s.hashed() {
+		fmt.Fprintf(&b, " from %q to %q", a.q.From, a.q.To)
+	}
+	for _, values := range choices {
+		start := time.Time{}
+		if a.ranged == "" {
+			start = a.starts[0]
+		}
+		pks, err := a.texts(a.pks[0], values, start)
+		r, _ := a.sortRange(values, start)
+		if a.ranged != "" || a.q.From != "" || a.q.To != "" {
+			r.Low = "" // that of the range, which may end now; it was written above
+		}
+		if err != nil {
+			continue // the periods of a range: said above
+		}
+		fmt.Fprintf(&b, "\n%q %q %v", pks, r.Low, r.Complete)
+	}
+	if a.ranged == "" {
+		for _, start := range a.starts {
+			b.WriteString("\n" + start.String())
+		}
+	}
+	return b.String()
+}
+
+// choices lists every combination of the values of pk's parameters.
+func (a *asked) choices() ([]map[string]string, error) {
+	list := []map[string]string{{}}
+	var missing []string
+	seen := map[string]bool{}
+	for _, s := range a.pks[0] {
+		if s.kind != slotValue && s.kind != slotTime || seen[s.name] {
+			continue
+		}
+		seen[s.name] = true
+		values := a.q.Values[s.name]
+		if s.kind == slotTime {
+			if len(values) > 0 && a.firstTime() != s.name && len(values) > 1 {
+				return nil, fmt.Errorf("%s has several values, and only %s may; ask for one at a time", s.name, a.firstTime())
+			}
+			if len(values) == 0 || a.firstTime() == s.name {
+				continue // its periods are read in turn
+			}
+		}
+		if len(values) == 0 {
+			missing = append(missing, s.name)
+			continue
+		}
+		var longer []map[string]string
+		for _, choice := range list {
+			for _, v := range values {
+				next := map[string]string{s.name: v}
+				for k, old := range choice {
+					next[k] = old
+				}
+				longer = append(longer, next)
+			}
+			if len(longer) > MaxPartitions {
+				break
+			}
+		}
+		list = longer
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s needs %s; write %s=VALUE", a.name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+	}
+	return list, nil
+}
+
+// firstTime returns the parameter whose values are the periods.
+func (a *asked) firstTime() string {
+	for _, s := range a.pks[0] {
+		if s.kind == slotTime && (a.ranged == "" || s.reads == a.ranged) {
+			return s.name
+		}
+	}
+	return ""
+}
+
+// value returns the text of a parameter in a key.
+func (a *asked) value(s *slot, values map[string]string, start time.Time) (string, error) {
+	raw := values[s.name]
+	if raw == "" && len(a.q.Values[s.name]) > 0 {
+		raw = a.q.Values[s.name][0]
+	}
+	if s.kind == slotTime {
+		at := start
+		if !(s.name == a.firstTime() && !start.IsZero()) {
+			var err error
+			if at, _, err = parsePeriod(raw); err != nil {
+				return "", fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+		return s.timeText(at, a.secret)
+	}
+	text, err := s.part.Make(raw, 0, a.secret)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", s.name, err)
+	}
+	return text, nil
+}
+
+// timeText returns what the slot makes of a time.
+func (s *slot) timeText(at time.Time, secret []byte) (string, error) {
+	return s.part.Make(keys.FormatTime(at), s.from, secret)
+}
+
+// texts returns the partition keys that a template makes in one period: one for each shard and
+// type.
+func (a *asked) texts(t keyTemplate, values map[string]string, start time.Time) ([]string, error) {
+	list := []string{""}
+	for i := range t {
+		s := &t[i]
+		var pieces []string
+		switch s.kind {
+		case slotText:
+			pieces = []string{s.text}
+		case slotShard:
+			for n := range s.shards {
+				text, err := s.part.Make(fmt.Sprint(n), s.from, a.secret)
+				if err != nil {
+					return nil, err
+				}
+				pieces = append(pieces, text)
+			}
+		case slotTypes:
+			for _, name := range a.types {
+				text, err := s.part.Make(name, 0, a.secret)
+				if err != nil {
+					return nil, err
+				}
+				pieces = append(pieces, text)
+			}
+		default:
+			text, err := a.value(s, values, start)
+			if err != nil {
+				return nil, err
+			}
+			pieces = []string{text}
+		}
+		longer := make([]string, 0, len(list)*len(pieces))
+		for _, before := range list {
+			for _, piece := range pieces {
+				longer = append(longer, before+piece)
+			}
+		}
+		list = longer
+	}
+	return list, nil
+}

@@ -1,0 +1,219 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// sortRange computes which sort keys are read, for one choice of values.
+func (a *asked) sortRange(values map[string]string, start time.Time) (Partition, error) {
+	stop := a.next()
+	if err := a.behind(stop); err != nil {
+		return Partition{}, err
+	}
+	before := ""
+	for i := range a.sk {
+		s := &a.sk[i]
+		switch {
+		case s.kind == slotText:
+			before += s.text
+			continue
+		case s == stop:
+			return a.openRange(before, s)
+		}
+		text, err := a.value(s, values, start)
+		if err != nil {
+			return Partition{}, err
+		}
+		before += text
+	}
+	if a.q.Prefix != "" || a.ranged == "" && (a.q.From != "" || a.q.To != "") {
+		return Partition{}, fmt.Errorf("nothing is left of the key of %s that a range or a prefix could be of; leave it out", a.name)
+	}
+	if len(before) > event.MaxSK {
+		return Partition{}, fmt.Errorf("the sort key would take %d bytes, and DynamoDB allows %d; give shorter values", len(before), event.MaxSK)
+	}
+	if a.whole {
+		return Partition{Low: before, Complete: true}, nil
+	}
+	return prefixed(before), nil
+}
+
+// behind refuses a value for a variable of the sort key that stands behind one without a value. No
+// Query could use it.
+func (a *asked) behind(stop *slot) error {
+	if stop == nil {
+		return nil
+	}
+	past := false
+	for i := range a.sk {
+		s := &a.sk[i]
+		if past && s.name != stop.name && len(a.q.Values[s.name]) > 0 && !slices.ContainsFunc(a.pks[0], func(p slot) bool { return p.name == s.name && p.kind == s.kind }) {
+			return fmt.Errorf("%s stands behind %s in the sort key, and can only be given together with it; write %s=VALUE too", s.name, stop, stop.name)
+		}
+		past = past || s == stop
+	}
+	return nil
+}
+
+// openRange computes the sort keys that begin with before, and go on with the range or the prefix
+// of s that the question has.
+func (a *asked) openRange(before string, s *slot) (Partition, error) {
+	whole := prefixed(before)
+	overTime := a.ranged != "" && a.sortTime() == s
+	ranged := overTime || a.ranged == "" && (a.q.From != "" || a.q.To != "")
+	switch {
+	case ranged && a.q.Prefix != "":
+		return whole, fmt.Errorf("a question has a range or a prefix of %s, not both; leave one of them out", s)
+	case a.q.Prefix != "":
+		return a.prefix(before, s)
+	case !ranged:
+		return whole, nil
+	}
+	low, high, err := a.ends(s, overTime)
+	if err != nil {
+		return whole, err
+	}
+	r := Partition{Low: whole.Low, High: whole.High}
+	if s.reversed() {
+		if high != "" {
+			r.Low = successor(before + high)
+		}
+		if low != "" {
+			r.High = successor(before + low)
+		}
+	} else {
+		if low != "" {
+			r.Low = before + low
+		}
+		if high != "" {
+			r.High = before + high
+		}
+	}
+	if len(r.Low) > event.MaxSK || len(r.High) > event.MaxSK {
+		return whole, fmt.Errorf("the range of %s is longer than the %d bytes of a sort key; give shorter values", s, event.MaxSK)
+	}
+	if r.High != "" && r.Low >= r.High {
+		return whole, fmt.Errorf("the range of %s is empty: from %q is not before to %q", s, a.q.From, a.q.To)
+	}
+	return r, nil
+}
+
+// ends returns the texts of from and to in the key. Each is empty if the question does not have it.
+func (a *asked) ends(s *slot, overTime bool) (low, high string, err error) {
+	if what := s.unordered(); what != "" {
+		return "", "", fmt.Errorf("no range of %s can be read: %s; give one value, or put %s into the key", s, what, s.ordered())
+	}
+	for _, end := range []struct {
+		name, raw string
+		at        time.Time
+		text      *string
+	}{{"from", a.q.From, a.from, &low}, {"to", a.q.To, a.to, &high}} {
+		switch {
+		case s.kind != slotTime:
+			if end.raw == "" {
+				continue
+			}
+			*end.text, err = s.part.Make(end.raw, 0, a.secret)
+		case overTime:
+			*end.text, err = s.timeText(end.at, a.secret)
+		case end.raw == "":
+			continue
+		default:
+			var at time.Time
+			if at, err = parseInstant(end.raw); err == nil {
+				if !floor(at, s.unit).Equal(at) {
+					return "", "", fmt.Errorf("%s is inside a %s, and the sort key has whole ones; write %s", end.name, unitName(s.unit), exampleAt(at, s.unit))
+				}
+				*end.text, err = s.timeText(at, a.secret)
+			}
+		}
+		if err != nil {
+			return "", "", fmt.Errorf("%s: %w", end.name, err)
+		}
+	}
+	return low, high, nil
+}
+
+// unordered says why the order of keys is not that of the slot's values. It is empty if it is.
+func (s *slot) unordered() string {
+	if s.kind == slotShard || s.kind == slotTypes {
+		return "its keys are in no useful order"
+	}
+	padded := false
+	for _, f := range s.part.Funcs[s.from:] {
+		switch f.Name {
+		case "pad":
+			padded = true
+		case "hmac", "sha256", "first":
+			return f.Name + " does not keep the order of values"
+		}
+	}
+	if (s.unit == "unix" || s.unit == "unixms") && !padded {
+		return "numbers of different lengths are not in order as text"
+	}
+	return ""
+}
+
+// ordered shows the slot's variable with functions that keep its order.
+func (s *slot) ordered() string {
+	switch {
+	case s.unit == "unix" || s.unit == "unixms":
+		return "{" + s.reads + " | " + s.unit + " | pad:13}"
+	case s.kind == slotShard:
+		return "{" + s.reads + "}"
+	}
+	return "{" + s.reads + "} or {" + s.reads + " | pad:12}"
+}
+
+// prefix computes the sort keys that go on with the question's prefix.
+func (a *asked) prefix(before string, s *slot) (Partition, error) {
+	for _, f := range s.part.Funcs {
+		switch f.Name {
+		case "lower", "upper", "trim", "time", "minute", "hour", "day", "month", "year", "first":
+		default:
+			return Partition{}, fmt.Errorf("no prefix of %s can be read: after %s, values with the same beginning do not stand together; give one value or a range", s, f.Name)
+		}
+	}
+	if s.kind == slotShard || s.kind == slotTypes {
+		return Partition{}, fmt.Errorf("no prefix of %s can be read; leave it out", s)
+	}
+	text := a.q.Prefix
+	if s.kind == slotValue {
+		var err error
+		if text, err = s.part.Make(text, 0, a.secret); err != nil {
+			return Partition{}, fmt.Errorf("prefix: %w", err)
+		}
+	}
+	if len(before+text) > event.MaxSK {
+		return Partition{}, fmt.Errorf("the prefix is longer than the %d bytes of a sort key; give a shorter one", event.MaxSK)
+	}
+	return prefixed(before + text), nil
+}
+
+// prefixed returns the range of all sort keys that begin with text.
+func prefixed(text string) Partition {
+	return Partition{Low: text, High: successor(text), Prefix: text}
+}
+
+// successor returns the least text that comes after all texts that begin with prefix. It is empty
+// if there is none. DynamoDB orders text by its UTF-8 bytes, as Go does.
+func successor(prefix string) string {
+	for len(prefix) > 0 {
+		r, width := utf8.DecodeLastRuneInString(prefix)
+		before := prefix[:len(prefix)-width]
+		switch {
+		case r == utf8.MaxRune:
+			prefix = before
+			continue
+		case r == 0xd7ff: // the surrogates come next, and are no text
+			return before + "\ue000"
+		}
+		return before + string(r+1)
+	}
+	return ""
+}

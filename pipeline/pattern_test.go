@@ -1,0 +1,236 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patternFile is a file with types for patterns. Lines of patterns are added to it.
+const patternFile = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  placed:
+    id: "{order_id}"
+    at: "{at}"
+    key: {pk: "ORDER#{order_id}", sk: "ORDER"}
+    indexes:
+      GSI1: {pk: "CUSTOMER#{customer_id | hmac}", sk: "{@at | time}#{@id}"}
+      GSI2: {pk: "DAY#{@at | day}#{@id | shard:8}", sk: "{@at | time}#{@id}", was: ["DAY#{@at | day}"]}
+      GSI4: {pk: "SITE#{site}", sk: "{status}#{total_cents | pad:12}#{@id}"}
+  paid:
+    id: "{order_id}#{payment_id}"
+    at: "{at}"
+    key: {pk: "ORDER#{order_id}", sk: "PAYMENT#{payment_id}"}
+    indexes:
+      GSI1: {pk: "CUSTOMER#{buyer.id | hmac}", sk: "{@at | time}#{@id}"}
+aggregates:
+  daily: {since: 1, by: {site: "{site}", customer: "{customer_id | hmac}"}, window: 1d, from: {placed: {values: {orders: count}}}}
+patterns:
+  story: {read: [placed, paid]}
+  customer: {read: [placed, paid], index: GSI1, newest: true, as: {customer: [customer_id, buyer.id]}}
+  day: {read: [placed], index: GSI2, rate: 20}
+  payment: {read: [paid]}
+  site: {read: [placed], index: GSI4}
+  order: {read: [placed]}
+  days: {total: daily}
+`
+
+// planText prints a plan: a line for each partition.
+func planText(p *Plan) string {
+	var b strings.Builder
+	for _, period := range p.Periods {
+		for _, part := range period.Partitions {
+			fmt.Fprintf(&b, "%s", part.PK)
+			switch {
+			case part.Complete:
+				fmt.Fprintf(&b, " = %q", part.Low)
+			case part.Prefix != "":
+				fmt.Fprintf(&b, " begins %q", part.Prefix)
+			case part.Low != "" || part.High != "":
+				fmt.Fprintf(&b, " %q to %q", part.Low, part.High)
+			}
+			if p.Backward {
+				b.WriteString(" backward")
+			}
+			b.WriteString("\n")
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func values(pairs ...string) map[string][]string {
+	m := map[string][]string{}
+	for _, pair := range pairs {
+		name, list, _ := strings.Cut(pair, "=")
+		m[name] = strings.Split(list, ",")
+	}
+	return m
+}
+
+func TestPlans(t *testing.T) {
+	p := mustLoad(t, patternFile)
+	now := time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		pattern string
+		q       Question
+		want    string
+	}{
+		{"story", Question{Values: values("order_id=a#1")}, `ORDER#a%231`},
+		{"order", Question{Values: values("order_id=50%")}, `ORDER#50%25 = "ORDER"`},
+		{"order", Question{Values: values("order_id=b,a,b")}, "ORDER#a = \"ORDER\"\nORDER#b = \"ORDER\""},
+		{"payment", Question{Values: values("order_id=1")}, `ORDER#1 begins "PAYMENT#"`},
+		{"payment", Question{Values: values("order_id=1", "payment_id=2")}, `ORDER#1 = "PAYMENT#2"`},
+		{"payment", Question{Values: values("order_id=1"), Prefix: "2#"}, `ORDER#1 begins "PAYMENT#2%23"`},
+		{"site", Question{Values: values("site=s", "status=1")}, `SITE#s begins "1#"`}, // 1 does not find 10
+		{"site", Question{Values: values("site=s", "status=1"), From: "500", To: "1000"}, `SITE#s "1#000000000500" to "1#000000001000"`},
+		{"site", Question{Values: values("site=s", "status=1"), From: "500"}, `SITE#s "1#000000000500" to "1$"`},
+		{"day", Question{Values: values("at=2026-03-01")}, days("2026-03-01")},
+		{"day", Question{From: "2026-03-01T10:00:00Z", To: "2026-03-02"}, strings.ReplaceAll(days("2026-03-01"), "\n", ` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`+"\n") +
+			` "2026-03-01T10:00:00.000000000Z" to "2026-03-02T00:00:00.000000000Z"`},
+	} {
+		pattern, err := p.Pattern(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.q.Now = now
+		plan, err := pattern.Plan(c.q)
+		if err != nil {
+			t.Errorf("%s %+v: %v", c.pattern, c.q, err)
+			continue
+		}
+		if got := planText(plan); got != c.want {
+			t.Errorf("%s %+v:\ngot  %s\nwant %s", c.pattern, c.q, got, c.want)
+		}
+	}
+}
+
+// days lists the partitions of a day: the one of was, and one for each shard.
+func days(day string) string {
+	list := []string{"DAY#" + day}
+	for n := range 8 {
+		list = append(list, fmt.Sprintf("DAY#%s#%d", day, n))
+	}
+	return strings.Join(list, "\n")
+}
+
+func TestHashedParameter(t *testing.T) {
+	p := mustLoad(t, patternFile)
+	pattern, err := p.Pattern("customer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(pattern.Parameters()); got != "[{customer false true false} {at true false true} {id true false false}]" {
+		t.Errorf("parameters %s", got)
+	}
+	plan, err := pattern.Plan(Question{Values: values("customer=c-1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pk := plan.Periods[0].Partitions[0].PK
+	if len(pk) != len("CUSTOMER#")+64 || !plan.Backward || strings.Contains(plan.Question, "c-1") || !strings.Contains(plan.Question, pk) {
+		t.Errorf("plan %+v", plan)
+	}
+	bare, err := New(Spec{Ingot: 1, Epoch: 1, Events: map[string]EventSpec{"e": {ID: "{id}", At: "{at}", Key: KeySpec{"E#{id | hmac}", "-"}}},
+		Patterns: map[string]PatternSpec{"e": {Read: []string{"e"}}}}, CheckOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pattern, err = bare.Pattern("e"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = pattern.Plan(Question{Values: values("id=1")}); err != ErrNoSecret {
+		t.Errorf("without the secret: %v", err)
+	}
+}
+
+func TestRefusedQuestions(t *testing.T) {
+	p := mustLoad(t, patternFile)
+	now := time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
+	many := make([]string, 101)
+	for i := range many {
+		many[i] = fmt.Sprint(i)
+	}
+	for _, c := range []struct {
+		pattern string
+		q       Question
+		want    string
+	}{
+		{"story", Question{}, "story needs order_id; write order_id=VALUE"},
+		{"story", Question{Values: values("order_di=1")}, "story has no parameter order_di; write order_id instead"},
+		{"story", Question{Values: values("order_id=")}, "order_id is empty, and no key has an empty value; write order_id=VALUE"},
+		{"story", Question{Values: map[string][]string{"order_id": many}}, "order_id has 101 values, and a question has at most 100 of one parameter; ask in several questions"},
+		{"customer", Question{Values: values("total_cents=5")}, "total_cents is in no key of GSI1; its parameters are customer, at, id. To ask for total_cents, put it into a key: " +
+			"{total_cents} for one value, or {total_cents | pad:12} in a sort key for a range of numbers"},
+		{"site", Question{Values: values("site=s", "total_cents=5")}, "total_cents stands behind {status} in the sort key, and can only be given together with it; write status=VALUE too"},
+		{"site", Question{Values: values("site=s", "status=a,b")}, "status has 2 values, and only a parameter of the partition key may have several; ask for one at a time"},
+		{"site", Question{Values: values("site=s", "status=a"), From: "x"}, `from: "x" is not a non-negative integer without needless zeros`},
+		{"site", Question{Values: values("site=s", "status=a"), From: "9", To: "9"}, `the range of {total_cents|pad:12} is empty: from "9" is not before to "9"`},
+		{"site", Question{Values: values("site=s", "status=a"), Prefix: "9"}, "no prefix of {total_cents|pad:12} can be read: after pad, values with the same beginning do not stand together; give one value or a range"},
+		{"day", Question{}, "day needs at, or a range that begins with from; write at=2026-03-01, or a since: in the pattern"},
+		{"day", Question{Values: values("at=2026-03")}, "at: 2026-03 is not a whole day; write a day such as 2026-03-01"},
+		{"day", Question{Values: values("at=tomorrow")}, `at: "tomorrow" is not an RFC 3339 time like 2024-03-05T14:07:31.5Z; a part of one such as 2026-03-01 will do`},
+		{"day", Question{From: "2020-01-01"}, "the question covers 2254 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
+		{"day", Question{From: "2026-01-01", To: "2026-06-01"}, "the question covers 1359 partitions, and one question reads at most 1000; ask for a shorter range or for fewer values"},
+		{"day", Question{From: "2026-03-02", To: "2026-03-01"}, "the range is empty: from 2026-03-02T00:00:00.000000000Z is not before to 2026-03-01T00:00:00.000000000Z"},
+		{"order", Question{Values: values("order_id=1"), Prefix: "x"}, "nothing is left of the key of order that a range or a prefix could be of; leave it out"},
+	} {
+		pattern, err := p.Pattern(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.q.Now = now
+		if _, err = pattern.Plan(c.q); err == nil || err.Error() != c.want {
+			t.Errorf("%s %+v:\ngot  %v\nwant %s", c.pattern, c.q, err, c.want)
+		}
+	}
+	for name, want := range map[string]string{"custmer": "there is no pattern custmer; the nearest is customer", "x": "there is no pattern x; the pipeline has one of customer, day, days, order, payment, site, story"} {
+		if _, err := p.Pattern(name); err == nil || err.Error() != want {
+			t.Errorf("pattern %s: %v", name, err)
+		}
+	}
+}
+
+func TestPatternMistakes(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"p: {read: [placd]}", "p.yaml:29:14: there is no event type placd; write placed instead"},
+		{"p: {read: [placed, placed]}", "p.yaml:29:22: placed is read twice; write it once instead"},
+		{"p: {raed: [placed]}", "p.yaml:29:7: unknown name raed; write read instead"},
+		{"p: {}", "p.yaml:29:6: p does not say what it reads; write read: [order.placed], or total: and an aggregate, instead"},
+		{"p: {read: []}", "p.yaml:29:6: p does not say what it reads; write read: [order.placed], or total: and an aggregate, instead"},
+		{"p: {read: [placed], total: daily}", "p.yaml:29:30: a pattern reads events or totals, not both; write read: or total: alone instead"},
+		{"p: {read: [placed], index: GSI7}", `p.yaml:29:30: no event type is in GSI7; write GSI1, or indexes: {GSI7: {pk: "…", sk: "…"}} in the event types that it reads, instead`},
+		{"p: {read: [placed, paid], index: GSI2}", "p.yaml:29:22: events of paid are not in GSI2; write read: without paid, or GSI2 in its indexes:, instead"},
+		{"p: {read: [placed, paid], index: GSI1}", "p.yaml:29:13: placed and paid have different pk in GSI1: CUSTOMER#{customer_id|hmac} and CUSTOMER#{buyer.id|hmac}, so no Query reads both; write as: {customer_id: [customer_id, buyer.id]} beside read:, instead"},
+		{"p: {read: [placed], index: GSI1, as: {amount: [total_cents]}}", "p.yaml:29:50: total_cents is in no key of GSI1; write {total_cents | pad:12} in a sort key to ask for a range of numbers, or {total_cents} in a key to ask for one value, instead"},
+		{"p: {read: [placed], index: GSI1, as: {c: [custmer_id]}}", "p.yaml:29:45: custmer_id is in no key of GSI1; write customer_id instead"},
+		{"p: {total: dialy}", "p.yaml:29:14: there is no aggregate dialy; write daily instead"},
+		{"p: {total: daily, index: GSI1}", "p.yaml:29:21: index has no meaning for totals; write the pattern without it instead"},
+		{"p: {read: [placed], newest: yes please}", "p.yaml:29:31: newest is text, not true or false; write true, or leave newest out, instead"},
+		{"p: {read: [placed], rate: 0}", "p.yaml:29:29: rate is 0; write a whole number from 1 to 1000000 instead"},
+		{"P: {read: [placed]}", `p.yaml:29:3: "P" is not a name of a pattern; write a lower-case letter, then lower-case letters, digits and _, at most 64 instead`},
+	} {
+		_, err := loadText(patternFile + "  " + c.line + "\n")
+		if err == nil || !slices.Contains(strings.Split(err.Error(), "\n"), c.want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", c.line, err, c.want)
+		}
+	}
+	_, err := loadText(patternFile + "  p: {read: [placd]}\n  q: {total: dialy}\n")
+	if err == nil || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("two mistakes are reported as %v", err)
+	}
+}
+
+// TestPatternsChangeNothingStored shows that a file with patterns makes the same items as without.
+func TestPatternsChangeNothingStored(t *testing.T) {
+	with := mustLoad(t, patternFile)
+	without := mustLoad(t, patternFile[:strings.Index(patternFile, "patterns:")])
+	for i, d := range with.Definitions() {
+		if d.Text != without.Definitions()[i].Text {
+			t.Errorf("definition %s differs", d)
+		}
+	}
+}

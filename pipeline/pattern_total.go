@@ -1,0 +1,74 @@
+package pipeline
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Groups computes what a pattern over totals reads: the values of by that store.Total takes, for
+// each combination of the question's values, and the range of windows. A zero time means no bound.
+func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.Time, err error) {
+	if p.lacks {
+		return nil, from, to, ErrNoSecret
+	}
+	a := &asked{Pattern: p, q: q}
+	if err := a.checkNames(); err != nil {
+		return nil, from, to, err
+	}
+	for _, end := range []struct {
+		name, raw string
+		at        *time.Time
+	}{{"from", q.From, &from}, {"to", q.To, &to}} {
+		if end.raw == "" {
+			continue
+		}
+		if *end.at, err = parseInstant(end.raw); err != nil {
+			return nil, from, to, fmt.Errorf("%s: %w", end.name, err)
+		}
+	}
+	choices := []map[string]string{{}}
+	var missing []string
+	for _, param := range p.Parameters() {
+		values := q.Values[param.Name]
+		if len(values) == 0 {
+			missing = append(missing, param.Name)
+			continue
+		}
+		var longer []map[string]string
+		for _, choice := range choices {
+			for _, v := range values {
+				next := map[string]string{param.Name: v}
+				for k, old := range choice {
+					next[k] = old
+				}
+				longer = append(longer, next)
+			}
+		}
+		if choices = longer; len(choices) > MaxPartitions {
+			return nil, from, to, a.tooMany(len(choices))
+		}
+	}
+	if len(missing) > 0 {
+		return nil, from, to, fmt.Errorf("%s needs %s; write %s=VALUE", p.name, strings.Join(missing, " and "), strings.Join(missing, "=VALUE "))
+	}
+	for _, values := range choices {
+		by := map[string]string{}
+		for i, t := range p.by {
+			texts, err := a.texts(t, values, time.Time{})
+			if err != nil {
+				return nil, from, to, err
+			}
+			if len(texts) != 1 {
+				return nil, from, to, fmt.Errorf("%s groups by a shard or a type, which no question gives", p.total)
+			}
+			// keys.Escape writes percent-encoding, and this reverses it.
+			if by[p.byNames[i]], err = url.PathUnescape(texts[0]); err != nil {
+				return nil, from, to, fmt.Errorf("%s: %w", p.byNames[i], err)
+			}
+		}
+		groups = append(groups, by)
+	}
+	return groups, from, to, nil
+}

@@ -1,0 +1,498 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// These are the bounds of a page if [Ask] does not set them.
+const (
+	defaultPage  = 50
+	defaultUnits = 100
+	maxPageItems = 10_000
+)
+
+// Ask is a question to a pattern of the pipeline. Values are raw, as the payload has them: the
+// functions of the templates, such as hmac, are applied to them.
+type Ask struct {
+	// Values are the parameters. A parameter of the partition key may have up to 100 values.
+	Values map[string][]string
+	// From and To are a range: From is in it, To is not. It is a range of time if the partition key
+	// has a time that Values does not give. Otherwise it is a range of the next variable of the sort
+	// key. A time may be shortened, as in 2026-03-01.
+	From, To string
+	// Prefix is the beginning of the next variable of the sort key.
+	Prefix string
+	// Newest overrides the order that the pattern declares. Nil keeps it.
+	Newest *bool
+	// Limit is how many items the page has at most: 1 to 10,000. 0 means 50.
+	Limit int
+	// MaxUnits is how many read units the page may spend. The page ends when they are spent. The
+	// last request may spend more. 0 means 100.
+	MaxUnits float64
+	// Page is the Next of the page before. Empty means the first page.
+	Page string
+	// Consistent reads what every write before the call has left. Only the table's own key can be
+	// read so.
+	Consistent bool
+}
+
+// Answer is one page of the answer to an [Ask].
+type Answer struct {
+	Items []*event.Item
+	// Totals are the totals, if the pattern reads totals. They are all on one page.
+	Totals []Total
+	// Next is the [Ask.Page] of the next page. It is empty on the last page. Without
+	// [Config.TokenKey] it shows keys.
+	Next string
+	// Read is how many items were read. Those that are expired, of another type or not Ingot's are
+	// left out of Items.
+	Read int
+	// Odd are items that say they are Ingot's, but cannot be understood. They are not in Items.
+	Odd []*OddItem
+	// Requests and Units are what the page has cost. They do not include what Totals cost.
+	Requests int
+	Units    float64
+}
+
+// Read answers a question by the named pattern of the pipeline, with GetItem and Query alone.
+//
+// Items come in the order of (period, sort key, partition), the oldest first or the newest first.
+// Partitions of one period, such as shards, are read side by side and merged. Expired items are
+// left out. A read of an index is eventually consistent: it may lack the latest writes. An item of
+// a type under mode latest may move to another place between two pages, and then be on both or on
+// neither.
+//
+// Read sends no request if the question is wrong. The error then says what to write.
+func (s *Store) Read(ctx context.Context, name string, ask Ask) (Answer, error) {
+	pattern, err := s.pipeline.Pattern(name)
+	if err != nil {
+		return Answer{}, fmt.Errorf("read: %w", err)
+	}
+	if pattern.Total() != "" {
+		return s.readTotals(ctx, pattern, ask)
+	}
+	r, err := s.question(pattern, ask)
+	if err != nil {
+		return Answer{}, fmt.Errorf("read: %w", err)
+	}
+	if err := r.run(ctx); err != nil {
+		return r.page, fmt.Errorf("read %s: %w", name, err)
+	}
+	return r.page, nil
+}
+
+// ReadAll reads all pages of an answer, one after another. An error ends it.
+func (s *Store) ReadAll(ctx context.Context, name string, ask Ask) iter.Seq2[*event.Item, error] {
+	return func(yield func(*event.Item, error) bool) {
+		for {
+			page, err := s.Read(ctx, name, ask)
+			for _, item := range page.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if ask.Page = page.Next; ask.Page == "" {
+				return
+			}
+		}
+	}
+}
+
+// Explain returns the requests that the first round of [Store.Read] would send, and the plan behind
+// them. It sends none. Each request is a *dynamodb.GetItemInput or a *dynamodb.QueryInput.
+func (s *Store) Explain(name string, ask Ask) ([]any, *pipeline.Plan, error) {
+	pattern, err := s.pipeline.Pattern(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read: %w", err)
+	}
+	if pattern.Total() != "" {
+		return s.explainTotals(pattern, ask)
+	}
+	r, err := s.question(pattern, ask)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read: %w", err)
+	}
+	var list []any
+	if r.period == len(r.plan.Periods) {
+		return nil, r.plan, nil
+	}
+	lines := r.lines(r.plan.Periods[r.period])
+	for _, l := range lines {
+		if l.from.Complete && r.plan.Index == "" {
+			list = append(list, r.get(l))
+		} else {
+			list = append(list, r.query(l, r.share(len(lines))))
+		}
+	}
+	return list, r.plan, nil
+}
+
+// question is one page that is being read.
+type question struct {
+	s      *Store
+	ask    Ask
+	plan   *pipeline.Plan
+	period int // the one that is being read
+	after  position
+	resume bool // the period begins after the position
+	now    int64
+	page   Answer
+}
+
+// question checks the question, and finds where the page begins.
+func (s *Store) question(pattern *pipeline.Pattern, ask Ask) (*question, error) {
+	switch {
+	case s.events == "":
+		return nil, errors.New("Config.Events is not set: name the events table")
+	case ask.Limit < 0 || ask.Limit > maxPageItems:
+		return nil, fmt.Errorf("a page of %d items cannot be asked for; give a limit from 1 to %d", ask.Limit, maxPageItems)
+	case !(ask.MaxUnits >= 0):
+		return nil, fmt.Errorf("%v units cannot be spent; give a number of read units above 0", ask.MaxUnits)
+	case ask.Consistent && pattern.Index() != "":
+		return nil, fmt.Errorf("%s reads %s, and an index has no consistent reads; leave consistent out, or read by the table's own key", pattern.Name(), pattern.Index())
+	}
+	if ask.Limit == 0 {
+		ask.Limit = defaultPage
+	}
+	if ask.MaxUnits == 0 {
+		ask.MaxUnits = defaultUnits
+	}
+	now := s.env.Now()
+	plan, err := pattern.Plan(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To, Prefix: ask.Prefix, Newest: ask.Newest, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	r := &question{s: s, ask: ask, plan: plan, now: now.Unix()}
+	for _, period := range plan.Periods {
+		if least := r.least() * float64(len(period.Partitions)); least > ask.MaxUnits {
+			return nil, fmt.Errorf("%d partitions are read side by side, which takes at least %v read units, and %v may be spent; allow more units, or give fewer values", len(period.Partitions), least, ask.MaxUnits)
+		}
+	}
+	if ask.Page != "" {
+		if err := r.continues(ask.Page); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// least returns the units that the smallest read takes.
+func (r *question) least() float64 {
+	if r.ask.Consistent {
+		return 1
+	}
+	return 0.5
+}
+
+// continues finds where the page of a token begins.
+func (r *question) continues(token string) error {
+	at, err := openToken(token, r.s.tokenKey, r.bound())
+	if err != nil {
+		return err
+	}
+	r.after, r.resume = at, at.begun()
+	for r.period = 0; r.period < len(r.plan.Periods); r.period++ {
+		start := unixOf(r.plan.Periods[r.period].Start)
+		switch {
+		case start == at.period:
+			return nil
+		case (start < at.period) == r.plan.Newest:
+			r.resume = false // the period of the token is over, and this one follows it
+			return nil
+		}
+	}
+	return nil
+}
+
+// bound returns what a token of this reading is bound to.
+func (r *question) bound() string {
+	return fmt.Sprintf("%s\n%s\n%s", r.s.events, r.s.pipeline.SecretCheck(), r.plan.Question)
+}
+
+// run reads the page.
+func (r *question) run(ctx context.Context) error {
+	for ; r.period < len(r.plan.Periods); r.period++ {
+		period := r.plan.Periods[r.period]
+		if len(r.page.Items) >= r.ask.Limit || r.spent(period) {
+			r.next(position{period: unixOf(period.Start)})
+			return nil
+		}
+		full, err := r.merge(ctx, unixOf(period.Start), r.lines(period))
+		if err != nil || full {
+			return err
+		}
+		r.resume = false
+	}
+	return nil
+}
+
+// spent reports whether the units left do not suffice to begin a period.
+func (r *question) spent(period pipeline.Period) bool {
+	return r.page.Requests > 0 && r.page.Units+r.least()*float64(len(period.Partitions)) > r.ask.MaxUnits
+}
+
+func (r *question) next(at position) { r.page.Next = sealToken(at, r.s.tokenKey, r.bound()) }
+
+// line is one partition that is being read.
+type line struct {
+	from  pipeline.Partition
+	start image // where the next Query begins; nil: where the range does
+	at    string
+	skip  bool // items with the sort key at are on an earlier page
+	items []image
+	done  bool // nothing is left to ask for
+}
+
+// lines returns the partitions of a period, each from where the page begins. Partitions may have
+// different ranges, so the place may be before or behind that of a partition.
+func (r *question) lines(period pipeline.Period) []*line {
+	list := make([]*line, 0, len(period.Partitions))
+	for _, p := range period.Partitions {
+		l := &line{from: p}
+		list = append(list, l)
+		if !r.resume {
+			continue
+		}
+		at, order := r.after.sk, strings.Compare(p.PK, r.after.partition)
+		behind, ahead := at < p.Low, p.High != "" && at >= p.High || p.Complete && at > p.Low
+		if r.plan.Backward {
+			behind, ahead = ahead, behind
+		}
+		switch {
+		case behind: // the range comes after the place
+		case ahead:
+			l.done = true
+		case order == 0:
+			l.start = r.startKey()
+		default:
+			l.at, l.skip = at, order < 0
+		}
+	}
+	return list
+}
+
+// startKey returns the position as the key after which a Query begins.
+func (r *question) startKey() image {
+	key := image{"PK": text(r.after.own.PK), "SK": text(r.after.own.SK)}
+	if ix := r.plan.Index; ix != "" {
+		key[ix+"PK"], key[ix+"SK"] = text(r.after.partition), text(r.after.sk)
+	}
+	return key
+}
+
+// names returns the names of the key that is read.
+func (r *question) names() (pk, sk string) { return r.plan.Index + "PK", r.plan.Index + "SK" }
+
+// merge reads the partitions of one period side by side, and appends what they hold to the page in
+// order. full reports whether the page has ended.
+func (r *question) merge(ctx context.Context, period int64, lines []*line) (full bool, err error) {
+	_, sk := r.names()
+	open := slices.DeleteFunc(slices.Clone(lines), func(l *line) bool { return l.done })
+	if err := r.fetch(ctx, open, len(open)); err != nil {
+		return true, err
+	}
+	var last position
+	for {
+		if len(r.page.Items) >= r.ask.Limit {
+			if slices.ContainsFunc(lines, func(l *line) bool { return len(l.items) > 0 || !l.done }) {
+				r.next(last)
+				return true, nil
+			}
+			return false, nil
+		}
+		var least *line
+		for _, l := range lines {
+			for len(l.items) == 0 && !l.done {
+				if last.begun() && r.page.Units >= r.ask.MaxUnits {
+					r.next(last)
+					return true, nil
+				}
+				if err := r.fetch(ctx, []*line{l}, len(lines)); err != nil {
+					return true, err
+				}
+			}
+			if len(l.items) > 0 && (least == nil || r.before(textOf(l.items[0][sk]), textOf(least.items[0][sk]))) {
+				least = l // lines are in the order of partitions, so the first of equal ones stays
+			}
+		}
+		if least == nil {
+			return false, nil
+		}
+		img := least.items[0]
+		least.items = least.items[1:]
+		last = position{period: period, sk: textOf(img[sk]), partition: least.from.PK, own: keyOf(img)}
+		r.take(img)
+	}
+}
+
+// maxShare is the largest number of items that one request asks for.
+const maxShare = 1000
+
+// share returns how many items to ask each of n partitions for. One request to each should fill the
+// page mostly. The number of items of a page that are in one of n partitions varies by about the
+// square root of their mean. If much of what was read is left out, more is asked for.
+func (r *question) share(n int) int32 {
+	left := float64(r.ask.Limit-len(r.page.Items)+1) * float64(r.page.Read+1) / float64(len(r.page.Items)+1)
+	share := left
+	if n > 1 {
+		mean := left / float64(n)
+		share = math.Ceil(mean + 1.5*math.Sqrt(mean))
+	}
+	return int32(max(1, min(share, left, maxShare)))
+}
+
+func (r *question) before(a, b string) bool {
+	if r.plan.Backward {
+		return a > b
+	}
+	return a < b
+}
+
+// take appends an item to the page, unless the answer leaves it out.
+func (r *question) take(img image) {
+	r.page.Read++
+	if expires := integerOf(img["expiresAt"]); expires != 0 && expires <= r.now || !slices.Contains(r.plan.Types, textOf(img["type"])) {
+		return
+	}
+	item, err := decode(img)
+	if err != nil {
+		r.page.Odd = append(r.page.Odd, &OddItem{Key: keyOf(img), Err: err})
+		return
+	}
+	r.page.Items = append(r.page.Items, item)
+}
+
+// fetch asks each of the lines once, side by side. n lines share what the page lacks.
+func (r *question) fetch(ctx context.Context, lines []*line, n int) error {
+	share := r.share(n)
+	errs, units := make([]error, len(lines)), make([]float64, len(lines))
+	r.s.env.Each(len(lines), max(r.s.parallel(), 16), func(i int) {
+		l := lines[i]
+		if l.from.Complete && r.plan.Index == "" {
+			units[i], errs[i] = r.fetchOne(ctx, l)
+		} else {
+			units[i], errs[i] = r.fetchPart(ctx, l, share)
+		}
+	})
+	for i := range lines {
+		r.page.Requests++
+		r.page.Units += units[i]
+	}
+	return errors.Join(errs...)
+}
+
+func (r *question) get(l *line) *dynamodb.GetItemInput {
+	return &dynamodb.GetItemInput{TableName: &r.s.events, Key: keyImage(event.Key{PK: l.from.PK, SK: l.from.Low}),
+		ConsistentRead: aws.Bool(r.ask.Consistent), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+}
+
+// fetchOne reads the one item of a partition that is asked for.
+func (r *question) fetchOne(ctx context.Context, l *line) (float64, error) {
+	if l.done = true; l.start != nil || l.skip {
+		return 0, nil // it was on an earlier page
+	}
+	var out *dynamodb.GetItemOutput
+	err := r.s.ask(ctx, func() (err error) {
+		out, err = r.s.client.GetItem(ctx, r.get(l))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if out.Item != nil {
+		l.items = []image{out.Item}
+	}
+	return unitsOf(out.ConsumedCapacity, r.least()), nil
+}
+
+// unitsOf returns the units that an answer says it took. An emulator may not say it.
+func unitsOf(c *types.ConsumedCapacity, least float64) float64 {
+	if c == nil || c.CapacityUnits == nil {
+		return least
+	}
+	return *c.CapacityUnits
+}
+
+// query returns the next request for a partition.
+func (r *question) query(l *line, limit int32) *dynamodb.QueryInput {
+	pk, sk := r.names()
+	in := &dynamodb.QueryInput{TableName: &r.s.events, ConsistentRead: aws.Bool(r.ask.Consistent), ScanIndexForward: aws.Bool(!r.plan.Backward),
+		Limit: &limit, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal, ExclusiveStartKey: l.start,
+		ExpressionAttributeValues: image{":pk": text(l.from.PK)}}
+	if r.plan.Index != "" {
+		in.IndexName, in.ConsistentRead = &r.plan.Index, nil
+	}
+	low, high := l.from.Low, l.from.High
+	if l.at != "" && l.start == nil {
+		if r.plan.Backward {
+			high = l.at
+		} else {
+			low = l.at
+		}
+	}
+	condition := pk + " = :pk"
+	switch {
+	case l.from.Complete:
+		condition += " AND " + sk + " = :low"
+		in.ExpressionAttributeValues[":low"] = text(l.from.Low)
+	case l.from.Prefix != "" && low == l.from.Low && high == l.from.High:
+		condition += " AND begins_with(" + sk + ", :prefix)"
+		in.ExpressionAttributeValues[":prefix"] = text(l.from.Prefix)
+	case low != "" && high != "":
+		condition += " AND " + sk + " BETWEEN :low AND :high"
+		in.ExpressionAttributeValues[":low"], in.ExpressionAttributeValues[":high"] = text(low), text(high)
+	case low != "":
+		condition += " AND " + sk + " >= :low"
+		in.ExpressionAttributeValues[":low"] = text(low)
+	case high != "":
+		condition += " AND " + sk + " <= :high"
+		in.ExpressionAttributeValues[":high"] = text(high)
+	}
+	in.KeyConditionExpression = &condition
+	return in
+}
+
+// fetchPart asks for the next items of a partition.
+func (r *question) fetchPart(ctx context.Context, l *line, limit int32) (float64, error) {
+	if l.from.Complete && l.skip {
+		l.done = true
+		return 0, nil
+	}
+	in := r.query(l, limit)
+	var out *dynamodb.QueryOutput
+	err := r.s.ask(ctx, func() (err error) {
+		out, err = r.s.client.Query(ctx, in)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	_, sk := r.names()
+	for _, img := range out.Items {
+		at := textOf(img[sk])
+		if l.from.High != "" && at >= l.from.High || at < l.from.Low || l.skip && at == l.at {
+			continue // the service's ranges include their ends
+		}
+		l.items = append(l.items, img)
+	}
+	l.start = out.LastEvaluatedKey
+	l.done = len(l.start) == 0
+	return unitsOf(out.ConsumedCapacity, r.least()), nil
+}

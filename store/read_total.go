@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// readTotals answers a pattern that reads totals. All of them are on one page.
+func (s *Store) readTotals(ctx context.Context, pattern *pipeline.Pattern, ask Ask) (Answer, error) {
+	groups, from, to, err := s.totalsOf(pattern, ask)
+	if err != nil {
+		return Answer{}, fmt.Errorf("read: %w", err)
+	}
+	var page Answer
+	for _, by := range groups {
+		totals, err := s.Total(ctx, pattern.Total(), by, from, to)
+		if err != nil {
+			return Answer{}, fmt.Errorf("read %s: %w", pattern.Name(), err)
+		}
+		page.Totals = append(page.Totals, totals...)
+	}
+	return page, nil
+}
+
+// totalsOf returns the groups whose totals are asked for, and the range of windows.
+func (s *Store) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[string]string, from, to time.Time, err error) {
+	switch {
+	case s.aggregates == "":
+		return nil, from, to, errors.New("Config.Aggregates is not set: name the aggregates table")
+	case ask.Page != "" || ask.Prefix != "" || ask.Newest != nil:
+		return nil, from, to, fmt.Errorf("%s reads totals, which come on one page, the oldest window first; leave page, prefix and newest out", pattern.Name())
+	}
+	return pattern.Groups(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To})
+}
+
+func (s *Store) explainTotals(pattern *pipeline.Pattern, ask Ask) ([]any, *pipeline.Plan, error) {
+	return nil, nil, fmt.Errorf("read: %s reads totals of %s; explain is not built for them yet", pattern.Name(), pattern.Total())
+}
