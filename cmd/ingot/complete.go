@@ -19,7 +19,7 @@ type completion = cobra.CompletionFunc
 var values = map[string]completion{
 	"output":   cobra.FixedCompletions([]string{"text\tfor people", "json\tfor programs"}, cobra.ShellCompDirectiveNoFileComp),
 	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"}, cobra.ShellCompDirectiveNoFileComp),
-	"data":     cobra.FixedCompletions([]string{"earthquakes\ta real week", "orders\tsynthetic"}, cobra.ShellCompDirectiveNoFileComp),
+	"data":     data,
 
 	"architecture": cobra.FixedCompletions([]string{"arm64\tthe default", "x86_64\tIntel and AMD"}, cobra.ShellCompDirectiveNoFileComp),
 
@@ -39,6 +39,14 @@ var values = map[string]completion{
 	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"stack": cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
 	"port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
+}
+
+// data completes the bundled data of the demo, and the folder of dev.
+func data(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if cmd.Name() == "dev" {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return []string{"earthquakes\ta real week", "orders\tsynthetic"}, cobra.ShellCompDirectiveNoFileComp
 }
 
 // arguments completes what stands after a command's name. For other commands there is nothing to

@@ -19,9 +19,9 @@ import (
 )
 
 type devOptions struct {
-	file, counting string
-	port, console  int
-	verbose        bool
+	file, data, counting string
+	port, console        int
+	verbose              bool
 }
 
 func newDev(a *app) *cobra.Command {
@@ -37,16 +37,23 @@ The protocols of DynamoDB, DynamoDB Streams, SQS and S3 are served at port 8611 
 AWS SDK and the AWS CLI work with AWS_ENDPOINT_URL=http://127.0.0.1:8611 and any credentials. The other
 commands find it with --local, in the folder of pipeline.yaml and below.
 
+Everything is kept in the folder .ingot/data beside pipeline.yaml, or in that of --data, and is there
+again at the next start. It outlives a process that is killed, but not a machine that loses its power.
+
+When pipeline.yaml changes, it is read again, and both functions go on with it as after a deployment. If
+it has mistakes, or if ingot check --was objects to the change, the file of before stays in use.
+
 If the pipeline uses hmac, hashes are made with INGOT_PII_KEY. If that is not set, a stand-in takes its
 place, as in ingot explain.
 
 With --output json, one line of JSON says where everything is, once it can be used.`,
 		Example: `  ingot dev
-  ingot dev -f examples/pipeline.yaml --port 9611
+  ingot dev --file shop/pipeline.yaml --data /tmp/shop
+  ingot dev --port 9611 --port-console 9610
   ingot dev --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "file"); err != nil {
+			if err := namesFiles(cmd, "file", "data"); err != nil {
 				return err
 			}
 			return a.dev(cmd.Context(), o)
@@ -54,6 +61,7 @@ With --output json, one line of JSON says where everything is, once it can be us
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.file, "file", "f", "pipeline.yaml", "the pipeline to run")
+	flags.StringVar(&o.data, "data", "", "the folder where everything is kept (default .ingot/data beside the pipeline)")
 	flags.IntVar(&o.port, "port", 8611, "port of this machine for the protocols of AWS; 0: any free one")
 	flags.IntVar(&o.console, "port-console", 8610, "port of this machine for the console; 0: any free one")
 	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
@@ -104,7 +112,10 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 	if err != nil {
 		return dev.Config{}, err
 	}
-	cfg := dev.Config{File: file, Secret: []byte(secret), Counting: counting, Port: o.port, ConsolePort: o.console,
+	if o.data == "" {
+		o.data = filepath.Join(filepath.Dir(o.file), ".ingot", "data")
+	}
+	cfg := dev.Config{File: file, Data: o.data, Secret: []byte(secret), Counting: counting, Port: o.port, ConsolePort: o.console,
 		Tell: func(line string) { fmt.Fprintln(a.stderr, "ingot dev: "+line) }}
 	if o.verbose {
 		cfg.Log = slog.New(slog.NewTextHandler(a.stderr, nil))

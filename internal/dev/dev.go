@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,6 +36,7 @@ const (
 type Config struct {
 	File     string // path of pipeline.yaml
 	Secret   []byte // what hmac hashes with
+	Data     string // the folder where everything is kept; empty: in memory alone
 	Counting aggregate.Counting
 	// Port is where the protocols of AWS are served on this machine, and ConsolePort where the
 	// console is. 0 means any free port.
@@ -65,6 +67,7 @@ type Dev struct {
 	running running
 	queue   *esm.Queue
 	stream  *esm.Stream
+	kept    *kept // nil: in memory alone
 
 	api, console *server
 	stop         chan struct{}   // closed when the functions are to end
@@ -72,9 +75,13 @@ type Dev struct {
 	cut          context.CancelFunc
 	work         sync.WaitGroup
 
+	queueIdle, streamIdle atomic.Bool
+
 	mu       sync.Mutex
 	troubles map[string]string // by function: what was told last
-	text     []byte            // of the pipeline.yaml that runs
+
+	reloading  sync.Mutex
+	text, seen []byte // of the pipeline.yaml that runs, and of the file when it was last read
 }
 
 // Start runs a pipeline until [Dev.Close]. The error says which file is wrong, or which port is
@@ -103,25 +110,21 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 			d.cut()
 			d.api.close()
 			d.console.close()
+			_ = d.kept.close()
 		}
 	}()
-	d.clock = newClock(cfg.Now, time.Time{})
-	d.engine = embedded.New(embedded.Config{Now: d.clock.Now, Seed: uint64(cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(), PartiQLReturnsItem: true})
-	if d.stack, err = stack.New(ctx, d.engine, stack.Config{Indexes: plan.Indexes()}); err != nil {
+	if err := d.open(ctx, plan); err != nil {
 		return nil, err
 	}
-	first, err := d.begin(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	d.running.current.Store(first)
 	if err := d.mappings(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.deploy(ctx, plan, d.text); err != nil {
 		return nil, err
 	}
 	d.run()
 	if err := d.Local().Write(filepath.Dir(cfg.File)); err != nil {
-		d.end()
-		return nil, fmt.Errorf("other commands find this one by a file, and it could not be written: %w", err)
+		return nil, errors.Join(fmt.Errorf("other commands find this one by a file, and it could not be written: %w", err), d.end())
 	}
 	return d, nil
 }
@@ -132,8 +135,58 @@ func (d *Dev) read() (*pipeline.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.text = text
+	d.text, d.seen = text, text
+	return d.compile(text)
+}
+
+func (d *Dev) compile(text []byte) (*pipeline.Pipeline, error) {
 	return check.File{Name: name(d.cfg.File), Text: text}.Load(pipeline.Secret(d.cfg.Secret))
+}
+
+// open makes the engine and what is in it, or goes on with what is kept.
+func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
+	cfg := embedded.Config{Seed: uint64(d.cfg.Now().UnixNano()), Region: Region, Account: Account, QueueURL: d.api.url(), PartiQLReturnsItem: true}
+	if d.cfg.Data != "" {
+		if d.kept, err = openKept(d.cfg.Data); err != nil {
+			return err
+		}
+		cfg.Journal = d.kept.disk
+	}
+	d.clock = newClock(d.cfg.Now, d.kept.stopped())
+	cfg.Now = d.clock.Now
+	if d.kept.begun() {
+		if objects, _ := d.compare(d.kept.pipeline, d.text); len(objects) > 0 {
+			return fmt.Errorf("what is kept in %s was stored with another pipeline.yaml, and this one does not go with it:\n%s\nmend the file, or name another folder with --data to begin anew",
+				d.cfg.Data, strings.Join(objects, "\n"))
+		}
+		if d.engine, err = embedded.Open(cfg); err != nil {
+			return fmt.Errorf("%s: %w; name another folder with --data to begin anew", d.cfg.Data, err)
+		}
+		d.stack, err = d.kept.stack(ctx, d.engine)
+		return err
+	}
+	d.engine = embedded.New(cfg)
+	d.stack, err = stack.New(ctx, d.engine, stack.Config{Indexes: plan.Indexes()})
+	return err
+}
+
+// deploy makes the functions run with a pipeline.
+func (d *Dev) deploy(ctx context.Context, plan *pipeline.Pipeline, text []byte) error {
+	for _, index := range plan.Indexes() {
+		if err := d.engine.AddIndex(stack.Events, index, index+"PK", index+"SK"); err != nil {
+			return err
+		}
+	}
+	started, err := d.begin(ctx, plan)
+	if err != nil {
+		return err
+	}
+	if err := d.kept.deployed(d.stack, text); err != nil {
+		return err
+	}
+	d.text = text
+	d.running.current.Store(started)
+	return nil
 }
 
 // name is what messages call a file: relative to the working directory, if it is below that.
@@ -151,6 +204,7 @@ func (d *Dev) run() {
 	d.work.Go(func() { d.poll("ingest", d.stop, d.pollQueue) })
 	d.work.Go(func() { d.poll("streams", d.stop, d.pollStream) })
 	d.work.Go(func() { d.sweep(d.stop) })
+	d.work.Go(func() { d.watch(d.stop) })
 	d.work.Go(func() { d.api.serve(wire.New(d.engine)) })
 	if d.cfg.Console != nil {
 		d.work.Go(func() { d.console.serve(d.cfg.Console(d)) })
@@ -163,11 +217,10 @@ func (d *Dev) Close() error {
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
-	d.end()
-	return err
+	return errors.Join(err, d.end())
 }
 
-func (d *Dev) end() {
+func (d *Dev) end() error {
 	close(d.stop)
 	late := time.AfterFunc(endTime, d.cut)
 	d.api.close()
@@ -175,6 +228,7 @@ func (d *Dev) end() {
 	d.work.Wait()
 	late.Stop()
 	d.cut()
+	return d.kept.close()
 }
 
 // Local is what other commands need to know to find this one.

@@ -17,8 +17,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/internal/wire"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -127,12 +130,35 @@ func TestEventsSentOverTheNetworkAreStoredAndCounted(t *testing.T) {
 		return verdicts[event.Inserted] == 2 && verdicts[event.Duplicate] == 1 && verdicts[event.Poison] == 1
 	})
 	until(t, d, counted(2))
-	out, err := tables.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(d.Local().AggregatesTable)})
+	proven(t, d, 2, 1)
+	if n := scanned(t, tables, d.Local().EventsTable); n != 2 {
+		t.Errorf("%d items over the network, want 2", n)
+	}
+}
+
+// scanned returns how many items a table has.
+func scanned(t *testing.T, tables *dynamodb.Client, table string) int {
+	t.Helper()
+	out, err := tables.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := fmt.Sprint(len(out.Items)); text != "3" { // the epoch, the head and the total
-		t.Errorf("%s items in the aggregates table, want 3", text)
+	return len(out.Items)
+}
+
+// proven adds up all items and compares every total.
+func proven(t *testing.T, d *Dev, items, totals int) {
+	t.Helper()
+	st, err := store.New(store.Config{Client: d.Engine().DynamoDB(), Pipeline: d.Pipeline(), Events: stack.Events, Aggregates: stack.Aggregates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := verify.Totals(t.Context(), d.Pipeline(), st, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.OK() || report.Items != items || report.Totals != totals {
+		t.Errorf("%d items and %d totals, want %d and %d; differences: %v", report.Items, report.Totals, items, totals, report.Differences)
 	}
 }
 
@@ -171,5 +197,50 @@ func TestTakenPort(t *testing.T) {
 	_, err = Start(t.Context(), Config{File: folder(t, orders), ConsolePort: port, Console: func(*Dev) http.Handler { return nil }})
 	if err == nil || !strings.HasSuffix(err.Error(), "--port-console") {
 		t.Errorf("%v does not name --port-console", err)
+	}
+}
+
+// TestEverythingIsThereAgain ends a pipeline and starts it again with the same folder.
+func TestEverythingIsThereAgain(t *testing.T) {
+	cfg := Config{File: folder(t, orders), Data: filepath.Join(t.TempDir(), "data")}
+	first, err := Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, _ := clients(t, first)
+	send := func(queue *sqs.Client, d *Dev, body string) {
+		t.Helper()
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(queue, first, order(1, 100))
+	send(queue, first, `{"type":"nothing"}`)
+	until(t, first, counted(1))
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, cfg)
+	queue, tables := clients(t, second)
+	send(queue, second, order(1, 100))
+	send(queue, second, order(2, 100))
+	verdicts := map[event.Verdict]int{}
+	until(t, second, func(s Step) bool {
+		if s.Message != nil {
+			verdicts[s.Message.Verdict]++
+		}
+		return verdicts[event.Inserted] == 1 && verdicts[event.Duplicate] == 1
+	})
+	until(t, second, counted(1))
+	proven(t, second, 2, 1)
+	if n := scanned(t, tables, second.Local().EventsTable); n != 2 {
+		t.Errorf("%d items over the network, want 2", n)
+	}
+	letters, err := queue.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String(second.Local().QuarantineURL)})
+	if err != nil || len(letters.Messages) != 1 {
+		t.Errorf("%d messages in quarantine, want 1 (%v)", len(letters.Messages), err)
+	}
+	if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another ingot dev (process %d) runs with the data in %s", os.Getpid(), cfg.Data)) {
+		t.Errorf("a second one on the folder: %v", err)
 	}
 }

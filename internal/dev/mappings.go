@@ -2,6 +2,8 @@ package dev
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -38,12 +40,15 @@ func (d *Dev) mappings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	window := time.Duration(0)
+	window := time.Duration(0) // receipts need none
 	if d.cfg.Counting == aggregate.Marks {
 		window = stack.Window
 	}
 	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.engine.Streams(), ARN: d.stack.StreamARN, Function: function(d.running.streams),
 		BatchSize: batchSize, Concurrency: 2, Window: window, ReportBatchItemFailures: true, OnFailure: d.failed("streams")})
+	if err == nil {
+		d.kept.restore(d.stream)
+	}
 	return err
 }
 
@@ -73,7 +78,10 @@ func (d *Dev) failed(function string) func(esm.Invocation, error) {
 
 // trouble tells of an error of one of the functions, once until another one comes.
 func (d *Dev) trouble(function string, err error) {
-	text := "the " + function + " function: " + err.Error()
+	text := err.Error()
+	if function != "clock" {
+		text = "the " + function + " function: " + text
+	}
 	d.mu.Lock()
 	known := d.troubles[function] == text
 	d.troubles[function] = text
@@ -109,20 +117,39 @@ func (d *Dev) pollQueue(ctx context.Context) (time.Duration, error) {
 	case p.FailedWhole > 0:
 		return afterFailure, err
 	case p.Idle():
+		d.rest(&d.queueIdle)
 		return pause, err
 	}
+	d.queueIdle.Store(false)
 	return 0, err
 }
 
 func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 	p, err := d.stream.Poll(ctx)
+	if !p.Idle() {
+		d.kept.position(d.stream.Checkpoint(), d.clock.Now())
+	}
 	switch {
 	case p.Failed > 0:
 		return afterFailure, err
 	case p.Idle():
+		d.rest(&d.streamIdle)
 		return pause, err
 	}
+	d.streamIdle.Store(false)
 	return 0, err
+}
+
+// rest notes that a mapping found nothing. When both have, nothing is left that could become too old, and
+// the clock may follow the machine's.
+func (d *Dev) rest(idle *atomic.Bool) {
+	idle.Store(true)
+	if !d.queueIdle.Load() || !d.streamIdle.Load() {
+		return
+	}
+	if ahead := d.clock.follow(); ahead > 0 {
+		d.trouble("clock", fmt.Errorf("the clock of this machine jumped ahead by %v: ingot dev goes on by its own; end it and start it again if the new time is right", ahead.Round(time.Second)))
+	}
 }
 
 // sweep lets time to live remove what has expired.

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
@@ -49,6 +50,10 @@ type Config struct {
 	// writes of the last 5 s, 64 at most. Default: every read is current. Behind runs under the
 	// lock of the engine, so it must not call the engine.
 	Behind func(Read) int
+	// Journal, when set, keeps every change of tables, streams, queues and buckets. A call is
+	// answered once its changes are safe. Use [Open] to go on with what a journal holds. Usage is not
+	// kept.
+	Journal Journal
 }
 
 func (c Config) withDefaults() Config {
@@ -89,6 +94,10 @@ type (
 	Usage = api.Usage
 	// TableUsage is what one table was charged.
 	TableUsage = api.TableUsage
+	// Journal keeps what an engine holds, so that it outlives the process.
+	Journal = api.Journal
+	// Change is what a journal is given.
+	Change = api.Change
 	// UnsupportedError says that a call asked for something the engine does not implement.
 	UnsupportedError = api.UnsupportedError
 )
@@ -109,13 +118,31 @@ type Engine struct {
 // New returns an empty engine.
 func New(cfg Config) *Engine {
 	cfg = cfg.withDefaults()
-	c := api.NewCore(api.Config{Now: cfg.Now, Seed: cfg.Seed, Region: cfg.Region, Account: cfg.Account, QueueURL: cfg.QueueURL, Intercept: cfg.Intercept})
+	c := api.NewCore(api.Config{Now: cfg.Now, Seed: cfg.Seed, Region: cfg.Region, Account: cfg.Account, QueueURL: cfg.QueueURL, Intercept: cfg.Intercept, Journal: cfg.Journal})
 	return &Engine{
 		core: c, queues: sqs.New(c), buckets: s3.New(c),
 		tables: dynamo.New(c, dynamo.Config{
 			Partitions: cfg.Partitions, RollAfter: cfg.RollAfter, PartiQLReturnsItem: cfg.PartiQLReturnsItem, OnRecord: cfg.OnRecord, Behind: cfg.Behind,
 		}),
 	}
+}
+
+// Open returns an engine with what its journal holds. Messages that were in flight are visible. Give it
+// another Seed than before, or its new ids are those of before.
+func Open(cfg Config) (*Engine, error) {
+	e := New(cfg)
+	for _, load := range []func(api.Journal) error{e.tables.Load, e.queues.Load, e.buckets.Load} {
+		if err := load(cfg.Journal); err != nil {
+			return nil, fmt.Errorf("what was kept cannot be read: %w", err)
+		}
+	}
+	return e, nil
+}
+
+// AddIndex adds an index with two string keys to a table, as UpdateTable does. What the table holds is
+// in it at once. It does nothing if there is such an index already.
+func (e *Engine) AddIndex(tableName, index, pk, sk string) error {
+	return e.tables.AddIndex(tableName, index, pk, sk)
 }
 
 // DynamoDB returns the client with the signatures of *dynamodb.Client.

@@ -19,8 +19,8 @@ const module = "github.com/ingot-events/ingot/"
 var unshippable = []string{
 	"testing", "flag", "net/rpc", "net/http/httptest",
 	module + "internal/embedded", module + "internal/lambda", module + "internal/stack", module + "internal/testworld", module + "internal/demo",
-	module + "internal/sim", module + "ingottest", module + "verify", module + "cmd/ingot", module + "internal/console",
-	"github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/", "github.com/rogpeppe/",
+	module + "internal/sim", module + "internal/dev", module + "ingottest", module + "verify", module + "cmd/ingot", module + "internal/console",
+	"go.etcd.io/", "github.com/fsnotify/", "github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/", "github.com/rogpeppe/",
 	"github.com/testcontainers/", "github.com/docker/", "github.com/moby/", "github.com/cloudevents/", "github.com/json-iterator/",
 	"go.uber.org/", "go.opentelemetry.io/", "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", "github.com/chromedp/",
 }

@@ -40,7 +40,7 @@ var layers = []string{
 	"internal/quarantine",
 	"internal/cost", "internal/propose", "internal/scaffold",
 	"internal/demo/tally", "internal/demo",
-	"internal/dev", "internal/console",
+	"internal/dev/disk", "internal/dev", "internal/console",
 	"cmd/ingot",
 	"examples/totals", // what a user's program does with the library
 	// Tests against other implementations, benchmarks, and what checks the repository itself.

@@ -35,6 +35,9 @@ func Call[I, O any](ctx context.Context, c *Core, op Operation, in *I, do func(*
 		if err := refuseUnsupported(c, op, in); err != nil {
 			return nil, err
 		}
+		if c.Config.Journal != nil {
+			return kept(c.Config.Journal, in, do)
+		}
 		return do(in)
 	}
 	if c.Config.Intercept == nil {
@@ -59,6 +62,19 @@ func Call[I, O any](ctx context.Context, c *Core, op Operation, in *I, do func(*
 		return nil, wrap(op, errors.New("embedded: "+op.api+": Intercept returned neither an error nor the call's answer"))
 	}
 	return out, nil
+}
+
+// kept carries a call out and returns when the journal has its changes. What the call has seen is
+// safe then too.
+func kept[I, O any](j Journal, in *I, do func(*I) (*O, error)) (*O, error) {
+	if err := j.Ready(); err != nil {
+		return nil, unsafe(err)
+	}
+	out, err := do(in)
+	if lost := j.Safe(); lost != nil {
+		return nil, unsafe(lost)
+	}
+	return out, err
 }
 
 func wrap(op Operation, err error) error {

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/embedded/api"
+	"github.com/ingot-events/ingot/internal/embedded/value"
 )
 
 var (
@@ -43,7 +45,7 @@ func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOu
 		return nil, api.Unsupported("CreateTable", "BillingMode other than PAY_PER_REQUEST")
 	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	if ts.byName[name] != nil {
 		return nil, &types.ResourceInUseException{Message: aws.String("Table already exists: " + name)}
 	}
@@ -58,12 +60,13 @@ func (ts *Tables) create(in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOu
 		t.stream = ts.openStream(t)
 	}
 	ts.byName[name] = t
+	t.keepTable()
 	return &dynamodb.CreateTableOutput{TableDescription: t.description(types.TableStatusActive)}, nil
 }
 
 func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, error) {
 	t := &table{
-		name: name, created: ts.core.Now(), rows: newKeyspace(true), remembers: ts.cfg.Behind != nil,
+		name: name, created: ts.core.Now(), rows: newKeyspace(true), remembers: ts.cfg.Behind != nil, log: ts.log,
 		arn: "arn:aws:dynamodb:" + ts.core.Config.Region + ":" + ts.core.Config.Account + ":table/" + name,
 		request: describedTable{
 			keys: slices.Clone(in.KeySchema), attributes: slices.Clone(in.AttributeDefinitions), streamSpec: in.StreamSpecification,
@@ -96,6 +99,37 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 		return nil, api.Invalid("One or more parameter values were invalid: Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
 	}
 	return t, nil
+}
+
+// AddIndex adds an index with two string keys to a table, as UpdateTable does. What the table holds is
+// in it at once. It does nothing if there is such an index already.
+func (ts *Tables) AddIndex(tableName, name, pk, sk string) error {
+	ts.mu.Lock()
+	defer ts.unlock()
+	t := ts.byName[tableName]
+	if t == nil {
+		return fmt.Errorf("embedded: AddIndex: there is no table %s", tableName)
+	}
+	if t.index(name) != nil {
+		return nil
+	}
+	ix := &index{name: name, arn: t.arn + "/index/" + name, rows: newKeyspace(false), schema: schema{pk, sk}}
+	for i, attribute := range []string{pk, sk} {
+		kind := []types.KeyType{types.KeyTypeHash, types.KeyTypeRange}[i]
+		ix.keys = append(ix.keys, types.KeySchemaElement{AttributeName: aws.String(attribute), KeyType: kind})
+		if !slices.ContainsFunc(t.request.attributes, func(d types.AttributeDefinition) bool { return *d.AttributeName == attribute }) {
+			t.request.attributes = append(t.request.attributes, types.AttributeDefinition{AttributeName: aws.String(attribute), AttributeType: types.ScalarAttributeTypeS})
+		}
+	}
+	t.indexes = append(t.indexes, ix)
+	slices.SortFunc(t.indexes, func(a, b *index) int { return cmp.Compare(a.name, b.name) })
+	t.keepTable()
+	return t.rows.scan(0, 1, nil, func(it *value.Item) (bool, error) {
+		if at, is := ix.place(it); is {
+			ix.rows.put(at, it)
+		}
+		return true, nil
+	})
 }
 
 func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, used map[string]bool) (schema, error) {
@@ -137,7 +171,7 @@ func (ts *Tables) describe(in *dynamodb.DescribeTableInput) (*dynamodb.DescribeT
 
 func (ts *Tables) delete(in *dynamodb.DeleteTableInput) (*dynamodb.DeleteTableOutput, error) {
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	name := aws.ToString(in.TableName)
 	t := ts.byName[name]
 	if t == nil {
@@ -147,6 +181,7 @@ func (ts *Tables) delete(in *dynamodb.DeleteTableInput) (*dynamodb.DeleteTableOu
 	if t.stream != nil {
 		t.stream.disable(ts.core.Now())
 	}
+	t.forget()
 	return &dynamodb.DeleteTableOutput{TableDescription: t.description(types.TableStatusDeleting)}, nil
 }
 

@@ -45,7 +45,7 @@ func (ts *Tables) getRecords(in *dynamodbstreams.GetRecordsInput) (*dynamodbstre
 		return nil, err
 	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	s, err := ts.stream(&it.arn)
 	if err != nil {
 		return nil, err
@@ -130,8 +130,9 @@ func streamImage(it *value.Item) map[string]types.AttributeValue {
 	if it == nil {
 		return nil
 	}
-	m := make(map[string]types.AttributeValue, len(it.Attrs))
-	for _, a := range it.Attrs {
+	attrs := it.All()
+	m := make(map[string]types.AttributeValue, len(attrs))
+	for _, a := range attrs {
 		m[a.Name] = streamValue(a.Value)
 	}
 	return m

@@ -126,7 +126,7 @@ func (ts *Tables) execute(p prepared) (x executed) {
 
 func (ts *Tables) executeStatement(in *dynamodb.ExecuteStatementInput) (*dynamodb.ExecuteStatementOutput, error) {
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	p := ts.prepare("ExecuteStatement", in.Statement, in.Parameters, in.ReturnValuesOnConditionCheckFailure)
 	var bad *expr.Malformed
 	if errors.As(p.err, &bad) {
@@ -158,7 +158,7 @@ func (ts *Tables) batchExecuteStatement(in *dynamodb.BatchExecuteStatementInput)
 		return nil, api.Invalid("1 validation error detected: Value at 'statements' failed to satisfy constraint: Member must have length less than or equal to %d", maxStatements)
 	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	all, err := ts.prepareAll(in.Statements)
 	if err != nil {
 		return nil, err

@@ -27,9 +27,12 @@ type stream struct {
 	created    time.Time
 	disabled   bool
 	shards     []*shard // in order of creation, parents before children
+	opened     uint64   // how many shards there were
+	log        *api.Log
 }
 
 type shard struct {
+	number     uint64 // in order of creation
 	id, parent string
 	low, high  uint64 // hashes covered, both inclusive
 	created    time.Time
@@ -80,7 +83,7 @@ func (s sequence) compare(t sequence) int {
 
 func (ts *Tables) openStream(t *table) *stream {
 	now := ts.core.Now()
-	s := &stream{t: t, region: ts.core.Config.Region, tell: ts.cfg.OnRecord, created: now, rollAfter: ts.cfg.RollAfter}
+	s := &stream{t: t, region: ts.core.Config.Region, tell: ts.cfg.OnRecord, created: now, rollAfter: ts.cfg.RollAfter, log: ts.log}
 	// A table may be made again within a millisecond.
 	for at := now; s.arn == "" || ts.streams[s.arn] != nil; at = at.Add(time.Millisecond) {
 		s.label = at.Format("2006-01-02T15:04:05.000")
@@ -101,6 +104,7 @@ func (ts *Tables) openStream(t *table) *stream {
 		s.open(&shard{low: low, high: high, first: s.start(i)}, now)
 	}
 	ts.streams[s.arn] = s
+	s.keepStream()
 	return s
 }
 
@@ -120,7 +124,10 @@ const maxStep = 1 << 20
 func (s *stream) open(sh *shard, now time.Time) {
 	sh.id = fmt.Sprintf("shardId-%020d-%08x", now.UnixMilli(), s.rnd.Uint32())
 	sh.created, sh.last = now, sh.first
+	sh.number = s.opened
+	s.opened++
 	s.shards = append(s.shards, sh)
+	s.keepShard(sh)
 }
 
 func (sh *shard) isOpen() bool { return sh.closed.IsZero() }
@@ -139,11 +146,12 @@ func (s *stream) append(old, new *value.Item, now time.Time, by *identity) {
 		s.age(now)
 		sh = s.shard(api.Hash(it.PK))
 	}
-	sh.trim(now)
+	s.trim(sh, now)
 	sh.last = sh.last.plus(1 + s.rnd.Uint64N(maxStep))
 	sh.records = append(sh.records, record{
 		old: old, new: new, at: now.Truncate(time.Second), seq: sh.last, id: [2]uint64{s.rnd.Uint64(), s.rnd.Uint64()}, by: by,
 	})
+	s.keepRecord(sh, len(sh.records)-1, false)
 	if s.tell != nil {
 		s.tell(sh.id, *s.record(&sh.records[len(sh.records)-1]))
 	}
@@ -172,9 +180,11 @@ func (s *stream) age(now time.Time) {
 	}
 	kept := s.shards[:0]
 	for _, sh := range s.shards {
-		sh.trim(now)
+		s.trim(sh, now)
 		if sh.isOpen() || now.Sub(sh.closed) < retention {
 			kept = append(kept, sh)
+		} else {
+			s.unkeepShard(sh)
 		}
 	}
 	clear(s.shards[len(kept):])
@@ -193,13 +203,13 @@ func (s *stream) openShards() []*shard {
 
 // roll closes a shard and continues it with one child.
 func (s *stream) roll(sh *shard, now time.Time) {
-	sh.closed = now
+	s.close(sh, now)
 	s.open(&shard{parent: sh.id, low: sh.low, high: sh.high, first: s.continuation(sh)}, now)
 }
 
 // split closes a shard and continues it with two children.
 func (s *stream) split(sh *shard, now time.Time) {
-	sh.closed = now
+	s.close(sh, now)
 	middle := sh.low + (sh.high-sh.low)/2
 	s.open(&shard{parent: sh.id, low: sh.low, high: middle, first: s.continuation(sh)}, now)
 	s.open(&shard{parent: sh.id, low: middle + 1, high: sh.high, first: s.continuation(sh)}, now)
@@ -226,7 +236,8 @@ func (s *stream) continuation(parent *shard) sequence {
 	return edge
 }
 
-func (sh *shard) trim(now time.Time) {
+// trim drops the records of a shard that are past retention.
+func (s *stream) trim(sh *shard, now time.Time) {
 	n := 0
 	for n < len(sh.records) && now.Sub(sh.records[n].at) >= retention {
 		n++
@@ -234,17 +245,27 @@ func (sh *shard) trim(now time.Time) {
 	if n == 0 {
 		return
 	}
+	for i := range n {
+		s.unkeepRecord(sh, i)
+	}
 	sh.trimmed = sh.records[n-1].seq
 	sh.base += n
 	clear(sh.records[:n]) // so that their items are freed before the next append moves the rest
 	sh.records = sh.records[n:]
+	s.keepShard(sh)
 }
 
 func (s *stream) disable(now time.Time) {
 	s.disabled = true
 	for _, sh := range s.openShards() {
-		sh.closed = now
+		s.close(sh, now)
 	}
+	s.keepStream()
+}
+
+func (s *stream) close(sh *shard, now time.Time) {
+	sh.closed = now
+	s.keepShard(sh)
 }
 
 // RollShards closes every open shard of the table's stream and opens a child of each. The service
@@ -262,12 +283,13 @@ func (ts *Tables) RollShards(tableName string) error {
 // on as it does in the service. Afterwards one can measure what the memory holds besides the items.
 func (ts *Tables) Forget(tableName string) error {
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	t := ts.byName[tableName]
 	if t == nil {
 		return fmt.Errorf("embedded: Forget: there is no table %s", tableName)
 	}
 	delete(ts.byName, tableName)
+	t.forget()
 	t.rows, t.indexes = nil, nil // the stream still knows the table
 	return nil
 }
@@ -287,7 +309,7 @@ func (ts *Tables) SplitShard(tableName, shardID string) error {
 
 func (ts *Tables) reshard(tableName string, do func(*stream) error) error {
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	t := ts.byName[tableName]
 	if t == nil || t.stream == nil {
 		return fmt.Errorf("embedded: table %s does not exist or has no stream; create it with a StreamSpecification", tableName)

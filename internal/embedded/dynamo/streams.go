@@ -97,7 +97,7 @@ func (ts *Tables) describeStream(in *dynamodbstreams.DescribeStreamInput) (*dyna
 		return nil, err
 	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	s, err := ts.stream(in.StreamArn)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (s *stream) byID(id string) (*shard, error) {
 
 func (ts *Tables) getShardIterator(in *dynamodbstreams.GetShardIteratorInput) (*dynamodbstreams.GetShardIteratorOutput, error) {
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	s, err := ts.stream(in.StreamArn)
 	if err != nil {
 		return nil, err

@@ -22,11 +22,19 @@ type Tables struct {
 	streams map[string]*stream // by ARN; a stream outlives its table
 	tokens  tokens
 	parsed  *expr.Cache
+	log     *api.Log // nil: nothing is kept beyond this process
 }
 
 // New returns [Tables] without any table.
 func New(c *api.Core, cfg Config) *Tables {
-	return &Tables{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, tokens: newTokens(), parsed: expr.NewCache()}
+	log := c.NewLog()
+	return &Tables{core: c, cfg: cfg, byName: map[string]*table{}, streams: map[string]*stream{}, tokens: newTokens(log), parsed: expr.NewCache(), log: log}
+}
+
+// unlock ends a call that may have changed something.
+func (ts *Tables) unlock() {
+	ts.log.Flush()
+	ts.mu.Unlock()
 }
 
 // Config holds the settings that only the tables get.
@@ -50,6 +58,7 @@ type table struct {
 	items   int64
 	bytes   int64
 	request describedTable
+	log     *api.Log
 
 	remembers bool // whether it remembers its latest writes, because reads may be stale
 	recent    recent
@@ -134,6 +143,7 @@ func (t *table) commit(old, new *value.Item, now time.Time, by *identity) cost {
 	if old == nil && new == nil {
 		return spent
 	}
+	t.keep(old, new)
 	t.store(old, new)
 	t.count(old, -1)
 	t.count(new, +1)

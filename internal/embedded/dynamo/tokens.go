@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
 // tokenLife is how long a ClientRequestToken makes a transaction idempotent.
@@ -13,6 +15,7 @@ const tokenLife = 10 * time.Minute
 type tokens struct {
 	done  map[string]tokenEntry
 	order []tokenEntry // by time
+	log   *api.Log
 }
 
 type tokenEntry struct {
@@ -22,12 +25,13 @@ type tokenEntry struct {
 	out    *dynamodb.TransactWriteItemsOutput
 }
 
-func newTokens() tokens { return tokens{done: map[string]tokenEntry{}} }
+func newTokens(log *api.Log) tokens { return tokens{done: map[string]tokenEntry{}, log: log} }
 
 func (t *tokens) forget(now time.Time) {
 	n := 0
 	for n < len(t.order) && now.Sub(t.order[n].at) >= tokenLife {
 		delete(t.done, t.order[n].token)
+		t.log.Remove(tokenSpace, t.order[n].token)
 		n++
 	}
 	t.order = t.order[n:]
@@ -36,4 +40,5 @@ func (t *tokens) forget(now time.Time) {
 func (t *tokens) remember(e tokenEntry) {
 	t.done[e.token] = e
 	t.order = append(t.order, e)
+	t.keep(e)
 }

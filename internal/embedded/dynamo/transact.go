@@ -39,7 +39,7 @@ func (ts *Tables) transact(in *dynamodb.TransactWriteItemsInput) (*dynamodb.Tran
 		return nil, api.Invalid("1 validation error detected: Value '%s' at 'clientRequestToken' failed to satisfy constraint: Member must have length between 1 and 36", token)
 	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	digest := transactDigest(in.TransactItems)
 	if done, err := ts.repeated(token, digest); done != nil || err != nil {
 		return done, err

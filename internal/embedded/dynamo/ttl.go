@@ -43,7 +43,7 @@ func (ts *Tables) updateTTL(in *dynamodb.UpdateTimeToLiveInput) (*dynamodb.Updat
 		return nil, api.Invalid("1 validation error detected: Value null at 'timeToLiveSpecification' failed to satisfy constraint: Member must not be null")
 	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	t, err := ts.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -58,6 +58,7 @@ func (ts *Tables) updateTTL(in *dynamodb.UpdateTimeToLiveInput) (*dynamodb.Updat
 	default:
 		t.ttl = ""
 	}
+	t.keepTable()
 	return &dynamodb.UpdateTimeToLiveOutput{TimeToLiveSpecification: spec}, nil
 }
 
@@ -85,7 +86,7 @@ func (ts *Tables) SweepExpired() int { return ts.Sweep(math.MaxInt) }
 // large table can be swept in parts.
 func (ts *Tables) Sweep(most int) int {
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	removed := 0
 	for _, name := range slices.Sorted(maps.Keys(ts.byName)) {
 		removed += ts.byName[name].sweep(ts.core.Now(), most)

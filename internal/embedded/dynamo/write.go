@@ -49,7 +49,7 @@ func (ts *Tables) putItem(in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, e
 		return nil, err
 	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	var err error
 	if m.t, err = ts.table(in.TableName); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (ts *Tables) updateItem(in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItem
 		return nil, err
 	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	if err := ts.target("UpdateItem", m, in.TableName, in.Key); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (ts *Tables) deleteItem(in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItem
 		return nil, err
 	}
 	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	defer ts.unlock()
 	if err := ts.target("DeleteItem", m, in.TableName, in.Key); err != nil {
 		return nil, err
 	}

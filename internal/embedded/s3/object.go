@@ -22,10 +22,19 @@ type Buckets struct {
 	mu     sync.RWMutex
 	core   *api.Core
 	byName map[string]*bucket
+	log    *api.Log // nil: nothing is kept beyond this process
 }
 
 // New returns [Buckets] without any bucket.
-func New(c *api.Core) *Buckets { return &Buckets{core: c, byName: map[string]*bucket{}} }
+func New(c *api.Core) *Buckets {
+	return &Buckets{core: c, byName: map[string]*bucket{}, log: c.NewLog()}
+}
+
+// unlock ends a call that may have changed something.
+func (bs *Buckets) unlock() {
+	bs.log.Flush()
+	bs.mu.Unlock()
+}
 
 type bucket struct {
 	objects map[string]*object
@@ -85,11 +94,12 @@ func (bs *Buckets) create(in *s3.CreateBucketInput) (*s3.CreateBucketOutput, err
 		return nil, api.Error("InvalidBucketName", "The specified bucket is not valid.")
 	}
 	bs.mu.Lock()
-	defer bs.mu.Unlock()
+	defer bs.unlock()
 	if bs.byName[name] != nil {
 		return nil, &types.BucketAlreadyOwnedByYou{Message: aws.String("Your previous request to create the named bucket succeeded and you already own it.")}
 	}
 	bs.byName[name] = &bucket{objects: map[string]*object{}}
+	bs.keepBucket(name)
 	return &s3.CreateBucketOutput{Location: aws.String("/" + name)}, nil
 }
 
@@ -127,16 +137,20 @@ func (bs *Buckets) put(in *s3.PutObjectInput) (*s3.PutObjectOutput, error) {
 	}
 	o.etag = `"` + fmt.Sprintf("%x", md5.Sum(o.body)) + `"`
 	bs.mu.Lock()
-	defer bs.mu.Unlock()
+	defer bs.unlock()
 	b, err := bs.bucket(in.Bucket, in.ExpectedBucketOwner)
 	if err != nil {
+		return nil, err
+	}
+	if b.objects[key] != nil && in.IfNoneMatch != nil {
+		return nil, api.Error("PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
+	}
+	if err := bs.keepObject(*in.Bucket, key, o); err != nil {
 		return nil, err
 	}
 	if b.objects[key] == nil {
 		at, _ := b.find(key)
 		b.keys.Insert(at, key)
-	} else if in.IfNoneMatch != nil {
-		return nil, api.Error("PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
 	}
 	b.objects[key] = o
 	return &s3.PutObjectOutput{ETag: aws.String(o.etag)}, nil

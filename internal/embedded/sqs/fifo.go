@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/embedded/api"
 )
 
 // dedupLife is how long a FIFO queue remembers a deduplication id.
@@ -78,6 +80,8 @@ func (q *queue) candidates(n int) []*message {
 type dedup struct {
 	seen  map[string]accepted
 	order []accepted // by time
+	log   *api.Log
+	space string
 }
 
 type accepted struct {
@@ -98,6 +102,7 @@ func (d *dedup) find(id string, now time.Time) (sentMessage, bool) {
 	n := 0
 	for n < len(d.order) && now.Sub(d.order[n].at) >= dedupLife {
 		delete(d.seen, d.order[n].id)
+		d.log.Remove(d.space, d.order[n].id)
 		n++
 	}
 	d.order = d.order[n:]
@@ -109,4 +114,5 @@ func (d *dedup) remember(id string, now time.Time, m sentMessage) {
 	a := accepted{id, now, m}
 	d.seen[id] = a
 	d.order = append(d.order, a)
+	d.keep(a)
 }

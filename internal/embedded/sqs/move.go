@@ -23,7 +23,7 @@ func (c *Client) StartMessageMoveTask(ctx context.Context, in *sqs.StartMessageM
 
 func (qs *Queues) move(in *sqs.StartMessageMoveTaskInput) (*sqs.StartMessageMoveTaskOutput, error) {
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
+	defer qs.unlock()
 	source := qs.byARN[aws.ToString(in.SourceArn)]
 	if source == nil {
 		return nil, &types.ResourceNotFoundException{Message: aws.String("The resource that you specified for the SourceArn parameter doesn't exist.")}

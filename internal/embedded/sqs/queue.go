@@ -23,11 +23,18 @@ type Queues struct {
 	rnd    *rand.Rand
 	byPath map[string]*queue
 	byARN  map[string]*queue
+	log    *api.Log // nil: nothing is kept beyond this process
 }
 
 // New returns [Queues] without any queue.
 func New(c *api.Core) *Queues {
-	return &Queues{core: c, rnd: c.Source("queues"), byPath: map[string]*queue{}, byARN: map[string]*queue{}}
+	return &Queues{core: c, rnd: c.Source("queues"), byPath: map[string]*queue{}, byARN: map[string]*queue{}, log: c.NewLog()}
+}
+
+// unlock ends a call that may have changed something.
+func (qs *Queues) unlock() {
+	qs.log.Flush()
+	qs.mu.Unlock()
 }
 
 type queue struct {
@@ -45,6 +52,7 @@ type queue struct {
 	groups   map[string]*group // FIFO queues
 	dedup    dedup             // FIFO queues
 	sequence uint64
+	log      *api.Log
 }
 
 type redrive struct {
@@ -80,6 +88,7 @@ func (q *queue) add(m *message) {
 	q.sequence++
 	m.sequence = q.sequence
 	q.messages[m.id] = m
+	q.keep(m)
 	if q.fifo {
 		q.group(m.group).add(m)
 		return
@@ -91,6 +100,7 @@ func (q *queue) add(m *message) {
 // backlog.
 func (q *queue) drop(m *message) {
 	delete(q.messages, m.id)
+	q.unkeep(m)
 	if m.inFlight() {
 		heap.Remove(&q.inflight, m.flight)
 		q.landed(m)

@@ -39,7 +39,7 @@ func (q *queue) change(qs *Queues, handle *string, seconds int32) error {
 
 func (qs *Queues) changeVisibility(in *sqs.ChangeMessageVisibilityInput) (*sqs.ChangeMessageVisibilityOutput, error) {
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
+	defer qs.unlock()
 	q, err := qs.queue(in.QueueUrl)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (qs *Queues) each(url *string, ids []*string, do func(q *queue, i int) erro
 		return nil, nil, err
 	}
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
+	defer qs.unlock()
 	q, err := qs.queue(url)
 	if err != nil {
 		return nil, nil, err

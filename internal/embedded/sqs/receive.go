@@ -65,7 +65,7 @@ func (qs *Queues) receive(in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessageOutpu
 		return nil, api.Error("InvalidParameterValue", "Value %d for parameter WaitTimeSeconds is invalid. Reason: Must be >= 0 and <= 20, if provided.", in.WaitTimeSeconds)
 	}
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
+	defer qs.unlock()
 	q, err := qs.queue(in.QueueUrl)
 	if err != nil {
 		return nil, err
@@ -109,6 +109,7 @@ func (qs *Queues) take(q *queue, n int) []*message {
 				if m.firstReceived.IsZero() {
 					m.firstReceived = now
 				}
+				q.keep(m)
 				out = append(out, m)
 			}
 		}
@@ -233,7 +234,7 @@ func (q *queue) unready(m *message) {
 
 func (qs *Queues) delete(in *sqs.DeleteMessageInput) (*sqs.DeleteMessageOutput, error) {
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
+	defer qs.unlock()
 	q, err := qs.queue(in.QueueUrl)
 	if err != nil {
 		return nil, err

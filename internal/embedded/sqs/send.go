@@ -41,7 +41,7 @@ func (qs *Queues) send(in *sqs.SendMessageInput) (*sqs.SendMessageOutput, error)
 		return nil, err
 	}
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
+	defer qs.unlock()
 	q, err := qs.queue(in.QueueUrl)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (qs *Queues) sendBatch(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatc
 		return nil, err
 	}
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
+	defer qs.unlock()
 	q, err := qs.queue(in.QueueUrl)
 	if err != nil {
 		return nil, err

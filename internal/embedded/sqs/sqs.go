@@ -48,20 +48,19 @@ func (qs *Queues) create(in *sqs.CreateQueueInput) (*sqs.CreateQueueOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	q.url = qs.core.Config.QueueURL + "/" + qs.core.Config.Account + "/" + name
-	q.arn = "arn:aws:sqs:" + qs.core.Config.Region + ":" + qs.core.Config.Account + ":" + name
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	if known := qs.byPath[path(q.url)]; known != nil {
+	defer qs.unlock()
+	if known := qs.byPath[qs.core.Config.Account+"/"+name]; known != nil {
 		if !maps.Equal(known.attributes, q.attributes) {
 			return nil, &types.QueueNameExists{ErrorCodeOverride: aws.String("QueueAlreadyExists"), Message: aws.String("A queue already exists with the same name and a different value for its attributes: " + name)}
 		}
-		return &sqs.CreateQueueOutput{QueueUrl: aws.String(q.url)}, nil
+		return &sqs.CreateQueueOutput{QueueUrl: aws.String(known.url)}, nil
 	}
 	if err := qs.checkRedrive(q); err != nil {
 		return nil, err
 	}
-	qs.byPath[path(q.url)], qs.byARN[q.arn] = q, q
+	qs.add(q)
+	q.keepQueue()
 	return &sqs.CreateQueueOutput{QueueUrl: aws.String(q.url)}, nil
 }
 
@@ -107,7 +106,7 @@ func noQueue() error {
 
 func (qs *Queues) getURL(in *sqs.GetQueueUrlInput) (*sqs.GetQueueUrlOutput, error) {
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
+	defer qs.unlock()
 	q := qs.byPath[qs.core.Config.Account+"/"+aws.ToString(in.QueueName)]
 	if q == nil {
 		return nil, noQueue()
@@ -117,7 +116,7 @@ func (qs *Queues) getURL(in *sqs.GetQueueUrlInput) (*sqs.GetQueueUrlOutput, erro
 
 func (qs *Queues) getAttributes(in *sqs.GetQueueAttributesInput) (*sqs.GetQueueAttributesOutput, error) {
 	qs.mu.Lock()
-	defer qs.mu.Unlock()
+	defer qs.unlock()
 	q, err := qs.queue(in.QueueUrl)
 	if err != nil {
 		return nil, err

@@ -17,11 +17,12 @@ type Attribute struct {
 }
 
 // Item is a stored item. It is immutable: a write replaces it. Attributes are sorted by name, which
-// makes answers deterministic and comparison cheap.
+// makes answers deterministic and comparison cheap. A packed item has no Attrs.
 type Item struct {
 	PK, SK string
 	Size   int // by DynamoDB's rules: names and values
 	Attrs  []Attribute
+	packed string // instead of Attrs, for an item that a journal keeps; see Pack
 }
 
 // NewItem copies the attributes of a request. It does not look at the key.
@@ -58,8 +59,11 @@ func (it *Item) find(name string) (int, bool) {
 
 // Get returns the value of an attribute. It returns nil for an absent attribute and for a nil item.
 func (it *Item) Get(name string) types.AttributeValue {
-	if it == nil {
+	switch {
+	case it == nil:
 		return nil
+	case it.packed != "":
+		return it.packedValue(name)
 	}
 	if i, ok := it.find(name); ok {
 		return it.Attrs[i].Value
@@ -96,8 +100,9 @@ func (it *Item) Unset(name string) {
 
 // Draft returns a copy that may be changed. The values are shared.
 func (it *Item) Draft() *Item {
-	attrs := make([]Attribute, len(it.Attrs), len(it.Attrs)+2)
-	copy(attrs, it.Attrs)
+	from := it.attributes()
+	attrs := make([]Attribute, len(from), len(from)+2)
+	copy(attrs, from)
 	return &Item{PK: it.PK, SK: it.SK, Attrs: attrs}
 }
 
@@ -106,12 +111,16 @@ func (it *Item) Map() map[string]types.AttributeValue {
 	if it == nil {
 		return nil
 	}
-	m := make(map[string]types.AttributeValue, len(it.Attrs))
-	for _, a := range it.Attrs {
+	attrs := it.attributes()
+	m := make(map[string]types.AttributeValue, len(attrs))
+	for _, a := range attrs {
 		m[a.Name] = a.Value
 	}
 	return m
 }
+
+// All returns all attributes by name. The caller must not alter them.
+func (it *Item) All() []Attribute { return it.attributes() }
 
 // Project returns only the attributes in names. If names is empty, it returns all.
 func (it *Item) Project(names []string) map[string]types.AttributeValue {
@@ -129,7 +138,10 @@ func (it *Item) Project(names []string) map[string]types.AttributeValue {
 
 // Equal reports whether two items have the same attributes by DynamoDB's equality.
 func (it *Item) Equal(other *Item) bool {
-	return it.Size == other.Size && slices.EqualFunc(it.Attrs, other.Attrs, func(a, b Attribute) bool {
+	if it.packed != "" && it.packed == other.packed {
+		return true
+	}
+	return it.Size == other.Size && slices.EqualFunc(it.attributes(), other.attributes(), func(a, b Attribute) bool {
 		return a.Name == b.Name && Equal(a.Value, b.Value)
 	})
 }

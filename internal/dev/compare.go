@@ -1,0 +1,23 @@
+package dev
+
+import "github.com/ingot-events/ingot/internal/check"
+
+// compare compares two versions of pipeline.yaml as `ingot check --was` does. It returns what speaks
+// against going on with the new one, and what else to know of the change.
+func (d *Dev) compare(was, is []byte) (objects, notes []string) {
+	file := name(d.cfg.File)
+	report, err := check.Run(check.Input{Pipeline: check.File{Name: file, Text: is}, Was: &check.File{Name: file + " of before", Text: was},
+		Partitions: 1, Parameters: map[string]string{}, Now: d.cfg.Now()})
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	for _, f := range report.Findings {
+		switch {
+		case f.Severity != check.Warning:
+			objects = append(objects, f.String())
+		case f.Rule == "change-index" || f.Rule == "change-rebuild":
+			notes = append(notes, f.String())
+		}
+	}
+	return objects, notes
+}

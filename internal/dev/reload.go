@@ -1,0 +1,93 @@
+package dev
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// settle is how long a file must be left alone before it is read. An editor may write it in parts.
+const settle = 100 * time.Millisecond
+
+// watch reads pipeline.yaml again whenever it changes. It watches the folder, because many editors put
+// a new file in the place of the old one.
+func (d *Dev) watch(stop <-chan struct{}) {
+	w, err := fsnotify.NewWatcher()
+	if err == nil {
+		defer w.Close()
+		err = w.Add(filepath.Dir(d.cfg.File))
+	}
+	if err != nil {
+		d.cfg.Tell(fmt.Sprintf("changes of %s cannot be seen (%v): end ingot dev and start it again after each", name(d.cfg.File), err))
+		<-stop
+		return
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case e := <-w.Events:
+			if filepath.Base(e.Name) == filepath.Base(d.cfg.File) {
+				timer.Reset(settle)
+			}
+		case <-w.Errors: // events may be lost
+			timer.Reset(settle)
+		case <-timer.C: // the first time, the file may have changed since the start
+			d.Reload(d.base)
+		}
+	}
+}
+
+// Reload reads pipeline.yaml again. If it has changed, the functions go on with it, as after a
+// deployment, or it says why not.
+func (d *Dev) Reload(ctx context.Context) {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	text, err := os.ReadFile(d.cfg.File)
+	if err != nil || bytes.Equal(text, d.seen) {
+		return // while an editor replaces the file, there is none
+	}
+	d.seen = text
+	if bytes.Equal(text, d.text) {
+		d.told(Deployed{Took: true, Notes: []string{name(d.cfg.File) + " is again as it runs"}})
+		return
+	}
+	plan, err := d.compile(text)
+	if err != nil {
+		d.told(Deployed{Objects: []string{err.Error()}})
+		return
+	}
+	objects, notes := d.compare(d.text, text)
+	if len(objects) > 0 {
+		d.told(Deployed{Objects: objects, Notes: notes})
+		return
+	}
+	if err := d.deploy(ctx, plan, text); err != nil {
+		d.told(Deployed{Objects: []string{err.Error()}, Notes: notes})
+		return
+	}
+	d.told(Deployed{Took: true, Notes: notes})
+}
+
+// told says what became of a changed pipeline.yaml.
+func (d *Dev) told(deployed Deployed) {
+	file := name(d.cfg.File)
+	if deployed.Took {
+		d.cfg.Tell(fmt.Sprintf("%s has changed; both functions run with it now", file))
+	} else {
+		d.cfg.Tell(fmt.Sprintf("%s has changed, and the file of before stays in use:\n  %s", file,
+			strings.Join(deployed.Objects, "\n  ")))
+	}
+	for _, note := range deployed.Notes {
+		d.cfg.Tell(note)
+	}
+	d.step(Step{Deployed: &deployed})
+}
