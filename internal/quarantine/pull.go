@@ -276,3 +276,11 @@ func (h *holder) change(ctx context.Context, seconds int32) (gone []string, fail
 	}
 	return gone, failed, err
 }
+
+// Name is what people call the queue.
+func (q Queue) Name() string {
+	if q.Dead {
+		return "the dead-letter queue"
+	}
+	return "the quarantine queue"
+}

@@ -1,0 +1,495 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/quarantine"
+	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// writeJSON writes one value to standard output.
+func (a *app) writeJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// pipelineFlag adds the flag that names the pipeline by which messages are planned.
+func pipelineFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "pipeline", "", "the deployed pipeline (default pipeline.yaml, or with --local the one that ingot dev runs)")
+}
+
+// planFile returns the name of the pipeline that a command means.
+func planFile(t *target.Target, file string) string {
+	switch {
+	case file != "":
+		return file
+	case t != nil && t.Kind == target.KindLocal:
+		return t.Name
+	}
+	return "pipeline.yaml"
+}
+
+// plan compiles the pipeline. The secret of hmac is that of the environment. ingot dev has a
+// stand-in if its environment has none, and so has a command that only checks.
+func (a *app) plan(file string, standIn bool) (*pipeline.Pipeline, error) {
+	text, err := readFile(file, "name the pipeline with --pipeline FILE")
+	if err != nil {
+		return nil, usage(err)
+	}
+	key, _ := a.env("INGOT_PII_KEY")
+	if key == "" && standIn {
+		key = explain.StandIn
+	}
+	p, err := check.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(key)))
+	if err != nil {
+		return nil, usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+	}
+	if p.UsesHMAC() && key == "" {
+		return nil, usage(errors.New("the pipeline uses hmac: set INGOT_PII_KEY to the stack's secret"))
+	}
+	return p, nil
+}
+
+// examiner returns what judges messages by the pipeline and the tables of a stack.
+func (a *app) examiner(_ *cobra.Command, t *target.Target, file string) (quarantine.Examiner, error) {
+	p, err := a.plan(planFile(t, file), t.Kind == target.KindLocal)
+	if err != nil {
+		return quarantine.Examiner{}, err
+	}
+	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable})
+	return quarantine.Examiner{Pipeline: p, Store: st}, err
+}
+
+const showHelp = `Says why a message is in quarantine, what it would be if it were sent today, and what is stored under its key.
+If both are there, it lists the members that differ, as the digests see them. An ID may be shortened.
+
+Values on paths that feed hmac are personal. They are masked, also inside envelopes, unless --reveal is given.
+A body that is not JSON is then masked whole, and so is what a detail quotes.
+
+The messages of a folder can be replaced (resend --replace) only after show has printed what is stored.
+
+Exit codes: 0 it would be stored today, 3 it would be quarantined again, 1 failed.
+
+` + targetHelp + `
+
+With --output json, one object:
+  id, dead, sent, receives, file, state, verdict, reason, detail, edited, group
+  today         verdict, reason, detail, type, id, pk, sk, digest, at
+  stored        type, id, pk, sk, digest, at, data; absent if there is no event under the key
+  differences[] path, stored, message; a value is JSON, and absent if the member is missing there
+  attributes    by name, text or binary
+  body`
+
+type shown struct {
+	ID       string    `json:"id"`
+	Dead     bool      `json:"dead"`
+	Sent     time.Time `json:"sent"`
+	Receives int       `json:"receives"`
+	File     string    `json:"file"`
+	State    string    `json:"state"`
+	Group    string    `json:"group,omitempty"`
+	Edited   bool      `json:"edited,omitempty"`
+	Verdict  string    `json:"verdict,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Detail   string    `json:"detail,omitempty"`
+
+	Today       shownToday        `json:"today"`
+	Stored      *shownEvent       `json:"stored,omitempty"`
+	Differences []shownDifference `json:"differences,omitempty"`
+	Attributes  map[string]any    `json:"attributes,omitempty"`
+	Body        string            `json:"body"`
+}
+
+type shownToday struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+	shownKey
+}
+
+type shownEvent struct {
+	shownKey
+	Data string `json:"data"`
+}
+
+type shownKey struct {
+	Type   string `json:"type,omitempty"`
+	ID     string `json:"id,omitempty"`
+	PK     string `json:"pk,omitempty"`
+	SK     string `json:"sk,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	At     string `json:"at,omitempty"`
+}
+
+type shownDifference struct {
+	Path    string `json:"path"`
+	Stored  string `json:"stored,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+type showOptions struct {
+	reveal   bool
+	pipeline string
+}
+
+func newShow(a *app) *cobra.Command {
+	var o showOptions
+	cmd := &cobra.Command{
+		Use:   "show DIR ID",
+		Short: "Say why a message is there, and what it would be today",
+		Long:  showHelp,
+		Example: `  ingot quarantine show letters 3f2a91c0 --stack ingot-dev
+  ingot quarantine show letters 3f2a91c0 --local --reveal`,
+		Args: folderAnd(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := namesFiles(cmd, "pipeline"); err != nil {
+				return err
+			}
+			t, err := a.find(cmd)
+			if err != nil {
+				return err
+			}
+			return a.showLetter(cmd, t, args[0], args[1], o)
+		},
+	}
+	targetFlags(cmd)
+	pipelineFlag(cmd, &o.pipeline)
+	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
+	return cmd
+}
+
+func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, o showOptions) error {
+	dir, err := quarantine.OpenDir(path)
+	if err != nil {
+		return usage(err)
+	}
+	l, err := dir.Find(id)
+	if err != nil {
+		return usage(err)
+	}
+	j := &job{app: a, t: t, dir: dir}
+	if _, _, err := j.of([]*quarantine.Letter{l}); err != nil {
+		return err
+	}
+	x, err := a.examiner(cmd, t, o.pipeline)
+	if err != nil {
+		return err
+	}
+	today, err := x.Examine(cmd.Context(), l)
+	if err != nil {
+		return err
+	}
+	var personal show.Personal
+	if !o.reveal {
+		personal = show.PersonalOf(x.Pipeline)
+	}
+	report := reportOf(dir, l, today, personal)
+	if a.json() {
+		err = a.writeJSON(report)
+	} else {
+		report.print(a.stdout, path, flaggedBy(x, today))
+	}
+	// Only what a person was shown may be replaced.
+	if seen := digestOf(today.Stored); err == nil && l.Open() && l.Seen != seen {
+		l.Seen = seen
+		err = dir.Save(l)
+	}
+	if err == nil && !today.Verdict.Stored() {
+		err = difference()
+	}
+	return err
+}
+
+func flaggedBy(x quarantine.Examiner, today *quarantine.Today) []string {
+	if today.Stored == nil {
+		return nil
+	}
+	return quarantine.Flagged(x, today.Stored)
+}
+
+func digestOf(item *event.Item) string {
+	if item == nil {
+		return ""
+	}
+	return item.Digest.String()
+}
+
+// quotes are the parts of a detail that may quote a payload.
+var quotes = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// detail masks what a detail quotes.
+func detail(text string, personal show.Personal) string {
+	if personal.None() {
+		return text
+	}
+	return quotes.ReplaceAllString(text, `"`+show.Mask+`"`)
+}
+
+func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today, personal show.Personal) *shown {
+	r := &shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: dir.File(l.ID), State: l.State(), Group: l.Group, Edited: l.Original != nil,
+		Today: shownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason), Detail: detail(today.Detail, personal)},
+		Body:  personal.Data(l.Body)}
+	if l.Note != nil {
+		r.Verdict, r.Reason, r.Detail = l.Note.Verdict, l.Note.Reason, detail(l.Note.Detail, personal)
+	}
+	for name, attribute := range l.Attributes {
+		if r.Attributes == nil {
+			r.Attributes = map[string]any{}
+		}
+		if r.Attributes[name] = any(attribute.Binary); attribute.Text != nil {
+			r.Attributes[name] = *attribute.Text
+		}
+	}
+	if today.Item != nil {
+		r.Today.shownKey = keyOf(personal.Item(*today.Item))
+	}
+	if today.Stored != nil {
+		item := personal.Item(*today.Stored)
+		r.Stored = &shownEvent{keyOf(item), item.Data}
+	}
+	for _, d := range today.Differences {
+		one := shownDifference{d.Name(), d.Stored, d.Message}
+		if path, err := event.ParsePath(d.Name()); err != nil || personal.Is(path) {
+			one.Stored, one.Message = masked(one.Stored), masked(one.Message)
+		}
+		r.Differences = append(r.Differences, one)
+	}
+	return r
+}
+
+func masked(value string) string {
+	if value == "" {
+		return ""
+	}
+	return `"` + show.Mask + `"`
+}
+
+func keyOf(item event.Item) shownKey {
+	return shownKey{Type: item.Type, ID: item.ID, PK: item.Key.PK, SK: item.Key.SK, Digest: item.Digest.String(), At: item.At.UTC().Format(time.RFC3339Nano)}
+}
+
+// These are how much of a text people see.
+const (
+	maxBody  = 2000
+	maxValue = 60
+)
+
+func abridged(text string, most int) string {
+	if len(text) <= most {
+		return show.Text(text)
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return show.Text(text[:end]) + fmt.Sprintf("… (%s bytes, whole with --output json)", show.Comma(len(text)))
+}
+
+// print writes the report for people.
+func (r *shown) print(w io.Writer, path string, flagged []string) {
+	row := func(label, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-12s%s\n", label, value)
+		}
+	}
+	from := "quarantine"
+	if r.Dead {
+		from = "the dead-letter queue"
+	}
+	row("message", fmt.Sprintf("%s, %s", r.ID, r.State))
+	row("in", fmt.Sprintf("%s since %s, received %s", from, r.Sent.Format(time.RFC3339), show.Count(r.Receives, "time")))
+	row("file", show.Text(r.File))
+	row("group", show.Text(r.Group))
+	if r.Verdict != "" {
+		row("why", fmt.Sprintf("%s (%s)", show.Text(r.Verdict), show.Text(r.Reason)))
+		row("", abridged(r.Detail, maxBody))
+	}
+	today := r.Today.Verdict
+	if r.Today.Reason != "" {
+		today += " (" + r.Today.Reason + ")"
+	}
+	row("today", today)
+	if r.Today.Detail != r.Detail {
+		row("", abridged(r.Today.Detail, maxBody))
+	}
+	row("type", show.Text(r.Today.Type))
+	row("key", show.Text(r.Today.PK))
+	row("", show.Text(r.Today.SK))
+	r.printBoth(w, row)
+	if r.Today.Reason == string(event.DigestDiffers) {
+		fmt.Fprintf(w, "\nIf the message is right:  ingot quarantine resend %s %s --replace --yes\n", show.Text(path), r.ID[:min(8, len(r.ID))])
+		if len(flagged) > 0 {
+			fmt.Fprintf(w, "  Totals of %s are then flagged, because min and max cannot be taken back.\n", strings.Join(flagged, ", "))
+		}
+		fmt.Fprintf(w, "If the stored one is:     ingot quarantine drop %s %s --yes\n", show.Text(path), r.ID[:min(8, len(r.ID))])
+	}
+}
+
+func (r *shown) printBoth(w io.Writer, row func(label, value string)) {
+	if r.Stored == nil {
+		row("body", abridged(r.Body, maxBody))
+		return
+	}
+	fmt.Fprintln(w)
+	t := show.NewTable()
+	t.Row("", "stored", "message")
+	t.Row("digest", r.Stored.Digest[:16]+"…", r.Today.Digest[:16]+"…")
+	t.Row("time", r.Stored.At, r.Today.At)
+	for _, d := range r.Differences {
+		t.Row(show.Text(d.Path), missing(d.Stored), missing(d.Message))
+	}
+	t.Print(w)
+	fmt.Fprintln(w)
+	row("stored", abridged(r.Stored.Data, maxBody))
+	row("message", abridged(r.Body, maxBody))
+}
+
+func missing(value string) string {
+	if value == "" {
+		return "(missing)"
+	}
+	return abridged(value, maxValue)
+}
+
+const editHelp = `Opens the body of a message in your editor: VISUAL, EDITOR, or else vi. When the editor ends, the body is checked:
+it must be one that SQS takes, and the pipeline says what it would be. The file keeps the body as it was pulled.
+Nothing is sent. ingot quarantine resend sends what you saved.
+
+A line end that the editor adds after the last line is taken off.
+
+Exit codes: 0 it could be stored, or nothing was changed; 3 it would be quarantined again; 2 it cannot be sent:
+then your text is kept in a file that the message names.`
+
+func newEdit(a *app) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "edit DIR ID",
+		Short: "Change the body of a message with your editor",
+		Long:  editHelp,
+		Example: `  ingot quarantine edit letters 3f2a91c0
+  ingot quarantine edit letters 3f2a91c0 --pipeline examples/pipeline.yaml`,
+		Args: folderAnd(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := namesFiles(cmd, "pipeline"); err != nil {
+				return err
+			}
+			return a.edit(cmd.Context(), args[0], args[1], planFile(nil, file))
+		},
+	}
+	cmd.Flags().StringVar(&file, "pipeline", "", "the pipeline that checks it (default pipeline.yaml)")
+	return cmd
+}
+
+func (a *app) edit(ctx context.Context, path, id, file string) error {
+	dir, err := quarantine.OpenDir(path)
+	if err != nil {
+		return usage(err)
+	}
+	l, err := dir.Find(id)
+	switch {
+	case err != nil:
+		return usage(err)
+	case !l.Open() || l.Resent != nil:
+		return refused(fmt.Errorf("message %s is %s; nothing that is sent can be changed", l.ID, l.State()))
+	case l.OfStream():
+		return refused(fmt.Errorf("message %s: %w", l.ID, quarantine.ErrOfStream))
+	}
+	p, err := a.plan(file, true)
+	if err != nil {
+		return err
+	}
+	draft := filepath.Join(path, ".editing-"+l.ID)
+	text, err := a.inEditor(draft, l.Body)
+	if err != nil {
+		return err
+	}
+	if !strings.HasSuffix(l.Body, "\n") {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	}
+	if text == l.Body {
+		fmt.Fprintln(a.stdout, "nothing was changed")
+		return os.Remove(draft)
+	}
+	if err := l.CheckBody(text); err != nil {
+		return usage(fmt.Errorf("message %s stays as it was: %w. Your text is in %s", l.ID, err, draft))
+	}
+	// Somebody may have sent it while the editor was open.
+	now, err := dir.Load(l.ID)
+	switch {
+	case err != nil:
+		return err
+	case now == nil || !now.Open() || now.Resent != nil:
+		return refused(fmt.Errorf("message %s was resent, dropped or deleted in the meantime. Your text is in %s", l.ID, draft))
+	}
+	if now.Original == nil {
+		original := now.Body
+		now.Original = &original
+	}
+	if now.Body, now.Seen = text, ""; now.Body == *now.Original {
+		now.Original = nil
+	}
+	if err := dir.Save(now); err != nil {
+		return err
+	}
+	if err := os.Remove(draft); err != nil {
+		return err
+	}
+	today, err := quarantine.Examiner{Pipeline: p}.Examine(ctx, now)
+	switch {
+	case err != nil:
+		return err
+	case today.Verdict.Stored():
+		fmt.Fprintf(a.stdout, "saved; it can be stored, unless its key is taken\nnext: ingot quarantine resend %s %s\n", show.Text(path), l.ID)
+		return nil
+	}
+	fmt.Fprintf(a.stdout, "saved; it would still be %s (%s): %s\n", today.Verdict, today.Reason, show.Text(detail(today.Detail, show.PersonalOf(p))))
+	return difference()
+}
+
+// inEditor has the user change a text in a file of its own. The file stays.
+func (a *app) inEditor(file, text string) (string, error) {
+	editor := "vi"
+	for _, name := range []string{"EDITOR", "VISUAL"} {
+		if value, _ := a.env(name); value != "" {
+			editor = value
+		}
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	// As git does: the variable may hold arguments.
+	cmd := exec.Command("sh", "-c", editor+` "$@"`, editor, file)
+	cmd.Stdout, cmd.Stderr = a.stdout, a.stderr
+	if a.json() {
+		cmd.Stdout = a.stderr // standard output is for JSON
+	}
+	if a.typed {
+		cmd.Stdin = os.Stdin // an editor needs the terminal itself
+	}
+	if err := cmd.Run(); err != nil {
+		return "", usage(fmt.Errorf("the editor %q ended with %w; set EDITOR to the editor that you want. Nothing was changed, and the text is in %s", editor, err, file))
+	}
+	changed, err := os.ReadFile(file)
+	return string(changed), err
+}

@@ -1,0 +1,271 @@
+// Package mappings is the part of Lambda's API that is about event source mappings: to list them, to
+// read one, to switch it on and off, and to tag it. [New] returns a [Server] for a few mappings,
+// which an HTTP server can answer with. It runs nothing. [Server.Enabled] tells who runs the
+// functions whether a mapping may call its function.
+//
+// Answers and errors follow the API reference of Lambda.
+package mappings
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Mapping is one event source mapping.
+type Mapping struct {
+	UUID     string
+	Function string // its name
+	Source   string // ARN of the queue or stream
+}
+
+// Server answers for mappings. Several goroutines may use it.
+type Server struct {
+	// Region and Account stand in the ARNs.
+	Region, Account string
+	// Now is the clock. nil means time.Now.
+	Now func() time.Time
+	// Takes is how long a mapping is Disabling or Enabling. 0 means that it changes at once.
+	Takes time.Duration
+	// Refuse returns the code of an error for a request, or nothing. nil refuses nothing. The action
+	// has the name of the permission, such as "UpdateEventSourceMapping".
+	Refuse func(action string) (code string)
+	// Page is how many mappings one answer lists. 0 means all.
+	Page int
+
+	mu  sync.Mutex
+	all []*state
+}
+
+// state is a mapping with what can change of it.
+type state struct {
+	Mapping
+	enabled bool
+	at      time.Time // when it was asked to change last
+	tags    map[string]string
+}
+
+// New returns a server for mappings that are all enabled.
+func New(list ...Mapping) *Server {
+	s := &Server{Region: "us-east-1", Account: "000000000000"}
+	for _, m := range list {
+		s.all = append(s.all, &state{Mapping: m, enabled: true, tags: map[string]string{}})
+	}
+	return s
+}
+
+// Prefixes are the beginnings of the paths that a Server answers for.
+var Prefixes = []string{"/2015-03-31/event-source-mappings", "/2017-03-31/tags/"}
+
+// Answers reports whether a request is for a Server.
+func Answers(r *http.Request) bool {
+	for _, prefix := range Prefixes {
+		if strings.HasPrefix(r.URL.Path, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Enabled reports whether the mapping of a function may call it. It returns true while the mapping
+// is Disabling, as Lambda may call the function until the mapping is Disabled.
+func (s *Server) Enabled(function string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.all {
+		if m.Function == function && s.stateOf(m) == "Disabled" {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Server) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
+}
+
+func (s *Server) stateOf(m *state) string {
+	changing := !m.at.IsZero() && s.now().Before(m.at.Add(s.Takes))
+	switch {
+	case changing && m.enabled:
+		return "Enabling"
+	case changing:
+		return "Disabling"
+	case m.enabled:
+		return "Enabled"
+	}
+	return "Disabled"
+}
+
+func (s *Server) arn(m *state) string {
+	return fmt.Sprintf("arn:aws:lambda:%s:%s:event-source-mapping:%s", s.Region, s.Account, m.UUID)
+}
+
+// configuration is EventSourceMappingConfiguration, as far as a reader of states needs it.
+type configuration struct {
+	UUID                  string
+	EventSourceArn        string
+	EventSourceMappingArn string
+	FunctionArn           string
+	LastModified          float64
+	State                 string
+	StateTransitionReason string
+}
+
+func (s *Server) describe(m *state) configuration {
+	return configuration{UUID: m.UUID, EventSourceArn: m.Source, EventSourceMappingArn: s.arn(m), LastModified: float64(m.at.Unix()),
+		FunctionArn: fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", s.Region, s.Account, m.Function), State: s.stateOf(m), StateTransitionReason: "USER_INITIATED"}
+}
+
+// ServeHTTP answers a request of the API.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if arn, is := strings.CutPrefix(r.URL.Path, Prefixes[1]); is {
+		s.tags(w, r, arn)
+		return
+	}
+	id := strings.Trim(strings.TrimPrefix(r.URL.Path, Prefixes[0]), "/")
+	switch {
+	case id == "" && r.Method == http.MethodGet:
+		s.list(w, r)
+	case id != "" && r.Method == http.MethodGet:
+		if m := s.allowed(w, "GetEventSourceMapping", func(m *state) bool { return m.UUID == id }); m != nil {
+			answer(w, http.StatusOK, s.describe(m))
+		}
+	case id != "" && r.Method == http.MethodPut:
+		s.update(w, r, id)
+	default:
+		fault(w, http.StatusNotImplemented, "NotImplemented", "this endpoint lists, reads, switches and tags event source mappings, and does nothing else of Lambda")
+	}
+}
+
+// allowed finds a mapping for a request. It answers itself if there is none, or if the request is
+// refused, and then returns nil.
+func (s *Server) allowed(w http.ResponseWriter, action string, is func(*state) bool) *state {
+	if s.refused(w, action) {
+		return nil
+	}
+	for _, m := range s.all {
+		if is(m) {
+			return m
+		}
+	}
+	fault(w, http.StatusNotFound, "ResourceNotFoundException", "The resource you requested does not exist.")
+	return nil
+}
+
+func (s *Server) refused(w http.ResponseWriter, action string) bool {
+	if s.Refuse == nil {
+		return false
+	}
+	code := s.Refuse(action)
+	if code == "" {
+		return false
+	}
+	status := http.StatusBadRequest
+	switch code {
+	case "AccessDeniedException":
+		status = http.StatusForbidden
+	case "TooManyRequestsException":
+		status = http.StatusTooManyRequests
+	}
+	fault(w, status, code, "User is not authorized to perform: lambda:"+action)
+	return true
+}
+
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	if s.refused(w, "ListEventSourceMappings") {
+		return
+	}
+	function := r.URL.Query().Get("FunctionName")
+	var out struct {
+		EventSourceMappings []configuration
+		NextMarker          string `json:",omitempty"`
+	}
+	out.EventSourceMappings = []configuration{}
+	skip := r.URL.Query().Get("Marker")
+	for _, m := range s.all {
+		if function != m.Function && !strings.HasSuffix(function, ":"+m.Function) {
+			continue
+		}
+		if skip != "" {
+			if skip == m.UUID {
+				skip = ""
+			}
+			continue
+		}
+		if s.Page > 0 && len(out.EventSourceMappings) == s.Page {
+			out.NextMarker = out.EventSourceMappings[s.Page-1].UUID
+			break
+		}
+		out.EventSourceMappings = append(out.EventSourceMappings, s.describe(m))
+	}
+	answer(w, http.StatusOK, out)
+}
+
+func (s *Server) update(w http.ResponseWriter, r *http.Request, id string) {
+	var in struct{ Enabled *bool }
+	m := s.allowed(w, "UpdateEventSourceMapping", func(m *state) bool { return m.UUID == id })
+	switch {
+	case m == nil:
+	case json.NewDecoder(r.Body).Decode(&in) != nil || in.Enabled == nil:
+		fault(w, http.StatusBadRequest, "InvalidParameterValueException", "this endpoint changes Enabled and nothing else")
+	case strings.HasSuffix(s.stateOf(m), "ing"):
+		fault(w, http.StatusBadRequest, "ResourceInUseException", "Cannot update the event source mapping because it is in use.")
+	default:
+		if *in.Enabled != m.enabled {
+			m.enabled, m.at = *in.Enabled, s.now()
+		}
+		answer(w, http.StatusAccepted, s.describe(m))
+	}
+}
+
+func (s *Server) tags(w http.ResponseWriter, r *http.Request, arn string) {
+	actions := map[string]string{http.MethodGet: "ListTags", http.MethodPost: "TagResource", http.MethodDelete: "UntagResource"}
+	m := s.allowed(w, actions[r.Method], func(m *state) bool { return s.arn(m) == arn })
+	if m == nil {
+		return
+	}
+	switch r.Method {
+	case http.MethodGet:
+		answer(w, http.StatusOK, struct{ Tags map[string]string }{m.tags})
+	case http.MethodPost:
+		var in struct{ Tags map[string]string }
+		if json.NewDecoder(r.Body).Decode(&in) != nil {
+			fault(w, http.StatusBadRequest, "InvalidParameterValueException", "Tags cannot be read")
+			return
+		}
+		for name, value := range in.Tags {
+			if reason := unfit(name, value); reason != "" {
+				fault(w, http.StatusBadRequest, "InvalidParameterValueException", reason)
+				return
+			}
+		}
+		maps.Copy(m.tags, in.Tags)
+		w.WriteHeader(http.StatusNoContent)
+	case http.MethodDelete:
+		for _, name := range r.URL.Query()["tagKeys"] {
+			delete(m.tags, name)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client has gone, if this fails
+}
+
+func fault(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("X-Amzn-Errortype", code)
+	answer(w, status, map[string]string{"Type": "User", "Message": message})
+}
