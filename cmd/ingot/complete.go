@@ -38,7 +38,7 @@ var values = map[string]completion{
 	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"stack": cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
-	"port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
+	"group": cobra.NoFileCompletions, "max": cobra.NoFileCompletions, "port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
 }
 
 // data completes the bundled data of the demo, and the folder of dev.

@@ -39,6 +39,8 @@ func newQuarantine(a *app) *cobra.Command {
   ingot quarantine list letters`,
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2, // as at the root
 	}
 	cmd.AddCommand(newPull(a), newList(a), newShow(a), newEdit(a), newResend(a), newDrop(a))
 	return cmd

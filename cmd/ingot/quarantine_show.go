@@ -338,11 +338,11 @@ func (r *shown) print(w io.Writer, path string, flagged []string) {
 	row("", show.Text(r.Today.SK))
 	r.printBoth(w, row)
 	if r.Today.Reason == string(event.DigestDiffers) {
-		fmt.Fprintf(w, "\nIf the message is right:  ingot quarantine resend %s %s --replace --yes\n", show.Text(path), r.ID[:min(8, len(r.ID))])
+		fmt.Fprintf(w, "\nIf the message is right:\n  ingot quarantine resend %s %s --replace --yes\n", show.Text(path), r.ID[:min(8, len(r.ID))])
 		if len(flagged) > 0 {
 			fmt.Fprintf(w, "  Totals of %s are then flagged, because min and max cannot be taken back.\n", strings.Join(flagged, ", "))
 		}
-		fmt.Fprintf(w, "If the stored one is:     ingot quarantine drop %s %s --yes\n", show.Text(path), r.ID[:min(8, len(r.ID))])
+		fmt.Fprintf(w, "If the stored one is right:\n  ingot quarantine drop %s %s --yes\n", show.Text(path), r.ID[:min(8, len(r.ID))])
 	}
 }
 

@@ -245,4 +245,3 @@ func (a *app) drop(ctx context.Context, t *target.Target, path string, ids []str
 	}
 	return j.run(ctx, letters, "", func(w *quarantine.Work, l *quarantine.Letter) error { return w.Drop(ctx, l) })
 }
-

@@ -23,7 +23,7 @@ var layers = []string{
 	// What stands in for AWS.
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
 	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",
-	"internal/lambda/esm", "internal/lambda/runtimeapi", "internal/stack",
+	"internal/lambda/esm", "internal/lambda/mappings", "internal/lambda/runtimeapi", "internal/stack",
 	// What runs the functions on it: the test world, seeded worlds, the tests of users.
 	"internal/testworld",
 	"internal/sim", "internal/sim/scenario", "internal/sim/worlds",
@@ -37,7 +37,7 @@ var layers = []string{
 	"internal/estimate", "internal/changes", "internal/check/template", "internal/check",
 	"internal/target/targettest", "internal/target",
 	"internal/explain",
-	"internal/quarantine",
+	"internal/quarantine", "internal/pause",
 	"internal/cost", "internal/propose", "internal/scaffold",
 	"internal/demo/tally", "internal/demo",
 	"internal/dev/disk", "internal/dev", "internal/console",
@@ -169,7 +169,7 @@ func TestWallsInsideAFacade(t *testing.T) {
 func TestStandInsKnowNothingOfIngot(t *testing.T) {
 	found := 0
 	for name, imported := range imports(t, "") {
-		for _, standIn := range []string{"internal/embedded", "internal/lambda/esm", "internal/lambda/runtimeapi"} {
+		for _, standIn := range []string{"internal/embedded", "internal/lambda/esm", "internal/lambda/mappings", "internal/lambda/runtimeapi"} {
 			if name != standIn && !strings.HasPrefix(name, standIn+"/") {
 				continue
 			}

@@ -125,10 +125,13 @@ func (h *holder) pull(ctx context.Context, dir Dir, p Pulling, done *Pulled) err
 			empty = 0
 			continue
 		}
-		if empty++; p.Once && empty > 1 {
-			return nil
+		if empty++; p.Once {
+			if empty > 1 {
+				return nil
+			}
+			continue
 		}
-		if p.OnWaiting != nil && !p.Once {
+		if p.OnWaiting != nil {
 			p.OnWaiting(len(h.held))
 		}
 		_ = h.env.Sleep(ctx, pause) // the loop asks ctx

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/pause"
+	"github.com/ingot-events/ingot/internal/target"
+)
+
+const pauseHelp = `Stops one function of a stack: it switches off what calls the function, and waits until nothing is in work any
+more. What is stopped is the ingest function, unless you write streams.
+
+ingest    Events wait in the queue, which keeps them for 4 days. The command also waits until the stream is read
+          to its end, by the ages that CloudWatch has, at least 5 minutes. Then verify is exact, and an aggregate can
+          be declared complete.
+streams   Totals stand still. Changes wait in the stream, which forgets them after 24 hours: totals then have to be
+          rebuilt. So this needs --yes.
+
+The tag ingot:paused of the event source mapping says who made the pause and when. ingot status
+shows it. A deployment that changes the mapping ends the pause. The first line that is printed is the command that
+resumes.
+
+Exit codes: 0 paused, 1 failed, 4 not permitted, 6 paused, and it could not tell whether the stream is read to its end.
+
+` + targetHelp + `
+
+` + mappingsJSON
+
+const mappingsJSON = `With --output json, one object at the end:
+  mappings[]   uuid, function, source, state, by, at
+  drained      true: the stream is read to its end
+  resume       the command that resumes; absent after resume`
+
+const resumeHelp = `Starts a function again that ingot pause has stopped, or somebody else: it switches on what calls the function,
+waits until that is done, and removes the tag of the pause. What was stopped goes on where it stopped. What is
+started is the ingest function, unless you write streams.
+
+Exit codes: 0 it runs, 1 failed, 4 not permitted.
+
+` + targetHelp + `
+
+` + mappingsJSON
+
+type pauseOptions struct{ yes, noWait bool }
+
+// paused is the JSON of pause and resume.
+type paused struct {
+	Mappings []pause.Mapping `json:"mappings"`
+	Drained  bool            `json:"drained"`
+	Resume   string          `json:"resume,omitempty"`
+}
+
+func newPause(a *app) *cobra.Command {
+	var o pauseOptions
+	cmd := &cobra.Command{
+		Use:   "pause [ingest|streams]",
+		Short: "Stop taking events, or counting them, and wait until it is done",
+		Long:  pauseHelp,
+		Example: `  ingot pause --stack ingot-dev
+  ingot pause streams --yes --stack ingot-dev
+  ingot pause --local`,
+		Args:      ingestOrStreams,
+		ValidArgs: []string{"ingest", "streams"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			streams := slices.Contains(args, "streams")
+			if streams && !o.yes {
+				return usage(errors.New("the stream forgets changes after 24 hours, so a pause of the streams function can cost totals: write --yes to confirm that"))
+			}
+			t, err := a.find(cmd)
+			if err != nil {
+				return err
+			}
+			return a.pause(cmd, t, streams, o)
+		},
+	}
+	targetFlags(cmd)
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm a pause of the streams function")
+	cmd.Flags().BoolVar(&o.noWait, "no-drain", false, "do not wait until the stream is read to its end")
+	return cmd
+}
+
+func newResume(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "resume [ingest|streams]",
+		Short: "Start a function again that was paused",
+		Long:  resumeHelp,
+		Example: `  ingot resume --stack ingot-dev
+  ingot resume streams --stack ingot-dev
+  ingot resume --local`,
+		Args:      ingestOrStreams,
+		ValidArgs: []string{"ingest", "streams"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := a.find(cmd)
+			if err != nil {
+				return err
+			}
+			return a.resume(cmd.Context(), t, slices.Contains(args, "streams"))
+		},
+	}
+	targetFlags(cmd)
+	return cmd
+}
+
+func ingestOrStreams(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 || len(args) == 1 && args[0] != "ingest" && args[0] != "streams" {
+		return usage(fmt.Errorf("%s takes ingest or streams, not %q", cmd.CommandPath(), strings.Join(args, " ")))
+	}
+	return nil
+}
+
+// functions returns the names of the function that is meant, and of the streams function.
+func functions(t *target.Target, streams bool) (meant, counting string, err error) {
+	if err := t.Needs(target.IngestFunction, target.StreamsFunction); err != nil {
+		return "", "", err
+	}
+	if streams {
+		return t.StreamsFunction, t.StreamsFunction, nil
+	}
+	return t.IngestFunction, t.StreamsFunction, nil
+}
+
+func (a *app) pauser(t *target.Target) pause.Pauser {
+	return pause.Pauser{Client: t.Lambda(), Tell: func(format string, args ...any) { fmt.Fprintf(a.stderr, "ingot: "+format+"\n", args...) }}
+}
+
+func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseOptions) error {
+	ctx := cmd.Context()
+	function, counting, err := functions(t, streams)
+	if err != nil {
+		return err
+	}
+	if err := a.announce(t); err != nil {
+		return err
+	}
+	out := paused{Resume: resumeLine(cmd, t, streams)}
+	fmt.Fprintf(a.stderr, "ingot: to resume: %s\n", out.Resume)
+	p := a.pauser(t)
+	if out.Mappings, err = p.Pause(ctx, function, a.caller(ctx, t)); err != nil {
+		return err
+	}
+	at := time.Now()
+	var unknown error
+	switch {
+	case streams || o.noWait:
+	case t.Kind == target.KindLocal:
+		out.Drained = true // the stream of ingot dev is read within seconds
+	default:
+		fmt.Fprintln(a.stderr, "ingot: waiting until the stream is read to its end; ctrl-C ends the wait, not the pause")
+		unknown = p.Drained(ctx, t.CloudWatch(), counting, at)
+		out.Drained = unknown == nil
+	}
+	return a.endPause(ctx, out, streams, unknown)
+}
+
+func (a *app) endPause(ctx context.Context, out paused, streams bool, unknown error) error {
+	if a.json() {
+		if err := a.writeJSON(out); err != nil {
+			return err
+		}
+	} else {
+		for _, m := range out.Mappings {
+			fmt.Fprintf(a.stdout, "%s  %s\n", m.Function, m.State)
+		}
+		switch {
+		case streams:
+			fmt.Fprintf(a.stdout, "resume before %s: the stream forgets\n", time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339))
+		case out.Drained:
+			fmt.Fprintln(a.stdout, "the stream is read to its end")
+		}
+		fmt.Fprintf(a.stdout, "to resume: %s\n", out.Resume)
+	}
+	switch {
+	case unknown == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	fmt.Fprintf(a.stderr, "ingot: paused, but whether the stream is read to its end could not be told: %v\n", unknown)
+	return untold()
+}
+
+func (a *app) resume(ctx context.Context, t *target.Target, streams bool) error {
+	function, _, err := functions(t, streams)
+	if err != nil {
+		return err
+	}
+	if err := a.announce(t); err != nil {
+		return err
+	}
+	list, err := a.pauser(t).Resume(ctx, function)
+	if err != nil {
+		return err
+	}
+	if a.json() {
+		return a.writeJSON(paused{Mappings: list})
+	}
+	for _, m := range list {
+		fmt.Fprintf(a.stdout, "%s  %s\n", m.Function, m.State)
+	}
+	return nil
+}
+
+// resumeLine returns the command that resumes what a command line pauses.
+func resumeLine(cmd *cobra.Command, t *target.Target, streams bool) string {
+	words := []string{"ingot", "resume"}
+	if streams {
+		words = append(words, "streams")
+	}
+	switch t.Kind {
+	case target.KindStack:
+		words = append(words, "--stack", quoted(t.Name))
+	case target.KindLocal:
+		words = append(words, "--local")
+	}
+	for _, name := range []string{"profile", "region", "endpoint-url"} {
+		if value, _ := cmd.Flags().GetString(name); value != "" {
+			words = append(words, "--"+name, quoted(value))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted writes a word for a shell.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// caller says who runs the tool: the identity of the credentials, or else the user of this machine.
+func (a *app) caller(ctx context.Context, t *target.Target) string {
+	if t.Kind != target.KindLocal {
+		out, err := sts.NewFromConfig(t.AWS).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, func(o *sts.Options) { o.RetryMaxAttempts = 1 })
+		if err == nil && aws.ToString(out.Arn) != "" {
+			return *out.Arn
+		}
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "somebody"
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/internal/dev"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const letterSpec = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  sale:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "SALE#{id}", sk: "-"}
+    indexes: {GSI1: {pk: "CUSTOMER#{customer.email | hmac}", sk: "{@at}"}}
+aggregates:
+  sales: {since: 1, onExpire: keep, from: {sale: {values: {sales: count, cents: sum cents, best: max cents}}}}
+`
+
+// devWorld is an ingot dev in a folder of its own, in which the tool runs with --local.
+type devWorld struct {
+	t   *testing.T
+	dev *dev.Dev
+	env map[string]string
+}
+
+func newDevWorld(t *testing.T) *devWorld {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "pipeline.yaml"), []byte(letterSpec), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	d, err := dev.Start(t.Context(), dev.Config{File: "pipeline.yaml", Secret: []byte("a secret of sixteen bytes")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &devWorld{t, d, map[string]string{"INGOT_PII_KEY": "a secret of sixteen bytes"}}
+}
+
+// run runs the tool, and requires an exit code.
+func (w *devWorld) run(code int, args ...string) ran {
+	w.t.Helper()
+	got := pipedWith(w.t, w.env, "", args...)
+	if got.code != code {
+		w.t.Fatalf("ingot %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.out, got.errors)
+	}
+	return got
+}
+
+// send sends messages and waits until so many are in quarantine.
+func (w *devWorld) send(quarantined int, bodies ...string) {
+	w.t.Helper()
+	for _, body := range bodies {
+		w.post(w.dev.Stack().Queue, body, nil)
+	}
+	w.await(func() bool {
+		return w.waiting(w.dev.Stack().Queue) == 0 && w.waiting(w.dev.Stack().Quarantine) == quarantined
+	})
+}
+
+func (w *devWorld) post(queue, body string, attributes map[string]types.MessageAttributeValue) {
+	w.t.Helper()
+	if _, err := w.dev.Engine().SQS().SendMessage(w.t.Context(), &sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body, MessageAttributes: attributes}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *devWorld) waiting(queue string) int {
+	w.t.Helper()
+	n, err := w.dev.Stack().Depth(w.t.Context(), queue)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// await waits until something is so. The functions of ingot dev run in real time.
+func (w *devWorld) await(is func() bool) {
+	w.t.Helper()
+	for until := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			w.t.Fatal("it never comes")
+		}
+	}
+}
+
+// files returns the ids in a folder, in the order of the messages.
+func (w *devWorld) files(folder string) (ids []string) {
+	w.t.Helper()
+	var out struct{ Messages []listed }
+	if err := json.Unmarshal([]byte(w.run(0, "quarantine", "list", folder, "--output", "json").out), &out); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, m := range out.Messages {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+const (
+	oldSale = `{"type":"sale","id":1,"at":"2026-01-02T03:04:05Z","customer":{"email":"ann@example.com"},"cents":100}`
+	newSale = `{"type":"sale","id":1,"at":"2026-01-02T03:04:05Z","customer":{"email":"ann@example.org"},"cents":250,"note":"\u001b[2J"}`
+	badSale = `{"type":"sale","id":2,"customer":{"email":"bob@example.com"},"cents":5}`
+)
+
+// golden compares an output with a file, and requires that it fits a terminal of 80 columns.
+func golden(t *testing.T, name, text string, ids ...string) {
+	t.Helper()
+	for i, id := range ids {
+		text = strings.ReplaceAll(text, id, "MESSAGE-"+strconv.Itoa(i+1))
+		text = strings.ReplaceAll(text, id[:8], "MESSAGE"+strconv.Itoa(i+1))
+	}
+	text = regexp.MustCompile(`since \S+,`).ReplaceAllString(text, "since TIME,")
+	text = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d`).ReplaceAllString(text, "2026-03-01 12:00")
+	for line := range strings.Lines(text) {
+		if len([]rune(line)) > 81 && !strings.ContainsAny(line, "{(") { // payloads and details are as long as they are
+			t.Errorf("%s: wider than 80 columns: %s", name, line)
+		}
+	}
+	file := filepath.Join(goldenFolder, name)
+	if *update {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("differs from %s (rewrite with -update):\n%s", name, text)
+	}
+}
+
+var goldenFolder, _ = filepath.Abs("testdata")
+
+// TestQuarantine goes the whole way of messages: pull, list, show, edit, resend, replace, drop.
+func TestQuarantine(t *testing.T) {
+	w := newDevWorld(t)
+	w.send(0, oldSale)
+	w.send(1, newSale)
+	w.send(2, badSale)
+	w.send(3, "not JSON, of ann@example.com")
+	pulled := w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	ids := w.files("letters")
+	if len(ids) != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 {
+		t.Fatal(ids)
+	}
+	golden(t, "quarantine-pull.txt", pulled.out, ids...)
+	golden(t, "quarantine-list.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
+
+	// What is personal does not show, unless it is asked for. Nor do control characters.
+	conflict := w.run(3, "quarantine", "show", "letters", ids[0][:8], "--local")
+	golden(t, "quarantine-show.txt", conflict.out, ids...)
+	for _, args := range [][]string{{ids[0]}, {ids[1]}, {ids[2]}, {ids[0], "--output", "json"}, {ids[1], "--output", "json"}, {ids[2], "--output", "json"}} {
+		got := w.run(3, append([]string{"quarantine", "show", "letters", "--local"}, args...)...)
+		if strings.Contains(got.out, "example.") || strings.Contains(got.out, "\x1b") {
+			t.Errorf("show %v prints what it must not:\n%s", args, got.out)
+		}
+	}
+	if got := w.run(3, "quarantine", "show", "letters", ids[0], "--local", "--reveal"); !strings.Contains(got.out, "ann@example.org") || !strings.Contains(got.out, "ann@example.com") {
+		t.Errorf("--reveal does not:\n%s", got.out)
+	}
+
+	// Nothing of it could be stored, so nothing is sent.
+	stays := w.run(3, "quarantine", "resend", "letters", "--local")
+	if strings.Count(stays.out, "stays: it would be") != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 || !strings.Contains(stays.errors, "ingot: this changes ingot dev with ") {
+		t.Errorf("%s%s", stays.out, stays.errors)
+	}
+
+	w.env["EDITOR"] = "sed -i s/customer/at\\\":\\\"2026-01-02T03:04:05Z\\\",\\\"customer/"
+	w.run(0, "quarantine", "edit", "letters", ids[1])
+	again := w.run(3, "quarantine", "resend", "letters", "--local")
+	if !strings.Contains(again.out, ids[1]+"  resent") {
+		t.Errorf("%s%s", again.out, again.errors)
+	}
+	w.send(2)
+
+	w.run(2, "quarantine", "resend", "letters", "--replace", "--yes", "--local")
+	w.run(2, "quarantine", "resend", "letters", ids[0], "--replace", "--local")
+	w.run(0, "quarantine", "resend", "letters", ids[0][:8], "--replace", "--yes", "--local")
+	w.send(1)
+	w.run(2, "quarantine", "drop", "letters", ids[2], "--local")
+	w.run(0, "quarantine", "drop", "letters", ids[2], "--yes", "--local")
+	w.send(0)
+	golden(t, "quarantine-done.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
+	// It was dropped already. Nothing happens.
+	w.run(3, "quarantine", "drop", "letters", ids[2], "--yes", "--local")
+	if got := w.run(0, "quarantine", "resend", "letters", "--local", "--output", "json"); got.out != "{\n  \"messages\": []\n}\n" {
+		t.Errorf("%s", got.out)
+	}
+}
+
+// An editor may fail, or write what cannot be sent. The text is then kept, and the message stays.
+func TestEdit(t *testing.T) {
+	w := newDevWorld(t)
+	w.send(1, badSale)
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	id := w.files("letters")[0]
+	for editor, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"false":                      {2, "the text is in letters/.editing-" + id},
+		"no-such-editor-anywhere":    {2, "set EDITOR"},
+		"truncate -s 0":              {2, "the body is empty"},
+		`printf "a\\033" >`:          {2, "the character U+001B"},
+		"true":                       {0, "nothing was changed"},
+		`printf '{"type":"sale"}' >`: {3, "it would still be Poison (missing-field)"},
+	} {
+		if strings.HasSuffix(editor, ">") {
+			script := filepath.Join(t.TempDir(), "editor")
+			if err := os.WriteFile(script, []byte("#!/bin/sh\n"+editor+` "$1"`+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			editor = script
+		}
+		w.env["EDITOR"] = editor
+		if got := w.run(want.code, "quarantine", "edit", "letters", id); !strings.Contains(got.out+got.errors, want.says) {
+			t.Errorf("%s: %s%s", editor, got.out, got.errors)
+		}
+	}
+}
+
+// A folder of another stack is refused before anything happens.
+func TestQuarantineOfAnotherStack(t *testing.T) {
+	w := newDevWorld(t)
+	w.send(1, badSale)
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	file := filepath.Join("letters", w.files("letters")[0]+".json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.Replace(text, []byte(`/quarantine"`), []byte(`/other"`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := w.files("letters")[0]
+	for _, args := range [][]string{{"show", "letters", id}, {"resend", "letters", id}, {"resend", "letters"}, {"drop", "letters", id, "--yes"}} {
+		if got := w.run(5, append(append([]string{"quarantine"}, args...), "--local")...); !strings.Contains(got.errors, "which is no queue of") || strings.Contains(got.errors, "this changes") {
+			t.Errorf("%v: %s", args, got.errors)
+		}
+	}
+}
+
+func TestQuarantineUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"pull"}, {"pull", "a", "b"}, {"pull", "x", "--max", "0", "--local"}, {"list"}, {"list", "nowhere"}, {"show", "x"}, {"show", "x", "y", "--stack", ""},
+		{"edit", "x"}, {"edit", "nowhere", "y"}, {"resend"}, {"drop", "x", "--yes"}, {"drop", "x", "y"}, {"rseend", "x"}} {
+		if got := piped(t, "", append([]string{"quarantine"}, args...)...); got.code != 2 || got.out != "" || strings.Count(got.errors, "\n") != 1 {
+			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.errors)
+		}
+	}
+	if got := piped(t, "", "quarantine", "rseend"); !strings.Contains(got.errors, "did you mean resend?") {
+		t.Error(got.errors)
+	}
+}
+
+// Ctrl-C is how a pull ends. It is no failure.
+func TestPullEndsAtCtrlC(t *testing.T) {
+	w := newDevWorld(t)
+	w.send(1, badSale)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var out, errs bytes.Buffer
+	ended := make(chan int)
+	go func() {
+		look := func(name string) (string, bool) { v, ok := w.env[name]; return v, ok }
+		ended <- run(ctx, []string{"quarantine", "pull", "letters", "--local"}, look, strings.NewReader(""), &out, &errs)
+	}()
+	w.await(func() bool {
+		files, _ := filepath.Glob("letters/*.json")
+		return len(files) == 1
+	})
+	before := time.Now()
+	interrupt()
+	if code := <-ended; code != 0 || !strings.HasSuffix(out.String(), "; 1 message visible again\n") {
+		t.Errorf("exit code %d: %s%s", code, &out, &errs)
+	}
+	if took := time.Since(before); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if w.run(0, "quarantine", "pull", "letters", "--once", "--local").out != "letters: 0 new, 1 known; 1 message visible again\n" {
+		t.Error("the message is not visible")
+	}
+}
+
+// The dead-letter queue has a way of its own into the same folder.
+func TestDeadLetters(t *testing.T) {
+	w := newDevWorld(t)
+	w.post(w.dev.Stack().DeadLetters, oldSale, nil)
+	w.run(0, "quarantine", "pull", "letters", "--once", "--dead", "--local")
+	if got := w.run(0, "quarantine", "list", "letters"); !strings.Contains(got.out, "dead letter") {
+		t.Error(got.out)
+	}
+	w.run(0, "quarantine", "show", "letters", w.files("letters")[0], "--local")
+	w.run(0, "quarantine", "resend", "letters", "--local")
+	w.send(0)
+	if n := w.waiting(w.dev.Stack().DeadLetters); n != 0 {
+		t.Errorf("%d dead letters", n)
+	}
+}
