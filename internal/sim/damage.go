@@ -154,18 +154,5 @@ func (w *World) checkLeftOut(s *slot) {
 // spoiledTotal reports whether a difference is about a damaged total. Nothing is promised about the
 // values of such a total.
 func (w *World) spoiledTotal(d verify.Difference) bool {
-	for _, s := range w.damaged {
-		name, by, window := slotName(s.key)
-		text := fmt.Sprintf("%s since 1", name)
-		if by != "" {
-			text += " by " + by
-		}
-		if window != "-" {
-			text += " at " + window
-		}
-		if d.Total == text {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.damaged, func(s *slot) bool { return d.Total == totalText(s.key) })
 }

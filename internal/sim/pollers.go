@@ -46,6 +46,9 @@ type mapping struct {
 // checkpoint.
 func (w *World) pollStream() {
 	for {
+		if l := w.looking; l != nil && l.halted {
+			w.park(time.Time{}, func() bool { return !l.halted })
+		}
 		w.meddle()
 		if !w.pollOnce(w.stream) {
 			return

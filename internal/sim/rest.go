@@ -5,8 +5,6 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-
-	"github.com/ingot-events/ingot/verify"
 )
 
 // checkDrained checks a world at rest.
@@ -46,7 +44,7 @@ func (w *World) checkTotals() {
 	if w.plan.Upgrade > 0 && w.phase > w.plan.Upgrade {
 		epoch = 2
 	}
-	report, err := verify.Totals(context.Background(), w.pipelineOf(epoch), w.storeOf(w.engine.DynamoDB(), epoch, w.env()), w.now)
+	report, err := w.verified(epoch)
 	if err != nil {
 		w.fail(Broken, "verify: %v", err)
 		return

@@ -59,7 +59,9 @@ const strangers = 40
 
 func (w *World) live() {
 	if w.liveBursts() && w.settle(nil) && w.checkDrained() && w.finishUpgrade() && !w.plan.Still {
-		w.expireAll()
+		if w.expireAll(); w.failure == nil {
+			w.lookTwice()
+		}
 	}
 }
 

@@ -31,10 +31,12 @@ type World struct {
 	rng  *rand.Rand
 	// replicas draws which replicas are behind.
 	replicas *rand.Rand
-	reading  bool // whether a request of a function or an operator is being read
-	engine   *embedded.Engine
-	dynamo   recorder
-	arn      string // of the stream
+	// looks draws how people verify.
+	looks   *rand.Rand
+	reading bool // whether a request of a function or an operator is being read
+	engine  *embedded.Engine
+	dynamo  recorder
+	arn     string // of the stream
 
 	queueURL, quarantineURL, deadURL string
 	queues                           []*esm.Queue
@@ -71,6 +73,8 @@ type World struct {
 	model       *model
 	written     []written       // records of the stream that nobody has looked at yet
 	shards      map[string]bool // the shards that had a record
+	records     map[string][]streamed
+	looking     *looking // nil if nobody verifies while events are under way
 	touched     []string
 	newReceipts []string
 
@@ -95,7 +99,7 @@ type World struct {
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
-	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
+	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
 		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
 		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
 	w.now = origin

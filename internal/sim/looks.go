@@ -1,0 +1,291 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// memory is a work folder. A pass that is killed leaves in it what it has written.
+type memory map[string][]byte
+
+func (m memory) String() string { return "memory" }
+
+func (m memory) Write(_ context.Context, name string, from func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := from(&b); err != nil {
+		return err
+	}
+	m[name] = b.Bytes()
+	return nil
+}
+
+func (m memory) Read(_ context.Context, name string) (io.ReadCloser, error) {
+	text, there := m[name]
+	if !there {
+		return nil, fs.ErrNotExist
+	}
+	return io.NopCloser(bytes.NewReader(text)), nil
+}
+
+func (m memory) Remove(_ context.Context, name string) error {
+	delete(m, name)
+	return nil
+}
+
+// shortPages is DynamoDB with pages of some items, so that a pass over a small table has many steps.
+// It breaks off at one of them.
+type shortPages struct {
+	store.Client
+	limit   int32
+	breakAt int // 0: never
+}
+
+var errBrokenOff = errors.New("the pass is broken off")
+
+func (s *shortPages) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	if s.breakAt--; s.breakAt == 0 {
+		return nil, errBrokenOff
+	}
+	short := *in
+	short.Limit = aws.Int32(s.limit)
+	return s.Client.Scan(ctx, &short, o...)
+}
+
+// verified verifies the tables at rest, in one of the ways in which a person may do it: in segments,
+// with sums that do not fit into memory, broken off and resumed.
+func (w *World) verified(epoch int64) (*verify.Report, error) {
+	draw := w.looks
+	env := w.env()
+	env.Sleep = func(context.Context, time.Duration) error { return context.DeadlineExceeded } // nobody else runs
+	pages := &shortPages{Client: w.engine.DynamoDB(), limit: int32(20 + draw.IntN(60))}
+	c := verify.Config{Pipeline: w.pipelineOf(epoch), Source: w.storeOf(pages, epoch, env), Env: env}
+	c.Env.Rand = draw.Float64
+	if w.plan.Still || draw.IntN(2) == 0 {
+		return verify.Run(context.Background(), c)
+	}
+	c.Memory, c.Buckets, c.Work = 1+draw.IntN(4000), 1+draw.IntN(3), memory{}
+	pages.breakAt = 1 + draw.IntN(12)
+	for range 4 {
+		r, err := verify.Run(context.Background(), c)
+		if err == nil || !errors.Is(err, errBrokenOff) {
+			return r, err
+		}
+		pages.breakAt = 1 + draw.IntN(20)
+	}
+	pages.breakAt = 0
+	return verify.Run(context.Background(), c)
+}
+
+// looking is what happens while somebody verifies with events under way.
+type looking struct {
+	halted   bool   // the streams function stands still
+	standing bool   // it stood still at first
+	unread   bool   // nobody can read its lag
+	altered  string // a total that somebody has altered by hand; nothing else touches it
+	finished bool
+	result   *verify.Looks
+	err      error
+}
+
+// patience is how long a look waits for the stream. No outage lasts that long.
+const patience = time.Hour
+
+// lookTwice verifies twice while producers send. Nothing may be called damaged that is not. A total
+// that was altered by hand, and then left alone, must be called so if the lag can be read.
+func (w *World) lookTwice() bool {
+	draw := w.looks
+	f := &w.plan.Faults
+	if f.Odd+f.Damage+f.Stamp > 0 { // what a person spoils there is damaged
+		return true
+	}
+	l := &looking{halted: draw.IntN(4) == 0, unread: draw.IntN(6) == 0}
+	l.standing, w.looking = l.halted, l
+	w.phase = w.plan.Phases + 3
+	altered := w.alter(draw)
+	if altered != nil {
+		l.altered = altered.key
+	}
+	epoch := int64(1)
+	if w.plan.Upgrade > 0 {
+		epoch = 2
+	}
+	sending := true
+	w.spawn("producer", nil, func() {
+		for range 6 {
+			w.produce(w.phase)
+			if w.phase++; l.finished {
+				break
+			}
+		}
+		sending = false
+	})
+	w.spawn("verifier", nil, func() {
+		w.sleep(time.Duration(draw.IntN(60)) * time.Second)
+		c := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000), Rate: 0.2 + draw.Float64(), Work: memory{}, Env: w.env()}
+		c.Source = w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, w.env())
+		for range 20 {
+			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w}, patience); l.err == nil {
+				break
+			}
+			w.tracef("verify --twice: %v", l.err)
+			w.sleep(time.Minute)
+		}
+		l.finished, l.halted = true, false
+	})
+	w.run(calmSteps, func() bool { return l.finished && !sending })
+	w.looking = nil
+	if w.failure == nil && !l.finished {
+		w.fail(Stuck, "verify --twice does not come to its end")
+	}
+	if w.failure == nil && l.err == nil {
+		w.checkLooks(l)
+	}
+	if altered != nil {
+		w.addToFingerprint(altered, -1)
+	}
+	return w.failure == nil && w.settle(func() bool { return !sending }) && w.checkDrained()
+}
+
+// checkLooks checks what a verifier says while events are under way.
+func (w *World) checkLooks(l *looking) {
+	r := l.result
+	w.tracef("verify --twice: %d damaged, %d undecided, %q", len(r.Damaged), len(r.Undecided), r.Unsure)
+	found := false
+	for _, d := range append(slices.Clone(r.Damaged), r.Undecided...) {
+		found = found || w.isTotal(d, l.altered)
+	}
+	for _, d := range r.Damaged {
+		if !w.isTotal(d, l.altered) {
+			w.fail(Misjudged, "verify --twice calls an undamaged total damaged: %s", d)
+			return
+		}
+	}
+	switch {
+	case l.altered != "" && !found:
+		w.fail(Misjudged, "verify --twice does not tell of %s, which was altered by hand", l.altered)
+	case l.unread && len(r.Damaged) > 0:
+		w.fail(Misjudged, "verify --twice calls %s damaged, and nobody could tell how far the stream was", r.Damaged[0])
+	case l.altered != "" && !l.unread && !l.standing && !slices.ContainsFunc(r.Damaged, func(d verify.Difference) bool { return w.isTotal(d, l.altered) }):
+		w.fail(Misjudged, "verify --twice does not call %s damaged (%s)", l.altered, r.Unsure)
+	}
+}
+
+// isTotal reports whether a difference is about the total of a slot.
+func (w *World) isTotal(d verify.Difference, key string) bool {
+	return key != "" && d.Total == totalText(key)
+}
+
+// totalText names the total of a slot as verify does.
+func totalText(key string) string {
+	name, by, window := slotName(key)
+	text := fmt.Sprintf("%s since 1", name)
+	if by != "" {
+		text += " by " + by
+	}
+	if window != "-" {
+		text += " at " + window
+	}
+	return text
+}
+
+// untouched is how old the window of a total must be so that nothing sent now can touch it.
+const untouched = 96 * time.Hour
+
+// alter alters the fingerprint of a total that nothing will touch. It returns nil if there is none.
+func (w *World) alter(draw *rand.Rand) *slot {
+	if draw.IntN(3) == 0 {
+		return nil
+	}
+	def, _ := w.pipelineOf(1).Definition("daily")
+	var there []string
+	for key, s := range w.model.slots {
+		_, _, window := slotName(key)
+		if !strings.HasPrefix(key, "A#daily#") || s.damaged || s.applied == 0 {
+			continue
+		}
+		start, err := lanes.ParseWindow(window)
+		if err == nil && w.now.Sub(time.Unix(start, 0)) > untouched && lanes.Expiry(def, start) > w.now.Add(24*time.Hour).Unix() {
+			there = append(there, key)
+		}
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	slices.Sort(there)
+	s := w.model.slots[there[draw.IntN(len(there))]]
+	w.addToFingerprint(s, 1)
+	return s
+}
+
+func (w *World) addToFingerprint(s *slot, n int) {
+	pk, sk, _ := strings.Cut(s.key, "|")
+	_, err := w.engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String(totals), Key: keyOfItem(pk, sk),
+		UpdateExpression: aws.String("ADD fp :n"), ConditionExpression: aws.String("attribute_exists(PK)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":n": &types.AttributeValueMemberN{Value: fmt.Sprint(n)}}})
+	if err != nil {
+		w.fail(Broken, "altering %s: %v", s.key, err)
+	}
+}
+
+// streamLag reads how far the stream mapping of the world is.
+type streamLag struct{ w *World }
+
+var errUnread = errors.New("no metric has come for an hour")
+
+// Counted returns the time of the oldest record that the mapping has not finished.
+func (s streamLag) Counted(context.Context) (time.Time, error) {
+	w := s.w
+	w.pause()
+	if w.looking.unread {
+		return time.Time{}, errUnread
+	}
+	oldest := w.now
+	at := w.stream.Checkpoint().Shards
+	for shard, records := range w.records {
+		where := at[shard]
+		if where.Finished {
+			continue
+		}
+		var after event.Sequence
+		if where.After != "" {
+			after = mustSequence(where.After)
+		}
+		for _, r := range records {
+			if r.created.Before(oldest) && r.sequence.Compare(after) > 0 && w.now.Sub(r.created) < 24*time.Hour {
+				oldest = r.created
+			}
+		}
+	}
+	return oldest, nil
+}
+
+// streamed is a record of the stream.
+type streamed struct {
+	sequence event.Sequence
+	created  time.Time
+}
+
+func mustSequence(text string) event.Sequence {
+	s, err := event.ParseSequence(text)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}

@@ -1,0 +1,107 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Lag tells how far the streams function is behind the events.
+type Lag interface {
+	// Counted returns a time before which every change of the events table has been counted. An
+	// error says why nobody can tell.
+	Counted(context.Context) (time.Time, error)
+}
+
+// Looks is what [Twice] has found.
+type Looks struct {
+	First  *Report
+	Second *Report // nil if the first look found no difference
+	// Damaged are the differences that are the same at both looks. Nothing that was in motion at
+	// the first look was still in motion at the second, so these totals are wrong.
+	Damaged []Difference
+	// Undecided are the differences of the second look in totals that differed at the first look
+	// too, in another way or while nobody could tell how far the stream was. A total that was equal
+	// at either look is proven, and is in neither list.
+	Undecided []Difference
+	// Unsure says why no difference can be called damage. It is empty if the lag could be read and
+	// was short.
+	Unsure string
+}
+
+// pollLag is the time between two questions after the lag.
+const pollLag = 5 * time.Second
+
+// Twice compares all totals while events flow. What the stream has not delivered yet looks like a
+// difference. So Twice looks, waits until the stream has delivered everything that was written up to
+// the end of that look, and looks again. What was in motion at the first look is counted by then. A
+// total that then differs by the same fingerprint is damaged: only the same events, missed or
+// counted too often, make the same difference. A total that differs in another way is in motion.
+//
+// Values prove nothing here. A count that is one behind differs by one at both looks, if one event
+// is under way at each of them.
+//
+// Twice waits for the stream for as long as patience says. If the lag cannot be read, or is still
+// too long then, it looks a second time all the same, and calls nothing damaged.
+func Twice(ctx context.Context, c Config, lag Lag, patience time.Duration) (*Looks, error) {
+	c.Env = c.Env.Real()
+	first, err := Run(ctx, c)
+	if err != nil || first.OK() {
+		return &Looks{First: first}, err
+	}
+	unsure, err := delivered(ctx, c, lag, c.Env.Now(), patience)
+	if err != nil {
+		return nil, err
+	}
+	second, err := Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	looks := &Looks{First: first, Second: second, Unsure: unsure}
+	looks.judge()
+	return looks, nil
+}
+
+// delivered waits until all changes before a time are counted. It returns why that cannot be said.
+func delivered(ctx context.Context, c Config, lag Lag, until time.Time, patience time.Duration) (unsure string, err error) {
+	for began := c.Env.Now(); ; {
+		counted, err := lag.Counted(ctx)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err != nil {
+			return fmt.Sprintf("nobody can tell how far the streams function is: %v", err), nil
+		}
+		if !counted.Before(until) {
+			return "", nil
+		}
+		if waited := c.Env.Now().Sub(began); waited >= patience {
+			return fmt.Sprintf("after %s, the streams function has not yet counted everything that was written before the first look ended", waited.Round(time.Second)), nil
+		}
+		if err := c.Env.Sleep(ctx, pollLag); err != nil {
+			return "", err
+		}
+	}
+}
+
+// judge compares the differences of both looks.
+func (l *Looks) judge() {
+	type way struct{ slot, what, print string }
+	ways, slots := map[way]bool{}, map[string]bool{}
+	for _, d := range l.First.Differences {
+		ways[way{d.slot, d.What, d.print}], slots[d.slot] = true, true
+	}
+	for _, d := range l.Second.Differences {
+		switch {
+		case l.Unsure == "" && ways[way{d.slot, d.What, d.print}]:
+			l.Damaged = append(l.Damaged, d)
+		case slots[d.slot] || l.First.More.Differences > 0: // those beyond the list are not known
+			l.Undecided = append(l.Undecided, d)
+		}
+	}
+}
+
+// OK reports whether every total was equal at one of the looks at least.
+func (l *Looks) OK() bool {
+	return l.Second == nil || len(l.Damaged)+len(l.Undecided)+l.Second.More.Differences == 0
+}

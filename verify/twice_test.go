@@ -1,0 +1,96 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/verify"
+)
+
+// lagFunc is a lag that a test makes up.
+type lagFunc func() (time.Time, error)
+
+func (f lagFunc) Counted(context.Context) (time.Time, error) { return f() }
+
+func looks(t *testing.T, w *world, lag lagFunc) *verify.Looks {
+	t.Helper()
+	c := verify.Config{Pipeline: w.plan, Source: w.store, Env: w.Clock.Env(func() float64 { return 0.5 })}
+	l, err := verify.Twice(context.Background(), c, lag, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// One event is under way at each look: the values differ by the same at both, the fingerprints do
+// not.
+func TestTwiceWhileEventsFlow(t *testing.T) {
+	w := filled(t)
+	w.put(w.plan, w.store, 100, "a", 5)
+	l := looks(t, w, func() (time.Time, error) {
+		w.drain()
+		w.put(w.plan, w.store, 101, "a", 5)
+		return w.Clock.Now(), nil
+	})
+	if len(l.Damaged) > 0 || len(l.Undecided) == 0 || l.OK() || l.Unsure != "" {
+		t.Errorf("%+v", l)
+	}
+}
+
+// Each kind of damage is called damage at the second look, whatever else is under way.
+func TestTwiceFindsDamage(t *testing.T) {
+	for name, damage := range map[string]func(w *world){
+		"a value":         func(w *world) { w.alter(w.key("daily", 0), "ADD revenue :v", number("1")) },
+		"n":               func(w *world) { w.alter(w.key("daily", 0), "ADD n :v", number("1")) },
+		"the fingerprint": func(w *world) { w.alter(w.key("daily", 0), "ADD fp :v", number("1")) },
+		"a total gone":    func(w *world) { w.remove("totals", w.key("daily", 0)) },
+		"a value as text": func(w *world) {
+			w.alter(w.key("daily", 0), "SET revenue = :v", &types.AttributeValueMemberS{Value: "much"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := filled(t)
+			damage(w)
+			l := looks(t, w, func() (time.Time, error) { w.drain(); return w.Clock.Now(), nil })
+			if len(l.Damaged) != 1 || l.Damaged[0].Def.Name != "daily" || l.Unsure != "" || l.OK() {
+				t.Errorf("%+v", l)
+			}
+		})
+	}
+}
+
+// A total that was equal at either look is proven.
+func TestTwiceProvesWhatIsEqualOnce(t *testing.T) {
+	w := filled(t)
+	w.put(w.plan, w.store, 100, "a", 5)
+	l := looks(t, w, func() (time.Time, error) { w.drain(); return w.Clock.Now(), nil })
+	if !l.OK() || l.First.OK() || l.Second == nil || !l.Second.OK() {
+		t.Errorf("%+v", l)
+	}
+	w = filled(t)
+	l = looks(t, w, func() (time.Time, error) { t.Error("there is nothing to look at twice"); return time.Time{}, nil })
+	if !l.OK() || l.Second != nil {
+		t.Errorf("%+v", l)
+	}
+}
+
+// Without a lag that can be read and is short, nothing is called damaged.
+func TestTwiceWithoutALag(t *testing.T) {
+	for words, lag := range map[string]func(w *world) (time.Time, error){
+		"nobody can tell how far the streams function is: it is switched off": func(*world) (time.Time, error) { return time.Time{}, errors.New("it is switched off") },
+		"after 1m0s, the streams function has not yet counted everything":     func(*world) (time.Time, error) { return epoch, nil },
+	} {
+		w := filled(t)
+		w.Clock.Pass(time.Hour)
+		w.alter(w.key("live", 0), "ADD fp :v", number("1"))
+		l := looks(t, w, func() (time.Time, error) { return lag(w) })
+		if len(l.Damaged) > 0 || len(l.Undecided) != 1 || !strings.HasPrefix(l.Unsure, words) {
+			t.Errorf("%+v", l)
+		}
+	}
+}
