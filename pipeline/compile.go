@@ -125,7 +125,7 @@ func (c *compiler) makesAType(p place, t *keys.Template) {
 	case t.Constant():
 		c.mistake(p, "there is no event type "+t.Text(), c.typeInstead(t.Text()))
 	case len(c.spec.Events) > 0 && !slices.ContainsFunc(c.goodNames(), func(name string) bool { return canMake(t, name) }):
-		c.mistake(p, "type can be none of the event types that are declared, whatever an event says", c.typesInstead())
+		c.mistake(p, "type can never be one of the declared event types, whatever an event says", c.typesInstead())
 	}
 }
 

@@ -348,7 +348,7 @@ func (c *compiler) lifetimes(at place, def *aggregate.Definition, t *eventType) 
 	p := place("aggregates").in(def.Name).in("retain")
 	switch least := lifetime.Outliving(t.retain); {
 	case t.retain == 0:
-		c.mistake(p, fmt.Sprintf("the totals expire and events of %s never do: a late change would begin an expired total anew", t.name), "a retain for "+t.name+" too,")
+		c.mistake(p, fmt.Sprintf("the totals expire and events of %s never do: a late change would start a total again from zero after it has expired", t.name), "a retain for "+t.name+" too,")
 	case def.Retain < least:
 		c.mistake(p, fmt.Sprintf("retain is %s and events of %s live for %s: a total must outlive them by 7d", lifetime.Format(def.Retain), t.name, lifetime.Format(t.retain)), "at least "+lifetime.Format(least))
 	}

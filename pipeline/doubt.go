@@ -69,6 +69,14 @@ func (c *compiler) partitionKey(p place, t *keys.Template) {
 	c.warn(p, "pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second", `pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}",`)
 }
 
+// noTime warns of an event type without at, if the file expects messages without an envelope. It
+// does so if it says how to find their type.
+func (c *compiler) noTime(at place, t *eventType) {
+	if len(c.spec.Type) > 0 && t.at == nil && !c.isBroken(at.in("at")) {
+		c.warn(at, t.name+" has no at, and a message that is bare JSON has no other time: it would be refused", `at: and its time, such as "{placed_at}", unless all its messages come in an envelope,`)
+	}
+}
+
 // byOfAnID warns of totals each of which can count at most one event.
 func (c *compiler) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed) {
 	if len(by) == 0 || len(feeds) != 1 {
@@ -87,7 +95,7 @@ func (c *compiler) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed
 			}
 		}
 	}
-	c.warn(p, "by has everything in it that id has: each total would be of one event", "by with less in it, such as a customer or a product,")
+	c.warn(p, "by has every field that id has, so each total would count one event", "fewer fields in by, such as a customer or a product,")
 }
 
 // manyWindows warns of totals that are many and are kept. It also warns of windows that are not the
@@ -157,7 +165,7 @@ func (c *compiler) shareAKey(names []string) {
 	if len(names) == len(c.p.names) && len(names) > 2 {
 		what = "events of all types"
 	}
-	c.warn(place("events").in(names[1]).in("key"), what+" can have one key: the later would be a conflict", "keys that begin with different words, if that is not meant,")
+	c.warn(place("events").in(names[1]).in("key"), what+" can have the same key, and the later one would be a conflict", "keys that begin with different words, unless you mean it,")
 }
 
 func (c *compiler) canShare(a, b string) bool {

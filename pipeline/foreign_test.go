@@ -41,11 +41,11 @@ var foreignMistakes = []advice{
 	{"the queue's time", `at: "{placed_at}"`, `at: "{@attribute.SentTimestamp | unixms}"`, `p.yaml:7:11: at uses SentTimestamp, which SQS gives anew each time that a message is sent: an event that is sent twice would be two events; write a time that the event itself tells, such as "{placed_at}", instead`, []string{`at: "{placed_at}"`}},
 	{"the queue's id in a key", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{@attribute.MessageId}"`, `p.yaml:8:50: sk uses MessageId`, []string{`sk: "ORDER#{order}#{@digest}"`}},
 
-	{"a type that cannot be", `type: "{type}"`, `type: "{event}#{action}"`, `p.yaml:3:7: type can be none of the event types that are declared, whatever an event says; write a field that holds moved or placed, such as "{type}", instead`, []string{`type: "{type}"`, `type: "{event}"`}},
-	{"a type in capitals", `type: "{type}"`, `type: "{type | upper}"`, `type can be none of the event types`, []string{`type: "{type}"`}},
-	{"a type with too much", `type: "{type}"`, `type: "event {type}"`, `type can be none of the event types`, []string{`type: "{type}"`}},
+	{"a type that cannot be", `type: "{type}"`, `type: "{event}#{action}"`, `p.yaml:3:7: type can never be one of the declared event types, whatever an event says; write a field that holds moved or placed, such as "{type}", instead`, []string{`type: "{type}"`, `type: "{event}"`}},
+	{"a type in capitals", `type: "{type}"`, `type: "{type | upper}"`, `type can never be one of the declared event types`, []string{`type: "{type}"`}},
+	{"a type with too much", `type: "{type}"`, `type: "event {type}"`, `type can never be one of the declared event types`, []string{`type: "{type}"`}},
 
-	{"an average", "revenue: sum total", "revenue: avg total", `p.yaml:26:67: an average is not kept, since two averages make no third; write sum total, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: sum total, n_revenue: count"}},
+	{"an average", "revenue: sum total", "revenue: avg total", `p.yaml:26:67: an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: sum total, n_revenue: count"}},
 	{"an average of nothing", "revenue: sum total", "revenue: mean", `write sum PATH, with a count in a value of its own, and divide when you read, instead`, []string{"revenue: sum total, n_revenue: count"}},
 	{"many types at once", "      placed: {where", "      plac*: {where", `p.yaml:26:7: there is no event type plac*, and * stands for nothing else; write each event type by its whole name, such as moved, instead`, []string{"      placed: {where"}},
 }
@@ -103,8 +103,8 @@ func TestNotForeign(t *testing.T) {
 var doubtful = []advice{
 	{"one partition", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "PARCELS", sk: "{parcel}"}`, `p.yaml:17:15: pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second; write pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}", instead`, []string{`{pk: "PARCEL#{parcel}", sk: "-"}`}},
 	{"one partition of an index", `pk: "DAY#{@at | day}"`, `pk: "{@type}"`, `p.yaml:10:18: pk is the same for every item of the type`, []string{`pk: "ORDER#{order_id}"`, `pk: "DAY#{@at | day}#{@id | shard:8}"`}},
-	{"a total of one event", `by: {shop: "{shop}"}`, `by: {order: "{order}", shop: "{shop}"}`, `p.yaml:23:9: by has everything in it that id has: each total would be of one event; write by with less in it, such as a customer or a product, instead`, []string{`by: {customer: "{customer}"}`, `by: {shop: "{shop}"}`}},
-	{"a total of one event, by its id", `by: {shop: "{shop}"}`, `by: {order: "{@id}"}`, `by has everything in it that id has`, []string{`by: {product: "{product}"}`}},
+	{"a total of one event", `by: {shop: "{shop}"}`, `by: {order: "{order}", shop: "{shop}"}`, `p.yaml:23:9: by has every field that id has, so each total would count one event; write fewer fields in by, such as a customer or a product, instead`, []string{`by: {customer: "{customer}"}`, `by: {shop: "{shop}"}`}},
+	{"a total of one event, by its id", `by: {shop: "{shop}"}`, `by: {order: "{@id}"}`, `by has every field that id has`, []string{`by: {product: "{product}"}`}},
 	{"many windows", "    window: 1d\n    from:\n      placed: {where: total > 0, values: {orders: count, revenue: sum total, largest: max total}}\n    onExpire: keep\n    spread: 4\n    retain: 400d\n",
 		"    window: 1m\n    from:\n      placed: {values: {orders: count}}\n", `p.yaml:24:13: a window of 1m without retain: each group gets 1440 totals a day, and they are kept for ever; write retain: 97d beside it, or window: 1h or longer, instead`,
 		[]string{"    window: 1m\n    retain: 97d\n    from:\n      placed: {values: {orders: count}}\n", "    window: 1h\n    from:\n      placed: {values: {orders: count}}\n"}},
@@ -169,11 +169,11 @@ func TestOneWarningForAllTypes(t *testing.T) {
 			[]string{`p.yaml:5:44: pk is the same`, `p.yaml:6:44: pk is the same`}},
 		{"a file of one type", head + event("a", "ALL", "A#{order}"), []string{`p.yaml:5:44: pk is the same`}},
 		{"one key for all", head + event("a", "X#{order}", "{order}") + event("b", "X#{order}", "{order}") + event("c", "X#{order}", "{order}"),
-			[]string{`p.yaml:6:39: events of all types can have one key: the later would be a conflict`}},
+			[]string{`p.yaml:6:39: events of all types can have the same key, and the later one would be a conflict`}},
 		{"one key for some", head + event("a", "X#{order}", "{order}") + event("b", "Y#{order}", "{order}") + event("c", "X#{order}", "{order}") + event("d", "X#{order}", "{order}"),
-			[]string{`p.yaml:7:39: events of a, c and d can have one key: the later`}},
+			[]string{`p.yaml:7:39: events of a, c and d can have the same key, and the later`}},
 		{"one key in a chain", head + event("a", "X#{order}", "-") + event("b", "{order}#{order}", "-") + event("c", "Y#{order}", "-"),
-			[]string{`p.yaml:6:39: events of a and b can have one key`, `p.yaml:7:39: events of b and c can have one key`}},
+			[]string{`p.yaml:6:39: events of a and b can have the same key`, `p.yaml:7:39: events of b and c can have the same key`}},
 	} {
 		w := mustLoad(t, c.text).Describe().Warnings
 		for i, want := range c.want {

@@ -117,9 +117,9 @@ func (c *compiler) keyBeyondID(at place, t *eventType) {
 			continue
 		}
 		if t.latest {
-			c.mistake(at.in("key"), fmt.Sprintf("key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing", v), "a key of what id uses")
+			c.mistake(at.in("key"), fmt.Sprintf("key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing", v), "a key made of the fields of id")
 		} else {
-			c.warn(at.in("key"), fmt.Sprintf("key uses %s, which id does not: a corrected event would make a second item", v), "a key of what id uses, if that is not meant,")
+			c.warn(at.in("key"), fmt.Sprintf("key uses %s, which id does not: an event that is sent again with a correction would make a second item", v), "a key made of the fields of id, unless you mean it,")
 		}
 	}
 }

@@ -280,7 +280,7 @@ func TestEveryCheck(t *testing.T) {
 		{"bad where", "where: total > 0", "where: total >> 0", `p.yaml:26:29: >> is not an operator`},
 		{"no value", "orders: count", "orders: median total", `p.yaml:26:51: "median total" is not a way to compute a value; write count, sum PATH, sum -PATH, min PATH or max PATH instead`},
 		{"unknown value", "orders: count", "orders: counts", `p.yaml:26:51: counts is not a way to compute a value; write count instead`},
-		{"average", "orders: count", "orders: average total", `p.yaml:26:51: an average is not kept, since two averages make no third; write sum total, with a count in a value of its own, and divide when you read, instead`},
+		{"average", "orders: count", "orders: average total", `p.yaml:26:51: an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`},
 		{"count of a field", "orders: count", "orders: count total", `p.yaml:26:57: count counts events and reads no field; write count instead`},
 		{"sum of nothing", "revenue: sum total", "revenue: sum", `sum needs a field; write sum PATH instead`},
 		{"negative max", "largest: max total", "largest: max -total", `only sum can be negated; write max total instead`},
@@ -476,11 +476,12 @@ func TestAllowed(t *testing.T) {
 
 func TestEveryWarning(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"key beyond id", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{status}"`, `p.yaml:8:10: key uses status, which id does not: a corrected event would make a second item`},
+		{"key beyond id", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{status}"`, `p.yaml:8:10: key uses status, which id does not: an event that is sent again with a correction would make a second item`},
 		{"time in key", `sk: "ORDER#{order}"`, `sk: "ORDER#{order}#{@at | time}"`, `key uses placed_at, which id does not`},
 		{"by without braces", `by: {shop: "{shop}"}`, `by: {shop: shop}`, `p.yaml:23:16: shop is the text shop for every event, which groups nothing; write "{shop}" instead`},
 		{"by of one text", `by: {shop: "{shop}"}`, `by: {shop: "all shops"}`, `shop is the text all shops for every event, which groups nothing`},
-		{"shared keys", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "SHOP#{parcel}", sk: "ORDER#{parcel}"}`, `events of moved and placed can have one key`},
+		{"no time", "    at: \"{placed_at}\"\n", "", `p.yaml:6:5: placed has no at, and a message that is bare JSON has no other time: it would be refused`},
+		{"shared keys", `{pk: "PARCEL#{parcel}", sk: "-"}`, `{pk: "SHOP#{parcel}", sk: "ORDER#{parcel}"}`, `events of moved and placed can have the same key`},
 	} {
 		w := mustLoad(t, strings.Replace(base, c.old, c.new, 1)).Describe().Warnings
 		if len(w) != 1 || !strings.Contains(w[0].String(), c.want) {

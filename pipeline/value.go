@@ -122,7 +122,7 @@ func averageError(path string) *where.Mistake {
 	if _, bad := where.Path(path); bad != nil {
 		path = "PATH"
 	}
-	return &where.Mistake{What: "an average is not kept, since two averages make no third", Instead: "sum " + path + ", with a count in a value of its own, and divide when you read,"}
+	return &where.Mistake{What: "an average is not kept, because two averages cannot be added up", Instead: "sum " + path + ", with a count in a value of its own, and divide when you read,"}
 }
 
 // String returns the expression in its one canonical spelling.

@@ -85,7 +85,7 @@ func TestMistakesInValues(t *testing.T) {
 		{"paid: count?", `write count instead`, "paid: count"},
 		{"paid: sum ?", "sum needs a field; write sum PATH instead", "paid: sum a?"},
 		{"paid: max -length a", "only sum can be negated; write max length a instead", "paid: max length a"},
-		{"paid: avg length lines", "an average is not kept, since two averages make no third; write sum PATH, with a count", "paid: sum length lines"},
+		{"paid: avg length lines", "an average is not kept, because two averages cannot be added up; write sum PATH, with a count", "paid: sum length lines"},
 		{"paid: sum length $.a", "$.a is a JSONPath, and $ would be a field of that name: paths begin at the payload; write sum length a instead", "paid: sum length a"},
 	} {
 		_, err := loadText(valued(c.values))

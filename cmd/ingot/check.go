@@ -17,33 +17,38 @@ import (
 	"github.com/ingot-events/ingot/internal/estimate"
 )
 
-const checkHelp = `Checks pipeline.yaml, and template.yaml against it: everything that exactly-once needs of the
-queue, the stream, the tables and the functions. All mistakes are reported at once, each as
-file:line:column: what; write … instead. Nothing is deployed and no request is sent.
+const checkHelp = `Checks pipeline.yaml, and checks template.yaml against it: everything that exactly-once needs of the
+queue, the stream, the tables and the functions. It reports all mistakes at once, each as
+file:line:column: what is wrong; write … instead. It deploys nothing and sends no request.
 
-The functions are found by their code (CodeUri ending in cmd/ingest, cmd/streams), or else by the
-variables INGOT_TABLE and INGOT_AGGREGATES_TABLE and what is mapped to them; the tables and queues
-by what the functions refer to. What only a deployment can know is a warning, and never guessed.
+It finds the functions by their code (a CodeUri that ends in cmd/ingest or cmd/streams), or else by
+their variables INGOT_TABLE and INGOT_AGGREGATES_TABLE and by what is mapped to them. It finds tables
+and queues by what the functions refer to. It does not guess: what only a deployment can show is a
+warning.
 
-The template's parameters are those of samconfig.toml beside it, of each of its environments; a finding that
-not all of them have says which. Its own mistakes are found too: parameters that the template does not take,
-that the build does not know of, a missing capability, one stack for two environments.
+The parameters of the template are those of samconfig.toml beside it, for each of its environments.
+If a finding holds in some of them only, it says in which. The command also finds mistakes in
+samconfig.toml itself: parameters that the template does not have or that sam build does not see, a
+missing capability, and one stack for two environments.
 
-With --was it compares with the file that is deployed now: what would make redelivered messages
-other items, which aggregates must begin anew or be rebuilt, and whose totals would expire before
-events that are stored; what to drain first; and the entry in was that a longer retain needs, as it
-must stand in the file. (Another INGOT_PII_KEY makes other items too, and no file shows it.)
+With --was FILE it compares with the pipeline.yaml that is deployed now. It says which messages would
+become other items if they are delivered again, which aggregates must begin anew or be rebuilt, whose
+totals would expire before events that are stored, and what to drain first. If a longer retain needs
+an entry in was, it prints that entry. (A change of INGOT_PII_KEY makes other items too. No file
+shows such a change.)
 
 ` + eventsHelp + `
 
-With --rate it says whether the streams functions keep up with so many changes a second: each shard has one, and a
-shard of a busy table delivers up to 1,000. With --events the updates of a change are the sample's.
+With --rate it says whether the streams functions can count that many changes a second. Each shard
+has one function, and a shard of a busy table delivers up to 1,000 changes a second. With --events,
+it takes from the sample how many totals a change updates.
 
-The table of aggregates says what one update costs when all partitions of the events table touch
-one total, which then remembers where it stands in each of a partition's 18 shards of 72 hours.
+The table of aggregates shows the write units of one update of a total: of a new total, and of a
+full one. A total is full if all partitions of the events table have changed it within 72 hours. It
+then holds a mark for each of the 18 shards that a partition has in that time.
 
-Exit codes: 0 clean (there may be warnings), 3 mistakes or changes, also of a file that is empty or no YAML,
-2 the command line is wrong, or a file it names is not there or cannot be read.
+Exit codes: 0 no mistakes (there may be warnings), 3 mistakes or changes, also if a file is empty or is not
+YAML, 2 the command line is wrong, or a file that it names does not exist or cannot be read.
 
 ` + checkJSON
 
@@ -119,7 +124,11 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usage(fmt.Errorf("%s takes no argument %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath()))
+	advice := ""
+	if cmd.Flags().Lookup("pipeline") != nil {
+		advice = "to name a pipeline, write --pipeline FILE; "
+	}
+	return usage(fmt.Errorf("%s takes no argument %q; %ssee %s --help", cmd.CommandPath(), args[0], advice, cmd.CommandPath()))
 }
 
 func (a *app) check(o checkOptions, named, configNamed bool) error {

@@ -14,10 +14,11 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const eventsHelp = `With --events it plans every line of a file of events, one message body a line, or of standard input with -.
-It reports verdicts with their reasons, fields that are absent, null or of another type, the hottest keys and
-totals, sizes and units; and answers with exit code 3 if a line would be Poison. Files of any size take the
-same memory. Nothing is known of what is stored already. Where hmac is used, keys are shown as hashes alone.`
+const eventsHelp = `With --events it plans each line of a file of events, or of standard input with -. A line is one
+message body. It reports the verdicts and their reasons; the fields that are absent, null or of
+another type; the hottest keys and totals; sizes and write units. If a line would be Poison, the exit
+code is 3. A file of any size takes the same memory. What is stored already is not known. Where hmac
+is used, only hashes of keys are shown.`
 
 // eventsJSON documents the part of --output json that --events adds.
 const eventsJSON = `

@@ -12,15 +12,17 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const costHelp = `Computes what a pipeline costs at a rate of events: requests and units of each part for a million events and
-for a month, and dollars with a file of prices. prices/us-east-1.yaml is such a file; it says where each price is from.
+const costHelp = `Computes what a pipeline costs at a rate of events: the requests and units of each part, for a
+million events and for a month. With a file of prices, it adds dollars. prices/us-east-1.yaml is such
+a file, and says where each price comes from.
 
-Without --events every event is supposed to be of the type that costs the most, of 1 KB, and no two events of
-a batch to move the same total. With --events, sizes, types, repetitions and totals are those of the sample,
-whose events are supposed to come in its order and at the rate.
+Without --events it supposes that every event has 1 KB and the type that costs the most, and that no
+two events of a batch move the same total. With --events it takes sizes, types, repetitions and totals
+from the sample, and supposes that events come in the order of the sample and at the rate.
 
-Counted is what a stack of template.yaml takes month by month once its first events expire. No request is sent:
-the figures are estimates, from what the functions send and from what they took in the benchmarks.
+The figures are those of a stack of template.yaml after its first events have expired. They are
+estimates: from what the functions send, and from the time that they took in the benchmarks. The
+command sends no request.
 
 Exit codes: 0 computed, 2 the command line is wrong, or a file cannot be used.
 

@@ -37,21 +37,21 @@ func newDemo(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the whole pipeline in this process, with trouble, and prove that it adds up",
-		Long: `demo sends events through the whole pipeline in this process: queue, both functions,
-tables, stream and time to live, on an engine that needs nothing but this program.
-On the way it makes trouble, by a seeded die: messages twice, late, malformed or
-altered, functions killed between write and answer, lost answers, throttles, stale
-checkpoints. Then it shows what became of each trouble, the totals beside what
-plain ADDs would have counted, and checks everything twice: against the stored
-items, and against a tally of the events from before the trouble.
+		Long: `Sends events through the whole pipeline in this process: the queue, both functions, the tables, their
+stream, and time to live. The engine is part of this program, so nothing else must run.
 
-A line of --input is a message body, with the attributes of --attribute, or a whole batch as
-explain takes it, whose messages have attributes of their own: what Lambda sends for a queue
-({"Records": […]}) or what aws sqs receive-message prints ({"Messages": […]}). Lines that cannot be
-used are all listed before anything is sent.
+On the way it makes trouble at random: messages that come twice, late, broken or altered; functions
+that are killed between a write and their answer; lost answers; throttled requests; old checkpoints.
+It then shows what became of each trouble, and the totals beside those that plain ADDs would have
+made. It checks everything twice: against the stored items, and against sums over the events that
+were made before the trouble.
 
-The same options give the same summary to the byte. Exit code 3: a check found a
-difference.`,
+Each line of --input is a message body, whose attributes are those of --attribute. Or it is a whole
+batch, whose messages have attributes of their own: what Lambda sends for a queue ({"Records": […]})
+or what aws sqs receive-message prints ({"Messages": […]}). If lines cannot be used, all of them are
+listed before anything is sent.
+
+The same options give the same summary, to the byte. Exit code 3: a check found a difference.`,
 		Example: `  ingot demo
   ingot demo --seed 42 --counting receipts
   ingot demo --data orders --totals 10

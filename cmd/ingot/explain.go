@@ -16,24 +16,24 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const explainHelp = `Says what becomes of an event and why: envelope, type, id, time, key, the payload's hash and the text
-it is made of, index keys, expiry, the item with its size and write units, each aggregate it moves and what that
-costs; or precisely why it would be quarantined. No request is sent: whether its key is taken already
-it cannot know.
+const explainHelp = `Says what becomes of an event, and why: its envelope, type, id, time and key; the hash of its payload
+and the text that was hashed; index keys and expiry; the size and write units of the item; each total
+that it moves, and what that costs. If the event would be quarantined, it says exactly why. It sends
+no request, so it does not know whether the key is taken already.
 
-EVENT is a file, or - for standard input, that holds one of
-  a message body, as its producer sends it; its message attributes with --attribute
-  message bodies, one a line
+EVENT is a file, or - for standard input. It holds one of these:
+  a message body, as its producer sends it; give its message attributes with --attribute
+  message bodies, one on each line
   what Lambda sends for a queue: {"Records": […]}
   what aws sqs receive-message prints: {"Messages": […]}
-Several messages are explained as one batch. Of one from quarantine it says first why it is there, as its
-attribute ingot has it, and then what would become of it if it were sent again.
+Several messages are explained as one batch. For a message from quarantine, it first says why the
+message is there, and then what would become of it if it were sent again.
 
-Keyed hashes are made with INGOT_PII_KEY. If it is not set and the pipeline uses hmac, a stand-in takes
-its place, and beside a hash the output says so.
+Keyed hashes are made with INGOT_PII_KEY. If the pipeline uses hmac and the variable is not set, a
+stand-in key is used, and the output says so beside each hash.
 
-Exit codes: 0 stored, or there is no message in it, 3 at least one message would be quarantined or is from there,
-2 a file cannot be used.
+Exit codes: 0 it would be stored, or the file holds no message, 3 at least one message would be quarantined or
+comes from quarantine, 2 a file cannot be used.
 
 ` + explainJSON
 

@@ -26,18 +26,20 @@ import (
 	"github.com/ingot-events/ingot/pipeline"
 )
 
-const initHelp = `Makes a repository that builds, tests and deploys a pipeline of your own: a small pipeline.yaml, the mains of
-both functions, template.yaml, samconfig.toml, sample events, tests, a Makefile, a CI workflow and a README.
-DIR is made if it is not there; without DIR it is this folder. No file that exists is changed.
+const initHelp = `Makes a repository that builds, tests and deploys a pipeline of your own: a small pipeline.yaml, the
+main programs of both functions, template.yaml, samconfig.toml, sample events, tests, a Makefile, a CI
+workflow and a README. If DIR does not exist, it is made. Without DIR, the repository is made in this
+folder. No file that exists is changed.
 
-With --from the pipeline.yaml is proposed from sample events, one JSON document on each line: event types,
-ids, times and keys, each with a comment that says how certain it is. - is standard input.
+With --from it proposes a pipeline.yaml from sample events, one JSON document on each line: their
+types, ids, times and keys. A comment beside each says how certain it is. - is standard input.
 
-With --diff nothing is written. It compares the files in DIR with what this version of Ingot would write for
-the pipeline.yaml that is there, and shows the differences: after an upgrade, what to take over.
+With --diff it writes nothing. It compares the files in DIR with those that this version of Ingot
+would write for the pipeline.yaml in DIR, and shows the differences. Use it after an upgrade, to see
+what you can take over.
 
-Exit codes: 0 done, or nothing differs, 1 a file could not be written, 2 the command line or a file is wrong,
-3 with --diff: something differs.`
+Exit codes: 0 done, or no differences, 1 a file could not be written, 2 the command line or a file is wrong,
+3 with --diff: there are differences.`
 
 type initOptions struct {
 	module, from string

@@ -69,7 +69,7 @@ var functionRules = []advised{
 		[][2]string{{"            BatchSize: 1000\n            MaximumBatchingWindowInSeconds: 1 # required", "            BatchSize: 1000\n            ScalingConfig: {MaximumConcurrency: 5}\n            MaximumBatchingWindowInSeconds: 1 # required"}}},
 
 	{broken{"another runtime", [][2]string{{ingestCode, ingestCode + "      Runtime: python3.13\n"}}, "Runtime: |python3.13",
-		"IngestFunction has runtime python3.13, which does not run it: it is a program of its own, built of Go; write Runtime: provided.al2023 instead"},
+		"IngestFunction has runtime python3.13, which cannot run it: it is a compiled Go program; write Runtime: provided.al2023 instead"},
 		[][2]string{{"Runtime: python3.13", "Runtime: provided.al2023"}}},
 	{broken{"an image", [][2]string{{ingestCode, ingestCode + "      PackageType: Image\n      Runtime: !Ref AWS::NoValue\n"}}, "", ""}, nil},
 

@@ -338,7 +338,7 @@ func TestWritten(t *testing.T) {
 		t.Errorf("%s", &text)
 	}
 	if lines := strings.Split(text.String(), "\n"); len(lines) < 6 || strings.Join(strings.Fields(lines[3]), " ") != "name since spread new full marks bytes advice" ||
-		!strings.HasSuffix(lines[5], "  spread: 4 brings full to 1") || strings.Index(lines[3], "advice") != strings.Index(lines[5], "spread: 4") {
+		!strings.HasSuffix(lines[5], "  spread: 4 lowers full to 1") || strings.Index(lines[3], "advice") != strings.Index(lines[5], "spread: 4") {
 		t.Errorf("%s", &text)
 	}
 	if err := r.WriteJSON(&object); err != nil {

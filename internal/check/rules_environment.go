@@ -151,12 +151,12 @@ func (c *checker) pipelineFile() {
 		if a == nil {
 			a, with, without = b, c.streams, c.ingest
 		}
-		c.mistake("pipeline-file", a.Position, fmt.Sprintf("%s has %s and %s has not: they would work by two pipelines", with.Name, name, without.Name), name+" for both")
+		c.mistake("pipeline-file", a.Position, fmt.Sprintf("%s has %s and %s does not: they would use two different pipelines", with.Name, name, without.Name), name+" for both")
 		return
 	case a.Kind != template.Scalar || b.Kind != template.Scalar:
 		return
 	case a.Text != b.Text:
-		c.mistake("pipeline-file", b.Position, fmt.Sprintf("%s works by %s and %s by %s", c.ingest.Name, a.Text, c.streams.Name, b.Text), "the same "+name)
+		c.mistake("pipeline-file", b.Position, fmt.Sprintf("%s uses %s and %s uses %s", c.ingest.Name, a.Text, c.streams.Name, b.Text), "the same "+name)
 		return
 	}
 	rest, inLayer := strings.CutPrefix(a.Text, "/opt/")
@@ -190,7 +190,7 @@ func (c *checker) checkedFile(n *template.Node, rest string) {
 	deployed := path.Join(path.Dir(slashes(c.file)), slashes(content.Text), rest)
 	checked := path.Clean(slashes(c.declared.file))
 	if path.IsAbs(checked) == path.IsAbs(deployed) && checked != deployed {
-		c.warn("pipeline-file", n.Position, fmt.Sprintf("both functions work by %s, and %s was checked; run ingot check --pipeline %s", deployed, checked, deployed), "")
+		c.warn("pipeline-file", n.Position, fmt.Sprintf("both functions use %s, and this check read %s; run ingot check --pipeline %s", deployed, checked, deployed), "")
 	}
 }
 

@@ -24,7 +24,7 @@ func (c *checker) runtime(f *function) {
 	case n.Kind != template.Scalar:
 		c.cannotTell("runtime", n, f.Name+" has the runtime of a program of its own")
 	case !slices.Contains(runtimes, n.Text):
-		c.mistake("runtime", n.Position, fmt.Sprintf("%s has runtime %s, which does not run it: it is a program of its own, built of Go", f.Name, n.Text), "Runtime: "+runtimes[0])
+		c.mistake("runtime", n.Position, fmt.Sprintf("%s has runtime %s, which cannot run it: it is a compiled Go program", f.Name, n.Text), "Runtime: "+runtimes[0])
 	}
 }
 

@@ -82,7 +82,7 @@ func (c *checker) visibility(queue *template.Resource, window int) {
 	n := c.t.Property(queue, "VisibilityTimeout")
 	visibility, ok := c.number("visibility", n, defaultVisibility, whether)
 	if least := 6*timeout + window; ok && visibility < least {
-		c.mistake("visibility", where(n, queue.Position), fmt.Sprintf("a message stays hidden for %d s, and 6 times the function's timeout of %d s and the batching window of %d s are %d s: it would come back while it is in work", visibility, timeout, window, least),
+		c.mistake("visibility", where(n, queue.Position), fmt.Sprintf("a message stays hidden for %d s, and 6 times the function's timeout of %d s and the batching window of %d s are %d s: it would come back while it is still being processed", visibility, timeout, window, least),
 			fmt.Sprintf("VisibilityTimeout: %d", least))
 	}
 }

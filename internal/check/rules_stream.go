@@ -77,7 +77,7 @@ func (c *checker) parallelization(m *mapping) {
 	n := c.t.Get(m.props, "ParallelizationFactor")
 	factor, ok := c.number("stream-parallel", n, 1, "ParallelizationFactor is 1, as marks need")
 	if ok && factor != 1 {
-		c.mistake("stream-parallel", n.Position, fmt.Sprintf("ParallelizationFactor is %d: several batches of a shard at a time have no order, which marks need", factor), "ParallelizationFactor: 1")
+		c.mistake("stream-parallel", n.Position, fmt.Sprintf("ParallelizationFactor is %d: several batches of a shard at the same time have no order, and marks need their order", factor), "ParallelizationFactor: 1")
 	}
 }
 

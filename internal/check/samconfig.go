@@ -70,7 +70,7 @@ func readConfig(f File) ([]environment, []Finding) {
 		return nil, c.findings
 	}
 	if root.Member("version") == nil {
-		c.mistake("samconfig", root.Position, "the file says no version, and SAM refuses it", "version = 0.1")
+		c.mistake("samconfig", root.Position, "the file has no version, and SAM refuses it", "version = 0.1")
 	}
 	var list []environment
 	stacks := map[string]string{}
@@ -118,7 +118,7 @@ func (c *config) environment(m *template.Member) environment {
 	}
 	c.bothCommands(m)
 	if n := setting(m.Value, "build", "cached"); n != nil && n.Text == "true" {
-		c.mistake("samconfig-cached", n.Position, "SAM's cache knows a Go function by the files in its own folder alone: a change in another package would bring back the old program", "cached = false")
+		c.mistake("samconfig-cached", n.Position, "SAM's cache looks only at the files in a Go function's own folder: after a change in another package, the old program would be deployed", "cached = false")
 	}
 	if deploy := m.Value.Member("deploy"); deploy != nil {
 		capabilities := setting(m.Value, "deploy", "capabilities")

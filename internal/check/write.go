@@ -58,7 +58,7 @@ func (r *Report) writeTotals(b *strings.Builder) {
 	for _, total := range r.Totals {
 		advice := ""
 		if total.SpreadForOne > 0 {
-			advice = fmt.Sprintf("spread: %d brings full to 1", total.SpreadForOne)
+			advice = fmt.Sprintf("spread: %d lowers full to 1", total.SpreadForOne)
 		}
 		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units, total.Marks, total.Bytes, advice)
 	}
