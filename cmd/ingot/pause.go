@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/pause"
 	"github.com/ingot-events/ingot/internal/target"
 )
@@ -22,7 +23,7 @@ more. What is stopped is the ingest function, unless you write streams.
 
 ingest    Events wait in the queue, which keeps them for 4 days. The command also waits until the stream is read
           to its end, by the ages that CloudWatch has, at least 5 minutes. Then verify is exact, and an aggregate can
-          be declared complete.
+          be declared complete. With --local it does not: ingot dev keeps no ages.
 streams   Totals stand still. Changes wait in the stream, which forgets them after 24 hours: totals then have to be
           rebuilt. So this needs --yes.
 
@@ -51,7 +52,7 @@ Exit codes: 0 it runs, 1 failed, 4 not permitted.
 
 ` + mappingsJSON
 
-type pauseOptions struct{ yes, noWait bool }
+type pauseOptions struct{ yes, noDrain bool }
 
 // paused is the JSON of pause and resume.
 type paused struct {
@@ -85,7 +86,7 @@ func newPause(a *app) *cobra.Command {
 	}
 	targetFlags(cmd)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm a pause of the streams function")
-	cmd.Flags().BoolVar(&o.noWait, "no-drain", false, "do not wait until the stream is read to its end")
+	cmd.Flags().BoolVar(&o.noDrain, "no-drain", false, "do not wait until the stream is read to its end")
 	return cmd
 }
 
@@ -120,6 +121,9 @@ func ingestOrStreams(cmd *cobra.Command, args []string) error {
 
 // functions returns the names of the function that is meant, and of the streams function.
 func functions(t *target.Target, streams bool) (meant, counting string, err error) {
+	if t.Kind == target.KindLocal {
+		t.IngestFunction, t.StreamsFunction = dev.IngestFunction, dev.StreamsFunction
+	}
 	if err := t.Needs(target.IngestFunction, target.StreamsFunction); err != nil {
 		return "", "", err
 	}
@@ -130,7 +134,11 @@ func functions(t *target.Target, streams bool) (meant, counting string, err erro
 }
 
 func (a *app) pauser(t *target.Target) pause.Pauser {
-	return pause.Pauser{Client: t.Lambda(), Tell: func(format string, args ...any) { fmt.Fprintf(a.stderr, "ingot: "+format+"\n", args...) }}
+	p := pause.Pauser{Client: t.Lambda(), Tell: func(format string, args ...any) { fmt.Fprintf(a.stderr, "ingot: "+format+"\n", args...) }}
+	if t.Kind == target.KindLocal {
+		p.Settle = time.Second // a batch of ingot dev takes less
+	}
+	return p
 }
 
 func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseOptions) error {
@@ -151,9 +159,7 @@ func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseO
 	at := time.Now()
 	var unknown error
 	switch {
-	case streams || o.noWait:
-	case t.Kind == target.KindLocal:
-		out.Drained = true // the stream of ingot dev is read within seconds
+	case streams || o.noDrain || t.Kind == target.KindLocal:
 	default:
 		fmt.Fprintln(a.stderr, "ingot: waiting until the stream is read to its end; ctrl-C ends the wait, not the pause")
 		unknown = p.Drained(ctx, t.CloudWatch(), counting, at)

@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
+	"github.com/ingot-events/ingot/internal/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/internal/wire"
@@ -66,8 +67,10 @@ type Dev struct {
 	steps   Steps
 	running running
 	queue   *esm.Queue
-	stream  *esm.Stream
-	kept    *kept // nil: in memory alone
+	// switches say whether the mappings are on.
+	switches *mappings.Server
+	stream   *esm.Stream
+	kept     *kept // nil: in memory alone
 
 	api, console *server
 	stop         chan struct{}   // closed when the functions are to end
@@ -201,11 +204,12 @@ func name(file string) string {
 
 // run starts what runs until the end: both mappings, time to live, and the servers.
 func (d *Dev) run() {
+	d.makeSwitches()
 	d.work.Go(func() { d.poll("ingest", d.stop, d.pollQueue) })
 	d.work.Go(func() { d.poll("streams", d.stop, d.pollStream) })
 	d.work.Go(func() { d.sweep(d.stop) })
 	d.work.Go(func() { d.watch(d.stop) })
-	d.work.Go(func() { d.api.serve(wire.New(d.engine)) })
+	d.work.Go(func() { d.api.serve(d.protocols(wire.New(d.engine))) })
 	if d.cfg.Console != nil {
 		d.work.Go(func() { d.console.serve(d.cfg.Console(d)) })
 	}

@@ -102,6 +102,10 @@ func (d *Dev) poll(function string, stop <-chan struct{}, round func(context.Con
 			return
 		case <-timer.C:
 		}
+		if !d.switches.Enabled(function) {
+			timer.Reset(pause)
+			continue
+		}
 		wait, err := round(d.base)
 		if err != nil {
 			d.trouble(function, err)

@@ -7,6 +7,7 @@
 package pause
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,6 +122,9 @@ func mark(by string, at time.Time) string {
 type Pauser struct {
 	Client Client
 	Env    env.Env
+	// Settle is how long a batch that is in work when the mapping is Disabled may still write. 0 means
+	// a minute, which is longer than the template's functions may run.
+	Settle time.Duration
 	// Tell is told of each step. nil means nobody.
 	Tell func(format string, args ...any)
 }
@@ -135,8 +139,7 @@ func (p Pauser) tell(format string, args ...any) {
 const (
 	every   = 3 * time.Second
 	patient = 15 * time.Minute
-	// settle is how long a batch that is in work when the mapping is Disabled may still write.
-	settle = time.Minute
+	settle  = time.Minute
 )
 
 // Pause switches the mappings of a function off and marks them, and waits until they are off. It
@@ -164,8 +167,9 @@ func (p Pauser) Pause(ctx context.Context, function, by string) ([]Mapping, erro
 			return list, err
 		}
 	}
-	p.tell("%s is disabled; waiting a minute for batches that are in work", function)
-	return list, p.Env.Real().Sleep(ctx, settle)
+	wait := cmp.Or(p.Settle, settle)
+	p.tell("%s is disabled; waiting %s for batches that are in work", function, wait)
+	return list, p.Env.Real().Sleep(ctx, wait)
 }
 
 // who returns " by … since …" if that is known.

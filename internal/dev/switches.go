@@ -1,0 +1,33 @@
+package dev
+
+import (
+	"net/http"
+
+	"github.com/ingot-events/ingot/internal/lambda/mappings"
+)
+
+// These are the names of the functions, for those who switch their mappings off and on.
+const (
+	IngestFunction  = "ingest"
+	StreamsFunction = "streams"
+)
+
+// makeSwitches makes what answers for Lambda: its event source mappings can be paused, as on a stack.
+// They are on again when ingot dev starts anew.
+func (d *Dev) makeSwitches() {
+	d.switches = mappings.New(
+		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000001", Function: IngestFunction, Source: "arn:aws:sqs:" + Region + ":" + Account + ":events"},
+		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000002", Function: StreamsFunction, Source: d.stack.StreamARN})
+	d.switches.Region, d.switches.Account = Region, Account
+}
+
+// protocols answers for all services of AWS.
+func (d *Dev) protocols(others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if mappings.Answers(r) {
+			d.switches.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
