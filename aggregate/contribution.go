@@ -9,10 +9,12 @@ import (
 // NoWindow is the window of a contribution to an aggregate without windows.
 const NoWindow = math.MinInt64
 
-// Amount is one value of a contribution. Set is false if the event type does not supply the value.
+// Amount is one value of a contribution or of a total. Set is false if nothing supplies the value.
+// An amount has a Number, or a Text if the operation is [Op.Textual]: see [DatedText].
 type Amount struct {
 	Set    bool
 	Number event.Decimal
+	Text   string
 }
 
 // Contribution is what the item of one event adds to one aggregate. It depends only on the item.

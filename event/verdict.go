@@ -85,6 +85,7 @@ const (
 	BadTime          Reason = "bad-time"          // a time that cannot be read, or outside the years 1970 to 9999
 	NumberOutOfRange Reason = "number-range"      // a number outside what can be summed or stored
 	KeyTooLong       Reason = "key-too-long"      // over 2,048 bytes of PK or 1,024 of SK
+	ValueTooLong     Reason = "value-too-long"    // a field that a total keeps has over 1 KB
 	ItemTooLarge     Reason = "item-too-large"    // over 400 KB
 	PayloadElsewhere Reason = "payload-elsewhere" // the payload lies in S3; not yet built
 	DigestDiffers    Reason = "digest-differs"    // Conflict: another payload under the same key

@@ -115,8 +115,9 @@ func goldenReadings() [][]string {
 	return [][]string{few, again, many, more}
 }
 
-// A file that uses only what there was when these golden files were made still compiles to the same
-// items and totals, byte for byte, in as many requests and units.
+// A file that uses only what there was when the golden files of shop and kinds were made still
+// compiles to the same items and totals, byte for byte, in as many requests and units. The files of
+// values hold the stored forms that came later.
 func TestGolden(t *testing.T) {
 	shop := func() (*pipeline.Pipeline, error) {
 		return pipeline.Load(os.DirFS(".."), sampleshop.Pipeline, pipeline.Secret([]byte("0123456789abcdef0123456789abcdef")))
@@ -129,7 +130,7 @@ func TestGolden(t *testing.T) {
 			name    string
 			load    func() (*pipeline.Pipeline, error)
 			batches [][]string
-		}{{"shop", shop, goldenShop}, {"kinds", kinds, goldenReadings()}} {
+		}{{"shop", shop, goldenShop}, {"kinds", kinds, goldenReadings()}, {"values", valuesPipeline, goldenDated()}} {
 			name := g.name + "-" + c.String()
 			t.Run(name, func(t *testing.T) {
 				w := newWorld(t, counting(c), func(s *setup) {

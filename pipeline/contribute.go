@@ -67,7 +67,7 @@ func (w *work) contribute(c *Contributions, f *feed, item *event.Item) {
 	by, values := make([]string, len(f.by)), make([]aggregate.Amount, len(f.values))
 	refusal := w.grouping(f, by)
 	if refusal == nil {
-		refusal = w.amounts(f, values)
+		refusal = w.amounts(f, values, item)
 	}
 	if refusal != nil {
 		c.Failed = append(c.Failed, Failure{f.def, refusal})
@@ -113,8 +113,9 @@ func (w *work) grouping(f *feed, by []string) *event.Refusal {
 	return nil
 }
 
-// amounts computes the values into values. If values is nil, it only finds out whether it can.
-func (w *work) amounts(f *feed, values []aggregate.Amount) *event.Refusal {
+// amounts computes what item supplies into values. If values is nil, it only finds out whether it
+// can.
+func (w *work) amounts(f *feed, values []aggregate.Amount, item *event.Item) *event.Refusal {
 	for i := range f.values {
 		amount, refusal := f.values[i].amount(w.source.Data)
 		if refusal != nil {
@@ -122,7 +123,7 @@ func (w *work) amounts(f *feed, values []aggregate.Amount) *event.Refusal {
 			return refusal
 		}
 		if values != nil {
-			values[i] = amount
+			values[i] = f.values[i].dated(amount, item)
 		}
 	}
 	return nil

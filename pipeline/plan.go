@@ -254,7 +254,7 @@ func (w *work) contributions(t *eventType) *event.Refusal {
 		if refusal := w.grouping(f, nil); refusal != nil {
 			return refusal
 		}
-		if refusal := w.amounts(f, nil); refusal != nil {
+		if refusal := w.amounts(f, nil, nil); refusal != nil {
 			return refusal
 		}
 	}

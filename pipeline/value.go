@@ -2,12 +2,14 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/where"
+	"github.com/ingot-events/ingot/keys"
 )
 
 // value is a compiled value expression. It is what one event type supplies to one value of an
@@ -24,12 +26,14 @@ type value struct {
 
 var ops = map[string]aggregate.Op{
 	"count": aggregate.Count, "sum": aggregate.Sum, "min": aggregate.Min, "max": aggregate.Max,
+	"newest": aggregate.Newest, "oldest": aggregate.Oldest,
 }
 
-const valueForms = "count, sum PATH, sum -PATH, min PATH or max PATH"
+const valueForms = "count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH or oldest PATH"
 
-// parseValue reads an expression: count, sum PATH, sum -PATH, min PATH or max PATH. PATH? or length
-// PATH may stand in place of PATH. The word where and a condition may stand at the end.
+// parseValue reads an expression: count, or one of the other operations and a PATH. PATH? or length
+// PATH may stand in place of PATH, and -PATH after sum. The word where and a condition may stand at
+// the end.
 func parseValue(text string) (value, *where.Mistake) {
 	text = strings.TrimRight(text, " \n")
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -110,7 +114,7 @@ func notAValue(text, word, rest string) *where.Mistake {
 	if average := strings.ToLower(word); average == "avg" || average == "average" || average == "mean" {
 		return averageError(rest)
 	}
-	if best := nearest(strings.ToLower(word), []string{"count", "sum", "min", "max"}); best != "" {
+	if best := nearest(strings.ToLower(word), slices.Sorted(maps.Keys(ops))); best != "" {
 		return &where.Mistake{What: word + " is not a way to compute a value", Instead: strings.TrimSpace(best + " " + rest)}
 	}
 	return &where.Mistake{What: fmt.Sprintf("%q is not a way to compute a value", text), Instead: valueForms}
@@ -152,9 +156,29 @@ func (v value) operand() string {
 	return text
 }
 
+// dated completes the amount of a newest or oldest value, which is JSON so far.
+func (v value) dated(a aggregate.Amount, item *event.Item) aggregate.Amount {
+	if a.Set && v.op.Textual() {
+		a.Text = aggregate.DatedText(aggregate.Dated{At: item.At, JSON: a.Text}, item.Key)
+	}
+	return a
+}
+
+// scalar returns the field, which is there, in canonical form.
+func (v value) scalar(n event.Node) (string, *event.Refusal) {
+	if kind := n.Kind(); kind == event.Object || kind == event.Array {
+		return "", event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, and %s keeps text, a number, true or false", v.path, strings.ToLower(kind.String()), v.op))
+	}
+	text := string(keys.Canonical(nil, n, nil))
+	if len(text) > aggregate.MaxDated {
+		return "", event.Poisoned(event.ValueTooLong, fmt.Sprintf("field %s has %d bytes of JSON, and %s keeps at most %d", v.path, len(text), v.op, aggregate.MaxDated))
+	}
+	return text, nil
+}
+
 // amount computes the value for one payload. A sum accepts at most 10^18 with at most 9 decimals,
 // so that ten billion of them fit into DynamoDB's 38 digits. min and max accept everything that
-// DynamoDB can store.
+// DynamoDB can store. newest and oldest accept every scalar of at most 1 KB; see [value.dated].
 func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	if !v.set || !v.where.Holds(root) {
 		return aggregate.Amount{}, nil
@@ -170,9 +194,16 @@ func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	default:
 		return aggregate.Amount{}, event.Poisoned(event.MissingField, "field "+v.path.String()+" is missing")
 	}
+	if v.op.Textual() && !v.length {
+		text, refusal := v.scalar(n)
+		return aggregate.Amount{Set: refusal == nil, Text: text}, refusal
+	}
 	d, refusal := v.number(n)
 	if refusal != nil {
 		return aggregate.Amount{}, refusal
+	}
+	if v.op.Textual() {
+		return aggregate.Amount{Set: true, Text: d.String()}, nil
 	}
 	if v.negative {
 		d = d.Neg()

@@ -27,6 +27,8 @@ func TestValuesHaveOneSpelling(t *testing.T) {
 		"sum length":                           "sum length",
 		"sum length?":                          "sum length?",
 		"sum where":                            "sum where",
+		"newest state?":                        "newest state?",
+		"oldest length lines where a = 1":      "oldest length lines where a = 1",
 		"sum length where":                     "sum length where",
 		"sum length where where x > 1":         "sum length where where x > 1",
 		"sum where where where = 1":            "sum where where where = 1",
@@ -70,7 +72,7 @@ func TestValuesAsMappings(t *testing.T) {
 
 func TestMistakesInValues(t *testing.T) {
 	for _, c := range []struct{ values, want, written string }{
-		{"paid: {where: a = 1}", "p.yaml:12:17: paid does not say how it is computed; write count: true, sum: PATH, min: PATH or max: PATH beside where instead", "paid: {count: true, where: a = 1}"},
+		{"paid: {where: a = 1}", "p.yaml:12:17: paid does not say how it is computed; write count: true, sum: PATH, min: PATH, max: PATH, newest: PATH or oldest: PATH beside where instead", "paid: {count: true, where: a = 1}"},
 		{"paid: {sum: a, max: a}", "paid is computed in two ways, sum and max; write one of the two instead", "paid: {sum: a}"},
 		{"paid: {count: a}", "count counts events and reads no field; write count: true instead", "paid: {count: true}"},
 		{"paid: {count: false}", "count counts events and reads no field; write count: true instead", "paid: {count: true}"},
@@ -246,4 +248,38 @@ func withFields(body string) string {
 		return `{"n":1,"t":"2026-03-01T00:00:00Z"}`
 	}
 	return `{"n":1,"t":"2026-03-01T00:00:00Z",` + body[1:]
+}
+
+// A dated value takes every scalar, in canonical form, and refuses what a total cannot keep.
+func TestDatedAmounts(t *testing.T) {
+	v, bad := parseValue("newest x?")
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	for body, want := range map[string]string{
+		`{"x": 1.50}`: "1.5", `{"x":"\u0041"}`: `"A"`, `{"x":true}`: "true", `{"x":1e300}`: "1e300", `{"x":null}`: "", `{}`: "",
+		`{"x":"` + strings.Repeat("a", 1022) + `"}`: `"` + strings.Repeat("a", 1022) + `"`,
+	} {
+		a, refusal := v.amount(document(t, body).Root())
+		if refusal != nil || a.Text != want || a.Set != (want != "") {
+			t.Errorf("%.40s: %+v, %v", body, a, refusal)
+		}
+	}
+	for body, want := range map[string]event.Reason{
+		`{"x":{}}`: event.WrongType, `{"x":[1]}`: event.WrongType,
+		`{"x":"` + strings.Repeat("a", 1023) + `"}`: event.ValueTooLong,
+	} {
+		if _, refusal := v.amount(document(t, body).Root()); refusal == nil || refusal.Reason != want || refusal.Verdict != event.Poison {
+			t.Errorf("%.40s: %v, want %s", body, refusal, want)
+		}
+	}
+}
+
+func document(t *testing.T, body string) event.Document {
+	t.Helper()
+	doc, err := event.ParseDocument(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }

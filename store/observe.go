@@ -20,7 +20,7 @@ import (
 type observation struct {
 	state    itemState
 	slots    uint64             // the attributes that the item has, one bit each; see slot
-	extremes []aggregate.Amount // aligned with Def.Values, set for each min and max that has a value; nil if there are none
+	extremes []aggregate.Amount // aligned with Def.Values, set for each value that is there and only moves outwards; nil if there are none
 	marks    []seenMark         // at most maxSeenMarks
 	size     int                // of the item, in bytes
 	at       time.Time          // in stream time, when an answer last brought the item; zero: never
@@ -156,9 +156,7 @@ func observe(def *aggregate.Definition, img image, own string) *observation {
 		if o.extremes == nil {
 			o.extremes = make([]aggregate.Amount, len(def.Values))
 		}
-		if n, err := event.ParseDecimal(numberOf(stored)); err == nil {
-			o.extremes[i] = aggregate.Amount{Set: true, Number: n}
-		}
+		o.extremes[i] = amountOf(v.Op, stored)
 	}
 	for name, v := range img {
 		if strings.HasPrefix(name, lanes.MarkPrefix) {
@@ -187,7 +185,7 @@ func (o *observation) sameForm(other *observation) bool {
 	}
 	for i := range max(len(o.extremes), len(other.extremes)) {
 		a, b := o.extreme(i), other.extreme(i)
-		if a.Set != b.Set || a.Number.Cmp(b.Number) != 0 {
+		if !lanes.Equal(a, b) {
 			return false
 		}
 	}
@@ -208,7 +206,11 @@ func (o *observation) prunable(own string, first time.Time) []seenMark {
 
 // bytes estimates how many bytes it takes to remember the observation.
 func (o *observation) bytes(key event.Key) int {
-	return 320 + len(key.PK) + len(key.SK) + len(o.extremes)*64 + len(o.marks)*72
+	bytes := 320 + len(key.PK) + len(key.SK) + len(o.extremes)*80 + len(o.marks)*72
+	for i := range o.extremes {
+		bytes += len(o.extremes[i].Text)
+	}
+	return bytes
 }
 
 // maxObserved bounds how many bytes a sandbox uses to remember aggregate items.

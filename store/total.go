@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -23,6 +24,7 @@ import (
 type StoredTotal struct {
 	Address   aggregate.Address
 	Values    map[string]event.Decimal
+	Texts     map[string]string // values whose operation is [aggregate.Op.Textual], as amounts have them; nil if there are none
 	N         int64
 	FP, FPX   event.Decimal // fingerprint of all that was counted and not taken back; its expired part
 	Flag      string        // why the values are not proven; empty if they are
@@ -35,9 +37,12 @@ type StoredTotal struct {
 type Total struct {
 	Window time.Time // start; zero for an aggregate without windows
 	Values map[string]event.Decimal
-	N      int64 // contributions counted and not taken back
-	FP     event.Decimal
-	FPX    event.Decimal
+	// Texts are the values whose operation is [aggregate.Op.Textual], as amounts have them. It is
+	// nil if there are none. [Total.Dated] reads them.
+	Texts map[string]string
+	N     int64 // contributions counted and not taken back
+	FP    event.Decimal
+	FPX   event.Decimal
 	// Flags say why the values are not proven, or that the total is large. They are the flags of
 	// its items and of its generation.
 	Flags []string
@@ -234,6 +239,10 @@ func (t *Total) merge(def *aggregate.Definition, part StoredTotal) {
 		t.Flags = append(t.Flags, part.Large)
 	}
 	for _, v := range def.Values {
+		if v.Op.Textual() {
+			t.mergeText(v, part.Texts[v.Name])
+			continue
+		}
 		b, set := part.Values[v.Name]
 		if !set {
 			continue
@@ -241,6 +250,35 @@ func (t *Total) merge(def *aggregate.Definition, part StoredTotal) {
 		a, had := t.Values[v.Name]
 		t.Values[v.Name] = lanes.Merge(v.Op, aggregate.Amount{Set: had, Number: a}, aggregate.Amount{Set: true, Number: b}).Number
 	}
+}
+
+func (t *Total) mergeText(v aggregate.Value, b string) {
+	if b == "" {
+		return
+	}
+	if t.Texts == nil {
+		t.Texts = map[string]string{}
+	}
+	a, had := t.Texts[v.Name]
+	t.Texts[v.Name] = lanes.Merge(v.Op, aggregate.Amount{Set: had, Text: a}, aggregate.Amount{Set: true, Text: b}).Text
+}
+
+// Dated returns a newest or oldest value. It returns false if the total has none of this name.
+func (t *Total) Dated(name string) (aggregate.Dated, bool) {
+	d, err := aggregate.ParseDated(t.Texts[name])
+	return d, err == nil
+}
+
+// readText reads an attribute that is text. The names of values do not have these forms.
+func (t *StoredTotal) readText(name, value string) {
+	switch name {
+	case "PK", "SK", "flag", largeAttribute:
+		return
+	}
+	if t.Texts == nil {
+		t.Texts = map[string]string{}
+	}
+	t.Texts[name] = value
 }
 
 // readTotal reads an aggregate item. ok is false for heads, receipts and items that are not
@@ -253,6 +291,10 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 	for name, v := range img {
 		if strings.HasPrefix(name, lanes.MarkPrefix) {
 			t.Marks++
+			continue
+		}
+		if s, ok := v.(*types.AttributeValueMemberS); ok {
+			t.readText(name, s.Value)
 			continue
 		}
 		n, err := event.ParseDecimal(numberOf(v))

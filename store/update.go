@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -54,7 +55,7 @@ func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation
 		if !amount.Set {
 			continue
 		}
-		v := operand{def.Values[i].Name, slotOf(i), ":v" + strconv.Itoa(i), number(amount.Number.String())}
+		v := operand{def.Values[i].Name, slotOf(i), ":v" + strconv.Itoa(i), storedAmount(def.Values[i].Op, amount)}
 		if def.Values[i].Op.Additive() {
 			e.adds = append(e.adds, v)
 			continue
@@ -66,18 +67,39 @@ func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation
 	}
 }
 
+// storedAmount returns an amount as it is stored.
+func storedAmount(o aggregate.Op, a aggregate.Amount) types.AttributeValue {
+	if o.Textual() {
+		return text(a.Text)
+	}
+	return number(a.Number.String())
+}
+
+// amountOf reads what [storedAmount] writes. Another type of attribute is not an amount.
+func amountOf(o aggregate.Op, v types.AttributeValue) aggregate.Amount {
+	if o.Textual() {
+		stored := textOf(v)
+		return aggregate.Amount{Set: stored != "", Text: stored}
+	}
+	n, err := event.ParseDecimal(numberOf(v))
+	if err != nil {
+		return aggregate.Amount{}
+	}
+	return aggregate.Amount{Set: true, Number: n}
+}
+
 func (e *edit) addNumber(attribute string, at slot, placeholder string, v types.AttributeValue) {
 	e.adds = append(e.adds, operand{attribute, at, placeholder, v})
 }
 
-// extreme moves a min or max. Which of the two forms is right depends on what is stored. The guess
+// extreme moves a value that only moves outwards: a min or max, or a newest or oldest. Which of the two forms is right depends on what is stored. The guess
 // is part of the condition. So a wrong guess fails, and the image that comes back corrects it.
 func (e *edit) extreme(v aggregate.Value, o operand, candidate, stored aggregate.Amount) {
 	beyond, within := "<", ">="
-	if v.Op == aggregate.Min {
+	if v.Op == aggregate.Min || v.Op == aggregate.Oldest {
 		beyond, within = ">", "<="
 	}
-	if stored.Set && lanes.Merge(v.Op, stored, candidate).Number.Cmp(stored.Number) == 0 {
+	if stored.Set && lanes.Equal(lanes.Merge(v.Op, stored, candidate), stored) {
 		e.guards = append(e.guards, guard{operand: o, sign: within})
 		return
 	}

@@ -145,9 +145,8 @@ func (m *merged) compareOne(t total, key string, stored, wanted *sum) {
 		if !v.Op.Additive() && (stored.flagged || wanted.n == 0) {
 			continue // outlived by its items, and says so
 		}
-		a, b := stored.value(i), wanted.value(i)
-		if a.Cmp(b) != 0 {
-			differ(v.Name, a.String(), b.String())
+		if a, b := stored.value(v.Op, i), wanted.value(v.Op, i); a != b {
+			differ(v.Name, a, b)
 		}
 	}
 }

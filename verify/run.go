@@ -30,7 +30,8 @@ import (
 // A record is: length and bytes of the key; side, a byte; n, a varint; fp and fpx; a byte that is 1
 // if the values are not proven; the number of flags, and each of them; the number of values, and
 // each of them: a byte that is 1 if it is set, and then the value. Numbers are decimal text. Texts
-// are preceded by their length.
+// are preceded by their length. A value whose operation is textual is its text, and 0 if it is not
+// set.
 const (
 	runMagic   = "INGOTRUN"
 	runVersion = 1
@@ -83,7 +84,11 @@ func (r *runWriter) write(rec *record) error {
 	b = binary.AppendUvarint(b, uint64(len(rec.values)))
 	for _, v := range rec.values {
 		b = append(b, bit(v.Set))
-		b = appendNumber(b, v.Number)
+		if v.Text != "" {
+			b = appendText(b, v.Text)
+		} else {
+			b = appendNumber(b, v.Number)
+		}
 	}
 	r.scratch, r.records = b, r.records+1
 	_, err := r.to.Write(b)
@@ -233,10 +238,22 @@ func (r *runReader) body(rec *record, def *aggregate.Definition) error {
 	if int(values) != len(def.Values) && values != 0 {
 		return &errDamaged{fmt.Sprintf("%q has %d values, and its definition %d", rec.key, values, len(def.Values))}
 	}
-	for range values {
+	for i := range values {
 		set, err := r.byte(1)
 		if err != nil {
 			return err
+		}
+		if def.Values[i].Op.Textual() {
+			text, err := r.text()
+			if err != nil {
+				return err
+			}
+			a := aggregate.Amount{Set: set == 1}
+			if a.Set {
+				a.Text = text
+			}
+			rec.values = append(rec.values, a)
+			continue
 		}
 		n, err := r.number()
 		if err != nil {

@@ -91,7 +91,7 @@ func (s *sum) contribution(c *aggregate.Contribution) {
 	s.fp = s.fp.Add(event.DecimalOf(c.Term))
 	for i, v := range c.Values {
 		if v.Set {
-			s.fold(c.Def, i, v.Number)
+			s.fold(c.Def, i, v)
 		}
 	}
 }
@@ -106,8 +106,12 @@ func (s *sum) bucket(def *aggregate.Definition, t *store.StoredTotal) {
 	}
 	s.flagged = s.flagged || t.Flag != ""
 	for i, v := range def.Values {
-		if n, ok := t.Values[v.Name]; ok {
-			s.fold(def, i, n)
+		if v.Op.Textual() {
+			if text := t.Texts[v.Name]; text != "" {
+				s.fold(def, i, aggregate.Amount{Set: true, Text: text})
+			}
+		} else if n, ok := t.Values[v.Name]; ok {
+			s.fold(def, i, aggregate.Amount{Set: true, Number: n})
 		}
 	}
 }
@@ -119,17 +123,21 @@ func (s *sum) add(def *aggregate.Definition, other *sum) {
 	s.flags, s.flagged = append(s.flags, other.flags...), s.flagged || other.flagged
 	for i, v := range other.values {
 		if v.Set {
-			s.fold(def, i, v.Number)
+			s.fold(def, i, v)
 		}
 	}
 }
 
-func (s *sum) fold(def *aggregate.Definition, i int, n event.Decimal) {
+func (s *sum) fold(def *aggregate.Definition, i int, a aggregate.Amount) {
 	if s.values == nil {
 		s.values = make([]aggregate.Amount, len(def.Values))
 	}
 	v := &s.values[i]
+	n := a.Number
 	switch op := def.Values[i].Op; {
+	case op == aggregate.Newest && a.Text > v.Text, op == aggregate.Oldest && (!v.Set || a.Text < v.Text):
+		v.Text = a.Text
+	case op.Textual():
 	case op.Additive():
 		v.Number = v.Number.Add(n)
 	case !v.Set, op == aggregate.Min && n.Cmp(v.Number) < 0, op == aggregate.Max && n.Cmp(v.Number) > 0:
@@ -138,16 +146,28 @@ func (s *sum) fold(def *aggregate.Definition, i int, n event.Decimal) {
 	v.Set = true
 }
 
-// value returns a value, which is 0 if nothing was added to it.
-func (s *sum) value(i int) event.Decimal {
-	if s.values == nil {
-		return event.Decimal{}
+// value returns a value as text. It is 0, or an empty text, if nothing was added to it.
+func (s *sum) value(op aggregate.Op, i int) string {
+	var a aggregate.Amount
+	if s.values != nil {
+		a = s.values[i]
 	}
-	return s.values[i].Number
+	if op.Textual() {
+		return a.Text
+	}
+	return a.Number.String()
+}
+
+// texts returns how many bytes the texts of the sum take.
+func (s *sum) texts() (bytes int) {
+	for i := range s.values {
+		bytes += len(s.values[i].Text)
+	}
+	return bytes
 }
 
 // bytes estimates the memory that a sum takes in [sums], without its flags.
-func (s *sum) bytes(key string) int { return 320 + len(key) + 64*len(s.values) }
+func (s *sum) bytes(key string) int { return 320 + len(key) + 80*len(s.values) }
 
 // record is one sum with what it is a sum of.
 type record struct {
@@ -194,13 +214,17 @@ func (s *sums) of(which side, name string, since, window int64, by []string, val
 }
 
 func (s *sums) contribution(c *aggregate.Contribution) {
-	s.of(wanted, c.Def.Name, c.Def.Since, c.Window, c.By, len(c.Def.Values)).contribution(c)
+	one := s.of(wanted, c.Def.Name, c.Def.Since, c.Window, c.By, len(c.Def.Values))
+	before := one.texts()
+	one.contribution(c)
+	s.bytes += one.texts() - before
 }
 
 func (s *sums) bucket(def *aggregate.Definition, t *store.StoredTotal) {
 	one := s.of(stored, def.Name, def.Since, t.Address.Window, t.Address.By, len(def.Values))
-	before := len(one.flags)
+	before, texts := len(one.flags), one.texts()
 	one.bucket(def, t)
+	s.bytes += one.texts() - texts
 	for _, flag := range one.flags[before:] {
 		s.bytes += len(flag) + 16
 	}

@@ -86,7 +86,7 @@ func (n *naive) add(c *aggregate.Contribution, sign int64) {
 		value := c.Def.Values[i]
 		old, had := total[value.Name]
 		switch {
-		case !v.Set, sign < 0 && !value.Op.Additive():
+		case !v.Set, sign < 0 && !value.Op.Additive(), value.Op.Textual(): // no plain sum shows what these keep
 		case sign < 0:
 			total[value.Name] = old.Sub(v.Number)
 		default:

@@ -167,6 +167,16 @@ func (e *Explainer) aggregates(x *Explanation, item *event.Item) {
 	}
 }
 
+// amountText returns an amount for people.
+func amountText(o aggregate.Op, a aggregate.Amount) string {
+	if o.Textual() {
+		if d, err := aggregate.ParseDated(a.Text); err == nil {
+			return d.JSON
+		}
+	}
+	return a.Number.String()
+}
+
 func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Contribution) {
 	bucket := 0
 	switch {
@@ -183,7 +193,7 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 	}
 	for i, amount := range c.Values {
 		if amount.Set {
-			a.Adds = append(a.Adds, Add{c.Def.Values[i].Name, c.Def.Values[i].Op.String(), amount.Number.String()})
+			a.Adds = append(a.Adds, Add{c.Def.Values[i].Name, c.Def.Values[i].Op.String(), amountText(c.Def.Values[i].Op, amount)})
 		}
 	}
 	bare := estimate.Bytes(c.Def, c.By)

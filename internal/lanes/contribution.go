@@ -18,9 +18,7 @@ func Contribute(d *aggregate.Definition, item *event.Item, by []string, values [
 // same reports whether two contributions are equal. Then the change between them does not touch the
 // aggregate.
 func same(c, other *aggregate.Contribution) bool {
-	return c.Term == other.Term && sameTotal(c, other) && slices.EqualFunc(c.Values, other.Values, func(a, b aggregate.Amount) bool {
-		return a.Set == b.Set && a.Number.Cmp(b.Number) == 0
-	})
+	return c.Term == other.Term && sameTotal(c, other) && slices.EqualFunc(c.Values, other.Values, Equal)
 }
 
 // sameTotal reports whether two contributions go to the same total. It ignores buckets.
@@ -29,14 +27,18 @@ func sameTotal(c, other *aggregate.Contribution) bool {
 }
 
 // term returns the first 8 bytes of SHA-256, big-endian, shifted right by 2. The hash is over PK,
-// SK, and then each supplied value's name (in byte order) with its decimal text. Every part is
+// SK, and then each supplied value's name (in byte order) with its text or its decimal text. Every part is
 // preceded by its 4-byte length. A term has 62 bits, so that ten billion terms fit into DynamoDB's
 // 38 digits.
 func term(d *aggregate.Definition, key event.Key, values []aggregate.Amount) int64 {
 	text := make([]byte, 0, 160)
 	text = appendPart(appendPart(text, key.PK), key.SK)
 	for i, v := range values {
-		if v.Set {
+		switch {
+		case !v.Set:
+		case d.Values[i].Op.Textual():
+			text = appendPart(appendPart(text, d.Values[i].Name), v.Text)
+		default:
 			text = appendPart(appendPart(text, d.Values[i].Name), v.Number.String())
 		}
 	}

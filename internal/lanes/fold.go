@@ -91,7 +91,7 @@ func (d *Delta) subtract(def *aggregate.Definition, c *aggregate.Contribution) {
 }
 
 // Merge folds b into a. They are two amounts of one value. Counts and sums add up; of two extremes
-// the further one stays.
+// the further one stays, and of two dated values the newer or the older one.
 func Merge(o aggregate.Op, a, b aggregate.Amount) aggregate.Amount {
 	switch {
 	case !b.Set:
@@ -99,6 +99,8 @@ func Merge(o aggregate.Op, a, b aggregate.Amount) aggregate.Amount {
 	case !a.Set:
 		return b
 	case o == aggregate.Min && b.Number.Cmp(a.Number) > 0, o == aggregate.Max && b.Number.Cmp(a.Number) < 0:
+		return a
+	case o == aggregate.Newest && b.Text < a.Text, o == aggregate.Oldest && b.Text > a.Text:
 		return a
 	case o.Additive():
 		return aggregate.Amount{Set: true, Number: a.Number.Add(b.Number)}
@@ -116,7 +118,12 @@ func (u *Update) Drop(mark Mark) int {
 	return n
 }
 
-// HasExtremes reports whether any value of a definition is a min or max.
+// Equal reports whether two amounts of one value are the same.
+func Equal(a, b aggregate.Amount) bool {
+	return a.Set == b.Set && a.Text == b.Text && a.Number.Cmp(b.Number) == 0
+}
+
+// HasExtremes reports whether any value of a definition only moves outwards.
 func HasExtremes(d *aggregate.Definition) bool {
 	return slices.ContainsFunc(d.Values, func(v aggregate.Value) bool { return !v.Op.Additive() })
 }

@@ -218,6 +218,11 @@ func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
 			}
 		}
 	}
+	for name, want := range s.texts {
+		if got, is := item[name].(*types.AttributeValueMemberS); !is || got.Value != want {
+			w.fail(Miscounted, "%s: %s is %v, its marks and receipts say %q", s.key, name, item[name], want)
+		}
+	}
 	for name, v := range item {
 		if _, ok := v.(*types.AttributeValueMemberN); ok && !s.has(name) {
 			w.fail(Miscounted, "%s has %s, which nothing gives it", s.key, name)

@@ -35,7 +35,8 @@ type step struct {
 	values map[string]int64
 	max    map[string]int64 // candidates
 	min    map[string]int64
-	spoils bool // it takes away a value that an extreme cannot give back
+	dated  []dated // candidates
+	spoils bool    // it takes away a value that an extreme cannot give back
 }
 
 // slot is one aggregate item, with what has been counted in it so far according to its own marks or
@@ -48,6 +49,7 @@ type slot struct {
 	fp, fpx   *big.Int
 	values    map[string]int64
 	max, min  map[string]int64
+	texts     map[string]string // dated values
 	flagged   bool
 	steps     int // all there are
 	applied   int // how many of them are counted
@@ -210,7 +212,7 @@ func (m *model) route(shard string, c *change) {
 		for name, v := range p.values {
 			s.values[name] -= v
 		}
-		s.spoils = len(p.max)+len(p.min) > 0
+		s.spoils = len(p.max)+len(p.min)+len(p.dated) > 0
 	}
 	for _, q := range new {
 		same := false
@@ -232,6 +234,7 @@ func (m *model) route(shard string, c *change) {
 		for name, v := range q.min {
 			s.min[name] = v
 		}
+		s.dated = q.dated
 	}
 	hash := m.laneHash(shard)
 	lane := "m:" + base64.RawURLEncoding.EncodeToString(hash[:12])
@@ -262,7 +265,7 @@ func new1() *big.Int { return new(big.Int) }
 func (m *model) slot(key string, expires int64) *slot {
 	s := m.slots[key]
 	if s == nil {
-		s = &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}, min: map[string]int64{}}
+		s = &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}, min: map[string]int64{}, texts: map[string]string{}}
 		m.slots[key] = s
 	}
 	return s
@@ -290,6 +293,11 @@ func (s *step) apply() {
 	for name, v := range s.min {
 		if had, ok := t.min[name]; !ok || v < had {
 			t.min[name] = v
+		}
+	}
+	for _, d := range s.dated {
+		if had, ok := t.texts[d.name]; !ok || (d.text > had) != d.oldest {
+			t.texts[d.name] = d.text
 		}
 	}
 	t.flagged = t.flagged || s.spoils

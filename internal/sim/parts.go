@@ -3,6 +3,7 @@ package sim
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"sort"
 	"strconv"
 	"time"
@@ -18,7 +19,21 @@ type part struct {
 	spread   int
 	values   map[string]int64
 	max, min map[string]int64
+	dated    []dated
 	term     int64
+}
+
+// dated is a value that keeps what the newest or the oldest event says.
+type dated struct {
+	name   string
+	oldest bool
+	text   string // by whose byte order it is decided
+}
+
+// datedText returns the text of a dated value: the time, the tie and the JSON.
+func datedText(img *image, json string) string {
+	sum := sha256.Sum256(framed(img.pk, img.sk))
+	return img.at().UTC().Format("2006-01-02T15:04:05.000000000Z") + " " + hex.EncodeToString(sum[:16]) + " " + json
 }
 
 // parts returns what an image contributes. It works that out once for each payload and stamp.
@@ -62,7 +77,7 @@ func (m *model) contribute(img *image) (list []part) {
 			at := img.at().UTC()
 			start, end := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC), time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 			add(part{name: "monthly", by: img.Merchant, since: 1, window: start.Format(time.RFC3339), expires: end.Add(240 * time.Hour).Unix(), spread: m.spread,
-				values: map[string]int64{"orders": 1}})
+				values: map[string]int64{"orders": 1}, dated: monthlyDated(img)})
 		}
 		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"orders": 1, "revenue": img.Cents}})
 		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}})
@@ -79,6 +94,14 @@ func (m *model) contribute(img *image) (list []part) {
 	return list
 }
 
+func monthlyDated(img *image) []dated {
+	list := []dated{{"first", true, datedText(img, strconv.FormatInt(img.Cents, 10))}}
+	if img.Customer != "" {
+		list = append(list, dated{"last", false, datedText(img, strconv.Quote(img.Customer))})
+	}
+	return list
+}
+
 func framed(parts ...string) []byte {
 	var text []byte
 	for _, p := range parts {
@@ -88,18 +111,22 @@ func framed(parts ...string) []byte {
 }
 
 func term(img *image, p part) int64 {
-	all := map[string]int64{}
+	all := map[string]string{}
 	var names []string
 	for _, m := range []map[string]int64{p.values, p.max, p.min} {
 		for name, v := range m {
-			all[name] = v
+			all[name] = strconv.FormatInt(v, 10)
 			names = append(names, name)
 		}
+	}
+	for _, d := range p.dated {
+		all[d.name] = d.text
+		names = append(names, d.name)
 	}
 	sort.Strings(names)
 	text := []string{img.pk, img.sk}
 	for _, name := range names {
-		text = append(text, name, strconv.FormatInt(all[name], 10))
+		text = append(text, name, all[name])
 	}
 	sum := sha256.Sum256(framed(text...))
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 2)

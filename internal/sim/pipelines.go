@@ -65,7 +65,7 @@ const (
 // monthly returns the aggregate of worlds whose plan has Values.
 func monthly(spread int) pipeline.AggregateSpec {
 	return pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: pipeline.Month, Retain: 240 * time.Hour, Spread: spread,
-		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "last": "newest customer?", "first": "oldest cents"}}}}
 }
 
 // edition holds what distinguishes the pipelines of the worlds.

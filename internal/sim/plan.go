@@ -42,7 +42,8 @@ type Plan struct {
 	// Secret gives every event an index key with a keyed hash. Sometimes a function has another key
 	// for it.
 	Secret bool
-	// Values adds an aggregate whose windows are months.
+	// Values adds an aggregate with windows of months and with values that are not numbers. Events
+	// then come at full hours, so that some have equal times.
 	Values bool
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int

@@ -49,6 +49,9 @@ func (w *World) burst(phase int) (burst []*message) {
 		if w.chance(w.plan.Parcels) {
 			f.Type, f.ID, f.Rev = "parcel", fmt.Sprintf("%d-%d", phase, w.rng.IntN(6)), w.rng.Int64N(8)
 		}
+		if w.plan.Values {
+			f.At = f.at().Truncate(time.Hour).Format(time.RFC3339)
+		}
 		if w.chance(w.plan.Late) {
 			f.At = w.now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
 		}
