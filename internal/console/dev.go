@@ -25,7 +25,7 @@ func InDev(ctx context.Context, cfg *dev.Config) {
 		live := &Live{Feed: NewFeed(d.Now), Troubles: trouble, Sweep: d.Engine().SweepExpired, Tables: Tables{
 			Name: name(at.Pipeline), Place: fmt.Sprintf("%s · AWS protocols at %s", at.Pipeline, at.Endpoint),
 			DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable, Aggregates: at.AggregatesTable,
-			Queue: at.QueueURL, Quarantine: at.QuarantineURL, DeadLetters: at.DeadLetterURL,
+			QueueURL: at.QueueURL, QuarantineURL: at.QuarantineURL, DeadLettersURL: at.DeadLetterURL,
 			Pipeline: d.Pipeline, Counting: d.Counting(), Now: d.Now}}
 		go live.Feed.follow(ctx, d.Steps())
 		server, err := New(Config{Source: live, Listen: listen, Token: cfg.Token, Write: true})

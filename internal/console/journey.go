@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -62,12 +62,15 @@ func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *
 		return nil, err
 	}
 	x := t.explain(p, message, given)
-	j.Steps = append(j.Steps, messageStep(message, given, past))
+	if x != nil {
+		t.mask(x, planned)
+	}
+	j.Steps = append(j.Steps, t.messageStep(message, given, past))
 	if x != nil {
 		j.Steps = append(j.Steps, eventStep(x))
 	}
 	if x == nil || x.Key != nil {
-		j.Steps = append(j.Steps, t.itemStep(p, key, stored))
+		j.Steps = append(j.Steps, t.itemStep(key, stored))
 	}
 	if past != nil {
 		j.Steps = append(j.Steps, changeStep(past))
@@ -99,11 +102,11 @@ func (t *Tables) explain(p *pipeline.Pipeline, m envelope.Message, given bool) *
 	return &e.Explain([]explain.Message{{Message: m}}).Messages[0]
 }
 
-func messageStep(m envelope.Message, given bool, past *trace) Step {
+func (t *Tables) messageStep(m envelope.Message, given bool, past *trace) Step {
 	s := Step{Name: "message", Title: "Message", State: stateUnknown}
 	if given {
-		s.State, s.Code = stateDone, m.Body
-		s.add("size", comma(int64(len(m.Body)))+" bytes")
+		s.State, s.Code = stateDone, t.personal().Data(m.Body)
+		s.add("size", show.Comma(len(m.Body))+" bytes")
 		for _, name := range slices.Sorted(maps.Keys(m.Attributes)) {
 			s.add("attribute "+name, m.Attributes[name])
 		}
@@ -130,7 +133,37 @@ func (s *Step) add(name, text string) {
 	}
 }
 
+// instant writes a time of the stored form, which always has nine decimals, without those that are 0.
+func instant(text string) string {
+	if at, err := keys.ParseTime(text); err == nil {
+		return at.Format(time.RFC3339Nano)
+	}
+	return text
+}
+
 func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
+
+// mask takes what is personal out of an explanation. planned is nil if the message was refused.
+func (t *Tables) mask(x *explain.Explanation, planned *event.Item) {
+	personal := t.personal()
+	if personal.None() {
+		return
+	}
+	x.Detail, x.DigestText = t.detail(x.Detail), personal.Data(x.DigestText)
+	if planned == nil {
+		x.ID, x.Key = masked(x.ID), nil
+		return
+	}
+	shown := personal.Item(*planned)
+	x.ID, x.Key = shown.ID, &explain.Key{PK: shown.Key.PK, SK: shown.Key.SK}
+	for i, index := range x.Indexes {
+		for _, one := range shown.Indexes {
+			if one.Name == index.Name {
+				x.Indexes[i].PK, x.Indexes[i].SK = one.Key.PK, one.Key.SK
+			}
+		}
+	}
+}
 
 // eventStep says how the message was read: envelope, type, id, time, key, digest.
 func eventStep(x *explain.Explanation) Step {
@@ -144,7 +177,7 @@ func eventStep(x *explain.Explanation) Step {
 	s.add("envelope", x.Envelope)
 	s.add("type", x.Type)
 	s.add("id", x.ID)
-	s.add("time", x.At)
+	s.add("time", instant(x.At))
 	s.add("revision", x.Revision)
 	if x.Key != nil {
 		s.add("partition key", x.Key.PK)
@@ -164,7 +197,6 @@ func eventStep(x *explain.Explanation) Step {
 
 // storedItem is what the table holds under a key. item is nil if it is not an event of Ingot's.
 type storedItem struct {
-	image  map[string]types.AttributeValue
 	item   *event.Item
 	barred bool
 }
@@ -173,93 +205,58 @@ func (t *Tables) readStored(ctx context.Context, key event.Key) (*storedItem, er
 	if key.PK == "" {
 		return nil, nil
 	}
-	img, err := t.item(ctx, key)
-	if err != nil || img == nil {
+	st, _, err := t.store()
+	if err != nil {
 		return nil, err
 	}
-	s := &storedItem{image: img}
-	_, s.barred = img["i:barred"]
-	s.item = eventOf(key, img)
-	return s, nil
+	item, there, barred, err := tables.Of(st).Find(ctx, key)
+	if err != nil || !there {
+		return nil, err
+	}
+	return &storedItem{item: item, barred: barred}, nil
 }
 
-// eventOf takes what contributions are made of from a stored item. It returns nil if the item is not
-// one of Ingot's.
-func eventOf(key event.Key, img map[string]types.AttributeValue) *event.Item {
-	at, err := keys.ParseTime(attributeText(img["at"]))
-	if err != nil || attributeText(img["type"]) == "" || attributeText(img["data"]) == "" {
-		return nil
-	}
-	item := &event.Item{Key: key, Type: attributeText(img["type"]), ID: attributeText(img["id"]), At: at, Data: attributeText(img["data"])}
-	if b, ok := img["digest"].(*types.AttributeValueMemberB); ok && len(b.Value) == len(item.Digest) {
-		item.Digest = event.Digest(b.Value)
-	}
-	item.Epoch, _ = strconv.ParseInt(attributeText(img["epoch"]), 10, 64)
-	item.ExpiresAt, _ = strconv.ParseInt(attributeText(img["expiresAt"]), 10, 64)
-	if meta, ok := img["meta"].(*types.AttributeValueMemberM); ok {
-		item.Meta = map[string]string{}
-		for name, v := range meta.Value {
-			item.Meta[name] = attributeText(v)
-		}
-	}
-	return item
-}
-
-func attributeText(v types.AttributeValue) string {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		return v.Value
-	case *types.AttributeValueMemberN:
-		return v.Value
-	case *types.AttributeValueMemberBOOL:
-		return strconv.FormatBool(v.Value)
-	case *types.AttributeValueMemberB:
-		return fmt.Sprintf("%x", v.Value)
-	}
-	return ""
-}
-
-func (t *Tables) itemStep(p *pipeline.Pipeline, key event.Key, stored *storedItem) Step {
+func (t *Tables) itemStep(key event.Key, stored *storedItem) Step {
 	s := Step{Name: "item", Title: "Item", State: stateDone}
-	s.add("partition key", key.PK)
-	s.add("sort key", key.SK)
 	switch {
 	case stored == nil:
 		s.State = stateNone
-		s.add("stored", "nothing is stored under this key")
+		s.add("", "Nothing is stored under this key.")
 		return s
 	case stored.barred:
 		s.State = stateRefused
-		s.add("stored", "the event was erased, and its key is barred")
+		s.add("", "The event was erased, and its key is barred.")
 		return s
-	}
-	for _, name := range slices.Sorted(maps.Keys(stored.image)) {
-		switch text := attributeText(stored.image[name]); name {
-		case "PK", "SK", "data":
-		case "expiresAt":
-			if at, err := strconv.ParseInt(text, 10, 64); err == nil {
-				s.add("expires", time.Unix(at, 0).UTC().Format(time.RFC3339))
-			}
-		default:
-			s.add(name, text)
-		}
-	}
-	s.Code = attributeText(stored.image["data"])
-	if stored.item == nil {
+	case stored.item == nil:
 		s.State = stateRefused
-		s.add("", "This item is not an event of Ingot's.")
+		s.add("", "What is stored under this key is not an event of Ingot's.")
 		return s
 	}
-	size := imageBytes(stored.image)
-	each, indexes := event.WriteUnits(size), 0
-	for name := range stored.image {
-		if index, ok := strings.CutSuffix(name, "PK"); ok && event.IsIndex(index) {
-			indexes++
-		}
+	item := t.personal().Item(*stored.item)
+	s.Code = item.Data
+	s.add("partition key", item.Key.PK)
+	s.add("sort key", item.Key.SK)
+	s.add("type", item.Type)
+	s.add("id", item.ID)
+	s.add("time", item.At.Format(time.RFC3339Nano))
+	s.add("digest", item.Digest.String())
+	s.add("epoch", strconv.FormatInt(item.Epoch, 10))
+	if item.Revision != nil {
+		s.add("revision", item.Revision.String())
 	}
-	s.Cost = fmt.Sprintf("%s bytes; %s", comma(int64(size)), units(each*(1+indexes)))
+	if item.ExpiresAt != 0 {
+		s.add("expires", time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339))
+	}
+	for _, i := range item.Indexes {
+		s.add(i.Name, i.Key.PK+" / "+i.Key.SK)
+	}
+	for _, a := range item.Attributes {
+		s.add("attribute "+a.Name, a.Text)
+	}
+	each, indexes := event.WriteUnits(stored.item.Size()), len(item.Indexes)
+	s.Cost = fmt.Sprintf("%s bytes; %s", show.Comma(stored.item.Size()), units(each*(1+indexes)))
 	if indexes > 0 {
-		s.Cost += fmt.Sprintf(" (%d for the table, and the same for each of %d indexes)", each, indexes)
+		s.Cost += fmt.Sprintf(": %d for the table, and %[1]d for each index that it is in", each)
 	}
 	return s
 }
@@ -269,28 +266,6 @@ func units(n int) string {
 		return "1 write unit"
 	}
 	return fmt.Sprintf("%d write units", n)
-}
-
-// imageBytes returns the size of an item by the rules of DynamoDB, for the kinds of attributes that
-// Ingot's items have.
-func imageBytes(img map[string]types.AttributeValue) int {
-	size := 0
-	for name, v := range img {
-		size += len(name)
-		switch v := v.(type) {
-		case *types.AttributeValueMemberS:
-			size += len(v.Value)
-		case *types.AttributeValueMemberN:
-			size += event.NumberSize(v.Value)
-		case *types.AttributeValueMemberB:
-			size += len(v.Value)
-		case *types.AttributeValueMemberM:
-			size += 3 + len(v.Value) + imageBytes(v.Value)
-		default:
-			size++
-		}
-	}
-	return size
 }
 
 func changeStep(past *trace) Step {

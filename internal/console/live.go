@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -25,6 +27,13 @@ func (l *Live) About(context.Context) (*About, error) {
 // Flow returns what the feed has seen, and how full the queues are.
 func (l *Live) Flow(ctx context.Context) (*Flow, error) {
 	out := l.Feed.flow()
+	personal := l.personal()
+	for i, r := range out.Recent {
+		key := personal.Item(event.Item{Type: r.Type, Key: event.Key{PK: r.PK, SK: r.SK}}).Key
+		if key.PK != r.PK || key.SK != r.SK {
+			out.Recent[i].PK, out.Recent[i].SK, out.Recent[i].Hidden = key.PK, key.SK, true
+		}
+	}
 	out.Queues, out.Missing = l.queues(ctx)
 	return out, nil
 }
@@ -41,7 +50,7 @@ func (l *Live) Totals(ctx context.Context, c Choice) (*Totals, error) {
 }
 
 // Quarantine lists what is in quarantine.
-func (l *Live) Quarantine(ctx context.Context) (*Quarantine, error) { return l.letters(ctx) }
+func (l *Live) Quarantine(ctx context.Context) (*Quarantine, error) { return l.quarantine(ctx) }
 
 // Letter shows one message of quarantine.
 func (l *Live) Letter(ctx context.Context, id string) (*Letter, error) { return l.letter(ctx, id) }
@@ -75,7 +84,7 @@ func (l *Live) Verify(ctx context.Context) (*Verified, error) {
 	if more := len(out.Findings) - maxFindings; more > 0 {
 		out.Findings = append(out.Findings[:maxFindings], fmt.Sprintf("and %d more", more))
 	}
-	compared := fmt.Sprintf("%s totals were compared with %s items", comma(int64(report.Totals)), comma(int64(report.Items)))
+	compared := fmt.Sprintf("%s totals were compared with %s items", show.Comma(report.Totals), show.Comma(report.Items))
 	if out.Same {
 		out.Said = compared + ": every one is the sum of its events."
 	} else {

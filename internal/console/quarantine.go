@@ -3,20 +3,22 @@ package console
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/handler"
-	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/quarantine"
 )
 
 // A look at a queue receives its messages, which hides them from others meanwhile. These constants
@@ -27,52 +29,56 @@ const (
 	emptyLooks  = 3 // a queue may answer with nothing although there is something
 )
 
-// look calls each with messages of quarantine until it returns false or there is no more. Then it
-// makes all of them visible again, except those that were deleted.
-func (t *Tables) look(ctx context.Context, each func(types.Message) (more bool)) (limited bool, err error) {
-	if t.Quarantine == "" {
-		return false, &mistake{"this stack has no quarantine queue that is known here"}
+// letters holds what the last look found, so that one message can be shown without another look.
+type letters struct {
+	mu   sync.Mutex
+	byID map[string]*quarantine.Letter
+}
+
+// look receives the messages of quarantine, and makes all of them visible again.
+func (t *Tables) look(ctx context.Context) (list []*quarantine.Letter, more bool, err error) {
+	if t.QuarantineURL == "" {
+		return nil, false, &mistake{"the quarantine queue of this stack is not known here"}
 	}
-	seen := map[string]string{} // receipt handles by message id
+	seen := map[string]*quarantine.Letter{}
 	defer func() { t.release(context.WithoutCancel(ctx), seen) }()
-	for empty := 0; empty < emptyLooks; {
-		out, err := t.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &t.Quarantine, MaxNumberOfMessages: 10, VisibilityTimeout: hideSeconds,
-			MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameSentTimestamp}})
+	for empty := 0; empty < emptyLooks && len(seen) < mostLetters; {
+		out, err := t.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &t.QuarantineURL, MaxNumberOfMessages: 10, VisibilityTimeout: hideSeconds,
+			MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
 		if err != nil {
-			return false, fmt.Errorf("the quarantine queue cannot be read: %w", err)
+			return nil, false, fmt.Errorf("the quarantine queue cannot be read: %w", awserr.Quiet(err))
 		}
 		if len(out.Messages) == 0 {
 			empty++
-			continue
 		}
 		for _, m := range out.Messages {
-			id := aws.ToString(m.MessageId)
-			_, again := seen[id]
-			seen[id] = aws.ToString(m.ReceiptHandle)
-			if !again && !each(m) {
-				return false, nil
-			}
-		}
-		if len(seen) >= mostLetters {
-			return true, nil
+			l := quarantine.Received(m, t.QuarantineURL, false, t.now())
+			seen[l.ID] = l
 		}
 	}
-	return false, nil
+	for _, l := range seen {
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b *quarantine.Letter) int { return cmp.Or(b.Sent.Compare(a.Sent), cmp.Compare(a.ID, b.ID)) })
+	t.letters.mu.Lock()
+	defer t.letters.mu.Unlock()
+	t.letters.byID = seen
+	return list, len(seen) >= mostLetters, nil
 }
 
 // release makes messages visible again. If it fails, they become visible by themselves in a minute.
-func (t *Tables) release(ctx context.Context, handles map[string]string) {
+func (t *Tables) release(ctx context.Context, seen map[string]*quarantine.Letter) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	var batch []types.ChangeMessageVisibilityBatchRequestEntry
 	flush := func() {
 		if len(batch) > 0 {
-			_, _ = t.SQS.ChangeMessageVisibilityBatch(ctx, &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &t.Quarantine, Entries: batch})
+			_, _ = t.SQS.ChangeMessageVisibilityBatch(ctx, &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &t.QuarantineURL, Entries: batch})
 		}
 		batch = nil
 	}
-	for _, handle := range handles {
-		batch = append(batch, types.ChangeMessageVisibilityBatchRequestEntry{Id: aws.String(strconv.Itoa(len(batch))), ReceiptHandle: aws.String(handle), VisibilityTimeout: 0})
+	for _, l := range seen {
+		batch = append(batch, types.ChangeMessageVisibilityBatchRequestEntry{Id: aws.String(strconv.Itoa(len(batch))), ReceiptHandle: aws.String(l.Handle), VisibilityTimeout: 0})
 		if len(batch) == 10 {
 			flush()
 		}
@@ -80,20 +86,18 @@ func (t *Tables) release(ctx context.Context, handles map[string]string) {
 	flush()
 }
 
-// letters lists what is in quarantine, in groups and one by one.
-func (t *Tables) letters(ctx context.Context) (*Quarantine, error) {
-	out := &Quarantine{Groups: []LetterGroup{}, Letters: []LetterSummary{}, AsOf: t.now().UTC()}
-	var err error
-	out.More, err = t.look(ctx, func(m types.Message) bool {
-		out.Letters = append(out.Letters, t.summary(m))
-		return true
-	})
+// quarantine lists what is in quarantine, in groups and one by one.
+func (t *Tables) quarantine(ctx context.Context) (*Quarantine, error) {
+	list, more, err := t.look(ctx)
 	if err != nil {
 		return nil, err
 	}
+	out := &Quarantine{Groups: []LetterGroup{}, Letters: []LetterSummary{}, AsOf: t.now().UTC(), More: more}
 	counts := map[LetterGroup]int{}
-	for _, l := range out.Letters {
-		counts[LetterGroup{Verdict: l.Verdict, Reason: l.Reason, Type: l.Type}]++
+	for _, l := range list {
+		s := t.summary(l)
+		out.Letters = append(out.Letters, s)
+		counts[LetterGroup{Verdict: s.Verdict, Reason: s.Reason, Type: s.Type}]++
 	}
 	for g, n := range counts {
 		g.Count = n
@@ -102,168 +106,124 @@ func (t *Tables) letters(ctx context.Context) (*Quarantine, error) {
 	slices.SortFunc(out.Groups, func(a, b LetterGroup) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Verdict+a.Reason+a.Type, b.Verdict+b.Reason+b.Type))
 	})
-	slices.SortFunc(out.Letters, func(a, b LetterSummary) int { return cmp.Or(b.Sent.Compare(a.Sent), cmp.Compare(a.ID, b.ID)) })
 	return out, nil
 }
 
-// summary reads quarantine's note, and the type from the message itself.
-func (t *Tables) summary(m types.Message) LetterSummary {
-	s := LetterSummary{ID: aws.ToString(m.MessageId), Verdict: "unknown", Reason: "the message has no note of Ingot's"}
-	if ms, err := strconv.ParseInt(m.Attributes["SentTimestamp"], 10, 64); err == nil {
-		s.Sent = time.UnixMilli(ms).UTC()
+// summary reads quarantine's note, and what the message says of itself.
+func (t *Tables) summary(l *quarantine.Letter) LetterSummary {
+	s := LetterSummary{ID: l.ID, Sent: l.Sent, Verdict: "unknown", Reason: "the message has no note of Ingot's"}
+	if l.Note != nil {
+		s.Verdict, s.Reason = l.Note.Verdict, l.Note.Reason
 	}
-	if note, is := noteOf(m); is {
-		s.Verdict, s.Reason, s.PK, s.SK = note.Verdict, note.Reason, note.PK, note.SK
+	if l.OfStream() {
+		return s
 	}
-	s.Type = t.typeOf(m)
+	item, err := t.Pipeline().Plan(l.Message())
+	var refusal *event.Refusal
+	switch {
+	case err == nil:
+		shown := t.personal().Item(*item)
+		s.Type, s.PK, s.SK = shown.Type, shown.Key.PK, shown.Key.SK
+	case errors.As(err, &refusal):
+		s.Type = refusal.Type
+	}
 	return s
 }
 
-func noteOf(m types.Message) (handler.Note, bool) {
-	a, there := m.MessageAttributes[handler.Attribute]
-	if !there || a.StringValue == nil {
-		return handler.Note{}, false
-	}
-	return handler.ReadNote(*a.StringValue)
-}
-
-// ofStream reports whether a letter is about a record of the stream or an update of a total, and so
-// not a message that could be sent.
-func ofStream(n handler.Note) bool {
-	switch event.Reason(n.Reason) {
-	case handler.UndecodableRecord, handler.GivenUp, handler.RefusedUpdate:
-		return true
-	}
-	return false
-}
-
-// opened is a message without quarantine's note.
-func opened(m types.Message) envelope.Message {
-	e := envelope.Message{Body: aws.ToString(m.Body), Attributes: map[string]string{}}
-	_, noted := noteOf(m)
-	for name, a := range m.MessageAttributes {
-		if a.StringValue != nil && !(noted && name == handler.Attribute) {
-			e.Attributes[name] = *a.StringValue
-		}
-	}
-	return e
-}
-
-func (t *Tables) typeOf(m types.Message) string {
-	item, err := t.Pipeline().Plan(opened(m))
-	if err == nil {
-		return item.Type
-	}
-	e := explain.Explainer{Pipeline: t.Pipeline(), Counting: t.Counting, Partitions: partitions, Now: t.now()}
-	return e.Explain([]explain.Message{{Message: opened(m)}}).Messages[0].Type
-}
-
-// letter looks for one message, and compares it with what is stored under its key.
+// letter shows one message of the last look, and compares it with what is stored under its key.
 func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
-	m, err := t.find(ctx, id)
+	l, err := t.known(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	l := &Letter{LetterSummary: t.summary(m), Body: aws.ToString(m.Body)}
-	note, _ := noteOf(m)
-	l.Detail = note.Detail
-	if ofStream(note) {
-		l.Today = "Nothing: it is about a stored item, and not a message that could be sent."
-		return l, nil
-	}
-	p := t.Pipeline()
-	item, err := p.Plan(opened(m))
-	if err != nil {
-		l.Today = "Poison: " + strings.TrimPrefix(err.Error(), "Poison: ")
-		return l, nil
-	}
-	r, err := t.judge(ctx, item)
+	st, p, err := t.store()
 	if err != nil {
 		return nil, err
 	}
-	l.Today = r.Verdict.String() + ". " + consequence(r.Verdict)
-	stored, err := t.readStored(ctx, item.Key)
-	if err != nil || stored == nil || stored.item == nil {
-		return l, err
+	today, err := quarantine.Examiner{Pipeline: p, Store: st}.Examine(ctx, l)
+	if err != nil {
+		return nil, err
 	}
-	l.Stored = stored.item.Data
-	if stored.item.Type != item.Type {
-		l.Differences = []Difference{{Path: "(type)", Stored: stored.item.Type, Here: item.Type}}
-		return l, nil
+	personal := t.personal()
+	out := &Letter{LetterSummary: t.summary(l), Body: personal.Data(l.Body), Sendable: !l.OfStream() && t.QueueURL != ""}
+	if l.Note != nil {
+		out.Detail = t.detail(l.Note.Detail)
 	}
-	a, errA := p.DigestText(stored.item.Type, stored.item.Data)
-	b, errB := p.DigestText(item.Type, item.Data)
-	if errA == nil && errB == nil {
-		l.Differences = differ(a, b)
+	out.Today = today.Verdict.String() + ". " + consequence(today.Verdict)
+	if l.OfStream() {
+		out.Today = "It is about a stored item, and not a message that could be sent."
 	}
-	return l, nil
-}
-
-// find returns one message of quarantine, which stays there.
-func (t *Tables) find(ctx context.Context, id string) (found types.Message, err error) {
-	there := false
-	_, err = t.look(ctx, func(m types.Message) bool {
-		if aws.ToString(m.MessageId) == id {
-			found, there = m, true
+	if today.Stored != nil {
+		out.Stored = personal.Data(today.Stored.Data)
+	}
+	for _, d := range today.Differences[:min(len(today.Differences), maxDifferences)] {
+		one := Difference{Path: d.Name(), Stored: event.Shorten(d.Stored, maxDiffering), Here: event.Shorten(d.Message, maxDiffering)}
+		if path, err := event.ParsePath(d.Name()); !personal.None() && (err != nil || personal.Is(path)) {
+			one.Stored, one.Here = masked(one.Stored), masked(one.Here)
 		}
-		return !there
-	})
-	if err == nil && !there {
-		err = &mistake{"this message is not in quarantine now; somebody else may be looking at it, or has sent it"}
+		out.Differences = append(out.Differences, one)
 	}
-	return found, err
+	return out, nil
 }
 
-// resend sends a message again and then deletes it from quarantine. If it stops between the two, the
-// message is in both queues, and the second copy is a Duplicate or comes back here.
+// These constants bound what is shown of two payloads that differ.
+const (
+	maxDifferences = 100
+	maxDiffering   = 500 // bytes of one value
+)
+
+// known returns a message of the last look. If it is not there, it looks once more.
+func (t *Tables) known(ctx context.Context, id string) (*quarantine.Letter, error) {
+	find := func() *quarantine.Letter {
+		t.letters.mu.Lock()
+		defer t.letters.mu.Unlock()
+		return t.letters.byID[id]
+	}
+	if l := find(); l != nil {
+		return l, nil
+	}
+	if _, _, err := t.look(ctx); err != nil {
+		return nil, err
+	}
+	if l := find(); l != nil {
+		return l, nil
+	}
+	return nil, &mistake{"this message is not in quarantine now; somebody else may be looking at it, or has sent it"}
+}
+
+// resend sends a message again, proves that, and then deletes it from quarantine. If it stops
+// between the two, the message is in both queues, and the second copy is a Duplicate or comes back.
 func (t *Tables) resend(ctx context.Context, id string) (string, error) {
-	if t.Queue == "" {
+	ctx = context.WithoutCancel(ctx) // a page that is closed must not leave the message in both queues
+	if t.QueueURL == "" {
 		return "", &mistake{"the queue of this stack is not known here"}
 	}
-	ctx = context.WithoutCancel(ctx) // a page that is closed must not leave the message in both queues
-	said, there := "", false
-	var failed error
-	_, err := t.look(ctx, func(m types.Message) bool {
-		if aws.ToString(m.MessageId) != id {
-			return true
-		}
-		there = true
-		if note, _ := noteOf(m); ofStream(note) {
-			failed = &mistake{"this is about a stored item, and not a message that could be sent"}
-			return false
-		}
-		said, failed = t.send(ctx, m)
-		return false
-	})
-	switch {
-	case failed != nil:
-		return "", failed
-	case err != nil:
-		return "", err
-	case !there:
-		return "", &mistake{"this message is not in quarantine now; somebody else may be looking at it, or has sent it"}
-	}
-	return said, nil
-}
-
-func (t *Tables) send(ctx context.Context, m types.Message) (string, error) {
-	in := &sqs.SendMessageInput{QueueUrl: &t.Queue, MessageBody: m.Body, MessageAttributes: map[string]types.MessageAttributeValue{}}
-	note, noted := noteOf(m)
-	for name, a := range m.MessageAttributes {
-		if !(noted && name == handler.Attribute) {
-			in.MessageAttributes[name] = a
-		}
-	}
-	if strings.HasSuffix(t.Queue, ".fifo") {
-		// Its own id: the queue would drop it as a copy of the one that went to quarantine.
-		in.MessageGroupId, in.MessageDeduplicationId = aws.String(cmp.Or(note.Group, "ingot")), m.MessageId
-	}
-	out, err := t.SQS.SendMessage(ctx, in)
+	l, err := t.known(ctx, id)
 	if err != nil {
-		return "", fmt.Errorf("the queue did not take the message, and it stays in quarantine: %w", err)
+		return "", err
 	}
-	if _, err := t.SQS.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &t.Quarantine, ReceiptHandle: m.ReceiptHandle}); err != nil {
-		return "", fmt.Errorf("the message was sent as %s, but it is still in quarantine too: %w. That does no harm: sent again, it is a Duplicate", aws.ToString(out.MessageId), err)
+	folder, err := os.MkdirTemp("", "ingot-console-")
+	if err != nil {
+		return "", err
 	}
-	return "Sent as message " + aws.ToString(out.MessageId) + ", and deleted from quarantine.", nil
+	defer os.RemoveAll(folder)
+	dir, err := quarantine.MakeDir(folder)
+	if err != nil {
+		return "", err
+	}
+	if err := dir.Save(l); err != nil {
+		return "", err
+	}
+	w := &quarantine.Work{Queue: quarantine.Queue{Client: t.SQS, URL: t.QuarantineURL, Env: env.Env{Now: t.now}}, Dir: dir, To: t.QueueURL}
+	ready, errs := w.Hold(ctx, []*quarantine.Letter{l})
+	if len(ready) == 0 {
+		return "", &mistake{"the message was not sent: " + errs[l.ID].Error()}
+	}
+	if err := w.Resend(ctx, l); err != nil {
+		return "", &mistake{"the message stays in quarantine: " + err.Error()}
+	}
+	t.letters.mu.Lock()
+	defer t.letters.mu.Unlock()
+	delete(t.letters.byID, id)
+	return "Sent as message " + l.Resent.MessageID + ", and deleted from quarantine.", nil
 }

@@ -86,6 +86,7 @@ type Recent struct {
 	Reason  string    `json:"reason,omitempty"`
 	PK      string    `json:"pk"`
 	SK      string    `json:"sk"`
+	Hidden  bool      `json:"hidden,omitempty"` // its key is masked, so it cannot be followed
 }
 
 // Question names one event: by its message, or by its key.
@@ -149,6 +150,7 @@ type Group struct {
 	By      []string          `json:"by"`
 	Windows int               `json:"windows"`
 	Values  map[string]string `json:"values"`
+	Hidden  bool              `json:"hidden,omitempty"` // its name is masked, so it cannot be opened
 }
 
 // Window is one total.
@@ -191,6 +193,8 @@ type Letter struct {
 	LetterSummary
 	Detail string `json:"detail"`
 	Body   string `json:"body"`
+	// Sendable says that it is a message that could be sent again.
+	Sendable bool `json:"sendable"`
 	// Today says what the message would become if it were sent again now.
 	Today string `json:"today"`
 	// Stored is the payload that is stored under its key, or empty.

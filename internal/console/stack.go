@@ -53,7 +53,7 @@ func (s *Stack) Journey(ctx context.Context, q Question) (*Journey, error) {
 func (s *Stack) Totals(ctx context.Context, c Choice) (*Totals, error) { return s.totals(ctx, c) }
 
 // Quarantine lists what is in quarantine.
-func (s *Stack) Quarantine(ctx context.Context) (*Quarantine, error) { return s.letters(ctx) }
+func (s *Stack) Quarantine(ctx context.Context) (*Quarantine, error) { return s.quarantine(ctx) }
 
 // Letter shows one message of quarantine.
 func (s *Stack) Letter(ctx context.Context, id string) (*Letter, error) { return s.letter(ctx, id) }

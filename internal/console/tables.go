@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -22,6 +22,8 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/quarantine"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -35,10 +37,7 @@ type DynamoDB interface {
 
 // SQS is what the console needs of the queues.
 type SQS interface {
-	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
-	ChangeMessageVisibilityBatch(context.Context, *sqs.ChangeMessageVisibilityBatchInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
-	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
-	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
+	quarantine.Client
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
 }
 
@@ -47,15 +46,46 @@ type Tables struct {
 	Name  string // what is shown, such as the name of the stack
 	Place string // account, region and endpoint, for people
 
-	DynamoDB                       DynamoDB
-	SQS                            SQS
-	Events, Aggregates             string // names of the tables
-	Queue, Quarantine, DeadLetters string // URLs of the queues; empty: not known
+	DynamoDB                                DynamoDB
+	SQS                                     SQS
+	Events, Aggregates                      string // names of the tables
+	QueueURL, QuarantineURL, DeadLettersURL string // empty: not known
 
 	// Pipeline returns the pipeline that runs now.
 	Pipeline func() *pipeline.Pipeline
 	Counting aggregate.Counting
 	Now      func() time.Time // nil: time.Now
+	// Reveal shows personal values: those on paths that feed hmac.
+	Reveal bool
+
+	letters letters
+}
+
+// personal returns what must be masked.
+func (t *Tables) personal() show.Personal {
+	if t.Reveal {
+		return show.Personal{}
+	}
+	return show.PersonalOf(t.Pipeline())
+}
+
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// detail masks what a refusal quotes of a payload, if anything in payloads is personal. Nobody knows
+// where a quoted value comes from.
+func (t *Tables) detail(text string) string {
+	if t.personal().None() {
+		return text
+	}
+	return quoted.ReplaceAllString(text, `"`+show.Mask+`"`)
+}
+
+// masked returns what stands in place of a value, if there is one.
+func masked(value string) string {
+	if value == "" {
+		return ""
+	}
+	return `"` + show.Mask + `"`
 }
 
 func (t *Tables) now() time.Time {
@@ -94,7 +124,7 @@ func (t *Tables) about(live bool) *About {
 // queues reads how full the queues are. What cannot be read is left out, with its reason.
 func (t *Tables) queues(ctx context.Context) (list []Queue, missing string) {
 	list = []Queue{}
-	for _, q := range [][2]string{{"queue", t.Queue}, {"quarantine", t.Quarantine}, {"dead letters", t.DeadLetters}} {
+	for _, q := range [][2]string{{"queue", t.QueueURL}, {"quarantine", t.QuarantineURL}, {"dead letters", t.DeadLettersURL}} {
 		if q[1] == "" {
 			continue
 		}
@@ -162,15 +192,7 @@ func (t *Tables) price(ctx context.Context) (string, error) {
 	}
 	bytes, items := aws.ToInt64(out.Table.TableSizeBytes), aws.ToInt64(out.Table.ItemCount)
 	return fmt.Sprintf("A list of all groups reads the whole table of totals: about %s read units for %s items. The service counts both every six hours.",
-		comma((bytes+4095)/4096), comma(items)), nil
-}
-
-func comma(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+		show.Comma(int((bytes+4095)/4096)), show.Comma(int(items))), nil
 }
 
 // groups scans the totals of one aggregate, and lists its groups with the largest of one value first.
@@ -192,7 +214,7 @@ func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Def
 		s := sums[id]
 		if s == nil {
 			if len(sums) == scanned {
-				return nil, &mistake{fmt.Sprintf("%s has more than %s groups; name one above", def.Name, comma(scanned))}
+				return nil, &mistake{fmt.Sprintf("%s has more than %s groups; name one above", def.Name, show.Comma(scanned))}
 			}
 			s = &sum{by: one.Address.By, windows: map[int64]bool{}, values: map[string]event.Decimal{}}
 			sums[id] = s
@@ -211,10 +233,18 @@ func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Def
 		return cmp.Or(b.values[by].Cmp(a.values[by]), slices.Compare(a.by, b.by))
 	})
 	out.More = max(0, len(list)-maxGroups)
+	personal := t.personal()
 	for _, s := range list[:min(len(list), maxGroups)] {
 		g := Group{Windows: len(s.windows), Values: texts(s.values), By: make([]string, len(s.by))}
+		named := map[string]string{}
 		for i, v := range s.by {
 			g.By[i] = unescape(v)
+			named[def.By[i]] = g.By[i]
+		}
+		named = personal.By(def.Name, named)
+		for i, name := range def.By {
+			g.Hidden = g.Hidden || g.By[i] != named[name]
+			g.By[i] = named[name]
 		}
 		out.Groups = append(out.Groups, g)
 	}
@@ -239,19 +269,6 @@ func unescape(s string) string {
 		return plain
 	}
 	return s
-}
-
-// item reads what is stored under a key. It returns nil if there is nothing.
-func (t *Tables) item(ctx context.Context, key event.Key) (map[string]types.AttributeValue, error) {
-	out, err := t.DynamoDB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &t.Events, ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key.PK}, "SK": &types.AttributeValueMemberS{Value: key.SK}}})
-	if err != nil {
-		return nil, fmt.Errorf("the item cannot be read: %w", err)
-	}
-	if len(out.Item) == 0 {
-		return nil, nil
-	}
-	return out.Item, nil
 }
 
 // judge says what an event would become if it were delivered now.

@@ -208,7 +208,7 @@ func (l *Live) trouble(ctx context.Context, kind string) (string, error) {
 	if kind == troubleExpire {
 		return l.expire(ctx, last.key)
 	}
-	in := &sqs.SendMessageInput{QueueUrl: &l.Queue, MessageBody: &last.body, MessageAttributes: map[string]sqstypes.MessageAttributeValue{}}
+	in := &sqs.SendMessageInput{QueueUrl: &l.QueueURL, MessageBody: &last.body, MessageAttributes: map[string]sqstypes.MessageAttributeValue{}}
 	for name, value := range last.attributes {
 		in.MessageAttributes[name] = sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 	}

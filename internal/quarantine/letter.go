@@ -120,8 +120,8 @@ func (l *Letter) Message() envelope.Message {
 	return m
 }
 
-// received returns a letter for what SQS handed out.
-func received(m types.Message, queue string, dead bool, now time.Time) *Letter {
+// Received returns a letter for what SQS handed out.
+func Received(m types.Message, queue string, dead bool, now time.Time) *Letter {
 	l := &Letter{ID: aws.ToString(m.MessageId), Queue: queue, Dead: dead, Pulled: now.UTC(), Handle: aws.ToString(m.ReceiptHandle),
 		Body: aws.ToString(m.Body), Group: m.Attributes[string(types.MessageSystemAttributeNameMessageGroupId)]}
 	if ms, err := strconv.ParseInt(m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)], 10, 64); err == nil {

@@ -166,7 +166,7 @@ func (h *holder) receive(ctx context.Context, n int) ([]types.Message, error) {
 
 // keep saves one message, or deletes it if its file proves that it is done with.
 func (h *holder) keep(ctx context.Context, dir Dir, m types.Message, p Pulling, done *Pulled) error {
-	l := received(m, h.URL, h.Dead, h.env.Now())
+	l := Received(m, h.URL, h.Dead, h.env.Now())
 	known, err := dir.Load(l.ID)
 	switch {
 	case err != nil:

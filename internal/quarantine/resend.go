@@ -107,7 +107,7 @@ func (w *Work) find(ctx context.Context, away map[string]*Letter) (found []*Lett
 			if l == nil {
 				continue
 			}
-			if got := received(m, w.URL, w.Dead, h.env.Now()); got.MD5 != l.MD5 || got.AttributesMD5 != l.AttributesMD5 {
+			if got := Received(m, w.URL, w.Dead, h.env.Now()); got.MD5 != l.MD5 || got.AttributesMD5 != l.AttributesMD5 {
 				return found, fmt.Errorf("%s holds another message with the same id", w.Dir.File(l.ID))
 			}
 			l.Handle = aws.ToString(m.ReceiptHandle)

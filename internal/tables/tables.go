@@ -39,6 +39,7 @@ type counter interface {
 	CheckSecret(ctx context.Context) error
 	ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error
 	Counting() aggregate.Counting
+	Find(ctx context.Context, key event.Key) (item *event.Item, there, barred bool, err error)
 	Flag(ctx context.Context, defs []*aggregate.Definition, at time.Time, reason string) (store.Cost, error)
 	GivenUp(ctx context.Context, lane event.Lane, sequence event.Sequence) (bool, store.Cost, error)
 	Judge(ctx context.Context, item *event.Item) (store.Result, *event.Item, error)

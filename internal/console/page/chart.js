@@ -36,7 +36,7 @@ export function chart({ label, series, format, bars, height }) {
     width: width(), height: height || 220, legend: { show: false }, cursor: { show: false }, padding: [8, 12, 0, 0],
     scales: { x: { time: false, range: bars ? padded : undefined }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
     axes: [
-      axis({ space: 90, values: (_, at) => at.map(formats[format]) }),
+      axis({ size: 30, space: 90, values: (_, at) => at.map(formats[format]) }),
       axis({ size: 52, values: (_, at) => at.map((v) => short.format(v)) }),
     ],
     series: [{}, ...series.map(style)],

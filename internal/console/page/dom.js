@@ -38,7 +38,7 @@ export function keep(element, text) {
 export function table(caption, head, rows, options = {}) {
   const numeric = options.numeric || [];
   const cell = (i) => (numeric.includes(i) ? { class: "number" } : {});
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption + ", table" },
     h("table", { class: options.class },
       h("caption", { class: options.caption ? "" : "unseen" }, caption),
       h("thead", {}, h("tr", {}, head.map((name, i) => h("th", { scope: "col", ...cell(i) }, name)))),

@@ -152,7 +152,7 @@ function recentTable() {
     return row;
   });
   const none = h("p", { class: "empty" }, "Nothing has arrived yet. Send an event from another terminal: ingot send --local FILE");
-  const body = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Latest messages", hidden: true },
+  const body = h("div", { class: "scroll recent", tabindex: "0", role: "region", "aria-label": "Latest messages, table", hidden: true },
     h("table", {}, h("caption", { class: "unseen" }, "Latest messages"),
       h("thead", {}, h("tr", {}, ["time", "verdict", "type", "key", "reason"].map((name) => h("th", { scope: "col" }, name)))),
       h("tbody", {}, rows.map((row) => row.element))));

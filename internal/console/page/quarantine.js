@@ -34,7 +34,7 @@ export function quarantine(main, about) {
 
   function letters(found) {
     return h("section", { class: "card", "aria-label": "Messages" }, h("h2", {}, "Messages"),
-      table("Messages in quarantine", ["sent", "verdict", "type", "key", ""],
+      table("Messages in quarantine", ["sent", "verdict", "type", "key", h("span", { class: "unseen" }, "open")],
         found.letters.map((l) => [moment(l.sent), verdict(l.verdict), l.type || "–", l.pk ? l.pk + " / " + l.sk : "–",
           h("button", { type: "button", class: "link", "data-letter": l.id, on: { click: () => show(l.id) } }, "Show", h("span", { class: "unseen" }, " message " + l.id))])));
   }

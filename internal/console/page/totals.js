@@ -6,6 +6,7 @@ import { chart } from "./chart.js";
 export function totals(main, about) {
   let ended = false;
   let drawing = null;
+  let asked = 0; // an answer to an earlier question is dropped
   const drop = () => { if (drawing) drawing.end(); drawing = null; };
   if (!about.aggregates.length) {
     fill(main, h("h1", {}, "Totals"), h("p", { class: "empty" }, "pipeline.yaml declares no aggregates, so there are no totals."));
@@ -28,6 +29,7 @@ export function totals(main, about) {
   }
 
   async function ask(scan) {
+    const turn = ++asked;
     const a = current();
     const by = {};
     a.by.forEach((name, i) => { if (inputs[i].value) by[name] = inputs[i].value; });
@@ -39,13 +41,13 @@ export function totals(main, about) {
     }
     try {
       const found = await post("totals", { aggregate: a.name, by, value: number.value, scan });
-      if (ended) return;
+      if (ended || turn !== asked) return;
       drop();
       if (found.price) fill(out, price(found.price));
       else if (found.groups) groups(a, found);
       else windows(a, by, found);
     } catch (err) {
-      if (ended) return;
+      if (ended || turn !== asked) return;
       drop();
       fill(out, h("p", { class: "problem" }, err.message));
     }
@@ -75,7 +77,7 @@ export function totals(main, about) {
     const others = a.values.filter((v) => v.name !== shown).map((v) => v.name);
     fill(out, notes(found), h("section", { class: "card", "aria-label": "Largest groups" },
       h("h2", {}, "Largest by " + shown),
-      table("Groups of " + a.name, [a.by.join(", "), shown, "", ...others, "windows"],
+      table("Groups of " + a.name, [a.by.join(", "), shown, h("span", { class: "unseen" }, "share"), ...others, "windows"],
         found.groups.map((g) => [
           h("button", { type: "button", class: "link", on: { click: () => open(g) } }, g.by.map((v) => v || "(empty)").join(", ")),
           exact(g.values[shown]), bar(g), ...others.map((name) => exact(g.values[name])), g.windows]),
@@ -114,7 +116,7 @@ export function totals(main, about) {
     return all.map((text) => h("p", { class: "problem" }, text));
   }
 
-  pick.addEventListener("change", () => { reset(); drop(); ask(false); });
+  pick.addEventListener("change", () => { reset(); drop(); fill(out); ask(false); });
   number.addEventListener("change", () => { if (out.childNodes.length) ask(false); });
   fill(main,
     h("div", { class: "title" }, h("h1", {}, "Totals"), h("p", { class: "asof" }, "exact, and behind the events by seconds")),

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
+)
+
+// Find reads what is stored under a key, consistently. there reports whether anything is. The item is
+// nil if the key is barred, and also if what is there is not an event of Ingot's.
+func (s counter) Find(ctx context.Context, key event.Key) (item *event.Item, there, barred bool, err error) {
+	var img image
+	err = s.ask(ctx, func() error {
+		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)})
+		if err == nil {
+			img = out.Item
+		}
+		return err
+	})
+	if err != nil {
+		return nil, false, false, fmt.Errorf("read of an item in table %s: %w", s.events, awserr.Quiet(err))
+	}
+	if len(img) == 0 {
+		return nil, false, false, nil
+	}
+	if readWhole(img).barred {
+		return nil, true, true, nil
+	}
+	if item, err = decode(img); err != nil {
+		item = nil
+	}
+	return item, true, false, nil
+}
