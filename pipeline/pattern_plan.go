@@ -80,15 +80,15 @@ func (p *Plan) Size() int {
 // Plan computes what is read to answer a question. It is a pure function. The error says what is
 // wrong with the question and what to write.
 func (p *Pattern) Plan(q Question) (*Plan, error) {
-	if p.lacks {
-		return nil, ErrNoSecret
-	}
 	if p.total != "" {
 		return nil, fmt.Errorf("%s reads totals, which no plan of partitions answers", p.name)
 	}
 	a := &asked{Pattern: p, q: q}
 	if err := a.checkNames(); err != nil {
 		return nil, err
+	}
+	if p.lacks {
+		return nil, ErrNoSecret
 	}
 	if err := a.choosePeriods(); err != nil {
 		return nil, err
@@ -159,6 +159,9 @@ func (a *asked) unknown(name string, names []string) error {
 	has := "it has no parameters"
 	if len(names) > 0 {
 		has = "its parameters are " + strings.Join(names, ", ")
+	}
+	if a.total != "" {
+		return fmt.Errorf("totals of %s are not by %s; %s", a.total, name, has)
 	}
 	return fmt.Errorf("%s; %s. To ask for %s, put it into a key: {%s} for one value, or {%s | pad:12} in a sort key for a range of numbers", a.notInKey(name), has, name, name, name)
 }

@@ -10,12 +10,12 @@ import (
 // Groups computes what a pattern over totals reads: the values of by that store.Total takes, for
 // each combination of the question's values, and the range of windows. A zero time means no bound.
 func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.Time, err error) {
-	if p.lacks {
-		return nil, from, to, ErrNoSecret
-	}
 	a := &asked{Pattern: p, q: q}
 	if err := a.checkNames(); err != nil {
 		return nil, from, to, err
+	}
+	if p.lacks {
+		return nil, from, to, ErrNoSecret
 	}
 	for _, end := range []struct {
 		name, raw string
@@ -27,6 +27,9 @@ func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.
 		if *end.at, err = parseInstant(end.raw); err != nil {
 			return nil, from, to, fmt.Errorf("%s: %w", end.name, err)
 		}
+	}
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		return nil, from, to, fmt.Errorf("the range is empty: from %s is not before to %s", q.From, q.To)
 	}
 	choices := []map[string]string{{}}
 	var missing []string

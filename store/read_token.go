@@ -56,11 +56,7 @@ func sealToken(at position, key []byte, bound string) string {
 	b := []byte{openVersion}
 	digest := sha256.Sum256([]byte(bound))
 	b = append(b, digest[:digestBytes]...)
-	b = varint.AppendVarint(b, at.period)
-	for _, text := range []string{at.sk, at.partition, at.own.PK, at.own.SK} {
-		b = varint.AppendUvarint(b, uint64(len(text)))
-		b = append(b, text...)
-	}
+	b = appendPosition(b, at)
 	sum := sha256.Sum256(b)
 	b = append(b, sum[:sumBytes]...)
 	if len(key) > 0 {
@@ -129,8 +125,21 @@ func parseToken(b []byte, bound string) (position, error) {
 	if subtle.ConstantTimeCompare(digest[:digestBytes], body[1:1+digestBytes]) == 0 {
 		return position{}, errForeignToken
 	}
-	var at position
-	rest := body[1+digestBytes:]
+	return parsePosition(body[1+digestBytes:])
+}
+
+// appendPosition writes a position.
+func appendPosition(b []byte, at position) []byte {
+	b = varint.AppendVarint(b, at.period)
+	for _, text := range []string{at.sk, at.partition, at.own.PK, at.own.SK} {
+		b = varint.AppendUvarint(b, uint64(len(text)))
+		b = append(b, text...)
+	}
+	return b
+}
+
+// parsePosition reads what appendPosition wrote.
+func parsePosition(rest []byte) (at position, err error) {
 	period, n := varint.Varint(rest)
 	if n <= 0 {
 		return position{}, errAlteredToken

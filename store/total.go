@@ -83,7 +83,7 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 		return nil, fmt.Errorf("total of %s: %w", name, err)
 	}
 	if to.IsZero() {
-		to = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) // after the last window that can be written
+		to = afterLast
 	}
 	if def.Window != 0 && !from.Before(to) {
 		return nil, fmt.Errorf("total of %s: no window starts from %s until before %s: give a later to, such as from plus the window, %s",
@@ -110,6 +110,9 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 	}
 	return missing(def, head), nil
 }
+
+// afterLast is after the last window that can be written.
+var afterLast = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // missing returns what there is to say if no total is stored.
 func missing(def *aggregate.Definition, head *Head) []Total {
@@ -153,8 +156,8 @@ func byValues(def *aggregate.Definition, by map[string]string) ([]string, error)
 	return values, nil
 }
 
-// bucket reads the windows of one bucket.
-func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]StoredTotal, error) {
+// bucketQuery returns the request for the windows of one bucket. It is nil if there can be none.
+func (s *Store) bucketQuery(def *aggregate.Definition, bucket int, by []string, from, to time.Time) *dynamodb.QueryInput {
 	in := &dynamodb.QueryInput{TableName: &s.aggregates, ConsistentRead: aws.Bool(true)}
 	if def.Window == 0 {
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK = :sk")
@@ -162,12 +165,21 @@ func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket in
 	} else {
 		first, last := windowsIn(from, to)
 		if last < first {
-			return nil, nil // both lie within one second, after its start, and the service refuses a reversed range
+			return nil // both lie within one second, after its start, and the service refuses a reversed range
 		}
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :from AND :to")
 		in.ExpressionAttributeValues = image{":pk": nil, ":from": text(lanes.WindowText(first)), ":to": text(lanes.WindowText(last))}
 	}
 	in.ExpressionAttributeValues[":pk"] = text(lanes.Key(def, bucket, by, aggregate.NoWindow).PK)
+	return in
+}
+
+// bucket reads the windows of one bucket.
+func (s *Store) bucket(ctx context.Context, def *aggregate.Definition, bucket int, by []string, from, to time.Time) ([]StoredTotal, error) {
+	in := s.bucketQuery(def, bucket, by, from, to)
+	if in == nil {
+		return nil, nil
+	}
 	var totals []StoredTotal
 	now := s.env.Now().Unix()
 	for {

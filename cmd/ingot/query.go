@@ -1,0 +1,415 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+const queryHelp = `Asks one of the patterns that pipeline.yaml declares, and prints one page of the answer. Only GetItem and Query
+are sent. Values are those of the payload: where a key is hashed, they are hashed with INGOT_PII_KEY.
+
+A field of the partition key may have several values, separated by commas; write \, for a comma in a value, or
+give the field twice. FIELD=@- reads the value from standard input, so that it is in no list of processes and
+no history. Instead of a time in the partition key, --from and --to may give a range. They may also be a range
+of the next field of the sort key. A time may be shortened, as in 2026-03-01; --from is in the range, --to is not.
+
+The page ends at --limit items, or when --max-units read units are spent. What was read and is expired or of
+another type is not returned. The token of the next page shows keys. Personal values are masked without --reveal.
+
+` + targetHelp + `
+
+Exit codes: 0 answered, also with nothing, 1 it could not be read, 2 the question is wrong, 4 credentials.
+
+` + queryJSON
+
+// queryJSON documents --output json. A test compares it with answer.
+const queryJSON = `With --output json, one object:
+  items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data: the payload
+  totals[]                window, values, n, flags, building, missing
+  read, returned          items that were read, and those of the answer
+  requests, units         what it took
+  next                    the token of the next page, for --page; absent on the last
+  explain[]               with --explain, in place of all of these: api, table, index, condition, values, backward`
+
+type queryOptions struct {
+	pipeline string
+	ask      store.Ask
+	newest   bool
+	explain  bool
+	reveal   bool
+}
+
+func newQuery(a *app) *cobra.Command {
+	var o queryOptions
+	cmd := &cobra.Command{
+		Use:   "query PATTERN [FIELD=VALUE…]",
+		Short: "Read events or totals by a pattern of pipeline.yaml",
+		Long:  queryHelp,
+		Example: `  ingot query order_story merchant_id=m-1 order_id=o-1001
+  ingot query orders_of_day at=2026-03-01 --limit 10
+  ingot query payments merchant_id=m-1 status=captured --from 2026-03-01 --newest
+  ingot query merchants_day merchant_id=m-1,m-2 currency=EUR --output json
+  ingot query orders_of_day --from 2026-03-01 --to 2026-03-03 --explain`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := namesFiles(cmd, "pipeline"); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("newest") {
+				o.ask.Newest = &o.newest
+			}
+			return a.query(cmd, o, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline that declares the pattern")
+	flags.StringVar(&o.ask.From, "from", "", "the beginning of a range of time, or of the next field of the sort key")
+	flags.StringVar(&o.ask.To, "to", "", "the end of the range, which is not in it")
+	flags.StringVar(&o.ask.Prefix, "prefix", "", "what the next field of the sort key begins with")
+	flags.BoolVar(&o.newest, "newest", false, "the newest first (default as the pattern says)")
+	flags.IntVar(&o.ask.Limit, "limit", 50, "items of a page: 1 to 10000")
+	flags.Float64Var(&o.ask.MaxUnits, "max-units", 100, "read units that a page may spend")
+	flags.StringVar(&o.ask.Page, "page", "", "the token that the page before gave")
+	flags.BoolVar(&o.ask.Consistent, "consistent", false, "read what every earlier write has left; not of an index")
+	flags.BoolVar(&o.explain, "explain", false, "show the first requests, and send none")
+	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
+	targetFlags(cmd)
+	return cmd
+}
+
+func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
+	p, err := a.patternsOf(o.pipeline)
+	if err != nil {
+		return usage(err)
+	}
+	if len(args) == 0 {
+		return usage(fmt.Errorf("say which pattern; %s", hasPatterns(p)))
+	}
+	if o.ask.Values, err = a.fields(args[1:]); err != nil {
+		return usage(err)
+	}
+	if cmd.Flags().Changed("limit") && o.ask.Limit < 1 {
+		return usage(fmt.Errorf("--limit %d: give 1 to 10000", o.ask.Limit))
+	}
+	if cmd.Flags().Changed("max-units") && !(o.ask.MaxUnits > 0) {
+		return usage(fmt.Errorf("--max-units %v: give read units, more than 0", o.ask.MaxUnits))
+	}
+	config := store.Config{Client: noClient{}, Pipeline: p, Events: "events", Aggregates: "aggregates"}
+	if !o.explain {
+		// What is wrong with the question is found before the stack is.
+		if err := asks(config, args[0], o.ask, nil); err != nil && o.ask.Page == "" {
+			return usage(err)
+		}
+		t, err := a.find(cmd)
+		if err != nil {
+			return err
+		}
+		config.Client, config.Events, config.Aggregates = t.DynamoDB(), t.EventsTable, t.AggregatesTable
+	}
+	var requests []any
+	if err := asks(config, args[0], o.ask, &requests); err != nil {
+		return usage(err)
+	}
+	var out answer
+	if o.explain {
+		for _, in := range requests {
+			out.Explain = append(out.Explain, explained(in))
+		}
+		return a.printAnswer(out)
+	}
+	st, err := store.New(config)
+	if err != nil {
+		return err
+	}
+	got, err := st.Read(cmd.Context(), args[0], o.ask)
+	if err != nil {
+		return err
+	}
+	for _, odd := range got.Odd {
+		fmt.Fprintf(a.stderr, "ingot: left out, since it cannot be understood: %s\n", show.Text(odd.Error()))
+	}
+	var hidden show.Personal
+	if !o.reveal {
+		hidden = show.PersonalOf(p)
+	}
+	out.fill(got, hidden)
+	return a.printAnswer(out)
+}
+
+// noClient is the client of a store that sends nothing.
+type noClient struct{ store.Client }
+
+// asks checks a question, and returns the first requests for it. It sends none.
+func asks(c store.Config, name string, ask store.Ask, requests *[]any) error {
+	st, err := store.New(c)
+	if err != nil {
+		return err
+	}
+	list, _, err := st.Explain(name, ask)
+	if requests != nil {
+		*requests = list
+	}
+	return err
+}
+
+// patternsOf compiles a pipeline to read by. It does without the secret if no hash is needed.
+func (a *app) patternsOf(file string) (*pipeline.Pipeline, error) {
+	text, err := readFile(file, "name the pipeline with --pipeline FILE")
+	if err != nil {
+		return nil, err
+	}
+	secret, _ := a.env("INGOT_PII_KEY")
+	p, err := check.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(secret)), pipeline.CheckOnly())
+	if err != nil {
+		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
+	}
+	return p, nil
+}
+
+func hasPatterns(p *pipeline.Pipeline) string {
+	var names []string
+	for _, pattern := range p.Patterns() {
+		names = append(names, pattern.Name())
+	}
+	if len(names) == 0 {
+		return "the pipeline has none: declare it under patterns:"
+	}
+	return "the pipeline has " + strings.Join(names, ", ")
+}
+
+// fields reads FIELD=VALUE arguments. A value may be several, separated by commas.
+func (a *app) fields(args []string) (map[string][]string, error) {
+	values := map[string][]string{}
+	stdin := ""
+	for _, arg := range args {
+		name, text, ok := strings.Cut(arg, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("%s is not FIELD=VALUE; write the name of a field, = and its value", show.Text(arg))
+		}
+		if text == "@-" {
+			if stdin != "" {
+				return nil, fmt.Errorf("standard input cannot give both %s and %s; give one of them here", stdin, name)
+			}
+			b, err := io.ReadAll(io.LimitReader(a.stdin, 64*1024))
+			if err != nil {
+				return nil, fmt.Errorf("%s from standard input: %w", name, err)
+			}
+			stdin = name
+			values[name] = append(values[name], strings.TrimRight(string(b), "\r\n"))
+			continue
+		}
+		values[name] = append(values[name], commas(text)...)
+	}
+	return values, nil
+}
+
+// commas splits text at commas. A comma after a backslash is a part of a value.
+func commas(text string) []string {
+	var list []string
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && i+1 < len(text) && text[i+1] == ',':
+			i++
+			b.WriteByte(',')
+		case text[i] == ',':
+			list = append(list, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return append(list, b.String())
+}
+
+// answer is what query prints.
+type answer struct {
+	Items    []answerItem    `json:"items,omitempty"`
+	Totals   []answerTotal   `json:"totals,omitempty"`
+	Read     int             `json:"read"`
+	Returned int             `json:"returned"`
+	Requests int             `json:"requests"`
+	Units    float64         `json:"units"`
+	Next     string          `json:"next,omitempty"`
+	Explain  []answerRequest `json:"explain,omitempty"`
+}
+
+type answerKey struct {
+	PK string `json:"pk"`
+	SK string `json:"sk"`
+}
+
+type answerItem struct {
+	Type      string               `json:"type"`
+	ID        string               `json:"id"`
+	At        string               `json:"at"`
+	Key       answerKey            `json:"key"`
+	Indexes   map[string]answerKey `json:"indexes,omitempty"`
+	ExpiresAt int64                `json:"expiresAt,omitempty"`
+	Data      json.RawMessage      `json:"data"`
+}
+
+type answerTotal struct {
+	Window   string                 `json:"window,omitempty"`
+	Values   map[string]json.Number `json:"values"`
+	N        int64                  `json:"n"`
+	Flags    []string               `json:"flags,omitempty"`
+	Building bool                   `json:"building,omitempty"`
+	Missing  bool                   `json:"missing,omitempty"`
+}
+
+type answerRequest struct {
+	API       string            `json:"api"`
+	Table     string            `json:"table"`
+	Index     string            `json:"index,omitempty"`
+	Condition string            `json:"condition,omitempty"`
+	Values    map[string]string `json:"values"`
+	Backward  bool              `json:"backward,omitempty"`
+}
+
+// explained returns a request as it is shown.
+func explained(in any) answerRequest {
+	texts := func(m map[string]types.AttributeValue) map[string]string {
+		out := map[string]string{}
+		for name, v := range m {
+			if s, ok := v.(*types.AttributeValueMemberS); ok {
+				out[name] = s.Value
+			}
+		}
+		return out
+	}
+	if get, ok := in.(*dynamodb.GetItemInput); ok {
+		return answerRequest{API: "GetItem", Table: *get.TableName, Values: texts(get.Key)}
+	}
+	q := in.(*dynamodb.QueryInput)
+	r := answerRequest{API: "Query", Table: *q.TableName, Condition: *q.KeyConditionExpression, Values: texts(q.ExpressionAttributeValues),
+		Backward: q.ScanIndexForward != nil && !*q.ScanIndexForward}
+	if q.IndexName != nil {
+		r.Index = *q.IndexName
+	}
+	return r
+}
+
+// fill takes over what was read.
+func (out *answer) fill(got store.Answer, hidden show.Personal) {
+	out.Read, out.Returned, out.Requests, out.Units, out.Next = got.Read, len(got.Items), got.Requests, got.Units, got.Next
+	for _, i := range got.Items {
+		item := hidden.Item(*i)
+		row := answerItem{Type: item.Type, ID: item.ID, At: keys.FormatTime(item.At), Key: keyIn(item.Key), ExpiresAt: item.ExpiresAt, Data: json.RawMessage(item.Data)}
+		if !json.Valid(row.Data) {
+			row.Data, _ = json.Marshal(item.Data)
+		}
+		for _, index := range item.Indexes {
+			if row.Indexes == nil {
+				row.Indexes = map[string]answerKey{}
+			}
+			row.Indexes[index.Name] = keyIn(index.Key)
+		}
+		out.Items = append(out.Items, row)
+	}
+	for _, t := range got.Totals {
+		row := answerTotal{Values: map[string]json.Number{}, N: t.N, Flags: t.Flags, Building: t.Building, Missing: t.Missing}
+		if !t.Window.IsZero() {
+			row.Window = t.Window.Format("2006-01-02T15:04:05Z")
+		}
+		for name, v := range t.Values {
+			row.Values[name] = json.Number(v.String())
+		}
+		out.Totals = append(out.Totals, row)
+	}
+}
+
+func keyIn(k event.Key) answerKey { return answerKey{k.PK, k.SK} }
+
+func (a *app) printAnswer(out answer) error {
+	if a.json() {
+		e := json.NewEncoder(a.stdout)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(out)
+	}
+	var b strings.Builder
+	switch {
+	case out.Explain != nil:
+		writeExplained(&b, out.Explain)
+	case out.Totals != nil:
+		writeAnswerTotals(&b, out.Totals)
+	default:
+		t := show.NewTable()
+		for _, i := range out.Items {
+			t.Row(i.At, show.Text(i.Type), show.Text(i.ID), show.Text(string(i.Data)))
+		}
+		t.Print(&b)
+		fmt.Fprintf(&b, "read %s, returned %s: %s, %v read units\n", show.Comma(out.Read), show.Comma(out.Returned), show.Count(out.Requests, "request"), out.Units)
+		if out.Next != "" {
+			fmt.Fprintf(&b, "there is more: add --page %s\n", out.Next)
+		}
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}
+
+// writeExplained prints the requests. Those that differ in the partition alone are one.
+func writeExplained(b *strings.Builder, list []answerRequest) {
+	const most = 20
+	for i, r := range list {
+		if i == most {
+			fmt.Fprintf(b, "and %s\n", show.Count(len(list)-most, "more such request"))
+			break
+		}
+		where := r.Table
+		if r.Index != "" {
+			where += " " + r.Index
+		}
+		text := r.Condition
+		for _, name := range slices.SortedFunc(maps.Keys(r.Values), func(x, y string) int { return cmp.Or(cmp.Compare(len(y), len(x)), cmp.Compare(x, y)) }) {
+			if r.API == "GetItem" {
+				continue
+			}
+			text = strings.ReplaceAll(text, name, fmt.Sprintf("%q", show.Text(r.Values[name])))
+		}
+		if r.API == "GetItem" {
+			text = fmt.Sprintf("PK = %q AND SK = %q", show.Text(r.Values["PK"]), show.Text(r.Values["SK"]))
+		}
+		if r.Backward {
+			text += ", backward"
+		}
+		fmt.Fprintf(b, "%s %s: %s\n", r.API, where, text)
+	}
+	fmt.Fprintf(b, "%s; none was sent\n", show.Count(len(list), "request"))
+}
+
+func writeAnswerTotals(b *strings.Builder, totals []answerTotal) {
+	t := show.NewTable()
+	for _, total := range totals {
+		if total.Missing {
+			t.Row(cmp.Or(strings.Join(total.Flags, "; "), "nothing is stored, and older events are not counted yet"))
+			continue
+		}
+		cells := []string{cmp.Or(total.Window, "all time")}
+		for _, name := range slices.Sorted(maps.Keys(total.Values)) {
+			cells = append(cells, name+"="+total.Values[name].String())
+		}
+		notes := total.Flags
+		if total.Building {
+			notes = append(notes, "building: older events may not be counted yet")
+		}
+		t.Row(append(cells, strings.Join(notes, "; "))...)
+	}
+	t.Print(b)
+}

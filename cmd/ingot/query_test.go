@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/wire"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+const shopSecret = "the secret of the sample shop"
+
+// shopWithOrders serves tables with orders of the sample shop. It returns a function that runs the
+// tool on them.
+func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...string) (code int, stdout, stderr string)) {
+	t.Helper()
+	p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := embedded.New(embedded.Config{})
+	if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var items []*event.Item
+	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(-12 * time.Hour)
+	for i := range orders {
+		body := fmt.Sprintf(`{"type":"order.placed","merchant_id":"m-1","order_id":"o-%d","customer_id":"c-1","placed_at":%q,"currency":"EUR","total_cents":%d,"product_id":"p","quantity":1,"status":"a\u001bb"}`,
+			i, noon.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), 100*i)
+		item, err := p.Plan(envelope.Message{Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	results, _ := st.Put(t.Context(), items)
+	for _, r := range results {
+		if r.Verdict != event.Inserted {
+			t.Fatalf("%+v", r)
+		}
+	}
+	server := httptest.NewServer(wire.New(engine))
+	t.Cleanup(server.Close)
+	env := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates, "INGOT_PII_KEY": shopSecret}
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s",
+		"AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
+		t.Setenv(name, value)
+	}
+	return func(stdin string, args ...string) (int, string, string) {
+		var stdout, stderr bytes.Buffer
+		args = append([]string{"query", "--pipeline", "../../" + sampleshop.Pipeline}, args...)
+		code := run(t.Context(), args, func(name string) (string, bool) { v, ok := env[name]; return v, ok }, strings.NewReader(stdin), &stdout, &stderr)
+		return code, stdout.String(), stderr.String()
+	}
+}
+
+// TestQueryPages reads all orders of a day page by page, and compares them with all on one page.
+func TestQueryPages(t *testing.T) {
+	ingot := shopWithOrders(t, 60)
+	day := time.Now().UTC().AddDate(0, 0, -1).Format("2006-01-02")
+	var ids []string
+	token := ""
+	for page := 0; ; page++ {
+		args := []string{"orders_of_day", "at=" + day, "--limit", "7", "--output", "json"}
+		if token != "" {
+			args = append(args, "--page", token)
+		}
+		code, out, stderr := ingot("", args...)
+		var got answer
+		if err := json.Unmarshal([]byte(out), &got); code != exitFine || err != nil || page > 20 {
+			t.Fatalf("exit %d: %v: %s%s", code, err, out, stderr)
+		}
+		for _, i := range got.Items {
+			ids = append(ids, i.ID)
+			if strings.Contains(string(i.Data), "c-1") {
+				t.Fatalf("personal data is shown: %s", i.Data)
+			}
+		}
+		if token = got.Next; token == "" {
+			break
+		}
+	}
+	for i, id := range ids {
+		if want := fmt.Sprintf("m-1#o-%d", i); id != want {
+			t.Fatalf("item %d is %s, not %s", i, id, want)
+		}
+	}
+	if len(ids) != 60 {
+		t.Errorf("%d orders on all pages", len(ids))
+	}
+	_, first, _ := ingot("", "orders_of_day", "at="+day, "--limit", "7", "--output", "json")
+	var got answer
+	if err := json.Unmarshal([]byte(first), &got); err != nil {
+		t.Fatal(err)
+	}
+	altered := []byte(got.Next)
+	altered[40] ^= 1
+	for name, c := range map[string]struct {
+		args []string
+		says string
+	}{
+		"altered":       {[]string{"orders_of_day", "at=" + day, "--page", string(altered)}, "the page token is damaged or not one of this tool's"},
+		"foreign":       {[]string{"orders_of_day", "at=2026-03-01", "--page", got.Next}, "the page token belongs to another question"},
+		"other pattern": {[]string{"order_story", "merchant_id=m-1", "order_id=o-1", "--page", got.Next}, "the page token belongs to another question"},
+	} {
+		if code, _, stderr := ingot("", c.args...); code != exitUsage || !strings.Contains(stderr, c.says) {
+			t.Errorf("%s: exit %d: %s", name, code, stderr)
+		}
+	}
+}
+
+func TestQuery(t *testing.T) {
+	ingot := shopWithOrders(t, 3)
+	for name, c := range map[string]struct {
+		stdin  string
+		args   []string
+		code   int
+		stdout string
+		stderr string
+	}{
+		"text":            {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--consistent"}, exitFine, "read 1, returned 1: 1 request, 1 read units\n", ""},
+		"control":         {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"status":"a\u001bb"`, ""},
+		"masked":          {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1"}, exitFine, `"customer_id":"***"`, ""},
+		"revealed":        {"", []string{"order_story", "merchant_id=m-1", "order_id=o-1", "--reveal"}, exitFine, `"customer_id":"c-1"`, ""},
+		"from stdin":      {"c-1\n", []string{"customer_orders", "customer_id=@-"}, exitFine, "read 3, returned 3", ""},
+		"more":            {"", []string{"customer_orders", "customer_id=c-1", "--limit", "2"}, exitFine, "there is more: add --page ", ""},
+		"nothing":         {"", []string{"order_story", "merchant_id=m-2", "order_id=o-1,o-2"}, exitFine, "read 0, returned 0: 2 requests", ""},
+		"hash and %":      {"", []string{"order_story", "merchant_id=m#1", "order_id=50%", "--explain"}, exitFine, `PK = "ORDER#m%231#50%25"`, ""},
+		"totals":          {"", []string{"merchants_day", "merchant_id=m-1", "currency=EUR"}, exitFine, "has no head", ""},
+		"explain":         {"", []string{"orders_of_day", "at=2026-03-01", "--explain"}, exitFine, "8 requests; none was sent", ""},
+		"missing":         {"", []string{"order_story", "merchant_id=m-1"}, exitUsage, "", "order_story needs order_id; write order_id=VALUE"},
+		"misspelled":      {"", []string{"order_story", "merchant_id=m-1", "orderid=o-1"}, exitUsage, "", "has no parameter orderid; write order_id instead"},
+		"no such pattern": {"", []string{"order_stroy"}, exitUsage, "", "there is no pattern order_stroy; the nearest is order_story"},
+		"no pattern":      {"", nil, exitUsage, "", "say which pattern; the pipeline has customer_orders"},
+		"not a field":     {"", []string{"order_story", "m-1"}, exitUsage, "", "m-1 is not FIELD=VALUE"},
+		"too many":        {"", []string{"orders_of_day", "--from", "2026-01-01", "--to", "2027-01-01"}, exitUsage, "", "covers 2920 partitions, and one question reads at most 1000"},
+		"too few units":   {"", []string{"orders_of_day", "at=2026-03-01", "--max-units", "2"}, exitUsage, "", "8 partitions are read side by side, which takes at least 4 read units, and 2 may be spent"},
+		"consistent":      {"", []string{"orders_of_day", "at=2026-03-01", "--consistent"}, exitUsage, "", "an index has no consistent reads"},
+		"limit":           {"", []string{"orders_of_day", "at=2026-03-01", "--limit", "0"}, exitUsage, "", "--limit 0: give 1 to 10000"},
+		"two from stdin":  {"x", []string{"order_story", "merchant_id=@-", "order_id=@-"}, exitUsage, "", "standard input cannot give both"},
+	} {
+		code, stdout, stderr := ingot(c.stdin, c.args...)
+		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {
+			t.Errorf("%s: exit %d, not %d\n%s%s", name, code, c.code, stdout, stderr)
+		}
+		if strings.Contains(stdout, "\x1b") {
+			t.Errorf("%s: a control character is printed", name)
+		}
+	}
+}
+
+func TestCommas(t *testing.T) {
+	for text, want := range map[string][]string{"a,b": {"a", "b"}, `a\,b,c`: {"a,b", "c"}, "": {""}, `\`: {`\`}, "a,": {"a", ""}} {
+		if got := commas(text); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is split into %q", text, got)
+		}
+	}
+}
