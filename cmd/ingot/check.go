@@ -45,7 +45,7 @@ it takes from the sample how many totals a change updates.
 
 The table of aggregates shows the write units of one update of a total: of a new total, and of a
 full one. A total is full if all partitions of the events table have changed it within 72 hours. It
-then holds a mark for each of the 18 shards that a partition has in that time.
+then remembers how far it has counted in each of the 18 shards that a partition has in that time.
 
 Exit codes: 0 no mistakes (there may be warnings), 3 mistakes or changes, also if a file is empty or is not
 YAML, 2 the command line is wrong, or a file that it names does not exist or cannot be read.

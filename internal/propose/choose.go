@@ -85,6 +85,14 @@ type identity struct {
 	ignore []string // members that differ between copies of one event
 }
 
+// differs says that something is different in all events of a sample. One event shows nothing.
+func differs(what string, n int) string {
+	if n == 1 {
+		return "there is one event only, so nothing shows that " + what + " different in every event"
+	}
+	return fmt.Sprintf("%s different in all %s", what, count(n, "event"))
+}
+
 // chooseID finds what is different in every event. This is a field, a field together with what it
 // belongs to, a field together with the time, or else the payload itself.
 func chooseID(events []sampled, fields []*field, noun string, when *field) identity {
@@ -95,7 +103,7 @@ func chooseID(events []sampled, fields []*field, noun string, when *field) ident
 	slices.SortStableFunc(candidates, func(a, b *field) int { return idScore(b, noun) - idScore(a, noun) })
 	for _, f := range candidates {
 		if f.unique(n) {
-			return identity{choice: choice{f.path, uniqueness(n, idScore(f, noun)), fmt.Sprintf("%s is different in all %s", f.path, count(n, "event"))}, fields: []*field{f}}
+			return identity{choice: choice{f.path, uniqueness(n, idScore(f, noun)), differs(f.path+" is", n)}, fields: []*field{f}}
 		}
 	}
 	if id, ok := resent(events, candidates, noun, when); ok {
@@ -113,7 +121,7 @@ func chooseID(events []sampled, fields []*field, noun string, when *field) ident
 		for _, f := range candidates {
 			if pairs(events, f, when) == n {
 				return identity{choice: choice{f.path, lower(uniqueness(n, idScore(f, noun))),
-					fmt.Sprintf("%s and the time together are different in all %s", f.path, count(n, "event"))}, fields: []*field{f}, timed: true}
+					differs(f.path+" and the time together are", n)}, fields: []*field{f}, timed: true}
 			}
 		}
 	}

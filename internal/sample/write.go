@@ -13,7 +13,7 @@ import (
 // Text returns the report for people.
 func (r *Report) Text() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s: %s, judged as if nothing were stored but the lines before each\n", r.File, counted(r.Lines, "event"))
+	fmt.Fprintf(b, "%s: %s, as if nothing were stored before them\n", r.File, counted(r.Lines, "event"))
 	r.verdicts(b)
 	r.paths(b)
 	hottest(b, "hottest partition keys", r.Keys)
@@ -73,7 +73,7 @@ func (r *Report) verdicts(b *strings.Builder) {
 }
 
 func (r *Report) paths(b *strings.Builder) {
-	columns(b, "fields that not every event has as it should", func(row func(...string)) {
+	columns(b, "fields that are missing or wrong in some events", func(row func(...string)) {
 		for _, p := range r.Paths {
 			need := "may be missing"
 			if p.Needed {
@@ -85,7 +85,11 @@ func (r *Report) paths(b *strings.Builder) {
 			row("none")
 		}
 	})
-	fmt.Fprintf(b, "  %s as they should be in every event\n", counted(r.Fine, "other field"))
+	are := "are"
+	if r.Fine == 1 {
+		are = "is"
+	}
+	fmt.Fprintf(b, "  %s %s right in every event\n", counted(r.Fine, "other field"), are)
 }
 
 // faults returns text such as "absent 3, number 2 of 100".
