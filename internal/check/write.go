@@ -44,11 +44,11 @@ func (r *Report) WriteText(w io.Writer, in Input) error {
 }
 
 func (r *Report) writeTotals(b *strings.Builder) {
-	what := "write units of one update"
+	what := "write units to update one total"
 	if r.Counting == "receipts" {
 		what += ", beside 2 for the receipt of each change"
 	}
-	fmt.Fprintf(b, "aggregates (%s; full: touched by all %s for 72 hours, with these marks and about these bytes)\n", what, count(r.Partitions, "partition"))
+	fmt.Fprintf(b, "aggregates (%s; full: all %s changed it within 72 hours, and it has these marks and about these bytes)\n", what, count(r.Partitions, "partition"))
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	heading := ""
 	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 }) {

@@ -13,7 +13,7 @@ import (
 // Text returns the report for people.
 func (r *Report) Text() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s: %s, as if nothing were stored before them\n", r.File, counted(r.Lines, "event"))
+	fmt.Fprintf(b, "%s: %s, as if nothing were stored before\n", r.File, counted(r.Lines, "event"))
 	r.verdicts(b)
 	r.paths(b)
 	hottest(b, "hottest partition keys", r.Keys)
