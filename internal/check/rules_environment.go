@@ -161,6 +161,7 @@ func (c *checker) pipelineFile() {
 	}
 	rest, inLayer := strings.CutPrefix(a.Text, "/opt/")
 	if !inLayer {
+		c.besideBinary(a)
 		return
 	}
 	for _, f := range []*function{c.ingest, c.streams} {
@@ -170,6 +171,22 @@ func (c *checker) pipelineFile() {
 		}
 	}
 	c.checkedFile(a, rest)
+}
+
+// besideBinary checks that a file beside the binary can be there. What SAM builds of Go is the
+// program and nothing else.
+func (c *checker) besideBinary(n *template.Node) {
+	name := strings.TrimPrefix(n.Text, "/var/task/")
+	if path.IsAbs(name) {
+		return
+	}
+	for _, f := range []*function{c.streams, c.ingest} {
+		if m := c.t.BuildMethod(f.Resource); m != nil && m.Text == "go1.x" {
+			c.mistake("pipeline-file", m.Position, fmt.Sprintf("%s is a file beside the program, and sam build puts only the program there: %s would not start", n.Text, f.Name),
+				"no BuildMethod, and as CodeUri a folder with the built program and "+name+", or the file in a layer,")
+			return
+		}
+	}
 }
 
 // checkedFile checks that the file in a layer is the one that is checked, if the only layer is in

@@ -102,6 +102,18 @@ func (t *Template) Loops() []Position {
 	return list
 }
 
+// BuildMethod returns how SAM builds r, as its Metadata says, or nil if SAM deploys it as it is.
+func (t *Template) BuildMethod(r *Resource) *Node {
+	m := r.node.Member("Metadata")
+	if m == nil {
+		return nil
+	}
+	if m = t.Resolve(m.Value).Member("BuildMethod"); m == nil {
+		return nil
+	}
+	return t.Resolve(m.Value)
+}
+
 // DependsOn returns the logical ids that must be created before r, by its DependsOn alone, directly
 // or indirectly.
 func (t *Template) DependsOn(r *Resource) []string {
