@@ -62,6 +62,7 @@ var sections = []struct {
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},
+	{"dev", false, true, (*bench).dev},
 }
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {

@@ -70,7 +70,8 @@ type Dev struct {
 	// switches say whether the mappings are on.
 	switches *mappings.Server
 	stream   *esm.Stream
-	kept     *kept // nil: in memory alone
+	kept     *kept  // nil: in memory alone
+	unspare  func() // the collector is as before
 
 	api, console *server
 	stop         chan struct{}   // closed when the functions are to end
@@ -99,8 +100,18 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 	if cfg.File, err = filepath.Abs(cfg.File); err != nil {
 		return nil, err
 	}
-	d := &Dev{cfg: cfg, stop: make(chan struct{}), troubles: map[string]string{}}
+	undo := spare()
+	d := &Dev{cfg: cfg, unspare: undo, stop: make(chan struct{}), troubles: map[string]string{}}
 	d.base, d.cut = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			d.cut()
+			d.api.close()
+			d.console.close()
+			_ = d.kept.close()
+			undo()
+		}
+	}()
 	plan, err := d.read()
 	if err != nil {
 		return nil, err
@@ -108,14 +119,6 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 	if err := d.listen(); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			d.cut()
-			d.api.close()
-			d.console.close()
-			_ = d.kept.close()
-		}
-	}()
 	if err := d.open(ctx, plan); err != nil {
 		return nil, err
 	}
@@ -154,6 +157,7 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 			return err
 		}
 		cfg.Journal = d.kept.disk
+		d.kept.disk.OnRead = func() { spare() }
 	}
 	d.clock = newClock(d.cfg.Now, d.kept.stopped())
 	cfg.Now = d.clock.Now
@@ -232,6 +236,7 @@ func (d *Dev) end() error {
 	d.work.Wait()
 	late.Stop()
 	d.cut()
+	defer d.unspare()
 	return d.kept.close()
 }
 

@@ -166,6 +166,7 @@ func (d *Dev) sweep(stop <-chan struct{}) {
 			return
 		case <-ticker.C:
 		}
+		spare()
 		for d.engine.Sweep(sweepSize) > 0 {
 			select {
 			case <-stop:

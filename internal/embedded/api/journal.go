@@ -155,6 +155,14 @@ func (u *Unpacker) Byte() byte {
 	return b
 }
 
+// Peek returns the next byte without reading it, or 0 if there is none.
+func (u *Unpacker) Peek() byte {
+	if u.rest == "" {
+		return 0
+	}
+	return u.rest[0]
+}
+
 // Failed reports whether there was an error.
 func (u *Unpacker) Failed() bool { return u.err != nil }
 

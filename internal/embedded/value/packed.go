@@ -41,12 +41,23 @@ func FromPacked(text, pk, sk string) (*Item, error) {
 	u := api.Unpack(text)
 	for n := u.Number(); n > 0 && !u.Failed(); n-- {
 		name := u.Text()
-		v := unpackValue(u)
-		it.Size += len(name) + Size(v)
-		if s, ok := v.(*types.AttributeValueMemberS); ok && name == pk {
-			it.PK = s.Value
-		} else if ok && name == sk {
-			it.SK = s.Value
+		it.Size += len(name)
+		switch kind := u.Peek(); {
+		case kind == 'S': // without a value in memory, because there are millions
+			u.Byte()
+			text := u.Text()
+			it.Size += len(text)
+			switch name {
+			case pk:
+				it.PK = text
+			case sk:
+				it.SK = text
+			}
+		case kind == 'N':
+			u.Byte()
+			it.Size += numberSize(u.Text())
+		default:
+			it.Size += Size(unpackValue(u))
 		}
 	}
 	if err := u.Err(); err != nil {
