@@ -73,7 +73,8 @@ type StreamResponse struct {
 // of order, a stamp from the future, or a pipeline without its secret.
 //
 // An event without records counts nothing. Anybody may invoke the function with {"Records":[]},
-// which starts the store again. See [store.Store.Start].
+// which starts the store again, and keeps pipeline.yaml for the tool. See [store.Store.Start] and
+// [store.DeployedFile].
 //
 // Handle also takes the batches of EventBridge Pipes, from a pipe that waits for the answer. Such a
 // batch is an array of records without a shard id, so only receipts count it. It fails whole where
@@ -124,12 +125,17 @@ func (s *Streams) Handle(ctx context.Context, payload json.RawMessage) (StreamRe
 func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	ctx, stop := b.deadline(ctx)
 	defer stop()
-	look := b.Store.Start
 	if e.windowed || e.shard != "" {
-		look = tables.Of(b.Store).Renew
+		if err := tables.Of(b.Store).Renew(ctx); err != nil {
+			return fmt.Errorf("streams: %w%s", err, where(e.shard))
+		}
+		return nil
 	}
-	if err := look(ctx); err != nil {
-		return fmt.Errorf("streams: %w%s", err, where(e.shard))
+	if err := b.Store.Start(ctx); err != nil {
+		return fmt.Errorf("streams: %w", err)
+	}
+	if err := tables.Of(b.Store).KeepFile(ctx); err != nil && b.Log != nil {
+		b.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
 	}
 	return nil
 }

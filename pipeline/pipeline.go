@@ -27,6 +27,7 @@ type Pipeline struct {
 	secret      []byte
 	warnings    Mistakes
 	patterns    []*Pattern // by name
+	text        []byte     // of the file; nil: made in Go
 }
 
 // eventType is one compiled event type.
@@ -126,7 +127,11 @@ func load(fsys fs.FS, name string, patterns func(*compiler), opts []Option) (*Pi
 	}
 	r := newReport(name)
 	spec := decode(text, r)
-	return compile(&spec, r, patterns, opts)
+	p, err := compile(&spec, r, patterns, opts)
+	if p != nil {
+		p.text = text
+	}
+	return p, err
 }
 
 // New compiles a declaration made in Go. The error is [Mistakes], [ErrNoSecret] or
@@ -134,6 +139,10 @@ func load(fsys fs.FS, name string, patterns func(*compiler), opts []Option) (*Pi
 func New(spec Spec, opts ...Option) (*Pipeline, error) {
 	return compile(&spec, newReport(""), (*compiler).patterns, opts)
 }
+
+// Text returns the text of the file that p was loaded from. It is nil if [New] made p. The caller
+// must not change it.
+func (p *Pipeline) Text() []byte { return p.text }
 
 // Epoch returns the epoch that p stamps on the items that it plans.
 func (p *Pipeline) Epoch() int64 { return p.epoch }

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -32,11 +33,11 @@ type running struct{ current atomic.Pointer[functions] }
 // begin starts both functions with a pipeline, as a deployment does.
 func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, error) {
 	e := env.Env{Now: d.clock.Now}
-	tables := d.engine.DynamoDB()
+	engine := d.engine.DynamoDB()
 	of := func(function string) (*store.Store, error) {
-		client := store.Client(tables)
+		client := store.Client(engine)
 		if d.cfg.Client != nil {
-			client = d.cfg.Client(function, tables)
+			client = d.cfg.Client(function, engine)
 		}
 		return store.New(store.Config{Client: client, Pipeline: plan, Events: stack.Events, Aggregates: stack.Aggregates, Counting: d.cfg.Counting, Env: e})
 	}
@@ -49,6 +50,9 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 		return nil, err
 	}
 	if err := counted.Start(ctx); err != nil {
+		return nil, err
+	}
+	if err := tables.Of(counted).KeepFile(ctx); err != nil {
 		return nil, err
 	}
 	letters := handler.NewQuarantineIn(e, d.engine.SQS(), d.stack.Quarantine)

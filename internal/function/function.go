@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
@@ -103,6 +104,7 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	if err := st.Start(starting); err != nil {
 		return nil, err
 	}
+	p.keep(starting, st)
 	h := &handler.Streams{Pipeline: plan, Store: st, Env: b.env(), Log: p.Log}
 	if s.quarantine != "" {
 		h.Quarantine = b.quarantine(s.quarantine)
@@ -115,6 +117,13 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	}
 	h.OnBatch = both(p.streamsReporter(s).batch, h.OnBatch)
 	return logged(p.Log, h.Handle), nil
+}
+
+// keep keeps pipeline.yaml where the tool reads it. Nothing that counts needs it.
+func (p Process) keep(ctx context.Context, st *store.Store) {
+	if err := tables.Of(st).KeepFile(ctx); err != nil {
+		p.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
+	}
 }
 
 // read reads the environment and the pipeline that it names.

@@ -57,6 +57,9 @@ var EpochKey = event.Key{PK: "E#", SK: "-"}
 // keys of events were made.
 var SecretKey = event.Key{PK: "K#", SK: "-"}
 
+// FileKey is where the pipeline.yaml is stored that the streams function runs.
+var FileKey = event.Key{PK: "F#", SK: "-"}
+
 // ParseKey splits the key of an aggregate item. ok is false for keys of heads, receipts and foreign
 // items. A key that spells a number differently than [Key] does is foreign.
 func ParseKey(key event.Key) (a aggregate.Address, ok bool) {

@@ -1,0 +1,282 @@
+package store_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// written is a pipeline.yaml of an epoch, with a comment.
+func written(epoch int, comment string) string {
+	return fmt.Sprintf(`# %s
+ingot: 1
+epoch: %d
+type: "{type}"
+events:
+  order:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "ORDER#{id}", sk: "ORDER"}
+`, comment, epoch)
+}
+
+// current lets every read see the newest write.
+func current(c *embedded.Config, _ *pipeline.Spec, _ *store.Config) { c.Behind = nil }
+
+// running is the store of a function that was deployed with a file.
+func (w *world) running(text string) *store.Store {
+	w.t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Aggregates: "totals"})
+}
+
+func (w *world) deployed() string {
+	w.t.Helper()
+	f, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if f == nil {
+		return ""
+	}
+	return string(f.Text)
+}
+
+func (w *world) keepFile(text string) error {
+	w.t.Helper()
+	return tables.Of(w.running(text)).KeepFile(deadline(w.t))
+}
+
+func TestDeployedFileIsReplaced(t *testing.T) {
+	first, second := written(1, "first"), written(2, "second")
+	for name, tt := range map[string]struct {
+		starts []string
+		want   string
+		writes int
+	}{
+		"none":                       {nil, "", 0},
+		"one":                        {[]string{first}, first, 1},
+		"the same again":             {[]string{first, first, first}, first, 1},
+		"a higher epoch":             {[]string{first, second}, second, 2},
+		"a lower epoch":              {[]string{second, first}, second, 1},
+		"another text of that epoch": {[]string{first, written(1, "other")}, written(1, "other"), 2},
+		"made in Go":                 {[]string{""}, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, current)
+			writes := 0
+			w.onCall = func(api string, _ any) error {
+				if api == "PutItem" {
+					writes++
+				}
+				return nil
+			}
+			for _, text := range tt.starts {
+				if text == "" {
+					if err := tables.Of(w.store).KeepFile(deadline(t)); err != nil {
+						t.Error(err)
+					}
+				} else if err := w.keepFile(text); err != nil {
+					t.Error(err)
+				}
+			}
+			if got := w.deployed(); got != tt.want || writes != tt.writes {
+				t.Errorf("%d writes, want %d; deployed is\n%s\nwant\n%s", writes, tt.writes, got, tt.want)
+			}
+		})
+	}
+}
+
+// The stored form is read by other programs.
+func TestStoredFile(t *testing.T) {
+	w := newWorld(t, current)
+	if err := w.keepFile(written(7, "a comment")); err != nil {
+		t.Fatal(err)
+	}
+	item := w.stored("totals", lanes.FileKey)
+	if len(item) != 5 || item["PK"].(*types.AttributeValueMemberS).Value != "F#" || item["SK"].(*types.AttributeValueMemberS).Value != "-" ||
+		item["epoch"].(*types.AttributeValueMemberN).Value != "7" || item["digest"].(*types.AttributeValueMemberS).Value != "7b294c7d8866bad88548477a9f16c485dc0314d56f93e9fa01c60444837b185d" {
+		t.Errorf("%v", item)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(item["file"].(*types.AttributeValueMemberB).Value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(r); err != nil || string(text) != written(7, "a comment") {
+		t.Errorf("%v: %s", err, text)
+	}
+	// The bytes that gzip of any version has written can be read.
+	w.put("totals", map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"},
+		"epoch": &types.AttributeValueMemberN{Value: "1"}, "digest": &types.AttributeValueMemberS{Value: "f48a5113dd6a2ac3b43111cec59aa30aa9b35f7353d425c2159eab1532e48717"},
+		"file": &types.AttributeValueMemberB{Value: unhex(t, storedFile)}})
+	if got := w.deployed(); got != "ingot: 1\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// storedFile is "ingot: 1\n" as gzip writes it.
+const storedFile = "1f8b0800000000000203cbcc4bcf2fb15230e40200baa81ae909000000"
+
+func unhex(t *testing.T, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (w *world) put(table string, item map[string]types.AttributeValue) {
+	w.t.Helper()
+	if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// What fails leaves the file as it was, or as it was to be. Nothing is asked twice.
+func TestFaultsOfTheFile(t *testing.T) {
+	for _, f := range []fault{{API: "GetItem", Before: errLost}, {API: "GetItem", After: errLost}, {API: "PutItem", Before: errLost}, {API: "PutItem", After: errLost},
+		{API: "PutItem", Before: &types.ProvisionedThroughputExceededException{}}, {API: "PutItem", Before: &types.ConditionalCheckFailedException{}}} {
+		w := newWorld(t, current)
+		if err := w.keepFile(written(1, "old")); err != nil {
+			t.Fatal(err)
+		}
+		calls := 0
+		w.onCall = func(string, any) error { calls++; return nil }
+		w.faults = []fault{f}
+		err := w.keepFile(written(1, "new"))
+		if refused := new(types.ConditionalCheckFailedException); (err == nil) != errors.As(f.Before, &refused) {
+			t.Errorf("%+v: %v", f, err)
+		}
+		if got := w.deployed(); got != written(1, "old") && got != written(1, "new") || calls > 3 {
+			t.Errorf("%+v: %d calls: %s", f, calls, got)
+		}
+		if err := w.keepFile(written(1, "new")); err != nil || w.deployed() != written(1, "new") {
+			t.Errorf("%+v: the next start: %v", f, err)
+		}
+	}
+}
+
+func TestFilesThatCannotBeKept(t *testing.T) {
+	w := newWorld(t, current)
+	random := make([]byte, 300*1024)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range random {
+		random[i] = byte('!' + rng.IntN(90))
+	}
+	if err := w.keepFile(written(1, string(random)+string(random))); err == nil || !strings.Contains(err.Error(), "more than 300 KB when it is gzipped") || w.deployed() != "" {
+		t.Errorf("%v", err)
+	}
+	if err := w.keepFile(written(1, string(random))); err != nil || w.deployed() != written(1, string(random)) {
+		t.Errorf("300 KB of text: %v", err)
+	}
+}
+
+// Somebody's item at that key is replaced by a start, and refused by a reader.
+func TestAlteredFile(t *testing.T) {
+	w := newWorld(t, current)
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	for name, alter := range map[string]func(map[string]types.AttributeValue){
+		"no attributes": func(map[string]types.AttributeValue) {},
+		"no gzip": func(i map[string]types.AttributeValue) {
+			i["file"] = &types.AttributeValueMemberB{Value: []byte("text")}
+		},
+		"other digest": func(i map[string]types.AttributeValue) {
+			i["file"], i["digest"] = &types.AttributeValueMemberB{Value: unhex(t, storedFile)}, &types.AttributeValueMemberS{Value: "00"}
+			i["epoch"] = &types.AttributeValueMemberN{Value: "1"}
+		},
+	} {
+		item := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"]}
+		alter(item)
+		w.put("totals", item)
+		if _, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals"); err == nil || !strings.Contains(err.Error(), "delete it, and wake the streams function") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := w.keepFile(written(1, "new")); err != nil || w.deployed() != written(1, "new") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Old and new functions start beside each other. Each of them writes at most once, so they come to
+// rest, and a start after the last old one puts the new file there.
+func TestFunctionsInAFight(t *testing.T) {
+	w := newWorld(t, current)
+	var mu sync.Mutex
+	reads, writes := 0, 0
+	w.onCall = func(api string, in any) error {
+		mu.Lock()
+		defer mu.Unlock()
+		switch api {
+		case "GetItem":
+			reads++
+			if in.(*dynamodb.GetItemInput).ProjectionExpression != nil && aws.ToBool(in.(*dynamodb.GetItemInput).ConsistentRead) {
+				t.Error("a start reads the file consistently")
+			}
+		case "PutItem":
+			writes++
+		}
+		return nil
+	}
+	const each = 50
+	old, new := written(3, "old"), written(3, "new")
+	var starts sync.WaitGroup
+	for i := range 2 * each {
+		starts.Go(func() {
+			if err := w.keepFile([]string{old, new}[i%2]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	starts.Wait()
+	if reads != 2*each || writes > 2*each {
+		t.Errorf("%d reads and %d writes of %d starts", reads, writes, 2*each)
+	}
+	if got := w.deployed(); got != old && got != new {
+		t.Errorf("neither file is there: %s", got)
+	}
+	if err := w.keepFile(new); err != nil || w.deployed() != new {
+		t.Errorf("after the fight: %v", err)
+	}
+	before := writes
+	for range each {
+		if err := w.keepFile(new); err != nil {
+			t.Error(err)
+		}
+	}
+	if writes != before {
+		t.Errorf("%d writes where nothing differs", writes-before)
+	}
+}
+
+// A start whose read is behind the table replaces nothing that it has not seen.
+func TestReadsBehindTheFile(t *testing.T) {
+	w := newWorld(t) // every read is as far behind as it may be
+	for _, text := range []string{written(2, "newer"), written(1, "older"), written(2, "other")} {
+		if err := w.keepFile(text); err != nil || w.deployed() != written(2, "newer") {
+			t.Errorf("%v: %s", err, w.deployed())
+		}
+	}
+}
