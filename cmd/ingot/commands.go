@@ -5,5 +5,13 @@ import "github.com/spf13/cobra"
 // commands returns the subcommands. Their order does not matter, because help sorts them. Each one
 // is made by a function in a file of its own.
 func commands(a *app) []*cobra.Command {
-	return []*cobra.Command{newCheck(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newQuery(a), newVersion(a), newPause(a), newQuarantine(a), newResume(a)}
+	return []*cobra.Command{
+		newCheck(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newVersion(a),
+		newGet(a),
+		newPause(a), newResume(a),
+		newQuarantine(a),
+		newQuery(a),
+		newSend(a),
+		newTotals(a),
+	}
 }

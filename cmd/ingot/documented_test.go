@@ -22,7 +22,12 @@ func jsonNames(t reflect.Type, names map[string]bool) {
 	case reflect.Struct:
 		for i := range t.NumField() {
 			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			names[name] = true
+			if !t.Field(i).IsExported() && !t.Field(i).Anonymous {
+				continue
+			}
+			if !t.Field(i).Anonymous {
+				names[name] = true
+			}
 			jsonNames(t.Field(i).Type, names)
 		}
 	}
@@ -34,7 +39,8 @@ func TestJSONIsDocumented(t *testing.T) {
 	for _, c := range []struct {
 		help   string
 		report any
-	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}}, {queryJSON, answer{}}} {
+	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}}, {queryJSON, answer{}},
+		{getJSON, gotItem{}}, {totalsJSON, shownTotal{}}, {sendJSON, sentReport{}}} {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(c.report), names)
 		words := word.FindAllString(c.help, -1)

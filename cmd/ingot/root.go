@@ -22,6 +22,8 @@ type app struct {
 	stdout io.Writer // data
 	stderr io.Writer // messages: progress, warnings, errors
 	output string    // text or json
+	// columns is how wide the terminal is that stdout is. 0 means that it is none.
+	columns int
 	// closers end what the command has opened.
 	closers []func()
 	// tamper changes the demo's tables before they are checked. It is nil outside tests.
@@ -40,6 +42,9 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), st
 
 func (a *app) run(ctx context.Context, args []string) int {
 	a.typed, a.stdin = isTerminal(a.stdin), interruptible(ctx, a.stdin)
+	if a.columns == 0 {
+		a.columns = columnsOf(a.stdout)
+	}
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
@@ -82,7 +87,10 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials, 5 re
 		SuggestionsMinimumDistance: 2,
 		Args:                       noSuchCommand,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if a.output == "csv" && cmd.Annotations[csvToo] != "" {
+				return nil
+			}
 			if a.output != "text" && a.output != "json" {
 				return usage(fmt.Errorf("--output %q: write text or json", a.output))
 			}
@@ -98,6 +106,9 @@ Exit codes: 0 fine, 1 failed, 2 usage, 3 found a difference, 4 credentials, 5 re
 	completeValues(root)
 	return root
 }
+
+// csvToo is the annotation of commands whose output can also be csv.
+const csvToo = "csv"
 
 // strict changes the commands that cobra adds by itself, help and completion, so that they behave
 // like the others. What they do not know is an error, and they do not answer with help on something

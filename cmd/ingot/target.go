@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/ingot-events/ingot/internal/target"
 )
@@ -62,4 +63,17 @@ func (a *app) announce(t *target.Target) error {
 	}
 	fmt.Fprintf(a.stderr, "ingot: this changes %s\n", t)
 	return nil
+}
+
+// columnsOf returns how wide a terminal is, or 0 if it is none.
+func columnsOf(stream any) int {
+	if !isTerminal(stream) {
+		return 0
+	}
+	if f, ok := stream.(interface{ Fd() uintptr }); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns >= 40 {
+			return columns
+		}
+	}
+	return 80
 }

@@ -36,6 +36,7 @@ var layers = []string{
 	"internal/ndjson", "internal/frequent", "internal/sample",
 	"internal/estimate", "internal/changes", "internal/check/template", "internal/check",
 	"internal/target/targettest", "internal/target",
+	"internal/send",
 	"internal/explain",
 	"internal/quarantine", "internal/pause",
 	"internal/cost", "internal/propose", "internal/scaffold",

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/changes"
+	"github.com/ingot-events/ingot/internal/check"
+	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// deployedFlag adds --pipeline to a command that works on a stack. [app.deployed] reads it.
+func deployedFlag(cmd *cobra.Command) {
+	cmd.Flags().String("pipeline", "", "use this file in place of the one that is deployed")
+}
+
+// deployed returns the pipeline of a stack: the deployed one, or the file that --pipeline names. hashes
+// says whether the command makes hashes with it, so that the secret is needed. Otherwise the
+// pipeline is compiled without one.
+//
+// writes says whether the command changes the stack. Then a file that differs from the deployed one
+// in what matters is refused.
+func (a *app) deployed(cmd *cobra.Command, t *target.Target, hashes, writes bool) (*pipeline.Pipeline, error) {
+	name, _ := cmd.Flags().GetString("pipeline")
+	if f := cmd.Flags().Lookup("pipeline"); f != nil && f.Changed && name == "" {
+		return nil, usage(errors.New("--pipeline is empty; name a file, or leave the flag out"))
+	}
+	file := check.File{Name: name}
+	if name != "" {
+		text, err := readFile(name, "name the pipeline with --pipeline FILE")
+		if err != nil {
+			return nil, usage(err)
+		}
+		file.Text = text
+	}
+	if name == "" || writes {
+		f, err := t.Deployed(cmd.Context())
+		switch {
+		case err != nil:
+			return nil, err
+		case name == "":
+			file = check.File{Name: "the deployed pipeline.yaml", Text: f.Text}
+		default:
+			if err := a.same(cmd, t, check.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
+				return nil, err
+			}
+		}
+	}
+	p, err := file.Load(pipeline.CheckOnly())
+	if err != nil {
+		if name == "" {
+			return nil, fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w", err)
+		}
+		return nil, usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+	}
+	if !hashes || !p.UsesHMAC() {
+		return p, nil
+	}
+	secret, err := t.Secret(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	if secret == nil && t.Kind == target.KindLocal {
+		secret = []byte(explain.StandIn) // ingot dev does the same
+	}
+	return file.Load(pipeline.Secret(secret))
+}
+
+// same refuses a local file that would store or count otherwise than the deployed one. If they
+// differ, the function is woken once: it may not have started since it was deployed.
+func (a *app) same(cmd *cobra.Command, t *target.Target, deployed, local check.File) error {
+	different, err := differ(deployed, local)
+	if err != nil || len(different) == 0 {
+		return err
+	}
+	if t.Kind != target.KindLocal && t.StreamsFunction != "" {
+		if err := t.Wake(cmd.Context()); err != nil {
+			return err
+		}
+		f, err := t.Deployed(cmd.Context())
+		if err != nil {
+			return err
+		}
+		deployed.Text = f.Text
+		if different, err = differ(deployed, local); err != nil || len(different) == 0 {
+			return err
+		}
+	}
+	return refused(fmt.Errorf("%s differs from the pipeline.yaml that is deployed, in %s: deploy it first, or leave out --pipeline", local.Name, strings.Join(different, ", ")))
+}
+
+// differ lists what differs between two files in what matters.
+func differ(was, is check.File) ([]string, error) {
+	old, err := was.Load(pipeline.CheckOnly())
+	if err != nil {
+		return nil, fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w", err)
+	}
+	new, err := is.Load(pipeline.CheckOnly())
+	if err != nil {
+		return nil, usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+	}
+	var list []string
+	for _, r := range changes.Between(old, new, time.Now()) {
+		what := r.Subject
+		if r.Member != "" {
+			what += "." + r.Member
+		}
+		list = append(list, what)
+	}
+	return list, nil
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// getJSON documents --output json.
+const getJSON = `With --output json, one object:
+  key                     pk, sk
+  type, id, at            of the event
+  digest, epoch           the digest in hex; the epoch that the item is stamped with
+  expiresAt               absent if the item never expires
+  indexes[]               name, pk, sk
+  attributes              by name, as text
+  payload                 as text
+  totals[]                aggregate, since, by, window, values, flags, building, missing`
+
+func newGet(a *app) *cobra.Command {
+	var reveal bool
+	cmd := &cobra.Command{
+		Use:   "get TYPE FIELD=VALUE…",
+		Short: "Show the item of one event, and the totals that it counts in",
+		Long: `get computes the key of one event from its fields, and shows what is stored under it: the item, its payload,
+and the totals that it counts in, as they are now. It needs only the fields that the key is made of, and
+sends one GetItem, and a Query for each total.
+
+` + fieldsHelp + `
+
+` + targetHelp + `
+
+Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
+
+Exit codes: 0 shown, 1 failed, 2 usage, 3 nothing is stored under this key, 4 credentials.
+
+` + getJSON,
+		Example: `  ingot get order.placed order_id=o-1 --local
+  ingot get order.placed order_id=o-1 --local --output json
+  ingot get order.placed order_id=o-1 --stack shop`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(fmt.Errorf("name the type of the event and the fields of its key, such as: ingot get order.placed order_id=o-1"))
+			}
+			return a.get(cmd, args[0], args[1:], reveal)
+		},
+	}
+	targetFlags(cmd)
+	deployedFlag(cmd)
+	cmd.Flags().BoolVar(&reveal, "reveal", false, "show personal values")
+	return cmd
+}
+
+// gotItem is an item as get shows it.
+type gotItem struct {
+	Key        gotKey            `json:"key"`
+	Type       string            `json:"type"`
+	ID         string            `json:"id"`
+	At         time.Time         `json:"at"`
+	Digest     string            `json:"digest"`
+	Epoch      int64             `json:"epoch"`
+	ExpiresAt  *time.Time        `json:"expiresAt,omitempty"`
+	Indexes    []gotIndex        `json:"indexes"`
+	Attributes map[string]string `json:"attributes"`
+	Payload    string            `json:"payload"`
+	Totals     []shownTotal      `json:"totals"`
+}
+
+type gotKey struct {
+	PK string `json:"pk"`
+	SK string `json:"sk"`
+}
+
+type gotIndex struct {
+	Name string `json:"name"`
+	gotKey
+}
+
+func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal bool) error {
+	fields, err := a.payloadFields(words)
+	if err != nil {
+		return err
+	}
+	t, err := a.find(cmd)
+	if err != nil {
+		return err
+	}
+	p, err := a.deployed(cmd, t, true, false)
+	if err != nil {
+		return err
+	}
+	key, err := p.Key(eventType, envelope.Message{Body: payload(fields)})
+	if err != nil {
+		return usage(fmt.Errorf("%s; see ingot get --help", wrong(err)))
+	}
+	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable})
+	if err != nil {
+		return err
+	}
+	item, err := st.Item(cmd.Context(), key)
+	if err != nil {
+		return err
+	}
+	if item == nil {
+		fmt.Fprintf(a.stderr, "ingot: nothing is stored under %s\n", show.Text(key.String()))
+		return difference()
+	}
+	mask := show.PersonalOf(p)
+	if reveal {
+		mask = show.Personal{}
+	}
+	got, err := itemOf(cmd.Context(), st, p, item, mask)
+	if err != nil {
+		return err
+	}
+	if a.json() {
+		return a.writeJSON(got)
+	}
+	return got.text(a.stdout, a.columns)
+}
+
+// itemOf collects what get shows of an item.
+func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *event.Item, mask show.Personal) (*gotItem, error) {
+	got := &gotItem{Indexes: []gotIndex{}, Attributes: map[string]string{}, Totals: []shownTotal{}}
+	for _, c := range p.Contributions(item).List {
+		def, _ := p.Definition(c.Def.Name)
+		by := map[string]string{}
+		for i, name := range def.By {
+			by[name], _ = url.PathUnescape(c.By[i]) // keys.Escape has written it
+		}
+		var from, to time.Time
+		if c.Window != aggregate.NoWindow {
+			from = time.Unix(c.Window, 0).UTC()
+			to = from.Add(time.Second)
+		}
+		totals, err := st.Total(ctx, def.Name, by, from, to)
+		if err != nil {
+			return nil, err
+		}
+		for _, total := range totals {
+			if total.Missing {
+				total.Window = from
+			}
+			got.Totals = append(got.Totals, totalOf(def, mask.By(def.Name, by), total))
+		}
+		if len(totals) == 0 {
+			got.Totals = append(got.Totals, totalOf(def, mask.By(def.Name, by), store.Total{Window: from, Missing: true}))
+		}
+	}
+	masked := mask.Item(*item)
+	got.Key, got.Type, got.ID, got.At = gotKey(masked.Key), masked.Type, masked.ID, masked.At
+	got.Digest, got.Epoch, got.Payload = hex.EncodeToString(item.Digest[:]), item.Epoch, masked.Data
+	if item.ExpiresAt != 0 {
+		at := time.Unix(item.ExpiresAt, 0).UTC()
+		got.ExpiresAt = &at
+	}
+	for _, i := range masked.Indexes {
+		got.Indexes = append(got.Indexes, gotIndex{i.Name, gotKey(i.Key)})
+	}
+	for _, at := range masked.Attributes {
+		got.Attributes[at.Name] = at.Text
+	}
+	return got, nil
+}
+
+// text writes the item for people.
+func (g *gotItem) text(w io.Writer, width int) error {
+	var b strings.Builder
+	t := show.NewTable()
+	t.Fit(width)
+	t.Row("key", show.Text(g.Key.PK)+" / "+show.Text(g.Key.SK))
+	t.Row("type", show.Text(g.Type))
+	t.Row("id", show.Text(g.ID))
+	t.Row("at", g.At.Format(time.RFC3339Nano))
+	if g.ExpiresAt != nil {
+		t.Row("expires", g.ExpiresAt.Format(time.RFC3339))
+	}
+	t.Row("epoch", fmt.Sprint(g.Epoch))
+	t.Row("digest", g.Digest)
+	for _, i := range g.Indexes {
+		t.Row(i.Name, show.Text(i.PK)+" / "+show.Text(i.SK))
+	}
+	t.Print(&b)
+	b.WriteString("\nPAYLOAD\n  " + show.Text(g.Payload) + "\n")
+	if len(g.Totals) == 0 {
+		b.WriteString("\nIt counts in no total.\n")
+	} else {
+		b.WriteString("\nTOTALS  that it counts in, as they are now\n")
+		totalsTable(&b, g.Totals, width, true)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

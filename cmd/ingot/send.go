@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/ndjson"
+	"github.com/ingot-events/ingot/internal/send"
+	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const sendJSON = `With --output json, one object:
+  sent                    events sent for certain, this time
+  skipped                 lines that --skip left out
+  seconds                 how long that took
+  stored, other, left     with --wait: stored; another payload is stored under the key; not stored yet
+  refused                 with --wait: events that go to quarantine as Poison or Expired`
+
+type sendOptions struct {
+	group, sample string
+	set           []string
+	rate          float64
+	skip          int
+	wait          bool
+	limit         time.Duration
+}
+
+func newSend(a *app) *cobra.Command {
+	var o sendOptions
+	cmd := &cobra.Command{
+		Use:   "send [FILE|-]",
+		Short: "Send events to the queue",
+		Long: `send sends the events of a file, one JSON object a line, or those of standard input with -. It sends them in
+batches of ten, several at once, and shows how far it is. Ctrl-C prints with which --skip to go on. An event that is
+sent again is a Duplicate.
+
+With --sample TYPE it makes one event of a type instead, with the time of now, and fills in what --set does not give.
+With --wait it waits until each event is stored, and says which are not.
+
+For a FIFO queue, --group names the field whose value is the message group. The order of the lines is then kept.
+
+` + targetHelp + `
+
+Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused, or another payload is stored,
+4 credentials, 5 refused, 6 with --wait: not everything was stored in time, 130 interrupted.
+
+` + sendJSON,
+		Example: `  ingot send orders.ndjson --local
+  ingot send orders.ndjson --local --rate 100 --wait
+  ingot send --sample order.placed --set order_id=o-9 --set total_cents:=250 --local --wait
+  ingot send - --stack shop < orders.ndjson`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.sample != "" && len(args) > 0:
+				return usage(errors.New("--sample makes the event, so no file can be named with it; leave one of them out"))
+			case o.sample == "" && len(o.set) > 0:
+				return usage(errors.New("--set is for --sample TYPE, which makes an event; name the type"))
+			case o.sample == "" && len(args) == 0:
+				return usage(errors.New("name a file with one event a line, or - for standard input, or make an event with --sample TYPE"))
+			case o.rate < 0 || o.rate > 1e6 || o.rate != o.rate:
+				return usage(fmt.Errorf("--rate %v: give events a second, at most 1000000", o.rate))
+			case o.skip < 0:
+				return usage(fmt.Errorf("--skip %d: give a number of lines", o.skip))
+			}
+			file := ""
+			if len(args) > 0 {
+				file = args[0]
+			}
+			return a.send(cmd, file, o)
+		},
+	}
+	targetFlags(cmd)
+	deployedFlag(cmd)
+	cmd.Flags().StringVar(&o.group, "group", "", "the field whose value is the message group, for a FIFO queue")
+	cmd.Flags().Float64Var(&o.rate, "rate", 0, "events a second (default as many as can be)")
+	cmd.Flags().IntVar(&o.skip, "skip", 0, "leave out so many lines, which are sent already")
+	cmd.Flags().StringVar(&o.sample, "sample", "", "make one event of this type instead of reading a file")
+	cmd.Flags().StringArrayVar(&o.set, "set", nil, "a field of the sample as FIELD=VALUE, or FIELD:=JSON; repeatable")
+	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the events are stored")
+	cmd.Flags().DurationVar(&o.limit, "wait-limit", 5*time.Minute, "wait at most so long")
+	return cmd
+}
+
+// sentReport is what send did.
+type sentReport struct {
+	Sent    int     `json:"sent"`
+	Skipped int     `json:"skipped"`
+	Seconds float64 `json:"seconds"`
+	Stored  *int    `json:"stored,omitempty"`
+	Other   *int    `json:"other,omitempty"`
+	Left    *int    `json:"left,omitempty"`
+	Refused *int    `json:"refused,omitempty"`
+}
+
+func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
+	c := send.Config{Rate: o.rate}
+	if o.group != "" {
+		path, err := event.ParsePath(o.group)
+		if err != nil {
+			return usage(fmt.Errorf("--group %q: %w", o.group, err))
+		}
+		c.Group = path
+	}
+	t, err := a.find(cmd)
+	if err != nil {
+		return err
+	}
+	if err := t.Needs(target.Queue); err != nil {
+		return err
+	}
+	switch fifo := strings.HasSuffix(t.QueueURL, ".fifo"); {
+	case fifo && o.group == "":
+		return usage(fmt.Errorf("the queue %s is a FIFO queue: name the field of the message group with --group", t.QueueURL))
+	case !fifo && o.group != "":
+		return usage(fmt.Errorf("the queue %s is no FIFO queue: leave --group out", t.QueueURL))
+	}
+	var p *pipeline.Pipeline
+	if o.wait || o.sample != "" {
+		if p, err = a.deployed(cmd, t, o.wait, true); err != nil {
+			return err
+		}
+	}
+	lines, total, closing, err := a.lines(file, o, p)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	if err := a.announce(t); err != nil {
+		return err
+	}
+	c.Queue, c.URL = t.SQS(), t.QueueURL
+	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
+	c.Sent = func(n int) { tell(show.Step{Phase: "sending", Done: o.skip + n, Total: total}) }
+	waiting, poison := send.Waiting{}, 0
+	if o.wait {
+		lines = planned(lines, p, waiting, &poison)
+	}
+	began := time.Now()
+	sent, err := send.Lines(cmd.Context(), c, lines)
+	tell(show.Step{})
+	r := sentReport{Sent: sent, Skipped: o.skip, Seconds: time.Since(began).Seconds()}
+	if err != nil {
+		again := fmt.Sprintf("ingot send %s --skip %d", file, o.skip+sent)
+		if file == "-" || o.sample != "" {
+			again = fmt.Sprintf("--skip %d", o.skip+sent)
+		}
+		fmt.Fprintf(a.stderr, "ingot: %s sent for certain; go on with: %s\n", show.Count(sent, "event"), again)
+		return fmt.Errorf("sending to %s: %w", t.QueueURL, err)
+	}
+	if o.wait {
+		return a.waitForStored(cmd.Context(), t, r, waiting, poison, o.limit)
+	}
+	return a.sent(r)
+}
+
+// sent says what was sent.
+func (a *app) sent(r sentReport) error {
+	if a.json() {
+		return a.writeJSON(r)
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s sent in %.1f s, %s a second\n", show.Count(r.Sent, "event"), r.Seconds, show.Comma(int(float64(r.Sent)/max(r.Seconds, 1e-3))))
+	return err
+}
+
+func (a *app) waitForStored(ctx context.Context, t *target.Target, r sentReport, waiting send.Waiting, poison int, limit time.Duration) error {
+	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
+	w, err := send.Wait(ctx, t.DynamoDB(), t.EventsTable, waiting, limit, send.Sleep, func(w send.Waited) {
+		tell(show.Step{Phase: "storing", Done: w.Stored + w.Other, Total: len(waiting)})
+	})
+	tell(show.Step{})
+	if err != nil {
+		return fmt.Errorf("waiting until the events are stored: %w", err)
+	}
+	r.Stored, r.Other, r.Left, r.Refused = &w.Stored, &w.Other, &w.Left, &poison
+	if err := a.sent(r); err != nil {
+		return err
+	}
+	if !a.json() {
+		fmt.Fprintf(a.stdout, "%s stored", show.Count(w.Stored, "event"))
+		for _, one := range []struct {
+			n    int
+			what string
+		}{{w.Other, "with another payload under the key"}, {w.Left, "not stored yet"}, {poison, "refused, so it goes to quarantine"}} {
+			if one.n > 0 {
+				fmt.Fprintf(a.stdout, ", %d %s", one.n, one.what)
+			}
+		}
+		fmt.Fprintln(a.stdout)
+	}
+	switch {
+	case w.Left > 0:
+		return untold()
+	case w.Other > 0 || poison > 0:
+		return difference()
+	}
+	return nil
+}
+
+// lines returns the lines to send, and how many there are: 0 if nobody knows.
+func (a *app) lines(file string, o sendOptions, p *pipeline.Pipeline) (iter.Seq2[ndjson.Line, error], int, func(), error) {
+	nothing := func() {}
+	if o.sample != "" {
+		set, err := a.payloadFields(o.set)
+		if err != nil {
+			return nil, 0, nothing, err
+		}
+		text, err := send.Sample(p, o.sample, set, time.Now(), time.Now().UnixNano())
+		if err != nil {
+			return nil, 0, nothing, usage(err)
+		}
+		return func(yield func(ndjson.Line, error) bool) { yield(ndjson.Line{Number: 1, Text: text}, nil) }, 1, nothing, nil
+	}
+	total := 0
+	if file != "-" {
+		n, err := countLines(file)
+		if err != nil {
+			return nil, 0, nothing, usage(fmt.Errorf("%s: %w; name a file with one event a line", file, err))
+		}
+		total = n
+	}
+	from, _, err := a.open(file, "name a file with one event a line")
+	if err != nil {
+		return nil, 0, nothing, usage(err)
+	}
+	return skipped(ndjson.Lines(from), o.skip), total, func() { _ = from.Close() }, nil
+}
+
+// countLines counts the lines of a file that are not empty.
+func countLines(name string) (int, error) {
+	f, err := os.Open(name)
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return 0, path.Err
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	n := 0
+	for _, err := range ndjson.Lines(f) {
+		if err != nil && !errors.Is(err, ndjson.ErrTooLong) {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// skipped leaves out the first lines.
+func skipped(lines iter.Seq2[ndjson.Line, error], n int) iter.Seq2[ndjson.Line, error] {
+	return func(yield func(ndjson.Line, error) bool) {
+		left := n
+		for line, err := range lines {
+			if left > 0 && (err == nil || errors.Is(err, ndjson.ErrTooLong)) {
+				left--
+				continue
+			}
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
+}
+
+// planned notes the key that each line will have.
+func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting send.Waiting, poison *int) iter.Seq2[ndjson.Line, error] {
+	return func(yield func(ndjson.Line, error) bool) {
+		for line, err := range lines {
+			if err == nil {
+				item, refusal := p.Plan(envelope.Message{Body: line.Text})
+				switch {
+				case refusal != nil:
+					*poison++
+				case item.Expired(time.Now()):
+					*poison++
+				default:
+					waiting[item.Key] = item.Digest
+				}
+			}
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
+}

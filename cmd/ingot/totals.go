@@ -1,0 +1,455 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/keys"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+const totalsJSON = `With --output json, an array with one object for each total:
+  aggregate, since        the name, and the epoch that introduced it
+  by                      the values that it is of
+  window                  its start; absent without windows
+  values                  by name, as text: they are exact
+  flags[]                 why the values are not proven
+  building, missing       older items may not be counted yet; nothing is stored of it`
+
+type totalsOptions struct {
+	from, to     string
+	scan, reveal bool
+}
+
+func newTotals(a *app) *cobra.Command {
+	var o totalsOptions
+	cmd := &cobra.Command{
+		Use:   "totals NAME [FIELD=VALUE…]",
+		Short: "Show totals of an aggregate, as a table, bars, JSON or CSV",
+		Long: `totals reads the totals of one aggregate, by the fields that its by is made of, over the windows that start from
+--from until before --to. It sends a Query for each part of its spread. On a terminal each window has a bar for its
+first value. Totals run behind the events by the stream's lag.
+
+With fewer fields than by needs, all totals must be scanned. That is refused without --scan. With --scan, the price
+is shown first. A field is then compared with the value of by that has its name.
+
+` + fieldsHelp + `
+
+` + targetHelp + `
+
+Values that pipeline.yaml hashes are personal and are masked, unless --reveal is given.
+
+Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --scan.
+
+--output is text, json or csv.
+` + totalsJSON,
+		Example: `  ingot totals orders_daily merchant_id=m-1 currency=EUR --local
+  ingot totals orders_daily merchant_id=m-1 currency=EUR --from 2026-03-01 --to 2026-04-01 --local
+  ingot totals orders_daily --scan --local --output csv
+  ingot totals orders_daily merchant_id=m-1 currency=EUR --local --output json`,
+		Annotations: map[string]string{csvToo: "true"},
+		Args:        cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("name the aggregate, and the fields of its by, such as: ingot totals orders_daily merchant_id=m-1"))
+			}
+			return a.totals(cmd, args[0], args[1:], o)
+		},
+	}
+	targetFlags(cmd)
+	deployedFlag(cmd)
+	cmd.Flags().StringVar(&o.from, "from", "", "the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first there is)")
+	cmd.Flags().StringVar(&o.to, "to", "", "the window to end before (default after the last there is)")
+	cmd.Flags().BoolVar(&o.scan, "scan", false, "read the whole table of totals if the fields are fewer than by needs")
+	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
+	return cmd
+}
+
+// shownTotal is a total as commands show it.
+type shownTotal struct {
+	Aggregate string            `json:"aggregate"`
+	Since     int64             `json:"since"`
+	By        map[string]string `json:"by"`
+	Window    *time.Time        `json:"window,omitempty"`
+	Values    map[string]string `json:"values"`
+	Flags     []string          `json:"flags"`
+	Building  bool              `json:"building"`
+	Missing   bool              `json:"missing"`
+
+	def *aggregate.Definition
+}
+
+func totalOf(def *aggregate.Definition, by map[string]string, t store.Total) shownTotal {
+	s := shownTotal{Aggregate: def.Name, Since: def.Since, By: by, Values: map[string]string{}, Flags: append([]string{}, t.Flags...), Building: t.Building, Missing: t.Missing, def: def}
+	if def.Window != 0 && !t.Window.IsZero() {
+		s.Window = &t.Window
+	}
+	for name, value := range t.Values {
+		s.Values[name] = value.String()
+	}
+	return s
+}
+
+func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOptions) error {
+	from, err := parseBound("from", o.from)
+	if err != nil {
+		return usage(err)
+	}
+	to, err := parseBound("to", o.to)
+	if err != nil {
+		return usage(err)
+	}
+	given, err := a.payloadFields(words)
+	if err != nil {
+		return err
+	}
+	t, err := a.find(cmd)
+	if err != nil {
+		return err
+	}
+	p, err := a.deployed(cmd, t, len(given) > 0, false)
+	if err != nil {
+		return err
+	}
+	def, ok := p.Definition(name)
+	if !ok {
+		return usage(noAggregate(p, name))
+	}
+	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Aggregates: t.AggregatesTable, Concurrency: 8})
+	if err != nil {
+		return err
+	}
+	mask := show.PersonalOf(p)
+	if o.reveal {
+		mask = show.Personal{}
+	}
+	by, err := p.By(name, envelope.Message{Body: payload(given)})
+	var list []shownTotal
+	switch {
+	case err == nil:
+		totals, err := st.Total(cmd.Context(), name, by, from, to)
+		if err != nil {
+			return usage(err)
+		}
+		for _, total := range totals {
+			list = append(list, totalOf(def, mask.By(name, by), total))
+		}
+	case !o.scan:
+		return refused(fmt.Errorf("a total of %s is found by %s, and %s: give that too, or read the whole table with --scan", name, strings.Join(def.By, " and "), wrong(err)))
+	default:
+		if list, err = a.scanTotals(cmd.Context(), t, st, p, def, given, from, to, mask); err != nil {
+			return err
+		}
+	}
+	return a.writeTotals(def, list)
+}
+
+// noAggregate says which aggregates there are.
+func noAggregate(p *pipeline.Pipeline, name string) error {
+	var names []string
+	for _, def := range p.Definitions() {
+		if distance(def.Name, name) <= len(name)/2 {
+			return fmt.Errorf("there is no aggregate %q; did you mean %s?", name, def.Name)
+		}
+		names = append(names, def.Name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("there is no aggregate %q; the pipeline has none", name)
+	}
+	return fmt.Errorf("there is no aggregate %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// parseBound reads --from or --to.
+func parseBound(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--%s %q: write a day as in 2026-03-01, or a time as in 2026-03-01T12:00:00Z", flag, text)
+}
+
+// scanTotals reads the whole table of totals and keeps those of one aggregate.
+func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store, p *pipeline.Pipeline, def *aggregate.Definition, given map[string]any, from, to time.Time, mask show.Personal) ([]shownTotal, error) {
+	want := map[string]string{}
+	for name, value := range given {
+		if text, ok := value.(string); ok && slices.Contains(def.By, name) {
+			want[name] = keys.Escape(text)
+			continue
+		}
+		return nil, usage(fmt.Errorf("--scan compares with the values of by, which are %s; there is none called %s", strings.Join(def.By, ", "), name))
+	}
+	if err := a.priceOfScan(ctx, t); err != nil {
+		return nil, err
+	}
+	head, err := st.Head(ctx, def)
+	if err != nil {
+		return nil, err
+	}
+	sums := map[string]*store.Total{}
+	addresses := map[string]aggregate.Address{}
+	for total, err := range st.Totals(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		at := total.Address
+		if at.Name != def.Name || at.Since != def.Since || total.ExpiresAt != 0 && total.ExpiresAt <= time.Now().Unix() {
+			continue
+		}
+		if start := time.Unix(at.Window, 0); at.Window != aggregate.NoWindow && (!from.IsZero() && start.Before(from) || !to.IsZero() && !start.Before(to)) {
+			continue
+		}
+		other := false
+		for i, name := range def.By {
+			if value, asked := want[name]; asked && at.By[i] != value {
+				other = true
+			}
+		}
+		if other {
+			continue
+		}
+		id := strings.Join(at.By, "#") + fmt.Sprintf(" %020d", at.Window)
+		addresses[id] = at
+		add(sums, id, def, head, total)
+	}
+	var list []shownTotal
+	for _, id := range sortedKeys(sums) {
+		by := map[string]string{}
+		for i, name := range def.By {
+			by[name], _ = url.PathUnescape(addresses[id].By[i]) // keys.Escape has written it
+		}
+		list = append(list, totalOf(def, mask.By(def.Name, by), *sums[id]))
+	}
+	return list, nil
+}
+
+// add adds one part of a spread to its total.
+func add(sums map[string]*store.Total, id string, def *aggregate.Definition, head *store.Head, part store.StoredTotal) {
+	sum := sums[id]
+	if sum == nil {
+		sum = &store.Total{Values: map[string]event.Decimal{}}
+		if part.Address.Window != aggregate.NoWindow {
+			sum.Window = time.Unix(part.Address.Window, 0).UTC()
+		}
+		if head != nil {
+			sum.Building, sum.Flags = head.Building, head.Flags()
+		}
+		sums[id] = sum
+	}
+	for _, value := range def.Values {
+		has, ok := part.Values[value.Name]
+		was, there := sum.Values[value.Name]
+		switch {
+		case !ok:
+		case !there:
+			sum.Values[value.Name] = has
+		case value.Op.Additive():
+			sum.Values[value.Name] = was.Add(has)
+		case (value.Op == aggregate.Max) == (has.Cmp(was) > 0):
+			sum.Values[value.Name] = has
+		}
+	}
+	for _, flag := range []string{part.Flag, part.Large} {
+		if flag != "" && !slices.Contains(sum.Flags, flag) {
+			sum.Flags = append(sum.Flags, flag)
+		}
+	}
+}
+
+// priceOfScan says on standard error what it costs to read the table of totals.
+func (a *app) priceOfScan(ctx context.Context, t *target.Target) error {
+	out, err := t.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.AggregatesTable})
+	if err != nil {
+		return fmt.Errorf("asking for the size of table %s: %w", t.AggregatesTable, err)
+	}
+	size := int64(0)
+	if out.Table.TableSizeBytes != nil {
+		size = *out.Table.TableSizeBytes
+	}
+	units := int(math.Ceil(float64(size) / 4096)) // a consistent scan: one unit for each 4 KB
+	fmt.Fprintf(a.stderr, "ingot: scanning table %s costs about %s (the size is up to six hours old)\n", t.AggregatesTable, show.Count(max(units, 1), "read unit"))
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	list := make([]string, 0, len(m))
+	for key := range m {
+		list = append(list, key)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (a *app) writeTotals(def *aggregate.Definition, list []shownTotal) error {
+	switch {
+	case a.output == "csv":
+		return totalsCSV(a.stdout, def, list)
+	case a.json():
+		if list == nil {
+			list = []shownTotal{}
+		}
+		return a.writeJSON(list)
+	case len(list) == 0:
+		fmt.Fprintf(a.stderr, "ingot: no total of %s is stored for this\n", def.Name)
+		return nil
+	}
+	var b strings.Builder
+	totalsTable(&b, list, a.columns, false)
+	if a.columns > 0 {
+		bars(&b, def, list, a.columns)
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}
+
+// totalsTable writes one line for each total. named says whether the aggregate is named in each.
+func totalsTable(b *strings.Builder, list []shownTotal, width int, named bool) {
+	group := ""
+	var t *show.Table
+	for _, one := range list {
+		if t == nil || group != one.Aggregate {
+			if t != nil {
+				t.Print(b)
+			}
+			group = one.Aggregate
+			var right []int
+			first := len(one.def.By) + 1
+			if named {
+				first++
+			}
+			for i := range one.def.Values {
+				right = append(right, first+i)
+			}
+			t = show.NewTable(right...)
+			t.Fit(width)
+			var head []string
+			if named {
+				head = append(head, "")
+			}
+			head = append(head, one.def.By...)
+			head = append(head, "window")
+			for _, value := range one.def.Values {
+				head = append(head, value.Name)
+			}
+			t.Row(append(head, "")...)
+		}
+		t.Row(one.cells(named)...)
+		for _, flag := range one.Flags {
+			t.Row("  flag: " + show.Text(flag))
+		}
+	}
+	if t != nil {
+		t.Print(b)
+	}
+}
+
+func (s *shownTotal) cells(named bool) []string {
+	var cells []string
+	if named {
+		cells = append(cells, s.Aggregate)
+	}
+	for _, name := range s.def.By {
+		cells = append(cells, show.Text(s.By[name]))
+	}
+	cells = append(cells, s.window())
+	for _, value := range s.def.Values {
+		text := "-"
+		if v, ok := s.Values[value.Name]; ok {
+			text = show.Grouped(v)
+		}
+		cells = append(cells, text)
+	}
+	note := ""
+	switch {
+	case s.Missing:
+		note = "nothing stored"
+	case s.Building:
+		note = "building"
+	}
+	return append(cells, note)
+}
+
+// window names the window: by its day if it begins with one.
+func (s *shownTotal) window() string {
+	if s.Window == nil {
+		return "-"
+	}
+	return strings.TrimSuffix(s.Window.Format(time.RFC3339), "T00:00:00Z")
+}
+
+// bars draws the first value of each window, if there are several.
+func bars(b *strings.Builder, def *aggregate.Definition, list []shownTotal, width int) {
+	if len(list) < 2 || def.Window == 0 || len(def.Values) == 0 {
+		return
+	}
+	name := def.Values[0].Name
+	var most big.Rat
+	values := make([]*big.Rat, len(list))
+	for i, one := range list {
+		v, ok := new(big.Rat).SetString(one.Values[name])
+		if !ok || v.Sign() < 0 {
+			v = new(big.Rat)
+		}
+		if values[i] = v; v.Cmp(&most) > 0 {
+			most.Set(v)
+		}
+	}
+	if most.Sign() == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n  %s\n", name)
+	room := width - 26
+	for i, one := range list {
+		share, _ := new(big.Rat).Quo(values[i], &most).Float64()
+		fmt.Fprintf(b, "  %-20s  %s\n", one.window(), strings.Repeat("█", int(math.Round(share*float64(room)))))
+	}
+}
+
+// totalsCSV writes the totals for a program of tables.
+func totalsCSV(w io.Writer, def *aggregate.Definition, list []shownTotal) error {
+	out := csv.NewWriter(w)
+	row := append([]string{}, def.By...)
+	row = append(row, "window")
+	for _, value := range def.Values {
+		row = append(row, value.Name)
+	}
+	_ = out.Write(append(row, "building", "flags"))
+	for _, one := range list {
+		row = row[:0]
+		for _, name := range def.By {
+			row = append(row, show.Cell(one.By[name]))
+		}
+		window := ""
+		if one.Window != nil {
+			window = one.Window.Format(time.RFC3339)
+		}
+		row = append(row, window)
+		for _, value := range def.Values {
+			row = append(row, one.Values[value.Name])
+		}
+		_ = out.Write(append(row, fmt.Sprint(one.Building), show.Cell(strings.Join(one.Flags, "; "))))
+	}
+	out.Flush()
+	return out.Error()
+}

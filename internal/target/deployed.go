@@ -1,0 +1,82 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/store"
+)
+
+// Deployed returns the pipeline.yaml that the streams function runs. If the table has none, because
+// the function has not started since it can keep one, Deployed wakes the function. The error says
+// what else the user can do.
+func (t *Target) Deployed(ctx context.Context) (*store.File, error) {
+	f, err := t.file(ctx)
+	if err != nil || f != nil {
+		return f, err
+	}
+	if t.Kind != KindLocal && t.StreamsFunction != "" {
+		if err := t.Wake(ctx); err != nil {
+			return nil, fmt.Errorf("the table %s does not say which pipeline.yaml is deployed: %w; name the file with --pipeline FILE", t.AggregatesTable, err)
+		}
+		if f, err = t.file(ctx); err != nil || f != nil {
+			return f, err
+		}
+	}
+	return nil, fmt.Errorf("the table %s does not say which pipeline.yaml is deployed: name the file with --pipeline FILE; once a streams function of this version has started, the table says it", t.AggregatesTable)
+}
+
+func (t *Target) file(ctx context.Context) (*store.File, error) {
+	f, err := store.DeployedFile(ctx, t.DynamoDB(), t.AggregatesTable)
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		if Refused(err) {
+			return nil, &CredentialsError{fmt.Sprintf("the credentials may not read table %s: %s", t.AggregatesTable, reason(err)), err}
+		}
+		return nil, fmt.Errorf("reading which pipeline.yaml is deployed from table %s: %s", t.AggregatesTable, reason(err))
+	}
+	return f, err
+}
+
+// Wake starts the streams function, as the first change after a deployment would. It counts
+// nothing.
+func (t *Target) Wake(ctx context.Context) error {
+	out, err := t.Lambda().Invoke(ctx, &lambda.InvokeInput{FunctionName: &t.StreamsFunction, Payload: []byte(`{"Records":[]}`)})
+	switch {
+	case Refused(err):
+		return &CredentialsError{fmt.Sprintf("the credentials may not wake function %s: %s", t.StreamsFunction, reason(err)), err}
+	case err != nil:
+		return fmt.Errorf("waking function %s: %s", t.StreamsFunction, reason(err))
+	case out.FunctionError != nil:
+		return fmt.Errorf("function %s does not start: %s", t.StreamsFunction, out.Payload)
+	}
+	return nil
+}
+
+// Secret returns the secret that hmac uses: INGOT_PII_KEY, or else what the stack keeps. It is nil
+// if neither is there.
+func (t *Target) Secret(ctx context.Context) ([]byte, error) {
+	if t.env != nil {
+		if value, _ := t.env(secretVariable); value != "" {
+			return []byte(value), nil
+		}
+	}
+	if t.SecretARN == "" {
+		return nil, nil
+	}
+	out, err := secretsmanager.NewFromConfig(t.AWS).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &t.SecretARN})
+	switch {
+	case Refused(err):
+		return nil, &CredentialsError{fmt.Sprintf("the credentials may not read the secret %s: %s; set INGOT_PII_KEY, or leave out what needs a hash", t.SecretARN, reason(err)), err}
+	case err != nil:
+		return nil, fmt.Errorf("reading the secret %s: %s", t.SecretARN, reason(err))
+	case out.SecretString == nil:
+		return nil, fmt.Errorf("the secret %s holds no text", t.SecretARN)
+	}
+	return []byte(*out.SecretString), nil
+}

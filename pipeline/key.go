@@ -1,0 +1,50 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// Key computes the key of an event's item. A JSON object that holds only the fields of the key is
+// enough, and those of the id or the time if the key uses them. Where a message has an envelope, its
+// id and time count, as in [Pipeline.Plan]. The error is an [*event.Refusal] that names the missing
+// or wrong field, or an unknown type.
+func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) {
+	t, ok := p.types[eventType]
+	if !ok {
+		return event.Key{}, p.unknownType(eventType)
+	}
+	opened, err := envelope.Open(m)
+	if err != nil {
+		return event.Key{}, err
+	}
+	root := opened.Data.Root()
+	if root.Kind() != event.Object {
+		return event.Key{}, event.Poisoned(event.NotAnObject, "the payload is "+strings.ToLower(root.Kind().String())+", not an object")
+	}
+	e := &opened.Event
+	w := newWork(keys.Source{Data: root, Type: t.name, Source: e.Source, Attributes: e.Attributes, Secret: p.secret})
+	item := &event.Item{}
+	uses := func(name string) bool {
+		return slices.Contains(t.pk.Derived(), name) || slices.Contains(t.sk.Derived(), name)
+	}
+	identity := uses("@id") || uses("@digest")
+	if uses("@at") || identity && t.id != nil && slices.Contains(t.id.Derived(), "@at") {
+		if refusal := w.time(t, e, item); refusal != nil {
+			return event.Key{}, refusal
+		}
+	}
+	if identity {
+		if refusal := w.identity(t, e, item); refusal != nil {
+			return event.Key{}, refusal
+		}
+	}
+	if refusal := w.keys(t, item); refusal != nil {
+		return event.Key{}, refusal
+	}
+	return item.Key, nil
+}

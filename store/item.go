@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Item reads the item of one event, consistently. It returns nil if nothing is stored under the
+// key, or nothing of Ingot's. An item that is past its time but not removed yet is returned.
+// [pipeline.Pipeline.Key] computes the key.
+func (s *Store) Item(ctx context.Context, key event.Key) (*event.Item, error) {
+	in := &dynamodb.GetItemInput{TableName: &s.events, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
+	var img image
+	err := s.ask(ctx, func() error {
+		out, err := s.client.GetItem(ctx, in)
+		if err == nil {
+			img = out.Item
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("item %s: %w", key, err)
+	}
+	if len(img) == 0 {
+		return nil, nil
+	}
+	item, err := decode(img)
+	if err != nil {
+		return nil, fmt.Errorf("item %s cannot be read: %w", key, err)
+	}
+	return item, nil
+}
