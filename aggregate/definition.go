@@ -10,7 +10,8 @@ type Op uint8
 
 // These are the operations. Count and Sum add and subtract exactly. Min and Max only ever move
 // outwards, so a subtraction flags the total instead of changing them. Newest and Oldest keep a
-// scalar of the event with the greatest or least time, and move outwards too.
+// scalar of the event with the greatest or least time, and move outwards too. Histogram counts
+// numbers in buckets, and can be subtracted: see [Buckets].
 const (
 	Count Op = iota + 1
 	Sum
@@ -18,18 +19,19 @@ const (
 	Max
 	Newest
 	Oldest
+	Histogram
 )
 
-var opNames = [...]string{"none", "count", "sum", "min", "max", "newest", "oldest"}
+var opNames = [...]string{"none", "count", "sum", "min", "max", "newest", "oldest", "histogram"}
 
 // String returns the word that pipeline.yaml uses for the operation.
 func (o Op) String() string { return opNames[o] }
 
 // Additive reports whether the value can be subtracted again.
-func (o Op) Additive() bool { return o == Count || o == Sum }
+func (o Op) Additive() bool { return o == Count || o == Sum || o == Histogram }
 
 // Textual reports whether amounts of the operation are texts and not numbers: see [Amount].
-func (o Op) Textual() bool { return o == Newest || o == Oldest }
+func (o Op) Textual() bool { return o >= Newest }
 
 // OnExpire says what becomes of a contribution when time to live removes its item.
 type OnExpire uint8

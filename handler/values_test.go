@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -39,6 +40,7 @@ aggregates:
           state: newest state?
           first: oldest level
           last: {newest: level, where: "level > 3"}
+          levels: histogram level
     retain: 30d
 `
 
@@ -168,5 +170,51 @@ func (w *world) compareDated(t *testing.T, sensor string, all []naiveReading) {
 	}
 	if _, ok := total.Dated("readings"); ok || total.Texts["readings"] != "" {
 		t.Error("a count has a date")
+	}
+}
+
+// A batch that moves more buckets than an expression can hold is written in parts, each of whole
+// records, and each record counts once however often the batch comes and wherever it breaks off.
+func TestManyBuckets(t *testing.T) {
+	for _, c := range bothWays {
+		for _, oneByOne := range []int{0, -1} {
+			t.Run(fmt.Sprint(c, oneByOne), func(t *testing.T) {
+				w := newWorld(t, counting(c), func(s *setup) { s.load, s.store.OneByOne = valuesPipeline, oneByOne }).started()
+				want := aggregate.Buckets{}
+				var records []map[string]any
+				for i := range 600 {
+					level := fmt.Sprintf("%d.5", i*i*i*i-100000)
+					body := fmt.Sprintf(`{"type":"reading","id":"%d","sensor":"s1","site":"north","at":%q,"level":%s}`, i, epoch.Format(time.RFC3339), level)
+					d, err := event.ParseDecimal(level)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want[aggregate.Bucket(d)]++
+					records = append(records, insert(i+1, w.image(body)))
+				}
+				if len(want) < 200 {
+					t.Fatalf("only %d buckets", len(want))
+				}
+				for _, api := range []string{"UpdateItem", "TransactWriteItems"} { // the second part is counted, and nobody learns of it
+					asked := 0
+					second := func(any) bool { asked++; return asked == 2 }
+					w.faults = append(w.faults, fault{API: api, Applies: second, After: errLost})
+				}
+				w.expect(batch(records[:250]...), done)
+				w.expect(batch(records...), done)
+				w.expect(batch(records[100:]...), done)
+				totals, err := w.store.Total(context.Background(), "sensors", map[string]string{"sensor": "s1"}, time.Time{}, time.Time{})
+				if err != nil || len(totals) != 1 {
+					t.Fatal(len(totals), err)
+				}
+				got, ok := totals[0].Buckets("levels")
+				if !ok || got.Text() != want.Text() || totals[0].N != 600 {
+					t.Errorf("n %d, and the buckets are\n%s, want\n%s", totals[0].N, got.Text(), want.Text())
+				}
+				if _, ok := totals[0].Buckets("readings"); ok {
+					t.Error("a count is a histogram")
+				}
+			})
+		}
 	}
 }

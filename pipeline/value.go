@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -26,10 +27,10 @@ type value struct {
 
 var ops = map[string]aggregate.Op{
 	"count": aggregate.Count, "sum": aggregate.Sum, "min": aggregate.Min, "max": aggregate.Max,
-	"newest": aggregate.Newest, "oldest": aggregate.Oldest,
+	"newest": aggregate.Newest, "oldest": aggregate.Oldest, "histogram": aggregate.Histogram,
 }
 
-const valueForms = "count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH or oldest PATH"
+const valueForms = "count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH or histogram PATH"
 
 // parseValue reads an expression: count, or one of the other operations and a PATH. PATH? or length
 // PATH may stand in place of PATH, and -PATH after sum. The word where and a condition may stand at
@@ -158,7 +159,7 @@ func (v value) operand() string {
 
 // dated completes the amount of a newest or oldest value, which is JSON so far.
 func (v value) dated(a aggregate.Amount, item *event.Item) aggregate.Amount {
-	if a.Set && v.op.Textual() {
+	if a.Set && (v.op == aggregate.Newest || v.op == aggregate.Oldest) {
 		a.Text = aggregate.DatedText(aggregate.Dated{At: item.At, JSON: a.Text}, item.Key)
 	}
 	return a
@@ -178,7 +179,7 @@ func (v value) scalar(n event.Node) (string, *event.Refusal) {
 
 // amount computes the value for one payload. A sum accepts at most 10^18 with at most 9 decimals,
 // so that ten billion of them fit into DynamoDB's 38 digits. min and max accept everything that
-// DynamoDB can store. newest and oldest accept every scalar of at most 1 KB; see [value.dated].
+// DynamoDB can store. A histogram accepts what a sum does. newest and oldest accept every scalar of at most 1 KB; see [value.dated].
 func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	if !v.set || !v.where.Holds(root) {
 		return aggregate.Amount{}, nil
@@ -194,7 +195,7 @@ func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	default:
 		return aggregate.Amount{}, event.Poisoned(event.MissingField, "field "+v.path.String()+" is missing")
 	}
-	if v.op.Textual() && !v.length {
+	if v.op.Textual() && v.op != aggregate.Histogram && !v.length {
 		text, refusal := v.scalar(n)
 		return aggregate.Amount{Set: refusal == nil, Text: text}, refusal
 	}
@@ -202,7 +203,10 @@ func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	if refusal != nil {
 		return aggregate.Amount{}, refusal
 	}
-	if v.op.Textual() {
+	switch {
+	case v.op == aggregate.Histogram:
+		return aggregate.Amount{Set: true, Text: strconv.Itoa(aggregate.Bucket(d)) + ":1"}, nil
+	case v.op.Textual():
 		return aggregate.Amount{Set: true, Text: d.String()}, nil
 	}
 	if v.negative {
@@ -228,7 +232,7 @@ func (v value) number(n event.Node) (event.Decimal, *event.Refusal) {
 		return d, event.Poisoned(event.NumberOutOfRange, fmt.Sprintf("field %s: %v", v.path, err))
 	}
 	bound := d.Unstorable()
-	if v.op == aggregate.Sum {
+	if v.op == aggregate.Sum || v.op == aggregate.Histogram {
 		bound = d.Unsummable()
 	}
 	if bound != "" {

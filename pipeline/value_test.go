@@ -72,7 +72,7 @@ func TestValuesAsMappings(t *testing.T) {
 
 func TestMistakesInValues(t *testing.T) {
 	for _, c := range []struct{ values, want, written string }{
-		{"paid: {where: a = 1}", "p.yaml:12:17: paid does not say how it is computed; write count: true, sum: PATH, min: PATH, max: PATH, newest: PATH or oldest: PATH beside where instead", "paid: {count: true, where: a = 1}"},
+		{"paid: {where: a = 1}", "p.yaml:12:17: paid does not say how it is computed; write count: true, sum: PATH, min: PATH, max: PATH, newest: PATH, oldest: PATH or histogram: PATH beside where instead", "paid: {count: true, where: a = 1}"},
 		{"paid: {sum: a, max: a}", "paid is computed in two ways, sum and max; write one of the two instead", "paid: {sum: a}"},
 		{"paid: {count: a}", "count counts events and reads no field; write count: true instead", "paid: {count: true}"},
 		{"paid: {count: false}", "count counts events and reads no field; write count: true instead", "paid: {count: true}"},
@@ -282,4 +282,24 @@ func document(t *testing.T, body string) event.Document {
 		t.Fatal(err)
 	}
 	return doc
+}
+
+// A histogram takes what a sum takes, and refuses the rest as a sum does.
+func TestHistogramAmounts(t *testing.T) {
+	v, bad := parseValue("histogram x")
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	for body, want := range map[string]string{`{"x":1}`: "424:1", `{"x":0}`: "0:1", `{"x":-0.0}`: "0:1", `{"x":-1e18}`: "-1270:1", `{"x":0.000000001}`: "1:1"} {
+		if a, refusal := v.amount(document(t, body).Root()); refusal != nil || !a.Set || a.Text != want {
+			t.Errorf("%s: %+v, %v", body, a, refusal)
+		}
+	}
+	for body, want := range map[string]event.Reason{
+		`{"x":1e300}`: event.NumberOutOfRange, `{"x":1e-10}`: event.NumberOutOfRange, `{"x":"1"}`: event.WrongType, `{}`: event.MissingField,
+	} {
+		if _, refusal := v.amount(document(t, body).Root()); refusal == nil || refusal.Reason != want {
+			t.Errorf("%s: %v, want %s", body, refusal, want)
+		}
+	}
 }

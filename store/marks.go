@@ -21,6 +21,8 @@ type markedUpdate struct {
 	*apply
 	lane    lanes.LaneID
 	update  *lanes.Update
+	rest    []lanes.Step // what did not fit into the update, and is written after it
+	failed  bool         // it is recorded why the update is not proven, so nothing after it may be written
 	seen    *observation
 	prune   bool  // old marks may go with it; not after a failed condition, because one of them may have caused it
 	stuck   int   // how often in a row its condition failed without an explanation
@@ -35,10 +37,25 @@ const maxStuck = 3
 var errStuck = errors.New("its condition can never hold: an attribute of the aggregate item has a type that Ingot does not write")
 
 func (a *apply) marked(lane lanes.LaneID, u *lanes.Update) *markedUpdate {
-	return &markedUpdate{apply: a, lane: lane, update: u, seen: a.store.seen.get(u.Key), prune: true}
+	w := &markedUpdate{apply: a, lane: lane, update: u, seen: a.store.seen.get(u.Key), prune: true}
+	if lanes.HasHistogram(u.Def) {
+		part := *u
+		w.rest, w.update = part.Cut(), &part
+	}
+	return w
 }
 
+// run writes the update. If it was cut, it then writes the rest, one part after the other: the mark
+// of a part covers everything before it.
 func (w *markedUpdate) run(ctx context.Context) {
+	for w.runOne(ctx); len(w.rest) > 0 && !w.failed; w.runOne(ctx) {
+		part := &lanes.Update{Key: w.update.Key, Def: w.update.Def, ExpiresAt: w.update.ExpiresAt, Steps: w.rest}
+		w.rest, w.update = part.Cut(), part
+		w.seen, w.prune, w.stuck, w.refusal = w.store.seen.get(part.Key), false, 0, nil
+	}
+}
+
+func (w *markedUpdate) runOne(ctx context.Context) {
 	err := w.store.retry(ctx, func() (answer, next) {
 		answer, next := w.try(ctx)
 		if next == later {
@@ -137,12 +154,16 @@ func (w *markedUpdate) afterInvalid(ctx context.Context, cause error) next {
 	}
 	w.refusal = cause
 	if !w.quarantined(ctx, w.update, cause) {
+		w.failed = true
 		return ended
 	}
 	return again
 }
 
-func (w *markedUpdate) giveUp(err error) { w.unproven(w.update.Steps[0].Sequence, err) }
+func (w *markedUpdate) giveUp(err error) {
+	w.failed = true
+	w.unproven(w.update.Steps[0].Sequence, err)
+}
 
 // edit returns the one write of an aggregate item under marks: values, n, fingerprint and mark
 // together. If the table has refused the values for good, it returns only flag and mark.

@@ -34,7 +34,14 @@ func (a *apply) marks(ctx context.Context, b *lanes.Batch) {
 	}
 	alone := all
 	if len(all) > a.store.few {
-		alone = a.many(ctx, all)
+		var cut []*markedUpdate // a part of a total must not go beside another part of it
+		whole := slices.DeleteFunc(slices.Clone(all), func(w *markedUpdate) bool {
+			if len(w.rest) > 0 {
+				cut = append(cut, w)
+			}
+			return len(w.rest) > 0
+		})
+		alone = append(a.many(ctx, whole), cut...)
 	}
 	most := mostPace
 	if slices.ContainsFunc(alone, func(w *markedUpdate) bool { return w.seen.size == 0 || w.seen.size > smallTotal }) {

@@ -21,6 +21,7 @@ type observation struct {
 	state    itemState
 	slots    uint64             // the attributes that the item has, one bit each; see slot
 	extremes []aggregate.Amount // aligned with Def.Values, set for each value that is there and only moves outwards; nil if there are none
+	buckets  []slot             // the buckets of histograms that the item has, in order; see bucketSlot
 	marks    []seenMark         // at most maxSeenMarks
 	size     int                // of the item, in bytes
 	at       time.Time          // in stream time, when an answer last brought the item; zero: never
@@ -35,7 +36,7 @@ const (
 )
 
 // slot is the place of an attribute in an observation.
-type slot uint8
+type slot uint32
 
 const (
 	slotNone slot = iota // none: the attribute is not remembered
@@ -50,7 +51,21 @@ const (
 
 func slotOf(value int) slot { return firstValueSlot + slot(value) }
 
-func (o *observation) has(s slot) bool { return s != slotNone && o.slots&(1<<s) != 0 }
+// firstBucketSlot is the first slot that has no bit. Buckets of histograms have the slots from here
+// on.
+const firstBucketSlot slot = 64
+
+func bucketSlot(value, bucket int) slot {
+	return firstBucketSlot + slot(value*(2*aggregate.LastBucket+1)+bucket+aggregate.LastBucket)
+}
+
+func (o *observation) has(s slot) bool {
+	if s >= firstBucketSlot {
+		_, there := slices.BinarySearch(o.buckets, s)
+		return there
+	}
+	return s != slotNone && o.slots&(1<<s) != 0
+}
 
 type seenMark struct {
 	name string
@@ -83,9 +98,14 @@ func (o *observation) after(u *lanes.Update, e *edit, lane lanes.LaneID, d *lane
 	if o.state != present {
 		next.size, next.at = len("PK")+len(u.Key.PK)+len("SK")+len(u.Key.SK), u.Steps[0].Created
 	}
+	var added []slot
 	grow := func(w operand) {
 		if w.slot != slotNone && !next.has(w.slot) {
-			next.slots |= 1 << w.slot
+			if w.slot >= firstBucketSlot {
+				added = append(added, w.slot)
+			} else {
+				next.slots |= 1 << w.slot
+			}
 			next.size += len(w.name) + valueSize(w.value)
 		}
 	}
@@ -94,6 +114,10 @@ func (o *observation) after(u *lanes.Update, e *edit, lane lanes.LaneID, d *lane
 	}
 	for _, s := range e.sets {
 		grow(s.operand)
+	}
+	if len(added) > 0 {
+		next.buckets = slices.Concat(o.buckets, added)
+		slices.Sort(next.buckets)
 	}
 	next.marks = make([]seenMark, 0, len(o.marks)+1)
 	own := seenMark{lane.MarkAttribute(), d.Last}
@@ -158,6 +182,9 @@ func observe(def *aggregate.Definition, img image, own string) *observation {
 		}
 		o.extremes[i] = amountOf(v.Op, stored)
 	}
+	if lanes.HasHistogram(def) {
+		o.buckets = bucketsIn(def, img)
+	}
 	for name, v := range img {
 		if strings.HasPrefix(name, lanes.MarkPrefix) {
 			if mark, err := lanes.ParseMark(bytesOf(v)); err == nil {
@@ -178,9 +205,35 @@ func observe(def *aggregate.Definition, img image, own string) *observation {
 	return o
 }
 
+// bucketsIn returns the slots of the buckets that an image has, in order.
+func bucketsIn(def *aggregate.Definition, img image) (there []slot) {
+	for name := range img {
+		value, bucket, ok := bucketName(name)
+		if !ok {
+			continue
+		}
+		if i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == value }); i >= 0 {
+			there = append(there, bucketSlot(i, bucket))
+		}
+	}
+	slices.Sort(there)
+	return there
+}
+
+// bucketName splits the name of an attribute that counts one bucket.
+func bucketName(name string) (value string, bucket int, ok bool) {
+	rest, ok := strings.CutPrefix(name, bucketPrefix)
+	if !ok {
+		return "", 0, false
+	}
+	value, number, _ := strings.Cut(rest, ":")
+	bucket, err := aggregate.ParseBucket(number)
+	return value, bucket, err == nil
+}
+
 // sameForm reports whether the next update would have the same form under both observations.
 func (o *observation) sameForm(other *observation) bool {
-	if o.state != other.state || o.slots != other.slots {
+	if o.state != other.state || o.slots != other.slots || !slices.Equal(o.buckets, other.buckets) {
 		return false
 	}
 	for i := range max(len(o.extremes), len(other.extremes)) {
@@ -206,7 +259,7 @@ func (o *observation) prunable(own string, first time.Time) []seenMark {
 
 // bytes estimates how many bytes it takes to remember the observation.
 func (o *observation) bytes(key event.Key) int {
-	bytes := 320 + len(key.PK) + len(key.SK) + len(o.extremes)*80 + len(o.marks)*72
+	bytes := 320 + len(key.PK) + len(key.SK) + len(o.extremes)*80 + len(o.marks)*72 + len(o.buckets)*4
 	for i := range o.extremes {
 		bytes += len(o.extremes[i].Text)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -42,10 +43,10 @@ func (a *apply) receipts(ctx context.Context, b *lanes.Batch) {
 }
 
 // groupEntries packs changes, in order, into transactions. Each transaction takes as many as fit,
-// by the number of items and by their bytes.
+// by the number of items, by their bytes, and by the buckets that one total moves.
 func groupEntries(entries []lanes.Entry, size func(event.Key) int) [][]lanes.Entry {
 	var groups [][]lanes.Entry
-	touched := map[event.Key]bool{}
+	touched, moved := map[event.Key]bool{}, movedBuckets{}
 	start, bytes := 0, 0
 	for i, entry := range entries {
 		items, more := 1, receiptBytes
@@ -55,10 +56,11 @@ func groupEntries(entries []lanes.Entry, size func(event.Key) int) [][]lanes.Ent
 				more += size(u.Key)
 			}
 		}
-		if i > start && (i-start+len(touched)+items > maxTransaction || bytes+more > maxTransactionBytes) {
+		if i > start && (i-start+len(touched)+items > maxTransaction || bytes+more > maxTransactionBytes || moved.full(entry)) {
 			groups = append(groups, entries[start:i])
-			start, bytes, touched = i, 0, map[event.Key]bool{}
+			start, bytes, touched, moved = i, 0, map[event.Key]bool{}, movedBuckets{}
 		}
+		moved.add(entry)
 		for _, u := range entry.Touches {
 			if !touched[u.Key] {
 				touched[u.Key] = true
@@ -71,6 +73,44 @@ func groupEntries(entries []lanes.Entry, size func(event.Key) int) [][]lanes.Ent
 		groups = append(groups, entries[start:])
 	}
 	return groups
+}
+
+// movedBuckets holds the buckets of histograms that the changes of one transaction move in each total.
+type movedBuckets map[event.Key]lanes.Moved
+
+// full reports whether the buckets of one more change would not fit.
+func (m movedBuckets) full(e lanes.Entry) bool {
+	for _, u := range e.Touches {
+		if !lanes.HasHistogram(u.Def) {
+			continue
+		}
+		with := maps.Clone(m[u.Key])
+		if with == nil {
+			continue // those of one change always fit
+		}
+		if with.Add(stepOf(u, e)); len(with) > lanes.MaxBuckets {
+			return true
+		}
+	}
+	return false
+}
+
+func (m movedBuckets) add(e lanes.Entry) {
+	for _, u := range e.Touches {
+		if !lanes.HasHistogram(u.Def) {
+			continue
+		}
+		if m[u.Key] == nil {
+			m[u.Key] = lanes.Moved{}
+		}
+		m[u.Key].Add(stepOf(u, e))
+	}
+}
+
+// stepOf returns what a change does to a total that it touches.
+func stepOf(u *lanes.Update, e lanes.Entry) *lanes.Step {
+	i, _ := slices.BinarySearchFunc(u.Steps, e.Change.Sequence, func(s lanes.Step, q event.Sequence) int { return s.Sequence.Compare(q) })
+	return &u.Steps[i]
 }
 
 // receiptGroup holds the changes of one transaction until all are proven counted.

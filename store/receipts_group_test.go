@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
@@ -11,7 +12,9 @@ import (
 // As many changes as fit share a transaction. It holds up to 100 items, where an item that several
 // changes touch counts once. It holds up to 3 MB, as far as sizes are known.
 func TestChangesShareTransactions(t *testing.T) {
-	update := func(name string) *lanes.Update { return &lanes.Update{Key: event.Key{PK: name, SK: "-"}} }
+	update := func(name string) *lanes.Update {
+		return &lanes.Update{Def: &aggregate.Definition{}, Key: event.Key{PK: name, SK: "-"}}
+	}
 	one := update("one")
 	for name, c := range map[string]struct {
 		touches func(i int) []*lanes.Update

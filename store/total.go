@@ -293,6 +293,13 @@ func (t *StoredTotal) readText(name, value string) {
 	t.Texts[name] = value
 }
 
+// Buckets returns a histogram. It returns false if the total has none of this name.
+func (t *Total) Buckets(name string) (aggregate.Buckets, bool) {
+	b := aggregate.Buckets{}
+	text, ok := t.Texts[name]
+	return b, ok && b.Add(text, 1) == nil
+}
+
 // readTotal reads an aggregate item. ok is false for heads, receipts and items that are not
 // Ingot's.
 func readTotal(img image) (t StoredTotal, ok bool) {
@@ -300,6 +307,7 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 		return t, false
 	}
 	t.Values = map[string]event.Decimal{}
+	var buckets map[string]aggregate.Buckets
 	for name, v := range img {
 		if strings.HasPrefix(name, lanes.MarkPrefix) {
 			t.Marks++
@@ -311,6 +319,16 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 		}
 		n, err := event.ParseDecimal(numberOf(v))
 		if err != nil || !n.Storable() { // sums are made of these; a number that no table can hold is not ours
+			continue
+		}
+		if value, bucket, ok := bucketName(name); ok {
+			if buckets == nil {
+				buckets = map[string]aggregate.Buckets{}
+			}
+			if buckets[value] == nil {
+				buckets[value] = aggregate.Buckets{}
+			}
+			buckets[value][bucket], _ = n.Int64()
 			continue
 		}
 		switch name {
@@ -325,6 +343,9 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 		default:
 			t.Values[name] = n
 		}
+	}
+	for value, b := range buckets {
+		t.readText(value, b.Text())
 	}
 	t.Flag, t.Large = textOf(img["flag"]), textOf(img[largeAttribute])
 	return t, true

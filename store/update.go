@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -62,8 +63,23 @@ func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation
 		}
 		e.extreme(def.Values[i], v, amount, seen.extreme(i))
 	}
+	for i, b := range d.Buckets {
+		e.histogram(def.Values[i].Name, i, b)
+	}
 	if d.Flag != "" {
 		e.flag(d.Last.Created(), d.Flag)
+	}
+}
+
+// bucketPrefix begins the names of attributes with the count of one bucket: h:<value>:<bucket>.
+const bucketPrefix = "h:"
+
+// histogram adds to the buckets of one value.
+func (e *edit) histogram(name string, value int, moved aggregate.Buckets) {
+	for _, k := range slices.Sorted(maps.Keys(moved)) {
+		if moved[k] != 0 {
+			e.addNumber(bucketPrefix+name+":"+strconv.Itoa(k), bucketSlot(value, k), ":h"+strconv.Itoa(len(e.adds)), integer(moved[k]))
+		}
 	}
 }
 

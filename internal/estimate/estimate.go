@@ -21,6 +21,9 @@ const (
 	valueBytes = 7  // a number of up to 12 digits
 	countBytes = 5
 	proofBytes = 13 // the fingerprint
+	datedBytes = 84 // a time, a tie and a JSON text of 20 bytes
+	// bucketsOfATotal is how many buckets a histogram has whose numbers are of two powers of ten.
+	bucketsOfATotal = 94
 )
 
 // Marks returns how many marks one item of a total carries if all partitions of the events table
@@ -51,7 +54,14 @@ func Bytes(def *aggregate.Definition, by []string) int {
 		size += len("expiresAt") + 6
 	}
 	for _, v := range def.Values {
-		size += len(v.Name) + valueBytes
+		switch v.Op {
+		case aggregate.Newest, aggregate.Oldest:
+			size += len(v.Name) + datedBytes
+		case aggregate.Histogram:
+			size += bucketsOfATotal * (len("h:") + len(v.Name) + len(":999") + countBytes)
+		default:
+			size += len(v.Name) + valueBytes
+		}
 	}
 	return size
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -169,6 +170,9 @@ func (e *Explainer) aggregates(x *Explanation, item *event.Item) {
 
 // amountText returns an amount for people.
 func amountText(o aggregate.Op, a aggregate.Amount) string {
+	if o == aggregate.Histogram {
+		return "in bucket " + strings.TrimSuffix(a.Text, ":1")
+	}
 	if o.Textual() {
 		if d, err := aggregate.ParseDated(a.Text); err == nil {
 			return d.JSON

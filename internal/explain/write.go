@@ -229,7 +229,7 @@ func (a *Aggregate) adds() string {
 	var parts []string
 	for _, add := range a.Adds {
 		switch {
-		case add.Op == "min" || add.Op == "max":
+		case add.Op != "count" && add.Op != "sum":
 			parts = append(parts, fmt.Sprintf("%s: %s %s", add.Value, add.Op, add.Amount))
 		case strings.HasPrefix(add.Amount, "-"):
 			parts = append(parts, add.Value+" "+add.Amount)

@@ -34,6 +34,8 @@ type Delta struct {
 	FP     event.Decimal
 	FPX    event.Decimal
 	Values []aggregate.Amount // aligned with Def.Values; additive ones are added, extremes are candidates
+	// Buckets holds what is added to histograms, aligned with Def.Values. It is nil if there are none.
+	Buckets []aggregate.Buckets
 	// Flag is set if a subtraction met a min or max. Only verify can repair that.
 	Flag  string
 	First event.Sequence // of the first step
@@ -59,6 +61,10 @@ func (d *Delta) add(def *aggregate.Definition, s *Step) {
 		d.N++
 		d.FP = d.FP.Add(event.DecimalOf(s.Plus.Term))
 		for i, v := range s.Plus.Values {
+			if def.Values[i].Op == aggregate.Histogram {
+				d.bucket(i, v, 1)
+				continue
+			}
 			d.Values[i] = Merge(def.Values[i].Op, d.Values[i], v)
 		}
 	}
@@ -79,7 +85,9 @@ func (d *Delta) subtract(def *aggregate.Definition, c *aggregate.Contribution) {
 		if !v.Set {
 			continue
 		}
-		if def.Values[i].Op.Additive() {
+		if def.Values[i].Op == aggregate.Histogram {
+			d.bucket(i, v, -1)
+		} else if def.Values[i].Op.Additive() {
 			d.Values[i] = aggregate.Amount{Set: true, Number: d.Values[i].Number.Sub(v.Number)}
 		} else {
 			kept = append(kept, def.Values[i].Name)
@@ -88,6 +96,20 @@ func (d *Delta) subtract(def *aggregate.Definition, c *aggregate.Contribution) {
 	if len(kept) > 0 && d.Flag == "" {
 		d.Flag = "an event was removed or corrected, which cannot be taken back out of " + strings.Join(kept, ", ")
 	}
+}
+
+// bucket adds what one contribution counts in a histogram.
+func (d *Delta) bucket(i int, v aggregate.Amount, sign int64) {
+	if !v.Set {
+		return
+	}
+	if d.Buckets == nil {
+		d.Buckets = make([]aggregate.Buckets, len(d.Values))
+	}
+	if d.Buckets[i] == nil {
+		d.Buckets[i] = aggregate.Buckets{}
+	}
+	_ = d.Buckets[i].Add(v.Text, sign) // a contribution's text is [aggregate.Buckets.Text]
 }
 
 // Merge folds b into a. They are two amounts of one value. Counts and sums add up; of two extremes
@@ -100,6 +122,10 @@ func Merge(o aggregate.Op, a, b aggregate.Amount) aggregate.Amount {
 		return b
 	case o == aggregate.Min && b.Number.Cmp(a.Number) > 0, o == aggregate.Max && b.Number.Cmp(a.Number) < 0:
 		return a
+	case o == aggregate.Histogram:
+		sum := aggregate.Buckets{}
+		_, _ = sum.Add(a.Text, 1), sum.Add(b.Text, 1) // what is stored otherwise is not read as buckets
+		return aggregate.Amount{Set: true, Text: sum.Text()}
 	case o == aggregate.Newest && b.Text < a.Text, o == aggregate.Oldest && b.Text > a.Text:
 		return a
 	case o.Additive():
@@ -126,4 +152,54 @@ func Equal(a, b aggregate.Amount) bool {
 // HasExtremes reports whether any value of a definition only moves outwards.
 func HasExtremes(d *aggregate.Definition) bool {
 	return slices.ContainsFunc(d.Values, func(v aggregate.Value) bool { return !v.Op.Additive() })
+}
+
+// HasHistogram reports whether any value of a definition is a histogram.
+func HasHistogram(d *aggregate.Definition) bool {
+	return slices.ContainsFunc(d.Values, func(v aggregate.Value) bool { return v.Op == aggregate.Histogram })
+}
+
+// MaxBuckets is how many buckets of histograms one update moves at most, so that its expression stays
+// below 4 KB and 300 operators. A single change moves at most two buckets of each value, which is
+// not more.
+const MaxBuckets = 100
+
+// Cut takes the leading records of an update whose steps move at most [MaxBuckets] buckets, at least
+// one record, and returns the steps of the others. All steps of one record stay together, because
+// the mark says only which records are counted.
+func (u *Update) Cut() (rest []Step) {
+	if !HasHistogram(u.Def) {
+		return nil
+	}
+	moved := Moved{}
+	for i := range u.Steps {
+		begins := i > 0 && u.Steps[i].Sequence != u.Steps[i-1].Sequence
+		if moved.Add(&u.Steps[i]); begins && len(moved) > MaxBuckets {
+			rest, u.Steps = u.Steps[i:], u.Steps[:i]
+			return rest
+		}
+	}
+	return nil
+}
+
+// Moved is a set of buckets of one total: the number of each value, and its bucket.
+type Moved map[movedBucket]bool
+
+type movedBucket struct {
+	value  int
+	bucket string
+}
+
+// Add adds the buckets that a step moves.
+func (m Moved) Add(s *Step) {
+	for _, c := range []*aggregate.Contribution{s.Plus, s.Minus} {
+		if c == nil || c == s.Minus && s.Closes {
+			continue
+		}
+		for i, v := range c.Values {
+			if v.Set && c.Def.Values[i].Op == aggregate.Histogram {
+				m[movedBucket{i, v.Text}] = true
+			}
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"math/big"
 	"sort"
 	"strconv"
 	"time"
@@ -20,6 +21,7 @@ type part struct {
 	values   map[string]int64
 	max, min map[string]int64
 	dated    []dated
+	buckets  map[string]int // the bucket of each histogram
 	term     int64
 }
 
@@ -60,8 +62,17 @@ func (m *model) contribute(img *image) (list []part) {
 	add := func(p part) {
 		if img.epoch >= p.since {
 			p.term = term(img, p)
+			if p.values == nil {
+				p.values = map[string]int64{}
+			}
+			for name, bucket := range p.buckets {
+				p.values["h:"+name+":"+strconv.Itoa(bucket)] = 1
+			}
 			list = append(list, p)
 		}
+	}
+	if m.monthly {
+		add(part{name: "sizes", since: 1, window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})
 	}
 	if img.Type == "order" {
 		if img.Cents >= 0 || img.Gift {
@@ -77,7 +88,7 @@ func (m *model) contribute(img *image) (list []part) {
 			at := img.at().UTC()
 			start, end := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC), time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 			add(part{name: "monthly", by: img.Merchant, since: 1, window: start.Format(time.RFC3339), expires: end.Add(240 * time.Hour).Unix(), spread: m.spread,
-				values: map[string]int64{"orders": 1}, dated: monthlyDated(img)})
+				values: map[string]int64{"orders": 1}, dated: monthlyDated(img), buckets: same(bucketOf(img.Cents), "a", "b", "c", "d", "e")})
 		}
 		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"orders": 1, "revenue": img.Cents}})
 		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}})
@@ -102,6 +113,28 @@ func monthlyDated(img *image) []dated {
 	return list
 }
 
+// bucketOf returns the bucket of a whole number. Its size is at least 10^(k/47) exactly if its 47th
+// power is at least 10^k, which has k+1 digits.
+func bucketOf(cents int64) int {
+	if cents == 0 {
+		return 0
+	}
+	size := big.NewInt(max(cents, -cents))
+	bucket := 9*47 + len(size.Exp(size, big.NewInt(47), nil).String())
+	if cents < 0 {
+		return -bucket
+	}
+	return bucket
+}
+
+func same(bucket int, names ...string) map[string]int {
+	all := map[string]int{}
+	for _, name := range names {
+		all[name] = bucket
+	}
+	return all
+}
+
 func framed(parts ...string) []byte {
 	var text []byte
 	for _, p := range parts {
@@ -122,6 +155,10 @@ func term(img *image, p part) int64 {
 	for _, d := range p.dated {
 		all[d.name] = d.text
 		names = append(names, d.name)
+	}
+	for name, bucket := range p.buckets {
+		all[name] = strconv.Itoa(bucket) + ":1"
+		names = append(names, name)
 	}
 	sort.Strings(names)
 	text := []string{img.pk, img.sk}

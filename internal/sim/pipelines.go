@@ -62,11 +62,17 @@ const (
 	asBefore             // epoch 4: it is back as it was
 )
 
-// monthly returns the aggregate of worlds whose plan has Values.
+// monthly returns an aggregate of worlds whose plan has Values. It has so many histograms that some
+// updates must be cut.
 func monthly(spread int) pipeline.AggregateSpec {
 	return pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: pipeline.Month, Retain: 240 * time.Hour, Spread: spread,
-		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "last": "newest customer?", "first": "oldest cents"}}}}
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "last": "newest customer?", "first": "oldest cents",
+			"a": "histogram cents", "b": "histogram cents", "c": "histogram cents", "d": "histogram cents", "e": "histogram cents"}}}}
 }
+
+// sizes is another aggregate of these worlds. What it counts is taken back.
+var sizes = pipeline.AggregateSpec{Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{
+	"order": {Values: map[string]string{"sizes": "histogram cents"}}, "parcel": {Values: map[string]string{"sizes": "histogram cents"}}}}
 
 // edition holds what distinguishes the pipelines of the worlds.
 type edition struct {
@@ -95,7 +101,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		spec.Events[name] = declared
 	}
 	if e.values {
-		spec.Aggregates["monthly"] = monthly(e.spread)
+		spec.Aggregates["monthly"], spec.Aggregates["sizes"] = monthly(e.spread), sizes
 	}
 	p, err := pipeline.New(spec, pipeline.Secret([]byte(e.secret)))
 	if err != nil {

@@ -51,6 +51,9 @@ func (w *World) burst(phase int) (burst []*message) {
 		}
 		if w.plan.Values {
 			f.At = f.at().Truncate(time.Hour).Format(time.RFC3339)
+			if w.chance(0.1) {
+				f.Cents = 1000 // where a bucket begins
+			}
 		}
 		if w.chance(w.plan.Late) {
 			f.At = w.now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)

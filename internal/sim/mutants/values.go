@@ -40,5 +40,45 @@ func values() []Mutant {
 	beyond, within := "<", ">="
 `}},
 		},
+		{
+			Name: "cut-inside-a-record", What: "an update with many buckets is cut between two buckets of one record", Defends: "C3 I4", Checks: counting,
+			Edits: []Edit{{"lanes.Update.Cut", `	moved := Moved{}
+`, `	if len(u.Steps) > 1 && u.Steps[0].Plus != nil && len(u.Steps[0].Plus.Values) > 4 {
+		whole := *u.Steps[0].Plus
+		whole.Values = append([]aggregate.Amount(nil), whole.Values...)
+		begun := whole
+		begun.Values = append([]aggregate.Amount(nil), whole.Values...)
+		whole.Values[0].Set, begun.Values[1].Set = false, false
+		first := u.Steps[0]
+		first.Plus = &begun
+		rest = append([]Step(nil), u.Steps...)
+		rest[0].Plus = &whole
+		u.Steps = []Step{first}
+		return rest
+	}
+	moved := Moved{}
+`}},
+		},
+		{
+			Name: "buckets-of-floats", What: "the bucket of a number is computed with floats", Defends: "C3 I8", Checks: []sim.Check{sim.Miscounted}, Plain: true,
+			Helpers: []Helper{{"aggregate", `import (
+	"math"
+	"strconv"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+func floated(d event.Decimal) int {
+	f, _ := strconv.ParseFloat(d.String(), 64)
+	return int(math.Floor(math.Log(f)/math.Log(10)*perDecade)) - perDecade*firstPower + 1
+}
+`}},
+			Edits: []Edit{{"aggregate.Bucket", `	var room [64]byte
+`, `	if d.Sign() > 0 {
+		return floated(d)
+	}
+	var room [64]byte
+`}},
+		},
 	}
 }
