@@ -26,7 +26,7 @@ type Item struct {
 	Revision *Decimal
 	// Ties orders versions whose Revision is equal, by its bytes. It holds the other values of a
 	// revision that is a list, with commas between. Each value is written by
-	// [Decimal.AppendOrdered], or is [BelowOrdered] if it is missing. Ties is empty if the revision
+	// [Decimal.AppendOrdered], or is 0 if it is missing. Ties is empty if the revision
 	// is not a list.
 	Ties       string
 	Meta       map[string]string // the @-values besides id, at, type, digest that a template uses: "source", "attribute.NAME"

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 func TestSequence(t *testing.T) {
@@ -138,12 +140,12 @@ func TestItemExpires(t *testing.T) {
 func TestNumberSize(t *testing.T) {
 	// Developer guide: about a byte per two significant digits, one more, and one more if negative.
 	for text, want := range map[string]int{"0": 1, "1": 2, "12": 2, "123": 3, "-1": 3, "100": 2, "0.001": 2, "-12.5": 4, "12e50": 2, strings.Repeat("9", 38): 20} {
-		if got := NumberSize(text); got != want {
+		if got := itemform.NumberSize(text); got != want {
 			t.Errorf("%s takes %d bytes, want %d", text, got, want)
 		}
 	}
 	for _, i := range []int64{0, 1, -1, 10, 120, -100, 1<<53 + 1, math.MaxInt64, math.MinInt64, 1700000000} {
-		if got, want := intSize(i), NumberSize(strconv.FormatInt(i, 10)); got != want {
+		if got, want := intSize(i), itemform.NumberSize(strconv.FormatInt(i, 10)); got != want {
 			t.Errorf("%d takes %d bytes, want %d", i, got, want)
 		}
 	}

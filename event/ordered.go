@@ -22,9 +22,6 @@ func (d Decimal) AppendOrdered(dst []byte) []byte {
 	return append(dst, '~')
 }
 
-// BelowOrdered sorts before every text of [Decimal.AppendOrdered].
-const BelowOrdered = "0"
-
 func appendThree(dst []byte, n int64) []byte {
 	return append(dst, byte('0'+n/100%10), byte('0'+n/10%10), byte('0'+n%10))
 }

@@ -1,6 +1,6 @@
 package event
 
-import "strings"
+import "github.com/ingot-events/ingot/internal/itemform"
 
 // Size returns the item's size in bytes by DynamoDB's rules (developer guide, "DynamoDB item sizes
 // and formats"): the UTF-8 length of every attribute name and value. A number takes a byte for
@@ -18,7 +18,7 @@ func (i *Item) Size() int {
 		size += len("expiresAt") + intSize(i.ExpiresAt)
 	}
 	if i.Revision != nil {
-		size += len("revision") + NumberSize(i.Revision.String())
+		size += len("revision") + itemform.NumberSize(i.Revision.String())
 	}
 	if i.Ties != "" {
 		size += len("i:revision") + len(i.Ties)
@@ -33,7 +33,7 @@ func (i *Item) Size() int {
 		size += len(a.Name)
 		switch a.Kind {
 		case NumberAttribute:
-			size += NumberSize(a.Text)
+			size += itemform.NumberSize(a.Text)
 		case BoolAttribute:
 			size++
 		default:
@@ -47,25 +47,7 @@ func (i *Item) Size() int {
 // index that holds the item.
 func WriteUnits(size int) int { return max(1, (size+1023)/1024) }
 
-// NumberSize returns the stored size of a number that is written in plain or exponent form: a byte
-// for every two significant digits, rounded up, one more, and one more if the number is negative.
-func NumberSize(text string) int {
-	digits, negative := text, false
-	if rest, ok := strings.CutPrefix(text, "-"); ok {
-		digits, negative = rest, true
-	}
-	if i := strings.IndexAny(digits, "eE"); i >= 0 {
-		digits = digits[:i]
-	}
-	digits = strings.Trim(strings.Replace(digits, ".", "", 1), "0")
-	size := (len(digits)+1)/2 + 1
-	if negative {
-		size++
-	}
-	return size
-}
-
-// intSize returns the NumberSize of an integer.
+// intSize returns the stored size of an integer.
 func intSize(i int64) int {
 	size, digits, trailing := 1, 0, 0
 	u := uint64(i)

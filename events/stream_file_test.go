@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -182,7 +183,7 @@ func (i image) size() int {
 			text, _ := content.(string)
 			switch kind {
 			case "N":
-				n += event.NumberSize(text)
+				n += itemform.NumberSize(text)
 			case "B":
 				n += base64.StdEncoding.DecodedLen(len(text)) - 1 // 32 bytes have one padding character
 			default:

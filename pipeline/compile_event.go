@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
@@ -88,7 +89,7 @@ func badTypeName(name string) string {
 }
 
 func (c *compiler) index(at place, name string, t *eventType, s IndexSpec, derived []string) index {
-	if !event.IsIndex(name) {
+	if !itemform.IsIndex(name) {
 		c.misnamed(at, name+" is not an index", "GSI1 to GSI20")
 	} else if !slices.Contains(c.p.indexes, name) {
 		c.p.indexes = append(c.p.indexes, name)
@@ -118,7 +119,7 @@ func (c *compiler) indexWhere(p place, t *eventType, text string) *where.Conditi
 
 func (c *compiler) attribute(at place, name, text string) attribute {
 	switch {
-	case event.IsOwnAttribute(name):
+	case itemform.IsOwnAttribute(name):
 		c.misnamed(at, "the attribute "+name+" is Ingot's own", "another name")
 	case !isAttributeName(name):
 		c.misnamed(at, fmt.Sprintf("%q is not an attribute name", name), "letters, digits and _, a letter or _ first")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 // These limits of a file follow from DynamoDB's limits of one request. A file within them is never
@@ -66,7 +66,7 @@ func (c *compiler) measureDefinition(at place, def *aggregate.Definition) {
 // measureStatement checks the length of the statement that puts an item with all of its attributes.
 func (c *compiler) measureStatement(at place, t *eventType) {
 	var names []string
-	names = append(names, event.OwnAttributes...)
+	names = append(names, itemform.OwnAttributes...)
 	if len(t.revision) > 1 {
 		names = append(names, "i:revision")
 	}

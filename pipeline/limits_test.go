@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lifetime"
 )
 
@@ -73,7 +74,7 @@ func TestLimitsOfAFile(t *testing.T) {
 // The room that the documents state for attributes is the room of a type without indexes.
 func TestDocumentedRoomForAttributes(t *testing.T) {
 	room := maxStatement - statementFrame + len(", ")
-	for _, name := range event.OwnAttributes {
+	for _, name := range itemform.OwnAttributes {
 		room -= statementName + len(name)
 	}
 	text, err := os.ReadFile("../docs/pipeline.md")

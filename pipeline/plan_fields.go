@@ -54,6 +54,9 @@ func (w *work) revision(t *eventType, item *event.Item) *event.Refusal {
 	return refusal
 }
 
+// belowOrdered sorts before every text of [event.Decimal.AppendOrdered].
+const belowOrdered = "0"
+
 // ties returns the further values of a revision, in the form that [event.Item] holds them.
 func (w *work) ties(t *eventType) (string, *event.Refusal) {
 	if len(t.revision) < 2 {
@@ -71,7 +74,7 @@ func (w *work) ties(t *eventType) (string, *event.Refusal) {
 		if ok {
 			text = d.AppendOrdered(text)
 		} else {
-			text = append(text, event.BelowOrdered...)
+			text = append(text, belowOrdered...)
 		}
 	}
 	return string(text), nil

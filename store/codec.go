@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -163,12 +164,12 @@ func stampOf(v types.AttributeValue) (int64, error) {
 // decodeDeclared reads index keys and declared attributes, in the order of their names.
 func decodeDeclared(item *event.Item, img image) {
 	for name, v := range img {
-		if index, ok := strings.CutSuffix(name, "PK"); ok && event.IsIndex(index) {
+		if index, ok := strings.CutSuffix(name, "PK"); ok && itemform.IsIndex(index) {
 			key := event.Key{PK: textOf(v), SK: textOf(img[index+"SK"])}
 			item.Indexes = append(item.Indexes, event.IndexKey{Name: index, Key: key})
 			continue
 		}
-		if event.IsOwnAttribute(name) {
+		if itemform.IsOwnAttribute(name) {
 			continue
 		}
 		switch v := v.(type) {
@@ -198,7 +199,7 @@ func valueSize(v types.AttributeValue) int {
 	case *types.AttributeValueMemberS:
 		return len(v.Value)
 	case *types.AttributeValueMemberN:
-		return event.NumberSize(v.Value)
+		return itemform.NumberSize(v.Value)
 	case *types.AttributeValueMemberB:
 		return len(v.Value)
 	case *types.AttributeValueMemberM:

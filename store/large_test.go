@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/store"
 )
@@ -31,7 +32,7 @@ func (w *world) grow(key event.Key, size, left int) {
 		case *types.AttributeValueMemberS:
 			used += len(v.Value)
 		case *types.AttributeValueMemberN:
-			used += event.NumberSize(v.Value)
+			used += itemform.NumberSize(v.Value)
 		case *types.AttributeValueMemberB:
 			used += len(v.Value)
 		}

@@ -100,16 +100,16 @@ func TestNoChangeOfRetainForgetsAnExpiry(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for world := range 300 {
-		twice, history := aServiceThatBetween(t, rng)
+		twice, history := changesOfRetain(t, rng)
 		if twice != "" {
 			t.Fatalf("world %d: %s\n%s\nreplay: INGOT_SEED=%d go test -run TestNoChangeOfRetainForgetsAnExpiry ./internal/changes", world, twice, strings.Join(history, "\n"), seed)
 		}
 	}
 }
 
-// aServiceThatBetween makes a service that goes through some changes of retain. Between them it
+// changesOfRetain plays a service that goes through some changes of retain. Between them it
 // stores some events, which are sent again at any time.
-func aServiceThatBetween(t *testing.T, rng *rand.Rand) (twice string, history []string) {
+func changesOfRetain(t *testing.T, rng *rand.Rand) (twice string, history []string) {
 	lifetimes := []string{"retain: 2d", "retain: 5d", "retain: 9d", "retain: 14d", ""}
 	lifetime := lifetimes[rng.IntN(len(lifetimes))]
 	p := kept(t, lifetime)

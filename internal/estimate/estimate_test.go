@@ -17,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/stack"
@@ -100,7 +101,7 @@ func (w *world) size(key event.Key) int {
 		case *types.AttributeValueMemberS:
 			size += len(v.Value)
 		case *types.AttributeValueMemberN:
-			size += event.NumberSize(v.Value)
+			size += itemform.NumberSize(v.Value)
 		case *types.AttributeValueMemberB:
 			size += len(v.Value)
 		default:

@@ -16,7 +16,7 @@ var layers = []string{
 	// For tests alone.
 	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow",
 	// What an event is, and what it adds to which total: pure.
-	"event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "pipeline",
+	"internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "pipeline",
 	"internal/reserved",
 	// The tables, the two functions, and the proof.
 	"env", "internal/awserr", "store", "internal/tables", "handler", "verify",

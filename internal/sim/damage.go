@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -75,7 +76,7 @@ func sizeOf(v types.AttributeValue) int {
 	case *types.AttributeValueMemberS:
 		return len(v.Value)
 	case *types.AttributeValueMemberN:
-		return event.NumberSize(v.Value)
+		return itemform.NumberSize(v.Value)
 	case *types.AttributeValueMemberB:
 		return len(v.Value)
 	}

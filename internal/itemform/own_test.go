@@ -1,9 +1,9 @@
-package event_test
+package itemform_test
 
 import (
 	"testing"
 
-	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 func TestOwnAttributes(t *testing.T) {
@@ -11,7 +11,7 @@ func TestOwnAttributes(t *testing.T) {
 		"PK": true, "SK": true, "data": true, "revision": true, "GSI1PK": true, "GSI20SK": true, "i:revision": true, "i:": true,
 		"status": false, "GSI0PK": false, "GSI21PK": false, "GSI01PK": false, "GSI+1PK": false, "GSIPK": false, "GSI1": false, "pk": false, "ii:x": false, "XPK": false,
 	} {
-		if got := event.IsOwnAttribute(name); got != want {
+		if got := itemform.IsOwnAttribute(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -1,0 +1,21 @@
+package itemform
+
+import "strings"
+
+// NumberSize returns the stored size of a number that is written in plain or exponent form: a byte
+// for every two significant digits, rounded up, one more, and one more if the number is negative.
+func NumberSize(text string) int {
+	digits, negative := text, false
+	if rest, ok := strings.CutPrefix(text, "-"); ok {
+		digits, negative = rest, true
+	}
+	if i := strings.IndexAny(digits, "eE"); i >= 0 {
+		digits = digits[:i]
+	}
+	digits = strings.Trim(strings.Replace(digits, ".", "", 1), "0")
+	size := (len(digits)+1)/2 + 1
+	if negative {
+		size++
+	}
+	return size
+}
