@@ -613,26 +613,3 @@ func TestReadsAskAgain(t *testing.T) {
 		}
 	}
 }
-
-// The waits double up to two seconds. They end with the context, or after 20 rounds if the context
-// has no deadline.
-func TestWait(t *testing.T) {
-	var slept []time.Duration
-	world := env.Env{Rand: func() float64 { return 1 }, Sleep: func(ctx context.Context, d time.Duration) error {
-		slept = append(slept, d)
-		return ctx.Err()
-	}}.Real()
-	for round := 1; world.Wait(context.Background(), round); round++ {
-	}
-	if len(slept) != 20 || slept[0] != 25*time.Millisecond || slept[1] != 50*time.Millisecond || slept[7] != 2*time.Second || slept[19] != 2*time.Second {
-		t.Errorf("%v", slept)
-	}
-	if !world.Wait(deadline(t), 21) {
-		t.Error("a deadline bounds the rounds")
-	}
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	if world.Wait(ended, 1) {
-		t.Error("it goes on after the end")
-	}
-}
