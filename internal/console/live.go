@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/show"
@@ -63,8 +64,28 @@ func (l *Live) Resend(ctx context.Context, id string) (said string, err error) {
 // maxFindings bounds what a person is shown.
 const maxFindings = 50
 
-// Verify compares every total with the items.
-func (l *Live) Verify(ctx context.Context) (*Verified, error) {
+// These constants say how long Verify waits for what is on its way. It is longer than a throttle that
+// was asked for.
+const (
+	looks     = 15
+	lookAgain = time.Second
+)
+
+// Verify compares every total with the items. While totals are behind the events, it looks again.
+func (l *Live) Verify(ctx context.Context) (out *Verified, err error) {
+	for look := 1; ; look++ {
+		if out, err = l.verify(ctx); err != nil || out.Same || look == looks {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+func (l *Live) verify(ctx context.Context) (*Verified, error) {
 	st, p, err := l.store()
 	if err != nil {
 		return nil, err
@@ -88,7 +109,7 @@ func (l *Live) Verify(ctx context.Context) (*Verified, error) {
 	if out.Same {
 		out.Said = compared + ": every one is the sum of its events."
 	} else {
-		out.Said = fmt.Sprintf("%s, and %d findings are below. While events arrive, totals run behind: if nothing is on its way, this is damage.", compared, len(out.Findings))
+		out.Said = fmt.Sprintf("%s, and after %d looks there are %d findings. While events arrive, totals run behind: if nothing is on its way, this is damage.", compared, looks, len(out.Findings))
 	}
 	return out, nil
 }

@@ -58,7 +58,7 @@ func (t *Trouble) kinds() []Kind {
 	}
 	return []Kind{
 		{troubleTwice, "Send twice", "Sends the last stored message again, two times. Both copies become Duplicates, and no total moves."},
-		{troubleIngest, "Crash ingest", "Ends the ingest function right after its next write, before it answers. The messages come again, and what was written is a Duplicate."},
+		{troubleIngest, "Crash ingest", "Ends the ingest function right after its next write, before it answers. The messages come again when their visibility timeout ends, after three minutes, and what was written is a Duplicate."},
 		{troubleStreams, "Crash streams", "Ends the streams function right after its next write, before it answers. The changes come again, and marks drop what was counted."},
 		{troubleThrottle, "Throttle", "Refuses every write to the tables for ten seconds. Messages wait or come again, and nothing is lost."},
 		{troubleExpire, "Expire", "Ends the life of the last stored event now, and lets time to live remove it. It is archived, and totals keep or lose it as pipeline.yaml says."},

@@ -90,7 +90,7 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Kind: KindLocal, Named: true, Name: d.Pipeline, Account: d.Account, Region: d.Region, Endpoint: d.Endpoint,
+	t := &Target{Kind: KindLocal, Named: true, Name: d.Pipeline, Account: d.Account, Region: d.Region, Endpoint: d.Endpoint, Console: d.Console,
 		EventsTable: d.EventsTable, AggregatesTable: d.AggregatesTable, QueueURL: d.QueueURL, QuarantineURL: d.QuarantineURL,
 		DeadLetterURL: d.DeadLetterURL, ArchiveBucket: d.ArchiveBucket, env: o.Env}
 	t.AWS = aws.Config{Region: d.Region, BaseEndpoint: &t.Endpoint, HTTPClient: wire.Client(),

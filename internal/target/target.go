@@ -36,6 +36,9 @@ type Target struct {
 	Region  string
 	// Endpoint is empty on AWS.
 	Endpoint string
+	// Console is the URL of the console that an `ingot dev` serves, with its token. Only KindLocal has
+	// one.
+	Console string
 
 	EventsTable, AggregatesTable           string
 	QueueURL, QuarantineURL, DeadLetterURL string

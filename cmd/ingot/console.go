@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/console"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const consoleHelp = `Serves a page about a stack on 127.0.0.1: what flows, what is stored of one event and what a redelivery would be,
+totals, and quarantine. Open the address that it prints. Its end is a token: without it, nothing is shown.
+
+What flows comes from one-minute metrics, at most once a minute, and only while the page is visible. The stream of
+the stack is never read. To look into quarantine is to receive its messages, which hides them from others for a moment.
+Before it reads a whole table of totals, the page says what that costs.
+
+Without --write the page only reads. With it, messages of quarantine can be sent again.
+
+ingot dev serves a console of its own; with --local this command prints its address and ends.
+
+` + targetHelp + `
+
+With --output json, one object: url`
+
+type consoleOptions struct {
+	port          int
+	write, reveal bool
+	pipeline      string
+}
+
+func newConsole(a *app) *cobra.Command {
+	var o consoleOptions
+	cmd := &cobra.Command{
+		Use:   "console",
+		Short: "Watch a stack on a page",
+		Long:  consoleHelp,
+		Example: `  ingot console --stack ingot-dev
+  ingot console --stack ingot-dev --write --port 0
+  ingot console --local`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := namesFiles(cmd, "pipeline"); err != nil {
+				return err
+			}
+			if o.port < 0 || o.port > 65535 {
+				return usage(fmt.Errorf("--port %d: give a port from 1 to 65535, or 0 for any free one", o.port))
+			}
+			t, err := a.find(cmd)
+			if err != nil {
+				return err
+			}
+			if t.Kind == target.KindLocal {
+				return a.consoleOfDev(t)
+			}
+			return a.console(cmd, t, o)
+		},
+	}
+	targetFlags(cmd)
+	pipelineFlag(cmd, &o.pipeline)
+	cmd.Flags().IntVar(&o.port, "port", 8610, "port of this machine for the page; 0: any free one")
+	cmd.Flags().BoolVar(&o.write, "write", false, "allow what changes the stack: sending messages of quarantine again")
+	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
+	return cmd
+}
+
+type served struct {
+	URL string `json:"url"`
+}
+
+// consoleOfDev prints the address of the console that an ingot dev serves.
+func (a *app) consoleOfDev(t *target.Target) error {
+	if t.Console == "" {
+		return errors.New("this ingot dev serves no console; start it again with: ingot dev")
+	}
+	return a.printConsole(t.Console)
+}
+
+func (a *app) printConsole(url string) (err error) {
+	if a.json() {
+		return a.writeJSON(served{url})
+	}
+	_, err = fmt.Fprintln(a.stdout, url)
+	return err
+}
+
+// console serves the console of a stack until the user ends it.
+func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) error {
+	p, err := a.plan(planFile(t, o.pipeline), false)
+	if err != nil {
+		return err
+	}
+	if o.write {
+		if err := a.announce(t); err != nil {
+			return err
+		}
+	}
+	l, err := console.Listen(o.port)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	s, err := console.New(console.Config{Source: a.consoleSource(t, p, o), Listen: l.Addr().String(), Write: o.write})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stderr, "ingot: the console of %s is at this address until ctrl-C; keep the token to yourself\n", t)
+	if err := a.printConsole(s.URL()); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if err := s.Serve(ctx, l); ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// consoleSource is a stack as the console reads it.
+func (a *app) consoleSource(t *target.Target, p *pipeline.Pipeline, o consoleOptions) console.Source {
+	return &console.Stack{CloudWatch: t.CloudWatch(), IngestFunction: t.IngestFunction, StreamsFunction: t.StreamsFunction, Tables: console.Tables{
+		Name: t.Name, Place: t.String(), DynamoDB: t.DynamoDB(), SQS: t.SQS(), Events: t.EventsTable, Aggregates: t.AggregatesTable,
+		QueueURL: t.QueueURL, QuarantineURL: t.QuarantineURL, DeadLettersURL: t.DeadLetterURL,
+		Pipeline: func() *pipeline.Pipeline { return p }, Now: time.Now, Reveal: o.reveal}}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/demo"
+	"github.com/ingot-events/ingot/internal/lambda/mappings"
+)
+
+// The command serves the console of a stack with the address that it prints, and nothing without the
+// token in it.
+func TestConsoleOfAStack(t *testing.T) {
+	env := cloud(t, mappings.New())
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
+	t.Chdir(t.TempDir())
+	text, err := demo.Bundled().Open(demo.EarthquakesPipeline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := io.ReadAll(text)
+	if err == nil {
+		err = os.WriteFile("pipeline.yaml", file, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	var talk strings.Builder
+	ended := make(chan int, 1)
+	look := func(name string) (string, bool) { value, there := env[name]; return value, there }
+	go func() {
+		defer in.Close()
+		ended <- run(ctx, []string{"console", "--stack", "shop", "--port", "0", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}, look, strings.NewReader(""), in, &talk)
+	}()
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("exit code %d: %s", <-ended, talk.String())
+	}
+	page, token, found := strings.Cut(strings.TrimSpace(url), "/#token=")
+	if !found || !strings.HasPrefix(page, "http://127.0.0.1:") || len(token) < 26 {
+		t.Fatalf("it printed %q", url)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
+	ask := func(method, path, body string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(ctx, method, page+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Origin", page)
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(text)
+	}
+	if code, _ := ask("GET", "/api/about", ""); code != 401 {
+		t.Errorf("without a token: %d", code)
+	}
+	if code, text := ask("POST", "/api/session", `{"token":"`+token+`"}`); code != 204 {
+		t.Fatalf("the token: %d %s", code, text)
+	}
+	code, about := ask("GET", "/api/about", "")
+	var got struct {
+		Name, Place string
+		Live, Write bool
+	}
+	if err := json.Unmarshal([]byte(about), &got); err != nil || code != 200 || got.Name != "shop" || got.Live || got.Write || !strings.Contains(got.Place, "123456789012") {
+		t.Errorf("%d %s", code, about)
+	}
+	if code, text := ask("GET", "/api/flow", ""); code != 200 || !strings.Contains(text, `"name":"quarantine"`) {
+		t.Errorf("%d %s", code, text)
+	}
+	if code, text := ask("GET", "/api/quarantine", ""); code != 200 || !strings.Contains(text, `"letters":[]`) {
+		t.Errorf("%d %s", code, text)
+	}
+	if code, _ := ask("POST", "/api/resend", `{"id":"x"}`); code != 404 {
+		t.Errorf("a write without --write: %d", code)
+	}
+	cancel()
+	if code := <-ended; code != 0 {
+		t.Errorf("exit code %d: %s", code, talk.String())
+	}
+	if !strings.Contains(talk.String(), "stack shop") || strings.Contains(talk.String(), token) {
+		t.Errorf("it said %q", talk.String())
+	}
+}
+
+// ingot dev serves a console of its own, and the command says where.
+func TestConsoleOfDev(t *testing.T) {
+	w := newDevWorld(t)
+	if w.dev.Local().Console == "" {
+		w.run(1, "console", "--local")
+		return
+	}
+	if got := w.run(0, "console", "--local"); strings.TrimSpace(got.out) != w.dev.Local().Console {
+		t.Errorf("it printed %q", got.out)
+	}
+}
+
+func TestConsoleRefuses(t *testing.T) {
+	env := cloud(t, mappings.New())
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
+	t.Chdir(t.TempDir())
+	look := func(name string) (string, bool) { value, there := env[name]; return value, there }
+	for _, tt := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{2, "--port 70000: give a port", []string{"--port", "70000"}},
+		{2, "pipeline.yaml", []string{"--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}},
+		{2, "extra", []string{"extra"}},
+		{2, "nowhere", []string{"--stack", "nowhere", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}},
+	} {
+		var talk strings.Builder
+		if code := run(t.Context(), append([]string{"console"}, tt.args...), look, strings.NewReader(""), io.Discard, &talk); code != tt.code || !strings.Contains(talk.String(), tt.want) {
+			t.Errorf("%v: %d %s", tt.args, code, talk.String())
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/ingot-events/ingot/internal/slow"
+)
+
+// press presses a key of the keyboard so many times.
+func (b *tab) press(key string, times int) {
+	b.t.Helper()
+	for range times {
+		b.do(chromedp.KeyEvent(key))
+	}
+}
+
+// reach presses Tab until a script says that the right element has the focus, as a person without a
+// mouse would. Each element on the way must show that it has the focus.
+func (b *tab) reach(what, is string) {
+	b.t.Helper()
+	for range 120 {
+		b.press(kb.Tab, 1)
+		found := eval[bool](b, "(() => { const at = document.activeElement; return Boolean("+is+"); })()")
+		outline := eval[string](b, "(() => { const s = getComputedStyle(document.activeElement); return document.activeElement === document.body ? 'page' : s.outlineStyle; })()")
+		if outline == "none" {
+			b.t.Errorf("on the way to %s, the focus cannot be seen on %s", what, eval[string](b, "document.activeElement.outerHTML.slice(0, 120)"))
+		}
+		if found {
+			return
+		}
+	}
+	b.t.Fatalf("Tab does not reach %s", what)
+}
+
+// TestKeyboard uses all four views without a mouse.
+func TestKeyboard(t *testing.T) {
+	b, d := browse(t), shop(t)
+	fillShop(t, d)
+	b.open(d)
+	b.await("document.querySelectorAll('.recent tbody tr:not([hidden])').length > 5")
+
+	b.reach("the button Verify", "at.id === 'verify'")
+	b.press(kb.Enter, 1)
+	b.await("document.querySelector('.outcome .good') !== null")
+	b.reach("a message in the list", "at.matches('.recent a')")
+	b.press(kb.Enter, 1)
+	b.await("document.querySelectorAll('.step').length === 6 || document.querySelectorAll('.step').length === 5")
+	b.reach("a payload that is folded", "at.matches('summary')")
+	open := eval[bool](b, "document.activeElement.parentElement.open")
+	b.press(" ", 1)
+	if eval[bool](b, "document.activeElement.parentElement.open") == open {
+		t.Error("a space does not open or close it")
+	}
+
+	b.run("scrollTo(0, 0); document.getElementById('to-flow').focus()")
+	b.reach("the view Totals", "at.id === 'to-totals'")
+	b.press(kb.Enter, 1)
+	b.await("document.getElementById('main').dataset.view === 'totals' && document.querySelector('.groups button') !== null")
+	b.reach("the aggregate", "at.id === 'aggregate'")
+	b.press(kb.ArrowDown, 1)
+	b.await("document.getElementById('aggregate').value === 'orders_daily' && document.querySelector('.groups th')?.textContent.includes('merchant')")
+	b.reach("the largest group", "at.matches('.groups button')")
+	b.press(kb.Enter, 1)
+	b.await("document.querySelector('.chart canvas') !== null")
+
+	b.run("document.getElementById('to-flow').focus()")
+	b.reach("the view Quarantine", "at.id === 'to-quarantine'")
+	b.press(kb.Enter, 1)
+	b.await("document.querySelectorAll('[data-letter]').length === 5")
+	b.reach("a message in quarantine", "at.matches('[data-letter]')")
+	b.press(kb.Enter, 1)
+	b.await("document.querySelector('#resend') !== null && document.activeElement.id === 'letter'")
+	b.reach("the button that sends it again", "at.id === 'resend'")
+	b.press(kb.Enter, 1)
+	b.await("document.querySelector('#letter .good')?.textContent.startsWith('Sent as message')")
+	until(t, d, 347, 0)
+	b.clean(d)
+}
+
+// TestTroubleOnThePage makes all trouble with the buttons of the page. Afterwards the totals add up.
+func TestTroubleOnThePage(t *testing.T) {
+	b, d := browse(t), shop(t)
+	b.open(d)
+	b.await("document.querySelector('[data-trouble=twice]') !== null")
+	click := func(kind, says string) {
+		t.Helper()
+		b.run("document.querySelector('[data-trouble=" + kind + "]').click()")
+		b.await("document.querySelector('.outcome').textContent.includes(" + quote(says) + ")")
+	}
+	click("twice", "send one first")
+	mustSend(t, d, order(1, 100))
+	until(t, d, 1, 1)
+	click("twice", "two more times")
+	until(t, d, 3, 1)
+	click("crash-ingest", "will crash")
+	mustSend(t, d, order(2, 200))
+	until(t, d, 3, 2) // the message itself comes again after its visibility timeout, as a Duplicate
+	click("crash-streams", "will crash")
+	mustSend(t, d, order(3, 300))
+	until(t, d, 4, 3)
+	click("expire", "removed 1 expired item")
+	click("throttle", "ten seconds")
+	b.run("document.getElementById('verify').click()")
+	b.await("document.querySelector('.outcome .good')?.textContent.includes('every one is the sum')")
+}
+
+// rate is how many events a second the console must stay smooth with.
+const eventsASecond = 2000
+
+// TestSmooth feeds 2,000 events a second through the whole pipeline while the page Flow is open. The
+// page counts its own frames for ten seconds, and how long each of its tasks takes.
+//
+// The events are real: they go through queue, functions and tables in this process, on the same
+// processors as the browser. So the rate that is reached is printed too. A frame is late if it comes
+// more than 100 ms after the one before: that is when a person notices.
+func TestSmooth(t *testing.T) {
+	slow.Test(t, "it watches the page for ten seconds under load")
+	b, d := browse(t), shop(t)
+	b.open(d)
+	b.await("document.querySelector('.chart canvas') !== null")
+	ctx, cancel := context.WithCancel(t.Context())
+	var sent atomic.Int64
+	done := make(chan error, 1)
+	go func() { done <- generate(ctx, &sent, func(n int) error { return send(ctx, d, orders(n, 100)...) }) }()
+	b.await("[...document.querySelectorAll('.stations .big')].some((e) => Number(e.textContent.replaceAll(',', '')) > 2000)")
+	before := sent.Load()
+	type smooth struct {
+		Frames, Late, Tasks int
+		Longest, Seconds    float64
+		Bytes               float64
+	}
+	s := eval[smooth](b, `new Promise((done) => {
+		const out = {Frames: 0, Late: 0, Tasks: 0, Longest: 0, Seconds: 0, Bytes: 0};
+		new PerformanceObserver((list) => { for (const e of list.getEntries()) { out.Tasks++; out.Longest = Math.max(out.Longest, e.duration); } }).observe({type: "longtask"});
+		new PerformanceObserver((list) => { for (const e of list.getEntries()) out.Bytes = Math.max(out.Bytes, e.decodedBodySize); }).observe({type: "resource"});
+		const began = performance.now();
+		let last = began;
+		const frame = (now) => {
+			out.Frames++;
+			if (now - last > 100) out.Late++;
+			last = now;
+			if (now - began < 10000) requestAnimationFrame(frame);
+			else { out.Seconds = (now - began) / 1000; done(out); }
+		};
+		requestAnimationFrame(frame);
+	})`)
+	rate := float64(sent.Load()-before) / s.Seconds
+	cancel()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	t.Logf("%.0f events a second: %.1f frames a second, %d of %d late, %d tasks over 50 ms, the longest %.0f ms; an answer has at most %.0f bytes",
+		rate, float64(s.Frames)/s.Seconds, s.Late, s.Frames, s.Tasks, s.Longest, s.Bytes)
+	if s.Bytes > 64<<10 || s.Bytes == 0 {
+		t.Errorf("an answer has %.0f bytes; it should not grow with the events", s.Bytes)
+	}
+	if rate >= eventsASecond*9/10 && (s.Late > s.Frames/50 || s.Longest > 200) {
+		t.Errorf("it is not smooth: %+v", s)
+	}
+	b.clean(d)
+}
+
+func orders(from, n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = order(from+i, 100)
+	}
+	return list
+}
+
+// generate sends 100 events each twentieth of a second.
+func generate(ctx context.Context, sent *atomic.Int64, send func(from int) error) error {
+	tick := time.NewTicker(time.Second * 100 / eventsASecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		if err := send(int(sent.Load())); err != nil {
+			return fmt.Errorf("after %d events: %w", sent.Load(), err)
+		}
+		sent.Add(100)
+	}
+}
+
+// TestHiddenPageAsksNothing shows that a page that nobody sees does not poll.
+func TestHiddenPageAsksNothing(t *testing.T) {
+	b, d := browse(t), shop(t)
+	b.open(d)
+	b.await("document.querySelector('.chart canvas') !== null")
+	polls := func() int {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.paths["/api/flow"]
+	}
+	b.run(`{ globalThis.concealed = true; Object.defineProperty(document, "hidden", {get: () => globalThis.concealed}); document.dispatchEvent(new Event("visibilitychange")); }`)
+	// One poll may be under way. The page's own clock then says that two would have followed.
+	b.run("new Promise((done) => setTimeout(done, 1500))")
+	before := polls()
+	b.run("new Promise((done) => setTimeout(done, 2500))")
+	if n := polls() - before; n != 0 {
+		t.Errorf("it polled %d times while hidden", n)
+	}
+	b.run(`{ globalThis.concealed = false; document.dispatchEvent(new Event("visibilitychange")); }`)
+	b.await("performance.now() > 0")
+	b.run("new Promise((done) => setTimeout(done, 1500))")
+	if polls() == before {
+		t.Error("it does not go on when it is seen again")
+	}
+	if !strings.Contains(eval[string](b, "document.getElementById('main').innerText"), "the last two minutes") {
+		t.Error("the view is gone")
+	}
+}
