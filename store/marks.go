@@ -45,17 +45,17 @@ func (a *apply) marked(lane lanes.LaneID, u *lanes.Update) *markedUpdate {
 	return w
 }
 
-// run writes the update. If it was cut, it then writes the rest, one part after the other: the mark
+// runAll writes the update. If it was cut, it then writes the rest, one part after the other: the mark
 // of a part covers everything before it.
-func (w *markedUpdate) run(ctx context.Context) {
-	for w.runOne(ctx); len(w.rest) > 0 && !w.failed; w.runOne(ctx) {
+func (w *markedUpdate) runAll(ctx context.Context) {
+	for w.run(ctx); len(w.rest) > 0 && !w.failed; w.run(ctx) {
 		part := &lanes.Update{Key: w.update.Key, Def: w.update.Def, ExpiresAt: w.update.ExpiresAt, Steps: w.rest}
 		w.rest, w.update = part.Cut(), part
 		w.seen, w.prune, w.stuck, w.refusal = w.store.seen.get(part.Key), false, 0, nil
 	}
 }
 
-func (w *markedUpdate) runOne(ctx context.Context) {
+func (w *markedUpdate) run(ctx context.Context) {
 	err := w.store.retry(ctx, func() (answer, next) {
 		answer, next := w.try(ctx)
 		if next == later {

@@ -47,7 +47,7 @@ func (a *apply) marks(ctx context.Context, b *lanes.Batch) {
 	if slices.ContainsFunc(alone, func(w *markedUpdate) bool { return w.seen.size == 0 || w.seen.size > smallTotal }) {
 		most = mostLarge
 	}
-	a.store.each(len(alone), most, func(i int) { alone[i].run(ctx) })
+	a.store.each(len(alone), most, func(i int) { alone[i].runAll(ctx) })
 }
 
 // many writes updates as statements, 25 in a request. It returns the updates that must go alone.
