@@ -10,8 +10,8 @@ import (
 const NoWindow = math.MinInt64
 
 // Amount is one value of a contribution or of a total. Set is false if nothing supplies the value.
-// An amount has a Number, or a Text if the operation is [Op.Textual]: see [DatedText]
-// and [Buckets.Text].
+// An amount has a Number, or a Text if the operation is [Op.Textual]: see [DatedText],
+// [Buckets.Text] and [Sketch.Text].
 type Amount struct {
 	Set    bool
 	Number event.Decimal

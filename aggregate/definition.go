@@ -11,7 +11,8 @@ type Op uint8
 // These are the operations. Count and Sum add and subtract exactly. Min and Max only ever move
 // outwards, so a subtraction flags the total instead of changing them. Newest and Oldest keep a
 // scalar of the event with the greatest or least time, and move outwards too. Histogram counts
-// numbers in buckets, and can be subtracted: see [Buckets].
+// numbers in buckets, and can be subtracted: see [Buckets]. Distinct estimates how many different
+// values there are, and only ever grows: see [Sketch].
 const (
 	Count Op = iota + 1
 	Sum
@@ -20,9 +21,10 @@ const (
 	Newest
 	Oldest
 	Histogram
+	Distinct
 )
 
-var opNames = [...]string{"none", "count", "sum", "min", "max", "newest", "oldest", "histogram"}
+var opNames = [...]string{"none", "count", "sum", "min", "max", "newest", "oldest", "histogram", "distinct"}
 
 // String returns the word that pipeline.yaml uses for the operation.
 func (o Op) String() string { return opNames[o] }

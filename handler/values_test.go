@@ -41,6 +41,7 @@ aggregates:
           first: oldest level
           last: {newest: level, where: "level > 3"}
           levels: histogram level
+          states: distinct state?
     retain: 30d
 `
 
@@ -133,6 +134,7 @@ func (r naiveReading) body() string {
 func (w *world) compareDated(t *testing.T, sensor string, all []naiveReading) {
 	t.Helper()
 	var state, first, last string
+	var states aggregate.Sketch
 	for _, r := range all {
 		if r.sensor != sensor {
 			continue
@@ -146,6 +148,9 @@ func (w *world) compareDated(t *testing.T, sensor string, all []naiveReading) {
 		}
 		if r.state != "" {
 			state = max(state, dated(r.state))
+			if err := states.Merge(aggregate.DistinctText([]byte(r.state))); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if text := dated(strconv.Itoa(r.level)); first == "" || text < first {
 			first = text
@@ -167,6 +172,9 @@ func (w *world) compareDated(t *testing.T, sensor string, all []naiveReading) {
 		if wanted, err := aggregate.ParseDated(want); ok != (err == nil) || d != wanted {
 			t.Errorf("%s: %s is %+v, want %+v", sensor, name, d, wanted)
 		}
+	}
+	if got, ok := total.Distinct("states"); !ok || *got != states || total.Texts["states"] != states.Text() {
+		t.Errorf("%s: the sketch is another, of about %d values, want %d", sensor, got.Estimate(), states.Estimate())
 	}
 	if _, ok := total.Dated("readings"); ok || total.Texts["readings"] != "" {
 		t.Error("a count has a date")

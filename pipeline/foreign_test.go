@@ -18,7 +18,7 @@ type advice struct {
 var foreignMistakes = []advice{
 	{"JSONPath in a sum", "sum total", "sum $.total", `p.yaml:26:71: $.total is a JSONPath, and $ would be a field of that name: paths begin at the payload; write sum total instead`, []string{"sum total"}},
 	{"JSONPath of an element", "sum total", `"sum -$[0].total"`, `write sum -[0].total instead`, []string{`"sum -[0].total"`, `'sum ["$"][0].total'`}},
-	{"JSONPath of many", "max total", `"max $.items[*].total"`, `write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH or histogram PATH instead`, []string{"max total"}},
+	{"JSONPath of many", "max total", `"max $.items[*].total"`, `write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH instead`, []string{"max total"}},
 	{"JSONPath in where", "where: total > 0", "where: $.total > 0", `p.yaml:26:23: $.total is a JSONPath, and $ would be a field of that name: paths begin at the payload; write total instead`, []string{"where: total > 0"}},
 	{"JSONPath of an attribute", "{status: status}", "{status: $.status}", `p.yaml:11:26: $.status is a JSONPath`, []string{"{status: status}"}},
 	{"JSONPath in ignore", "[trace]", `[$.trace]`, `p.yaml:13:14: $.trace is a JSONPath`, []string{"[trace]"}},

@@ -278,7 +278,7 @@ func TestEveryCheck(t *testing.T) {
 		{"long event name", "  moved:\n", "  " + strings.Repeat("m", 257) + ":\n", `the name of an event type is longer than 256 bytes`},
 		{"no values", "{values: {parcels: count, weight: sum weight}}", "{values: {}}", `values names no value`},
 		{"bad where", "where: total > 0", "where: total >> 0", `p.yaml:26:29: >> is not an operator`},
-		{"no value", "orders: count", "orders: median total", `p.yaml:26:51: "median total" is not a way to compute a value; write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH or histogram PATH instead`},
+		{"no value", "orders: count", "orders: median total", `p.yaml:26:51: "median total" is not a way to compute a value; write count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH instead`},
 		{"unknown value", "orders: count", "orders: counts", `p.yaml:26:51: counts is not a way to compute a value; write count instead`},
 		{"average", "orders: count", "orders: average total", `p.yaml:26:51: an average is not kept, because two averages cannot be added up; write sum total, with a count in a value of its own, and divide when you read, instead`},
 		{"count of a field", "orders: count", "orders: count total", `p.yaml:26:57: count counts events and reads no field; write count instead`},

@@ -28,9 +28,10 @@ type value struct {
 var ops = map[string]aggregate.Op{
 	"count": aggregate.Count, "sum": aggregate.Sum, "min": aggregate.Min, "max": aggregate.Max,
 	"newest": aggregate.Newest, "oldest": aggregate.Oldest, "histogram": aggregate.Histogram,
+	"distinct": aggregate.Distinct,
 }
 
-const valueForms = "count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH or histogram PATH"
+const valueForms = "count, sum PATH, sum -PATH, min PATH, max PATH, newest PATH, oldest PATH, histogram PATH or distinct PATH"
 
 // parseValue reads an expression: count, or one of the other operations and a PATH. PATH? or length
 // PATH may stand in place of PATH, and -PATH after sum. The word where and a condition may stand at
@@ -168,10 +169,10 @@ func (v value) dated(a aggregate.Amount, item *event.Item) aggregate.Amount {
 // scalar returns the field, which is there, in canonical form.
 func (v value) scalar(n event.Node) (string, *event.Refusal) {
 	if kind := n.Kind(); kind == event.Object || kind == event.Array {
-		return "", event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, and %s keeps text, a number, true or false", v.path, strings.ToLower(kind.String()), v.op))
+		return "", event.Poisoned(event.WrongType, fmt.Sprintf("field %s is %s, and %s takes text, a number, true or false", v.path, strings.ToLower(kind.String()), v.op))
 	}
 	text := string(keys.Canonical(nil, n, nil))
-	if len(text) > aggregate.MaxDated {
+	if v.op != aggregate.Distinct && len(text) > aggregate.MaxDated {
 		return "", event.Poisoned(event.ValueTooLong, fmt.Sprintf("field %s has %d bytes of JSON, and %s keeps at most %d", v.path, len(text), v.op, aggregate.MaxDated))
 	}
 	return text, nil
@@ -179,7 +180,8 @@ func (v value) scalar(n event.Node) (string, *event.Refusal) {
 
 // amount computes the value for one payload. A sum accepts at most 10^18 with at most 9 decimals,
 // so that ten billion of them fit into DynamoDB's 38 digits. min and max accept everything that
-// DynamoDB can store. A histogram accepts what a sum does. newest and oldest accept every scalar of at most 1 KB; see [value.dated].
+// DynamoDB can store. A histogram accepts what a sum does. newest and oldest accept every scalar of at most 1 KB; see [value.dated]. distinct
+// accepts every scalar.
 func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	if !v.set || !v.where.Holds(root) {
 		return aggregate.Amount{}, nil
@@ -197,6 +199,9 @@ func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	}
 	if v.op.Textual() && v.op != aggregate.Histogram && !v.length {
 		text, refusal := v.scalar(n)
+		if v.op == aggregate.Distinct && refusal == nil {
+			text = aggregate.DistinctText([]byte(text))
+		}
 		return aggregate.Amount{Set: refusal == nil, Text: text}, refusal
 	}
 	d, refusal := v.number(n)
@@ -206,6 +211,8 @@ func (v value) amount(root event.Node) (aggregate.Amount, *event.Refusal) {
 	switch {
 	case v.op == aggregate.Histogram:
 		return aggregate.Amount{Set: true, Text: strconv.Itoa(aggregate.Bucket(d)) + ":1"}, nil
+	case v.op == aggregate.Distinct:
+		return aggregate.Amount{Set: true, Text: aggregate.DistinctText([]byte(d.String()))}, nil
 	case v.op.Textual():
 		return aggregate.Amount{Set: true, Text: d.String()}, nil
 	}

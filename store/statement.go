@@ -65,6 +65,10 @@ func (e *edit) statement(table string, key event.Key, seen *observation) (types.
 		set = set.add(" REMOVE ").quoted(name)
 	}
 	for _, g := range e.guards {
+		if g.sign == "" {
+			where = where.add(" AND ").quoted(g.name).add(" IS MISSING")
+			continue
+		}
 		compared = append(compared, g.value)
 		if g.orMissing {
 			where = where.add(" AND (").quoted(g.name).add(" IS MISSING OR ").quoted(g.name).add(" ").add(g.sign).add(" ?)")

@@ -300,6 +300,13 @@ func (t *Total) Buckets(name string) (aggregate.Buckets, bool) {
 	return b, ok && b.Add(text, 1) == nil
 }
 
+// Distinct returns a sketch of different values. It returns false if the total has none of this name.
+func (t *Total) Distinct(name string) (*aggregate.Sketch, bool) {
+	var s aggregate.Sketch
+	text, ok := t.Texts[name]
+	return &s, ok && s.Merge(text) == nil
+}
+
 // readTotal reads an aggregate item. ok is false for heads, receipts and items that are not
 // Ingot's.
 func readTotal(img image) (t StoredTotal, ok bool) {
@@ -315,6 +322,10 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 		}
 		if s, ok := v.(*types.AttributeValueMemberS); ok {
 			t.readText(name, s.Value)
+			continue
+		}
+		if b, ok := v.(*types.AttributeValueMemberB); ok {
+			t.readText(name, string(b.Value))
 			continue
 		}
 		n, err := event.ParseDecimal(numberOf(v))

@@ -37,7 +37,7 @@ type assignment struct {
 }
 
 // guard compares an attribute with a value. If the attribute is missing, the guard holds only if
-// orMissing is set.
+// orMissing is set. Without a sign, it holds only if the attribute is missing.
 type guard struct {
 	operand
 	sign      string
@@ -61,6 +61,10 @@ func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation
 			e.adds = append(e.adds, v)
 			continue
 		}
+		if def.Values[i].Op == aggregate.Distinct {
+			e.distinct(v, amount, seen.extreme(i), ":s"+strconv.Itoa(i))
+			continue
+		}
 		e.extreme(def.Values[i], v, amount, seen.extreme(i))
 	}
 	for i, b := range d.Buckets {
@@ -69,6 +73,21 @@ func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation
 	if d.Flag != "" {
 		e.flag(d.Last.Created(), d.Flag)
 	}
+}
+
+// distinct replaces a sketch by one that has met the candidate's values too, on condition that it
+// still is what was seen. If the stored one has met all of them, it stays, on the same condition.
+func (e *edit) distinct(o operand, candidate, stored aggregate.Amount, placeholder string) {
+	merged := lanes.Merge(aggregate.Distinct, stored, candidate)
+	if merged.Text != stored.Text {
+		o.value = storedAmount(aggregate.Distinct, merged)
+		e.sets = append(e.sets, assignment{operand: o})
+	}
+	if !stored.Set {
+		e.guards = append(e.guards, guard{operand: operand{name: o.name}})
+		return
+	}
+	e.guards = append(e.guards, guard{operand: operand{o.name, slotNone, placeholder, storedAmount(aggregate.Distinct, stored)}, sign: "="})
 }
 
 // bucketPrefix begins the names of attributes with the count of one bucket: h:<value>:<bucket>.
@@ -85,6 +104,9 @@ func (e *edit) histogram(name string, value int, moved aggregate.Buckets) {
 
 // storedAmount returns an amount as it is stored.
 func storedAmount(o aggregate.Op, a aggregate.Amount) types.AttributeValue {
+	if o == aggregate.Distinct {
+		return binary([]byte(a.Text))
+	}
 	if o.Textual() {
 		return text(a.Text)
 	}
@@ -93,6 +115,14 @@ func storedAmount(o aggregate.Op, a aggregate.Amount) types.AttributeValue {
 
 // amountOf reads what [storedAmount] writes. Another type of attribute is not an amount.
 func amountOf(o aggregate.Op, v types.AttributeValue) aggregate.Amount {
+	if o == aggregate.Distinct {
+		stored := string(bytesOf(v))
+		var s aggregate.Sketch
+		if stored == "" || s.Merge(stored) != nil {
+			return aggregate.Amount{}
+		}
+		return aggregate.Amount{Set: true, Text: stored}
+	}
 	if o.Textual() {
 		stored := textOf(v)
 		return aggregate.Amount{Set: stored != "", Text: stored}
@@ -219,6 +249,10 @@ func (e *edit) expression() expression {
 			conditions = append(conditions, " AND "...)
 		}
 		n := name(g.name)
+		if g.sign == "" {
+			conditions = append(conditions, "attribute_not_exists("+n+")"...)
+			continue
+		}
 		compared := n + " " + g.sign + " " + value(g.operand)
 		if g.orMissing {
 			compared = "(attribute_not_exists(" + n + ") OR " + compared + ")"

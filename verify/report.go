@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -146,7 +147,7 @@ func (m *merged) compareOne(t total, key string, stored, wanted *sum) {
 			continue // outlived by its items, and says so
 		}
 		if a, b := stored.value(v.Op, i), wanted.value(v.Op, i); a != b {
-			differ(v.Name, a, b)
+			differ(v.Name, shown(v.Op, a), shown(v.Op, b))
 		}
 	}
 }
@@ -242,4 +243,17 @@ func (r *Report) sort() {
 	})
 	slices.Sort(r.Odd)
 	slices.Sort(r.Flagged)
+}
+
+// shown returns a value for people. A sketch is bytes, of which two can be estimated equally.
+func shown(op aggregate.Op, text string) string {
+	if op != aggregate.Distinct {
+		return text
+	}
+	var s aggregate.Sketch
+	if err := s.Merge(text); err != nil {
+		return err.Error()
+	}
+	digest := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("a sketch of about %d (%x)", s.Estimate(), digest[:4])
 }

@@ -137,7 +137,7 @@ func (s *sum) fold(def *aggregate.Definition, i int, a aggregate.Amount) {
 	switch op := def.Values[i].Op; {
 	case op == aggregate.Newest && a.Text > v.Text, op == aggregate.Oldest && (!v.Set || a.Text < v.Text):
 		v.Text = a.Text
-	case op == aggregate.Histogram:
+	case op == aggregate.Histogram || op == aggregate.Distinct:
 		v.Text = lanes.Merge(op, *v, a).Text
 	case op.Textual():
 	case op.Additive():

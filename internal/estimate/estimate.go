@@ -22,6 +22,8 @@ const (
 	countBytes = 5
 	proofBytes = 13 // the fingerprint
 	datedBytes = 84 // a time, a tie and a JSON text of 20 bytes
+	// sketchBytes is what a sketch takes that has met a thousand values or more.
+	sketchBytes = 3073
 	// bucketsOfATotal is how many buckets a histogram has whose numbers are of two powers of ten.
 	bucketsOfATotal = 94
 )
@@ -57,6 +59,8 @@ func Bytes(def *aggregate.Definition, by []string) int {
 		switch v.Op {
 		case aggregate.Newest, aggregate.Oldest:
 			size += len(v.Name) + datedBytes
+		case aggregate.Distinct:
+			size += len(v.Name) + sketchBytes
 		case aggregate.Histogram:
 			size += bucketsOfATotal * (len("h:") + len(v.Name) + len(":999") + countBytes)
 		default:

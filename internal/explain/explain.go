@@ -173,6 +173,9 @@ func amountText(o aggregate.Op, a aggregate.Amount) string {
 	if o == aggregate.Histogram {
 		return "in bucket " + strings.TrimSuffix(a.Text, ":1")
 	}
+	if o == aggregate.Distinct {
+		return fmt.Sprintf("register %d rank %d", int(a.Text[1])<<8|int(a.Text[2]), a.Text[3])
+	}
 	if o.Textual() {
 		if d, err := aggregate.ParseDated(a.Text); err == nil {
 			return d.JSON

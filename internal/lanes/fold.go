@@ -36,6 +36,8 @@ type Delta struct {
 	Values []aggregate.Amount // aligned with Def.Values; additive ones are added, extremes are candidates
 	// Buckets holds what is added to histograms, aligned with Def.Values. It is nil if there are none.
 	Buckets []aggregate.Buckets
+	// sketches holds what has been met, aligned with Def.Values. It is nil if there are none.
+	sketches []*aggregate.Sketch
 	// Flag is set if a subtraction met a min or max. Only verify can repair that.
 	Flag  string
 	First event.Sequence // of the first step
@@ -53,6 +55,11 @@ func (u *Update) Fold() Delta {
 	for i := range u.Steps {
 		d.add(u.Def, &u.Steps[i])
 	}
+	for i, s := range d.sketches {
+		if s != nil {
+			d.Values[i] = aggregate.Amount{Set: true, Text: s.Text()}
+		}
+	}
 	return d
 }
 
@@ -61,8 +68,12 @@ func (d *Delta) add(def *aggregate.Definition, s *Step) {
 		d.N++
 		d.FP = d.FP.Add(event.DecimalOf(s.Plus.Term))
 		for i, v := range s.Plus.Values {
-			if def.Values[i].Op == aggregate.Histogram {
+			switch def.Values[i].Op {
+			case aggregate.Histogram:
 				d.bucket(i, v, 1)
+				continue
+			case aggregate.Distinct:
+				d.meet(i, v)
 				continue
 			}
 			d.Values[i] = Merge(def.Values[i].Op, d.Values[i], v)
@@ -112,6 +123,20 @@ func (d *Delta) bucket(i int, v aggregate.Amount, sign int64) {
 	_ = d.Buckets[i].Add(v.Text, sign) // a contribution's text is [aggregate.Buckets.Text]
 }
 
+// meet adds what one contribution met to a sketch.
+func (d *Delta) meet(i int, v aggregate.Amount) {
+	if !v.Set {
+		return
+	}
+	if d.sketches == nil {
+		d.sketches = make([]*aggregate.Sketch, len(d.Values))
+	}
+	if d.sketches[i] == nil {
+		d.sketches[i] = &aggregate.Sketch{}
+	}
+	_ = d.sketches[i].Merge(v.Text) // a contribution's text is [aggregate.DistinctText]
+}
+
 // Merge folds b into a. They are two amounts of one value. Counts and sums add up; of two extremes
 // the further one stays, and of two dated values the newer or the older one.
 func Merge(o aggregate.Op, a, b aggregate.Amount) aggregate.Amount {
@@ -126,6 +151,10 @@ func Merge(o aggregate.Op, a, b aggregate.Amount) aggregate.Amount {
 		sum := aggregate.Buckets{}
 		_, _ = sum.Add(a.Text, 1), sum.Add(b.Text, 1) // what is stored otherwise is not read as buckets
 		return aggregate.Amount{Set: true, Text: sum.Text()}
+	case o == aggregate.Distinct:
+		var both aggregate.Sketch
+		_, _ = both.Merge(a.Text), both.Merge(b.Text) // what is stored otherwise is not read as a sketch
+		return aggregate.Amount{Set: true, Text: both.Text()}
 	case o == aggregate.Newest && b.Text < a.Text, o == aggregate.Oldest && b.Text > a.Text:
 		return a
 	case o.Additive():

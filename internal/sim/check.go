@@ -218,6 +218,11 @@ func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
 			}
 		}
 	}
+	for name, want := range s.sketches {
+		if got, is := item[name].(*types.AttributeValueMemberB); !is || string(got.Value) != sketchText(want) {
+			w.fail(Miscounted, "%s: %s is not the sketch of what its marks and receipts say", s.key, name)
+		}
+	}
 	for name, want := range s.texts {
 		if got, is := item[name].(*types.AttributeValueMemberS); !is || got.Value != want {
 			w.fail(Miscounted, "%s: %s is %v, its marks and receipts say %q", s.key, name, item[name], want)

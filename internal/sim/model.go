@@ -36,7 +36,8 @@ type step struct {
 	max    map[string]int64 // candidates
 	min    map[string]int64
 	dated  []dated // candidates
-	spoils bool    // it takes away a value that an extreme cannot give back
+	met    map[string]met
+	spoils bool // it takes away a value that an extreme cannot give back
 }
 
 // slot is one aggregate item, with what has been counted in it so far according to its own marks or
@@ -50,6 +51,7 @@ type slot struct {
 	values    map[string]int64
 	max, min  map[string]int64
 	texts     map[string]string // dated values
+	sketches  map[string]map[int]byte
 	flagged   bool
 	steps     int // all there are
 	applied   int // how many of them are counted
@@ -212,7 +214,7 @@ func (m *model) route(shard string, c *change) {
 		for name, v := range p.values {
 			s.values[name] -= v
 		}
-		s.spoils = len(p.max)+len(p.min)+len(p.dated) > 0
+		s.spoils = len(p.max)+len(p.min)+len(p.dated)+len(p.met) > 0
 	}
 	for _, q := range new {
 		same := false
@@ -234,7 +236,7 @@ func (m *model) route(shard string, c *change) {
 		for name, v := range q.min {
 			s.min[name] = v
 		}
-		s.dated = q.dated
+		s.dated, s.met = q.dated, q.met
 	}
 	hash := m.laneHash(shard)
 	lane := "m:" + base64.RawURLEncoding.EncodeToString(hash[:12])
@@ -265,7 +267,7 @@ func new1() *big.Int { return new(big.Int) }
 func (m *model) slot(key string, expires int64) *slot {
 	s := m.slots[key]
 	if s == nil {
-		s = &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}, min: map[string]int64{}, texts: map[string]string{}}
+		s = &slot{key: key, expiresAt: expires, lanes: map[string]*laneSteps{}, fp: new1(), fpx: new1(), values: map[string]int64{}, max: map[string]int64{}, min: map[string]int64{}, texts: map[string]string{}, sketches: map[string]map[int]byte{}}
 		m.slots[key] = s
 	}
 	return s
@@ -299,6 +301,12 @@ func (s *step) apply() {
 		if had, ok := t.texts[d.name]; !ok || (d.text > had) != d.oldest {
 			t.texts[d.name] = d.text
 		}
+	}
+	for name, m := range s.met {
+		if t.sketches[name] == nil {
+			t.sketches[name] = map[int]byte{}
+		}
+		t.sketches[name][m.register] = max(t.sketches[name][m.register], m.rank)
 	}
 	t.flagged = t.flagged || s.spoils
 }

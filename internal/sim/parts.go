@@ -4,9 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,6 +26,7 @@ type part struct {
 	max, min map[string]int64
 	dated    []dated
 	buckets  map[string]int // the bucket of each histogram
+	met      map[string]met // what each sketch has met
 	term     int64
 }
 
@@ -88,7 +93,7 @@ func (m *model) contribute(img *image) (list []part) {
 			at := img.at().UTC()
 			start, end := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC), time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 			add(part{name: "monthly", by: img.Merchant, since: 1, window: start.Format(time.RFC3339), expires: end.Add(240 * time.Hour).Unix(), spread: m.spread,
-				values: map[string]int64{"orders": 1}, dated: monthlyDated(img), buckets: same(bucketOf(img.Cents), "a", "b", "c", "d", "e")})
+				values: map[string]int64{"orders": 1}, dated: monthlyDated(img), met: map[string]met{"ids": metBy(strconv.Quote(img.ID))}, buckets: same(bucketOf(img.Cents), "a", "b", "c", "d", "e")})
 		}
 		add(part{name: "live", since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"orders": 1, "revenue": img.Cents}})
 		add(part{name: "status", by: img.Merchant, since: 2, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}})
@@ -111,6 +116,32 @@ func monthlyDated(img *image) []dated {
 		list = append(list, dated{"last", false, datedText(img, strconv.Quote(img.Customer))})
 	}
 	return list
+}
+
+// met is what one value does to a sketch.
+type met struct {
+	register int
+	rank     byte
+}
+
+// metBy spells the hash of a value as bits.
+func metBy(json string) met {
+	sum := sha256.Sum256([]byte(json))
+	bits := ""
+	for _, b := range sum[:8] {
+		bits += fmt.Sprintf("%08b", b)
+	}
+	register, _ := strconv.ParseInt(bits[:12], 2, 64)
+	return met{int(register), byte(len(bits) - 12 - len(strings.TrimLeft(bits[12:], "0")) + 1)}
+}
+
+// sketchText returns the stored form of a sketch of fewer than a thousand values.
+func sketchText(ranks map[int]byte) string {
+	text := "\x01"
+	for _, register := range slices.Sorted(maps.Keys(ranks)) {
+		text += string([]byte{byte(register >> 8), byte(register), ranks[register]})
+	}
+	return text
 }
 
 // bucketOf returns the bucket of a whole number. Its size is at least 10^(k/47) exactly if its 47th
@@ -158,6 +189,10 @@ func term(img *image, p part) int64 {
 	}
 	for name, bucket := range p.buckets {
 		all[name] = strconv.Itoa(bucket) + ":1"
+		names = append(names, name)
+	}
+	for name, m := range p.met {
+		all[name] = sketchText(map[int]byte{m.register: m.rank})
 		names = append(names, name)
 	}
 	sort.Strings(names)

@@ -67,7 +67,7 @@ const (
 func monthly(spread int) pipeline.AggregateSpec {
 	return pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Window: pipeline.Month, Retain: 240 * time.Hour, Spread: spread,
 		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "last": "newest customer?", "first": "oldest cents",
-			"a": "histogram cents", "b": "histogram cents", "c": "histogram cents", "d": "histogram cents", "e": "histogram cents"}}}}
+			"ids": "distinct id", "a": "histogram cents", "b": "histogram cents", "c": "histogram cents", "d": "histogram cents", "e": "histogram cents"}}}}
 }
 
 // sizes is another aggregate of these worlds. What it counts is taken back.

@@ -60,6 +60,15 @@ func values() []Mutant {
 `}},
 		},
 		{
+			Name: "sketch-merged-unguarded", What: "a sketch is replaced, whether or not it still is what was seen", Defends: "C3 I4", Checks: []sim.Check{sim.Miscounted}, Plain: true,
+			Edits: []Edit{{"store.edit.distinct", `	if !stored.Set {
+`, `	if stored.Set {
+		return
+	}
+	if !stored.Set {
+`}},
+		},
+		{
 			Name: "buckets-of-floats", What: "the bucket of a number is computed with floats", Defends: "C3 I8", Checks: []sim.Check{sim.Miscounted}, Plain: true,
 			Helpers: []Helper{{"aggregate", `import (
 	"math"
