@@ -59,6 +59,7 @@ var sections = []struct {
 	{"delayed", true, false, (*bench).delayed},
 	{"totals", true, false, (*bench).totals},
 	{"many", true, false, (*bench).many},
+	{"values", false, false, func(b *bench, _ context.Context) error { return b.values() }},
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},
