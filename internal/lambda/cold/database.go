@@ -32,11 +32,11 @@ type (
 
 func (i item) key() key { return key{string(i["PK"]), string(i["SK"])} }
 
-// keep keeps the item if it is the epoch, a head, or the check value of the secret. Nothing else
-// may stay: each start is given the same event, and must store it as new.
+// keep keeps the item if it is the epoch, the deployed file, a head, or the check value of the
+// secret. Nothing else may stay: each start is given the same event, and must store it as new.
 func (db *database) keep(i item) {
 	var pk struct{ S string }
-	if json.Unmarshal(i["PK"], &pk) == nil && (strings.HasPrefix(pk.S, "E#") || strings.HasPrefix(pk.S, "G#") || strings.HasPrefix(pk.S, "K#")) {
+	if json.Unmarshal(i["PK"], &pk) == nil && len(pk.S) >= 2 && slices.Contains([]string{"E#", "F#", "G#", "K#"}, pk.S[:2]) {
 		db.kept[i.key()] = i
 	}
 }

@@ -91,7 +91,7 @@ func TestTheDatabaseKeepsWhatAStartWrites(t *testing.T) {
 	of := func(pk string) map[string]types.AttributeValue {
 		return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: "-"}}
 	}
-	for _, pk := range []string{"K#", "EVENT#1"} {
+	for _, pk := range []string{"K#", "F#", "EVENT#1"} {
 		if _, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: of(pk)}); err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestTheDatabaseKeepsWhatAStartWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.reset()
-	for pk, want := range map[string]int{"K#": 2, "EVENT#1": 0, "E#": 2} {
+	for pk, want := range map[string]int{"K#": 2, "F#": 2, "EVENT#1": 0, "E#": 2} {
 		got, err := c.GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: of(pk)})
 		if err != nil || len(got.Item) != want {
 			t.Errorf("%s: %v, %v", pk, got, err)
