@@ -171,3 +171,45 @@ func (t keyTemplate) String() string {
 	}
 	return b.String()
 }
+
+// Partitions returns how many partitions a question reads at least: one for each shard, for each
+// type in pk, and for each earlier pk.
+func (p *Pattern) Partitions() int {
+	n := 0
+	for _, t := range p.pks {
+		each := 1
+		for _, s := range t {
+			switch s.kind {
+			case slotShard:
+				each *= s.shards
+			case slotTypes:
+				each *= len(p.types)
+			}
+		}
+		n += each
+	}
+	return n
+}
+
+// Request returns the request that answers the pattern, for people: GetItem or Query, and its key as
+// the file writes it.
+func (p *Pattern) Request() string {
+	if p.total != "" {
+		texts := make([]string, len(p.by))
+		for i, t := range p.by {
+			texts[i] = p.byNames[i] + " " + t.String()
+		}
+		return strings.TrimSpace("Query totals of " + p.total + " " + strings.Join(texts, ", "))
+	}
+	variable := slices.ContainsFunc(p.sk, func(s slot) bool { return s.kind != slotText })
+	pk, sk := p.index+"PK = "+p.pks[0].String(), p.index+"SK"
+	switch {
+	case p.whole && !variable && p.index == "":
+		return "GetItem " + pk + ", SK = " + p.sk.String()
+	case p.whole && !variable:
+		return "Query " + pk + ", " + sk + " = " + p.sk.String()
+	case len(p.sk) > 0 && p.sk[0].kind == slotText:
+		return "Query " + pk + ", " + sk + " begins with " + p.sk[0].text
+	}
+	return "Query " + pk
+}

@@ -311,8 +311,15 @@ func TestReadAgainstNaiveTwin(t *testing.T) {
 func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages, found int) {
 	rng := rand.New(rand.NewPCG(seed, 14))
 	tw := newTwin(rng)
-	w := newWorld(t, func(_ *embedded.Config, s *pipeline.Spec, c *store.Config) {
+	w := newWorld(t, func(e *embedded.Config, s *pipeline.Spec, c *store.Config) {
 		*s = tw.spec
+		lag := rand.New(rand.NewPCG(seed, 15))
+		e.Behind = func(r embedded.Read) int {
+			if r.Index == "" && tw.index != "" {
+				t.Errorf("seed %d: %s of the table, and not of the index", seed, r.API)
+			}
+			return lag.IntN(r.Writes + 1)
+		}
 		if rng.IntN(2) == 0 {
 			c.TokenKey = []byte("sixteen bytes of")
 		}
@@ -329,6 +336,7 @@ func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages
 			t.Fatalf("seed %d: %s: %v", seed, items[i].Key, r)
 		}
 	}
+	tw.whileItLags(t, w, seed)
 	w.Clock.Set(twinBegin.Add(27 * time.Hour)) // longer than any index lags; some of t2 expire
 	for range 12 {
 		ask, matches := tw.ask(w.Clock.Now())
@@ -376,6 +384,37 @@ func twinRound(t *testing.T, seed uint64) (answered int, refused []string, pages
 		}
 	}
 	return answered, refused, pages, found
+}
+
+// whileItLags reads while each answer may lack any of the latest writes. What comes must be right,
+// in order, and only once. It need not be all.
+func (tw *twin) whileItLags(t *testing.T, w *world, seed uint64) {
+	for range 3 {
+		ask, matches := tw.ask(w.Clock.Now())
+		newest := tw.newest
+		if ask.Newest != nil {
+			newest = *ask.Newest
+		}
+		wanted, seen := map[string]bool{}, map[string]bool{}
+		for _, n := range tw.notes {
+			wanted[n.id] = matches(n)
+		}
+		var got []*event.Item
+		for item, err := range w.store.ReadAll(context.Background(), "p", ask) {
+			if err != nil {
+				t.Errorf("seed %d: %+v: %v", seed, ask, err)
+				return
+			}
+			if !wanted[item.ID] || seen[item.ID] {
+				t.Errorf("seed %d: %+v: %s must not come, or comes twice (%v)", seed, ask, item.ID, seen[item.ID])
+			}
+			seen[item.ID] = true
+			got = append(got, item)
+		}
+		if !slices.IsSortedFunc(got, func(x, y *event.Item) int { return tw.compare(x, y, newest) }) {
+			t.Errorf("seed %d: %+v: while the index lags, the answer is not in order", seed, ask)
+		}
+	}
 }
 
 func (tw *twin) names(items []*event.Item) string {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/estimate"
 )
 
@@ -43,6 +44,10 @@ With --rate it says whether the streams functions can count that many changes a 
 has one function, and a shard of a busy table delivers up to 1,000 changes a second. With --events,
 it takes from the sample how many totals a change updates.
 
+The table of patterns shows what a page of each takes: its requests and read units, and with --prices
+what it costs in a month at the rate: that the file gives. An index that no pattern reads is a
+warning. So are partition keys that all events of one moment share, if --rate is more than they take.
+
 The table of aggregates shows the write units of one update of a total: of a new total, and of a
 full one. A total is full if all partitions of the events table have changed it within 72 hours. It
 then remembers how far it has counted in each of the 18 shards that a partition has in that time.
@@ -60,6 +65,8 @@ const checkJSON = `With --output json, one object:
   findings[]              severity (mistake, change, warning), rule, file, line, column, what, instead
   capacity                rate, shards, perShard, enoughShards, updatesPerChange, updatesBy, memory, sustained,
                           leastMemory
+  patterns[]              name, request, requests, units, rate, dollarsAMonth
+  hot[]                   key, shards, ceiling, enoughShards
   totals[]                name, since, from, spread, marks, bytes, units, freshUnits, spreadForOne` + eventsJSON
 
 type checkOptions struct {
@@ -69,6 +76,7 @@ type checkOptions struct {
 	parameters              []string
 	partitions              int
 	rate                    float64
+	prices                  string
 }
 
 func newCheck(a *app) *cobra.Command {
@@ -84,7 +92,7 @@ func newCheck(a *app) *cobra.Command {
   ingot check --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "pipeline", "template", "samconfig", "was", "events"); err != nil {
+			if err := namesFiles(cmd, "pipeline", "template", "samconfig", "was", "events", "prices"); err != nil {
 				return err
 			}
 			if o.rate > 0 && !cmd.Flags().Changed("partitions") {
@@ -102,6 +110,7 @@ func newCheck(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of samconfig.toml's and of its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000; with --rate, as many as that needs")
+	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices, for what the patterns cost")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "changes a second that the streams functions must keep up with")
 	return cmd
 }
@@ -140,6 +149,17 @@ func (a *app) check(o checkOptions, named, configNamed bool) error {
 		if in.Events, err = a.sampleEvents(in, o.events, o.now, nil); err != nil {
 			return usage(err)
 		}
+	}
+	if o.prices != "" {
+		text, err := readFile(o.prices, "name a file of prices with --prices FILE")
+		if err != nil {
+			return usage(err)
+		}
+		prices, err := cost.ReadPrices(o.prices, text)
+		if err != nil {
+			return usage(err)
+		}
+		in.ReadUnit = prices.ReadUnit()
 	}
 	report, err := check.Run(in)
 	if err != nil {

@@ -31,6 +31,9 @@ const (
 	// Index means that stored items keep the index key that they have. Nothing is refused or lost.
 	// But a reader of the index finds these items only under the old key.
 	Index Kind = "index"
+	// Shards means that an index is divided into fewer shards. Readers of the index would no longer
+	// find the items in the others.
+	Shards Kind = "shards"
 	// Rebuild means that an aggregate begins anew and counts what is stored from now on. The events
 	// that are already stored must be brought in after the deployment. Otherwise the aggregate
 	// lacks them.
@@ -121,28 +124,6 @@ func listText(texts []string) string {
 		return strings.Join(texts, "")
 	}
 	return "[" + strings.Join(texts, ", ") + "]"
-}
-
-const indexKeys = "items that are stored keep the key they have, until a newer revision replaces them or they expire: read both till then"
-
-// indexChanges reports the keys of indexes that a type is in both before and after. It does not
-// report an index that is added or removed. Such an index shows this by itself: it lacks the older
-// items or the newer ones.
-func indexChanges(name string, was, is pipeline.Spec) []Report {
-	after := is.Events[name].Indexes
-	var list []Report
-	for _, index := range sorted(was.Events[name].Indexes) {
-		a, b := was.Events[name].Indexes[index], after[index]
-		if _, kept := after[index]; !kept {
-			continue
-		}
-		for _, part := range []struct{ member, was, is string }{{"pk", a.PK, b.PK}, {"sk", a.SK, b.SK}} {
-			if part.was != part.is {
-				list = append(list, Report{Index, "events." + name, "indexes." + index + "." + part.member, part.was, part.is, indexKeys})
-			}
-		}
-	}
-	return list
 }
 
 func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Report {

@@ -37,6 +37,7 @@ type Input struct {
 	Was        *File             // an earlier pipeline.yaml; nil: not compared
 	Partitions int               // of the events table, for the estimates; at least 1
 	Rate       float64           // changes a second to keep up with; 0: not checked
+	ReadUnit   float64           // dollars for a read unit; 0: not known
 	Events     *sample.Report    // what becomes of sample events; nil: there are none
 	Now        time.Time         // the deployment is later
 }
@@ -50,6 +51,8 @@ type Report struct {
 	Findings   []Finding      `json:"findings"`           // in the order of the files
 	Events     *sample.Report `json:"events,omitempty"`   // what becomes of sample events; absent if there are none
 	Capacity   *Capacity      `json:"capacity,omitempty"` // whether the streams functions keep up; absent if no rate is given
+	Patterns   []Pattern      `json:"patterns,omitempty"` // what a page of each pattern takes, by name
+	Hot        []Hot          `json:"hot,omitempty"`      // partition keys that all writes of one moment share
 	Totals     []Total        `json:"totals"`             // what each aggregate costs, by name; empty while the pipeline has mistakes
 }
 
@@ -99,6 +102,7 @@ func Run(in Input) (*Report, error) {
 	if p != nil {
 		r.Types, r.Epoch, r.Totals = slices.Sorted(maps.Keys(p.Describe().Spec.Events)), p.Epoch(), totals(p, counting, r.Partitions)
 		r.outgrown(p, at)
+		r.patterns(in, p, at)
 	}
 	r.Findings = sorted(r.Findings, files...)
 	return r, nil

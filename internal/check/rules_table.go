@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // tables checks the keys and the TTL of both tables. It also checks the stream and the indexes of
@@ -210,6 +211,7 @@ func (c *checker) indexes(table *template.Resource) {
 			}
 			there = append(there, name.Text)
 			c.index(table, name, c.t.Get(item, "KeySchema"))
+			c.projection(name, c.t.Get(item, "Projection"))
 		}
 	}
 	for _, name := range c.p.Indexes() {
@@ -233,6 +235,24 @@ func (c *checker) index(table *template.Resource, name, schema *template.Node) {
 		c.mistake("index", where(schema, name.Position), fmt.Sprintf("the key of index %s is %s, and items have %sPK and %sSK", name.Text, pair(hash, sort), name.Text, name.Text), indexSchema(name.Text))
 	default:
 		c.text(table, "index", name.Text+"PK", name.Text+"SK")
+	}
+}
+
+// projection refuses an index that holds only a part of each item, if a pattern reads it. Otherwise
+// it warns: who reads the index by hand may want just that.
+func (c *checker) projection(name, projection *template.Node) {
+	if !slices.Contains(c.p.Indexes(), name.Text) {
+		return
+	}
+	kind := c.t.Get(projection, "ProjectionType")
+	switch read := slices.ContainsFunc(c.p.Patterns(), func(p *pipeline.Pattern) bool { return p.Index() == name.Text }); {
+	case kind != nil && kind.Kind == template.Scalar && kind.Text == "ALL":
+	case projection != nil && (kind == nil || kind.Kind != template.Scalar):
+		c.cannotTell("projection", projection, "index "+name.Text+" holds whole items")
+	case read:
+		c.mistake("projection", where(projection, name.Position), "index "+name.Text+" holds only a part of each item, and a pattern reads whole ones from it", "Projection: {ProjectionType: ALL}")
+	default:
+		c.warn("projection", where(projection, name.Position), "index "+name.Text+" holds only a part of each item, so no pattern can read it", "Projection: {ProjectionType: ALL}")
 	}
 }
 

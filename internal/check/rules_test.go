@@ -113,6 +113,8 @@ var tableRules = []broken{
 		"events and totals share table EventsTable: totals would feed their own stream; write a table of their own instead"},
 	{"index key", [][2]string{{"{AttributeName: GSI2SK, KeyType: RANGE}", "{AttributeName: SK, KeyType: RANGE}"}}, "KeySchema: |[{AttributeName: GSI2PK, KeyType",
 		"the key of index GSI2 is GSI2PK and SK, and items have GSI2PK and GSI2SK; write KeySchema: [{AttributeName: GSI2PK, KeyType: HASH}, {AttributeName: GSI2SK, KeyType: RANGE}] instead"},
+	{"projection", [][2]string{{"{AttributeName: GSI2SK, KeyType: RANGE}]\n          Projection: {ProjectionType: ALL}", "{AttributeName: GSI2SK, KeyType: RANGE}]\n          Projection: {ProjectionType: KEYS_ONLY}"}}, "Projection: |{ProjectionType: KEYS_ONLY",
+		"index GSI2 holds only a part of each item, and a pattern reads whole ones from it; write Projection: {ProjectionType: ALL} instead"},
 	{"index key of numbers", [][2]string{{"AttributeName: GSI1SK, AttributeType: S", "AttributeName: GSI1SK, AttributeType: N"}}, "GSI1SK, AttributeType: |N", "attribute GSI1SK is of type N: all keys are text; write AttributeType: S instead"},
 	{"unknown indexes", [][2]string{{"GlobalSecondaryIndexes: # as", "GlobalSecondaryIndexes: !FindInMap [a, b, c]\n      Tags: # as"}}, "GlobalSecondaryIndexes: |!FindInMap",
 		"warning: cannot tell whether EventsTable has the indexes of pipeline.yaml: Fn::FindInMap finds no Mappings"},
@@ -134,7 +136,7 @@ var tableRules = []broken{
 
 // The advice about an index says to write everything that the table then lacks.
 func TestTheAdviceOfAnIndexIsWhole(t *testing.T) {
-	indexes := [][2]string{{"      GSI3:", "      GSI4:"}, {"      GSI3: {pk", "      GSI4: {pk"}}
+	indexes := [][2]string{{"      GSI3:", "      GSI4:"}, {"      GSI3: {pk", "      GSI4: {pk"}, {"index: GSI3}", "index: GSI4}"}, {"index: GSI3,", "index: GSI4,"}}
 	in := own{pipeline: indexes}.input(t)
 	var lacks Finding
 	for _, f := range run(t, in).Findings {
@@ -179,7 +181,8 @@ func TestAnIndexTakenOut(t *testing.T) {
 	text := read(t, "template.yaml")
 	from := strings.Index(text, "        - IndexName: GSI3")
 	gone := text[from : from+strings.Index(text[from:], "  AggregatesTable:")]
-	in := own{template: [][2]string{{gone, ""}}, pipeline: [][2]string{{"      GSI3:", "      GSI1:"}, {"      GSI3: {pk", "      GSI1: {pk"}}}.input(t)
+	in := own{template: [][2]string{{gone, ""}}, pipeline: [][2]string{{"      GSI3:", "      GSI1:"}, {"      GSI3: {pk", "      GSI1: {pk"},
+		{"index: GSI3}", "index: GSI1}"}, {"index: GSI3,", "index: GSI1,"}}}.input(t)
 	if got := rules(run(t, in)); got != "attribute attribute index-alarm" {
 		t.Error(got)
 	}

@@ -32,6 +32,9 @@ func (r *Report) WriteText(w io.Writer, in Input) error {
 	if len(r.Totals) > 0 {
 		r.writeTotals(b)
 	}
+	if len(r.Patterns) > 0 {
+		r.writePatterns(b)
+	}
 	if r.Capacity != nil {
 		b.WriteString(r.Capacity.text() + "\n")
 	}
@@ -66,6 +69,15 @@ func (r *Report) writeTotals(b *strings.Builder) {
 	trimmed := trimLines(b.String())
 	b.Reset()
 	b.WriteString(trimmed + "\n")
+}
+
+// writeRows prints rows in columns.
+func writeRows(b *strings.Builder, rows [][]string) {
+	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(t, "  "+strings.Join(row, "\t"))
+	}
+	t.Flush() // a strings.Builder accepts everything
 }
 
 // trimLines removes the blanks that padding leaves at the ends of lines.

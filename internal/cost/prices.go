@@ -112,6 +112,13 @@ func (p *Prices) of(name string) (float64, bool) {
 	return *one.Dollars / one.Per, true
 }
 
+// ReadUnit returns the price of one read unit of DynamoDB in dollars. It is 0 if the file does not
+// have it.
+func (p *Prices) ReadUnit() float64 {
+	price, _ := p.of(ReadUnits)
+	return price
+}
+
 func (p *Prices) about() *About {
 	if p == nil {
 		return nil

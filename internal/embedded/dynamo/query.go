@@ -41,7 +41,7 @@ func (ts *Tables) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer ts.replica("Query", t, aws.ToBool(in.ConsistentRead))()
+	defer ts.replica("Query", t, ix, aws.ToBool(in.ConsistentRead))()
 	r, err := expr.NewKeyRange(keys, p.b, s.pk, s.sk)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (ts *Tables) getItem(in *dynamodb.GetItemInput) (*dynamodb.GetItemOutput, e
 	if err != nil {
 		return nil, err
 	}
-	defer ts.replica("GetItem", t, aws.ToBool(in.ConsistentRead))()
+	defer ts.replica("GetItem", t, nil, aws.ToBool(in.ConsistentRead))()
 	it := t.get(k)
 	spent := cost{table: readUnits(value.SizeOf(it), aws.ToBool(in.ConsistentRead))}
 	ts.read(t.name, spent)
@@ -139,7 +139,7 @@ func (g *batchGet) read(ts *Tables, t *table, r types.KeysAndAttributes) error {
 		}
 		seen[keys[i]] = true
 	}
-	defer ts.replica("BatchGetItem", t, aws.ToBool(r.ConsistentRead))()
+	defer ts.replica("BatchGetItem", t, nil, aws.ToBool(r.ConsistentRead))()
 	items := make([]map[string]types.AttributeValue, 0, len(keys))
 	for i, k := range keys {
 		it := t.get(k)

@@ -18,8 +18,9 @@ const (
 // Read describes a read to Config.Behind.
 type Read struct {
 	API, Table string
-	Consistent bool // if true, the answer is current whatever Behind returns; a read of an index is never consistent
-	Writes     int  // how many of the table's latest writes a replica may lack
+	Index      string // the index that is read; empty: the table. An index lags behind its table by itself
+	Consistent bool   // if true, the answer is current whatever Behind returns; a read of an index is never consistent
+	Writes     int    // how many of the table's latest writes a replica may lack
 }
 
 // change is one of the latest writes of a table.
@@ -66,12 +67,12 @@ func (ts *Tables) lockForRead() (unlock func()) {
 
 // replica makes the table look like the replica that answers a read, until back is called. The
 // caller holds the lock of lockForRead.
-func (ts *Tables) replica(api string, t *table, consistent bool) (back func()) {
+func (ts *Tables) replica(api string, t *table, ix *index, consistent bool) (back func()) {
 	if ts.cfg.Behind == nil {
 		return func() {}
 	}
 	t.recent = t.recent.since(ts.core.Now())
-	lacks := ts.cfg.Behind(Read{API: api, Table: t.name, Consistent: consistent, Writes: len(t.recent)})
+	lacks := ts.cfg.Behind(Read{API: api, Table: t.name, Index: ix.called(), Consistent: consistent, Writes: len(t.recent)})
 	if consistent {
 		lacks = 0
 	}

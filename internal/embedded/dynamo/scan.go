@@ -42,7 +42,7 @@ func (ts *Tables) scan(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 		}
 		start = &at
 	}
-	defer ts.replica("Scan", t, aws.ToBool(in.ConsistentRead))()
+	defer ts.replica("Scan", t, nil, aws.ToBool(in.ConsistentRead))()
 	if err := t.rows.scan(segment, total, start, p.take); err != nil {
 		return nil, err
 	}

@@ -83,14 +83,22 @@ func (s schema) names() []string {
 
 func (s schema) has(name string) bool { return name == s.pk || (s.sk != "" && name == s.sk) }
 
-// index is a global secondary index that projects all attributes. A stale read of it is as far
-// behind as a read of its table would be: the index has no lag of its own.
+// index is a global secondary index that projects all attributes. It lags behind its table:
+// Config.Behind is told which index is read, and decides how far behind each answer is.
 type index struct {
 	name   string
 	arn    string
 	schema schema
 	rows   *keyspace
 	keys   []types.KeySchemaElement
+}
+
+// called returns the name of the index. It is empty for nil, which is the table itself.
+func (ix *index) called() string {
+	if ix == nil {
+		return ""
+	}
+	return ix.name
 }
 
 // place returns the place of an item in the index. An item without the keys of the index is not in
