@@ -8,7 +8,7 @@ func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newCheck(a), newConsole(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newVersion(a),
 		newGet(a),
-		newPause(a), newResume(a),
+		newPause(a), newPolicy(a), newResume(a),
 		newQuarantine(a),
 		newQuery(a),
 		newSend(a),

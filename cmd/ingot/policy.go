@@ -1,0 +1,193 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const policyHelp = `Prints an IAM policy with the least that somebody needs who reads by the named patterns: GetItem or Query on the
+table or the index, and nothing else.
+
+With --principal-tag each principal reads only the partitions whose key has the value of its tag of that name.
+The condition lists every shard, and it also holds if a request names no key. Where the partition key has a hash,
+a time or a function that loses a part of the value, such a condition cannot be right, and the command says why.
+A value of the tag must have no #, no % and no control character: keys have these escaped.
+
+With --for it prints what a command of this tool needs instead.
+
+Without a stack, the names REGION, ACCOUNT, EVENTS and AGGREGATES stand in the ARNs. Name a stack to fill them in.
+
+` + targetHelp + `
+
+Exit codes: 0 printed, 2 the command line is wrong, or no such policy can be right, 4 credentials.`
+
+type policyOptions struct{ pipeline, tag, command string }
+
+func newPolicy(a *app) *cobra.Command {
+	var o policyOptions
+	cmd := &cobra.Command{
+		Use:   "policy PATTERN…",
+		Short: "Print the IAM policy of who reads by a pattern",
+		Long:  policyHelp,
+		Example: `  ingot policy order_story customer_orders
+  ingot policy merchants_day
+  ingot policy --for query`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := namesFiles(cmd, "pipeline"); err != nil {
+				return err
+			}
+			return a.policy(cmd, o, args)
+		},
+	}
+	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline that declares the patterns")
+	cmd.Flags().StringVar(&o.tag, "principal-tag", "", "the tag whose value is in the partition keys that a principal may read")
+	cmd.Flags().StringVar(&o.command, "for", "", "a command of this tool, such as query")
+	targetFlags(cmd)
+	return cmd
+}
+
+// policyDocument is an IAM policy. IAM fixes the names of its members.
+type policyDocument struct {
+	Version   string
+	Statement []policyStatement
+}
+
+type policyStatement struct {
+	Sid       string
+	Effect    string
+	Action    []string
+	Resource  []string
+	Condition map[string]map[string]any `json:",omitempty"`
+}
+
+// tableARNs are the ARNs of both tables.
+type tableARNs struct{ events, aggregates string }
+
+// needs lists what commands send to the tables of a stack. A test compares it with the calls that
+// they make.
+var needs = map[string]func(tableARNs) []policyStatement{
+	"query": func(t tableARNs) []policyStatement {
+		return []policyStatement{
+			allow("FindStack", []string{"cloudformation:DescribeStacks"}, "*"),
+			allow("FindTables", []string{"dynamodb:DescribeTable"}, t.events, t.aggregates),
+			allow("QueryEvents", []string{"dynamodb:GetItem", "dynamodb:Query"}, t.events, t.events+"/index/*"),
+			allow("QueryTotals", []string{"dynamodb:GetItem", "dynamodb:Query"}, t.aggregates),
+		}
+	},
+}
+
+func allow(sid string, actions []string, resources ...string) policyStatement {
+	return policyStatement{Sid: sid, Effect: "Allow", Action: actions, Resource: resources}
+}
+
+func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error {
+	arns, err := a.arns(cmd)
+	if err != nil {
+		return err
+	}
+	doc := policyDocument{Version: "2012-10-17"}
+	switch {
+	case o.command != "" && (len(names) > 0 || o.tag != ""):
+		return usage(fmt.Errorf("--for prints what a command needs; leave patterns and --principal-tag out beside it"))
+	case o.command != "":
+		statements, ok := needs[o.command]
+		if !ok {
+			return usage(fmt.Errorf("--for %s: write one of %s", o.command, strings.Join(slices.Sorted(maps.Keys(needs)), ", ")))
+		}
+		doc.Statement = statements(arns)
+	default:
+		p, err := a.patternsOf(o.pipeline)
+		if err != nil {
+			return usage(err)
+		}
+		if len(names) == 0 {
+			return usage(fmt.Errorf("say which patterns; %s", hasPatterns(p)))
+		}
+		for _, name := range names {
+			pattern, err := p.Pattern(name)
+			if err != nil {
+				return usage(err)
+			}
+			s, err := statementOf(pattern, arns, o.tag)
+			if err != nil {
+				return usage(err)
+			}
+			doc.Statement = append(doc.Statement, s)
+		}
+	}
+	text, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return err
+	}
+	if n := len(strings.Join(strings.Fields(string(text)), "")); n > maxPolicy {
+		fmt.Fprintf(a.stderr, "ingot: the policy has %d characters, and a managed policy has at most %d; use fewer patterns in one, or fewer shards\n", n, maxPolicy)
+	}
+	_, err = fmt.Fprintln(a.stdout, string(text))
+	return err
+}
+
+// maxPolicy is the number of characters of a managed policy, without white space.
+const maxPolicy = 6144
+
+// statementOf returns the statement that lets somebody read by a pattern.
+func statementOf(p *pipeline.Pattern, arns tableARNs, tag string) (policyStatement, error) {
+	sid := "Read"
+	for _, word := range strings.Split(p.Name(), "_") {
+		if word != "" {
+			sid += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	resource := arns.events
+	switch {
+	case p.Total() != "":
+		resource = arns.aggregates
+	case p.Index() != "":
+		resource += "/index/" + p.Index()
+	}
+	s := allow(sid, p.Actions(), resource)
+	if tag == "" {
+		return s, nil
+	}
+	keys, err := p.LeadingKeys("${aws:PrincipalTag/" + tag + "}")
+	if err != nil {
+		return s, fmt.Errorf("no condition on --principal-tag is right for %w", err)
+	}
+	// ForAllValues also holds for a request without keys. Null refuses that one.
+	s.Condition = map[string]map[string]any{
+		"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": keys},
+		"Null":                      {"dynamodb:LeadingKeys": "false"},
+	}
+	return s, nil
+}
+
+// arns returns the ARNs of the tables of the stack that the flags name. Without such a flag they have
+// names to fill in.
+func (a *app) arns(cmd *cobra.Command) (tableARNs, error) {
+	named := false
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		named = named || slices.Contains([]string{"stack", "config-env", "local"}, f.Name)
+	})
+	arn := func(region, account, table string) string {
+		return "arn:aws:dynamodb:" + region + ":" + account + ":table/" + table
+	}
+	if !named {
+		return tableARNs{arn("REGION", "ACCOUNT", "EVENTS"), arn("REGION", "ACCOUNT", "AGGREGATES")}, nil
+	}
+	t, err := a.find(cmd)
+	if err != nil {
+		return tableARNs{}, err
+	}
+	account := t.Account
+	if account == "" {
+		account = "ACCOUNT"
+	}
+	return tableARNs{arn(t.Region, account, t.EventsTable), arn(t.Region, account, t.AggregatesTable)}, nil
+}

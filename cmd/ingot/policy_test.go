@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/internal/sampleshop"
+)
+
+// policyOf runs ingot policy on a file.
+func policyOf(t *testing.T, file string, args ...string) (code int, doc policyDocument, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), append([]string{"policy", "--pipeline", file}, args...), func(string) (string, bool) { return "", false }, strings.NewReader(""), &out, &errs)
+	if code == exitFine {
+		if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return code, doc, out.String(), errs.String()
+}
+
+func TestPolicy(t *testing.T) {
+	shop := "../../" + sampleshop.Pipeline
+	const table = "arn:aws:dynamodb:REGION:ACCOUNT:table/"
+	for _, c := range []struct{ pattern, actions, resource string }{
+		{"order_story", "dynamodb:Query", table + "EVENTS"},
+		{"customer_orders", "dynamodb:Query", table + "EVENTS/index/GSI1"},
+		{"merchants_day", "dynamodb:GetItem dynamodb:Query", table + "AGGREGATES"},
+	} {
+		_, doc, _, stderr := policyOf(t, shop, c.pattern)
+		if len(doc.Statement) != 1 || strings.Join(doc.Statement[0].Action, " ") != c.actions || !slices.Equal(doc.Statement[0].Resource, []string{c.resource}) || doc.Statement[0].Condition != nil {
+			t.Errorf("%s: %+v %s", c.pattern, doc, stderr)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{nil, "say which patterns; the pipeline has customer_orders"},
+		{[]string{"order_stroy"}, "the nearest is order_story"},
+		{[]string{"--for", "quer"}, "--for quer: write one of query"},
+		{[]string{"order_story", "--for", "query"}, "--for prints what a command needs"},
+		{[]string{"customer_orders", "--principal-tag", "customer"}, "{customer_id|hmac} is stored as a hash, which IAM does not compute"},
+		{[]string{"orders_of_day", "--principal-tag", "x"}, "the partition key has a time, {at|day}"},
+		{[]string{"order_story", "--principal-tag", "x"}, "the partition key has two parameters, merchant_id and order_id"},
+		{[]string{"merchants_day", "--principal-tag", "x"}, "merchants_day reads totals"},
+	} {
+		if code, _, stdout, stderr := policyOf(t, shop, c.args...); code != exitUsage || !strings.Contains(stderr, c.says) || stdout != "" {
+			t.Errorf("%v: exit %d: %s%s", c.args, code, stdout, stderr)
+		}
+	}
+}
+
+// TestPolicyOfOnePrincipal shows the condition with each shard. Null refuses a request without keys,
+// which ForAllValues alone would allow.
+func TestPolicyOfOnePrincipal(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.yaml")
+	text := `{ingot: 1, epoch: 1, type: "{type}", events: {item: {id: "{tenant}#{id}", at: "{at}", key: {pk: "T#{tenant}", sk: "{id}"},
+  indexes: {GSI1: {pk: "T#{tenant}#{@id | shard:3 | pad:2}", sk: "{id}"}, GSI2: {pk: "T#{tenant | lower}", sk: "{id}"}}}},
+  patterns: {own: {read: [item]}, sharded: {read: [item], index: GSI1}, lower: {read: [item], index: GSI2}}}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]string{
+		"own":     `{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":["T#${aws:PrincipalTag/tenant}"]},"Null":{"dynamodb:LeadingKeys":"false"}}`,
+		"sharded": `{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":["T#${aws:PrincipalTag/tenant}#00","T#${aws:PrincipalTag/tenant}#01","T#${aws:PrincipalTag/tenant}#02"]},"Null":{"dynamodb:LeadingKeys":"false"}}`,
+	} {
+		_, doc, _, stderr := policyOf(t, file, pattern, "--principal-tag", "tenant")
+		if len(doc.Statement) != 1 {
+			t.Fatalf("%s: %s", pattern, stderr)
+		}
+		if got, _ := json.Marshal(doc.Statement[0].Condition); string(got) != want {
+			t.Errorf("%s: %s", pattern, got)
+		}
+	}
+	if code, _, _, stderr := policyOf(t, file, "lower", "--principal-tag", "tenant"); code != exitUsage || !strings.Contains(stderr, "two principals could have one key") {
+		t.Errorf("lower: exit %d: %s", code, stderr)
+	}
+}
+
+// TestPolicyForQuery compares the policy of query with the calls that it makes.
+func TestPolicyForQuery(t *testing.T) {
+	calls := map[string]bool{}
+	ingot := shopWithOrdersSeen(t, 3, func(call string) { calls[call] = true })
+	for _, args := range [][]string{{"order_story", "merchant_id=m-1", "order_id=o-1"}, {"orders_of_day", "at=2026-03-01"}, {"merchants_day", "merchant_id=m-1", "currency=EUR"}} {
+		if code, _, stderr := ingot("", args...); code != exitFine {
+			t.Fatalf("%v: exit %d: %s", args, code, stderr)
+		}
+	}
+	allowed := map[string]bool{}
+	for _, s := range needs["query"](tableARNs{"events", "aggregates"}) {
+		for _, action := range s.Action {
+			if call, ok := strings.CutPrefix(action, "dynamodb:"); ok {
+				allowed[call] = true
+			}
+		}
+	}
+	for call := range calls {
+		if !allowed[call] {
+			t.Errorf("query calls %s, which its policy does not allow", call)
+		}
+	}
+	for action := range allowed {
+		if !calls[action] {
+			t.Errorf("the policy of query allows %s, which it did not call", action)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package docs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+const patternsPage = "docs/patterns.md"
+
+// TestPatternsOfThePage stores the events of each example, asks its question, and compares the
+// requests and the answer with the page.
+func TestPatternsOfThePage(t *testing.T) {
+	var file, stored string
+	examples := 0
+	for _, b := range blocks(t, patternsPage) {
+		switch b.info {
+		case "yaml pattern":
+			file, stored = b.text, ""
+		case "json stored":
+			stored = b.text
+		case "text question":
+			examples++
+			question, want, _ := strings.Cut(b.text, "\n")
+			if got := answerOf(t, file, stored, question); got != want {
+				t.Errorf("%s:\ngot\n%s\nwant\n%s", question, got, want)
+			}
+		}
+	}
+	if examples != 20 {
+		t.Errorf("%d examples, and the page speaks of twenty", examples)
+	}
+}
+
+// answerOf stores events by a file and asks a question. It returns the requests and the answer as the
+// page shows them.
+func answerOf(t *testing.T, file, stored, question string) string {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": &fstest.MapFile{Data: []byte("ingot: 1\nepoch: 1\ntype: \"{type}\"\n" + file)}}, "p.yaml", pipeline.Secret([]byte("the secret of this page")))
+	if err != nil {
+		t.Fatalf("%v\nin\n%s", err, file)
+	}
+	now := func() time.Time { return time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC) }
+	engine := embedded.New(embedded.Config{Now: now})
+	if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: env.Env{Now: now}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var items []*event.Item
+	for line := range strings.Lines(stored) {
+		item, err := p.Plan(envelope.Message{Body: line})
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	if results, _ := st.Put(t.Context(), items); slices.ContainsFunc(results, func(r store.Result) bool { return r.Verdict != event.Inserted }) {
+		t.Fatalf("%s: %+v", question, results)
+	}
+	name, ask := asked(question)
+	var b strings.Builder
+	requests, _, err := st.Explain(name, ask)
+	if err != nil {
+		fmt.Fprintf(&b, "refused: %s\n", strings.TrimPrefix(err.Error(), "read: "))
+		return b.String()
+	}
+	for _, in := range requests {
+		b.WriteString(requestText(in) + "\n")
+	}
+	if pattern, _ := p.Pattern(name); pattern.Total() == "" {
+		var ids []string
+		for item, err := range st.ReadAll(t.Context(), name, ask) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, item.ID)
+		}
+		fmt.Fprintf(&b, "answer: %s\n", strings.Join(ids, ", "))
+	}
+	return b.String()
+}
+
+// asked reads a question as ingot query takes it.
+func asked(question string) (name string, ask store.Ask) {
+	words := strings.Fields(question)
+	ask.Values = map[string][]string{}
+	for i := 1; i < len(words); i++ {
+		switch words[i] {
+		case "--from":
+			i++
+			ask.From = words[i]
+		case "--to":
+			i++
+			ask.To = words[i]
+		case "--prefix":
+			i++
+			ask.Prefix = words[i]
+		default:
+			field, values, _ := strings.Cut(words[i], "=")
+			ask.Values[field] = strings.Split(values, ",")
+		}
+	}
+	return words[0], ask
+}
+
+// requestText returns a request as ingot query --explain prints it.
+func requestText(in any) string {
+	if get, ok := in.(*dynamodb.GetItemInput); ok {
+		return fmt.Sprintf("GetItem %s: PK = %q AND SK = %q", *get.TableName, get.Key["PK"].(*types.AttributeValueMemberS).Value, get.Key["SK"].(*types.AttributeValueMemberS).Value)
+	}
+	q := in.(*dynamodb.QueryInput)
+	text := *q.KeyConditionExpression
+	for _, name := range slices.SortedFunc(maps.Keys(q.ExpressionAttributeValues), func(x, y string) int { return cmp.Compare(len(y), len(x)) }) {
+		text = strings.ReplaceAll(text, name, fmt.Sprintf("%q", q.ExpressionAttributeValues[name].(*types.AttributeValueMemberS).Value))
+	}
+	where := *q.TableName
+	if q.IndexName != nil {
+		where += " " + *q.IndexName
+	}
+	if q.ScanIndexForward != nil && !*q.ScanIndexForward {
+		text += ", backward"
+	}
+	return "Query " + where + ": " + text
+}

@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// LeadingKeys returns the partition keys of the pattern for one value, with each shard and type. The
+// value may be text that is only filled in later, such as ${aws:PrincipalTag/tenant}: it is not
+// escaped. The error explains why the partition keys of one value cannot be listed like that.
+func (p *Pattern) LeadingKeys(value string) ([]string, error) {
+	if p.total != "" {
+		return nil, fmt.Errorf("%s reads totals, whose keys begin with the aggregate and not with whom they belong to", p.name)
+	}
+	var list []string
+	name := ""
+	for _, t := range p.pks {
+		texts := []string{""}
+		for i := range t {
+			s := &t[i]
+			var pieces []string
+			switch s.kind {
+			case slotText:
+				pieces = []string{s.text}
+			case slotShard:
+				for n := range s.shards {
+					text, err := s.part.Make(fmt.Sprint(n), s.from, nil)
+					if err != nil {
+						return nil, fmt.Errorf("the shards of %s cannot be listed: %w", p.name, err)
+					}
+					pieces = append(pieces, text)
+				}
+			case slotTypes:
+				if len(s.part.Funcs) > 0 {
+					return nil, fmt.Errorf("%s: IAM does not apply %s to the type", p.name, s)
+				}
+				pieces = p.types
+			case slotTime:
+				return nil, fmt.Errorf("%s: the partition key has a time, %s, so the keys that a principal may read change with the clock; give it an index whose pk has no time", p.name, s)
+			default:
+				if err := unchanged(p.name, s); err != nil {
+					return nil, err
+				}
+				if name != "" && name != s.name {
+					return nil, fmt.Errorf("%s: the partition key has two parameters, %s and %s, and a tag can only be one of them; put %s into the sort key", p.name, name, s.name, s.name)
+				}
+				name, pieces = s.name, []string{value}
+			}
+			var longer []string
+			for _, before := range texts {
+				for _, piece := range pieces {
+					longer = append(longer, before+piece)
+				}
+			}
+			texts = longer
+		}
+		list = append(list, texts...)
+	}
+	if name == "" {
+		return nil, fmt.Errorf("%s: the partition key has no parameter, so every principal would read the same keys", p.name)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+// unchanged refuses a parameter that functions change: IAM compares the key as it is stored with the tag
+// as it is.
+func unchanged(name string, s *slot) error {
+	for _, f := range s.part.Funcs {
+		switch {
+		case s.hashed() || f.Name == "sha256":
+			return fmt.Errorf("%s: %s is stored as a hash, which IAM does not compute, so no tag equals it; tag principals with another field, and put that into the key", name, s)
+		case s.part.Lossy:
+			return fmt.Errorf("%s: %s loses a part of the value, so two principals could have one key, and each would read the other's items; put {%s} into the key", name, s, s.reads)
+		default:
+			return fmt.Errorf("%s: IAM does not apply %s, so a tag would not equal the key; put {%s} into the key", name, s, s.reads)
+		}
+	}
+	return nil
+}
+
+// Actions returns the actions of DynamoDB that the pattern's questions need.
+func (p *Pattern) Actions() []string {
+	switch {
+	case p.total != "":
+		return []string{"dynamodb:GetItem", "dynamodb:Query"} // the head of the generation, and its totals
+	case strings.HasPrefix(p.Request(), "GetItem"):
+		return []string{"dynamodb:GetItem"}
+	case p.index == "" && p.whole:
+		return []string{"dynamodb:GetItem", "dynamodb:Query"}
+	}
+	return []string{"dynamodb:Query"}
+}
