@@ -353,7 +353,7 @@ func (r *question) share(n int) int32 {
 	share := left
 	if n > 1 {
 		mean := left / float64(n)
-		share = math.Ceil(mean + 1.5*math.Sqrt(mean))
+		share = math.Ceil(mean + 1.25*math.Sqrt(mean))
 	}
 	return int32(max(1, min(share, left, maxShare)))
 }

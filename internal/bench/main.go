@@ -60,6 +60,7 @@ var sections = []struct {
 	{"totals", true, false, (*bench).totals},
 	{"many", true, false, (*bench).many},
 	{"values", false, false, func(b *bench, _ context.Context) error { return b.values() }},
+	{"pages", false, false, (*bench).pages},
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},

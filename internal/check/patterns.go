@@ -69,7 +69,7 @@ func pricePattern(p *pipeline.Pipeline, pattern *pipeline.Pattern, readUnit floa
 		each := float64(pageItems)
 		if row.Requests > 1 {
 			mean := each / float64(row.Requests)
-			each = math.Ceil(mean + 1.5*math.Sqrt(mean))
+			each = math.Ceil(mean + 1.25*math.Sqrt(mean))
 		}
 		row.Units = float64(row.Requests) * math.Ceil(each/4) / 2
 	}
