@@ -19,6 +19,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/keys"
@@ -105,7 +106,32 @@ func totalOf(def *aggregate.Definition, by map[string]string, t store.Total) sho
 	for name, value := range t.Values {
 		s.Values[name] = value.String()
 	}
+	for name := range t.Texts {
+		s.Values[name] = textOf(def, &t, name)
+	}
 	return s
+}
+
+// textOf returns a value that is not a number for people: what the newest or oldest event says, three
+// quantiles, or an estimate.
+func textOf(def *aggregate.Definition, t *store.Total, name string) string {
+	i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == name })
+	if i < 0 {
+		return ""
+	}
+	switch def.Values[i].Op {
+	case aggregate.Histogram:
+		buckets, _ := t.Buckets(name)
+		median, _ := buckets.Quantile(0.5)
+		most, _ := buckets.Quantile(0.9)
+		nearlyAll, _ := buckets.Quantile(0.99)
+		return fmt.Sprintf("p50 %s p90 %s p99 %s", median, most, nearlyAll)
+	case aggregate.Distinct:
+		sketch, _ := t.Distinct(name)
+		return fmt.Sprintf("about %d", sketch.Estimate())
+	}
+	dated, _ := t.Dated(name)
+	return show.Text(dated.JSON)
 }
 
 func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOptions) error {
@@ -268,6 +294,15 @@ func add(sums map[string]*store.Total, id string, def *aggregate.Definition, hea
 			sum.Values[value.Name] = was.Add(has)
 		case (value.Op == aggregate.Max) == (has.Cmp(was) > 0):
 			sum.Values[value.Name] = has
+		}
+	}
+	for _, value := range def.Values {
+		if text := part.Texts[value.Name]; text != "" && value.Op.Textual() {
+			if sum.Texts == nil {
+				sum.Texts = map[string]string{}
+			}
+			before := aggregate.Amount{Set: sum.Texts[value.Name] != "", Text: sum.Texts[value.Name]}
+			sum.Texts[value.Name] = lanes.Merge(value.Op, before, aggregate.Amount{Set: true, Text: text}).Text
 		}
 	}
 	for _, flag := range []string{part.Flag, part.Large} {

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/store"
+)
+
+// Values that are not numbers are shown for people, and the parts of a spread are merged.
+func TestTextsOfTotals(t *testing.T) {
+	def := &aggregate.Definition{Name: "x", Since: 1, Values: []aggregate.Value{
+		{Name: "last", Op: aggregate.Newest}, {Name: "levels", Op: aggregate.Histogram}, {Name: "states", Op: aggregate.Distinct}}}
+	dated := func(second, json string) string {
+		return "2026-03-01T10:00:" + second + ".000000000Z 00000000000000000000000000000000 " + json
+	}
+	sums := map[string]*store.Total{}
+	for _, texts := range []map[string]string{
+		{"last": dated("02", `"on"`), "levels": "424:3", "states": aggregate.DistinctText([]byte(`"on"`))},
+		{"last": dated("01", `"off"`), "levels": "0:1,424:5", "states": aggregate.DistinctText([]byte(`"off"`))},
+		{},
+	} {
+		add(sums, "x", def, nil, store.StoredTotal{Texts: texts})
+	}
+	got := totalOf(def, nil, *sums["x"]).Values
+	for name, want := range map[string]string{"last": `"on"`, "levels": "p50 1.024 p90 1.024 p99 1.024", "states": "about 2"} {
+		if got[name] != want {
+			t.Errorf("%s is shown as %q, want %q", name, got[name], want)
+		}
+	}
+}
