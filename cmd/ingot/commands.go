@@ -7,6 +7,7 @@ import "github.com/spf13/cobra"
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newCheck(a), newConsole(a), newCost(a), newDemo(a), newDev(a), newExplain(a), newInit(a), newVersion(a),
+		newErase(a),
 		newGet(a),
 		newPause(a), newPolicy(a), newResume(a),
 		newQuarantine(a),

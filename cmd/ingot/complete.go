@@ -41,7 +41,7 @@ var values = map[string]completion{
 	"sample": cobra.NoFileCompletions, "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,
 	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
-	"group": cobra.NoFileCompletions, "max": cobra.NoFileCompletions, "port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
+	"group": cobra.NoFileCompletions, "pk": cobra.NoFileCompletions, "sk": cobra.NoFileCompletions, "letters": folders, "max": cobra.NoFileCompletions, "port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
 }
 
 // data completes the bundled data of the demo, and the folder of dev.
@@ -56,9 +56,13 @@ func data(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDi
 // offer.
 var arguments = map[string]completion{
 	"explain": filesNamed("json", "ndjson"),
-	"init": func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	},
+	"init":    folders,
+	// These are the commands of quarantine. They begin with a folder.
+	"pull": folders, "list": folders, "show": folders, "edit": folders, "resend": folders, "drop": folders,
+}
+
+func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 func filesNamed(extensions ...string) completion {

@@ -31,7 +31,6 @@ With --output json, one object: url`
 type consoleOptions struct {
 	port          int
 	write, reveal bool
-	pipeline      string
 }
 
 func newConsole(a *app) *cobra.Command {
@@ -62,7 +61,7 @@ func newConsole(a *app) *cobra.Command {
 		},
 	}
 	targetFlags(cmd)
-	pipelineFlag(cmd, &o.pipeline)
+	deployedFlag(cmd)
 	cmd.Flags().IntVar(&o.port, "port", 8610, "port of this machine for the page; 0: any free one")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow what changes the stack: sending messages of quarantine again")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
@@ -91,7 +90,7 @@ func (a *app) printConsole(url string) (err error) {
 
 // console serves the console of a stack until the user ends it.
 func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) error {
-	p, err := a.plan(planFile(t, o.pipeline), false)
+	p, err := a.deployed(cmd, t, true, o.write)
 	if err != nil {
 		return err
 	}

@@ -278,7 +278,6 @@ With --output json, one object:
 type resendOptions struct {
 	replace, yes bool
 	group        string
-	pipeline     string
 }
 
 func newResend(a *app) *cobra.Command {
@@ -291,9 +290,6 @@ func newResend(a *app) *cobra.Command {
   ingot quarantine resend letters --output json`,
 		Args: folderAnd(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "pipeline"); err != nil {
-				return err
-			}
 			switch {
 			case o.replace && len(args) < 2:
 				return usage(errors.New("--replace needs the ID of each message that is right"))
@@ -308,7 +304,7 @@ func newResend(a *app) *cobra.Command {
 		},
 	}
 	targetFlags(cmd)
-	pipelineFlag(cmd, &o.pipeline)
+	deployedFlag(cmd)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "delete the stored event that the message conflicts with, and then send")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "confirm --replace")
 	cmd.Flags().StringVar(&o.group, "group", "", "the group, on a FIFO queue, of messages that have none")

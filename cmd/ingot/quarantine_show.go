@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,46 +33,23 @@ func (a *app) writeJSON(v any) error {
 	return e.Encode(v)
 }
 
-// pipelineFlag adds the flag that names the pipeline by which messages are planned.
-func pipelineFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVar(file, "pipeline", "", "the deployed pipeline (default pipeline.yaml, or with --local the one that ingot dev runs)")
-}
-
-// planFile returns the name of the pipeline that a command means.
-func planFile(t *target.Target, file string) string {
-	switch {
-	case file != "":
-		return file
-	case t != nil && t.Kind == target.KindLocal:
-		return t.Name
-	}
-	return "pipeline.yaml"
-}
-
-// plan compiles the pipeline. The secret of hmac is that of the environment. ingot dev has a
-// stand-in if its environment has none, and so has a command that only checks.
-func (a *app) plan(file string, standIn bool) (*pipeline.Pipeline, error) {
+// plan compiles a pipeline that only checks. A stand-in takes the place of the secret, which changes
+// no verdict.
+func (a *app) plan(file string) (*pipeline.Pipeline, error) {
 	text, err := readFile(file, "name the pipeline with --pipeline FILE")
 	if err != nil {
 		return nil, usage(err)
 	}
-	key, _ := a.env("INGOT_PII_KEY")
-	if key == "" && standIn {
-		key = explain.StandIn
-	}
-	p, err := check.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(key)))
+	p, err := check.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(explain.StandIn)))
 	if err != nil {
 		return nil, usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
-	}
-	if p.UsesHMAC() && key == "" {
-		return nil, usage(errors.New("the pipeline uses hmac: set INGOT_PII_KEY to the stack's secret"))
 	}
 	return p, nil
 }
 
-// examiner returns what judges messages by the pipeline and the tables of a stack.
-func (a *app) examiner(_ *cobra.Command, t *target.Target, file string) (quarantine.Examiner, error) {
-	p, err := a.plan(planFile(t, file), t.Kind == target.KindLocal)
+// examiner returns what judges messages by the deployed pipeline and the tables of a stack.
+func (a *app) examiner(cmd *cobra.Command, t *target.Target, writes bool) (quarantine.Examiner, error) {
+	p, err := a.deployed(cmd, t, true, writes)
 	if err != nil {
 		return quarantine.Examiner{}, err
 	}
@@ -148,10 +124,7 @@ type shownDifference struct {
 	Message string `json:"message,omitempty"`
 }
 
-type showOptions struct {
-	reveal   bool
-	pipeline string
-}
+type showOptions struct{ reveal bool }
 
 func newShow(a *app) *cobra.Command {
 	var o showOptions
@@ -163,9 +136,6 @@ func newShow(a *app) *cobra.Command {
   ingot quarantine show letters 3f2a91c0 --local --reveal`,
 		Args: folderAnd(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "pipeline"); err != nil {
-				return err
-			}
 			t, err := a.find(cmd)
 			if err != nil {
 				return err
@@ -174,7 +144,7 @@ func newShow(a *app) *cobra.Command {
 		},
 	}
 	targetFlags(cmd)
-	pipelineFlag(cmd, &o.pipeline)
+	deployedFlag(cmd)
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd
 }
@@ -192,7 +162,7 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 	if _, _, err := j.of([]*quarantine.Letter{l}); err != nil {
 		return err
 	}
-	x, err := a.examiner(cmd, t, o.pipeline)
+	x, err := a.examiner(cmd, t, false)
 	if err != nil {
 		return err
 	}
@@ -394,10 +364,10 @@ func newEdit(a *app) *cobra.Command {
 			if err := namesFiles(cmd, "pipeline"); err != nil {
 				return err
 			}
-			return a.edit(cmd.Context(), args[0], args[1], planFile(nil, file))
+			return a.edit(cmd.Context(), args[0], args[1], file)
 		},
 	}
-	cmd.Flags().StringVar(&file, "pipeline", "", "the pipeline that checks it (default pipeline.yaml)")
+	cmd.Flags().StringVar(&file, "pipeline", "pipeline.yaml", "the pipeline that checks it")
 	return cmd
 }
 
@@ -415,7 +385,7 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 	case l.OfStream():
 		return refused(fmt.Errorf("message %s: %w", l.ID, quarantine.ErrOfStream))
 	}
-	p, err := a.plan(file, true)
+	p, err := a.plan(file)
 	if err != nil {
 		return err
 	}

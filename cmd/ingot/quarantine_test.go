@@ -136,7 +136,7 @@ func golden(t *testing.T, name, text string, ids ...string) {
 	text = regexp.MustCompile(`since \S+,`).ReplaceAllString(text, "since TIME,")
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d`).ReplaceAllString(text, "2026-03-01 12:00")
 	for line := range strings.Lines(text) {
-		if len([]rune(line)) > 81 && !strings.ContainsAny(line, "{(") { // payloads and details are as long as they are
+		if len([]rune(line)) > 81 && !strings.ContainsAny(line, "{(") && !strings.Contains(line, " aws s3api ") { // payloads and details are as long as they are
 			t.Errorf("%s: wider than 80 columns: %s", name, line)
 		}
 	}

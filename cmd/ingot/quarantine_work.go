@@ -189,7 +189,7 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, ids []st
 	}
 	var x quarantine.Examiner
 	if o.replace || len(ids) == 0 {
-		if x, err = a.examiner(cmd, t, o.pipeline); err != nil {
+		if x, err = a.examiner(cmd, t, true); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+// An erased event does not come back, and what else holds it is listed.
+func TestErase(t *testing.T) {
+	w := newDevWorld(t)
+	w.send(0, oldSale)
+	w.send(1, newSale)
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	id := w.files("letters")[0]
+	name := "expired/" + event.Key{PK: "SALE#1", SK: "-"}.Hash() + "/abc.json"
+	if _, err := w.dev.Engine().S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Bucket), Key: &name, Body: strings.NewReader("{}")}); err != nil {
+		t.Fatal(err)
+	}
+
+	w.run(2, "erase", "sale", "id=1", "--local")
+	golden(t, "erase-dry.txt", w.run(0, "erase", "sale", "id=1", "--dry-run", "--local").out, id)
+	got := w.run(0, "erase", "sale", "id=1", "--yes", "--local", "--letters", "letters")
+	golden(t, "erase.txt", got.out, id)
+	if !strings.Contains(got.errors, "ingot: this changes ingot dev with ") {
+		t.Error(got.errors)
+	}
+	w.send(1, oldSale, newSale) // both are Duplicates now
+	w.run(0, "quarantine", "drop", "letters", id, "--yes", "--local")
+	var out remains
+	if err := json.Unmarshal([]byte(w.run(0, "erase", "--pk", "SALE#1", "--sk", "-", "--yes", "--local", "--output", "json").out), &out); err != nil {
+		t.Fatal(err)
+	}
+	if out.Erased == nil || *out.Erased || !out.Barred || len(out.Archive) != 1 || out.Archive[0].Name != name || *out.Quarantine != 0 || out.PK != "SALE#1" {
+		t.Errorf("%+v", out)
+	}
+	// A key that nobody has used is barred in advance. Its value comes from standard input.
+	if got := pipedWith(t, w.env, "7\n", "erase", "sale", "id=@-", "--yes", "--local"); got.code != 0 || !strings.Contains(got.out, "SALE#7\n") || !strings.Contains(got.out, "none was stored") {
+		t.Errorf("%d %s%s", got.code, got.out, got.errors)
+	}
+	for want, args := range map[string][]string{
+		"the nearest is sale":      {"sael", "id=1"},
+		"id is missing":            {"sale"},
+		"write FIELD=VALUE":        {"sale", "1"},
+		"given twice":              {"sale", "id=1", "id=2"},
+		"id is":                    {"sale", "id="},
+		"both --pk and --sk":       {"--pk", "SALE#1"},
+		"and nothing else":         {"sale", "--pk", "a", "--sk", "b"},
+		"write ingot erase TYPE":   {},
+		"ingot quarantine pull no": {"sale", "id=1", "--letters", "no"},
+	} {
+		code := 2
+		if strings.HasSuffix(want, " no") {
+			code = 6
+		}
+		if got := w.run(code, append([]string{"erase", "--yes", "--local"}, args...)...); !strings.Contains(got.errors, want) {
+			t.Errorf("%v: %s", args, got.errors)
+		}
+	}
+	if err := os.RemoveAll("letters"); err != nil {
+		t.Fatal(err)
+	}
+}
