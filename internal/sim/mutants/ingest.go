@@ -72,7 +72,7 @@ func ingest() []Mutant {
 		},
 		{
 			Name: "request-left-running", What: "an update without an answer is sent once more in the background", Defends: "I12", Checks: []sim.Check{sim.Afterwards},
-			Edits: []Edit{{"store.markedUpdate.runOne", `			w.retried(answer)
+			Edits: []Edit{{"store.markedUpdate.run", `			w.retried(answer)
 `, `			w.retried(answer)
 			second := w.edit()
 			w.store.env.Group().Go(func() { w.send(ctx, second) })
