@@ -10,29 +10,36 @@ import (
 // Otherwise a machine that wakes up after two days would find changes in the stream that are too old
 // to be read, and totals would lack them.
 type clock struct {
-	real func() time.Time
+	wall   func() time.Time     // the machine's calendar
+	passed func() time.Duration // what has passed since some moment, whatever happens to the calendar
 
 	mu    sync.Mutex
-	began time.Time // of the machine's clock, with its monotonic reading
-	at    time.Time // the time of this clock at began
-	leap  time.Duration
+	began time.Duration // of passed, when this clock was last set
+	at    time.Time     // what it was set to
+	leap  time.Duration // how far it may follow the calendar
 }
 
-// anyLeap lets a clock follow the machine's once, however far that is ahead.
+// anyLeap lets a clock follow the calendar once, however far that is ahead.
 const anyLeap = 1<<63 - 1
 
-// longestLeap is how far a clock jumps ahead while it runs. A laptop sleeps for that long. A clock that
+// longestLeap is how far a clock jumps ahead while it runs. A laptop sleeps for that long. A calendar that
 // is set to another year would let everything expire.
 const longestLeap = 24 * time.Hour
 
 // newClock returns a clock that goes on where an earlier one stopped, which may be long ago. If that is
 // zero, it begins now.
-func newClock(real func() time.Time, stopped time.Time) *clock {
-	c := &clock{began: real(), real: real, leap: anyLeap}
-	if c.at = stopped; stopped.IsZero() {
-		c.at = c.began.Round(0)
+func newClock(wall func() time.Time, passed func() time.Duration, stopped time.Time) *clock {
+	c := &clock{wall: wall, passed: passed, began: passed(), at: stopped, leap: anyLeap}
+	if stopped.IsZero() {
+		c.at, c.leap = wall().Round(0), longestLeap
 	}
 	return c
+}
+
+// steady returns what has passed since now by the machine's monotonic clock.
+func steady() func() time.Duration {
+	began := time.Now()
+	return func() time.Duration { return time.Since(began) }
 }
 
 // Now returns the time.
@@ -42,20 +49,20 @@ func (c *clock) Now() time.Time {
 	return c.now()
 }
 
-func (c *clock) now() time.Time { return c.at.Add(max(c.real().Sub(c.began), 0)) }
+func (c *clock) now() time.Time { return c.at.Add(c.passed() - c.began) }
 
-// follow sets the clock to that of the machine if that is ahead. It must be called when nothing is
-// under way. If the machine's clock is too far ahead to follow, it returns by how much.
+// follow sets the clock to the machine's calendar if that is ahead. It must be called when nothing is
+// under way. If the calendar is too far ahead to follow, it returns by how much.
 func (c *clock) follow() (tooFar time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	real := c.real()
-	ahead := real.Round(0).Sub(c.now())
+	wall := c.wall().Round(0)
+	ahead := wall.Sub(c.now())
 	switch {
 	case ahead > c.leap:
 		return ahead
 	case ahead > 0:
-		c.began, c.at = real, real.Round(0)
+		c.began, c.at = c.passed(), wall
 	}
 	c.leap = longestLeap
 	return 0

@@ -159,7 +159,7 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 		cfg.Journal = d.kept.disk
 		d.kept.disk.OnRead = func() { spare() }
 	}
-	d.clock = newClock(d.cfg.Now, d.kept.stopped())
+	d.clock = newClock(d.cfg.Now, steady(), d.kept.stopped())
 	cfg.Now = d.clock.Now
 	if d.kept.begun() {
 		if objects, _ := d.compare(d.kept.pipeline, d.text); len(objects) > 0 {

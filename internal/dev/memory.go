@@ -8,7 +8,7 @@ import (
 
 // headroom is how much memory the process may take for what is no longer needed. With Go's default, that
 // would be as much as is needed: a gigabyte beside a million events.
-const headroom = 256 << 20
+const headroom = 192 << 20
 
 // leastPercent bounds the time that goes into looking for memory.
 const leastPercent = 15

@@ -65,6 +65,14 @@ func (l *List[T]) Insert(p Position, v T) {
 	}
 }
 
+// Fill puts elements that are in order into an empty list.
+func (l *List[T]) Fill(all []T) {
+	l.n = len(all)
+	for chunk := range slices.Chunk(all, chunkLimit) {
+		l.chunks = append(l.chunks, chunk)
+	}
+}
+
 // Remove takes the element at p out of the list.
 func (l *List[T]) Remove(p Position) {
 	l.n--

@@ -272,6 +272,7 @@ func (ts *Tables) loadTables(j api.Journal) error {
 		return err
 	}
 	for _, t := range ts.byName {
+		t.rows.loading = true
 		if err := j.Load(t.itemSpace(), func(_, v []byte) error {
 			it, err := value.FromPacked(string(v), t.schema.pk, t.schema.sk)
 			if err == nil {
@@ -282,6 +283,7 @@ func (ts *Tables) loadTables(j api.Journal) error {
 		}); err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
 		}
+		t.rows.loaded()
 	}
 	return nil
 }

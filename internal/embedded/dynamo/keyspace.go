@@ -1,7 +1,9 @@
 package dynamo
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/ingot-events/ingot/internal/embedded/api"
@@ -14,6 +16,7 @@ import (
 type keyspace struct {
 	partitions map[string]*partition
 	scanned    bool             // a table, whose order is kept
+	loading    bool             // its order is made at the end, by loaded
 	order      api.List[hashed] // the order of a Scan
 }
 
@@ -78,7 +81,7 @@ func (k *keyspace) put(p place, it *value.Item) {
 	if part == nil {
 		part = &partition{key: p.partition}
 		k.partitions[p.partition] = part
-		if k.scanned {
+		if k.scanned && !k.loading {
 			at, _ := k.find(p.partition)
 			k.order.Insert(at, hashed{api.Hash(p.partition), part})
 		}
@@ -89,6 +92,22 @@ func (k *keyspace) put(p place, it *value.Item) {
 		return
 	}
 	part.rows.Insert(at, row{p.sort, it})
+}
+
+// loaded makes the order of a Scan after many items were put.
+func (k *keyspace) loaded() {
+	k.loading = false
+	all := make([]hashed, 0, len(k.partitions))
+	for key, part := range k.partitions {
+		all = append(all, hashed{api.Hash(key), part})
+	}
+	slices.SortFunc(all, func(a, b hashed) int {
+		if c := cmp.Compare(a.hash, b.hash); c != 0 {
+			return c
+		}
+		return strings.Compare(a.key, b.key)
+	})
+	k.order.Fill(all)
 }
 
 func (k *keyspace) remove(p place) {

@@ -1,0 +1,174 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"go.uber.org/goleak"
+
+	"github.com/ingot-events/ingot/internal/embedded"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// open opens a folder until the test ends.
+func open(t *testing.T, dir string) *Disk {
+	t.Helper()
+	d, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func held(t *testing.T, d *Disk, space string) string {
+	t.Helper()
+	var all []string
+	if err := d.Load(space, func(k, v []byte) error {
+		all = append(all, fmt.Sprintf("%s=%s", k, v))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(all, " ")
+}
+
+func closed(t *testing.T, d *Disk) {
+	t.Helper()
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsSafeIsThereAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "data")
+	d := open(t, dir)
+	d.Keep([]embedded.Change{{Space: "a", Key: "1", Value: "x"}, {Space: "a", Key: "2", Value: "y"}, {Space: "b", Key: "1", Value: "z"}})
+	d.Keep([]embedded.Change{{Space: "a", Key: "1", Remove: true}, {Space: "b", Remove: true}, {Space: "b", Key: "9", Value: ""}})
+	if err := d.Safe(); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, d)
+	d = open(t, dir)
+	if a, b := held(t, d, "a"), held(t, d, "b"); a != "2=y" || b != "9=" {
+		t.Errorf("held are %q and %q", a, b)
+	}
+	if err := d.Empty(); err != nil {
+		t.Fatal(err)
+	}
+	if a := held(t, d, "a"); a != "" {
+		t.Errorf("after Empty: %q", a)
+	}
+	closed(t, d)
+}
+
+func TestFolderOfAnother(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir)
+	_, err := Open(dir)
+	if want := fmt.Sprintf("another ingot dev (process %d) runs with the data in %s: end that one, or name another folder with --data", os.Getpid(), dir); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	closed(t, d)
+	closed(t, open(t, dir))
+}
+
+func TestForeignData(t *testing.T) {
+	change := func(do func(*bbolt.Tx) error) func(string) error {
+		return func(name string) error {
+			db, err := bbolt.Open(name, 0o600, nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(db.Update(do), db.Close())
+		}
+	}
+	for name, c := range map[string]struct {
+		make func(name string) error
+		want string
+	}{
+		"not bbolt's":        {func(name string) error { return os.WriteFile(name, []byte(strings.Repeat("hello ", 2000)), 0o600) }, "is not data of ingot dev"},
+		"of another program": {change(func(tx *bbolt.Tx) error { _, err := tx.CreateBucketIfNotExists([]byte("theirs")); return err }), "it is not data of ingot dev"},
+		"of a newer version": {change(func(tx *bbolt.Tx) error {
+			b, err := tx.CreateBucketIfNotExists(about)
+			if err != nil {
+				return err
+			}
+			return b.Put(formKey, []byte("2"))
+		}), "it was written by another version of ingot (it has form 2, and this one reads form 1)"},
+		"a folder": {func(name string) error { return os.Mkdir(name, 0o700) }, "cannot be opened: is a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := c.make(filepath.Join(dir, file)); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Open(dir)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--data") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v; want one sentence with %q and --data", err, c.want)
+			}
+		})
+	}
+}
+
+// TestFullDisk lets the disk be full for a while. What could not be written is refused, and is written
+// once there is room, together with what came later.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, dir)
+		full, write := true, d.save
+		d.save = func(b *batch) error {
+			if full {
+				return &os.PathError{Op: "write", Path: "ingot.db", Err: syscall.ENOSPC}
+			}
+			return write(b)
+		}
+		d.Keep([]embedded.Change{{Space: "a", Key: "1", Value: "old"}, {Space: "b", Key: "1", Value: "x"}})
+		want := "the disk with the data folder " + dir + " is full: make room on it, and ingot dev goes on by itself; what it has answered before is kept"
+		for what, err := range map[string]error{"safe": d.Safe(), "ready": d.Ready()} {
+			if err == nil || err.Error() != want {
+				t.Errorf("%s: %v, want %s", what, err, want)
+			}
+		}
+		d.Keep([]embedded.Change{{Space: "a", Key: "1", Value: "new"}, {Space: "b", Remove: true}, {Space: "b", Key: "2", Value: "y"}})
+		if err := d.Safe(); err == nil {
+			t.Error("what came later is safe on a full disk")
+		}
+		synctest.Wait()
+		full = false
+		for d.Ready() != nil {
+			time.Sleep(againAfter) // of the bubble's clock
+		}
+		if err := d.Safe(); err != nil {
+			t.Error(err)
+		}
+		if a, b := held(t, d, "a"), held(t, d, "b"); a != "1=new" || b != "2=y" {
+			t.Errorf("held are %q and %q", a, b)
+		}
+		closed(t, d)
+	})
+}
+
+// TestNothingIsHalfWritten lets a transaction fail in its middle.
+func TestNothingIsHalfWritten(t *testing.T) {
+	d := open(t, t.TempDir())
+	b := newBatch()
+	b.add(embedded.Change{Space: "a", Key: "1", Value: "x"})
+	b.add(embedded.Change{Space: "a", Key: strings.Repeat("k", bbolt.MaxKeySize+1), Value: "too long for bbolt"})
+	if err := d.write(b); err == nil {
+		t.Error("a key that is too long was written")
+	}
+	if a := held(t, d, "a"); a != "" {
+		t.Errorf("held is %q", a)
+	}
+	closed(t, d)
+}

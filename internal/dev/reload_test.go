@@ -1,0 +1,127 @@
+package dev
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// change writes another pipeline.yaml, and returns what became of it.
+func change(t *testing.T, d *Dev, text string) *Deployed {
+	t.Helper()
+	if err := os.WriteFile(d.cfg.File, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var deployed *Deployed
+	before := d.Steps().Last()
+	d.Reload(t.Context()) // if the file is being watched, this waits for that, and finds nothing more
+	until(t, d, func(s Step) bool {
+		if s.Deployed != nil && s.Number > before {
+			deployed = s.Deployed
+		}
+		return deployed != nil
+	})
+	return deployed
+}
+
+func TestChangedPipelineIsDeployed(t *testing.T) {
+	d := start(t, Config{File: folder(t, orders), Data: t.TempDir()})
+	text := strings.Replace(orders, `sk: "PLACED"}`, `sk: "PLACED"}
+    indexes: {GSI1: {pk: "MERCHANT#{merchant_id}", sk: "{@at | time}#{order_id}"}}`, 1)
+	if got := change(t, d, text); !got.Took || len(got.Objects) > 0 {
+		t.Fatalf("a new index: %+v", got)
+	}
+	if got := d.Pipeline().Indexes(); len(got) != 1 {
+		t.Errorf("the functions run with the indexes %v", got)
+	}
+	queue, _ := clients(t, d)
+	body := order(1, 100)
+	if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, d, func(s Step) bool { return s.Message != nil && s.Message.Verdict == event.Inserted && len(s.Message.Item.Indexes) == 1 })
+}
+
+func TestChangedPipelineThatIsRefused(t *testing.T) {
+	var told []string
+	d := start(t, Config{File: folder(t, orders), Tell: func(line string) { told = append(told, line) }})
+	for _, c := range []struct{ name, text, want string }{
+		{"broken", strings.Replace(orders, "window: 1d", "window: 1fortnight", 1), "1fortnight"},
+		{"no YAML", "events: [", "pipeline.yaml:1"},
+		{"empty", "", "pipeline.yaml"},
+		{"another key", strings.Replace(orders, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`, 1), "drain the queue"},
+		{"another total of the same epoch", strings.Replace(orders, "window: 1d", "window: 1h", 1), "epoch"},
+	} {
+		before := d.Pipeline()
+		got := change(t, d, c.text)
+		if got.Took || !strings.Contains(strings.Join(got.Objects, "\n"), c.want) {
+			t.Errorf("%s: %+v; want an objection with %q", c.name, got, c.want)
+		}
+		if d.Pipeline() != before {
+			t.Errorf("%s: the functions run with it", c.name)
+		}
+	}
+	if got := change(t, d, orders); !got.Took {
+		t.Errorf("the file of before: %+v", got)
+	}
+	if text := strings.Join(told, "\n"); !strings.Contains(text, "the file of before stays in use:\n  ") {
+		t.Errorf("told was only %s", text)
+	}
+}
+
+// TestAnotherPipelineOnKeptData starts with a file that does not go with what is stored.
+func TestAnotherPipelineOnKeptData(t *testing.T) {
+	cfg := Config{File: folder(t, orders), Data: t.TempDir()}
+	d, err := Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cfg.File, []byte(strings.Replace(orders, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "mend the file, or name another folder with --data") {
+		t.Errorf("%v does not say what to do", err)
+	}
+}
+
+// TestClockDoesNotJump lets the machine's calendar jump, while seconds pass as always.
+func TestClockDoesNotJump(t *testing.T) {
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	wall, passed := at, time.Duration(0)
+	c := newClock(func() time.Time { return wall }, func() time.Duration { return passed }, at.Add(-72*time.Hour))
+	is := func(what string, want time.Time) {
+		t.Helper()
+		if got := c.Now(); !got.Equal(want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	passed = time.Minute
+	is("what is kept is three days old, and is processed first", at.Add(time.Minute-72*time.Hour))
+	if tooFar := c.follow(); tooFar != 0 {
+		t.Errorf("the first leap is too far by %v", tooFar)
+	}
+	is("nothing is under way", at)
+	wall = at.Add(-time.Hour)
+	c.follow()
+	is("the calendar went back", at)
+	wall = at.Add(20 * time.Hour)
+	is("the machine slept, and something is under way", at)
+	c.follow()
+	is("nothing is under way any more", wall)
+	slept := wall
+	wall = at.AddDate(1, 0, 0)
+	if tooFar := c.follow(); tooFar <= 0 {
+		t.Errorf("a year ahead: %v", tooFar)
+	}
+	passed = 2 * time.Minute
+	is("a year is not followed", slept.Add(time.Minute))
+}
