@@ -12,14 +12,33 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/integration/contract"
+	"github.com/ingot-events/ingot/internal/dev/disk"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/wire"
 )
 
 // TestContractOverHTTP compares the engine behind its HTTP endpoint with the contract, using the
 // AWS SDK's own clients.
-func TestContractOverHTTP(t *testing.T) {
-	e := embedded.New(embedded.Config{})
+func TestContractOverHTTP(t *testing.T) { overHTTP(t, embedded.Config{}) }
+
+// TestContractOfDev does the same with everything that ingot dev adds to the engine: it keeps each change in
+// a folder before it answers.
+func TestContractOfDev(t *testing.T) {
+	d, err := disk.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	overHTTP(t, embedded.Config{Journal: d})
+}
+
+func overHTTP(t *testing.T, cfg embedded.Config) {
+	t.Helper()
+	e := embedded.New(cfg)
 	server := httptest.NewServer(wire.New(e))
 	t.Cleanup(server.Close)
 	client := wire.Client() // this suite counts requests, so none may be sent again

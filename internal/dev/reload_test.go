@@ -45,7 +45,9 @@ func TestChangedPipelineIsDeployed(t *testing.T) {
 	if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, d, func(s Step) bool { return s.Message != nil && s.Message.Verdict == event.Inserted && len(s.Message.Item.Indexes) == 1 })
+	until(t, d, func(s Step) bool {
+		return s.Message != nil && s.Message.Verdict == event.Inserted && len(s.Message.Item.Indexes) == 1
+	})
 }
 
 func TestChangedPipelineThatIsRefused(t *testing.T) {
