@@ -41,7 +41,7 @@ var values = map[string]completion{
 	"sample": cobra.NoFileCompletions, "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,
 	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
-	"group": cobra.NoFileCompletions, "pk": cobra.NoFileCompletions, "sk": cobra.NoFileCompletions, "letters": folders, "max": cobra.NoFileCompletions, "port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
+	"group": cobra.NoFileCompletions, "pk": cobra.NoFileCompletions, "sk": cobra.NoFileCompletions, "letters": folders, "max": cobra.NoFileCompletions, "host": cobra.NoFileCompletions, "port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
 }
 
 // data completes the bundled data of the demo, and the folder of dev.

@@ -20,6 +20,7 @@ import (
 
 type devOptions struct {
 	file, data, counting string
+	host                 string
 	port, console        int
 	verbose              bool
 }
@@ -53,7 +54,7 @@ With --output json, one line of JSON says where everything is, once it can be us
   ingot dev --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := namesFiles(cmd, "file", "data"); err != nil {
+			if err := namesFiles(cmd, "file", "data", "host"); err != nil {
 				return err
 			}
 			return a.dev(cmd.Context(), o)
@@ -63,6 +64,7 @@ With --output json, one line of JSON says where everything is, once it can be us
 	flags.StringVarP(&o.file, "file", "f", "pipeline.yaml", "the pipeline to run")
 	flags.StringVar(&o.data, "data", "", "the folder where everything is kept (default .ingot/data beside the pipeline)")
 	flags.IntVar(&o.port, "port", 8611, "port of this machine for the protocols of AWS; 0: any free one")
+	flags.StringVar(&o.host, "host", "127.0.0.1", "address of this machine for the protocols of AWS; containers reach that of Docker's bridge, often 172.17.0.1")
 	flags.IntVar(&o.console, "port-console", 8610, "port of this machine for the console; 0: any free one")
 	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "print the log of both functions")
@@ -115,7 +117,7 @@ func (a *app) devConfig(o devOptions) (dev.Config, error) {
 	if o.data == "" {
 		o.data = filepath.Join(filepath.Dir(o.file), ".ingot", "data")
 	}
-	cfg := dev.Config{File: file, Data: o.data, Secret: []byte(secret), Counting: counting, Port: o.port, ConsolePort: o.console,
+	cfg := dev.Config{File: file, Data: o.data, Secret: []byte(secret), Counting: counting, Host: o.host, Port: o.port, ConsolePort: o.console,
 		Tell: func(line string) { fmt.Fprintln(a.stderr, "ingot dev: "+line) }}
 	if o.verbose {
 		cfg.Log = slog.New(slog.NewTextHandler(a.stderr, nil))

@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,6 +44,8 @@ type Config struct {
 	// Port is where the protocols of AWS are served on this machine, and ConsolePort where the
 	// console is. 0 means any free port.
 	Port, ConsolePort int
+	// Host is the address of this machine at which the protocols of AWS are served; empty: 127.0.0.1.
+	Host string
 	// Console returns the handler of the console. nil means that there is no console. Token is what a
 	// browser must show it; the URL of the console ends with it.
 	Console func(*Dev) http.Handler
@@ -275,10 +279,10 @@ func (d *Dev) fragment() string {
 
 // listen takes both ports.
 func (d *Dev) listen() (err error) {
-	if d.api, err = newServer(d.cfg.Port, "--port"); err != nil || d.cfg.Console == nil {
+	if d.api, err = newServer(cmp.Or(d.cfg.Host, loopback), d.cfg.Port, "--port"); err != nil || d.cfg.Console == nil {
 		return err
 	}
-	if d.console, err = newServer(d.cfg.ConsolePort, "--port-console"); err != nil {
+	if d.console, err = newServer(loopback, d.cfg.ConsolePort, "--port-console"); err != nil {
 		d.api.close()
 	}
 	return err
@@ -290,14 +294,17 @@ type server struct {
 	http     http.Server
 }
 
+// loopback is the address that only programs on this machine reach.
+const loopback = "127.0.0.1"
+
 // newServer takes a port. flag is the option that names another.
-func newServer(port int, flag string) (*server, error) {
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+func newServer(host string, port int, flag string) (*server, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("port %d is taken by another program, perhaps by another ingot dev: end that one, or choose a port with %s", port, flag)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("port %d of this machine cannot be used (%s): choose another with %s", port, reason(err), flag)
+		return nil, fmt.Errorf("port %d of %s cannot be used (%s): choose another with %s", port, host, reason(err), flag)
 	}
 	return &server{listener: listener, http: http.Server{ReadHeaderTimeout: 10 * time.Second}}, nil
 }
