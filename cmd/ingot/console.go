@@ -90,7 +90,7 @@ func (a *app) printConsole(url string) (err error) {
 
 // console serves the console of a stack until the user ends it.
 func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) error {
-	p, err := a.deployed(cmd, t, true, o.write)
+	p, err := a.deployed(cmd, t, true, false)
 	if err != nil {
 		return err
 	}

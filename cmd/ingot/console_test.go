@@ -42,7 +42,7 @@ func TestConsoleOfAStack(t *testing.T) {
 	look := func(name string) (string, bool) { value, there := env[name]; return value, there }
 	go func() {
 		defer in.Close()
-		ended <- run(ctx, []string{"console", "--stack", "shop", "--port", "0", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}, look, strings.NewReader(""), in, &talk)
+		ended <- run(ctx, []string{"console", "--pipeline", "pipeline.yaml", "--stack", "shop", "--port", "0", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}, look, strings.NewReader(""), in, &talk)
 	}()
 	url, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -111,10 +111,10 @@ func TestConsoleOfAStack(t *testing.T) {
 func TestConsoleOfDev(t *testing.T) {
 	w := newDevWorld(t)
 	if w.dev.Local().Console == "" {
-		w.run(1, "console", "--local")
+		w.run(1, "console", "--pipeline", "pipeline.yaml", "--local")
 		return
 	}
-	if got := w.run(0, "console", "--local"); strings.TrimSpace(got.out) != w.dev.Local().Console {
+	if got := w.run(0, "console", "--pipeline", "pipeline.yaml", "--local"); strings.TrimSpace(got.out) != w.dev.Local().Console {
 		t.Errorf("it printed %q", got.out)
 	}
 }
@@ -137,7 +137,7 @@ func TestConsoleRefuses(t *testing.T) {
 		{2, "nowhere", []string{"--stack", "nowhere", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}},
 	} {
 		var talk strings.Builder
-		if code := run(t.Context(), append([]string{"console"}, tt.args...), look, strings.NewReader(""), io.Discard, &talk); code != tt.code || !strings.Contains(talk.String(), tt.want) {
+		if code := run(t.Context(), append([]string{"console", "--pipeline", "pipeline.yaml"}, tt.args...), look, strings.NewReader(""), io.Discard, &talk); code != tt.code || !strings.Contains(talk.String(), tt.want) {
 			t.Errorf("%v: %d %s", tt.args, code, talk.String())
 		}
 	}
