@@ -53,9 +53,12 @@ func (r *Report) OK() bool { return len(r.Differences) == 0 }
 type Difference struct {
 	Total string // name, since, by and window, for people
 	Def   *aggregate.Definition
-	What  string // "fp", "n", a value's name, "missing", or "head"
-	Has   string // what is stored
-	Wants string // what the items add up to
+	// By has the values of the total, as the templates make them. It is empty for a head.
+	By     map[string]string
+	Window time.Time // start of the total's window; zero without windows, and for a head
+	What   string    // "fp", "n", a value's name, "missing", or "head"
+	Has    string    // what is stored
+	Wants  string    // what the items add up to
 	// print tells one way of differing from another: by how much the fingerprint differs, and what
 	// the total has and should have if the fingerprint does not differ.
 	print string
@@ -173,7 +176,7 @@ func (r *Report) merged(p *pipeline.Pipeline, m *merged) error {
 			return err
 		}
 		if len(r.Differences) < maxListed {
-			r.Differences = append(r.Differences, Difference{t.String(), t.def, d.What, d.Has, d.Wants, d.Print, d.Key})
+			r.Differences = append(r.Differences, Difference{t.String(), t.def, t.values(), t.start(), d.What, d.Has, d.Wants, d.Print, d.Key})
 		}
 	}
 	for id, n := range m.Differing {
@@ -225,7 +228,7 @@ func (r *Report) head(def *aggregate.Definition, head *store.Head, items below) 
 	}
 	if items.N > 0 && !head.Building {
 		r.differing[def]++
-		r.Differences = append(r.Differences, Difference{def.String() + ", all totals", def, headSays, "complete",
+		r.Differences = append(r.Differences, Difference{def.String() + ", all totals", def, nil, time.Time{}, headSays, "complete",
 			fmt.Sprintf("%d items are stamped below it", items.N), fmt.Sprintf("%d %x", items.N, items.Print), "head " + lanes.ID(def)})
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
@@ -66,6 +68,31 @@ func (t total) String() string {
 		text += " at " + lanes.WindowText(t.window)
 	}
 	return text
+}
+
+// values returns the values of the total's by.
+func (t total) values() map[string]string {
+	if len(t.def.By) == 0 {
+		return nil
+	}
+	by := map[string]string{}
+	for i, value := range strings.Split(t.by, "#") {
+		if i < len(t.def.By) {
+			if plain, err := url.PathUnescape(value); err == nil { // as keys.Escape escapes
+				value = plain
+			}
+			by[t.def.By[i]] = value
+		}
+	}
+	return by
+}
+
+// start returns the start of the total's window.
+func (t total) start() time.Time {
+	if t.window == aggregate.NoWindow {
+		return time.Time{}
+	}
+	return time.Unix(t.window, 0).UTC()
 }
 
 // side says what a sum adds up.

@@ -14,5 +14,6 @@ func commands(a *app) []*cobra.Command {
 		newQuery(a),
 		newSend(a),
 		newTotals(a),
+		newVerify(a),
 	}
 }

@@ -34,8 +34,11 @@ var values = map[string]completion{
 	"events":    filesNamed("ndjson", "jsonl", "json"),
 	"parameter": parameters,
 
+	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+
 	// Only the user knows these values.
 	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.NoFileCompletions, "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "to": cobra.NoFileCompletions,
+	"buckets": cobra.NoFileCompletions, "merge": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segment": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
 	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
 	"sample": cobra.NoFileCompletions, "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,

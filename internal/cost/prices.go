@@ -119,6 +119,18 @@ func (p *Prices) ReadUnit() float64 {
 	return price
 }
 
+// Dollars returns what n of what a name is billed by cost. It returns false if the price is not known.
+func (p *Prices) Dollars(name string, n float64) (float64, bool) {
+	if p == nil {
+		return 0, false
+	}
+	one, known := p.of(name)
+	return one * n, known
+}
+
+// Region returns the Region that the prices are for.
+func (p *Prices) Region() string { return p.region }
+
 func (p *Prices) about() *About {
 	if p == nil {
 		return nil

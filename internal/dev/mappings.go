@@ -3,6 +3,7 @@ package dev
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -129,7 +130,11 @@ func (d *Dev) pollQueue(ctx context.Context) (time.Duration, error) {
 }
 
 func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
+	began := d.clock.Now()
 	p, err := d.stream.Poll(ctx)
+	if err == nil && p.Failed == 0 && p.Finished == 0 && p.Records < batchSize {
+		d.counted.Store(began.UnixNano()) // no shard had more than this round took
+	}
 	if !p.Idle() {
 		d.kept.position(d.stream.Checkpoint(), d.clock.Now())
 	}
@@ -154,6 +159,15 @@ func (d *Dev) rest(idle *atomic.Bool) {
 	if ahead := d.clock.follow(); ahead > 0 {
 		d.trouble("clock", fmt.Errorf("the clock of this machine jumped ahead by %v: ingot dev goes on by its own; end it and start it again if the new time is right", ahead.Round(time.Second)))
 	}
+}
+
+// Counted is the path at which the port of the protocols says, in RFC 3339, before which time every
+// change has been counted. No bucket can have its name.
+const Counted = "/-/counted"
+
+// tellCounted answers for [Counted].
+func (d *Dev) tellCounted(w http.ResponseWriter) {
+	fmt.Fprintln(w, time.Unix(0, d.counted.Load()).UTC().Format(time.RFC3339Nano))
 }
 
 // sweep lets time to live remove what has expired.

@@ -24,10 +24,13 @@ func (d *Dev) makeSwitches() {
 // protocols answers for all services of AWS.
 func (d *Dev) protocols(others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if mappings.Answers(r) {
+		switch {
+		case mappings.Answers(r):
 			d.switches.ServeHTTP(w, r)
-			return
+		case r.Method == http.MethodGet && r.URL.Path == Counted:
+			d.tellCounted(w)
+		default:
+			others.ServeHTTP(w, r)
 		}
-		others.ServeHTTP(w, r)
 	})
 }

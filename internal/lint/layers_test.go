@@ -19,7 +19,7 @@ var layers = []string{
 	"internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "pipeline",
 	"internal/reserved",
 	// The tables, the two functions, and the proof.
-	"env", "internal/awserr", "store", "internal/tables", "handler", "verify",
+	"env", "internal/awserr", "store", "internal/tables", "handler", "verify", "internal/work",
 	// What stands in for AWS.
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
 	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",

@@ -303,24 +303,50 @@ func (p Pauser) Drained(ctx context.Context, ages Ages, streams string, since ti
 	e := p.Env.Real()
 	said := time.Duration(-1)
 	for {
-		until := e.Now().Add(-late).Truncate(time.Minute)
-		if from := until.Add(-quiet * time.Minute); !from.Before(since) {
-			worst, err := p.age(ctx, ages, streams, from, until)
-			if err != nil {
-				return fmt.Errorf("the age of what %s reads (AWS/Lambda IteratorAge): %w", streams, err)
-			}
-			if worst < young {
-				return nil
-			}
-			if worst != said {
-				p.tell("the streams function is %s behind", worst.Round(time.Second))
-				said = worst
-			}
+		counted, worst, err := p.counted(ctx, ages, streams)
+		if err != nil {
+			return err
+		}
+		if worst < young && !counted.Before(since) {
+			return nil
+		}
+		if worst >= young && worst != said {
+			p.tell("the streams function is %s behind", worst.Round(time.Second))
+			said = worst
 		}
 		if err := e.Sleep(ctx, 30*time.Second); err != nil {
 			return err
 		}
 	}
+}
+
+// Counted returns a time before which the streams function has read everything, by the ages that
+// CloudWatch has. It is some minutes ago even if the function is not behind.
+func (p Pauser) Counted(ctx context.Context, ages Ages, streams string) (time.Time, error) {
+	list, err := Read(ctx, p.Client, streams)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, m := range list {
+		if m.Off() {
+			return time.Time{}, ErrUnread
+		}
+	}
+	counted, _, err := p.counted(ctx, ages, streams)
+	return counted, err
+}
+
+func (p Pauser) counted(ctx context.Context, ages Ages, streams string) (time.Time, time.Duration, error) {
+	until := p.Env.Real().Now().Add(-late).Truncate(time.Minute)
+	from := until.Add(-quiet * time.Minute)
+	worst, err := p.age(ctx, ages, streams, from, until)
+	if err != nil {
+		return from, 0, fmt.Errorf("the age of what %s reads (AWS/Lambda IteratorAge): %w", streams, err)
+	}
+	if worst >= young {
+		return from.Add(-worst), worst, nil
+	}
+	return from, worst, nil
 }
 
 // age returns the greatest age that the function reported. It is 0 if it was not called.

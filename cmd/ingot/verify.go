@@ -1,0 +1,613 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot"
+	"github.com/ingot-events/ingot/internal/cost"
+	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/pause"
+	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/internal/work"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+const verifyHelp = `Adds up all stored items again and compares every total with the result. What it reads and what that costs is
+printed first; --dry-run stops there. Above 1,000,000 read units it asks, or needs --yes.
+
+While events flow, what the stream has not delivered yet looks like a difference. --twice looks a second time, after
+the stream has delivered everything that was written before the first look ended. A total that then differs in the
+same way is damaged. A total that differs in another way is in motion. A total that was equal once is proven.
+
+Both tables are read in --segments, side by side, at --rate. Sums that do not fit into --memory go to files. With
+--work, they go into that folder, and the same command goes on there after it was stopped. The files hold the fields
+that totals are grouped by.
+
+For tables that outgrow one machine, --segment and --merge do one part of the work each, in any order and on any
+machine, with the same --segments, --buckets and --work. --result prints what all parts have found.
+docs/verify.md shows how.
+
+Exit codes: 0 equal, 2 usage, 3 different, 4 not permitted, 5 refused, 6 could not tell.
+
+` + targetHelp + `
+
+` + verifyJSON
+
+// verifyJSON documents --output json. A test compares it with verified.
+const verifyJSON = `With --output json, one object:
+  items, totals           compared
+  partly                  totals of which only the fingerprint is compared, because some of their events have expired
+  units                   read units that were spent
+  equal                   true: nothing differs
+  differences[]           aggregate, since, by, window, what, has, wants, and damaged with --twice
+  more                    differences beyond the 10,000 that are listed
+  building[], flagged[]   aggregates that are not complete; what totals say of themselves
+  odd[]                   items that cannot be understood
+  unsure                  with --twice: why nothing can be called damaged; absent if it could be told`
+
+type verifyOptions struct {
+	pipeline, prices, work          string
+	segment, merge                  string
+	segments, buckets, memory       int
+	rate                            float64
+	patience                        time.Duration
+	twice, dry, yes, result, reveal bool
+}
+
+func newVerify(a *app) *cobra.Command {
+	var o verifyOptions
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Compare every total with the items",
+		Long:  verifyHelp,
+		Example: `  ingot verify --local
+  ingot verify --local --twice
+  ingot verify --stack ingot-dev --dry-run
+  ingot verify --stack ingot-prod --twice --segments 8 --rate 2000 --work ./verify-work
+  ingot verify --stack ingot-prod --segments 64 --buckets 256 --segment 3/64 --work s3://my-bucket/verify/2026-03-01
+  ingot verify --stack ingot-prod --segments 64 --buckets 256 --merge 17/256 --work s3://my-bucket/verify/2026-03-01
+  ingot verify --stack ingot-prod --segments 64 --buckets 256 --result --work s3://my-bucket/verify/2026-03-01`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd); err != nil {
+				return usage(err)
+			}
+			return a.verify(cmd, o)
+		},
+	}
+	targetFlags(cmd)
+	pipelineFlag(cmd, &o.pipeline)
+	flags := cmd.Flags()
+	flags.BoolVar(&o.twice, "twice", false, "look a second time when the stream has delivered what was written before")
+	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")
+	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
+	passFlags(cmd, &o)
+	flags.StringVar(&o.segment, "segment", "", "read only this segment, such as 3/64, into --work; the first is 0")
+	flags.StringVar(&o.merge, "merge", "", "only merge and compare this hash bucket, such as 17/256, in --work; the first is 0")
+	flags.BoolVar(&o.result, "result", false, "only print what all segments and merges in --work have found")
+	flags.IntVar(&o.buckets, "buckets", 0, "hash buckets (default that of --merge, or 1)")
+	return cmd
+}
+
+// passFlags adds the flags of a pass over the tables.
+func passFlags(cmd *cobra.Command, o *verifyOptions) {
+	flags := cmd.Flags()
+	flags.IntVar(&o.segments, "segments", 0, "how many parts of the tables are read side by side (default that of --segment, or 4)")
+	flags.Float64Var(&o.rate, "rate", 0, "read units a second at most; 0: no limit")
+	flags.IntVar(&o.memory, "memory", 64, "MB of sums that are held in memory")
+	flags.StringVar(&o.work, "work", "", "the folder in which to go on after a stop: a path, or s3://BUCKET/PREFIX")
+	flags.BoolVar(&o.dry, "dry-run", false, "only print what is going to be read and what it costs")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask, however much it costs")
+	flags.StringVar(&o.prices, "prices", "", "a file of prices (default those of us-east-1 that the tool brings)")
+}
+
+const (
+	mostSegments = 1_000_000 // the service's limit
+	mostBuckets  = 10_000
+)
+
+// check completes the options and says what is wrong with them.
+func (o *verifyOptions) check(cmd *cobra.Command) error {
+	if err := namesFiles(cmd, "pipeline", "prices", "work"); err != nil {
+		return err
+	}
+	units := 0
+	for _, one := range []bool{o.segment != "", o.merge != "", o.result} {
+		if one {
+			units++
+		}
+	}
+	var err error
+	if o.segment != "" {
+		_, err = part("--segment", o.segment, &o.segments, mostSegments)
+	}
+	if o.merge != "" && err == nil {
+		_, err = part("--merge", o.merge, &o.buckets, mostBuckets)
+	}
+	switch {
+	case err != nil:
+		return err
+	case units > 1:
+		return errors.New("--segment, --merge and --result are three steps: write one of them")
+	case units == 1 && o.work == "":
+		return errors.New("the sums of the segments need a place: write --work s3://BUCKET/PREFIX, or --work DIR that all machines share")
+	case (o.merge != "" || o.result) && o.segments == 0:
+		return errors.New("write --segments as it was when the segments were read")
+	case o.result && o.buckets == 0:
+		return errors.New("write --buckets as it was for the merges")
+	case o.twice && units > 0:
+		return errors.New("--twice looks at all segments at once: leave out --segment, --merge and --result")
+	case o.segments < 0 || o.segments > mostSegments:
+		return fmt.Errorf("--segments %d: give 1 to %d", o.segments, mostSegments)
+	case o.buckets < 0 || o.buckets > mostBuckets:
+		return fmt.Errorf("--buckets %d: give 1 to %d", o.buckets, mostBuckets)
+	case !(o.rate >= 0):
+		return fmt.Errorf("--rate %v: give read units a second, or 0 for no limit", o.rate)
+	case o.memory < 1:
+		return fmt.Errorf("--memory %d: give MB, at least 1", o.memory)
+	case o.patience < 0:
+		return fmt.Errorf("--patience %s: give a time such as 15m", o.patience)
+	}
+	if o.segments == 0 {
+		o.segments = 4
+	}
+	o.buckets = max(o.buckets, 1)
+	return nil
+}
+
+// part reads n/of. It sets whole to of, which must not be another number already.
+func part(flag, text string, whole *int, most int) (int, error) {
+	first, second, ok := strings.Cut(text, "/")
+	n, err := strconv.Atoi(first)
+	of, err2 := strconv.Atoi(second)
+	switch {
+	case !ok || err != nil || err2 != nil || of < 1 || of > most:
+		return 0, fmt.Errorf("%s %q: write the number of the part and how many there are, such as %s 3/64", flag, text, flag)
+	case n < 0 || n >= of:
+		return 0, fmt.Errorf("%s %s: the first is 0/%d and the last is %d/%d", flag, text, of, of-1, of)
+	case *whole != 0 && *whole != of:
+		return 0, fmt.Errorf("%s %s contradicts %d parts, which another flag gives", flag, text, *whole)
+	}
+	*whole = of
+	return n, nil
+}
+
+// verifying is a stack with its pipeline, ready to be read.
+type verifying struct {
+	target *target.Target
+	plan   *pipeline.Pipeline
+	store  *store.Store
+}
+
+// verifying opens the tables of a stack.
+func (a *app) verifying(cmd *cobra.Command, file string) (v verifying, err error) {
+	if v.target, err = a.find(cmd); err != nil {
+		return v, err
+	}
+	if v.plan, err = a.plan(planFile(v.target, file), v.target.Kind == target.KindLocal); err != nil {
+		return v, err
+	}
+	v.store, err = store.New(store.Config{Client: v.target.DynamoDB(), Pipeline: v.plan, Events: v.target.EventsTable, Aggregates: v.target.AggregatesTable})
+	return v, err
+}
+
+// config returns how a pass reads the tables.
+func (v verifying) config(o verifyOptions) (verify.Config, error) {
+	c := verify.Config{Pipeline: v.plan, Source: v.store, Segments: o.segments, Buckets: o.buckets, Rate: o.rate, Memory: o.memory << 20,
+		About: v.target.Account + " " + v.target.Region + " " + v.target.EventsTable + " " + v.target.AggregatesTable}
+	if o.work == "" {
+		return c, nil
+	}
+	var err error
+	c.Work, err = work.Open(o.work, func() work.Client { return v.target.S3() })
+	return c, err
+}
+
+func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
+	ctx := cmd.Context()
+	v, err := a.verifying(cmd, o.pipeline)
+	if err != nil {
+		return err
+	}
+	c, err := v.config(o)
+	if err != nil {
+		return usage(err)
+	}
+	looks := 1
+	if o.twice {
+		looks = 2
+	}
+	if o.merge == "" && !o.result {
+		share := 1
+		if o.segment != "" {
+			share = o.segments
+		}
+		price, err := v.price(ctx, o.prices, looks, share)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stderr, "ingot: verify reads %s\n", price)
+		if o.dry {
+			return a.showPrice(price)
+		}
+		if err := a.affordable(price, o.yes); err != nil {
+			return err
+		}
+		progress := show.NewProgress(a.stderr, isTerminal(a.stderr))
+		phase := "reading"
+		total := price.items/share + price.totals/share
+		c.Progress = func(p verify.Progress) {
+			progress(show.Step{Phase: phase, Done: min(p.Items+p.Stored, total), Total: total})
+		}
+		defer progress(show.Step{})
+	}
+	report, looked, err := a.pass(ctx, v, c, o)
+	if err != nil {
+		if ctx.Err() != nil && o.work != "" {
+			fmt.Fprintf(a.stderr, "\ningot: what was read is in %s; the same command goes on there\n", o.work)
+		}
+		return err
+	}
+	if report == nil { // of a segment
+		return nil
+	}
+	return a.verified(v.plan, o, report, looked)
+}
+
+// pass does what the options say.
+func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOptions) (*verify.Report, *verify.Looks, error) {
+	switch {
+	case o.segment != "":
+		n, err := part("--segment", o.segment, &o.segments, mostSegments)
+		if err != nil {
+			return nil, nil, err
+		}
+		read, err := verify.Segment(ctx, c, n)
+		switch {
+		case err != nil:
+		case read:
+			fmt.Fprintf(a.stderr, "ingot: segment %s is read into %s\n", o.segment, c.Work)
+		default:
+			fmt.Fprintf(a.stderr, "ingot: segment %s was read into %s before; nothing is to do\n", o.segment, c.Work)
+		}
+		return nil, nil, err
+	case o.merge != "":
+		n, err := part("--merge", o.merge, &o.buckets, mostBuckets)
+		if err != nil {
+			return nil, nil, err
+		}
+		report, err := verify.Merge(ctx, c, n)
+		return report, nil, err
+	case o.result:
+		report, err := verify.Collect(ctx, c)
+		return report, nil, err
+	case !o.twice:
+		report, err := verify.Run(ctx, c)
+		return report, nil, err
+	}
+	looks, err := verify.Twice(ctx, c, a.lag(v.target), o.patience)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case looks.Second != nil:
+		return looks.Second, looks, nil
+	}
+	return looks.First, looks, nil
+}
+
+// lag returns what tells how far the streams function of a stack is.
+func (a *app) lag(t *target.Target) verify.Lag {
+	switch {
+	case t.Kind == target.KindLocal:
+		return devLag{t.Endpoint}
+	case t.StreamsFunction != "":
+		return stackLag{a.pauser(t), t}
+	}
+	return noLag{}
+}
+
+// stackLag reads the ages that CloudWatch has of the streams function.
+type stackLag struct {
+	pause.Pauser
+	target *target.Target
+}
+
+func (l stackLag) Counted(ctx context.Context) (time.Time, error) {
+	return l.Pauser.Counted(ctx, l.target.CloudWatch(), l.target.StreamsFunction)
+}
+
+// devLag asks the ingot dev at an address.
+type devLag struct{ endpoint string }
+
+func (l devLag) Counted(ctx context.Context) (time.Time, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, l.endpoint+dev.Counted, nil)
+	if err != nil {
+		return time.Time{}, err
+	}
+	out, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ingot dev does not answer: %w", err)
+	}
+	defer out.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(out.Body, 100))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ingot dev does not answer: %w", err)
+	}
+	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(text)))
+	if err != nil {
+		return at, errors.New("this ingot dev is older than the tool; start it again")
+	}
+	return at, nil
+}
+
+// noLag is the lag of a stack of which only the tables are known.
+type noLag struct{}
+
+func (noLag) Counted(context.Context) (time.Time, error) {
+	return time.Time{}, errors.New("only the tables are known, and not the streams function: name the stack with --stack, or set INGOT_STREAMS_FUNCTION")
+}
+
+// price is what a pass is going to read and to write.
+type price struct {
+	items, totals int
+	reads, writes float64 // units
+	dollars       float64
+	known         bool   // dollars
+	region        string // of the prices
+	parts         int    // the figures are for one of so many parts
+	note          string // how exact the writes are
+}
+
+// ask is from how many units on the user has to agree.
+const ask = 1_000_000
+
+// unitBytes is what a consistent read reads with one read unit.
+const unitBytes = 4096
+
+// price computes what reading both tables costs, by their size as the service last counted it.
+func (v verifying) price(ctx context.Context, prices string, looks, parts int) (price, error) {
+	p := price{parts: parts}
+	for table, items := range map[string]*int{v.target.EventsTable: &p.items, v.target.AggregatesTable: &p.totals} {
+		out, err := v.target.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+		if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
+			err = fmt.Errorf("there is no table %s: it was deleted, or it is in another account or Region", table)
+		}
+		if err != nil {
+			return p, err
+		}
+		*items = int(aws.ToInt64(out.Table.ItemCount))
+		p.reads += float64(looks) * float64(aws.ToInt64(out.Table.TableSizeBytes)) / unitBytes / float64(parts)
+	}
+	return p, p.inDollars(prices)
+}
+
+// inDollars computes the dollars with a file of prices, or with those that the tool brings.
+func (p *price) inDollars(file string) error {
+	text, err := []byte(nil), error(nil)
+	name := file
+	if file == "" {
+		name = "prices/us-east-1.yaml"
+		text, err = fs.ReadFile(ingot.Deployment(), name)
+	} else {
+		text, err = readFile(file, "name a file of prices with --prices FILE")
+	}
+	if err != nil {
+		return usage(err)
+	}
+	prices, err := cost.ReadPrices(name, text)
+	if err != nil {
+		return usage(err)
+	}
+	reads, known := prices.Dollars(cost.ReadUnits, p.reads)
+	writes, known2 := prices.Dollars(cost.WriteUnits, p.writes)
+	p.dollars, p.known, p.region = reads+writes, known && known2, prices.Region()
+	return nil
+}
+
+func (p price) String() string {
+	text := fmt.Sprintf("about %s and %s", show.Count(p.items/p.parts, "item"), show.Count(p.totals/p.parts, "total"))
+	text += fmt.Sprintf(": %s read units", show.Comma(int(p.reads+0.999)))
+	if p.writes > 0 {
+		text += fmt.Sprintf(" and %s write units", show.Comma(int(p.writes+0.999)))
+	}
+	if p.known {
+		text += fmt.Sprintf(", %.4f dollars at the prices of %s", p.dollars, p.region)
+	}
+	if p.note != "" {
+		text += " (" + p.note + ")"
+	}
+	return text
+}
+
+// priced is the JSON of --dry-run.
+type priced struct {
+	Items      int      `json:"items"`
+	Totals     int      `json:"totals"`
+	ReadUnits  float64  `json:"readUnits"`
+	WriteUnits float64  `json:"writeUnits"`
+	Dollars    *float64 `json:"dollars,omitempty"`
+	Region     string   `json:"region"`
+}
+
+func (a *app) showPrice(p price) error {
+	if !a.json() {
+		return nil
+	}
+	out := priced{p.items / p.parts, p.totals / p.parts, p.reads, p.writes, nil, p.region}
+	if p.known {
+		out.Dollars = &p.dollars
+	}
+	return a.writeJSON(out)
+}
+
+// affordable asks the user if a pass takes many units.
+func (a *app) affordable(p price, yes bool) error {
+	if yes || p.reads+p.writes <= ask {
+		return nil
+	}
+	if !a.typed {
+		return refused(fmt.Errorf("this takes more than %s units: write --yes to confirm that, or look at --dry-run and --rate first", show.Comma(ask)))
+	}
+	fmt.Fprint(a.stderr, "ingot: go on? [y/N] ")
+	answer := make([]byte, 1)
+	if _, err := a.stdin.Read(answer); err != nil || answer[0] != 'y' && answer[0] != 'Y' {
+		return refused(errors.New("nothing was read"))
+	}
+	return nil
+}
+
+// verified is the JSON of verify.
+type verified struct {
+	Items       int       `json:"items"`
+	Totals      int       `json:"totals"`
+	Partly      int       `json:"partly"`
+	Units       float64   `json:"units"`
+	Equal       bool      `json:"equal"`
+	Differences []unequal `json:"differences"`
+	More        int       `json:"more"`
+	Building    []string  `json:"building"`
+	Flagged     []string  `json:"flagged"`
+	Odd         []string  `json:"odd"`
+	Unsure      string    `json:"unsure,omitempty"`
+}
+
+// unequal is one difference in JSON. Damaged is absent without --twice.
+type unequal struct {
+	Aggregate string            `json:"aggregate"`
+	Since     int64             `json:"since"`
+	By        map[string]string `json:"by,omitempty"`
+	Window    string            `json:"window,omitempty"` // its start
+	What      string            `json:"what"`
+	Has       string            `json:"has"`
+	Wants     string            `json:"wants"`
+	Damaged   *bool             `json:"damaged,omitempty"`
+}
+
+// verified prints a report and returns what the exit code follows from.
+func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Report, looks *verify.Looks) error {
+	masks := show.PersonalOf(plan)
+	if o.reveal {
+		masks = show.Personal{}
+	}
+	out := verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), More: r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
+	add := func(list []verify.Difference, damaged *bool) {
+		for _, d := range list {
+			out.Differences = append(out.Differences, unequal{d.Def.Name, d.Def.Since, masks.By(d.Def.Name, d.By), start(d.Window), d.What, d.Has, d.Wants, damaged})
+		}
+	}
+	if looks == nil {
+		add(r.Differences, nil)
+	} else {
+		add(looks.Damaged, aws.Bool(true))
+		add(looks.Undecided, aws.Bool(false))
+		out.Equal, out.Unsure = looks.OK(), looks.Unsure
+	}
+	for _, def := range r.Building {
+		out.Building = append(out.Building, def.String())
+	}
+	if masks.None() {
+		out.Flagged, out.Odd = append(out.Flagged, r.Flagged...), append(out.Odd, r.Odd...)
+	} else if n := len(r.Flagged) + len(r.Odd); n > 0 { // their texts hold keys
+		fmt.Fprintf(a.stderr, "ingot: %s and %s may hold personal values; --reveal shows them\n", show.Count(len(r.Flagged), "flag"), show.Count(len(r.Odd), "odd item"))
+	}
+	if a.json() {
+		if err := a.writeJSON(out); err != nil {
+			return err
+		}
+	} else {
+		a.verifiedText(out, looks)
+	}
+	switch {
+	case out.Equal:
+		return nil
+	case looks != nil && len(looks.Damaged) == 0:
+		return untold()
+	}
+	return difference()
+}
+
+// start writes the start of a window, if there is one.
+func start(window time.Time) string {
+	if window.IsZero() {
+		return ""
+	}
+	return window.Format(time.RFC3339)
+}
+
+// shownMost is how many lines of one kind are printed.
+const shownMost = 100
+
+func (a *app) verifiedText(out verified, looks *verify.Looks) {
+	some(a.stdout, out.Differences, func(d unequal) string {
+		line := fmt.Sprintf("%s since %d", d.Aggregate, d.Since)
+		for _, name := range slices.Sorted(maps.Keys(d.By)) {
+			line += fmt.Sprintf(" %s=%s", name, d.By[name])
+		}
+		if d.Window != "" {
+			line += " at " + d.Window
+		}
+		switch {
+		case d.What == "head":
+			line += fmt.Sprintf(": its head says that it is %s, and %s; rebuild it", d.Has, d.Wants)
+		case d.What == "missing":
+			line += fmt.Sprintf(": it is missing, and its items add up to %s", d.Wants)
+		default:
+			line += fmt.Sprintf(": %s is %s, and its items add up to %s", d.What, d.Has, d.Wants)
+		}
+		switch {
+		case d.Damaged == nil:
+			return line
+		case *d.Damaged:
+			return "damaged: " + line
+		case out.Unsure != "":
+			return "not told: " + line
+		}
+		return "in motion: " + line
+	})
+	some(a.stdout, out.Flagged, func(s string) string { return "flagged: " + s })
+	some(a.stdout, out.Building, func(s string) string { return "building: " + s + "; ingot rebuild completes it" })
+	some(a.stdout, out.Odd, func(s string) string { return "odd: " + s })
+	result := "no difference"
+	if n := len(out.Differences) + out.More; n > 0 {
+		result = show.Count(n, "difference")
+	}
+	line := fmt.Sprintf("%s, %s", show.Count(out.Items, "item"), show.Count(out.Totals, "total"))
+	if out.Partly > 0 {
+		line += fmt.Sprintf(" (of %s only the fingerprint)", show.Comma(out.Partly))
+	}
+	fmt.Fprintf(a.stdout, "%s: %s\n", line, result)
+	if out.Unsure != "" {
+		fmt.Fprintf(a.stderr, "ingot: nothing can be called damaged: %s\n", out.Unsure)
+	} else if looks == nil && out.Items > 0 && len(out.Differences) > 0 {
+		fmt.Fprintln(a.stderr, "ingot: if events flow, some of this may be in motion: ingot verify --twice tells")
+	}
+}
+
+// some prints one line for each entry, and how many more there are.
+func some[T any](w io.Writer, list []T, line func(T) string) {
+	for i, one := range list {
+		if i == shownMost {
+			fmt.Fprintf(w, "… and %s more; --output json lists them\n", show.Comma(len(list)-i))
+			return
+		}
+		fmt.Fprintln(w, show.Text(line(one)))
+	}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+func (w *devWorld) sales(n int) {
+	w.t.Helper()
+	bodies := make([]string, n)
+	for i := range bodies {
+		bodies[i] = fmt.Sprintf(`{"type":"sale","id":"s%d","cents":%d,"customer":{"email":"a@b.example"},"at":"2030-03-01T09:00:00Z"}`, i, 10*i)
+	}
+	w.send(0, bodies...)
+	w.counted(n)
+}
+
+// counted waits until so many events are in the total.
+func (w *devWorld) counted(n int) {
+	w.t.Helper()
+	w.await(func() bool {
+		out, err := w.dev.Engine().DynamoDB().GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &[]string{stack.Aggregates}[0], Key: salesKey()})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		v, _ := out.Item["n"].(*types.AttributeValueMemberN)
+		return v != nil && v.Value == fmt.Sprint(n)
+	})
+}
+
+func salesKey() map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#sales#1#0"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+}
+
+func (w *devWorld) alter(expression, value string) {
+	w.t.Helper()
+	table := stack.Aggregates
+	if _, err := w.dev.Engine().DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: &table, Key: salesKey(), UpdateExpression: &expression,
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberN{Value: value}}}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	w := newDevWorld(t)
+	w.sales(5)
+	got := w.run(exitFine, "verify", "--local")
+	if got.out != "5 items, 1 total: no difference\n" || !strings.Contains(got.errors, "verify reads about 5 items and ") || !strings.Contains(got.errors, "dollars at the prices of us-east-1") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	if got := w.run(exitFine, "verify", "--local", "--dry-run"); got.out != "" {
+		t.Errorf("--dry-run: %s", got.out)
+	}
+	w.alter("ADD cents :v", "1")
+	got = w.run(exitDifference, "verify", "--local")
+	if want := "sales since 1: cents is 101, and its items add up to 100\n5 items, 1 total: 1 difference\n"; got.out != want {
+		t.Errorf("%s", got.out)
+	}
+	got = w.run(exitDifference, "verify", "--local", "--twice", "--work", filepath.Join(t.TempDir(), "work"))
+	if !strings.HasPrefix(got.out, "damaged: sales since 1: cents is 101") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	var out verified
+	got = w.run(exitDifference, "verify", "--local", "--output", "json")
+	if err := json.Unmarshal([]byte(got.out), &out); err != nil || out.Equal || len(out.Differences) != 1 || out.Differences[0].What != "cents" || out.Differences[0].Damaged != nil {
+		t.Errorf("%v\n%s", err, got.out)
+	}
+}
+
+// Without a lag, nothing is called damaged.
+func TestVerifyCannotTell(t *testing.T) {
+	w := newDevWorld(t)
+	w.sales(2)
+	w.alter("ADD fp :v", "1")
+	w.env["INGOT_TABLE"], w.env["INGOT_AGGREGATES_TABLE"] = stack.Events, stack.Aggregates
+	t.Setenv("AWS_ACCESS_KEY_ID", "x")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "x")
+	got := w.run(exitUntold, "verify", "--twice", "--region", "us-east-1", "--endpoint-url", w.dev.Local().Endpoint)
+	if !strings.Contains(got.out, "not told: sales since 1: fp is ") || !strings.Contains(got.errors, "nothing can be called damaged: nobody can tell how far the streams function is: only the tables are known") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+}
+
+// Each part of the work may be done by a process of its own.
+func TestVerifyInParts(t *testing.T) {
+	w := newDevWorld(t)
+	w.sales(9)
+	w.alter("ADD cents :v", "1")
+	dir := t.TempDir()
+	parts := []string{"verify", "--local", "--segments", "2", "--buckets", "3", "--work", dir}
+	if got := w.run(exitFailed, append(parts, "--merge", "0/3")...); !strings.Contains(got.errors, "segment 0/2 is not read to its end yet in "+dir+"; run ingot verify --segment 0/2 first") {
+		t.Errorf("%s", got.errors)
+	}
+	for _, segment := range []string{"0/2", "1/2", "1/2"} {
+		w.run(exitFine, append(parts, "--segment", segment)...)
+	}
+	found := 0
+	for _, bucket := range []string{"0/3", "1/3", "2/3"} {
+		got := pipedWith(t, w.env, "", append(parts, "--merge", bucket)...)
+		if got.code == exitDifference {
+			found++
+		} else if got.code != exitFine {
+			t.Errorf("%s: %d %s", bucket, got.code, got.errors)
+		}
+	}
+	got := w.run(exitDifference, append(parts, "--result")...)
+	if want := "sales since 1: cents is 361, and its items add up to 360\n9 items, 1 total: 1 difference\n"; got.out != want || found != 1 {
+		t.Errorf("%s, found by %d merges", got.out, found)
+	}
+	for _, args := range [][]string{{"--segment", "2/2"}, {"--segment", "x"}, {"--segment", "1/3"}, {"--merge", "3/3"}, {"--merge", "1/2", "--segment", "0/2"}, {"--twice", "--result"}} {
+		w.run(exitUsage, append(parts, args...)...)
+	}
+	for _, args := range [][]string{{"--segment", "1/2"}, {"--result"}, {"--work", ""}, {"--work", "s3://bucket"}, {"--rate", "-1"}, {"--memory", "0"}, {"--segments", "-1"}, {"more"}} {
+		w.run(exitUsage, append([]string{"verify", "--local"}, args...)...)
+	}
+}
+
+// A lot is read only if the user agrees.
+func TestVerifyAsks(t *testing.T) {
+	a := &app{}
+	dear := price{parts: 1, reads: ask + 1}
+	if err := a.affordable(dear, false); exitCode(context.Background(), err) != exitRefused || !strings.Contains(err.Error(), "--yes") {
+		t.Error(err)
+	}
+	if err := a.affordable(dear, true); err != nil {
+		t.Error(err)
+	}
+	for answer, code := range map[string]int{"y\n": exitFine, "n\n": exitRefused, "": exitRefused} {
+		a := &app{typed: true, stdin: strings.NewReader(answer), stderr: &strings.Builder{}}
+		if got := exitCode(context.Background(), a.affordable(dear, false)); got != code {
+			t.Errorf("%q: exit %d", answer, got)
+		}
+	}
+}

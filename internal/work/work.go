@@ -1,0 +1,104 @@
+// Package work keeps the files of a pass where the user says: in a folder on disk or in an S3
+// bucket. [Open] reads what the user wrote. [S3] is the folder in a bucket.
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/ingot-events/ingot/verify"
+)
+
+// Client is what a folder in a bucket needs of S3. A *s3.Client is one.
+type Client interface {
+	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	DeleteObject(context.Context, *s3.DeleteObjectInput, ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
+}
+
+const scheme = "s3://"
+
+// InBucket reports whether a place is in a bucket, and returns the bucket and the prefix.
+func InBucket(place string) (bucket, prefix string, ok bool) {
+	rest, ok := strings.CutPrefix(place, scheme)
+	if !ok {
+		return "", "", false
+	}
+	bucket, prefix, _ = strings.Cut(rest, "/")
+	return bucket, strings.Trim(prefix, "/"), true
+}
+
+// Open returns the folder that a user names: a path, or s3://BUCKET/PREFIX. client makes the client
+// of S3 if one is needed.
+func Open(place string, client func() Client) (verify.Folder, error) {
+	bucket, prefix, ok := InBucket(place)
+	switch {
+	case place == "":
+		return nil, errors.New("the work folder has no name: write a path, or s3://BUCKET/PREFIX")
+	case !ok && strings.Contains(place, "://"):
+		return nil, fmt.Errorf("the work folder %q is not a path, and not of the form s3://BUCKET/PREFIX", place)
+	case !ok:
+		return verify.Dir(place), nil
+	case bucket == "" || prefix == "":
+		return nil, fmt.Errorf("the work folder %q is not of the form s3://BUCKET/PREFIX: give each pass a prefix of its own", place)
+	}
+	return S3{client(), bucket, prefix}, nil
+}
+
+// S3 is a folder in a bucket.
+type S3 struct {
+	Client         Client
+	Bucket, Prefix string
+}
+
+// String returns s3://BUCKET/PREFIX.
+func (s S3) String() string { return scheme + s.Bucket + "/" + s.Prefix }
+
+func (s S3) key(name string) *string { return aws.String(s.Prefix + "/" + name) }
+
+// Write implements [verify.Folder]. The object is put together on disk first, because S3 must know
+// its length and checksum. An object is stored whole or not at all.
+func (s S3) Write(ctx context.Context, name string, from func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp("", "ingot-work-")
+	if err != nil {
+		return fmt.Errorf("a file to put %s together cannot be made: %w", name, err)
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	if err := from(f); err != nil {
+		return fmt.Errorf("putting %s together: %w", name, err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("putting %s together: %w", name, err)
+	}
+	if _, err := s.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.Bucket, Key: s.key(name), Body: f}); err != nil {
+		return fmt.Errorf("putting %s into %s: %w", name, s, err)
+	}
+	return nil
+}
+
+// Read implements [verify.Folder].
+func (s S3) Read(ctx context.Context, name string) (io.ReadCloser, error) {
+	out, err := s.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: s.key(name)})
+	if gone := (*types.NoSuchKey)(nil); errors.As(err, &gone) {
+		return nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out.Body, nil
+}
+
+// Remove implements [verify.Folder].
+func (s S3) Remove(ctx context.Context, name string) error {
+	_, err := s.Client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: s.key(name)})
+	return err
+}

@@ -1,0 +1,97 @@
+package work
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/ingot-events/ingot/verify"
+)
+
+// objects is a bucket in memory.
+type objects map[string][]byte
+
+func (o objects) PutObject(_ context.Context, in *s3.PutObjectInput, _ ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	text, err := io.ReadAll(in.Body)
+	o[*in.Bucket+"/"+*in.Key] = text
+	return &s3.PutObjectOutput{}, err
+}
+
+func (o objects) GetObject(_ context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	text, there := o[*in.Bucket+"/"+*in.Key]
+	if !there {
+		return nil, &types.NoSuchKey{}
+	}
+	return &s3.GetObjectOutput{Body: io.NopCloser(bytes.NewReader(text))}, nil
+}
+
+func (o objects) DeleteObject(_ context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
+	delete(o, *in.Bucket+"/"+*in.Key)
+	return &s3.DeleteObjectOutput{}, nil
+}
+
+// Both folders behave alike.
+func TestFolders(t *testing.T) {
+	ctx := context.Background()
+	for place, client := range map[string]objects{t.TempDir() + "/new": nil, "s3://bucket/a/b/": {}} {
+		f, err := Open(place, func() Client { return client })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Read(ctx, "x"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", f, err)
+		}
+		write := func(text string, fail error) error {
+			return f.Write(ctx, "x", func(w io.Writer) error { _, err := io.WriteString(w, text); return errors.Join(err, fail) })
+		}
+		if err := write("first", nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := write("sec", io.ErrShortWrite); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%s: %v", f, err)
+		}
+		if got := read(t, f, "x"); got != "first" {
+			t.Errorf("%s: a write that failed has left %q", f, got)
+		}
+		if err := write("second", nil); err != nil || read(t, f, "x") != "second" {
+			t.Errorf("%s: %v", f, err)
+		}
+		for range 2 {
+			if err := f.Remove(ctx, "x"); err != nil {
+				t.Errorf("%s: %v", f, err)
+			}
+		}
+		if client != nil && (f.String() != "s3://bucket/a/b" || len(client) != 0) {
+			t.Errorf("%s: %v", f, client)
+		}
+	}
+}
+
+func read(t *testing.T, f verify.Folder, name string) string {
+	t.Helper()
+	r, err := f.Read(context.Background(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestPlacesThatAreNone(t *testing.T) {
+	for place, words := range map[string]string{"": "has no name", "s3://": "s3://BUCKET/PREFIX", "s3://bucket": "a prefix of its own", "s3://bucket/": "a prefix of its own", "gs://bucket/x": "is not a path"} {
+		if _, err := Open(place, nil); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%q: %v", place, err)
+		}
+	}
+}
