@@ -14,6 +14,6 @@ func commands(a *app) []*cobra.Command {
 		newQuery(a),
 		newSend(a),
 		newTotals(a),
-		newVerify(a),
+		newVerify(a), newRebuild(a),
 	}
 }

@@ -40,7 +40,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		help   string
 		report any
 	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}}, {queryJSON, answer{}},
-		{getJSON, gotItem{}}, {totalsJSON, shownTotal{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}} {
+		{getJSON, gotItem{}}, {totalsJSON, shownTotal{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}}} {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(c.report), names)
 		words := word.FindAllString(c.help, -1)

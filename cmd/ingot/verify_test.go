@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"path/filepath"
 	"strings"
@@ -140,5 +141,36 @@ func TestVerifyAsks(t *testing.T) {
 		if got := exitCode(context.Background(), a.affordable(dear, false)); got != code {
 			t.Errorf("%q: exit %d", answer, got)
 		}
+	}
+}
+
+// An aggregate that was added is brought up to date with one command.
+func TestRebuild(t *testing.T) {
+	w := newDevWorld(t)
+	w.sales(6)
+	if got := w.run(exitFine, "rebuild", "--all", "--local"); got.out != "" || !strings.Contains(got.errors, "every aggregate is complete") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) + "  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
+	if err := os.WriteFile("pipeline.yaml", []byte(more), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.dev.Reload(t.Context())
+	got := w.run(exitFine, "verify", "--local")
+	if !strings.Contains(got.out, "building: again since 2; ingot rebuild completes it") {
+		t.Errorf("%s", got.out)
+	}
+	if got := w.run(exitFine, "rebuild", "again", "--local", "--dry-run"); got.out != "" || !strings.Contains(got.errors, "only during a pause") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	got = w.run(exitFine, "rebuild", "again", "--local")
+	if got.out != "complete: again since 2\n" || !strings.Contains(got.errors, "touched 6 of 6 items") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	if got := w.run(exitFine, "verify", "--local"); got.out != "6 items, 2 totals: no difference\n" {
+		t.Errorf("%s", got.out)
+	}
+	for _, args := range [][]string{{"rebuild", "--local"}, {"rebuild", "again", "--all", "--local"}, {"rebuild", "nobody", "--local"}} {
+		w.run(exitUsage, args...)
 	}
 }
