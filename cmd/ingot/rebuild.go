@@ -14,8 +14,8 @@ import (
 	"github.com/ingot-events/ingot/verify"
 )
 
-const rebuildHelp = `Brings older items into aggregates that were added or changed: it raises the stamp of every item that is below the
-pipeline's epoch, waits until the stream has counted that, verifies, and declares the aggregates complete.
+const rebuildHelp = `Brings older items into aggregates that were added or changed: it touches every item that an older pipeline.yaml has
+written, waits until the stream has counted that, verifies, and declares the aggregates complete.
 
 What it reads and writes, and what that costs, is printed first; --dry-run stops there. It may be stopped at any time
 and run again: an item that was touched is not touched again.
@@ -32,7 +32,7 @@ Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet, 4 not permitted, 
 
 // rebuildJSON documents --output json. A test compares it with rebuilt.
 const rebuildJSON = `With --output json, one object:
-  scanned, touched        items seen, and items whose stamp was raised
+  scanned, touched        items seen, and items that were touched
   complete[]              the aggregates that are complete
   standing[]              what keeps the others from being complete`
 

@@ -28,7 +28,7 @@ import (
 )
 
 const totalsJSON = `With --output json, an array with one object for each total:
-  aggregate, since        the name, and the epoch that introduced it
+  aggregate, since        the name, and its since in pipeline.yaml
   by                      the values that it is of
   window                  its start; absent without windows
   values                  by name, as text: they are exact
