@@ -55,7 +55,7 @@ func newRebuild(a *app) *cobra.Command {
   ingot rebuild --all --local --dry-run
   ingot rebuild merchant_daily --stack ingot-prod`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "pipeline", "prices"); err != nil {
+			if err := namesFiles(cmd, "prices"); err != nil {
 				return err
 			}
 			if all == (len(args) > 0) {
@@ -68,7 +68,6 @@ func newRebuild(a *app) *cobra.Command {
 		},
 	}
 	targetFlags(cmd)
-	pipelineFlag(cmd, &o.pipeline)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
 	flags.BoolVar(&o.dry, "dry-run", false, "only print what is going to be read and written, and what it costs")
@@ -80,7 +79,7 @@ func newRebuild(a *app) *cobra.Command {
 
 func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error {
 	ctx := cmd.Context()
-	v, err := a.verifying(cmd, o.pipeline)
+	v, err := a.verifying(cmd, true)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ const verifyJSON = `With --output json, one object:
   unsure                  with --twice: why nothing can be called damaged; absent if it could be told`
 
 type verifyOptions struct {
-	pipeline, prices, work          string
+	prices, work                    string
 	segment, merge                  string
 	segments, buckets, memory       int
 	rate                            float64
@@ -94,7 +94,6 @@ func newVerify(a *app) *cobra.Command {
 		},
 	}
 	targetFlags(cmd)
-	pipelineFlag(cmd, &o.pipeline)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.twice, "twice", false, "look a second time when the stream has delivered what was written before")
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")
@@ -126,7 +125,7 @@ const (
 
 // check completes the options and says what is wrong with them.
 func (o *verifyOptions) check(cmd *cobra.Command) error {
-	if err := namesFiles(cmd, "pipeline", "prices", "work"); err != nil {
+	if err := namesFiles(cmd, "prices", "work"); err != nil {
 		return err
 	}
 	units := 0
@@ -198,11 +197,11 @@ type verifying struct {
 }
 
 // verifying opens the tables of a stack.
-func (a *app) verifying(cmd *cobra.Command, file string) (v verifying, err error) {
+func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error) {
 	if v.target, err = a.find(cmd); err != nil {
 		return v, err
 	}
-	if v.plan, err = a.plan(planFile(v.target, file), v.target.Kind == target.KindLocal); err != nil {
+	if v.plan, err = a.deployed(cmd, v.target, true, writes); err != nil {
 		return v, err
 	}
 	v.store, err = store.New(store.Config{Client: v.target.DynamoDB(), Pipeline: v.plan, Events: v.target.EventsTable, Aggregates: v.target.AggregatesTable})
@@ -223,7 +222,7 @@ func (v verifying) config(o verifyOptions) (verify.Config, error) {
 
 func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	ctx := cmd.Context()
-	v, err := a.verifying(cmd, o.pipeline)
+	v, err := a.verifying(cmd, false)
 	if err != nil {
 		return err
 	}
