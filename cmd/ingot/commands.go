@@ -13,6 +13,7 @@ func commands(a *app) []*cobra.Command {
 		newQuarantine(a),
 		newQuery(a),
 		newSend(a),
+		newStatus(a),
 		newTotals(a),
 		newVerify(a), newRebuild(a),
 	}

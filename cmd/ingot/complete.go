@@ -18,6 +18,7 @@ type completion = cobra.CompletionFunc
 // values in each command.
 var values = map[string]completion{
 	"output":   cobra.FixedCompletions([]string{"text\tfor people", "json\tfor programs"}, cobra.ShellCompDirectiveNoFileComp),
+	"format":   cobra.FixedCompletions([]string{"text\tfor people", "prometheus\tfor Prometheus"}, cobra.ShellCompDirectiveNoFileComp),
 	"counting": cobra.FixedCompletions([]string{"marks\tthe default", "receipts\twhere nothing names the shard"}, cobra.ShellCompDirectiveNoFileComp),
 	"data":     data,
 

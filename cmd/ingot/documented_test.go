@@ -10,6 +10,7 @@ import (
 	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/cost"
 	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/status"
 )
 
 var word = regexp.MustCompile(`[A-Za-z]+`)
@@ -40,7 +41,8 @@ func TestJSONIsDocumented(t *testing.T) {
 		help   string
 		report any
 	}{{checkJSON, check.Report{}}, {explainJSON, explain.Report{}}, {costJSON, cost.Report{}}, {versionJSON, build{}}, {queryJSON, answer{}},
-		{getJSON, gotItem{}}, {totalsJSON, shownTotal{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}}} {
+		{getJSON, gotItem{}}, {totalsJSON, shownTotal{}}, {sendJSON, sentReport{}}, {verifyJSON, verified{}}, {rebuildJSON, rebuilt{}},
+		{statusJSON, status.Report{}}} {
 		names := map[string]bool{}
 		jsonNames(reflect.TypeOf(c.report), names)
 		words := word.FindAllString(c.help, -1)

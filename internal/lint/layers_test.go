@@ -39,6 +39,7 @@ var layers = []string{
 	"internal/send",
 	"internal/explain",
 	"internal/quarantine", "internal/pause",
+	"internal/status",
 	"internal/cost", "internal/propose", "internal/scaffold",
 	"internal/demo/tally", "internal/demo",
 	"internal/dev/disk", "internal/dev", "internal/console",

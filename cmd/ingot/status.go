@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/status"
+	"github.com/ingot-events/ingot/internal/target"
+	"github.com/ingot-events/ingot/store"
+)
+
+const statusJSON = `With --output json, one object:
+  stack, epoch            which stack, and the epoch of the deployed pipeline; 0: not known
+  lag                     seconds that the totals are behind; absent if not known
+  queues[]                name, waiting, inFlight, oldest (seconds; absent if not known)
+  mappings[]              uuid, function, source, state, by, at
+  alarms[]                name, state, about
+  aggregates[]            name, since, building, flags
+  unwell[], unknown[]     what is wrong; what could not be read
+  untold                  something that should be known is not`
+
+func newStatus(a *app) *cobra.Command {
+	var check bool
+	var format string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how a stack is: queues, lag, pauses, alarms and flags",
+		Long: `status shows on one screen how a stack is: how many messages wait in its queues and since when, how far the totals
+are behind the events, which function is paused and by whom, which alarms ring, and which aggregates are building or
+flagged. It changes nothing. What it cannot read, it says. An ingot dev has no CloudWatch, so there the ages, the lag
+and the alarms are not known.
+
+The stack is not well if an alarm rings, a function is paused, a message is in quarantine or in the dead-letter queue,
+an aggregate is flagged, or the totals are more than an hour behind.
+
+` + targetHelp + `
+
+Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not well, 6 it could not tell.
+
+` + statusJSON,
+		Example: `  ingot status --local
+  ingot status --local --check
+  ingot status --local --format prometheus
+  ingot status --local --output json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != "text" && format != "prometheus" {
+				return usage(fmt.Errorf("--format %q: write text or prometheus", format))
+			}
+			return a.status(cmd, check, format)
+		},
+	}
+	targetFlags(cmd)
+	deployedFlag(cmd)
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 3 if the stack is not well, with 6 if that could not be told")
+	cmd.Flags().StringVar(&format, "format", "text", "text or prometheus")
+	return cmd
+}
+
+func (a *app) status(cmd *cobra.Command, check bool, format string) error {
+	t, err := a.find(cmd)
+	if err != nil {
+		return err
+	}
+	s := status.Source{Queues: t.SQS(), Lambda: t.Lambda(), Queue: t.QueueURL, Quarantine: t.QuarantineURL, DeadLetters: t.DeadLetterURL,
+		Ingest: t.IngestFunction, Streams: t.StreamsFunction, Now: time.Now()}
+	switch t.Kind {
+	case target.KindLocal:
+		s.Ingest, s.Streams = dev.IngestFunction, dev.StreamsFunction
+	case target.KindStack:
+		s.AlarmPrefix = t.Name + "-"
+		s.Watch = t.CloudWatch()
+	default:
+		s.Watch = t.CloudWatch()
+	}
+	if s.Pipeline, s.NoPipeline = a.deployed(cmd, t, false, false); s.NoPipeline == nil {
+		if s.Store, err = store.New(store.Config{Client: t.DynamoDB(), Pipeline: s.Pipeline, Aggregates: t.AggregatesTable}); err != nil {
+			return err
+		}
+	}
+	r := status.Read(cmd.Context(), s)
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	r.Stack = t.String()
+	switch {
+	case format == "prometheus":
+		err = r.Prometheus(a.stdout)
+	case a.json():
+		err = a.writeJSON(r)
+	default:
+		err = r.Text(a.stdout, a.columns)
+	}
+	switch {
+	case err != nil || !check:
+		return err
+	case len(r.Unwell) > 0:
+		return difference()
+	case r.Untold:
+		return untold()
+	}
+	return nil
+}
