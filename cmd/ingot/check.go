@@ -36,7 +36,7 @@ With --was FILE it compares with the pipeline.yaml that is deployed now. It says
 become other items if they are delivered again, which aggregates must begin anew or be rebuilt, whose
 totals would expire before events that are stored, and what to drain first. If a longer retain needs
 an entry in was, it prints that entry. (A change of INGOT_PII_KEY makes other items too. No file
-shows such a change.)
+shows such a change.) With --was deployed, the stack itself says which pipeline.yaml that is.
 
 ` + eventsHelp + `
 
@@ -74,6 +74,7 @@ type checkOptions struct {
 	config, environment     string
 	events, now             string
 	parameters              []string
+	deployed                *check.File // under --was deployed
 	partitions              int
 	rate                    float64
 	prices                  string
@@ -88,6 +89,7 @@ func newCheck(a *app) *cobra.Command {
 		Example: `  ingot check
   ingot check --parameter Counting=receipts
   ingot check --was pipeline.yaml --partitions 16
+  ingot check --was deployed --local
   ingot check --rate 4000
   ingot check --output json`,
 		Args: noArguments,
@@ -98,21 +100,44 @@ func newCheck(a *app) *cobra.Command {
 			if o.rate > 0 && !cmd.Flags().Changed("partitions") {
 				o.partitions = min(maxPartitions, estimate.Shards(o.rate))
 			}
+			if o.was == deployedWord {
+				var err error
+				if o.deployed, err = a.deployedFile(cmd); err != nil {
+					return err
+				}
+			}
 			return a.check(o, cmd.Flags().Changed("template"), cmd.Flags().Changed("samconfig"))
 		},
 	}
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline to check")
 	cmd.Flags().StringVar(&o.template, "template", "template.yaml", "the SAM template to check against it")
-	cmd.Flags().StringVar(&o.was, "was", "", "compare with this earlier pipeline, the one deployed now")
+	cmd.Flags().StringVar(&o.was, "was", "", "compare with this earlier pipeline, the one deployed now; deployed: the one that the stack says it runs")
 	cmd.Flags().StringVar(&o.config, "samconfig", "", "the settings of SAM to take parameters from (default samconfig.toml beside the template)")
 	cmd.Flags().StringVar(&o.environment, "config-env", "", "one environment of samconfig.toml alone (default each of them)")
 	cmd.Flags().StringVar(&o.events, "events", "", "plan the events of this file, one a line, or of standard input with -")
 	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
+	targetFlags(cmd)
 	cmd.Flags().StringArrayVar(&o.parameters, "parameter", nil, "a parameter of the template as NAME=VALUE, in place of samconfig.toml's and of its default; repeatable")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 4, "partitions of the events table, for the estimates: 1 to 10000; with --rate, as many as that needs")
 	cmd.Flags().StringVar(&o.prices, "prices", "", "a file of prices, for what the patterns cost")
 	cmd.Flags().Float64Var(&o.rate, "rate", 0, "changes a second that the streams functions must keep up with")
 	return cmd
+}
+
+// deployedWord is what --was says for the file that runs in the stack.
+const deployedWord = "deployed"
+
+// deployedFile returns the pipeline.yaml that a stack runs.
+func (a *app) deployedFile(cmd *cobra.Command) (*check.File, error) {
+	t, err := a.find(cmd)
+	if err != nil {
+		return nil, err
+	}
+	f, err := t.Deployed(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	return &check.File{Name: "the deployed pipeline.yaml", Text: f.Text}, nil
 }
 
 // maxPartitions bounds the estimates.
@@ -215,7 +240,7 @@ func (o checkOptions) input(named, configNamed bool) (check.Input, error) {
 		}
 		in.Config, err = optionalFile(config, configNamed, "name SAM's settings with --samconfig FILE")
 	}
-	if err == nil {
+	if in.Was = o.deployed; err == nil && in.Was == nil {
 		in.Was, err = optionalFile(o.was, true, "name the file that is deployed now with --was FILE")
 	}
 	return in, err

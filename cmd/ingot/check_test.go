@@ -13,6 +13,9 @@ import (
 func TestExamplesOfCheck(t *testing.T) {
 	atRoot(t)
 	for _, line := range examples(t, "check") {
+		if strings.Contains(line, "--local") {
+			continue // TestExamples runs it
+		}
 		if r := example(t, line); r.code != exitFine || r.out == "" || r.errors != "" {
 			t.Errorf("%s: exit %d\n%s%s", line, r.code, r.out, r.errors)
 		}

@@ -43,6 +43,7 @@ var particular = map[string]expected{
 	"ingot init --diff":            {not: "TestInitDiff runs it, in a repository that init has made"},
 	"ingot explain":                {not: "TestExplain and its neighbours run it"},
 	"ingot check":                  {not: "TestCheck and its neighbours run it"},
+	"ingot check --was deployed":   {},
 	"ingot cost":                   {not: "TestCost and its neighbours run it"},
 	"ingot verify":                 {not: "the tests of verify run it"},
 	"ingot rebuild":                {not: "the tests of rebuild run it"},
@@ -264,6 +265,21 @@ func runScripts(t *testing.T, p testscript.Params) {
 		return nil
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
+		// replace replaces a text in a file, which must be there.
+		"replace": func(ts *testscript.TestScript, _ bool, args []string) {
+			text := ts.ReadFile(args[0])
+			if !strings.Contains(text, args[1]) {
+				ts.Fatalf("%s has no %q", args[0], args[1])
+			}
+			ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
+		},
+		// prints compares what the last command printed with a file of the script.
+		"prints": func(ts *testscript.TestScript, _ bool, args []string) {
+			got := steady(ts.ReadFile("stdout"), ts.Value("living").(*living).Local())
+			if want := ts.ReadFile(args[0]); got != want {
+				ts.Fatalf("want\n%s\nand it prints\n%s", want, got)
+			}
+		},
 		// golden compares what the last command printed with a file.
 		"golden": func(ts *testscript.TestScript, _ bool, args []string) {
 			got := steady(ts.ReadFile("stdout"), ts.Value("living").(*living).Local())
@@ -317,7 +333,7 @@ func TestExamplesOnATerminal(t *testing.T) {
 	for _, cmd := range all(newRoot(&app{})) {
 		for i, line := range examplesOf(cmd) {
 			e := particularOf(line)
-			if e.not != "" || !strings.Contains(line, " --local") || strings.Contains(line, "json") || strings.Contains(line, "csv") || strings.Contains(line, "prometheus") || cmd.Name() == "send" {
+			if e.not != "" || !strings.Contains(line, " --local") || strings.Contains(line, "json") || strings.Contains(line, "csv") || strings.Contains(line, "prometheus") || cmd.Name() == "send" || cmd.Name() == "check" { // check has wide tables everywhere
 				continue
 			}
 			o := toolIn(context.Background(), &app{columns: 80}, strings.Fields(line)[1:]...)
@@ -341,4 +357,9 @@ func TestExamplesOnATerminal(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestScripts runs the scripts of testdata/scripts.
+func TestScripts(t *testing.T) {
+	runScripts(t, testscript.Params{Dir: "testdata/scripts"})
 }

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var session = regexp.MustCompile("(?s)```sh\n(ingot [^\n]*)\n```\n(?:\n```text\n(.*?)```)?")
+
+// TestCommandsPage runs the commands of docs/commands.md, each on README's events, and compares
+// what they print with the page.
+func TestCommandsPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts := t.TempDir()
+	found := session.FindAllStringSubmatch(string(page), -1)
+	if len(found) < 6 {
+		t.Fatalf("only %d commands found", len(found))
+	}
+	for i, m := range found {
+		script := "exec " + m[1] + "\n"
+		if m[2] != "" {
+			script += "prints want.txt\n-- want.txt --\n" + m[2]
+		}
+		if err := os.WriteFile(filepath.Join(scripts, fmt.Sprintf("%d.txt", i)), []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runScripts(t, testscript.Params{Dir: scripts})
+	for code, name := range map[int]string{exitFine: "fine", exitCredentials: "credentials", exitRefused: "refused", exitUntold: "could not tell", exitInterrupted: "interrupted"} {
+		if !regexp.MustCompile(fmt.Sprintf(`\| %d \| [^\n]*%s`, code, name)).Match(page) {
+			t.Errorf("the page does not say that %d is %s", code, name)
+		}
+	}
+	for _, option := range []string{"stack", "config-env", "local", "profile", "region", "endpoint-url"} {
+		if !strings.Contains(string(page), "`--"+option) {
+			t.Errorf("the page does not name --%s", option)
+		}
+	}
+}
