@@ -64,6 +64,7 @@ var sections = []struct {
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},
+	{"send", false, false, (*bench).send},
 	{"dev", false, true, (*bench).dev},
 }
 

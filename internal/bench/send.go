@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/ndjson"
+	"github.com/ingot-events/ingot/internal/send"
+)
+
+// These are what ingot send is measured with, and its limits.
+const (
+	sentEvents = 100_000
+	sendSlower = 3.0 // times as long as calling the engine directly
+	sendMB     = 128 // megabytes of the process at its peak
+)
+
+// send measures ingot send of a file into an ingot dev, beside calling the engine directly. Both
+// keep their data on the disk, and both functions run meanwhile.
+func (b *bench) send(ctx context.Context) error {
+	folder, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	d := devProcess{binary: filepath.Join(folder, "ingot"), file: filepath.Join(folder, "pipeline.yaml")}
+	if err := os.WriteFile(d.file, []byte(devPipeline), 0o600); err != nil {
+		return err
+	}
+	if err := runtimeapi.Build(ctx, "./cmd/ingot", d.binary, ""); err != nil {
+		return err
+	}
+	events := filepath.Join(folder, "events.ndjson")
+	if err := writeReadings(events, sentEvents); err != nil {
+		return err
+	}
+	b.head("ingot send, with %d events of %d bytes into ingot dev", sentEvents, eventBytes)
+	if _, err := d.start(ctx); err != nil {
+		return err
+	}
+	defer d.kill()
+	cmd := exec.CommandContext(ctx, d.binary, "send", events, "--local", "--output", "json")
+	cmd.Dir = folder
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("ingot send: %w", err)
+	}
+	var report struct {
+		Sent    int     `json:"sent"`
+		Seconds float64 `json:"seconds"`
+	}
+	if err := json.Unmarshal(out, &report); err != nil || report.Sent != sentEvents {
+		return fmt.Errorf("ingot send sent %d of %d: %w", report.Sent, sentEvents, err)
+	}
+	d.kill()
+	direct, err := directly(ctx, folder, events) // last, because its memory would count as that of a process that it starts
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "  %.0f events a second, and %.0f where the engine is called directly\n", sentEvents/report.Seconds, sentEvents/direct.Seconds())
+	b.atMost("times as long as calling the engine directly", report.Seconds/direct.Seconds(), sendSlower)
+	b.atMost("MB of ingot send at its peak", peakOf(cmd.ProcessState), sendMB)
+	return nil
+}
+
+// writeReadings writes a file of events.
+func writeReadings(name string, events int) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	for n := range events {
+		_, _ = w.WriteString(devReading(n) + "\n") // Flush tells
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// directly sends the events by the engine's own methods, and returns how long that took.
+func directly(ctx context.Context, folder, events string) (time.Duration, error) {
+	own := filepath.Join(folder, "direct")
+	if err := os.Mkdir(own, 0o755); err != nil {
+		return 0, err
+	}
+	file := filepath.Join(own, "pipeline.yaml")
+	if err := os.WriteFile(file, []byte(devPipeline), 0o600); err != nil {
+		return 0, err
+	}
+	d, err := dev.Start(ctx, dev.Config{File: file, Data: filepath.Join(own, "data")})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = d.Close() }() // what it has stored is not needed
+	f, err := os.Open(events)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	began := time.Now()
+	if _, err := send.Lines(ctx, send.Config{Queue: d.Engine().SQS(), URL: d.Local().QueueURL}, ndjson.Lines(f)); err != nil {
+		return 0, err
+	}
+	return time.Since(began), nil
+}
