@@ -68,6 +68,7 @@ func newRebuild(a *app) *cobra.Command {
 		},
 	}
 	targetFlags(cmd)
+	deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
 	flags.BoolVar(&o.dry, "dry-run", false, "only print what is going to be read and written, and what it costs")

@@ -94,6 +94,7 @@ func newVerify(a *app) *cobra.Command {
 		},
 	}
 	targetFlags(cmd)
+	deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.twice, "twice", false, "look a second time when the stream has delivered what was written before")
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "with --twice, how long to wait for the stream")

@@ -100,8 +100,8 @@ func TestFlagsAreShown(t *testing.T) {
 	}
 	s := mustRun(t, c)
 	want := []string{
-		"network_day since 1, all totals: odd G#network_day#1",
 		"network_day since 1 by ci at 2018-01-31T00:00:00Z: odd A#network_day#1#0#ci",
+		"network_day since 1, all totals: odd G#network_day#1",
 		"network_day since 1, all totals: building: older items may not be counted yet",
 	}
 	if !s.Same || !slices.Equal(s.Flags, want) || !slices.Equal(s.Expiry.Flags, want) {

@@ -101,6 +101,8 @@ func (d descriptions) schemaOf(t reflect.Type) *schemaNode {
 		return &schemaNode{Type: "array", Items: d.schemaOf(t.Elem())}
 	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
 		return &schemaNode{Type: "integer"}
+	case t.Kind() == reflect.Bool:
+		return &schemaNode{Type: "boolean"}
 	case t.Kind() == reflect.String:
 		return &schemaNode{Type: "string", MinLength: 1}
 	}

@@ -39,17 +39,17 @@ func statements() []Mutant {
 			if len`}},
 		},
 		{
-			Name: "missing-counts-as-zero", What: "an UPDATE sets a value that was not seen, whether or not it is there by now", Defends: "C3 I4", Checks: []sim.Check{sim.Miscounted},
+			Name: "missing-counts-as-zero", What: "an UPDATE sets a value that was not seen, whether or not it is there by now", Defends: "C3 I4", Checks: []sim.Check{sim.Miscounted}, Plain: true,
 			Edits: []Edit{{"store.edit.statement", `		set, where = set.add("?"), where.add(" AND ").quoted(a.name).add(" IS MISSING")
 `, `		set = set.add("?")
 `}},
 		},
 		{
-			Name: "is-missing-left-out", What: "a statement holds only where the lane has a mark already", Defends: "C3 I4", Checks: []sim.Check{sim.Cost},
+			Name: "is-missing-left-out", What: "a statement holds only where the lane has a mark already", Defends: "C3 I4", Checks: []sim.Check{sim.Cost}, Plain: true,
 			Edits: []Edit{{"store.edit.statement", `where.add(" AND (").quoted(g.name).add(" IS MISSING OR ").quoted`, `where.add(" AND (").quoted`}},
 		},
 		{
-			Name: "image-of-another", What: "what one refused statement met is taken for what all of them met", Defends: "C3 I4", Checks: counting,
+			Name: "image-of-another", What: "what one refused statement met is taken for what all of them met", Defends: "C3 I4", Checks: []sim.Check{sim.Cost}, Plain: true,
 			Edits: []Edit{{"store.together.met", `	size := imageSize(img)
 	if w.seen`, `	if t.image == nil && len(img) > 0 {
 		t.image = img
