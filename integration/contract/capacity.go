@@ -79,6 +79,35 @@ func capacities(t *testing.T, h *Harness) {
 			}
 			units(w, "query", out.ConsumedCapacity, 3)
 		},
+		"reads that may be stale cost half, on an index too": func(w *table) {
+			const nothing = "capacity of a query that finds nothing"
+			for i := range 3 {
+				sk := fmt.Sprint(i)
+				w.put(with(key(w.pk(), sk), attrs{"data": kilobytes(3), "GSI1PK": s(w.pk()), "GSI1SK": s(sk)}))
+			}
+			ask := func(index, pk string, consistent bool, want float64) {
+				w.Helper()
+				in := w.asking(parts[0], index, false, 10)
+				if consistent {
+					in.ConsistentRead = &consistent
+				}
+				in.ExpressionAttributeValues[":pk"] = s(pk)
+				var out *dynamodb.QueryOutput
+				w.h.Until(w, "all items are seen", func() bool {
+					var err error
+					if out, err = w.db.Query(ctx, in); err != nil {
+						w.Fatal(err)
+					}
+					return pk != w.pk() || len(out.Items) == 3
+				})
+				units(w, fmt.Sprintf("index %q, %d items", index, len(out.Items)), out.ConsumedCapacity, want)
+			}
+			for _, index := range []string{"", "GSI1"} {
+				ask(index, w.pk(), false, 1.5)
+				ask(index, w.pk()+"absent", false, pick(w, h, nothing, 0.5, 0))
+			}
+			ask("", w.pk()+"absent", true, pick(w, h, nothing, 1.0, 0))
+		},
 		"statements": func(w *table) {
 			out, err := w.db.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{ReturnConsumedCapacity: total,
 				Statements: []types.BatchStatementRequest{w.insert(key(w.pk(), "1")), w.insert(with(key(w.pk(), "2"), attrs{"data": kilobytes(1)}))}})
@@ -98,5 +127,16 @@ func capacities(t *testing.T, h *Harness) {
 			}
 			units(w, "three writes", &out.ConsumedCapacity[0], pick(w, h, "capacity of a transaction", 6.0, 4.0))
 		},
+	})
+	h.run(t, "a scan adds up what it read", func(t *testing.T) {
+		w := newTable(t, h)
+		for i := range 3 {
+			w.put(with(key("p", fmt.Sprint(i)), attrs{"data": kilobytes(3)}))
+		}
+		out, err := w.db.Scan(ctx, &dynamodb.ScanInput{TableName: &w.name, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: total})
+		if err != nil {
+			t.Fatal(err)
+		}
+		units(w, "scan", out.ConsumedCapacity, 3)
 	})
 }

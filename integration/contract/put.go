@@ -52,6 +52,24 @@ func puts(t *testing.T, h *Harness) {
 			_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: key(w.pk(), "1"), ConditionExpression: aws.String("attribute_not_exists(PK)")})
 			w.conditionFailed(err, nil)
 		},
+		"the file that was seen": func(w *table) {
+			keep := func(digest, epoch string) error {
+				_, err := w.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &w.name, Item: with(key(w.pk(), "-"), attrs{"file": b("new"), "digest": s("new"), "epoch": n("3")}),
+					ConditionExpression: aws.String("#digest = :digest AND #epoch = :epoch"), ExpressionAttributeNames: map[string]string{"#digest": "digest", "#epoch": "epoch"},
+					ExpressionAttributeValues: attrs{":digest": s(digest), ":epoch": n(epoch)}})
+				return err
+			}
+			w.conditionFailed(keep("old", "2"), nil) // nothing is there
+			first := with(key(w.pk(), "-"), attrs{"file": b("old"), "digest": s("old"), "epoch": n("2")})
+			w.put(first)
+			w.conditionFailed(keep("old", "1"), nil)
+			w.conditionFailed(keep("other", "2"), nil)
+			w.stored(first)
+			if err := keep("old", "2.0"); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "-"), attrs{"file": b("new"), "digest": s("new"), "epoch": n("3")}))
+		},
 		"the revision that was seen": func(w *table) {
 			w.put(with(key(w.pk(), "1"), attrs{"revision": n("1"), "digest": b("a"), "data": s("{}"), "old": s("gone")}))
 			second := with(key(w.pk(), "1"), attrs{"revision": n("2"), "digest": b("b"), "data": s("{}")})

@@ -109,6 +109,24 @@ func reads(t *testing.T, h *Harness) {
 			}
 			w.same("projected", out.Item, want)
 		},
+		"what keeping a file reads": func(w *table) {
+			in := &dynamodb.GetItemInput{TableName: &w.name, Key: key(w.pk(), "-"), ProjectionExpression: aws.String("PK, #digest, #epoch"),
+				ExpressionAttributeNames: map[string]string{"#digest": "digest", "#epoch": "epoch"}}
+			if out, err := w.db.GetItem(ctx, in); err != nil || len(out.Item) != 0 {
+				w.Errorf("got %s, %v", show(out.Item), err)
+			}
+			w.put(with(key(w.pk(), "-"), attrs{"file": b(strings.Repeat("x", 300*1024)), "digest": s("d"), "epoch": n("2")}))
+			var got attrs
+			w.h.Until(w, "the item is seen", func() bool { // the read may be stale
+				out, err := w.db.GetItem(ctx, in)
+				if err != nil {
+					w.Fatal(err)
+				}
+				got = out.Item
+				return len(got) > 0
+			})
+			w.same("projected", got, attrs{"PK": s(w.pk()), "digest": s("d"), "epoch": n("2")})
+		},
 		"a hundred keys and one more": func(w *table) {
 			var keys []attrs
 			for i := range 101 {

@@ -85,6 +85,8 @@ func fields(api string, in any, but ...string) []string {
 			}
 		case "KeyConditionExpression", "ProjectionExpression":
 			say("%s %s", name, abstract(f.Elem().String(), values))
+		case "Limit", "Segment", "TotalSegments":
+			say("%s", name)
 		case "ExclusiveStartKey":
 			say("from a key on")
 		default:

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -52,11 +53,18 @@ func spec(epoch int64) pipeline.Spec {
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}},
 			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest", Revision: "rev number\ntie number"},
 			"person": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{id | hmac}", SK: "PERSON"}},
+			"note": {ID: "{book}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BOOK#{book}", SK: "{id}"},
+				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SHELF#{shelf}", SK: "{id}"}}},
+		},
+		Patterns: map[string]pipeline.PatternSpec{
+			"order": {Read: []string{"order"}}, "daily": {Total: "daily"},
+			"book": {Read: []string{"note"}}, "shelf": {Read: []string{"note"}, Index: "GSI1"},
 		},
 		Aggregates: map[string]pipeline.AggregateSpec{
 			"all":   {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
 			"daily": {Since: 1, Window: day, Retain: 100 * day, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
 			"live":  {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+			"shape": {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"prices": "histogram cents", "buyers": "distinct id"}}}},
 		}}
 	if epoch > 1 {
 		s.Aggregates["late"] = pipeline.AggregateSpec{Since: epoch, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count"}}}}
@@ -67,8 +75,8 @@ func spec(epoch int64) pipeline.Spec {
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
-	for _, name := range []string{"events", "totals"} {
-		if _, err := (stack.Table{Name: name}).Create(t.Context(), s.engine.DynamoDB()); err != nil {
+	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals"}} {
+		if _, err := table.Create(t.Context(), s.engine.DynamoDB()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,6 +87,12 @@ func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 func (s *shop) open(epoch int64) *store.Store {
 	s.t.Helper()
 	p, err := pipeline.New(spec(epoch), pipeline.Secret([]byte("a secret of sixteen bytes")))
+	return s.with(p, err)
+}
+
+// with returns a store that remembers nothing, with a pipeline.
+func (s *shop) with(p *pipeline.Pipeline, err error) *store.Store {
+	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -250,6 +264,119 @@ func (s *shop) reading() {
 	}
 }
 
+// looking does what one who looks at single events does.
+func (s *shop) looking() {
+	st := s.open(1)
+	stored, absent := s.order("looked at", 1), s.order("looked for", 1)
+	s.put(st, event.Inserted, stored)
+	if item, err := st.Item(s.t.Context(), stored.Key); err != nil || item == nil {
+		s.t.Errorf("item %v, %v", item, err)
+	}
+	for _, item := range []*event.Item{stored, absent} {
+		want := event.Inserted
+		if item == stored {
+			want = event.Duplicate
+		}
+		if r, found, err := tables.Of(st).Judge(s.t.Context(), item); err != nil || r.Verdict != want || (found != nil) != (item == stored) {
+			s.t.Errorf("judged as %s beside %v, %v", r.Verdict, found, err)
+		}
+	}
+	if item, there, barred, err := tables.Of(st).Find(s.t.Context(), stored.Key); err != nil || item == nil || !there || barred {
+		s.t.Errorf("found %v, there %t, barred %t, %v", item, there, barred, err)
+	}
+	for part := range 2 {
+		for page, err := range st.ItemPages(s.t.Context(), store.Part{Segment: part, Of: 2}) {
+			if err != nil || len(page.Odd) > 0 {
+				s.t.Errorf("%d odd items, %v", len(page.Odd), err)
+			}
+		}
+	}
+}
+
+// asking reads by patterns: each part of a partition in both orders, in pages of one item, of one
+// partition and of two that are merged.
+func (s *shop) asking() {
+	st := s.open(1)
+	for _, book := range []string{"a", "b"} {
+		for _, id := range []string{"1", "2", "22", "3"} {
+			s.put(st, event.Inserted, s.item(`{"type":"note","book":%q,"shelf":%q,"id":%q,"at":"2099-03-01T10:00:00Z"}`, book, book, id))
+		}
+	}
+	one, two := []string{"a"}, []string{"a", "b"}
+	for _, name := range []string{"book", "shelf"} {
+		for _, c := range []struct {
+			ask  store.Ask
+			want string // of one partition
+		}{
+			{store.Ask{}, "1 2 22 3"},
+			{store.Ask{From: "2"}, "2 22 3"},
+			{store.Ask{To: "3"}, "1 2 22"},
+			{store.Ask{From: "2", To: "3"}, "2 22"},
+			{store.Ask{Prefix: "2"}, "2 22"},
+			{store.Ask{Values: map[string][]string{"id": {"2"}}}, "2"},
+		} {
+			for _, parts := range [][]string{one, two} {
+				for _, newest := range []bool{false, true} {
+					for _, consistent := range []bool{false, true} {
+						if consistent && name == "shelf" {
+							continue // an index has no consistent reads
+						}
+						ask := c.ask
+						ask.Values = map[string][]string{name: parts}
+						maps.Copy(ask.Values, c.ask.Values)
+						ask.Newest, ask.Consistent, ask.Limit = &newest, consistent, 1
+						want := []string{}
+						for _, id := range strings.Fields(c.want) {
+							for range parts {
+								want = append(want, id)
+							}
+						}
+						if newest {
+							slices.Reverse(want)
+						}
+						got := []string{}
+						for item, err := range st.ReadAll(s.t.Context(), name, ask) {
+							if err != nil {
+								s.t.Fatalf("%s %+v: %v", name, ask, err)
+							}
+							got = append(got, item.Key.SK)
+						}
+						if !slices.Equal(got, want) {
+							s.t.Errorf("%s %+v: %v, want %v", name, ask, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+	if page, err := st.Read(s.t.Context(), "order", store.Ask{Values: map[string][]string{"id": {"one"}}}); err != nil || len(page.Items) != 1 {
+		s.t.Errorf("%d orders, %v", len(page.Items), err)
+	}
+	if page, err := st.Read(s.t.Context(), "daily", store.Ask{}); err != nil || len(page.Totals) == 0 {
+		s.t.Errorf("%d totals, %v", len(page.Totals), err)
+	}
+}
+
+// keeping keeps the text of the pipeline: the first one, the same one again, and another one.
+func (s *shop) keeping() {
+	const text = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: "ORDER"}, retain: 90d}
+`
+	for _, content := range []string{text, text, text + "# with a remark\n"} {
+		st := s.with(pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(content)}}, "pipeline.yaml"))
+		if err := tables.Of(st).KeepFile(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+		file, err := store.DeployedFile(s.t.Context(), s.engine.DynamoDB(), "totals")
+		if err != nil || file == nil || string(file.Text) != content {
+			s.t.Errorf("kept %v, %v", file, err)
+		}
+	}
+}
+
 // evolving adds an aggregate to a table in use.
 func (s *shop) evolving() {
 	st := s.open(2)
@@ -303,6 +430,9 @@ func sent(t *testing.T) *record {
 		s.storing()
 		s.counting()
 		s.reading()
+		s.looking()
+		s.asking()
+		s.keeping()
 		s.evolving()
 	}
 	return r

@@ -94,6 +94,32 @@ func transactions(t *testing.T, h *Harness) {
 			reasons := w.cancelled(w.transact(grow("a", "11"), grow("b", "10")), "None", "ConditionalCheckFailed")
 			w.same("image", reasons[1].Item, stored)
 		},
+		"a sketch is replaced as it was seen": func(w *table) {
+			change := func(sk, update, condition string, values attrs) types.TransactWriteItem {
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk), UpdateExpression: &update, ConditionExpression: &condition,
+					ExpressionAttributeNames: map[string]string{"#n0": "n", "#n1": "buyers"}, ExpressionAttributeValues: with(attrs{":n": n("1")}, values), ReturnValuesOnConditionCheckFailure: allOld}}
+			}
+			first := func(sk, sketch string) types.TransactWriteItem {
+				return change(sk, "ADD #n0 :n SET #n1 = :v0", "attribute_not_exists(#n1)", attrs{":v0": b(sketch)})
+			}
+			replace := func(sk, seen, sketch string) types.TransactWriteItem {
+				return change(sk, "ADD #n0 :n SET #n1 = :v0", "#n1 = :s0", attrs{":v0": b(sketch), ":s0": b(seen)})
+			}
+			if err := w.transact(first("a", "\x00\x01"), first("b", "\xff")); err != nil {
+				w.Fatal(err)
+			}
+			if err := w.transact(replace("a", "\x00\x01", "\x00\x02"), change("b", "ADD #n0 :n", "#n1 = :s0", attrs{":s0": b("\xff")})); err != nil {
+				w.Fatal(err)
+			}
+			a, other := with(key(w.pk(), "a"), attrs{"n": n("2"), "buyers": b("\x00\x02")}), with(key(w.pk(), "b"), attrs{"n": n("2"), "buyers": b("\xff")})
+			w.stored(a)
+			w.stored(other)
+			reasons := w.cancelled(w.transact(replace("a", "\x00\x01", "\x00\x03"), first("b", "\x01"), first("c", "\x01")), "ConditionalCheckFailed", "ConditionalCheckFailed", "None")
+			w.same("image of the one that has moved", reasons[0].Item, a)
+			w.same("image of the one that is there", reasons[1].Item, other)
+			w.stored(a)
+			w.absent(key(w.pk(), "c"))
+		},
 		"an impossible update": func(w *table) {
 			w.put(with(key(w.pk(), "total"), attrs{"revenue": s("not a number")}))
 			err := w.transact(w.receipt("r1"), w.add("total", "1", ""))
