@@ -99,7 +99,7 @@ func (p *Pipeline) Pattern(name string) (*Pattern, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return nil, fmt.Errorf("there is no pattern %s: the pipeline declares no patterns:", name)
+		return nil, fmt.Errorf("there is no pattern %s: the pipeline declares none; write patterns: into it", name)
 	case nearest(name, names) != "":
 		return nil, fmt.Errorf("there is no pattern %s; the nearest is %s", name, nearest(name, names))
 	}

@@ -12,11 +12,22 @@ lint_go() {
     printf 'lint: not formatted; run gofmt -w on:\n%s\n' "$unformatted" >&2
     return 1
   fi
+  large
   go vet ./...
   go mod tidy -diff
   bin=$("$here/go-tools.sh" staticcheck)
   "$bin/staticcheck" ./...
   vulnerabilities
+}
+
+# What a build has left behind does not belong here. Nothing else in the repository has half a megabyte.
+large() {
+  local files
+  files=$(git ls-files -z | xargs -0 -r sh -c 'find "$@" -size +512k' find)
+  if [ -n "$files" ]; then
+    printf 'lint: too large for the repository; take them out with git rm --cached:\n%s\n' "$files" >&2
+    return 1
+  fi
 }
 
 # Known vulnerabilities fail the check; only a database that cannot be reached is passed over, for lint must work offline.

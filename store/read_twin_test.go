@@ -148,7 +148,7 @@ func (tw *twin) ask(now time.Time) (store.Ask, func(n note) bool) {
 		ask.Values["a"] = values
 		add(func(n note) bool {
 			return slices.ContainsFunc(values, func(v string) bool {
-				return v == n.a || tw.pk == "hour" && strings.ToLower(v) == strings.ToLower(n.a)
+				return v == n.a || tw.pk == "hour" && strings.EqualFold(v, n.a)
 			})
 		})
 	}

@@ -144,11 +144,14 @@ func (a *app) greet(d *dev.Dev, o devOptions) error {
   queue      %s
   tables     %s and %s
 
-Send an event from another terminal in this folder:
+Send events from another terminal in this folder, one in a line, and look at what became of them:
+
+  ingot send events.ndjson --local --wait
+  ingot verify --local
+
+The AWS CLI and SDKs reach it too:
 
   export AWS_ENDPOINT_URL=%[3]s AWS_REGION=%[7]s AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
-  aws sqs send-message --queue-url %[4]s --message-body '{"type": …}'
-  aws dynamodb scan --table-name %[6]s
 `, o.file, console, at.Endpoint, at.QueueURL, at.EventsTable, at.AggregatesTable, at.Region)
 	return err
 }

@@ -226,11 +226,7 @@ func (d *Dev) run() {
 
 // Close ends everything. What is under way is finished first.
 func (d *Dev) Close() error {
-	err := os.Remove(target.LocalFile(filepath.Dir(d.cfg.File)))
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
-	}
-	return errors.Join(err, d.end())
+	return errors.Join(d.Local().Remove(filepath.Dir(d.cfg.File)), d.end())
 }
 
 func (d *Dev) end() error {

@@ -309,3 +309,23 @@ func TestLocal(t *testing.T) {
 		}
 	}
 }
+
+// TestLocalRemovesItsOwnFile shows that an `ingot dev` that ends leaves the file of another one.
+func TestLocalRemovesItsOwnFile(t *testing.T) {
+	dir := t.TempDir()
+	first, second := target.Local{PID: 1, Endpoint: "http://127.0.0.1:1"}, target.Local{PID: 2, Endpoint: "http://127.0.0.1:2"}
+	if err := errors.Join(first.Write(dir), second.Write(dir), first.Remove(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(target.LocalFile(dir)); err != nil {
+		t.Errorf("the first has removed the file of the second: %v", err)
+	}
+	for range 2 { // that it is gone already is no error
+		if err := second.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(target.LocalFile(dir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the second has left its file: %v", err)
+	}
+}

@@ -53,6 +53,20 @@ func (d Local) Write(dir string) error {
 	return os.Rename(file+".new", file)
 }
 
+// Remove removes the file of an `ingot dev` that runs in dir, unless another one has written its own
+// since.
+func (d Local) Remove(dir string) error {
+	text, err := os.ReadFile(LocalFile(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var there Local
+	if err != nil || json.Unmarshal(text, &there) == nil && there != d {
+		return err
+	}
+	return os.Remove(LocalFile(dir))
+}
+
 // readLocal looks for the file of an `ingot dev` in dir and above it.
 func readLocal(dir string) (Local, string, error) {
 	dir, err := filepath.Abs(dir)
