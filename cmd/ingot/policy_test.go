@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ingot-events/ingot/internal/sampleshop"
@@ -86,13 +87,20 @@ func TestPolicyOfOnePrincipal(t *testing.T) {
 
 // TestPolicyForQuery compares the policy of query with the calls that it makes.
 func TestPolicyForQuery(t *testing.T) {
+	var mu sync.Mutex
 	calls := map[string]bool{}
-	ingot := shopWithOrdersSeen(t, 3, func(call string) { calls[call] = true })
+	ingot := shopWithOrdersSeen(t, 3, func(call string) {
+		mu.Lock()
+		defer mu.Unlock()
+		calls[call] = true
+	})
 	for _, args := range [][]string{{"order_story", "merchant_id=m-1", "order_id=o-1"}, {"orders_of_day", "at=2026-03-01"}, {"merchants_day", "merchant_id=m-1", "currency=EUR"}} {
 		if code, _, stderr := ingot("", args...); code != exitFine {
 			t.Fatalf("%v: exit %d: %s", args, code, stderr)
 		}
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	allowed := map[string]bool{}
 	for _, s := range needs["query"](tableARNs{"events", "aggregates"}) {
 		for _, action := range s.Action {

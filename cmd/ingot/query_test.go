@@ -31,7 +31,8 @@ func shopWithOrders(t *testing.T, orders int) (ingot func(stdin string, args ...
 	return shopWithOrdersSeen(t, orders, func(string) {})
 }
 
-// shopWithOrdersSeen is shopWithOrders for a test that looks at the calls of DynamoDB.
+// shopWithOrdersSeen is shopWithOrders for a test that looks at the calls of DynamoDB. They may come
+// side by side.
 func shopWithOrdersSeen(t *testing.T, orders int, seen func(call string)) (ingot func(stdin string, args ...string) (code int, stdout, stderr string)) {
 	t.Helper()
 	p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
