@@ -167,24 +167,30 @@ func (j *job) end(ctx context.Context) error {
 	return nil
 }
 
+// begin opens the folder, finds the letters that ids name, and says which stack they change.
+func (a *app) begin(t *target.Target, path string, ids []string, verb string) (*job, []*quarantine.Letter, error) {
+	dir, err := quarantine.OpenDir(path)
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	j := &job{app: a, t: t, dir: dir, path: path, verb: verb}
+	letters, err := j.letters(ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, _, err := j.of(letters); err != nil {
+		return nil, nil, err
+	}
+	return j, letters, a.announce(t)
+}
+
 func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, ids []string, o resendOptions) error {
 	ctx := cmd.Context()
 	if err := t.Needs(target.Queue); err != nil {
 		return err
 	}
-	dir, err := quarantine.OpenDir(path)
+	j, letters, err := a.begin(t, path, ids, "resent")
 	if err != nil {
-		return usage(err)
-	}
-	j := &job{app: a, t: t, dir: dir, path: path, verb: "resent"}
-	letters, err := j.letters(ids)
-	if err != nil {
-		return err
-	}
-	if _, _, err := j.of(letters); err != nil {
-		return err
-	}
-	if err := a.announce(t); err != nil {
 		return err
 	}
 	var x quarantine.Examiner
@@ -228,19 +234,8 @@ func (j *job) storable(ctx context.Context, x quarantine.Examiner, letters []*qu
 }
 
 func (a *app) drop(ctx context.Context, t *target.Target, path string, ids []string) error {
-	dir, err := quarantine.OpenDir(path)
+	j, letters, err := a.begin(t, path, ids, "dropped")
 	if err != nil {
-		return usage(err)
-	}
-	j := &job{app: a, t: t, dir: dir, path: path, verb: "dropped"}
-	letters, err := j.letters(ids)
-	if err != nil {
-		return err
-	}
-	if _, _, err := j.of(letters); err != nil {
-		return err
-	}
-	if err := a.announce(t); err != nil {
 		return err
 	}
 	return j.run(ctx, letters, "", func(w *quarantine.Work, l *quarantine.Letter) error { return w.Drop(ctx, l) })
