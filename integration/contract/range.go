@@ -126,25 +126,31 @@ func ranges(t *testing.T, h *Harness) {
 			want[fmt.Sprint(i)] = true
 		}
 		in := &dynamodb.ScanInput{TableName: &w.name, ConsistentRead: aws.Bool(true)}
-		pages := 0
-		for {
-			out, err := w.db.Scan(ctx, in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pages++
-			for _, sk := range sortKeys(out.Items) {
-				if !want[sk] {
-					t.Errorf("item %s came twice", sk)
-				}
-				delete(want, sk)
-			}
-			if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
-				break
-			}
-		}
+		pages := w.scanPages(in, want)
 		if len(want) > 0 || pages < 3 {
 			t.Errorf("%d items missing after %d pages", len(want), pages)
 		}
 	})
+}
+
+// scanPages follows a Scan to its end, and counts its pages. It takes what comes out of want, and
+// reports what is not in it.
+func (w *table) scanPages(in *dynamodb.ScanInput, want map[string]bool) (pages int) {
+	w.Helper()
+	for {
+		out, err := w.db.Scan(ctx, in)
+		if err != nil {
+			w.Fatal(err)
+		}
+		pages++
+		for _, sk := range sortKeys(out.Items) {
+			if !want[sk] {
+				w.Errorf("item %s came twice", sk)
+			}
+			delete(want, sk)
+		}
+		if in.ExclusiveStartKey = out.LastEvaluatedKey; len(in.ExclusiveStartKey) == 0 {
+			return pages
+		}
+	}
 }
