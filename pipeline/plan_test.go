@@ -313,7 +313,7 @@ third [] A#third#3#0 / - added=0.001`
 	broken := *item
 	broken.Data = `{`
 	if c := p.Contributions(&broken); len(c.List) != 0 || len(c.Failed) != 3 {
-		t.Errorf("an item whose data is no JSON: %+v", c)
+		t.Errorf("an item whose data is not JSON: %+v", c)
 	}
 	alien := *item
 	alien.Type = "z"

@@ -40,7 +40,7 @@ func (a *app) payloadFields(words []string) (map[string]any, error) {
 		var value any = text
 		if raw {
 			if _, err := event.ParseDocument(text); err != nil {
-				return nil, usage(fmt.Errorf("%q: the value after := is no JSON: %w", word, err))
+				return nil, usage(fmt.Errorf("%q: the value after := is not JSON: %w", word, err))
 			}
 			value = json.RawMessage(text)
 		}
