@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,15 +28,25 @@ func deployedFlag(cmd *cobra.Command) {
 // writes says whether the command changes the stack. Then a file that differs from the deployed one
 // in what matters is refused.
 func (a *app) deployed(cmd *cobra.Command, t *target.Target, hashes, writes bool) (*pipeline.Pipeline, error) {
-	name, _ := cmd.Flags().GetString("pipeline")
-	if f := cmd.Flags().Lookup("pipeline"); f != nil && f.Changed && name == "" {
-		return nil, usage(errors.New("--pipeline is empty; name a file, or leave the flag out"))
+	file, p, err := a.chosenFile(cmd, t, writes)
+	if err != nil || !hashes {
+		return p, err
 	}
+	return a.hashing(cmd.Context(), t, file, p)
+}
+
+// chosenFile is [app.deployed] for a command that does not know yet whether it makes hashes.
+// [app.hashing] compiles the file that it returns once more. t may be nil if --pipeline is given.
+func (a *app) chosenFile(cmd *cobra.Command, t *target.Target, writes bool) (check.File, *pipeline.Pipeline, error) {
+	name, _ := cmd.Flags().GetString("pipeline")
 	file := check.File{Name: name}
+	if f := cmd.Flags().Lookup("pipeline"); f != nil && f.Changed && name == "" {
+		return file, nil, usage(errors.New("--pipeline is empty; name a file, or leave the flag out"))
+	}
 	if name != "" {
 		text, err := readFile(name, "name the pipeline with --pipeline FILE")
 		if err != nil {
-			return nil, usage(err)
+			return file, nil, usage(err)
 		}
 		file.Text = text
 	}
@@ -43,26 +54,36 @@ func (a *app) deployed(cmd *cobra.Command, t *target.Target, hashes, writes bool
 		f, err := t.Deployed(cmd.Context())
 		switch {
 		case err != nil:
-			return nil, err
+			return file, nil, err
 		case name == "":
 			file = check.File{Name: "the deployed pipeline.yaml", Text: f.Text}
 		default:
 			if err := a.same(cmd, t, check.File{Name: "the deployed pipeline.yaml", Text: f.Text}, file); err != nil {
-				return nil, err
+				return file, nil, err
 			}
 		}
 	}
 	p, err := file.Load(pipeline.CheckOnly())
-	if err != nil {
-		if name == "" {
-			return nil, fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w", err)
-		}
-		return nil, usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
+	switch {
+	case err != nil && name == "":
+		err = fmt.Errorf("this version of ingot cannot read the deployed pipeline.yaml; use the version that deployed it, or newer:\n%w", err)
+	case err != nil:
+		err = usage(fmt.Errorf("the pipeline has mistakes:\n%w", err))
 	}
-	if !hashes || !p.UsesHMAC() {
+	return file, p, err
+}
+
+// hashing returns the pipeline of a file with the secret of its stack, if it makes hashes. t is nil
+// if no stack is asked.
+func (a *app) hashing(ctx context.Context, t *target.Target, file check.File, p *pipeline.Pipeline) (*pipeline.Pipeline, error) {
+	if !p.UsesHMAC() {
 		return p, nil
 	}
-	secret, err := t.Secret(cmd.Context())
+	if t == nil {
+		secret, _ := a.env("INGOT_PII_KEY")
+		return file.Load(pipeline.Secret([]byte(secret)))
+	}
+	secret, err := t.Secret(ctx)
 	if err != nil {
 		return nil, err
 	}

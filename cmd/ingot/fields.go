@@ -15,40 +15,101 @@ const fieldsHelp = `Each FIELD=VALUE is a field of the payload, with its value a
 point, as in customer.id=c-1. FIELD:=JSON gives a value as JSON. FIELD=@- reads the value from standard input, so
 that a personal one does not end up in the shell's history.`
 
-// payloadFields makes a payload of FIELD=VALUE.
-func (a *app) payloadFields(words []string) (map[string]any, error) {
-	all := map[string]any{}
-	stdin := false
+// field is one FIELD=VALUE of the command line.
+type field struct {
+	name, text string
+	json       bool // it is FIELD:=JSON, and text is valid JSON
+	stdin      bool // the value came from standard input
+}
+
+// fields reads FIELD=VALUE words. At most one value comes from standard input.
+func (a *app) fields(words []string) ([]field, error) {
+	var list []field
+	stdin := ""
 	for _, word := range words {
 		name, text, ok := strings.Cut(word, "=")
-		raw := strings.HasSuffix(name, ":")
-		name = strings.TrimSuffix(name, ":")
-		if _, err := event.ParsePath(name); !ok || err != nil || strings.Contains(name, "[") {
+		f := field{name: strings.TrimSuffix(name, ":"), text: text, json: strings.HasSuffix(name, ":")}
+		if _, err := event.ParsePath(f.name); !ok || err != nil || strings.Contains(f.name, "[") {
 			return nil, usage(fmt.Errorf("%q: write FIELD=VALUE, such as order_id=o-1", word))
 		}
-		if !raw && text == "@-" {
-			if stdin {
-				return nil, usage(fmt.Errorf("%q: only one value can come from standard input", word))
+		if !f.json && text == "@-" {
+			if stdin != "" {
+				return nil, usage(fmt.Errorf("standard input cannot give both %s and %s: give one of them in the command line", stdin, f.name))
 			}
-			stdin = true
+			stdin = f.name
 			all, err := io.ReadAll(io.LimitReader(a.stdin, maxInput))
 			if err != nil {
-				return nil, fmt.Errorf("standard input: %w", err)
+				return nil, fmt.Errorf("%s from standard input: %w", f.name, err)
 			}
-			text = strings.TrimRight(string(all), "\r\n")
+			f.text, f.stdin = strings.TrimRight(string(all), "\r\n"), true
 		}
-		var value any = text
-		if raw {
+		if f.json {
 			if _, err := event.ParseDocument(text); err != nil {
 				return nil, usage(fmt.Errorf("%q: the value after := is not JSON: %w", word, err))
 			}
-			value = json.RawMessage(text)
 		}
-		if err := set(all, strings.Split(name, "."), value); err != nil {
-			return nil, usage(fmt.Errorf("%q: %w", word, err))
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// payloadFields makes a payload of FIELD=VALUE.
+func (a *app) payloadFields(words []string) (map[string]any, error) {
+	list, err := a.fields(words)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]any{}
+	for _, f := range list {
+		var value any = f.text
+		if f.json {
+			value = json.RawMessage(f.text)
+		}
+		if err := set(all, strings.Split(f.name, "."), value); err != nil {
+			return nil, usage(fmt.Errorf("%q: %w", f.name, err))
 		}
 	}
 	return all, nil
+}
+
+// questionValues makes the values of a question of FIELD=VALUE. A value may be several, separated by
+// commas, and a field may be given more than once.
+func (a *app) questionValues(words []string) (map[string][]string, error) {
+	list, err := a.fields(words)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string][]string{}
+	for _, f := range list {
+		switch {
+		case f.json:
+			return nil, usage(fmt.Errorf("%s: a question has its values as text: write %s=VALUE", f.name, f.name))
+		case f.stdin:
+			values[f.name] = append(values[f.name], f.text)
+		default:
+			values[f.name] = append(values[f.name], commas(f.text)...)
+		}
+	}
+	return values, nil
+}
+
+// commas splits text at commas. A comma after a backslash is a part of a value.
+func commas(text string) []string {
+	var list []string
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && i+1 < len(text) && text[i+1] == ',':
+			i++
+			b.WriteByte(',')
+		case text[i] == ',':
+			list = append(list, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return append(list, b.String())
 }
 
 // set puts a value into an object, below the objects that its name goes through.

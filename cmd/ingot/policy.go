@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -23,13 +24,14 @@ A value of the tag must have no #, no % and no control character: keys have thes
 
 With --for it prints what a command of this tool needs instead.
 
-Without a stack, the names REGION, ACCOUNT, EVENTS and AGGREGATES stand in the ARNs. Name a stack to fill them in.
+Without a stack, the names REGION, ACCOUNT, EVENTS and AGGREGATES stand in the ARNs, and the patterns are those of
+pipeline.yaml. Name a stack to fill the names in, and to use the patterns of the file that is deployed.
 
 ` + targetHelp + `
 
 Exit codes: 0 printed, 2 the command line is wrong, or no such policy can be right, 4 credentials.`
 
-type policyOptions struct{ pipeline, tag, command string }
+type policyOptions struct{ tag, command string }
 
 func newPolicy(a *app) *cobra.Command {
 	var o policyOptions
@@ -41,16 +43,13 @@ func newPolicy(a *app) *cobra.Command {
   ingot policy merchants_day
   ingot policy --for query`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "pipeline"); err != nil {
-				return err
-			}
 			return a.policy(cmd, o, args)
 		},
 	}
-	cmd.Flags().StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline that declares the patterns")
 	cmd.Flags().StringVar(&o.tag, "principal-tag", "", "the tag whose value is in the partition keys that a principal may read")
 	cmd.Flags().StringVar(&o.command, "for", "", "a command of this tool, such as query")
 	targetFlags(cmd)
+	cmd.Flags().String("pipeline", "", "use this file (default the deployed one of the stack, or else pipeline.yaml)")
 	return cmd
 }
 
@@ -89,7 +88,7 @@ func allow(sid string, actions []string, resources ...string) policyStatement {
 }
 
 func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error {
-	arns, err := a.arns(cmd)
+	t, arns, err := a.arns(cmd)
 	if err != nil {
 		return err
 	}
@@ -104,9 +103,9 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 		}
 		doc.Statement = statements(arns)
 	default:
-		p, err := a.patternsOf(o.pipeline)
+		p, err := a.patternsOf(cmd, t)
 		if err != nil {
-			return usage(err)
+			return err
 		}
 		if len(names) == 0 {
 			return usage(fmt.Errorf("say which patterns; %s", hasPatterns(p)))
@@ -168,9 +167,19 @@ func statementOf(p *pipeline.Pattern, arns tableARNs, tag string) (policyStateme
 	return s, nil
 }
 
-// arns returns the ARNs of the tables of the stack that the flags name. Without such a flag they have
-// names to fill in.
-func (a *app) arns(cmd *cobra.Command) (tableARNs, error) {
+// patternsOf returns the pipeline that declares the patterns: the deployed one of a stack, or else
+// pipeline.yaml.
+func (a *app) patternsOf(cmd *cobra.Command, t *target.Target) (*pipeline.Pipeline, error) {
+	if f := cmd.Flags().Lookup("pipeline"); t == nil && !f.Changed {
+		_ = f.Value.Set("pipeline.yaml") // it is text
+	}
+	_, p, err := a.chosenFile(cmd, t, false)
+	return p, err
+}
+
+// arns returns the stack that the flags name, and the ARNs of its tables. Without such a flag there is
+// no stack, and the tables have names to fill in.
+func (a *app) arns(cmd *cobra.Command) (*target.Target, tableARNs, error) {
 	named := false
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		named = named || slices.Contains([]string{"stack", "config-env", "local"}, f.Name)
@@ -179,15 +188,15 @@ func (a *app) arns(cmd *cobra.Command) (tableARNs, error) {
 		return "arn:aws:dynamodb:" + region + ":" + account + ":table/" + table
 	}
 	if !named {
-		return tableARNs{arn("REGION", "ACCOUNT", "EVENTS"), arn("REGION", "ACCOUNT", "AGGREGATES")}, nil
+		return nil, tableARNs{arn("REGION", "ACCOUNT", "EVENTS"), arn("REGION", "ACCOUNT", "AGGREGATES")}, nil
 	}
 	t, err := a.find(cmd)
 	if err != nil {
-		return tableARNs{}, err
+		return nil, tableARNs{}, err
 	}
 	account := t.Account
 	if account == "" {
 		account = "ACCOUNT"
 	}
-	return tableARNs{arn(t.Region, account, t.EventsTable), arn(t.Region, account, t.AggregatesTable)}, nil
+	return t, tableARNs{arn(t.Region, account, t.EventsTable), arn(t.Region, account, t.AggregatesTable)}, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,15 +15,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/keys"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
 )
 
 const queryHelp = `Asks one of the patterns that pipeline.yaml declares, and prints one page of the answer. Only GetItem and Query
-are sent. Values are those of the payload: where a key is hashed, they are hashed with INGOT_PII_KEY.
+are sent. Values are those of the payload: where a key is hashed, they are hashed with the stack's secret, or with
+INGOT_PII_KEY. The patterns are those of the deployed pipeline.yaml. With --explain and --pipeline, no stack is asked.
 
 A field of the partition key may have several values, separated by commas; write \, for a comma in a value, or
 give the field twice. FIELD=@- reads the value from standard input, so that it is in no list of processes and
@@ -48,11 +50,10 @@ const queryJSON = `With --output json, one object:
   explain[]               with --explain, in place of all of these: api, table, index, condition, values, backward`
 
 type queryOptions struct {
-	pipeline string
-	ask      store.Ask
-	newest   bool
-	explain  bool
-	reveal   bool
+	ask     store.Ask
+	newest  bool
+	explain bool
+	reveal  bool
 }
 
 func newQuery(a *app) *cobra.Command {
@@ -67,9 +68,6 @@ func newQuery(a *app) *cobra.Command {
   ingot query merchants_day merchant_id=m-1,m-2 currency=EUR --output json
   ingot query orders_of_day --from 2026-03-01 --to 2026-03-03 --explain`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "pipeline"); err != nil {
-				return err
-			}
 			if cmd.Flags().Changed("newest") {
 				o.ask.Newest = &o.newest
 			}
@@ -77,7 +75,6 @@ func newQuery(a *app) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.pipeline, "pipeline", "pipeline.yaml", "the pipeline that declares the pattern")
 	flags.StringVar(&o.ask.From, "from", "", "the beginning of a range of time, or of the next field of the sort key")
 	flags.StringVar(&o.ask.To, "to", "", "the end of the range, which is not in it")
 	flags.StringVar(&o.ask.Prefix, "prefix", "", "what the next field of the sort key begins with")
@@ -89,40 +86,48 @@ func newQuery(a *app) *cobra.Command {
 	flags.BoolVar(&o.explain, "explain", false, "show the first requests, and send none")
 	flags.BoolVar(&o.reveal, "reveal", false, "show personal values")
 	targetFlags(cmd)
+	deployedFlag(cmd)
 	return cmd
 }
 
 func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
-	p, err := a.patternsOf(o.pipeline)
-	if err != nil {
-		return usage(err)
-	}
-	if len(args) == 0 {
-		return usage(fmt.Errorf("say which pattern; %s", hasPatterns(p)))
-	}
-	if o.ask.Values, err = a.fields(args[1:]); err != nil {
-		return usage(err)
-	}
 	if cmd.Flags().Changed("limit") && o.ask.Limit < 1 {
 		return usage(fmt.Errorf("--limit %d: give 1 to 10000", o.ask.Limit))
 	}
 	if cmd.Flags().Changed("max-units") && !(o.ask.MaxUnits > 0) {
 		return usage(fmt.Errorf("--max-units %v: give read units, more than 0", o.ask.MaxUnits))
 	}
-	config := store.Config{Client: noClient{}, Pipeline: p, Events: "events", Aggregates: "aggregates"}
-	if !o.explain {
-		// What is wrong with the question is found before the stack is.
-		if err := asks(config, args[0], o.ask, nil); err != nil && o.ask.Page == "" {
-			return usage(err)
+	var err error
+	if len(args) > 0 {
+		if o.ask.Values, err = a.questionValues(args[1:]); err != nil {
+			return err
 		}
-		t, err := a.find(cmd)
-		if err != nil {
+	}
+	config := store.Config{Client: noClient{}, Events: "events", Aggregates: "aggregates"}
+	var t *target.Target
+	if file, _ := cmd.Flags().GetString("pipeline"); !o.explain || file == "" {
+		if t, err = a.find(cmd); err != nil {
 			return err
 		}
 		config.Client, config.Events, config.Aggregates = t.DynamoDB(), t.EventsTable, t.AggregatesTable
 	}
-	var requests []any
-	if err := asks(config, args[0], o.ask, &requests); err != nil {
+	file, p, err := a.chosenFile(cmd, t, false)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return usage(fmt.Errorf("say which pattern; %s", hasPatterns(p)))
+	}
+	config.Pipeline = p
+	st, requests, err := asks(config, args[0], o.ask)
+	if errors.Is(err, pipeline.ErrNoSecret) {
+		if p, err = a.hashing(cmd.Context(), t, file, p); err != nil {
+			return err
+		}
+		config.Pipeline = p
+		st, requests, err = asks(config, args[0], o.ask)
+	}
+	if err != nil {
 		return usage(err)
 	}
 	var out answer
@@ -131,10 +136,6 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 			out.Explain = append(out.Explain, explained(in))
 		}
 		return a.printAnswer(out)
-	}
-	st, err := store.New(config)
-	if err != nil {
-		return err
 	}
 	got, err := st.Read(cmd.Context(), args[0], o.ask)
 	if err != nil {
@@ -154,31 +155,14 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 // noClient is the client of a store that sends nothing.
 type noClient struct{ store.Client }
 
-// asks checks a question, and returns the first requests for it. It sends none.
-func asks(c store.Config, name string, ask store.Ask, requests *[]any) error {
+// asks checks a question, and returns what answers it and the first requests. It sends none.
+func asks(c store.Config, name string, ask store.Ask) (*store.Store, []any, error) {
 	st, err := store.New(c)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	list, _, err := st.Explain(name, ask)
-	if requests != nil {
-		*requests = list
-	}
-	return err
-}
-
-// patternsOf compiles a pipeline to read by. It does without the secret if no hash is needed.
-func (a *app) patternsOf(file string) (*pipeline.Pipeline, error) {
-	text, err := readFile(file, "name the pipeline with --pipeline FILE")
-	if err != nil {
-		return nil, err
-	}
-	secret, _ := a.env("INGOT_PII_KEY")
-	p, err := check.File{Name: file, Text: text}.Load(pipeline.Secret([]byte(secret)), pipeline.CheckOnly())
-	if err != nil {
-		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
-	}
-	return p, nil
+	return st, list, err
 }
 
 func hasPatterns(p *pipeline.Pipeline) string {
@@ -190,51 +174,6 @@ func hasPatterns(p *pipeline.Pipeline) string {
 		return "the pipeline has none: declare it under patterns:"
 	}
 	return "the pipeline has " + strings.Join(names, ", ")
-}
-
-// fields reads FIELD=VALUE arguments. A value may be several, separated by commas.
-func (a *app) fields(args []string) (map[string][]string, error) {
-	values := map[string][]string{}
-	stdin := ""
-	for _, arg := range args {
-		name, text, ok := strings.Cut(arg, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("%s is not FIELD=VALUE; write the name of a field, = and its value", show.Text(arg))
-		}
-		if text == "@-" {
-			if stdin != "" {
-				return nil, fmt.Errorf("standard input cannot give both %s and %s; give one of them here", stdin, name)
-			}
-			b, err := io.ReadAll(io.LimitReader(a.stdin, 64*1024))
-			if err != nil {
-				return nil, fmt.Errorf("%s from standard input: %w", name, err)
-			}
-			stdin = name
-			values[name] = append(values[name], strings.TrimRight(string(b), "\r\n"))
-			continue
-		}
-		values[name] = append(values[name], commas(text)...)
-	}
-	return values, nil
-}
-
-// commas splits text at commas. A comma after a backslash is a part of a value.
-func commas(text string) []string {
-	var list []string
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && i+1 < len(text) && text[i+1] == ',':
-			i++
-			b.WriteByte(',')
-		case text[i] == ',':
-			list = append(list, b.String())
-			b.Reset()
-		default:
-			b.WriteByte(text[i])
-		}
-	}
-	return append(list, b.String())
 }
 
 // answer is what query prints.

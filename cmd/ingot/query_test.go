@@ -163,7 +163,7 @@ func TestQuery(t *testing.T) {
 		"misspelled":      {"", []string{"order_story", "merchant_id=m-1", "orderid=o-1"}, exitUsage, "", "has no parameter orderid; write order_id instead"},
 		"no such pattern": {"", []string{"order_stroy"}, exitUsage, "", "there is no pattern order_stroy; the nearest is order_story"},
 		"no pattern":      {"", nil, exitUsage, "", "say which pattern; the pipeline has customer_orders"},
-		"not a field":     {"", []string{"order_story", "m-1"}, exitUsage, "", "m-1 is not FIELD=VALUE"},
+		"not a field":     {"", []string{"order_story", "m-1"}, exitUsage, "", `"m-1": write FIELD=VALUE, such as order_id=o-1`},
 		"too many":        {"", []string{"orders_of_day", "--from", "2026-01-01", "--to", "2027-01-01"}, exitUsage, "", "covers 2920 partitions, and one question reads at most 1000"},
 		"too few units":   {"", []string{"orders_of_day", "at=2026-03-01", "--max-units", "2"}, exitUsage, "", "8 partitions are read side by side, which takes at least 4 read units, and 2 may be spent"},
 		"consistent":      {"", []string{"orders_of_day", "at=2026-03-01", "--consistent"}, exitUsage, "", "an index has no consistent reads"},
