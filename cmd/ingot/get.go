@@ -155,10 +155,10 @@ func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *ev
 			if total.Missing {
 				total.Window = from
 			}
-			got.Totals = append(got.Totals, totalOf(def, mask.By(def.Name, by), total))
+			got.Totals = append(got.Totals, totalOf(def, by, total, mask))
 		}
 		if len(totals) == 0 {
-			got.Totals = append(got.Totals, totalOf(def, mask.By(def.Name, by), store.Total{Window: from, Missing: true}))
+			got.Totals = append(got.Totals, totalOf(def, by, store.Total{Window: from, Missing: true}, mask))
 		}
 	}
 	masked := mask.Item(*item)

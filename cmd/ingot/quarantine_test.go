@@ -43,8 +43,13 @@ type devWorld struct {
 
 func newDevWorld(t *testing.T) *devWorld {
 	t.Helper()
+	return newDevWorldOf(t, letterSpec)
+}
+
+func newDevWorldOf(t *testing.T, spec string) *devWorld {
+	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "pipeline.yaml"), []byte(letterSpec), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "pipeline.yaml"), []byte(spec), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)

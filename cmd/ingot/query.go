@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/target"
@@ -43,7 +44,8 @@ Exit codes: 0 answered, also with nothing, 1 it could not be read, 2 the questio
 // queryJSON documents --output json. A test compares it with answer.
 const queryJSON = `With --output json, one object:
   items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data: the payload
-  totals[]                window, values, n, flags, building, missing
+  totals[]                window, values, n, flags, building, missing; values that are not numbers are objects, as
+                          of ingot totals
   read, returned          items that were read, and those of the answer
   requests, units         what it took
   next                    the token of the next page, for --page; absent on the last
@@ -148,7 +150,11 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 	if !o.reveal {
 		hidden = show.PersonalOf(p)
 	}
-	out.fill(got, hidden)
+	var def *aggregate.Definition
+	if pattern, err := p.Pattern(args[0]); err == nil && pattern.Total() != "" {
+		def, _ = p.Definition(pattern.Total())
+	}
+	out.fill(got, def, hidden)
 	return a.printAnswer(out)
 }
 
@@ -204,12 +210,15 @@ type answerItem struct {
 }
 
 type answerTotal struct {
-	Window   string                 `json:"window,omitempty"`
-	Values   map[string]json.Number `json:"values"`
-	N        int64                  `json:"n"`
-	Flags    []string               `json:"flags,omitempty"`
-	Building bool                   `json:"building,omitempty"`
-	Missing  bool                   `json:"missing,omitempty"`
+	Window   string         `json:"window,omitempty"`
+	Values   map[string]any `json:"values"`
+	N        int64          `json:"n"`
+	Flags    []string       `json:"flags,omitempty"`
+	Building bool           `json:"building,omitempty"`
+	Missing  bool           `json:"missing,omitempty"`
+
+	window string
+	shown  map[string]show.Value
 }
 
 type answerRequest struct {
@@ -244,8 +253,8 @@ func explained(in any) answerRequest {
 	return r
 }
 
-// fill takes over what was read.
-func (out *answer) fill(got store.Answer, hidden show.Personal) {
+// fill takes over what was read. def is the aggregate that a pattern over totals reads.
+func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show.Personal) {
 	out.Read, out.Returned, out.Requests, out.Units, out.Next = got.Read, len(got.Items), got.Requests, got.Units, got.Next
 	for _, i := range got.Items {
 		item := hidden.Item(*i)
@@ -262,12 +271,16 @@ func (out *answer) fill(got store.Answer, hidden show.Personal) {
 		out.Items = append(out.Items, row)
 	}
 	for _, t := range got.Totals {
-		row := answerTotal{Values: map[string]json.Number{}, N: t.N, Flags: t.Flags, Building: t.Building, Missing: t.Missing}
+		row := answerTotal{Values: map[string]any{}, N: t.N, Flags: t.Flags, Building: t.Building, Missing: t.Missing,
+			window: show.Window(def, t.Window), shown: shownValues(def, t, hidden)}
 		if !t.Window.IsZero() {
 			row.Window = t.Window.Format("2006-01-02T15:04:05Z")
 		}
-		for name, v := range t.Values {
-			row.Values[name] = json.Number(v.String())
+		for name, v := range row.shown {
+			row.Values[name] = v.JSON
+			if number, ok := v.JSON.(string); ok && number == v.Number {
+				row.Values[name] = json.Number(number)
+			}
 		}
 		out.Totals = append(out.Totals, row)
 	}
@@ -340,9 +353,9 @@ func writeAnswerTotals(b *strings.Builder, totals []answerTotal) {
 			t.Row(cmp.Or(strings.Join(total.Flags, "; "), "nothing is stored, and older events are not counted yet"))
 			continue
 		}
-		cells := []string{cmp.Or(total.Window, "all time")}
-		for _, name := range slices.Sorted(maps.Keys(total.Values)) {
-			cells = append(cells, name+"="+total.Values[name].String())
+		cells := []string{total.window}
+		for _, name := range slices.Sorted(maps.Keys(total.shown)) {
+			cells = append(cells, name+"="+total.shown[name].Text)
 		}
 		notes := total.Flags
 		if total.Building {

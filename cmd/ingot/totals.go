@@ -31,7 +31,9 @@ const totalsJSON = `With --output json, an array with one object for each total:
   aggregate, since        the name, and its since in pipeline.yaml
   by                      the values that it is of
   window                  its start; absent without windows
-  values                  by name, as text: they are exact
+  values                  by name. Numbers are text, because they are exact. A histogram has count, p50, p90, p99
+                          and their error; distinct has estimate and its standard error; newest and oldest have at
+                          and value. What is personal is ***
   flags[]                 why the values are not proven
   building, missing       older items may not be counted yet; nothing is stored of it`
 
@@ -90,48 +92,41 @@ type shownTotal struct {
 	Since     int64             `json:"since"`
 	By        map[string]string `json:"by"`
 	Window    *time.Time        `json:"window,omitempty"`
-	Values    map[string]string `json:"values"`
+	Values    map[string]any    `json:"values"`
 	Flags     []string          `json:"flags"`
 	Building  bool              `json:"building"`
 	Missing   bool              `json:"missing"`
 
-	def *aggregate.Definition
+	def   *aggregate.Definition
+	shown map[string]show.Value
 }
 
-func totalOf(def *aggregate.Definition, by map[string]string, t store.Total) shownTotal {
-	s := shownTotal{Aggregate: def.Name, Since: def.Since, By: by, Values: map[string]string{}, Flags: append([]string{}, t.Flags...), Building: t.Building, Missing: t.Missing, def: def}
+func totalOf(def *aggregate.Definition, by map[string]string, t store.Total, mask show.Personal) shownTotal {
+	s := shownTotal{Aggregate: def.Name, Since: def.Since, By: mask.By(def.Name, by), Values: map[string]any{}, shown: shownValues(def, t, mask), Flags: append([]string{}, t.Flags...), Building: t.Building, Missing: t.Missing, def: def}
 	if def.Window != 0 && !t.Window.IsZero() {
 		s.Window = &t.Window
 	}
-	for name, value := range t.Values {
-		s.Values[name] = value.String()
-	}
-	for name := range t.Texts {
-		s.Values[name] = textOf(def, &t, name)
+	for name, value := range s.shown {
+		s.Values[name] = value.JSON
 	}
 	return s
 }
 
-// textOf returns a value that is not a number for people: what the newest or oldest event says, three
-// quantiles, or an estimate.
-func textOf(def *aggregate.Definition, t *store.Total, name string) string {
-	i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == name })
-	if i < 0 {
-		return ""
+// shownValues returns the values of a total by their names.
+func shownValues(def *aggregate.Definition, t store.Total, mask show.Personal) map[string]show.Value {
+	shown := map[string]show.Value{}
+	for _, v := range def.Values {
+		number, has := t.Values[v.Name]
+		text, textual := t.Texts[v.Name]
+		value, ok := show.ValueOf(v.Op, aggregate.Amount{Set: has || textual, Number: number, Text: text})
+		if ok && mask.Value(def.Name, v.Name) {
+			value = show.HiddenValue(v)
+		}
+		if ok {
+			shown[v.Name] = value
+		}
 	}
-	switch def.Values[i].Op {
-	case aggregate.Histogram:
-		buckets, _ := t.Buckets(name)
-		median, _ := buckets.Quantile(0.5)
-		most, _ := buckets.Quantile(0.9)
-		nearlyAll, _ := buckets.Quantile(0.99)
-		return fmt.Sprintf("p50 %s p90 %s p99 %s", median, most, nearlyAll)
-	case aggregate.Distinct:
-		sketch, _ := t.Distinct(name)
-		return fmt.Sprintf("about %d", sketch.Estimate())
-	}
-	dated, _ := t.Dated(name)
-	return show.Text(dated.JSON)
+	return shown
 }
 
 func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOptions) error {
@@ -176,7 +171,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 			return usage(err)
 		}
 		for _, total := range totals {
-			list = append(list, totalOf(def, mask.By(name, by), total))
+			list = append(list, totalOf(def, by, total, mask))
 		}
 	case !o.scan:
 		return refused(fmt.Errorf("a total of %s is found by %s, and %s: give that too, or read the whole table with --scan", name, strings.Join(def.By, " and "), wrong(err)))
@@ -208,12 +203,12 @@ func parseBound(flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01", "2006"} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--%s %q: write a day as in 2026-03-01, or a time as in 2026-03-01T12:00:00Z", flag, text)
+	return time.Time{}, fmt.Errorf("--%s %q: write a day as in 2026-03-01, a month, a year, or a time as in 2026-03-01T12:00:00Z", flag, text)
 }
 
 // scanTotals reads the whole table of totals and keeps those of one aggregate.
@@ -265,7 +260,7 @@ func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store,
 		for i, name := range def.By {
 			by[name], _ = url.PathUnescape(addresses[id].By[i]) // keys.Escape has written it
 		}
-		list = append(list, totalOf(def, mask.By(def.Name, by), *sums[id]))
+		list = append(list, totalOf(def, by, *sums[id], mask))
 	}
 	return list, nil
 }
@@ -373,8 +368,10 @@ func totalsTable(b *strings.Builder, list []shownTotal, width int, named bool) {
 			if named {
 				first++
 			}
-			for i := range one.def.Values {
-				right = append(right, first+i)
+			for i, value := range one.def.Values {
+				if value.Op != aggregate.Newest && value.Op != aggregate.Oldest { // texts may be cut, numbers not
+					right = append(right, first+i)
+				}
 			}
 			t = show.NewTable(right...)
 			t.Fit(width)
@@ -410,8 +407,8 @@ func (s *shownTotal) cells(named bool) []string {
 	cells = append(cells, s.window())
 	for _, value := range s.def.Values {
 		text := "-"
-		if v, ok := s.Values[value.Name]; ok {
-			text = show.Grouped(v)
+		if v, ok := s.shown[value.Name]; ok {
+			text = v.Text
 		}
 		cells = append(cells, text)
 	}
@@ -425,12 +422,12 @@ func (s *shownTotal) cells(named bool) []string {
 	return append(cells, note)
 }
 
-// window names the window: by its day if it begins with one.
+// window names the window.
 func (s *shownTotal) window() string {
 	if s.Window == nil {
 		return "-"
 	}
-	return strings.TrimSuffix(s.Window.Format(time.RFC3339), "T00:00:00Z")
+	return show.Window(s.def, *s.Window)
 }
 
 // bars draws the first value of each window, if there are several.
@@ -442,7 +439,7 @@ func bars(b *strings.Builder, def *aggregate.Definition, list []shownTotal, widt
 	var most big.Rat
 	values := make([]*big.Rat, len(list))
 	for i, one := range list {
-		v, ok := new(big.Rat).SetString(one.Values[name])
+		v, ok := new(big.Rat).SetString(one.shown[name].Number)
 		if !ok || v.Sign() < 0 {
 			v = new(big.Rat)
 		}
@@ -467,7 +464,7 @@ func totalsCSV(w io.Writer, def *aggregate.Definition, list []shownTotal) error 
 	row := append([]string{}, def.By...)
 	row = append(row, "window")
 	for _, value := range def.Values {
-		row = append(row, value.Name)
+		row = append(row, show.Columns(value)...)
 	}
 	_ = out.Write(append(row, "building", "flags"))
 	for _, one := range list {
@@ -481,7 +478,11 @@ func totalsCSV(w io.Writer, def *aggregate.Definition, list []shownTotal) error 
 		}
 		row = append(row, window)
 		for _, value := range def.Values {
-			row = append(row, one.Values[value.Name])
+			cells := one.shown[value.Name].Cells
+			if cells == nil {
+				cells = make([]string, len(show.Columns(value)))
+			}
+			row = append(row, cells...)
 		}
 		_ = out.Write(append(row, fmt.Sprint(one.Building), show.Cell(strings.Join(one.Flags, "; "))))
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/store"
 )
 
@@ -22,10 +23,10 @@ func TestTextsOfTotals(t *testing.T) {
 	} {
 		add(sums, "x", def, nil, store.StoredTotal{Texts: texts})
 	}
-	got := totalOf(def, nil, *sums["x"]).Values
-	for name, want := range map[string]string{"last": `"on"`, "levels": "p50 1.024 p90 1.024 p99 1.024", "states": "about 2"} {
-		if got[name] != want {
-			t.Errorf("%s is shown as %q, want %q", name, got[name], want)
+	got := totalOf(def, map[string]string{}, *sums["x"], show.Personal{}).shown
+	for name, want := range map[string]string{"last": "on", "levels": "p50 1.024 p90 1.024 p99 1.024", "states": "about 2 ±1.6 %"} {
+		if got[name].Text != want {
+			t.Errorf("%s is shown as %q, want %q", name, got[name].Text, want)
 		}
 	}
 }

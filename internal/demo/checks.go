@@ -49,7 +49,7 @@ func (w *world) tallied(totals map[slot]*stored, t *tally.Tally) Check {
 		seen[name] = true
 		c.Compared++
 		for _, v := range total.def.Values {
-			c.compare(fmt.Sprintf("%s %s %s: %s", name.Aggregate, name.By, name.Window, v.Name), total.values[v.Name], t.Totals[name][v.Name])
+			c.compare(fmt.Sprintf("%s %s %s: %s", name.Aggregate, name.By, name.Window, v.Name), total.values[v.Name].Number, t.Totals[name][v.Name])
 		}
 	}
 	for name := range t.Totals {
@@ -94,8 +94,8 @@ func (w *world) listed(totals map[slot]*stored, list *naive, events, items int) 
 	for at, total := range totals {
 		c.Compared++
 		for _, v := range total.def.Values {
-			if is, want := total.values[v.Name], list.totals[at][v.Name]; is.Cmp(want) != 0 {
-				c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: %s is %s, and the list adds up to %s", at.name, at.by, lanes.WindowText(at.window), v.Name, is, want))
+			if is, want := total.values[v.Name], list.totals[at][v.Name]; different(is, want) {
+				c.Differences = append(c.Differences, fmt.Sprintf("%s %s %s: %s is %s, and the list adds up to %s", at.name, at.by, lanes.WindowText(at.window), v.Name, shown(v.Op, is), shown(v.Op, want)))
 			}
 		}
 	}
@@ -167,16 +167,19 @@ func (w *world) aged(before, after map[slot]*stored) (kept, fallen Check) {
 		}
 		for _, v := range was.def.Values {
 			switch want := was.values[v.Name]; {
-			case was.def.OnExpire == aggregate.Keep && is.values[v.Name].Cmp(want) != 0:
-				kept.Differences = append(kept.Differences, fmt.Sprintf("%s %s: %s was %s and is %s", at.name, at.by, v.Name, want, is.values[v.Name]))
-			case was.def.OnExpire == aggregate.Subtract && !is.values[v.Name].IsZero():
-				fallen.Differences = append(fallen.Differences, fmt.Sprintf("%s %s: %s is %s, not 0", at.name, at.by, v.Name, is.values[v.Name]))
+			case was.def.OnExpire == aggregate.Keep && different(is.values[v.Name], want):
+				kept.Differences = append(kept.Differences, fmt.Sprintf("%s %s: %s was %s and is %s", at.name, at.by, v.Name, shown(v.Op, want), shown(v.Op, is.values[v.Name])))
+			case was.def.OnExpire == aggregate.Subtract && different(is.values[v.Name], aggregate.Amount{}):
+				fallen.Differences = append(fallen.Differences, fmt.Sprintf("%s %s: %s is %s, not 0", at.name, at.by, v.Name, shown(v.Op, is.values[v.Name])))
 			}
 		}
 	}
 	fallen.About += fmt.Sprintf(" (by plain ADDs per change %s would not)", show.Comma(astray))
 	return kept, fallen
 }
+
+// different reports whether two amounts differ. An amount that nothing supplies is 0.
+func different(a, b aggregate.Amount) bool { return a.Text != b.Text || a.Number.Cmp(b.Number) != 0 }
 
 func (c *Check) stand(at slot, is, want int64) {
 	if is != want {

@@ -25,11 +25,11 @@ type slot struct {
 // table refused all requests of an invocation does it refuse these too.
 type naive struct {
 	plan   *pipeline.Pipeline
-	totals map[slot]map[string]event.Decimal
+	totals map[slot]map[string]aggregate.Amount
 }
 
 func newNaive(p *pipeline.Pipeline) *naive {
-	return &naive{plan: p, totals: map[slot]map[string]event.Decimal{}}
+	return &naive{plan: p, totals: map[slot]map[string]aggregate.Amount{}}
 }
 
 // message counts one delivered message, if it can be read at all.
@@ -54,7 +54,7 @@ func (n *naive) change(c *event.Change) {
 // left reports whether a total should have fallen to nothing but has not.
 func (n *naive) left(at slot) bool {
 	for _, v := range n.totals[at] {
-		if !v.IsZero() {
+		if !v.Number.IsZero() {
 			return true
 		}
 	}
@@ -79,18 +79,22 @@ func (n *naive) add(c *aggregate.Contribution, sign int64) {
 	at := slot{c.Def.Name, strings.Join(c.By, "#"), c.Window}
 	total := n.totals[at]
 	if total == nil {
-		total = map[string]event.Decimal{}
+		total = map[string]aggregate.Amount{}
 		n.totals[at] = total
 	}
 	for i, v := range c.Values {
 		value := c.Def.Values[i]
-		old, had := total[value.Name]
+		old := total[value.Name]
 		switch {
-		case !v.Set, sign < 0 && !value.Op.Additive(), value.Op.Textual(): // no plain sum shows what these keep
+		case !v.Set, sign < 0 && !value.Op.Additive():
+		case sign < 0 && value.Op == aggregate.Histogram:
+			sum := aggregate.Buckets{}
+			_, _ = sum.Add(old.Text, 1), sum.Add(v.Text, -1) // texts of our own
+			total[value.Name] = aggregate.Amount{Set: true, Text: sum.Text()}
 		case sign < 0:
-			total[value.Name] = old.Sub(v.Number)
+			total[value.Name] = aggregate.Amount{Set: true, Number: old.Number.Sub(v.Number)}
 		default:
-			total[value.Name] = lanes.Merge(value.Op, aggregate.Amount{Set: had, Number: old}, v).Number
+			total[value.Name] = lanes.Merge(value.Op, old, v)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func TestNothingIsCutInsideARune(t *testing.T) {
 		}
 	}
 	total := Total{By: []ByValue{{"city", "Großräschen an der Oder"}, {"city", "東京都千代田区丸の内一丁目"}}}
-	if got := total.label(); got != "Großräsche… 東京都千…" {
+	if got := total.name(); got != "Großräsche… 東京都千…" {
 		t.Errorf("the total is labelled %q", got)
 	}
 }

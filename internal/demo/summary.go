@@ -74,7 +74,7 @@ type Total struct {
 	By        []ByValue    `json:"by"`
 	Window    string       `json:"window"` // its start, RFC 3339; empty: no windows
 	Values    []TotalValue `json:"values"`
-	days      bool         // windows are whole days
+	label     string       // its window for people; empty: no windows
 }
 
 // ByValue is one of the values that a total is by.
@@ -83,7 +83,8 @@ type ByValue struct {
 	Text string `json:"text"` // as it stands in the key
 }
 
-// TotalValue is one value of a total. Numbers are decimal text, because they are exact.
+// TotalValue is one value of a total. Numbers are decimal text, because they are exact. Other values
+// are texts for people.
 type TotalValue struct {
 	Name       string `json:"name"`
 	Stored     string `json:"stored"`

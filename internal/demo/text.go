@@ -116,7 +116,7 @@ func (s *Summary) totalText(b *bytes.Buffer, most int) {
 			continue
 		}
 		shown++
-		label := total.label()
+		label := total.name()
 		for _, v := range total.Values {
 			t.Row("  "+label, v.Name, show.Grouped(v.Stored), show.Grouped(v.PerMessage), show.Grouped(v.PerChange))
 			label = ""
@@ -128,7 +128,7 @@ func (s *Summary) totalText(b *bytes.Buffer, most int) {
 	}
 }
 
-func (t *Total) label() string {
+func (t *Total) name() string {
 	var parts []string
 	for _, by := range t.By {
 		text := by.Text
@@ -137,11 +137,8 @@ func (t *Total) label() string {
 		}
 		parts = append(parts, text)
 	}
-	switch {
-	case t.days:
-		parts = append(parts, strings.TrimSuffix(t.Window, "T00:00:00Z"))
-	case t.Window != "":
-		parts = append(parts, t.Window)
+	if t.label != "" {
+		parts = append(parts, t.label)
 	}
 	return strings.Join(parts, " ")
 }

@@ -27,9 +27,9 @@ func sample() *Summary {
 		Changes:    Changes{Received: 2101, Repeated: 1, Updates: 50, Dropped: 1},
 		Kept:       Kept{Items: 2100, Unheard: 1, Quarantine: 1},
 		Totals: []Total{
-			{Aggregate: "daily", By: []ByValue{{"currency", "EUR"}, {"customer", "7f6e5ada23097f6e5ada2309"}}, Window: "2024-03-04T00:00:00Z", days: true,
+			{Aggregate: "daily", By: []ByValue{{"currency", "EUR"}, {"customer", "7f6e5ada23097f6e5ada2309"}}, Window: "2024-03-04T00:00:00Z", label: "2024-03-04",
 				Values: []TotalValue{{"orders", "44", "67", "54"}, {"revenue", "-1234567.89", "1234567", "-0.5"}}},
-			{Aggregate: "daily", By: []ByValue{{"currency", "USD"}, {"customer", "x"}}, Window: "2024-03-05T00:00:00Z", days: true, Values: []TotalValue{{"orders", "1", "1", "1"}}},
+			{Aggregate: "daily", By: []ByValue{{"currency", "USD"}, {"customer", "x"}}, Window: "2024-03-05T00:00:00Z", label: "2024-03-05", Values: []TotalValue{{"orders", "1", "1", "1"}}},
 			{Aggregate: "everything", By: []ByValue{}, Values: []TotalValue{{"orders", "1", "100000000000000000000", "1e40"}}},
 		},
 		Cost:   Cost{Counted: "counted by the embedded engine by DynamoDB's rules", Events: TableCost{0.1, 1.234, 0}, Totals: TableCost{0.456, 0.5, 0.01}},
@@ -66,12 +66,12 @@ func TestWindowLabels(t *testing.T) {
 		want   string
 	}{{time.Hour, "2024-03-04T00:00:00Z"}, {24 * time.Hour, "2024-03-04"}, {7 * 24 * time.Hour, "2024-03-04"}, {36 * time.Hour, "2024-03-04T00:00:00Z"}} {
 		totals := map[slot]*stored{{name: "readings", window: at}: {def: &aggregate.Definition{Name: "readings", Window: c.window}}}
-		if list := (&world{}).list(totals); len(list) != 1 || list[0].label() != c.want {
-			t.Errorf("a window of %s is called %q, want %s", c.window, list[0].label(), c.want)
+		if list := (&world{}).list(totals); len(list) != 1 || list[0].name() != c.want {
+			t.Errorf("a window of %s is called %q, want %s", c.window, list[0].name(), c.want)
 		}
 	}
 	none := map[slot]*stored{{name: "readings", window: aggregate.NoWindow}: {def: &aggregate.Definition{Name: "readings"}}}
-	if got := (&world{}).list(none)[0].label(); got != "" {
+	if got := (&world{}).list(none)[0].name(); got != "" {
 		t.Errorf("no window is called %q", got)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // stored is one total as it is stored, with its buckets added up.
 type stored struct {
 	def    *aggregate.Definition
-	values map[string]event.Decimal
+	values map[string]aggregate.Amount
 	n      int64
 }
 
@@ -33,15 +33,14 @@ func (w *world) readTotals(ctx context.Context) (map[slot]*stored, error) {
 		at := slot{def.Name, strings.Join(part.Address.By, "#"), part.Address.Window}
 		t := totals[at]
 		if t == nil {
-			t = &stored{def: def, values: map[string]event.Decimal{}}
+			t = &stored{def: def, values: map[string]aggregate.Amount{}}
 			totals[at] = t
 		}
 		t.n += part.N
 		for _, v := range def.Values {
-			if n, set := part.Values[v.Name]; set {
-				old, had := t.values[v.Name]
-				t.values[v.Name] = lanes.Merge(v.Op, aggregate.Amount{Set: had, Number: old}, aggregate.Amount{Set: true, Number: n}).Number
-			}
+			number, set := part.Values[v.Name]
+			text, textual := part.Texts[v.Name]
+			t.values[v.Name] = lanes.Merge(v.Op, t.values[v.Name], aggregate.Amount{Set: set || textual, Number: number, Text: text})
 		}
 	}
 	return totals, nil
@@ -62,7 +61,7 @@ func (w *world) list(totals map[slot]*stored) []Total {
 		t := totals[at]
 		total := Total{Aggregate: at.name, By: []ByValue{}, Values: []TotalValue{}}
 		if at.window != aggregate.NoWindow {
-			total.Window, total.days = lanes.WindowText(at.window), t.def.Window%(24*time.Hour) == 0
+			total.Window, total.label = lanes.WindowText(at.window), show.Window(t.def, time.Unix(at.window, 0))
 		}
 		for i, text := range strings.Split(at.by, "#") {
 			if i < len(t.def.By) {
@@ -70,11 +69,20 @@ func (w *world) list(totals map[slot]*stored) []Total {
 			}
 		}
 		for _, v := range t.def.Values {
-			if n, set := t.values[v.Name]; set {
-				total.Values = append(total.Values, TotalValue{v.Name, n.String(), w.perMessage.totals[at][v.Name].String(), w.perChange.totals[at][v.Name].String()})
+			if t.values[v.Name].Set {
+				total.Values = append(total.Values, TotalValue{v.Name, shown(v.Op, t.values[v.Name]), shown(v.Op, w.perMessage.totals[at][v.Name]), shown(v.Op, w.perChange.totals[at][v.Name])})
 			}
 		}
 		list = append(list, total)
 	}
 	return list
+}
+
+// shown writes a value: a number as decimal text, because it is exact, and other values for people.
+func shown(op aggregate.Op, a aggregate.Amount) string {
+	if !op.Textual() {
+		return a.Number.String()
+	}
+	v, _ := show.ValueOf(op, a)
+	return v.Text
 }

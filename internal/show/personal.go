@@ -178,3 +178,20 @@ func (m Personal) By(aggregate string, by map[string]string) map[string]string {
 	}
 	return by
 }
+
+// Value reports whether a value of an aggregate shows something personal: one that it takes from a
+// single event. Counts, sums and estimates of many events are not personal.
+func (m Personal) Value(aggregate, name string) bool {
+	for _, from := range m.spec.Aggregates[aggregate].From {
+		op, operand, _ := strings.Cut(strings.TrimSpace(from.Values[name]), " ")
+		if !slices.Contains([]string{"newest", "oldest", "min", "max"}, op) {
+			continue
+		}
+		operand, _, _ = strings.Cut(operand, " where ")
+		path, err := event.ParsePath(strings.TrimSuffix(strings.TrimSpace(operand), "?"))
+		if !m.None() && (err != nil || m.Is(path)) {
+			return true
+		}
+	}
+	return false
+}

@@ -120,6 +120,17 @@ aggregates:
     by: {mail: "{contact.email | lower | hmac}"}
     from:
       user.seen: {values: {seen: count}}
+  kept:
+    since: 1
+    by: {city: "{city}"}
+    from:
+      user.seen:
+        values:
+          last: newest contact.email
+          first: {oldest: contact.email?, where: 'city = "Bonn"'}
+          different: distinct contact.email
+          city: newest city
+          seen: count
 `
 
 func hidden(t *testing.T) Personal {

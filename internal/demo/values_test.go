@@ -1,0 +1,77 @@
+package demo
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const calls = `
+ingot: 1
+epoch: 1
+type: call
+events:
+  call:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "CALL#{id}", sk: "CALL"}
+    retain: 30d
+aggregates:
+  calls_monthly:
+    since: 1
+    by: {site: "{site}"}
+    window: 1mo
+    from:
+      call: {values: {callers: distinct caller, last: newest state, first: oldest state, ms: histogram ms}}
+  live:
+    since: 1
+    onExpire: subtract
+    from: {call: {values: {ms: histogram ms}}}
+`
+
+// Values that are more than numbers are in the demo's table, and are compared with plain sums before
+// and after everything expired.
+func TestValuesInTheDemo(t *testing.T) {
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(calls)}}, "pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := time.Date(2024, 5, 20, 0, 0, 0, 0, time.UTC)
+	s := mustRun(t, Config{Plan: p, Seed: seed, Counting: aggregate.Marks, Data: Data{Name: "calls", Lines: func() iter.Seq2[Line, error] {
+		return func(yield func(Line, error) bool) {
+			for i := range 600 {
+				body := fmt.Sprintf(`{"id":"c%d","site":"bonn","caller":%d,"state":"s%03d","ms":%d,"at":%q}`, i, i%50, i, 1+i%7, first.Add(time.Duration(i)*time.Hour).Format(time.RFC3339))
+				if !yield(Line{i + 1, envelope.Message{Body: body}}, nil) {
+					return
+				}
+			}
+		}
+	}}})
+	agree(t, s)
+	var out bytes.Buffer
+	if err := s.Text(&out, -1); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	for _, want := range []string{"bonn 2024-05", "about 50 ±1.6 %", "p50 4.0", "s599", "s000"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table lacks %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s", text)
+	}
+	for _, c := range append(s.Checks, s.Expiry.Checks...) {
+		if c.Compared == 0 && !strings.Contains(c.Name, "flag") {
+			t.Errorf("%s compares nothing", c.Name)
+		}
+	}
+}

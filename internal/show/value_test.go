@@ -1,0 +1,99 @@
+package show
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+)
+
+// Each kind of value has a text for people, JSON for programs, and as many cells as columns.
+func TestValues(t *testing.T) {
+	dated := func(json string) aggregate.Amount {
+		at := time.Date(2026, 3, 1, 10, 0, 2, 0, time.UTC)
+		return aggregate.Amount{Set: true, Text: aggregate.DatedText(aggregate.Dated{At: at, JSON: json}, event.Key{PK: "p", SK: "s"})}
+	}
+	number := func(text string) aggregate.Amount {
+		d, err := event.ParseDecimal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return aggregate.Amount{Set: true, Number: d}
+	}
+	for _, tt := range []struct {
+		op           aggregate.Op
+		amount       aggregate.Amount
+		text, number string
+		json         string
+		cells        []string
+	}{
+		{aggregate.Sum, number("-1234567.50"), "-1,234,567.5", "-1234567.5", `"-1234567.5"`, []string{"-1234567.5"}},
+		{aggregate.Histogram, aggregate.Amount{Set: true, Text: "0:1,424:8"}, "p50 1.024 p90 1.024 p99 1.024", "1.024",
+			`{"count":9,"p50":"1.024","p90":"1.024","p99":"1.024","error":0.025}`, []string{"1.024", "1.024", "1.024"}},
+		{aggregate.Distinct, aggregate.Amount{Set: true, Text: aggregate.DistinctText([]byte(`"a"`))}, "about 1 ±1.6 %", "1",
+			`{"estimate":1,"error":0.0163}`, []string{"1"}},
+		{aggregate.Newest, dated(`"paid"`), "paid", "", `{"at":"2026-03-01T10:00:02Z","value":"paid"}`, []string{"paid", "2026-03-01T10:00:02Z"}},
+		{aggregate.Oldest, dated(`1250`), "1,250", "1250", `{"at":"2026-03-01T10:00:02Z","value":1250}`, []string{"1250", "2026-03-01T10:00:02Z"}},
+		{aggregate.Newest, dated(`"=1+\u0007"`), `=1+\u0007`, "", `{"at":"2026-03-01T10:00:02Z","value":"=1+\u0007"}`, []string{`'=1+\u0007`, "2026-03-01T10:00:02Z"}},
+		{aggregate.Newest, dated(`true`), "true", "", `{"at":"2026-03-01T10:00:02Z","value":true}`, []string{"true", "2026-03-01T10:00:02Z"}},
+	} {
+		v, ok := ValueOf(tt.op, tt.amount)
+		if !ok {
+			t.Errorf("%s of %q cannot be shown", tt.op, tt.amount.Text)
+			continue
+		}
+		text, err := json.Marshal(v.JSON)
+		if err != nil {
+			t.Error(err)
+		}
+		if v.Text != tt.text || v.Number != tt.number || string(text) != tt.json || !slices.Equal(v.Cells, tt.cells) {
+			t.Errorf("%s: %q, %q, %s, %q", tt.op, v.Text, v.Number, text, v.Cells)
+		}
+		value := aggregate.Value{Name: "x", Op: tt.op}
+		if n := len(Columns(value)); n != len(v.Cells) || n != len(HiddenValue(value).Cells) {
+			t.Errorf("%s has %d columns and %d cells", tt.op, n, len(v.Cells))
+		}
+	}
+	for _, tt := range []struct {
+		op     aggregate.Op
+		amount aggregate.Amount
+	}{
+		{aggregate.Sum, aggregate.Amount{}}, {aggregate.Newest, aggregate.Amount{Set: true, Text: "?"}},
+		{aggregate.Histogram, aggregate.Amount{Set: true, Text: "x"}}, {aggregate.Distinct, aggregate.Amount{Set: true, Text: "x"}},
+		{aggregate.Histogram, aggregate.Amount{Set: true}}, // all that was counted is taken back
+	} {
+		if v, ok := ValueOf(tt.op, tt.amount); ok {
+			t.Errorf("%s of %+v is shown as %q", tt.op, tt.amount, v.Text)
+		}
+	}
+}
+
+func TestWindows(t *testing.T) {
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for want, d := range map[string]*aggregate.Definition{
+		"all time":             {},
+		"2026-03-01T00:00:00Z": {Window: time.Hour},
+		"2026-03-01":           {Window: 24 * time.Hour},
+		"2026-03":              {Window: 31 * 24 * time.Hour, Months: 1},
+		"2026":                 {Window: 366 * 24 * time.Hour, Months: 12},
+	} {
+		if got := Window(d, at); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestPersonalValues(t *testing.T) {
+	m := hidden(t)
+	for name, want := range map[string]bool{"last": true, "first": true, "different": false, "seen": false, "city": false, "nothing": false} {
+		if got := m.Value("kept", name); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+		if (Personal{}).Value("kept", name) {
+			t.Errorf("%s is masked although nothing is personal", name)
+		}
+	}
+}
