@@ -76,11 +76,7 @@ func TestRecords(t *testing.T) {
 		e := s.event(t, p)
 		var last event.Sequence
 		for i, r := range s.records {
-			raw, err := json.Marshal(e.Records[i])
-			if err != nil {
-				t.Fatal(err)
-			}
-			change, err := store.ParseRecord(raw, s.shard)
+			change, err := readRecord(t, e.Records[i], s.shard)
 			if (err != nil) != (r.outcome == quarantined) {
 				t.Errorf("%s: record %d: %v", s.file, i, err)
 			}
@@ -98,6 +94,19 @@ func TestRecords(t *testing.T) {
 			sameItem(t, s.file, i, p, r.new, change.New)
 		}
 	}
+}
+
+func readRecord(t *testing.T, record any, shard string) (event.Change, error) {
+	t.Helper()
+	raw, err := json.Marshal(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := event.ParseDocument(string(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store.ReadRecord(doc.Root(), shard)
 }
 
 func sameItem(t *testing.T, file string, i int, p *pipeline.Pipeline, pic *picture, got *event.Item) {
@@ -146,8 +155,7 @@ func TestTotals(t *testing.T) {
 		for i, r := range s.records {
 			heads = heads || r.outcome == quarantined
 			if r.outcome == counted || r.outcome == unchanged || r.outcome == behind {
-				raw, _ := json.Marshal(e.Records[i])
-				change, err := store.ParseRecord(raw, s.shard)
+				change, err := readRecord(t, e.Records[i], s.shard)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/store"
 )
@@ -20,104 +18,108 @@ type streamEvent struct {
 	piped    bool   // it comes from EventBridge Pipes
 }
 
-// streamRecord is one record. It is parsed, or raw if the event as a whole could not be parsed.
+// streamRecord is one record. err says why it cannot be read, and is nil for all others.
 type streamRecord struct {
 	node event.Node
-	text json.RawMessage
+	raw  json.RawMessage // as it came
+	err  error
 }
 
 func (r streamRecord) decode(shard string) (event.Change, error) {
-	if r.text != nil {
-		return store.ParseRecord(r.text, shard)
+	if r.err != nil {
+		return event.Change{}, fmt.Errorf("stream record: %w", r.err)
 	}
-	return store.DecodeRecord(r.node, shard)
-}
-
-func (r streamRecord) raw() json.RawMessage {
-	if r.text != nil {
-		return r.text
-	}
-	return json.RawMessage(r.node.Raw())
+	return store.ReadRecord(r.node, shard)
 }
 
 // readStreamEvent parses the event once, strictly. If the strict parser refuses the event because
-// of one odd attribute, encoding/json takes it apart, so that each record stands alone. Read
-// together, the odd record would fail them all.
+// of one odd record, encoding/json takes it apart, so that each record stands alone. Read together,
+// the odd record would fail them all.
 func readStreamEvent(payload []byte) (*streamEvent, error) {
 	doc, err := event.ParseDocument(string(payload))
-	if text := bytes.TrimLeft(payload, " \t\r\n"); len(text) > 0 && text[0] == '[' {
-		return readPipe(doc, err == nil, payload)
-	}
-	if err == nil {
-		if e, plain := plainStreamEvent(doc.Root()); plain {
-			return e, nil
+	e, plain := plainStreamEvent(doc.Root())
+	if err != nil || !plain {
+		if e, err = takeApart(payload); err != nil {
+			return nil, err
 		}
 	}
-	var e struct {
-		Records []json.RawMessage `json:"Records"`
-		Window  *events.Window    `json:"window"`
-		ShardID string            `json:"shardId"`
-	}
-	if err := json.Unmarshal(payload, &e); err != nil {
-		return nil, quietJSON(err)
-	}
-	odd := &streamEvent{shard: e.ShardID, windowed: e.Window != nil, records: make([]streamRecord, len(e.Records))}
-	for i, text := range e.Records {
-		odd.records[i].text = text
-	}
-	return odd, nil
-}
-
-// plainStreamEvent reads an event that is written as Lambda writes it. It returns false if another
-// reader has to read the event.
-func plainStreamEvent(root event.Node) (*streamEvent, bool) {
-	records, window, shard := root.Member("Records"), root.Member("window"), root.Member("shardId")
-	if records.Kind() != event.Array || (window.Exists() && window.Kind() != event.Object) || (shard.Exists() && shard.Kind() != event.String) {
-		return nil, false
-	}
-	e := &streamEvent{windowed: window.Exists(), records: make([]streamRecord, 0, records.Len())}
-	if shard.Exists() {
-		e.shard = shard.Text()
-	}
-	for record := range records.Elements() {
-		e.records = append(e.records, streamRecord{node: record})
-	}
-	return e, true
-}
-
-// readPipe reads what EventBridge Pipes sends to its target: a bare array of the stream's records.
-// A pipe may have any source, and a template or an enrichment that writes something else. So every
-// element must be a record of a DynamoDB stream.
-func readPipe(doc event.Document, strict bool, payload []byte) (*streamEvent, error) {
-	e := &streamEvent{piped: true}
-	if !strict {
-		return e, e.readOdd(payload)
-	}
-	for record := range doc.Root().Elements() {
-		if record.Member("eventName").Kind() != event.String || record.Member("dynamodb").Kind() != event.Object {
-			return nil, notPiped(len(e.records))
-		}
-		e.records = append(e.records, streamRecord{node: record})
+	if e.piped {
+		return e, e.checkPiped()
 	}
 	return e, nil
 }
 
-// readOdd does what readPipe does, if the strict parser refuses the array because of something in
-// one of its records.
-func (e *streamEvent) readOdd(payload []byte) error {
-	var texts []json.RawMessage
-	if err := json.Unmarshal(payload, &texts); err != nil {
-		return quietJSON(err)
+// plainStreamEvent reads an event that is written as Lambda or a pipe writes it. It returns false
+// for everything else.
+func plainStreamEvent(root event.Node) (*streamEvent, bool) {
+	records, window, shard := root.Member("Records"), root.Member("window"), root.Member("shardId")
+	e := &streamEvent{windowed: window.Exists(), piped: root.Kind() == event.Array}
+	if e.piped {
+		records = root
 	}
-	for i, text := range texts {
-		var record struct {
-			Name   *string                    `json:"eventName"`
-			Change map[string]json.RawMessage `json:"dynamodb"`
+	if records.Kind() != event.Array || (window.Exists() && window.Kind() != event.Object) || (shard.Exists() && shard.Kind() != event.String) {
+		return nil, false
+	}
+	if shard.Exists() {
+		e.shard = shard.Text()
+	}
+	e.records = make([]streamRecord, 0, records.Len())
+	for record := range records.Elements() {
+		e.records = append(e.records, streamRecord{node: record, raw: json.RawMessage(record.Raw())})
+	}
+	return e, true
+}
+
+// takeApart reads an event of which the strict parser refuses a part, or which is not written as
+// Lambda writes it.
+func takeApart(payload []byte) (*streamEvent, error) {
+	var parts struct {
+		Records []json.RawMessage `json:"Records"`
+		Window  *struct{}         `json:"window"`
+		ShardID string            `json:"shardId"`
+	}
+	into, piped := any(&parts), bytes.HasPrefix(bytes.TrimLeft(payload, " \t\r\n"), []byte("["))
+	if piped {
+		into = &parts.Records
+	}
+	if err := json.Unmarshal(payload, into); err != nil {
+		return nil, quietJSON(err)
+	}
+	e := &streamEvent{shard: parts.ShardID, windowed: parts.Window != nil, piped: piped, records: make([]streamRecord, len(parts.Records))}
+	for i, text := range parts.Records {
+		e.records[i] = readLoosely(text)
+	}
+	return e, nil
+}
+
+// readLoosely parses one record alone. If the strict parser refuses it (a repeated name, half a
+// surrogate pair), the record is read as encoding/json reads it: the last of two members with one
+// name, and whole runes. Lambda's envelope is not a producer's payload, and a record whose number
+// cannot be read would hold up its shard.
+func readLoosely(text json.RawMessage) streamRecord {
+	doc, err := event.ParseDocument(string(text))
+	if err != nil {
+		var loose any
+		reader := json.NewDecoder(bytes.NewReader(text))
+		reader.UseNumber()
+		if reader.Decode(&loose) == nil {
+			if again, failed := json.Marshal(loose); failed == nil {
+				doc, err = event.ParseDocument(string(again))
+			}
 		}
-		if json.Unmarshal(text, &record) != nil || record.Name == nil || record.Change == nil {
-			return notPiped(i)
+	}
+	return streamRecord{node: doc.Root(), raw: text, err: err}
+}
+
+// checkPiped checks what EventBridge Pipes sends to its target: a bare array of the stream's
+// records. A pipe may have any source, and a template or an enrichment that writes something else.
+// So every element must be a record of a DynamoDB stream.
+func (e *streamEvent) checkPiped() error {
+	for i, r := range e.records {
+		if r.err == nil && (r.node.Member("eventName").Kind() != event.String || r.node.Member("dynamodb").Kind() != event.Object) {
+			return fmt.Errorf("element %d of the array is not a record of a DynamoDB stream (an object with eventName and dynamodb); "+
+				"a pipe must have the events table's stream as its source, no enrichment and no input template", i)
 		}
-		e.records = append(e.records, streamRecord{text: text})
 	}
 	return nil
 }
@@ -133,9 +135,4 @@ func quietJSON(err error) error {
 		return fmt.Errorf("it has another JSON type than a stream batch near byte %d", kind.Offset)
 	}
 	return errors.New("a part of it cannot be read") // such as a time in its window
-}
-
-func notPiped(i int) error {
-	return fmt.Errorf("element %d of the array is not a record of a DynamoDB stream (an object with eventName and dynamodb); "+
-		"a pipe must have the events table's stream as its source, no enrichment and no input template", i)
 }

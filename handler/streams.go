@@ -235,11 +235,11 @@ func (b *streamBatch) decode(e *streamEvent) error {
 			b.created = change.Created
 		}
 		if change.Stamp > b.Pipeline.Epoch() {
-			b.ahead = append(b.ahead, oddRecord{change, record.raw(), GivenUp, err})
+			b.ahead = append(b.ahead, oddRecord{change, record.raw, GivenUp, err})
 			continue
 		}
 		if err != nil {
-			b.odd = append(b.odd, oddRecord{change, record.raw(), UndecodableRecord, err})
+			b.odd = append(b.odd, oddRecord{change, record.raw, UndecodableRecord, err})
 			continue
 		}
 		if len(b.changes) > 0 && change.Lane != b.changes[0].Lane {

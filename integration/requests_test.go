@@ -149,7 +149,11 @@ func (w *world) batch(n int) []byte {
 
 func sequence(t testing.TB, record json.RawMessage) event.Sequence {
 	t.Helper()
-	change, err := store.ParseRecord(record, "")
+	doc, err := event.ParseDocument(string(record))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, err := store.ReadRecord(doc.Root(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,7 @@
 package store
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -16,12 +14,15 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// DecodeRecord reads one stream record as Lambda sends it. shard is the window's shardId, or empty.
-// Each record is read alone, so that one odd attribute cannot fail its whole batch.
+// ReadRecord reads one record of the events table's stream, in the JSON that Lambda and EventBridge
+// Pipes send. It is for functions of your own on that stream: r is an element of Records, parsed by
+// [event.ParseDocument], and shard is the event's shardId, or empty. The stream must deliver both
+// images (NEW_AND_OLD_IMAGES).
 //
-// The change that comes with an error holds what could be read of the record. Its Sequence is zero
-// if not even the order is known.
-func DecodeRecord(r event.Node, shard string) (event.Change, error) {
+// One record with an odd attribute says nothing about its neighbours. The change that comes with an
+// error holds what could be read of the record. Its Sequence is zero if not even the order is
+// known.
+func ReadRecord(r event.Node, shard string) (event.Change, error) {
 	stream := member(r, "dynamodb")
 	before, after := member(stream, "OldImage"), member(stream, "NewImage")
 	change := event.Change{Lane: event.Lane{StreamARN: stringOf(member(r, "eventSourceARN")), ShardID: shard}, Stamp: max(stampIn(before), stampIn(after))}
@@ -65,37 +66,6 @@ func decodeImages(change *event.Change, before, after event.Node) (err error) {
 		return fmt.Errorf("stream record %s: new image: %w", change.Sequence, err)
 	}
 	return nil
-}
-
-// ParseRecord does what [DecodeRecord] does, for the JSON of a record. If the strict parser refuses
-// the JSON (a repeated name, half a surrogate pair), ParseRecord reads it as encoding/json does.
-// Lambda's envelope is not a producer's payload, and a record whose number cannot be read would
-// hold up its shard.
-func ParseRecord(raw []byte, shard string) (event.Change, error) {
-	d, err := event.ParseDocument(string(raw))
-	if err != nil {
-		again, readable := rewritten(raw)
-		if !readable {
-			return event.Change{}, fmt.Errorf("stream record: %w", err)
-		}
-		if d, err = event.ParseDocument(again); err != nil {
-			return event.Change{}, fmt.Errorf("stream record: %w", err)
-		}
-	}
-	return DecodeRecord(d.Root(), shard)
-}
-
-// rewritten returns JSON as encoding/json reads and writes it. It has the last of two members with
-// one name, and whole runes.
-func rewritten(raw []byte) (string, bool) {
-	var loose any
-	reader := json.NewDecoder(bytes.NewReader(raw))
-	reader.UseNumber()
-	if reader.Decode(&loose) != nil {
-		return "", false
-	}
-	again, err := json.Marshal(loose)
-	return string(again), err == nil
 }
 
 // member returns a record's member. Sources other than Lambda write some names in another case.

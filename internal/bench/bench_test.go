@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
@@ -152,7 +153,11 @@ func TestStreamBatches(t *testing.T) {
 		}
 		met := map[string]bool{}
 		for _, raw := range e.Records {
-			c, err := store.ParseRecord(raw, "shard")
+			doc, err := event.ParseDocument(string(raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := store.ReadRecord(doc.Root(), "shard")
 			if err != nil {
 				t.Fatal(err)
 			}

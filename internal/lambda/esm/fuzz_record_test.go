@@ -12,6 +12,7 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	queues "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
 	"github.com/ingot-events/ingot/store"
 )
@@ -68,7 +69,11 @@ func checkChangeRecord(t *testing.T, text, key string, bytes []byte, created int
 	if got["data"].String() != "d"+validText(text) || !reflect.DeepEqual(got["list"].List()[1].StringSet(), []string{validText(text)}) || string(got["bytes"].Binary()) != string(bytes) {
 		t.Fatalf("%q comes back as %v", text, got)
 	}
-	change, err := store.ParseRecord(raw, "shard")
+	doc, err := event.ParseDocument(string(raw))
+	if err != nil {
+		t.Fatalf("%q: %v", raw, err)
+	}
+	change, err := store.ReadRecord(doc.Root(), "shard")
 	if err != nil || change.New == nil {
 		t.Fatalf("%q: %v", raw, err)
 	}

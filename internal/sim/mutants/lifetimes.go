@@ -19,7 +19,7 @@ func lifetimes() []Mutant {
 		},
 		{
 			Name: "expired-by-whom", What: "a removal is an expiry if the stream says that time to live made it", Defends: "C3", Checks: []sim.Check{sim.Miscounted, sim.Unarchived},
-			Edits: []Edit{{"store.DecodeRecord", `	err = decodeImages(&change, before, after)
+			Edits: []Edit{{"store.ReadRecord", `	err = decodeImages(&change, before, after)
 `, `	err = decodeImages(&change, before, after)
 	change.Expired = change.Expired && stringOf(member(member(r, "userIdentity"), "principalId")) == "dynamodb.amazonaws.com"
 `}},

@@ -1,0 +1,62 @@
+package handler_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/aggregate"
+)
+
+// A batch is counted whatever liberties its JSON takes. A record whose place is not known would
+// hold up its shard.
+func TestBatchesWithLiberties(t *testing.T) {
+	note := `"note":{"S":"here"}`
+	for name, alter := range map[string][2]string{
+		"as Lambda writes it":           {"", ""},
+		"a member of a record twice":    {`"SizeBytes":100`, `"SizeBytes":1,"SizeBytes":100`},
+		"an attribute twice":            {note, `"note":{"S":"there"},` + note},
+		"half a surrogate pair":         {note, `"note":{"S":"\ud800"}`},
+		"invalid UTF-8":                 {note, "\"note\":{\"S\":\"\xff\"}"},
+		"a member of the event twice":   {`"shardId":`, `"shardId":"shardId-9","shardId":`},
+		"Records in lower case":         {`"Records"`, `"records"`},
+		"a number with a long exponent": {`"awsRegion"`, `"size":1e1234567890123456789,"awsRegion"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, counting(aggregate.Marks)).started()
+			payload, err := json.Marshal(batch(insert(1, w.image(order("1", 5))), insert(2, w.image(order("2", 50)).with("note", "S", "here")), insert(3, w.image(order("3", 7)))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := strings.ReplaceAll(string(payload), alter[0], alter[1])
+			if alter[0] != "" && text == string(payload) {
+				t.Fatal("nothing is altered")
+			}
+			if answer, err := w.invokeStreams([]byte(text)); err != nil || answer != done {
+				t.Fatalf("%s %v", answer, err)
+			}
+			counted, want := w.total("live").N, int64(3)
+			if strings.Contains(name, "exponent") {
+				want = 0 // no record can be read, and each is quarantined
+			}
+			if counted != want || w.counted[0].Quarantined != int(3-want) {
+				t.Errorf("%d counted, %d quarantined", counted, w.counted[0].Quarantined)
+			}
+		})
+	}
+}
+
+// What is not a batch is refused with the place or the reason.
+func TestEventsThatAreNoBatch(t *testing.T) {
+	w := newWorld(t, counting(aggregate.Marks)).started()
+	for payload, says := range map[string]string{
+		`7`:                                   "another JSON type than a stream batch",
+		`{"Records":"x"}`:                     "another JSON type than a stream batch",
+		`{"Records":[],"shardId":7}`:          "another JSON type than a stream batch",
+		`{"Records":[],"window":"yesterday"}`: "another JSON type than a stream batch",
+	} {
+		if answer, err := w.invokeStreams([]byte(payload)); err == nil || !strings.Contains(err.Error(), "is not a stream batch") || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %s %v", payload, answer, err)
+		}
+	}
+}
