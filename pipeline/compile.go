@@ -24,9 +24,9 @@ type compiler struct {
 	p    *Pipeline
 }
 
-// compile compiles what a file declares. patterns compiles its patterns. If it is nil, they are left
-// out.
-func compile(spec *Spec, r *report, patterns func(*compiler), opts []Option) (*Pipeline, error) {
+// compile compiles what a file declares. more compiles what the functions do not need (see
+// forPeople). They pass nil, and the linker then leaves that code out.
+func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipeline, error) {
 	var o options
 	for _, apply := range opts {
 		apply(&o)
@@ -40,13 +40,12 @@ func compile(spec *Spec, r *report, patterns func(*compiler), opts []Option) (*P
 		}
 	}
 	c.file()
-	if patterns != nil {
-		patterns(c)
+	if more != nil {
+		more(c)
 	}
 	if len(c.mistakes) > 0 {
 		return nil, c.mistakes.sorted()
 	}
-	c.p.warnings = c.settled().sorted()
 	if c.p.Ready() != nil && !o.checkOnly {
 		return nil, ErrNoSecret
 	}
@@ -54,6 +53,15 @@ func compile(spec *Spec, r *report, patterns func(*compiler), opts []Option) (*P
 		return nil, ErrShortSecret
 	}
 	return c.p, nil
+}
+
+// forPeople compiles what only people and tools ask for: the patterns, and the warnings of a file
+// that has no mistakes.
+func (c *compiler) forPeople() {
+	c.patterns()
+	if len(c.mistakes) == 0 {
+		c.p.warnings = doubtsOf(c)
+	}
 }
 
 // file compiles the parts, in the order in which they need each other.
@@ -79,7 +87,6 @@ func (c *compiler) file() {
 	for _, name := range c.p.names {
 		c.finish(c.p.types[name])
 	}
-	c.sharedKeys()
 	slices.SortFunc(c.p.indexes, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	})

@@ -57,8 +57,6 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 	if len(feeds) == 0 {
 		return
 	}
-	c.byOfAnID(at.in("by"), by, feeds)
-	c.manyWindows(at.in("window"), def, feeds)
 	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by, feeds)
 	c.measureDefinition(at, def)
 	c.p.definitions = append(c.p.definitions, def)
@@ -129,22 +127,9 @@ func (c *compiler) by(at place, def *aggregate.Definition, templates map[string]
 				break
 			}
 		}
-		if t.Constant() {
-			c.constantBy(p, name, t.Text())
-		}
 		def.By, list = append(def.By, name), append(list, t)
 	}
 	return list
-}
-
-// constantBy warns of a by that does not group by anything. Most likely it is a field without its
-// braces.
-func (c *compiler) constantBy(p place, name, text string) {
-	instead := `a template such as "{merchant_id}"`
-	if _, err := event.ParsePath(text); err == nil {
-		instead = `"{` + text + `}"`
-	}
-	c.warn(p, fmt.Sprintf("%s is the text %s for every event, which groups nothing", name, text), instead)
 }
 
 // keyCheck returns a value that tells one secret of hmac from another. It does not reveal the

@@ -64,11 +64,6 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	}
 	c.measureStatement(at.in("attributes"), t)
 	c.identity(at, t)
-	c.onePartition(at, t)
-	c.noTime(at, t)
-	if strings.Contains(name, "*") {
-		c.warnNamed(at, fmt.Sprintf("%s is one event type of just this name: * stands for nothing else", name), "each event type by its whole name")
-	}
 	return t
 }
 

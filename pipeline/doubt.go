@@ -8,23 +8,90 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/keys"
 )
 
-// This file warns of what is allowed but probably not meant.
+// doubts finds what is allowed but probably not meant, in a file without mistakes.
+type doubts struct {
+	*compiler
+	warnings []warning
+}
+
+// warning is a Mistake that is allowed, with the place that it is about.
+type warning struct {
+	Mistake
+	place place
+}
+
+// doubtsOf returns the warnings, in the order of the file.
+func doubtsOf(c *compiler) Mistakes {
+	d := &doubts{compiler: c}
+	for _, name := range c.p.names {
+		d.eventType(place("events").in(name), c.p.types[name])
+	}
+	for _, def := range c.p.definitions {
+		d.aggregate(place("aggregates").in(def.Name), def)
+	}
+	d.sharedKeys()
+	return d.settled().sorted()
+}
+
+func (d *doubts) eventType(at place, t *eventType) {
+	d.was(at.in("was"), t)
+	d.keyBeyondID(at.in("key"), t)
+	d.onePartition(at, t)
+	d.noTime(at, t)
+	if strings.Contains(t.name, "*") {
+		d.warnNamed(at, fmt.Sprintf("%s is one event type of just this name: * stands for nothing else", t.name), "each event type by its whole name")
+	}
+}
+
+func (d *doubts) aggregate(at place, def *aggregate.Definition) {
+	feeds := map[string]*feed{}
+	var by []*keys.Template // the same in all of them
+	for name, t := range d.p.types {
+		for i := range t.feeds {
+			if f := &t.feeds[i]; f.def == def {
+				feeds[name], by = f, f.by
+			}
+		}
+	}
+	for i, t := range by {
+		if t.Constant() {
+			d.constantBy(at.in("by").in(def.By[i]), def.By[i], t.Text())
+		}
+	}
+	d.byOfAnID(at.in("by"), by, feeds)
+	d.manyWindows(at.in("window"), def, feeds)
+}
+
+// warn reports what is allowed but probably not meant.
+func (d *doubts) warn(p place, what, instead string) {
+	d.warnings = append(d.warnings, warning{d.at(p, d.position(p), what, instead), p})
+}
+
+// warnNamed warns about the name of the member at p.
+func (d *doubts) warnNamed(p place, what, instead string) {
+	pos, ok := d.keys[p]
+	if !ok {
+		pos = d.position(p)
+	}
+	d.warnings = append(d.warnings, warning{d.at(p, pos, what, instead), p})
+}
 
 // settled returns all warnings. A warning that every event type has appears once.
-func (c *compiler) settled() Mistakes {
+func (d *doubts) settled() Mistakes {
 	count := map[string]int{}
-	for _, w := range c.warnings {
+	for _, w := range d.warnings {
 		count[w.kind()]++
 	}
 	var list Mistakes
 	said := map[string]bool{}
-	for _, w := range c.inOrder() {
+	for _, w := range d.inOrder() {
 		kind := w.kind()
-		if strings.HasPrefix(kind, "events") && len(c.p.names) > 1 && count[kind] == len(c.p.names) {
+		if strings.HasPrefix(kind, "events") && len(d.p.names) > 1 && count[kind] == len(d.p.names) {
 			if said[kind] {
 				continue
 			}
@@ -37,8 +104,8 @@ func (c *compiler) settled() Mistakes {
 }
 
 // inOrder returns the warnings in the order of the file.
-func (c *compiler) inOrder() []warning {
-	list := slices.Clone(c.warnings)
+func (d *doubts) inOrder() []warning {
+	list := slices.Clone(d.warnings)
 	slices.SortStableFunc(list, func(a, b warning) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -54,37 +121,54 @@ func (w warning) kind() string {
 	return parts[0] + placeSeparator + strings.Join(parts[min(2, len(parts)):], "") + placeSeparator + w.What + placeSeparator + w.Instead
 }
 
-// onePartition warns of keys that put all items of a type into one partition.
-func (c *compiler) onePartition(at place, t *eventType) {
-	c.partitionKey(at.in("key").in("pk"), t.pk)
-	for _, i := range t.indexes {
-		c.partitionKey(at.in("indexes").in(i.name).in("pk"), i.pk)
+// was warns of an earlier lifetime that changes nothing.
+func (d *doubts) was(at place, t *eventType) {
+	for i, w := range d.spec.Events[t.name].Was {
+		if p := at.in(fmt.Sprint(i)); !lifetime.Shorter(w.Retain, t.retain) {
+			d.warn(p, fmt.Sprintf("%s changes nothing: the retain of %s is as short", nameOf(p), t.name), "the other entries alone")
+		}
 	}
 }
 
-func (c *compiler) partitionKey(p place, t *keys.Template) {
-	if t == nil || slices.ContainsFunc(variablesOf(t, ""), func(v string) bool { return v != "@type" }) {
+// keyBeyondID warns of a key that uses more than the id does. Such a key changes when such a field
+// is corrected, and the corrected event becomes a second item.
+func (d *doubts) keyBeyondID(p place, t *eventType) {
+	for _, v := range t.beyondID() {
+		d.warn(p, fmt.Sprintf("key uses %s, which id does not: an event that is sent again with a correction would make a second item", v), "a key made of the fields of id, unless you mean it,")
+	}
+}
+
+// onePartition warns of keys that put all items of a type into one partition.
+func (d *doubts) onePartition(at place, t *eventType) {
+	d.partitionKey(at.in("key").in("pk"), t.pk)
+	for _, i := range t.indexes {
+		d.partitionKey(at.in("indexes").in(i.name).in("pk"), i.pk)
+	}
+}
+
+func (d *doubts) partitionKey(p place, t *keys.Template) {
+	if slices.ContainsFunc(variablesOf(t, ""), func(v string) bool { return v != "@type" }) {
 		return
 	}
-	c.warn(p, "pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second", `pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}",`)
+	d.warn(p, "pk is the same for every item of the type, and one partition key takes at most 1,000 writes a second", `pk with a field in it, such as "ORDER#{order_id}" or "DAY#{@at | day}#{@id | shard:8}",`)
 }
 
 // noTime warns of an event type without at, if the file expects messages without an envelope. It
 // does so if it says how to find their type.
-func (c *compiler) noTime(at place, t *eventType) {
-	if len(c.spec.Type) > 0 && t.at == nil && !c.isBroken(at.in("at")) {
-		c.warn(at, t.name+" has no at, and a message that is bare JSON has no other time: it would be refused", `at: and its time, such as "{placed_at}", unless all its messages come in an envelope,`)
+func (d *doubts) noTime(at place, t *eventType) {
+	if len(d.spec.Type) > 0 && t.at == nil {
+		d.warn(at, t.name+" has no at, and a message that is bare JSON has no other time: it would be refused", `at: and its time, such as "{placed_at}", unless all its messages come in an envelope,`)
 	}
 }
 
 // byOfAnID warns of totals each of which can count at most one event.
-func (c *compiler) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed) {
+func (d *doubts) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed) {
 	if len(by) == 0 || len(feeds) != 1 {
 		return // several event types can meet in one total
 	}
 	full, _ := lossless(by...)
 	for name := range maps.Keys(feeds) {
-		t := c.p.types[name]
+		t := d.p.types[name]
 		if full["@id"] || full["@digest"] {
 			break
 		}
@@ -95,30 +179,40 @@ func (c *compiler) byOfAnID(p place, by []*keys.Template, feeds map[string]*feed
 			}
 		}
 	}
-	c.warn(p, "by has every field that id has, so each total would count one event", "fewer fields in by, such as a customer or a product,")
+	d.warn(p, "by has every field that id has, so each total would count one event", "fewer fields in by, such as a customer or a product,")
+}
+
+// constantBy warns of a by that does not group by anything. Most likely it is a field without its
+// braces.
+func (d *doubts) constantBy(p place, name, text string) {
+	instead := `a template such as "{merchant_id}"`
+	if _, err := event.ParsePath(text); err == nil {
+		instead = `"{` + text + `}"`
+	}
+	d.warn(p, fmt.Sprintf("%s is the text %s for every event, which groups nothing", name, text), instead)
 }
 
 // manyWindows warns of totals that are many and are kept. It also warns of windows that are not the
 // months that were meant.
-func (c *compiler) manyWindows(p place, def *aggregate.Definition, feeds map[string]*feed) {
+func (d *doubts) manyWindows(p place, def *aggregate.Definition, feeds map[string]*feed) {
 	switch days := def.Window / lifetime.Day; {
-	case def.Window <= 0 || def.Months > 0 || c.isBroken(p):
+	case def.Window <= 0 || def.Months > 0:
 	case def.Window < time.Hour && def.Retain == 0:
-		c.warn(p, fmt.Sprintf("a window of %s without retain: each group gets %d totals a day, and they are kept for ever", lifetime.Format(def.Window), lifetime.Day/def.Window), c.lastingInstead(feeds))
+		d.warn(p, fmt.Sprintf("a window of %s without retain: each group gets %d totals a day, and they are kept for ever", lifetime.Format(def.Window), lifetime.Day/def.Window), d.lastingInstead(feeds))
 	case def.Window%lifetime.Day == 0 && (days == 30 || days == 31 || days == 365 || days == 366):
 		calendar := Month
 		if days > 31 {
 			calendar = Year
 		}
-		c.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01", lifetime.Format(def.Window)), "window: "+lifetime.FormatWindow(calendar)+",")
+		d.warn(p, fmt.Sprintf("a window of %s is not a month or a year of the calendar: windows are equally long and begin at 1970-01-01", lifetime.Format(def.Window)), "window: "+lifetime.FormatWindow(calendar)+",")
 	}
 }
 
 // lastingInstead returns what to write if totals are kept for ever: a retain, if the events expire.
-func (c *compiler) lastingInstead(feeds map[string]*feed) string {
+func (d *doubts) lastingInstead(feeds map[string]*feed) string {
 	var longest time.Duration
 	for _, name := range slices.Sorted(maps.Keys(feeds)) {
-		t := c.p.types[name]
+		t := d.p.types[name]
 		if t.retain == 0 {
 			return "window: 1h or longer, or retain for " + name + " and here,"
 		}
@@ -129,14 +223,14 @@ func (c *compiler) lastingInstead(feeds map[string]*feed) string {
 
 // sharedKeys warns if items of two event types can have the same key. That may be meant. Then the
 // first one to arrive wins, and the other one is a conflict.
-func (c *compiler) sharedKeys() {
+func (d *doubts) sharedKeys() {
 	var groups [][]string // groups of event types, any two of which can share a key
-	for _, b := range c.p.names {
+	for _, b := range d.p.names {
 		var joined bool
 		for i, group := range groups {
 			var shared []string
 			for _, a := range group {
-				if c.canShare(a, b) {
+				if d.canShare(a, b) {
 					shared = append(shared, a)
 				}
 			}
@@ -145,7 +239,7 @@ func (c *compiler) sharedKeys() {
 			case len(shared) == len(group) && !joined:
 				groups[i], joined = append(group, b), true
 			default:
-				c.shareAKey(append(shared, b))
+				d.shareAKey(append(shared, b))
 			}
 		}
 		if !joined {
@@ -154,24 +248,80 @@ func (c *compiler) sharedKeys() {
 	}
 	for _, group := range groups {
 		if len(group) > 1 {
-			c.shareAKey(group)
+			d.shareAKey(group)
 		}
 	}
 }
 
 // shareAKey places the warning at the second of the event types.
-func (c *compiler) shareAKey(names []string) {
+func (d *doubts) shareAKey(names []string) {
 	what := "events of " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-	if len(names) == len(c.p.names) && len(names) > 2 {
+	if len(names) == len(d.p.names) && len(names) > 2 {
 		what = "events of all types"
 	}
-	c.warn(place("events").in(names[1]).in("key"), what+" can have the same key, and the later one would be a conflict", "keys that begin with different words, unless you mean it,")
+	d.warn(place("events").in(names[1]).in("key"), what+" can have the same key, and the later one would be a conflict", "keys that begin with different words, unless you mean it,")
 }
 
-func (c *compiler) canShare(a, b string) bool {
-	one, two := c.p.types[a], c.p.types[b]
-	if one.pk == nil || one.sk == nil || two.pk == nil || two.sk == nil {
+func (d *doubts) canShare(a, b string) bool {
+	one, two := d.p.types[a], d.p.types[b]
+	return mayEqual(one.pk, two.pk) && mayEqual(one.sk, two.sk)
+}
+
+// mayEqual reports whether two templates can make the same text. Interpolated text never contains
+// #, so mayEqual compares the texts between the # signs. It looks at the fixed text before and
+// after the part that varies.
+func mayEqual(a, b *keys.Template) bool {
+	s, t := segments(a), segments(b)
+	if len(s) != len(t) {
 		return false
 	}
-	return mayEqual(one.pk, two.pk) && mayEqual(one.sk, two.sk)
+	for i := range s {
+		if !s[i].mayEqual(t[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// segment is the text between two # signs. It is fixed as a whole, or it is fixed before and after
+// the part that varies.
+type segment struct {
+	before, after string
+	varies        bool
+}
+
+func segments(t *keys.Template) []segment {
+	list := []segment{{}}
+	for _, part := range t.Parts() {
+		last := &list[len(list)-1]
+		if part.IsVariable() {
+			last.varies, last.after = true, ""
+			continue
+		}
+		for i, piece := range strings.Split(part.Literal, "#") {
+			if i > 0 {
+				list = append(list, segment{})
+				last = &list[len(list)-1]
+			}
+			if last.varies {
+				last.after += piece
+			} else {
+				last.before += piece
+			}
+		}
+	}
+	return list
+}
+
+func (s segment) mayEqual(t segment) bool {
+	switch {
+	case !s.varies && !t.varies:
+		return s.before == t.before
+	case !s.varies:
+		return t.mayEqual(s)
+	case !t.varies:
+		return len(t.before) > len(s.before)+len(s.after) && strings.HasPrefix(t.before, s.before) && strings.HasSuffix(t.before, s.after)
+	}
+	return (strings.HasPrefix(s.before, t.before) || strings.HasPrefix(t.before, s.before)) &&
+		(strings.HasSuffix(s.after, t.after) || strings.HasSuffix(t.after, s.after))
 }

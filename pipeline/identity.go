@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ingot-events/ingot/keys"
 )
@@ -106,22 +105,27 @@ func (c *compiler) keyHoldsID(at place, t *eventType) {
 	}
 }
 
-// keyBeyondID finds a key that uses more than the id does. Such a key changes when such a field is
-// corrected, and the corrected event becomes a second item. This is a warning. Under mode latest it
-// is a mistake, because the old revision would stay.
+// keyBeyondID refuses a key under mode latest that uses more than the id does. Such a key changes
+// when such a field is corrected, and the old revision would stay.
 func (c *compiler) keyBeyondID(at place, t *eventType) {
+	if !t.latest {
+		return // under insert it is allowed; see doubts.keyBeyondID
+	}
+	for _, v := range t.beyondID() {
+		c.mistake(at.in("key"), fmt.Sprintf("key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing", v), "a key made of the fields of id")
+	}
+}
+
+// beyondID lists what the key uses and the id does not.
+func (t *eventType) beyondID() (list []string) {
 	id := t.leaves(variablesOf(t.id, "@id"))
 	key := t.leaves(slices.Concat(variablesOf(t.pk, ""), variablesOf(t.sk, "")))
 	for _, v := range slices.Sorted(maps.Keys(key)) {
-		if id[v] || v == "@type" || id["@digest"] && v[0] != '@' {
-			continue
-		}
-		if t.latest {
-			c.mistake(at.in("key"), fmt.Sprintf("key uses %s, which id does not: under mode latest a newer revision could get another key and leave the old one standing", v), "a key made of the fields of id")
-		} else {
-			c.warn(at.in("key"), fmt.Sprintf("key uses %s, which id does not: an event that is sent again with a correction would make a second item", v), "a key made of the fields of id, unless you mean it,")
+		if !id[v] && v != "@type" && (!id["@digest"] || v[0] == '@') {
+			list = append(list, v)
 		}
 	}
+	return list
 }
 
 // variablesOf lists what a template reads. If there is no template, it lists the one variable
@@ -148,63 +152,4 @@ func (t *eventType) leaves(variables []string) map[string]bool {
 		}
 	}
 	return set
-}
-
-// mayEqual reports whether two templates can make the same text. Interpolated text never contains
-// #, so mayEqual compares the texts between the # signs. It looks at the fixed text before and
-// after the part that varies.
-func mayEqual(a, b *keys.Template) bool {
-	s, t := segments(a), segments(b)
-	if len(s) != len(t) {
-		return false
-	}
-	for i := range s {
-		if !s[i].mayEqual(t[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// segment is the text between two # signs. It is fixed as a whole, or it is fixed before and after
-// the part that varies.
-type segment struct {
-	before, after string
-	varies        bool
-}
-
-func segments(t *keys.Template) []segment {
-	list := []segment{{}}
-	for _, part := range t.Parts() {
-		last := &list[len(list)-1]
-		if part.IsVariable() {
-			last.varies, last.after = true, ""
-			continue
-		}
-		for i, piece := range strings.Split(part.Literal, "#") {
-			if i > 0 {
-				list = append(list, segment{})
-				last = &list[len(list)-1]
-			}
-			if last.varies {
-				last.after += piece
-			} else {
-				last.before += piece
-			}
-		}
-	}
-	return list
-}
-
-func (s segment) mayEqual(t segment) bool {
-	switch {
-	case !s.varies && !t.varies:
-		return s.before == t.before
-	case !s.varies:
-		return t.mayEqual(s)
-	case !t.varies:
-		return len(t.before) > len(s.before)+len(s.after) && strings.HasPrefix(t.before, s.before) && strings.HasSuffix(t.before, s.after)
-	}
-	return (strings.HasPrefix(s.before, t.before) || strings.HasPrefix(t.before, s.before)) &&
-		(strings.HasSuffix(s.after, t.after) || strings.HasSuffix(t.after, s.after))
 }

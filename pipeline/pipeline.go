@@ -110,24 +110,24 @@ var ErrShortSecret = fmt.Errorf("the pipeline uses hmac with a label and its sec
 // Load reads and compiles the named file. The error is [Mistakes], an [*fs.PathError],
 // [ErrNoSecret] or [ErrShortSecret].
 func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
-	return load(fsys, name, (*compiler).patterns, opts)
+	return load(fsys, name, (*compiler).forPeople, opts)
 }
 
 // LoadForFunctions is [Load] for what stores and counts and never reads by pattern: it leaves out
-// the patterns. The two functions are smaller and start faster that way, and a mistake in a pattern
-// does not stop them.
+// the patterns and the warnings. The two functions are smaller and start faster that way, and a
+// mistake in a pattern does not stop them.
 func LoadForFunctions(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	return load(fsys, name, nil, opts)
 }
 
-func load(fsys fs.FS, name string, patterns func(*compiler), opts []Option) (*Pipeline, error) {
+func load(fsys fs.FS, name string, more func(*compiler), opts []Option) (*Pipeline, error) {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	r := newReport(name)
 	spec := decode(text, r)
-	p, err := compile(&spec, r, patterns, opts)
+	p, err := compile(&spec, r, more, opts)
 	if p != nil {
 		p.text = text
 	}
@@ -137,7 +137,7 @@ func load(fsys fs.FS, name string, patterns func(*compiler), opts []Option) (*Pi
 // New compiles a declaration made in Go. The error is [Mistakes], [ErrNoSecret] or
 // [ErrShortSecret].
 func New(spec Spec, opts ...Option) (*Pipeline, error) {
-	return compile(&spec, newReport(""), (*compiler).patterns, opts)
+	return compile(&spec, newReport(""), (*compiler).forPeople, opts)
 }
 
 // Text returns the text of the file that p was loaded from. It is nil if [New] made p. The caller

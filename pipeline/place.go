@@ -54,13 +54,6 @@ type report struct {
 	values   map[place]position
 	broken   map[place]bool // already reported, so what follows from it is not reported
 	mistakes Mistakes
-	warnings []warning
-}
-
-// warning is a Mistake that is allowed, with the place that it is about.
-type warning struct {
-	Mistake
-	place place
 }
 
 func newReport(file string) *report {
@@ -96,20 +89,6 @@ func (r *report) misnamed(p place, what, instead string) {
 		pos = r.position(p)
 	}
 	r.mistakes = append(r.mistakes, r.at(p, pos, what, instead))
-}
-
-// warn reports what is allowed but probably not meant.
-func (r *report) warn(p place, what, instead string) {
-	r.warnings = append(r.warnings, warning{r.at(p, r.position(p), what, instead), p})
-}
-
-// warnNamed warns about the name of the member at p.
-func (r *report) warnNamed(p place, what, instead string) {
-	pos, ok := r.keys[p]
-	if !ok {
-		pos = r.position(p)
-	}
-	r.warnings = append(r.warnings, warning{r.at(p, pos, what, instead), p})
 }
 
 func (r *report) at(p place, pos position, what, instead string) Mistake {

@@ -2,9 +2,10 @@ package pipeline
 
 import (
 	"fmt"
-	"github.com/ingot-events/ingot/internal/lifetime"
 	"slices"
 	"time"
+
+	"github.com/ingot-events/ingot/internal/lifetime"
 )
 
 // RetainAt returns how long an event of time at is kept. 0 means for ever. It is the shortest of
@@ -34,9 +35,6 @@ func (c *compiler) was(at place, t *eventType, list []WasSpec) {
 		c.bounded(p.in("retain"), w.Retain)
 		if w.Before.IsZero() && !c.isBroken(p.in("before")) {
 			c.mistake(p.in("before"), "before is missing in "+nameOf(p), "before: "+aTime)
-		}
-		if !lifetime.Shorter(w.Retain, t.retain) && !c.isBroken(at) {
-			c.warn(p, fmt.Sprintf("%s changes nothing: the retain of %s is as short", nameOf(p), t.name), "the other entries alone")
 		}
 		t.was = append(t.was, WasSpec{w.Retain, w.Before.UTC()})
 	}
