@@ -44,6 +44,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
@@ -63,6 +64,11 @@ type Options struct {
 	// Quarantine takes what can never be stored or counted. Nil means the queue in
 	// INGOT_QUARANTINE_URL.
 	Quarantine handler.Quarantine
+	// AWS configures the clients. Nil means what Lambda's environment says: AWS_REGION, the
+	// credentials of the function's role, AWS_ENDPOINT_URL (also of one service, such as
+	// AWS_ENDPOINT_URL_DYNAMODB), AWS_USE_FIPS_ENDPOINT and AWS_USE_DUALSTACK_ENDPOINT. For another
+	// runtime, set what config.LoadDefaultConfig returns.
+	AWS *aws.Config
 }
 
 // IngestOptions are the options of the ingest function.
@@ -152,7 +158,7 @@ func NewStreams(ctx context.Context, files fs.FS, options ...func(*StreamsOption
 }
 
 func (o *Options) process(files fs.FS) function.Process {
-	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log, Namespace: o.Namespace}
+	p := function.Process{Getenv: os.Getenv, Files: files, Pipeline: cmp.Or(o.Pipeline, "pipeline.yaml"), Out: os.Stdout, Log: o.Log, Namespace: o.Namespace, AWS: o.AWS}
 	if p.Log == nil {
 		p.Log = lambdacontext.NewLogger()
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -36,11 +35,18 @@ const (
 // backend makes the clients of one process.
 type backend struct{ config aws.Config }
 
-// connect reads what the SDK takes from the environment. It sends no request.
-func connect(ctx context.Context, _ *slog.Logger, s settings, _ *pipeline.Pipeline) (*backend, error) {
-	c, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()))
-	if err != nil {
-		return nil, fmt.Errorf("AWS configuration: %w", err)
+// connect takes the given AWS configuration, or else what Lambda's environment says. It sends no
+// request.
+func connect(_ context.Context, _ *slog.Logger, given *aws.Config, s settings, _ *pipeline.Pipeline) (*backend, error) {
+	var c aws.Config
+	if given != nil {
+		c = given.Copy()
+		c.HTTPClient = bounded(c.HTTPClient)
+	} else {
+		var err error
+		if c, err = lambdaConfig(); err != nil {
+			return nil, fmt.Errorf("AWS configuration: %w", err)
+		}
 	}
 	if c.Region == "" {
 		return nil, errors.New("AWS configuration: no Region is known; set AWS_REGION")
@@ -51,8 +57,17 @@ func connect(ctx context.Context, _ *slog.Logger, s settings, _ *pipeline.Pipeli
 	return &backend{c}, nil
 }
 
-func httpClient() *awshttp.BuildableClient {
-	return awshttp.NewBuildableClient().WithTimeout(requestTime).
+// bounded returns a client with the limits of one request. If the given client is of another kind
+// than the SDK's own, it is left as it is, because its limits are its maker's.
+func bounded(given aws.HTTPClient) aws.HTTPClient {
+	if given == nil {
+		given = awshttp.NewBuildableClient()
+	}
+	own, ok := given.(*awshttp.BuildableClient)
+	if !ok {
+		return given
+	}
+	return own.WithTimeout(requestTime).
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTime }).
 		WithTransportOptions(func(t *http.Transport) { t.TLSHandshakeTimeout = dialTime })
 }

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -62,7 +64,7 @@ func (r *recorder) seen() []*http.Request {
 
 func connected(t *testing.T) *backend {
 	t.Helper()
-	b, err := connect(context.Background(), slog.New(slog.DiscardHandler), settings{}, nil)
+	b, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, settings{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +113,7 @@ func TestEndpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := connect(context.Background(), slog.New(slog.DiscardHandler), s, nil)
+		b, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,14 +150,25 @@ func TestArchiveIsAskedOnce(t *testing.T) {
 }
 
 func TestNoRequestOutlivesItsTime(t *testing.T) {
-	if got := httpClient().GetTimeout(); got != requestTime || got <= 0 {
-		t.Errorf("a request may take %v", got)
+	newRecorder(t, http.StatusOK, "")
+	given, err := connect(context.Background(), slog.New(slog.DiscardHandler), &aws.Config{Region: "eu-central-1", HTTPClient: awshttp.NewBuildableClient()}, settings{}, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if tr := httpClient().GetTransport(); tr.TLSHandshakeTimeout != dialTime {
-		t.Errorf("a handshake may take %v", tr.TLSHandshakeTimeout)
-	}
-	if d := httpClient().GetDialer(); d.Timeout != dialTime {
-		t.Errorf("a connection may take %v", d.Timeout)
+	for name, b := range map[string]*backend{"environment": connected(t), "given": given} {
+		client, ok := b.config.HTTPClient.(*awshttp.BuildableClient)
+		if !ok {
+			t.Fatalf("%s: a client of type %T", name, b.config.HTTPClient)
+		}
+		if got := client.GetTimeout(); got != requestTime || got <= 0 {
+			t.Errorf("%s: a request may take %v", name, got)
+		}
+		if tr := client.GetTransport(); tr.TLSHandshakeTimeout != dialTime {
+			t.Errorf("%s: a handshake may take %v", name, tr.TLSHandshakeTimeout)
+		}
+		if d := client.GetDialer(); d.Timeout != dialTime {
+			t.Errorf("%s: a connection may take %v", name, d.Timeout)
+		}
 	}
 }
 
@@ -163,7 +176,7 @@ func TestNoRegion(t *testing.T) {
 	newRecorder(t, http.StatusOK, "")
 	t.Setenv("AWS_REGION", "")
 	t.Setenv("AWS_DEFAULT_REGION", "")
-	if _, err := connect(context.Background(), slog.New(slog.DiscardHandler), settings{}, nil); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+	if _, err := connect(context.Background(), slog.New(slog.DiscardHandler), nil, settings{}, nil); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
 		t.Errorf("error %v", err)
 	}
 }

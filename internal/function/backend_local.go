@@ -11,6 +11,8 @@ import (
 	"path"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -41,11 +43,12 @@ func clock(ahead string) (func() time.Time, error) {
 	return func() time.Time { return time.Now().Add(d) }, nil
 }
 
-// connect makes tables, queue and bucket afresh. It ignores an endpoint in the environment.
+// connect makes tables, queue and bucket afresh. It ignores the AWS configuration, and an endpoint
+// in the environment.
 //
 // It refuses to run anywhere but under the SAM CLI. If it were deployed by mistake, it would
 // acknowledge every message and lose it with its sandbox.
-func connect(ctx context.Context, log *slog.Logger, s settings, plan *pipeline.Pipeline) (*backend, error) {
+func connect(ctx context.Context, log *slog.Logger, _ *aws.Config, s settings, plan *pipeline.Pipeline) (*backend, error) {
 	if os.Getenv("AWS_SAM_LOCAL") != "true" {
 		return nil, errors.New("local build: what it takes ends with its process, so it runs under sam local alone (AWS_SAM_LOCAL is not true); build without the tag ingotlocal to deploy it")
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/tables"
@@ -20,7 +21,7 @@ import (
 	"github.com/ingot-events/ingot/store"
 )
 
-// Process is what a function takes from the process it runs in. All fields but Namespace are
+// Process is what a function takes from the process it runs in. All fields but the last two are
 // required.
 type Process struct {
 	Getenv    func(string) string
@@ -29,6 +30,7 @@ type Process struct {
 	Out       io.Writer    // metrics; standard output in Lambda
 	Log       *slog.Logger // the function's log
 	Namespace string       // CloudWatch namespace of the metrics; empty means Namespace
+	AWS       *aws.Config  // for the clients; nil means what Lambda's environment says
 }
 
 // IngestHandler is the ingest function as aws-lambda-go takes it.
@@ -45,7 +47,7 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 	if err != nil {
 		return nil, err
 	}
-	b, err := connect(ctx, p.Log, s, plan)
+	b, err := connect(ctx, p.Log, p.AWS, s, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,7 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 	if err != nil {
 		return nil, err
 	}
-	b, err := connect(ctx, p.Log, s, plan)
+	b, err := connect(ctx, p.Log, p.AWS, s, plan)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,8 @@ var unshippable = []string{
 	"go.etcd.io/", "github.com/fsnotify/", "github.com/spf13/", "github.com/schollz/", "github.com/stretchr/", "github.com/google/go-cmp/", "github.com/rogpeppe/",
 	"github.com/testcontainers/", "github.com/docker/", "github.com/moby/", "github.com/cloudevents/", "github.com/json-iterator/",
 	"go.uber.org/", "go.opentelemetry.io/", "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", "github.com/chromedp/",
+	"github.com/aws/aws-sdk-go-v2/config", "github.com/aws/aws-sdk-go-v2/feature/ec2", "github.com/aws/aws-sdk-go-v2/service/sso",
+	"github.com/aws/aws-sdk-go-v2/service/ssooidc", "github.com/aws/aws-sdk-go-v2/service/signin", "github.com/aws/aws-sdk-go-v2/service/sts",
 }
 
 func TestFunctionsCarryNoTestCode(t *testing.T) {
@@ -98,8 +100,10 @@ func TestLocalBuildCarriesTheEngine(t *testing.T) {
 		if !slices.Contains(deps, module+"internal/embedded") {
 			t.Errorf("the local build of %s lacks the engine", command)
 		}
-		if slices.Contains(deps, "github.com/aws/aws-sdk-go-v2/config") {
-			t.Errorf("the local build of %s can reach AWS", command)
+	}
+	for tags, reaches := range map[string]bool{"": true, "ingotlocal": false} {
+		if slices.Contains(files(t, tags, "./internal/function"), "aws_environment.go") != reaches {
+			t.Errorf("with tags %q, that the functions can reach AWS is not %v", tags, reaches)
 		}
 	}
 }
@@ -120,14 +124,26 @@ func TestPurePackagesStayPure(t *testing.T) {
 
 func dependencies(t *testing.T, tags, pkg string) []string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-tags="+tags, pkg)
+	return list(t, "-deps", "-tags="+tags, pkg)
+}
+
+// files returns the names of a package's files that are built with the tags.
+func files(t *testing.T, tags, pkg string) []string {
+	t.Helper()
+	return list(t, "-f={{range .GoFiles}}{{.}} {{end}}", "-tags="+tags, pkg)
+}
+
+// list returns the words that go list prints.
+func list(t *testing.T, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
 	cmd.Dir = "../.."
 	cmd.Env = append(cmd.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS=linux")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list -deps %s: %v\n%s", pkg, err, stderr.String())
+		t.Fatalf("go list %v: %v\n%s", args, err, stderr.String())
 	}
 	return strings.Fields(string(out))
 }
