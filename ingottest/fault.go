@@ -85,12 +85,16 @@ type faults struct {
 	running Function // zero if the caller is not a function
 	sent    [Streams + 1]int
 	planned []fault
-	stale   bool               // the request under way is to be answered with an earlier state
-	mayBe   [Streams + 1][]int // which requests could be stale, counted from the beginning
+	lag     func(embedded.Read) int // of what the test reads; nil: none
+	stale   bool                    // the request under way is to be answered with an earlier state
+	mayBe   [Streams + 1][]int      // which requests could be stale, counted from the beginning
 }
 
 // behind returns how many of the latest writes the answer to a read lacks.
 func (f *faults) behind(r embedded.Read) int {
+	if f.running == none && f.lag != nil {
+		return f.lag(r)
+	}
 	if f.running == none || r.Consistent || r.Writes == 0 {
 		return 0
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
@@ -56,6 +57,36 @@ func (w *World) Total(name string, by map[string]string, at time.Time) store.Tot
 		return store.Total{}
 	}
 	return totals[0]
+}
+
+// Read answers a question by the named pattern of the pipeline, with the items of all pages: see
+// [store.Store.Read]. It reads as if the indexes had caught up with the table, so the answer has
+// every write so far. Next is empty, and Read, Requests and Units are those of all pages together.
+func (w *World) Read(pattern string, ask store.Ask) store.Answer {
+	w.t.Helper()
+	var all store.Answer
+	for {
+		page, err := w.reader.Read(w.ctx, pattern, ask)
+		if err != nil {
+			w.t.Fatalf("ingottest: %v", err)
+		}
+		all.Items, all.Totals, all.Odd = append(all.Items, page.Items...), append(all.Totals, page.Totals...), append(all.Odd, page.Odd...)
+		all.Read, all.Requests, all.Units = all.Read+page.Read, all.Requests+page.Requests, all.Units+page.Units
+		if ask.Page = page.Next; ask.Page == "" {
+			return all
+		}
+	}
+}
+
+// ReadBehind is [World.Read] while indexes lag behind the table, as they do in DynamoDB. Each
+// request may be answered without some of the latest writes, as Config.Seed decides: those of the
+// last 5 seconds, at most 64. The clock stands still while the functions run, so these are mostly
+// all that was stored since the last Advance. A read with Consistent has every write.
+func (w *World) ReadBehind(pattern string, ask store.Ask) store.Answer {
+	w.t.Helper()
+	w.faults.lag = func(r embedded.Read) int { return w.lags.IntN(r.Writes + 1) }
+	defer func() { w.faults.lag = nil }()
+	return w.Read(pattern, ask)
 }
 
 // Verdicts returns how many deliveries of messages came to each verdict. A delivery has no verdict

@@ -65,6 +65,7 @@ type World struct {
 	ingest  testworld.Sandbox
 	streams testworld.Sandbox
 	faults  faults
+	lags    *rand.Rand // how far indexes lag
 
 	sent      []Message
 	waiting   []Message // sent before the clock was set
@@ -93,7 +94,7 @@ func New(t TB, c Config) *World {
 		t.Fatalf("ingottest: Config.Pipeline is nil: give it the result of pipeline.Load or pipeline.New")
 	}
 	w := &World{t: t, ctx: context.Background(), config: c, dated: !c.Start.IsZero(),
-		verdicts: map[event.Verdict]int{}}
+		verdicts: map[event.Verdict]int{}, lags: rand.New(rand.NewPCG(c.Seed, 1))}
 	start := earliest
 	if w.dated {
 		start = c.Start.UTC()
