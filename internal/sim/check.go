@@ -34,13 +34,14 @@ const (
 	Returned   Check = "returned"    // an event that was erased is still there, or can come back
 	Unkept     Check = "unkept"      // what cannot be counted is not in quarantine, or no flag says so
 	Misjudged  Check = "misjudged"   // verify --twice calls a total damaged that is not, or does not call a damaged one so
+	Misread    Check = "misread"     // an answer to a pattern has what it must not, lacks what it must have, or is not in order
 	Broken     Check = "broken"      // the world itself failed
 )
 
 // Checks lists the promises that a wrong design can be the first to break. Broken is not in the
 // list, because it is a failure of the world itself.
 func Checks() []Check {
-	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged}
+	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread}
 }
 
 // Failure is a broken promise.

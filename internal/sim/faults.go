@@ -18,6 +18,7 @@ const (
 	unread         = "keys left unread"      // some keys of a read come back unprocessed
 	inParts        = "read in parts"         // a read of several keys: some are read before others write, some after
 	behind         = "replica behind"        // a read meets a replica that is behind, which answers it if it is not consistent
+	indexBehind    = "index behind"          // a question by a pattern is answered by an index that lags
 	cancelledFor   = "transaction cancelled" // with a reason for each item, but none of the reasons is a condition
 	lettersFailed  = "letters not taken"     // some letters of a batch, inside a successful answer
 	oddItem        = "odd item"              // a person writes, changes or removes an item that claims to be Ingot's and cannot be understood
@@ -60,6 +61,6 @@ const (
 
 // FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
-	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
+	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, indexBehind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
 		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+	"time"
 
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
@@ -20,8 +21,9 @@ import (
 type change struct {
 	seq      string // padded: text order is number order
 	old, new *image
-	expired  bool // it removes an item whose time was over
-	counted  bool // a receipt has counted it
+	at       time.Time // in whole seconds
+	expired  bool      // it removes an item whose time was over
+	counted  bool      // a receipt has counted it
 	steps    []*step
 }
 
@@ -69,6 +71,7 @@ type laneSteps struct {
 
 type model struct {
 	spread      int
+	patterns    bool   // see [Plan.Patterns]
 	monthly     bool   // the aggregate of months is declared
 	secret      string // of hmac
 	marks       bool
@@ -87,7 +90,7 @@ type model struct {
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
-	return &model{spread: p.Spread, monthly: p.Values, secret: p.secret(), marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
+	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, secret: p.secret(), marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
 		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}}
 }
 
@@ -102,7 +105,7 @@ func (m *model) history(key string) *history {
 
 // record takes the next record of a shard. It returns nil if the record is not of an event.
 func (m *model) record(shard string, r streamtypes.Record) (*change, error) {
-	c := &change{seq: pad(*r.Dynamodb.SequenceNumber)}
+	c := &change{seq: pad(*r.Dynamodb.SequenceNumber), at: *r.Dynamodb.ApproximateCreationDateTime}
 	for _, img := range []map[string]streamtypes.AttributeValue{r.Dynamodb.OldImage, r.Dynamodb.NewImage} {
 		if img != nil && img["type"] == nil && img["i:barred"] == nil {
 			return nil, nil

@@ -27,7 +27,7 @@ func TestOldCodeMayOnlyRetry(t *testing.T) {
 		w, inv := judged(t, nil, nil)
 		inv.epoch, inv.faults, inv.deadline = 1, 0, w.now.Add(functionTimeout)
 		img := test.img
-		w.model.keys[order(1).key()] = &history{states: []state{{&img, 0}}}
+		w.model.keys[order(1).key()] = &history{states: []state{{img: &img}}}
 		got := ""
 		for _, verdict := range []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Retry"} {
 			if w.undeserved(inv, &message{body: "b", fact: order(1)}, verdict) == "" {

@@ -81,6 +81,8 @@ type edition struct {
 	notice  time.Time // events of this time and later live longer; zero if nothing changes
 	secret  string    // the secret of hmac; empty if nothing uses it
 	values  bool      // see [Plan.Values]
+	// patterns is [Plan.Patterns].
+	patterns bool
 }
 
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
@@ -103,6 +105,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	if e.values {
 		spec.Aggregates["monthly"], spec.Aggregates["sizes"] = monthly(e.spread), sizes
 	}
+	if e.patterns {
+		addPatterns(&spec, e.secret != "")
+	}
 	p, err := pipeline.New(spec, pipeline.Secret([]byte(e.secret)))
 	if err != nil {
 		panic(err) // there is a mistake in this file
@@ -113,7 +118,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 
 // pipelineOf returns the pipeline of a version in the form that this world has.
 func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values}.pipeline()
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns}.pipeline()
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

@@ -45,6 +45,9 @@ type Plan struct {
 	// Values adds an aggregate with windows of months and with values that are not numbers. Events
 	// then come at full hours, so that some have equal times.
 	Values bool
+	// Patterns adds two indexes, and a reader who asks questions by patterns. Half-way, the key of an
+	// index changes.
+	Patterns bool
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
@@ -148,6 +151,7 @@ func NewPlan(seed uint64) Plan {
 		p.Faults.Stamp = 0.002 + rate(0.02)
 	}
 	p.Values = chance(0.4)
+	p.Patterns = chance(0.4) && p.Faults.Odd == 0 && !p.NewForm
 	return p
 }
 

@@ -13,6 +13,9 @@ func (r recorder) reads() (end func()) {
 // more likely than many. Ingot asks for consistent reads, which are not affected. So these draws
 // use a source of their own, and do not shift any other draw.
 func (w *World) behind(r embedded.Read) int {
+	if w.asking {
+		return w.reader.behind(r)
+	}
 	if !w.reading || w.calm || r.Writes == 0 || w.replicas.Float64() >= w.plan.Faults.Behind {
 		return 0
 	}

@@ -17,6 +17,7 @@ type Stats struct {
 	Faults                         map[string]int
 	Verdicts                       map[string]int
 	Hours                          float64 // of the world's own time
+	Answers, Pages                 int     // to questions by patterns
 }
 
 // Result is the outcome of a world.
@@ -174,6 +175,7 @@ func (w *World) run(most int, done func() bool) bool {
 		w.resume(ready[w.rng.IntN(len(ready))])
 		w.wrote()
 		w.reap()
+		w.reader.step()
 	}
 	return done()
 }

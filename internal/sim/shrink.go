@@ -69,6 +69,7 @@ func cuts() []func(Plan) Plan {
 		func(p Plan) Plan { p.Ingests = 1; return p },
 		func(p Plan) Plan { p.Spread = 1; return p },
 		func(p Plan) Plan { p.Values = false; return p },
+		func(p Plan) Plan { p.Patterns = false; return p },
 		func(p Plan) Plan { p.Late = 0; return p },
 		func(p Plan) Plan { p.Poison = 0; return p },
 		func(p Plan) Plan { p.Conflicts = 0; return p },

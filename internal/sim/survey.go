@@ -21,6 +21,8 @@ type Survey struct {
 	statements int
 	// besides counts the worlds in which some updates went as statements and others one by one.
 	besides int
+	// answers and pages are those to questions by patterns. asking counts the worlds that had some.
+	answers, pages, asking int
 }
 
 // Tally is how often something happened, and in how many worlds.
@@ -49,6 +51,10 @@ func (s *Survey) Add(r Result) {
 	}
 	s.updates += r.Stats.Updates
 	s.statements += r.Stats.Statements
+	s.answers, s.pages = s.answers+r.Stats.Answers, s.pages+r.Stats.Pages
+	if r.Stats.Answers > 0 {
+		s.asking++
+	}
 	if r.Stats.Statements > 0 && r.Stats.Statements < r.Stats.Updates {
 		s.besides++
 	}
@@ -118,6 +124,8 @@ func (s *Survey) ways() []share {
 		{"updates by a statement", s.statements, s.updates, 15},
 		{"updates by an UpdateItem or in a transaction", s.updates - s.statements, s.updates, 50},
 		{"worlds with both side by side", s.besides, s.Worlds, 30},
+		{"worlds in which somebody asks by patterns", s.asking, s.Worlds, 15},
+		{"pages after the first", s.pages - s.answers, s.pages, 40},
 	}
 }
 

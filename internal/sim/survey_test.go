@@ -9,7 +9,7 @@ import (
 
 func TestSurvey(t *testing.T) {
 	full := func() Result {
-		r := Result{Stats: Stats{Updates: 100, Statements: 20, Sent: 200, Rolls: 3, Expired: 1, Aggregates: 2, Faults: map[string]int{}, Verdicts: map[string]int{}}}
+		r := Result{Stats: Stats{Updates: 100, Statements: 20, Sent: 200, Rolls: 3, Expired: 1, Aggregates: 2, Answers: 10, Pages: 30, Faults: map[string]int{}, Verdicts: map[string]int{}}}
 		for _, name := range FaultNames() {
 			r.Stats.Faults[name] = 2
 		}
@@ -31,6 +31,8 @@ func TestSurvey(t *testing.T) {
 		"statements are enough":  {func(s *Stats) { s.Statements = 4 }, 100, ""},
 		"statements alone":       {func(s *Stats) { s.Statements = 100 }, 400, "updates by an UpdateItem or in a transaction: 16000 of 60000: at least 50 %"},
 		"seldom side by side":    {func(s *Stats) { s.Updates, s.Statements = 5, 0 }, 421, "worlds with both side by side: 179 of 600: at least 30 %"},
+		"nobody asks":            {func(s *Stats) { s.Answers, s.Pages = 0, 0 }, 511, "worlds in which somebody asks by patterns: 89 of 600: at least 15 %"},
+		"one page is enough":     {func(s *Stats) { s.Pages = 10 }, 600, "pages after the first: 0 of 6000: at least 40 %"},
 		"worlds are too small":   {func(s *Stats) { s.Sent = 199 }, 301, "the median world has 199 messages: at least 200"},
 		"most are large enough":  {func(s *Stats) { s.Sent = 199 }, 299, ""},
 	}

@@ -177,7 +177,7 @@ func TestCheckLetter(t *testing.T) {
 // TestDuring shows what a key held since a record, including what it held at that record.
 func TestDuring(t *testing.T) {
 	a, b := &image{pk: "a"}, &image{pk: "b"}
-	h := &history{states: []state{{a, 3}, {nil, 5}, {b, 8}}}
+	h := &history{states: []state{{img: a, since: 3}, {since: 5}, {img: b, since: 8}}}
 	for since, want := range map[int][]*image{0: {nil, a, nil, b}, 2: {nil, a, nil, b}, 3: {a, nil, b}, 4: {a, nil, b}, 5: {nil, b}, 7: {nil, b}, 8: {b}, 9: {b}} {
 		if got := h.during(since); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("since %d: %v, want %v", since, got, want)

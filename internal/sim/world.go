@@ -34,6 +34,8 @@ type World struct {
 	// looks draws how people verify.
 	looks   *rand.Rand
 	reading bool // whether a request of a function or an operator is being read
+	asking  bool // whether a request of the reader is
+	reader  reader
 	engine  *embedded.Engine
 	dynamo  recorder
 	arn     string // of the stream
@@ -102,6 +104,7 @@ func newWorld(p Plan, trace bool) *World {
 	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
 		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
 		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
+	w.reader = reader{w: w, draw: rand.New(rand.NewPCG(p.Seed, 4))}
 	w.now = origin
 	w.stats.Faults, w.stats.Verdicts = map[string]int{}, map[string]int{}
 	if trace {
@@ -126,7 +129,7 @@ func (w *World) partitions() int {
 }
 
 func (w *World) build(ctx context.Context) error {
-	s, err := stack.New(ctx, w.engine, stack.Config{FIFO: w.plan.FIFO, Receives: w.plan.Receives, Keep: 14 * 24 * time.Hour})
+	s, err := stack.New(ctx, w.engine, stack.Config{Indexes: w.pipelineOf(1).Indexes(), FIFO: w.plan.FIFO, Receives: w.plan.Receives, Keep: 14 * 24 * time.Hour})
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 type Mutant struct {
 	Name string
 	What string // one line: what is wrong about it
-	// Defends names the claims that the mutant would break: claims 1 to 5 of docs/correctness.md as
-	// C1 to C5, and the invariants of docs/design.md.
+	// Defends names the claims that the mutant would break: claims 1 to 6 of docs/correctness.md as
+	// C1 to C6, and the invariants of docs/design.md.
 	Defends string
 	// Checks are the promises that the mutant breaks. It is killed if a world breaks one of them
 	// before any other promise.
@@ -65,7 +65,7 @@ func (m *Mutant) names() string {
 func all() []Mutant {
 	var list []Mutant
 	for _, part := range [][]Mutant{
-		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(), mappings(), verifying(), blunders(),
+		marks(), values(), statements(), receipts(), refusals(), ingest(), answers(), replicas(), lifetimes(), erasures(), generations(), mappings(), verifying(), questions(), blunders(),
 	} {
 		list = append(list, part...)
 	}

@@ -1,0 +1,402 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// addPatterns gives a pipeline two more indexes, and patterns that read all of them. GSI4 is
+// sharded, and its key changes with the second epoch. GSI5 is sparse, and events of one time share a
+// sort key in it.
+func addPatterns(spec *pipeline.Spec, secret bool) {
+	byDay := pipeline.IndexSpec{PK: oldDay + "{@at | day}#{id | shard:3}", SK: "{@at | time}#{id}"}
+	if spec.Epoch > 1 {
+		byDay.PK, byDay.Was = newDay+"{@at | day}#{id | shard:3}", []string{byDay.PK}
+	}
+	for _, e := range spec.Events {
+		e.Indexes["GSI4"] = byDay
+		e.Indexes["GSI5"] = pipeline.IndexSpec{PK: "GIFT#{id | shard:2}", SK: "{@at | time}", Where: "gift = true"}
+	}
+	both := []string{"order", "parcel"}
+	spec.Patterns = map[string]pipeline.PatternSpec{
+		"one":              {Read: both[:1]},
+		"of_customer":      {Read: both, Index: "GSI1"},
+		"customer_orders":  {Read: both[:1], Index: "GSI1", Newest: true},
+		"customer_parcels": {Read: both[1:], Index: "GSI1"},
+		"merchant_parcels": {Read: both[1:], Index: "GSI2"},
+		"of_day":           {Read: both, Index: "GSI4"},
+		"gifts":            {Read: both[:1], Index: "GSI5", Newest: true},
+	}
+	if secret {
+		spec.Patterns["hashed"] = pipeline.PatternSpec{Read: both, Index: "GSI3"}
+	}
+}
+
+// GSI4PK begins with one of these: see [addPatterns].
+const oldDay, newDay = "D#", "DAY#"
+
+// lagMost is how long an index of a world lags at most. The times of records are of whole seconds.
+const (
+	lagMost = 5 * time.Second
+	wholeIn = time.Second
+)
+
+// reader asks questions by patterns while a world goes on. It reads between two steps, without
+// taking time, and its draws have a source of their own. So it changes nothing for the others.
+type reader struct {
+	w       *World
+	draw    *rand.Rand
+	reading *asked // nil between two questions
+}
+
+// asked is a question whose pages are being read.
+type asked struct {
+	pattern string
+	ask     store.Ask
+	version int64
+	sealed  []byte
+	newest  bool
+	began   time.Time
+	pages   int
+	got     []found
+	matches func(fact) bool
+}
+
+// found is an item that a page had.
+type found struct {
+	*event.Item
+	fact fact
+	at   time.Time // of the page
+}
+
+// step begins a question now and then, or reads its next page.
+func (r *reader) step() {
+	switch {
+	case !r.w.plan.Patterns || r.w.failure != nil:
+	case r.reading != nil && r.draw.IntN(6) == 0:
+		r.page()
+	case r.reading == nil && len(r.w.log) > 0 && r.draw.IntN(150) == 0:
+		r.begin()
+		r.page()
+	}
+}
+
+func (r *reader) version() int64 {
+	if r.w.plan.Upgrade > 0 && r.w.phase >= r.w.plan.Upgrade {
+		return 2
+	}
+	return 1
+}
+
+// begin makes up a question.
+func (r *reader) begin() {
+	draw, w := r.draw, r.w
+	patterns := w.pipelineOf(r.version()).Patterns()
+	q := &asked{pattern: patterns[draw.IntN(len(patterns))].Name(), version: r.version(), began: w.now,
+		ask: store.Ask{Values: map[string][]string{}, Limit: 1 + draw.IntN(9), MaxUnits: float64(20 + draw.IntN(20))}}
+	if draw.IntN(2) == 0 {
+		q.sealed = []byte("sixteen bytes of")
+	}
+	some := func(of []string) []string {
+		list := slices.Clone(of)
+		draw.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		return list[:1+draw.IntN(len(list))]
+	}
+	buyer := func(f fact) bool { return f.Customer != "" && slices.Contains(q.ask.Values["customer"], f.Customer) }
+	from := w.now.Add(-time.Duration(draw.IntN(50*3600)) * time.Second).UTC()
+	to := from.Add(time.Duration(1+draw.IntN(40*3600)) * time.Second)
+	if draw.IntN(2) == 0 { // events come at whole hours too
+		from, to = from.Truncate(time.Hour), to.Truncate(time.Hour).Add(time.Hour)
+	}
+	between := func(f fact) bool { return !f.at().Before(from) && f.at().Before(to) }
+	limit := func() { q.ask.From, q.ask.To = from.Format(time.RFC3339), to.Format(time.RFC3339) }
+	switch q.pattern {
+	case "one":
+		id := w.log[len(w.log)-1-draw.IntN(min(len(w.log), 1<<draw.IntN(10)))].fact.ID
+		if id == "" {
+			id = "none"
+		}
+		q.ask.Values["id"], q.ask.Consistent = []string{id}, draw.IntN(2) == 0
+		q.matches = func(f fact) bool { return f.Type == "order" && f.ID == id }
+	case "of_customer":
+		q.ask.Values["customer"] = some(customers[1:])
+		q.matches = buyer
+	case "customer_orders":
+		merchant := merchants[draw.IntN(len(merchants))]
+		q.ask.Values["customer"], q.ask.Values["merchant"] = some(customers[1:]), []string{merchant}
+		q.matches = func(f fact) bool { return f.Type == "order" && buyer(f) && f.Merchant == merchant }
+	case "customer_parcels":
+		q.ask.Values["customer"] = some(customers[1:])
+		limit()
+		q.matches = func(f fact) bool { return f.Type == "parcel" && buyer(f) && between(f) }
+	case "merchant_parcels", "hashed":
+		q.ask.Values["merchant"] = some(merchants)
+		q.matches = func(f fact) bool {
+			return slices.Contains(q.ask.Values["merchant"], f.Merchant) && (f.Type == "parcel" || q.pattern == "hashed")
+		}
+	case "of_day":
+		limit()
+		q.matches = between
+	case "gifts":
+		q.matches = func(f fact) bool { return f.Gift && f.Type == "order" }
+		if draw.IntN(2) == 0 {
+			limit()
+			q.matches = func(f fact) bool { return f.Gift && f.Type == "order" && between(f) }
+		}
+	}
+	p, err := w.pipelineOf(q.version).Pattern(q.pattern)
+	w.must(err)
+	q.newest = p.Newest()
+	if draw.IntN(2) == 0 {
+		q.newest = draw.IntN(2) == 0
+		q.ask.Newest = &q.newest
+	}
+	w.tracef("asks %s %v from %q to %q", q.pattern, q.ask.Values, q.ask.From, q.ask.To)
+	r.reading = q
+}
+
+// page reads the next page, and judges the answer after the last one. A token of a pattern that was
+// deployed in another form meanwhile must be refused.
+func (r *reader) page() {
+	q, w := r.reading, r.w
+	version := r.version()
+	s, err := store.New(store.Config{Client: readsByPattern{w.engine.DynamoDB(), r}, Pipeline: w.pipelineOf(version), Events: eventsTable, Aggregates: totals, TokenKey: q.sealed, Env: r.env()})
+	if err != nil {
+		w.fail(Broken, "reading %s: %v", q.pattern, err)
+		return
+	}
+	page, err := s.Read(context.Background(), q.pattern, q.ask)
+	if changed := version != q.version && q.pattern == "of_day" && q.ask.Page != ""; changed || err != nil {
+		if r.reading = nil; !changed || err == nil || !strings.Contains(err.Error(), "another question") {
+			w.fail(Misread, "page %d of %s: the token is of epoch %d, the pattern of %d: %v", q.pages+1, q.pattern, q.version, version, err)
+		}
+		return
+	}
+	q.pages++
+	w.stats.Pages++
+	if len(page.Items) > q.ask.Limit {
+		w.fail(Misread, "a page of %s has %d items, and at most %d were asked for", q.pattern, len(page.Items), q.ask.Limit)
+	}
+	for _, item := range page.Items {
+		f, err := read(item.Data)
+		if err != nil {
+			w.fail(Misread, "%s gave %s, whose payload cannot be read: %v", q.pattern, item.Key, err)
+			return
+		}
+		q.got = append(q.got, found{item, f, w.now})
+		r.judgeItem(q, q.got[len(q.got)-1])
+	}
+	if q.ask.Page = page.Next; page.Next != "" && q.pages < 1000 {
+		r.askForeign(s, q)
+		return
+	}
+	r.reading = nil
+	if page.Next != "" {
+		w.fail(Misread, "%s has not ended after %d pages", q.pattern, q.pages)
+		return
+	}
+	r.judge(q)
+}
+
+// askForeign asks another question with the token of this one, which must be refused.
+func (r *reader) askForeign(s *store.Store, q *asked) {
+	other, newest := q.ask, !q.newest
+	other.Newest = &newest
+	if page, err := s.Read(context.Background(), q.pattern, other); err == nil || page.Requests > 0 {
+		r.w.fail(Misread, "%s was asked in the other order with the token of this one, and answered with %d items", q.pattern, len(page.Items))
+	}
+}
+
+// judgeItem checks one item of an answer. It must match the question, and its key must have held it
+// within the time that the index lags.
+func (r *reader) judgeItem(q *asked, got found) {
+	w := r.w
+	if !q.matches(got.fact) {
+		w.fail(Misread, "%s %v from %q to %q gave %s, which does not match: %+v", q.pattern, q.ask.Values, q.ask.From, q.ask.To, got.Key, got.fact)
+		return
+	}
+	if got.ExpiresAt <= got.at.Unix() {
+		w.fail(Misread, "%s gave %s, which expired at %d, and it is %d", q.pattern, got.Key, got.ExpiresAt, got.at.Unix())
+		return
+	}
+	from := got.at.Add(-lagMost - wholeIn)
+	if q.ask.Consistent {
+		from = got.at
+	}
+	for _, s := range w.model.keys[got.fact.key()].between(from, got.at) {
+		if s.img != nil && s.img.data == got.Data && s.img.epoch == got.Epoch {
+			return
+		}
+	}
+	w.fail(Misread, "%s gave %s as its key did not hold it when the page was read", q.pattern, got.Key)
+}
+
+// judge checks a whole answer. It must be in order. Nothing may come twice at one place, and what
+// was stored all the while, and did not move, must have come.
+func (r *reader) judge(q *asked) {
+	w := r.w
+	p, _ := w.pipelineOf(q.version).Pattern(q.pattern)
+	come := map[string]bool{}
+	for i, got := range q.got {
+		at := placeOf(p.Index(), got)
+		name := got.fact.key() + " " + at.String()
+		if come[name] {
+			w.fail(Misread, "%s gave %s twice", q.pattern, name)
+			return
+		}
+		come[name], come[got.fact.key()] = true, true
+		if i > 0 && placeOf(p.Index(), q.got[i-1]).compare(at, q.newest) > 0 {
+			w.fail(Misread, "%s gave %s after %s, newest first: %v", q.pattern, at, placeOf(p.Index(), q.got[i-1]), q.newest)
+			return
+		}
+	}
+	from := q.began
+	if !q.ask.Consistent {
+		from = from.Add(-lagMost - wholeIn)
+	}
+	for _, key := range sortedKeys(w.model.keys) {
+		f := w.model.keys[key].steady(from, w.now)
+		if f != nil && q.matches(*f) && !come[key] {
+			w.fail(Misread, "%s %v from %q to %q lacks %s, which was stored before the question and did not change: %+v (%d items on %d pages)",
+				q.pattern, q.ask.Values, q.ask.From, q.ask.To, key, *f, len(q.got), q.pages)
+			return
+		}
+	}
+	w.stats.Answers++
+}
+
+// place is where an item stands in an answer.
+type place struct{ day, sk, pk string }
+
+func (p place) String() string { return p.day + " " + p.sk + " " + p.pk }
+
+// placeOf returns the place of an item by the key that was read. Only GSI4 has periods.
+func placeOf(index string, got found) place {
+	p := place{"", got.Key.SK, got.Key.PK}
+	for _, ix := range got.Indexes {
+		if ix.Name == index {
+			p.sk, p.pk = ix.Key.SK, ix.Key.PK
+		}
+	}
+	if index == "GSI4" {
+		p.day = got.At.UTC().Format(time.DateOnly)
+	}
+	return p
+}
+
+func (p place) compare(other place, newest bool) int {
+	ahead := cmp.Or(strings.Compare(p.day, other.day), strings.Compare(p.sk, other.sk))
+	if newest {
+		ahead = -ahead
+	}
+	return cmp.Or(ahead, strings.Compare(p.pk, other.pk))
+}
+
+// between lists what a key may have held from one time to another.
+func (h *history) between(from, to time.Time) (list []state) {
+	if h == nil {
+		return nil
+	}
+	for i, s := range h.states {
+		if s.at.After(to) || i+1 < len(h.states) && h.states[i+1].at.Add(wholeIn).Before(from) {
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// steady returns what a key held from one time to another. It returns nil if that changed, if it
+// was not an event that can be read, or if it expired.
+func (h *history) steady(from, to time.Time) *fact {
+	list := h.between(from, to)
+	if len(list) == 0 || list[0].at.Add(wholeIn).After(from) {
+		return nil
+	}
+	first := list[0].img
+	for _, s := range list {
+		img := s.img
+		if img == nil || img.barred || img.epoch == strangeEpoch || img.fact != first.fact || img.expiresAt <= to.Unix() || valueOf(img.whole["GSI4PK"]) != valueOf(first.whole["GSI4PK"]) {
+			return nil
+		}
+	}
+	return &first.fact
+}
+
+// env is the world as the reader sees it. Its waits take no time, and its goroutines run in turn.
+func (r *reader) env() env.Env {
+	return env.Env{
+		Now:      r.w.clock,
+		Rand:     r.draw.Float64,
+		Group:    func() env.Group { return inTurn{} },
+		Deadline: func(ctx context.Context, _ time.Time) (context.Context, context.CancelFunc) { return ctx, func() {} },
+		Sleep:    func(context.Context, time.Duration) error { return nil },
+	}
+}
+
+type inTurn struct{}
+
+func (inTurn) Go(do func()) { do() }
+func (inTurn) Wait()        {}
+
+// readsByPattern is DynamoDB as the reader reaches it. A request may be throttled. The answer to
+// one that reads an index, or that is not consistent, may lack the latest writes.
+type readsByPattern struct {
+	store.Client
+	r *reader
+}
+
+func (c readsByPattern) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return asking(c.r, func() (*dynamodb.QueryOutput, error) { return c.Client.Query(ctx, in) })
+}
+
+func (c readsByPattern) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	return asking(c.r, func() (*dynamodb.GetItemOutput, error) { return c.Client.GetItem(ctx, in) })
+}
+
+func asking[Out any](r *reader, do func() (*Out, error)) (*Out, error) {
+	if r.draw.Float64() < r.w.plan.Faults.Refuse {
+		return nil, throttled
+	}
+	r.w.asking = true
+	defer func() { r.w.asking = false }()
+	return do()
+}
+
+// behind decides how far the index or the replica is behind that answers the reader.
+func (r *reader) behind(read embedded.Read) int {
+	if read.Writes == 0 || r.draw.IntN(3) == 0 {
+		return 0
+	}
+	if read.Index != "" {
+		r.w.stats.Faults[indexBehind]++
+	}
+	return r.draw.IntN(read.Writes + 1)
+}
+
+// dayKeys returns the two texts that GSI4PK of a fact may have.
+func (f fact) dayKeys() (old, new string) {
+	rest := fmt.Sprintf("%s#%d", f.at().UTC().Format(time.DateOnly), shardOf(f.ID, 3))
+	return oldDay + rest, newDay + rest
+}
+
+// shardOf returns the shard of a text.
+func shardOf(text string, n uint64) uint64 {
+	sum := sha256.Sum256([]byte(text))
+	return binary.BigEndian.Uint64(sum[:8]) % n
+}
