@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,11 +14,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
-
-var update = flag.Bool("update", false, "write the files anew from the samples and pipeline.yaml")
 
 // localKey returns INGOT_PII_KEY of env.json, with which sam local invoke runs the functions.
 func localKey() string {
@@ -58,18 +56,8 @@ func TestFiles(t *testing.T) {
 		want[s.file] = encode(t, s.payload(t, p))
 	}
 	want["README.md"] = readme(t)
-	if *update {
-		for name, text := range want {
-			if err := os.WriteFile(name, text, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 	for name, text := range want {
-		got, err := os.ReadFile(name)
-		if err != nil || !bytes.Equal(got, text) {
-			t.Errorf("%s is not what the samples and pipeline.yaml make today (%v); go test ./events -update writes it, then read the difference", name, err)
-		}
+		golden.File(t, name, string(text))
 	}
 	found, err := filepath.Glob("*.json")
 	if err != nil {

@@ -3,7 +3,6 @@ package handler_test
 import (
 	"context"
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -17,18 +16,16 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/internal/lambda/esm"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/internal/testworld"
 	"github.com/ingot-events/ingot/pipeline"
 )
-
-var update = flag.Bool("update", false, "write testdata/golden anew; read the difference before you commit it")
 
 // goldenKinds has every kind of value, window and lifetime, spread, both modes, and more than 24
 // totals in one batch.
@@ -141,20 +138,7 @@ func TestGolden(t *testing.T) {
 						return e
 					}
 				}).started()
-				got := w.golden(g.batches)
-				path := filepath.Join("testdata", "golden", name+".txt")
-				if *update {
-					if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
-					t.Error(d)
-				}
+				golden.File(t, filepath.Join("testdata", "golden", name+".txt"), w.golden(g.batches))
 			})
 		}
 	}

@@ -3,7 +3,6 @@ package pipeline
 import (
 	_ "embed"
 	"errors"
-	"flag"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,27 +12,9 @@ import (
 	"testing/fstest"
 
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/internal/lifetime"
 )
-
-var update = flag.Bool("update", false, "write the golden files and the committed JSON Schema anew")
-
-// golden compares got with a file under testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatalf("%v; run go test ./pipeline -update, and read what it writes", err)
-	}
-	if string(want) != got {
-		t.Errorf("%s differs; run go test ./pipeline -update and read the difference.\ngot:\n%s\nwant:\n%s", name, got, want)
-	}
-}
 
 // loadText compiles the text of a file, with a secret.
 func loadText(text string) (*Pipeline, error) {
@@ -68,14 +49,14 @@ func TestTheDesignsExampleLoads(t *testing.T) {
 	if !ok || def.Since != 1 || def.Window != lifetime.Day || def.Retain != 400*lifetime.Day || def.Spread != 1 || len(def.Values) != 3 {
 		t.Errorf("definition %+v", def)
 	}
-	golden(t, "testdata/orders.definition.json", def.Text+"\n")
+	golden.File(t, "testdata/orders.definition.json", def.Text+"\n")
 	if _, ok := p.Definition("merchant"); ok {
 		t.Error("found an aggregate that is not declared")
 	}
 	if got := slices.Sorted(maps.Keys(d.Spec.Aggregates["merchant_daily"].From)); !slices.Equal(got, []string{"order.placed", "order.refunded"}) {
 		t.Errorf("fed by %s", got)
 	}
-	golden(t, "testdata/orders.warnings.txt", Mistakes(p.Describe().Warnings).Error()+"\n")
+	golden.File(t, "testdata/orders.warnings.txt", Mistakes(p.Describe().Warnings).Error()+"\n")
 }
 
 func TestTwentyMistakesAtOnce(t *testing.T) {
@@ -88,7 +69,7 @@ func TestTwentyMistakesAtOnce(t *testing.T) {
 		t.Errorf("%d mistakes found", len(ms))
 	}
 	saysWhatToWrite(t, "mistakes.yaml", ms)
-	golden(t, "testdata/mistakes.txt", ms.Error()+"\n")
+	golden.File(t, "testdata/mistakes.txt", ms.Error()+"\n")
 }
 
 func TestAFileThatIsNotThere(t *testing.T) {

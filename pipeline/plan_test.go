@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/lifetime"
 )
@@ -54,7 +55,7 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/order.item.json", string(text)+"\n")
+	golden.File(t, "testdata/order.item.json", string(text)+"\n")
 	if want := time.Date(2099, 2, 3, 4, 5, 7, 0, time.UTC).Add(90 * lifetime.Day).Unix(); item.ExpiresAt != want {
 		t.Errorf("expires at %d, want %d: the time plus 90 days, rounded up", item.ExpiresAt, want)
 	}

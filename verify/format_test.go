@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,10 +12,9 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/pipeline"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func visits(t testing.TB) *pipeline.Pipeline {
 	t.Helper()
@@ -102,7 +98,7 @@ func decodeRun(p *pipeline.Pipeline, text []byte) (runID, []record, error) {
 func TestRunIsStable(t *testing.T) {
 	id, all := example()
 	text := encodeRun(t, id, all)
-	golden(t, "run.hex", []byte(strings.Join(lines(hex.EncodeToString(text), 96), "\n")+"\n"))
+	golden.File(t, "testdata/run.hex", strings.Join(lines(hex.EncodeToString(text), 96), "\n")+"\n")
 	gotID, got, err := decodeRun(visits(t), text)
 	if err != nil || gotID != id || !reflect.DeepEqual(got, all) {
 		t.Errorf("%+v %+v %v", gotID, got, err)
@@ -147,7 +143,7 @@ func exampleManifest() *manifest {
 func TestManifestIsStable(t *testing.T) {
 	m := exampleManifest()
 	text := must(encodePaper("segment", m))
-	golden(t, "segment.manifest", text)
+	golden.File(t, "testdata/segment.manifest", string(text))
 	var got manifest
 	if err := decodePaper("segment", text, &got); err != nil || !reflect.DeepEqual(&got, m) {
 		t.Errorf("%+v %v", got, err)
@@ -166,21 +162,8 @@ func TestManifestIsStable(t *testing.T) {
 }
 
 func TestResultIsStable(t *testing.T) {
-	golden(t, "merged.result", must(encodePaper("result", &merged{Job: strings.Repeat("ab", 32), Bucket: 17, Buckets: 256, Totals: 9, Partly: 1,
-		Differences: []difference{{"daily#1#1772323200#north", "fp", "1", "2", "-1"}}, Differing: map[string]int{"daily#1": 1}, Flagged: []string{"x"}, MoreFlagged: 2})))
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	name = filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(name, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is not what is written now: %v\n%s", name, err, got)
-	}
+	golden.File(t, "testdata/merged.result", string(must(encodePaper("result", &merged{Job: strings.Repeat("ab", 32), Bucket: 17, Buckets: 256, Totals: 9, Partly: 1,
+		Differences: []difference{{"daily#1#1772323200#north", "fp", "1", "2", "-1"}}, Differing: map[string]int{"daily#1": 1}, Flagged: []string{"x"}, MoreFlagged: 2}))))
 }
 
 // FuzzRun gives the reader of runs any bytes. What it accepts, it must read as it would be written.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,9 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const letterSpec = `ingot: 1
 epoch: 1
@@ -132,7 +130,7 @@ const (
 )
 
 // golden compares an output with a file, and requires that it fits a terminal of 80 columns.
-func golden(t *testing.T, name, text string, ids ...string) {
+func sameText(t *testing.T, name, text string, ids ...string) {
 	t.Helper()
 	for i, id := range ids {
 		text = strings.ReplaceAll(text, id, "MESSAGE-"+strconv.Itoa(i+1))
@@ -145,19 +143,7 @@ func golden(t *testing.T, name, text string, ids ...string) {
 			t.Errorf("%s: wider than 80 columns: %s", name, line)
 		}
 	}
-	file := filepath.Join(goldenFolder, name)
-	if *update {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text != string(want) {
-		t.Errorf("differs from %s (rewrite with -update):\n%s", name, text)
-	}
+	golden.File(t, filepath.Join(goldenFolder, name), text)
 }
 
 var goldenFolder, _ = filepath.Abs("testdata")
@@ -174,12 +160,12 @@ func TestQuarantine(t *testing.T) {
 	if len(ids) != 3 || w.waiting(w.dev.Stack().Quarantine) != 3 {
 		t.Fatal(ids)
 	}
-	golden(t, "quarantine-pull.txt", pulled.out, ids...)
-	golden(t, "quarantine-list.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
+	sameText(t, "quarantine-pull.txt", pulled.out, ids...)
+	sameText(t, "quarantine-list.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
 
 	// What is personal does not show, unless it is asked for. Nor do control characters.
 	conflict := w.run(3, "quarantine", "show", "letters", ids[0][:8], "--local")
-	golden(t, "quarantine-show.txt", conflict.out, ids...)
+	sameText(t, "quarantine-show.txt", conflict.out, ids...)
 	for _, args := range [][]string{{ids[0]}, {ids[1]}, {ids[2]}, {ids[0], "--output", "json"}, {ids[1], "--output", "json"}, {ids[2], "--output", "json"}} {
 		got := w.run(3, append([]string{"quarantine", "show", "letters", "--local"}, args...)...)
 		if strings.Contains(got.out, "example.") || strings.Contains(got.out, "\x1b") {
@@ -211,7 +197,7 @@ func TestQuarantine(t *testing.T) {
 	w.run(2, "quarantine", "drop", "letters", ids[2], "--local")
 	w.run(0, "quarantine", "drop", "letters", ids[2], "--yes", "--local")
 	w.send(0)
-	golden(t, "quarantine-done.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
+	sameText(t, "quarantine-done.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
 	// It was dropped already. Nothing happens.
 	w.run(3, "quarantine", "drop", "letters", ids[2], "--yes", "--local")
 	if got := w.run(0, "quarantine", "resend", "letters", "--local", "--output", "json"); got.out != "{\n  \"messages\": []\n}\n" {

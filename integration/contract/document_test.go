@@ -2,7 +2,6 @@ package contract_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -16,9 +15,8 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/integration/contract"
+	"github.com/ingot-events/ingot/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write docs/contracts.md anew")
 
 const document = "../../docs/contracts.md"
 
@@ -27,19 +25,7 @@ const document = "../../docs/contracts.md"
 // asserts the same there. A case with a difference asserts what the emulator does.
 func TestDocument(t *testing.T) {
 	r, cases := suite(t)
-	want := write(t, r, cases)
-	if *update {
-		if err := os.WriteFile(document, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Errorf("%s is not what the suite says; write it anew: go test ./integration/contract -run TestDocument -update", document)
-	}
+	golden.File(t, document, write(t, r, cases))
 }
 
 func write(t *testing.T, r *record, cases []*contract.Case) string {

@@ -2,7 +2,6 @@ package cost
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -12,12 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/internal/sample"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const root = "../.."
 
@@ -88,19 +86,7 @@ func TestText(t *testing.T) {
 			if err := Compute(in).WriteText(&b); err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", name+".txt")
-			if *update {
-				if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if b.String() != string(want) {
-				t.Errorf("run go test ./internal/cost -update and read the difference.\ngot\n%s\nwant\n%s", b.String(), want)
-			}
+			golden.File(t, filepath.Join("testdata", name+".txt"), b.String())
 			for line := range strings.Lines(b.String()) {
 				if len(strings.TrimSuffix(line, "\n")) > 80 {
 					t.Errorf("over 80 columns: %s", line)

@@ -2,16 +2,13 @@ package demo
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write testdata anew")
 
 // sample returns a made-up summary that shows every part of the text.
 func sample() *Summary {
@@ -44,18 +41,7 @@ func TestText(t *testing.T) {
 	if err := sample().Text(&got, 1); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile("testdata/summary.txt", got.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/summary.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("got\n%s\nwant\n%s\n(go test ./internal/demo -run TestText -update writes it anew)", got.String(), want)
-	}
+	golden.File(t, "testdata/summary.txt", got.String())
 }
 
 // TestWindowLabels shows that a window is named by its day alone only if it is one day or several.

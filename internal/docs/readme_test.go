@@ -2,7 +2,6 @@ package docs
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
-
-var update = flag.Bool("update", false, "write the figures of the excerpts of the tool's output anew")
 
 // tool builds the tool as the README's go run does. It is built once for all tests that need it.
 func tool(t *testing.T) string {
@@ -71,7 +69,7 @@ func testExcerpt(t *testing.T, binary, document, info string, args ...string) {
 	// copy.
 	out = bytes.ReplaceAll(out, []byte(sampleshop.Pipeline), []byte("pipeline.yaml"))
 	excerpt := blocksOf(t, document, info)[0].text
-	if *update {
+	if golden.Update() {
 		fresh := refreshed(excerpt, string(out))
 		text := strings.Replace(read(t, document), excerpt, fresh, 1)
 		if err := os.WriteFile(filepath.Join(root, document), []byte(text), 0o644); err != nil {

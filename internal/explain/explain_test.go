@@ -3,7 +3,6 @@ package explain
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,13 +14,12 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/testclock"
 	"github.com/ingot-events/ingot/pipeline"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func explainer(t testing.TB, counting aggregate.Counting) *Explainer {
 	t.Helper()
@@ -123,19 +121,7 @@ func TestGolden(t *testing.T) {
 			if err := explainer(t, c.counting).Explain(messagesOf(t, c.sample)).WriteText(&b); err != nil {
 				t.Fatal(err)
 			}
-			name := filepath.Join("testdata", c.golden)
-			if *update {
-				if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if b.String() != string(want) {
-				t.Errorf("differs from %s (rewrite with -update):\n%s", name, &b)
-			}
+			golden.File(t, filepath.Join("testdata", c.golden), b.String())
 		})
 	}
 }

@@ -2,12 +2,10 @@ package lint
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -15,11 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the list of exported names anew")
-
-const golden = "testdata/api.txt"
 
 // publicPackages returns the folders of the packages that other modules may import.
 func publicPackages(t *testing.T) []string {
@@ -180,24 +176,9 @@ func TestExportedNamesAreListed(t *testing.T) {
 			t.Errorf("%s: %s, which is internal, so that nobody who uses the library can write it; make it public, or keep it out of the signature", name, leak)
 		}
 	}
-	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := strings.Split(string(want), "\n")
-	for _, line := range strings.Split(got.String(), "\n") {
-		if !slices.Contains(listed, line) {
-			t.Errorf("new: %s", strings.TrimSpace(line))
-		}
-	}
-	if got.String() != string(want) {
-		t.Error("the exported names of the public packages are not those of internal/lint/testdata/api.txt; " +
-			"if a user of the library needs the change, run: go test -run TestExportedNames ./internal/lint -update")
+	golden.File(t, "testdata/api.txt", got.String())
+	if t.Failed() {
+		t.Log("If a user of the library needs the change, run: go test -run TestExportedNames ./internal/lint -update")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // everything that imports it.
 var layers = []string{
 	// For tests alone.
-	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow",
+	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow", "internal/golden",
 	// What an event is, and what it adds to which total: pure.
 	"internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "pipeline",
 	"internal/reserved",

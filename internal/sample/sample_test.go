@@ -2,20 +2,17 @@ package sample
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/pipeline"
 )
-
-var update = flag.Bool("update", false, "write the golden file anew")
 
 // plain is a pipeline without hmac, so that keys and details are shown.
 const plain = `ingot: 1
@@ -76,19 +73,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const golden = "testdata/report.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(r.Text()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.Text(); got != string(want) {
-		t.Errorf("run go test ./internal/sample -update and read the difference.\ngot\n%s\nwant\n%s", got, want)
-	}
+	golden.File(t, "testdata/report.txt", r.Text())
 	if strings.Contains(r.Text(), "\x1b") || !r.Poison() {
 		t.Error("a control character, or no Poison")
 	}

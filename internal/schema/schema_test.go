@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -12,23 +11,14 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
-
-var update = flag.Bool("update", false, "write the schema")
 
 const committedSchema = "../../pipeline.schema.json"
 
 func TestSchemaIsCommitted(t *testing.T) {
-	got := generate(t)
-	if *update {
-		if err := os.WriteFile(committedSchema, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(committedSchema); err != nil || string(want) != string(got) {
-		t.Errorf("%s differs (%v); run go test ./internal/schema -update and read the difference", committedSchema, err)
-	}
+	golden.File(t, committedSchema, string(generate(t)))
 }
 
 // base is a file with everything in it.

@@ -1,14 +1,13 @@
 package scenario
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write what is seen into the scripts; read the difference before you commit it")
+	"github.com/ingot-events/ingot/internal/golden"
+)
 
 const scripts = "../testdata"
 
@@ -27,26 +26,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if got != string(text) {
-				t.Errorf("%s shows something else; go test ./internal/sim/scenario -update rewrites it\n%s", file, difference(string(text), got))
-			}
+			golden.File(t, file, got)
 		})
 	}
-}
-
-// difference returns the first lines that differ.
-func difference(want, got string) string {
-	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return "line " + a[i] + "\n now " + b[i]
-		}
-	}
-	return "one is longer"
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestScriptsCanBeRead shows that each script first says, in sentences, what is at stake, and that
@@ -52,8 +54,8 @@ func TestOutputIsNotInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(text) {
-		t.Error(difference(string(text), got))
+	if d := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); d != "" {
+		t.Error(d)
 	}
 }
 

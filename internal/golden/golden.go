@@ -1,0 +1,36 @@
+// Package golden compares what a test makes with a file that is committed. [File] is the entry
+// point. The flag -update of go test writes the files anew instead. The package is for tests alone.
+package golden
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew; read the difference before you commit it")
+
+// Update reports whether files are to be written anew.
+func Update() bool { return *update }
+
+// File compares got with the file of that name, byte by byte. Under -update it writes the file.
+func File(t testing.TB, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatalf("%v; go test with -update writes it, then read what it wrote", err)
+	}
+	if string(want) != got {
+		t.Errorf("%s is not what is made now (- is the file, + is now); go test with -update writes it anew, then read the difference:\n%s",
+			name, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")))
+	}
+}
