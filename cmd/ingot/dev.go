@@ -22,7 +22,7 @@ type devOptions struct {
 	file, data, counting string
 	host                 string
 	port, console        int
-	verbose              bool
+	verbose, reveal      bool
 }
 
 func newDev(a *app) *cobra.Command {
@@ -67,6 +67,7 @@ With --output json, one line of JSON says where everything is, once it can be us
 	flags.StringVar(&o.host, "host", "127.0.0.1", "address of this machine for the protocols of AWS; containers reach that of Docker's bridge, often 172.17.0.1")
 	flags.IntVar(&o.console, "port-console", 8610, "port of this machine for the console; 0: any free one")
 	flags.StringVar(&o.counting, "counting", "marks", "how totals are counted: marks or receipts")
+	flags.BoolVar(&o.reveal, "reveal", false, "show personal values in the console")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "print the log of both functions")
 	return cmd
 }
@@ -77,7 +78,7 @@ func (a *app) dev(ctx context.Context, o devOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	console.InDev(ctx, &cfg)
+	console.InDev(ctx, &cfg, o.reveal)
 	d, err := dev.Start(ctx, cfg)
 	var mistakes pipeline.Mistakes
 	var path *fs.PathError

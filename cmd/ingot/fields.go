@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/fields"
 )
 
 // fieldsHelp is for the long help of commands that take fields of an event.
@@ -29,7 +30,7 @@ func (a *app) fields(words []string) ([]field, error) {
 	for _, word := range words {
 		name, text, ok := strings.Cut(word, "=")
 		f := field{name: strings.TrimSuffix(name, ":"), text: text, json: strings.HasSuffix(name, ":")}
-		if _, err := event.ParsePath(f.name); !ok || err != nil || strings.Contains(f.name, "[") {
+		if !ok || !fields.Valid(f.name) {
 			return nil, usage(fmt.Errorf("%q: write FIELD=VALUE, such as order_id=o-1", word))
 		}
 		if !f.json && text == "@-" {
@@ -65,7 +66,7 @@ func (a *app) payloadFields(words []string) (map[string]any, error) {
 		if f.json {
 			value = json.RawMessage(f.text)
 		}
-		if err := set(all, strings.Split(f.name, "."), value); err != nil {
+		if err := fields.Set(all, f.name, value); err != nil {
 			return nil, usage(fmt.Errorf("%q: %w", f.name, err))
 		}
 	}
@@ -110,26 +111,6 @@ func commas(text string) []string {
 		}
 	}
 	return append(list, b.String())
-}
-
-// set puts a value into an object, below the objects that its name goes through.
-func set(into map[string]any, names []string, value any) error {
-	if len(names) == 1 {
-		if _, there := into[names[0]]; there {
-			return fmt.Errorf("field %s is given twice", names[0])
-		}
-		into[names[0]] = value
-		return nil
-	}
-	inner, ok := into[names[0]].(map[string]any)
-	if !ok {
-		if _, there := into[names[0]]; there {
-			return fmt.Errorf("field %s has a value already", names[0])
-		}
-		inner = map[string]any{}
-		into[names[0]] = inner
-	}
-	return set(inner, names[1:], value)
 }
 
 // wrong says what is wrong with fields, without the verdict that an event would get.

@@ -178,15 +178,17 @@ func (b *tab) view(name string) {
 		hash, ready = "journey?pk=ORDER%23o-0005&sk=PLACED", "document.querySelectorAll('.step').length === 6"
 	case "totals":
 		ready = "document.querySelectorAll('.groups tbody tr').length > 3 && document.querySelector('.groups th').textContent.includes('merchant')"
+	case "values":
+		hash, ready = "totals", "document.querySelectorAll('.groups tbody tr').length > 3 && document.querySelector('.groups').textContent.includes('about')"
 	case "quarantine":
 		ready = "document.querySelectorAll('[data-letter]').length === 5"
 	}
 	b.run("location.hash = " + quote(hash))
-	if name == "totals" { // the first aggregate has no windows
+	if aggregate := map[string]string{"totals": "orders_daily", "values": "shops_monthly"}[name]; aggregate != "" { // the first aggregate has no windows
 		b.await("document.getElementById('main').dataset.view === 'totals'")
-		b.run("{ const pick = document.getElementById('aggregate'); pick.value = 'orders_daily'; pick.dispatchEvent(new Event('change')) }")
+		b.run("{ const pick = document.getElementById('aggregate'); pick.value = " + quote(aggregate) + "; pick.dispatchEvent(new Event('change')) }")
 	}
-	b.await("document.getElementById('main').dataset.view === " + quote(name) + " && " + ready)
+	b.await("document.getElementById('main').dataset.view === " + quote(strings.Split(hash, "?")[0]) + " && " + ready)
 }
 
 func quote(text string) string {
@@ -194,7 +196,8 @@ func quote(text string) string {
 	return string(out)
 }
 
-var views = []string{"flow", "journey", "totals", "quarantine"}
+// views are the four views, with the totals of an aggregate whose values are not numbers as a fifth.
+var views = []string{"flow", "journey", "totals", "values", "quarantine"}
 
 // clean reports requests to other hosts, and errors of the page.
 func (b *tab) clean(d *dev.Dev) {
@@ -255,9 +258,12 @@ func TestViews(t *testing.T) {
 // detail opens what a view shows on demand.
 func (b *tab) detail(view string) {
 	switch view {
-	case "totals":
+	case "totals", "values":
 		b.run("document.querySelector('.groups button').click()")
 		b.await("document.querySelector('.chart canvas')")
+		if text := eval[string](b, "document.getElementById('main').innerText"); view == "values" && (!strings.Contains(text, "p50") || !strings.Contains(text, "±1.6 %") || !strings.Contains(text, "2026-02") || strings.Contains(text, "@example.com")) {
+			b.t.Errorf("values of every kind should be shown, without what is personal: %s", text)
+		}
 	case "quarantine":
 		b.run("[...document.querySelectorAll('#main tr')].find((row) => row.textContent.includes('o-0012')).querySelector('[data-letter]').click()")
 		b.await("document.querySelector('.differs')")

@@ -15,8 +15,9 @@ import (
 	"github.com/ingot-events/ingot/internal/dev"
 )
 
-// InDev adds the console to the configuration of an ingot dev. It watches until ctx ends.
-func InDev(ctx context.Context, cfg *dev.Config) {
+// InDev adds the console to the configuration of an ingot dev. It watches until ctx ends. reveal says
+// whether personal values are shown.
+func InDev(ctx context.Context, cfg *dev.Config, reveal bool) {
 	trouble := &Trouble{Now: time.Now}
 	cfg.Token, cfg.Client, cfg.Function = rand.Text(), trouble.Client, trouble.Handler
 	cfg.Console = func(d *dev.Dev) http.Handler {
@@ -26,7 +27,7 @@ func InDev(ctx context.Context, cfg *dev.Config) {
 			Name: name(at.Pipeline), Place: fmt.Sprintf("%s · AWS protocols at %s", at.Pipeline, at.Endpoint),
 			DynamoDB: d.Engine().DynamoDB(), SQS: d.Engine().SQS(), Events: at.EventsTable, Aggregates: at.AggregatesTable,
 			QueueURL: at.QueueURL, QuarantineURL: at.QuarantineURL, DeadLettersURL: at.DeadLetterURL,
-			Pipeline: d.Pipeline, Counting: d.Counting(), Now: d.Now}}
+			Pipeline: d.Pipeline, Counting: d.Counting(), Now: d.Now, Reveal: reveal}}
 		go live.Feed.follow(ctx, d.Steps())
 		server, err := New(Config{Source: live, Listen: listen, Token: cfg.Token, Write: true})
 		if err != nil {

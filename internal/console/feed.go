@@ -53,6 +53,7 @@ const (
 	sumIngestRequests
 	sumIngestWrites
 	sumIngestReads
+	sumQueueRequests
 	sumChanges
 	sumUpdates
 	sumDropped
@@ -64,7 +65,7 @@ const (
 )
 
 // sumNames are the names of the sums as series.
-var sumNames = [sumCount]string{"received", "returned", "ingestRequests", "ingestWrites", "ingestReads",
+var sumNames = [sumCount]string{"received", "returned", "ingestRequests", "ingestWrites", "ingestReads", "queueRequests",
 	"changes", "updates", "dropped", "archived", "streamsRequests", "streamsWrites", "streamsReads"}
 
 // trace is what happened to one event.
@@ -129,6 +130,7 @@ func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	defer f.mu.Unlock()
 	f.recent[f.told%feedRecent] = r
 	f.told++
+	f.queueRequests(now, o)
 	if o.Item == nil {
 		return
 	}
@@ -146,6 +148,34 @@ func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 		f.last = t
 	}
 }
+
+// queueRequests adds what SQS bills for one message after it was sent, if ten are received and deleted
+// at once: SQS bills a request for each started 64 KB. A message that is returned is not deleted, and
+// one that is quarantined is sent to another queue. The caller holds the lock.
+func (f *Feed) queueRequests(now time.Time, o handler.Outcome) {
+	size := 0
+	if o.Message != nil {
+		size = len(o.Message.Body)
+	}
+	requests := max(1./atOnceInSQS, float64(size)/chunk)
+	if !o.Failed {
+		requests += 1. / atOnceInSQS
+	}
+	if !o.Failed && o.Verdict.Quarantined() {
+		requests += float64(chunks(size))
+	}
+	f.second(now).sums[sumQueueRequests] += requests
+}
+
+// These are SQS's own: how many messages one request has at most, and how many bytes count as one
+// request.
+const (
+	atOnceInSQS = 10
+	chunk       = 64 << 10
+)
+
+// chunks returns as how many requests SQS bills one that has a message of this size.
+func chunks(size int) int { return max(1, (size+chunk-1)/chunk) }
 
 func attributes(m *events.SQSMessage) map[string]string {
 	var all map[string]string

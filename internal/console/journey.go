@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/explain"
@@ -40,8 +41,14 @@ func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *
 	given := strings.TrimSpace(q.Message) != ""
 	var past *trace
 	if !given {
+		if q.Type != "" {
+			var err error
+			if key, err = keyOf(p, q); err != nil {
+				return nil, &mistake{"this does not name an event: " + t.detail(err.Error())}
+			}
+		}
 		if key.PK == "" || key.SK == "" {
-			return nil, &mistake{"write a message, or both parts of a key"}
+			return nil, &mistake{"write a message, a type with the fields of its key, or both parts of a key"}
 		}
 		if past = find(key); past != nil && past.whole && past.body != "" {
 			message, given = envelope.Message{Body: past.body, Attributes: past.attributes}, true
@@ -107,6 +114,10 @@ func (t *Tables) messageStep(m envelope.Message, given bool, past *trace) Step {
 	if given {
 		s.State, s.Code = stateDone, t.personal().Data(m.Body)
 		s.add("size", show.Comma(len(m.Body))+" bytes")
+		s.Cost = "at most " + show.Count(2*chunks(len(m.Body))+1, "SQS request") + " to send, receive and delete it; ten messages can share one"
+		if chunks(len(m.Body)) > 1 {
+			s.Cost = show.Count(2*chunks(len(m.Body))+1, "SQS request") + " to send, receive and delete it: one for each started 64 KB"
+		}
 		for _, name := range slices.Sorted(maps.Keys(m.Attributes)) {
 			s.add("attribute "+name, m.Attributes[name])
 		}
@@ -295,24 +306,39 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 		by, labels := map[string]string{}, []string{}
 		for i, name := range c.Def.By {
 			by[name] = unescape(c.By[i])
-			labels = append(labels, name+"="+by[name])
+		}
+		masked := t.personal().By(c.Def.Name, by)
+		for _, name := range c.Def.By {
+			labels = append(labels, name+"="+masked[name])
 		}
 		var from, to time.Time
-		window := "all time"
 		if c.Def.Window > 0 {
 			from = time.Unix(c.Window, 0).UTC()
-			to, window = from.Add(c.Def.Window), windowName(from, c.Def.Window)
+			to = from.Add(time.Second)
 		}
 		var adds, now []string
-		found, err := st.Total(ctx, c.Def.Name, by, from, to)
+		added := map[string]aggregate.Amount{}
 		for i, a := range c.Values {
-			if !a.Set {
-				continue
-			}
-			v := c.Def.Values[i]
-			adds = append(adds, fmt.Sprintf("%s %s %s", v.Op, v.Name, a.Number))
-			if err == nil && len(found) > 0 && !found[0].Missing {
-				now = append(now, fmt.Sprintf("%s %s", v.Name, found[0].Values[v.Name]))
+			added[c.Def.Values[i].Name] = a
+		}
+		adding, is := t.shown(c.Def, added), map[string]Amount{}
+		found, err := st.Total(ctx, c.Def.Name, by, from, to)
+		if err == nil && len(found) > 0 && !found[0].Missing {
+			is = t.amounts(c.Def, found[0].Values, found[0].Texts)
+		}
+		for _, v := range c.Def.Values {
+			if add, there := adding[v.Name]; there {
+				text := add.Text
+				switch v.Op { // one event has neither quantiles nor an estimate
+				case aggregate.Histogram:
+					text = "about " + show.Grouped(add.Number)
+				case aggregate.Distinct:
+					text = "one value"
+				}
+				adds = append(adds, fmt.Sprintf("%s %s %s", v.Op, v.Name, text))
+				if sum, counted := is[v.Name]; counted {
+					now = append(now, v.Name+" "+sum.Text)
+				}
 			}
 		}
 		switch {
@@ -321,7 +347,7 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 		case len(now) == 0:
 			now = []string{"not counted yet"}
 		}
-		s.Table.Rows = append(s.Table.Rows, []string{c.Def.Name, strings.Join(labels, ", "), window, strings.Join(adds, ", "), strings.Join(now, ", ")})
+		s.Table.Rows = append(s.Table.Rows, []string{c.Def.Name, strings.Join(labels, ", "), show.Window(c.Def, from), strings.Join(adds, ", "), strings.Join(now, ", ")})
 	}
 	for _, d := range contributions.Behind {
 		s.add(d.Name, fmt.Sprintf("does not count it: it counts since epoch %d, and the item is of epoch %d", d.Since, item.Epoch))
@@ -353,13 +379,6 @@ func totalsCost(x *explain.Explanation) string {
 		return ""
 	}
 	return fmt.Sprintf("at most %d requests and %s; changes that arrive together share them", updates, units(fresh))
-}
-
-func windowName(from time.Time, window time.Duration) string {
-	if window%(24*time.Hour) == 0 {
-		return from.Format(time.DateOnly)
-	}
-	return from.Format("2006-01-02 15:04")
 }
 
 // again says what the event would become if its message came once more.

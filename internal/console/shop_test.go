@@ -43,6 +43,12 @@ aggregates:
     by: {customer: "{email | hmac}"}
     from:
       order.placed: {values: {orders: count, largest: max cents}}
+  shops_monthly:
+    since: 1
+    by: {merchant: "{merchant}"}
+    window: 1mo
+    from:
+      order.placed: {values: {buyers: distinct email, cents: histogram cents, last: newest status, mail: newest email}}
 `
 
 // evil is markup that would run if it were ever taken for markup.
@@ -65,7 +71,7 @@ func shop(t *testing.T) *dev.Dev {
 		t.Fatal(err)
 	}
 	cfg := dev.Config{File: file, Secret: []byte("a secret of at least 16 bytes")}
-	InDev(t.Context(), &cfg)
+	InDev(t.Context(), &cfg, false)
 	d, err := dev.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

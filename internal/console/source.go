@@ -31,9 +31,15 @@ type About struct {
 	Live       bool        `json:"live"`
 	Place      string      `json:"place"` // account, region and endpoint, for people
 	Write      bool        `json:"write"`
-	Types      []string    `json:"types"`
+	Types      []Type      `json:"types"`
 	Aggregates []Aggregate `json:"aggregates"`
 	Trouble    []Kind      `json:"trouble,omitempty"`
+}
+
+// Type is a type of events, with the fields of the payload that its key is made of.
+type Type struct {
+	Name   string   `json:"name"`
+	Fields []string `json:"fields"`
 }
 
 // Aggregate is a family of totals that can be browsed.
@@ -45,7 +51,7 @@ type Aggregate struct {
 	Values []Value  `json:"values"`
 }
 
-// Value is one number that an aggregate keeps.
+// Value is one value that an aggregate keeps.
 type Value struct {
 	Name string `json:"name"`
 	Op   string `json:"op"`
@@ -89,11 +95,13 @@ type Recent struct {
 	Hidden  bool      `json:"hidden,omitempty"` // its key is masked, so it cannot be followed
 }
 
-// Question names one event: by its message, or by its key.
+// Question names one event: by its message, by its key, or by its type and the fields of its key.
 type Question struct {
-	Message string `json:"message"`
-	PK      string `json:"pk"`
-	SK      string `json:"sk"`
+	Message string            `json:"message"`
+	PK      string            `json:"pk"`
+	SK      string            `json:"sk"`
+	Type    string            `json:"type"`
+	Fields  map[string]string `json:"fields"`
 }
 
 // Journey is what is known of one event.
@@ -149,14 +157,22 @@ type Totals struct {
 type Group struct {
 	By      []string          `json:"by"`
 	Windows int               `json:"windows"`
-	Values  map[string]string `json:"values"`
+	Values  map[string]Amount `json:"values"`
 	Hidden  bool              `json:"hidden,omitempty"` // its name is masked, so it cannot be opened
+}
+
+// Amount is one value of a total: what a person reads, and a decimal for a chart or an order. Number
+// is empty if there is none.
+type Amount struct {
+	Text   string `json:"text"`
+	Number string `json:"number,omitempty"`
 }
 
 // Window is one total.
 type Window struct {
 	Start  *time.Time        `json:"start"` // null for an aggregate without windows
-	Values map[string]string `json:"values"`
+	Name   string            `json:"name"`  // the start as short as the length of windows allows
+	Values map[string]Amount `json:"values"`
 	N      int64             `json:"n"`
 	Flags  []string          `json:"flags,omitempty"`
 }

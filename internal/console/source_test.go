@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
@@ -15,6 +17,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // tablesOf are the tables of a shop, as a stack's are read.
@@ -62,6 +65,8 @@ func TestJourneyOnAStack(t *testing.T) {
 		{"another event", Question{Message: order(2, 200)}, map[string][]string{"item": {"none"}, "again": {"verdict: Inserted", "stored and counted"}}},
 		{"long past", Question{Message: strings.Replace(order(3, 1), `"placed_at":"2026`, `"placed_at":"2001`, 1)}, map[string][]string{"again": {"verdict: Expired"}}},
 		{"no JSON", Question{Message: `{"type":`}, map[string][]string{"event": {"refused", "Poison"}, "again": {"refused", "Poison"}}},
+		{"by its type", Question{Type: "order.placed", Fields: map[string]string{"order_id": "o-0001"}}, map[string][]string{
+			"item": {"done", "o-0001"}, "totals": {"2026-02", "newest last paid", "newest mail ***", "distinct buyers one value", "buyers about 1 ±1.6 %", "-anna1@"}, "again": {"Duplicate"}}},
 		{"nothing there", Question{PK: "ORDER#o-9", SK: "PLACED"}, map[string][]string{"item": {"none"}, "again": {"unknown"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,8 +85,16 @@ func TestJourneyOnAStack(t *testing.T) {
 			}
 		})
 	}
-	if _, err := s.Journey(t.Context(), Question{PK: "ORDER#o-0001"}); !isMistake(err) {
-		t.Errorf("half a key: %v", err)
+	for name, q := range map[string]Question{"half a key": {PK: "ORDER#o-0001"}, "a type alone": {Type: "order.placed"}, "no type": {Type: "order.payed", Fields: map[string]string{"order_id": "o-1"}},
+		"no field": {Type: "order.placed", Fields: map[string]string{"a[0]": "x"}}, "a field twice": {Type: "order.placed", Fields: map[string]string{"a": "x", "a.b": "y"}}} {
+		if _, err := s.Journey(t.Context(), q); !isMistake(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.Reveal = true
+	j, err := s.Journey(t.Context(), Question{PK: "ORDER#o-0001", SK: "PLACED"})
+	if err != nil || !strings.Contains(story(j)["item"]+story(j)["totals"], "anna1@example.com") {
+		t.Errorf("with --reveal: %+v, %v", j, err)
 	}
 	if used := d.Engine().Usage().Sub(usage); used.WriteUnits() != 0 || used.Requests["PutItem"] != 0 {
 		t.Errorf("looking wrote %v units: %v", used.WriteUnits(), used.Requests)
@@ -221,5 +234,52 @@ func TestFeedIsBounded(t *testing.T) {
 	}
 	if f.find(event.Key{PK: "1", SK: "-"}) != nil {
 		t.Error("the event that has been quiet for longest is still there")
+	}
+}
+
+// TestFieldsOfAKey shows which fields the page asks for, and that numbers are numbers.
+func TestFieldsOfAKey(t *testing.T) {
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(`ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  a: {id: "{n}#{who.name}", at: "{seen | unix}", key: {pk: "A#{@id}", sk: "{@at | day}"}}
+  b: {id: "{@digest}", at: "{t}", key: {pk: "B", sk: "{list[0]}#{@id}"}}
+`)}}, "p.yaml", pipeline.CheckOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := p.Describe().Spec
+	if got := strings.Join(keyFields(spec.Events["a"]), " "); got != "n who.name seen" {
+		t.Errorf("a: %s", got)
+	}
+	if got := keyFields(spec.Events["b"]); len(got) != 0 {
+		t.Errorf("b: %q", got)
+	}
+	key, err := keyOf(p, Question{Type: "a", Fields: map[string]string{"n": "7", "who.name": "jo", "seen": "1772355600"}})
+	if err != nil || key.PK != "A#7%23jo" || key.SK != "2026-03-01" {
+		t.Errorf("%v, %v", key, err)
+	}
+}
+
+// TestQueueRequests shows what SQS would bill for messages after they were sent.
+func TestQueueRequests(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	f := NewFeed(func() time.Time { return now })
+	small, large := &events.SQSMessage{Body: "{}"}, &events.SQSMessage{Body: strings.Repeat("x", 3*chunk)}
+	for _, tt := range []struct {
+		o    handler.Outcome
+		want float64
+	}{
+		{handler.Outcome{Message: small, Verdict: event.Inserted}, 0.2},            // a tenth each to receive and to delete it
+		{handler.Outcome{Message: small, Verdict: event.Retry, Failed: true}, 0.1}, // it is not deleted
+		{handler.Outcome{Message: small, Verdict: event.Conflict}, 1.2},            // it is sent to quarantine
+		{handler.Outcome{Message: large, Verdict: event.Duplicate}, 3.1},           // one for each 64 KB
+	} {
+		now = now.Add(time.Second)
+		f.Result(t.Context(), tt.o)
+		if got := f.second(now).sums[sumQueueRequests]; got < tt.want-1e-9 || got > tt.want+1e-9 {
+			t.Errorf("%v of %d bytes: %v requests, want %v", tt.o.Verdict, len(tt.o.Message.Body), got, tt.want)
+		}
 	}
 }

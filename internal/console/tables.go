@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,10 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -20,8 +17,6 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
-	"github.com/ingot-events/ingot/internal/lanes"
-	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/internal/quarantine"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/tables"
@@ -107,11 +102,14 @@ func (t *Tables) about(live bool) *About {
 	p := t.Pipeline()
 	out := &About{Name: t.Name, Place: t.Place, Live: live, Aggregates: []Aggregate{}}
 	spec := p.Describe().Spec
-	out.Types = slices.Sorted(maps.Keys(spec.Events))
+	out.Types = []Type{}
+	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {
+		out.Types = append(out.Types, Type{name, keyFields(spec.Events[name])})
+	}
 	for _, def := range p.Definitions() {
 		a := Aggregate{Name: def.Name, Since: def.Since, By: append([]string{}, def.By...)}
 		if def.Window > 0 {
-			a.Window = lifetime.Format(def.Window)
+			a.Window = window(def)
 		}
 		for _, v := range def.Values {
 			a.Values = append(a.Values, Value{v.Name, v.Op.String()})
@@ -139,128 +137,6 @@ func (t *Tables) queues(ctx context.Context) (list []Queue, missing string) {
 		list = append(list, Queue{q[0], ready, hidden})
 	}
 	return list, missing
-}
-
-// maxGroups bounds a list of groups. scanned bounds how many groups a scan keeps in memory.
-const (
-	maxGroups = 50
-	scanned   = 100_000
-)
-
-// totals reads the totals of one aggregate: those of one group by its key, or all of them by a scan.
-func (t *Tables) totals(ctx context.Context, c Choice) (*Totals, error) {
-	st, p, err := t.store()
-	if err != nil {
-		return nil, err
-	}
-	def, there := p.Definition(c.Aggregate)
-	if !there {
-		return nil, &mistake{fmt.Sprintf("there is no aggregate %q in pipeline.yaml", c.Aggregate)}
-	}
-	if len(c.By) == 0 && len(def.By) > 0 {
-		if !c.Scan {
-			price, err := t.price(ctx)
-			return &Totals{Price: price}, err
-		}
-		return t.groups(ctx, st, def, c.Value)
-	}
-	found, err := st.Total(ctx, c.Aggregate, c.By, time.Time{}, time.Time{})
-	if err != nil {
-		return nil, &mistake{err.Error()}
-	}
-	out := &Totals{Windows: []Window{}}
-	for _, one := range found {
-		out.Building = out.Building || one.Building
-		if one.Missing {
-			out.Flags = append(out.Flags, one.Flags...)
-			continue
-		}
-		w := Window{Values: texts(one.Values), N: one.N, Flags: one.Flags}
-		if def.Window > 0 {
-			w.Start = &one.Window
-		}
-		out.Windows = append(out.Windows, w)
-	}
-	return out, nil
-}
-
-// price says what a scan of the aggregates table costs.
-func (t *Tables) price(ctx context.Context) (string, error) {
-	out, err := t.DynamoDB.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.Aggregates})
-	if err != nil {
-		return "", fmt.Errorf("the table of the totals cannot be described: %w", err)
-	}
-	bytes, items := aws.ToInt64(out.Table.TableSizeBytes), aws.ToInt64(out.Table.ItemCount)
-	return fmt.Sprintf("A list of all groups reads the whole table of totals: about %s read units for %s items. The service counts both every six hours.",
-		show.Comma(int((bytes+4095)/4096)), show.Comma(int(items))), nil
-}
-
-// groups scans the totals of one aggregate, and lists its groups with the largest of one value first.
-func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Definition, by string) (*Totals, error) {
-	type sum struct {
-		by      []string
-		windows map[int64]bool
-		values  map[string]event.Decimal
-	}
-	sums, out, now := map[string]*sum{}, &Totals{Groups: []Group{}}, t.now().Unix()
-	for one, err := range st.Totals(ctx) {
-		if err != nil {
-			return nil, fmt.Errorf("the totals cannot be read: %w", err)
-		}
-		if one.Address.Name != def.Name || one.Address.Since != def.Since || one.ExpiresAt != 0 && one.ExpiresAt <= now {
-			continue
-		}
-		id := strings.Join(one.Address.By, "#")
-		s := sums[id]
-		if s == nil {
-			if len(sums) == scanned {
-				return nil, &mistake{fmt.Sprintf("%s has more than %s groups; name one above", def.Name, show.Comma(scanned))}
-			}
-			s = &sum{by: one.Address.By, windows: map[int64]bool{}, values: map[string]event.Decimal{}}
-			sums[id] = s
-		}
-		s.windows[one.Address.Window] = true
-		for _, v := range def.Values {
-			add, has := one.Values[v.Name]
-			if !has {
-				continue
-			}
-			had, there := s.values[v.Name]
-			s.values[v.Name] = lanes.Merge(v.Op, aggregate.Amount{Set: there, Number: had}, aggregate.Amount{Set: true, Number: add}).Number
-		}
-	}
-	list := slices.SortedFunc(maps.Values(sums), func(a, b *sum) int {
-		return cmp.Or(b.values[by].Cmp(a.values[by]), slices.Compare(a.by, b.by))
-	})
-	out.More = max(0, len(list)-maxGroups)
-	personal := t.personal()
-	for _, s := range list[:min(len(list), maxGroups)] {
-		g := Group{Windows: len(s.windows), Values: texts(s.values), By: make([]string, len(s.by))}
-		named := map[string]string{}
-		for i, v := range s.by {
-			g.By[i] = unescape(v)
-			named[def.By[i]] = g.By[i]
-		}
-		named = personal.By(def.Name, named)
-		for i, name := range def.By {
-			g.Hidden = g.Hidden || g.By[i] != named[name]
-			g.By[i] = named[name]
-		}
-		out.Groups = append(out.Groups, g)
-	}
-	head, err := st.Head(ctx, def)
-	if err == nil && head != nil {
-		out.Building, out.Flags = head.Building, head.Flags()
-	}
-	return out, err
-}
-
-func texts(values map[string]event.Decimal) map[string]string {
-	out := make(map[string]string, len(values))
-	for name, v := range values {
-		out[name] = v.String()
-	}
-	return out
 }
 
 // unescape is the inverse of keys.Escape.

@@ -62,6 +62,17 @@ func TestKeyboard(t *testing.T) {
 	}
 
 	b.run("scrollTo(0, 0); document.getElementById('to-flow').focus()")
+	b.reach("the view Journey", "at.id === 'to-journey'")
+	b.press(kb.Enter, 1)
+	b.reach("the type", "at.id === 'type'")
+	b.press(kb.ArrowDown, 1)
+	b.await("document.getElementById('field-order_id') !== null")
+	b.reach("the field of the key", "at.id === 'field-order_id'")
+	b.do(chromedp.KeyEvent("o-0005"))
+	b.press(kb.Enter, 1)
+	b.await("document.querySelector('#story')?.textContent.includes('ORDER#o-0005')")
+
+	b.run("scrollTo(0, 0); document.getElementById('to-flow').focus()")
 	b.reach("the view Totals", "at.id === 'to-totals'")
 	b.press(kb.Enter, 1)
 	b.await("document.getElementById('main').dataset.view === 'totals' && document.querySelector('.groups button') !== null")

@@ -33,6 +33,7 @@ var layers = []string{
 	"internal/emf", "internal/function", ".", "cmd/ingest", "cmd/streams",
 	// The tool.
 	"internal/show",
+	"internal/fields",
 	"internal/ndjson", "internal/frequent", "internal/sample",
 	"internal/estimate", "internal/changes", "internal/check/template", "internal/check",
 	"internal/target/targettest", "internal/target",

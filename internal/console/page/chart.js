@@ -19,6 +19,8 @@ const formats = {
   second: (at) => new Date(at * 1000).toISOString().slice(11, 19),
   minute: (at) => new Date(at * 1000).toISOString().slice(11, 16),
   day: (at) => new Date(at * 1000).toISOString().slice(5, 10),
+  month: (at) => new Date(at * 1000).toISOString().slice(0, 7),
+  year: (at) => new Date(at * 1000).toISOString().slice(0, 4),
 };
 
 // chart draws lines or bars over time. It returns its element, set(data) and end().
@@ -36,7 +38,7 @@ export function chart({ label, series, format, bars, height }) {
     width: width(), height: height || 220, legend: { show: false }, cursor: { show: false }, padding: [8, 12, 0, 0],
     scales: { x: { time: false, range: bars ? padded : undefined }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
     axes: [
-      axis({ size: 30, space: 90, values: (_, at) => at.map(formats[format]) }),
+      axis({ size: 30, space: 90, splits: bars ? labelled : undefined, values: (_, at) => at.map(formats[format]) }),
       axis({ size: 52, values: (_, at) => at.map((v) => short.format(v)) }),
     ],
     series: [{}, ...series.map(style)],
@@ -45,6 +47,12 @@ export function chart({ label, series, format, bars, height }) {
     const at = u.data[0];
     const gap = at.length > 1 ? (at[at.length - 1] - at[0]) / (at.length - 1) : 86400;
     return [low - gap / 2, high + gap / 2];
+  };
+  // Each label stands under a bar. If there are too many bars, only some have a label.
+  const labelled = (u) => {
+    const at = u.data[0];
+    const step = Math.max(1, Math.ceil(at.length / Math.max(1, Math.floor((width() - 64) / 70))));
+    return at.filter((_, i) => i % step === 0);
   };
   const draw = () => {
     if (!data) return;

@@ -30,7 +30,7 @@ export function flow(main, about) {
   const problem = h("p", { class: "problem", hidden: true });
   const drawing = chart({ label: "Messages over time", series: lines, format: live ? "second" : "minute" });
   const sums = verdictTable();
-  const costs = stepTable();
+  const costs = stepTable(live);
   const recent = live ? recentTable() : null;
   fill(main,
     h("div", { class: "title" }, h("h1", {}, "Flow"), asOf),
@@ -40,7 +40,7 @@ export function flow(main, about) {
     h("div", { class: "two" },
       h("section", { class: "card", "aria-label": "Verdicts" }, h("h2", {}, "Verdicts"), sums.element),
       h("section", { class: "card", "aria-label": "Requests and units" }, h("h2", {}, "Requests and units"), costs.element,
-        h("p", { class: "hint" }, live ? "Counted by DynamoDB's own rules. Here they cost nothing." : "As the functions counted them."))),
+        h("p", { class: "hint" }, live ? "Counted by the services' own rules. Here they cost nothing. The queue counts what receives and deletes ten messages at once." : "As the functions counted them."))),
     live ? laboratory(about) : h("p", { class: "hint" }, "To compare every total with the events, run ingot verify. Its price depends on the size of the tables."),
     recent ? h("section", { class: "card", "aria-label": "Latest messages" }, h("h2", {}, "Latest messages"), recent.element) : null);
 
@@ -125,8 +125,9 @@ function verdictTable() {
   return { element, set: (series) => cells.forEach((cell, name) => keep(cell, count(sum(series[name])))) };
 }
 
-function stepTable() {
+function stepTable(live) {
   const steps = [["store", "ingestRequests", "ingestWrites", "ingestReads", "received"], ["count", "streamsRequests", "streamsWrites", "streamsReads", "changes"]];
+  if (live) steps.unshift(["queue", "queueRequests", null, null, "received"]);
   const cells = steps.map(() => [0, 1, 2, 3].map(() => h("span", {}, "0")));
   const element = table("Requests and units of each step", ["step", "requests", "write units", "read units", "write units each"],
     steps.map(([name], i) => [name, ...cells[i]]), { numeric: [1, 2, 3, 4] });
@@ -135,8 +136,8 @@ function stepTable() {
     set(series) {
       steps.forEach(([, requests, writes, reads, each], i) => {
         const n = sum(series[each]);
-        const shown = [sum(series[requests]), sum(series[writes]), sum(series[reads])].map(count);
-        shown.push(n ? (sum(series[writes]) / n).toFixed(2) : "–");
+        const shown = [requests, writes, reads].map((name) => (name ? count(sum(series[name])) : "–"));
+        shown.push(n && writes ? (sum(series[writes]) / n).toFixed(2) : "–");
         shown.forEach((text, j) => keep(cells[i][j], text));
       });
     },

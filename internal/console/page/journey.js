@@ -11,15 +11,32 @@ export function journey(main, about, query) {
   const pk = h("input", { id: "pk", type: "text", autocomplete: "off", spellcheck: "false", value: query.get("pk") || "" });
   const sk = h("input", { id: "sk", type: "text", autocomplete: "off", spellcheck: "false", value: query.get("sk") || "" });
   const story = h("div", { id: "story", "aria-live": "polite" });
+  const type = h("select", { id: "type" }, h("option", { value: "" }, "choose a type"), about.types.map((one) => h("option", { value: one.name }, one.name)));
+  const fields = h("div", { class: "pair" });
+  let inputs = [];
+  const choose = () => {
+    const chosen = about.types.find((one) => one.name === type.value);
+    inputs = (chosen ? chosen.fields : []).map((name) => h("input", { id: "field-" + name, "data-field": name, type: "text", autocomplete: "off", spellcheck: "false" }));
+    fill(fields, inputs.map((input) => h("div", { class: "field" }, h("label", { for: input.id }, input.dataset.field), input)));
+  };
+  type.addEventListener("change", choose);
   const submit = (event) => {
     event.preventDefault();
-    follow(message.value.trim() ? { message: message.value, pk: "", sk: "" } : { message: "", pk: pk.value, sk: sk.value });
+    const question = { message: "", pk: "", sk: "", type: "", fields: {} };
+    if (message.value.trim()) question.message = message.value;
+    else if (type.value) {
+      question.type = type.value;
+      for (const input of inputs) if (input.value) question.fields[input.dataset.field] = input.value;
+    } else Object.assign(question, { pk: pk.value, sk: sk.value });
+    follow(question);
   };
   fill(main,
     h("div", { class: "title" }, h("h1", {}, "Journey"), h("p", { class: "asof" }, "one event, from its message to its totals")),
     h("form", { class: "card ask", on: { submit } },
       h("div", { class: "field wide" }, h("label", { for: "message" }, "Message"), message),
-      h("p", { class: "or" }, "or its key"),
+      h("p", { class: "or" }, "or its type, and the fields of its key"),
+      h("div", { class: "pair" }, h("div", { class: "field" }, h("label", { for: "type" }, "Type"), type)), fields,
+      h("p", { class: "or" }, "or its key as it is stored"),
       h("div", { class: "pair" },
         h("div", { class: "field" }, h("label", { for: "pk" }, "Partition key"), pk),
         h("div", { class: "field" }, h("label", { for: "sk" }, "Sort key"), sk)),
@@ -37,10 +54,10 @@ export function journey(main, about, query) {
   }
 
   async function start() {
-    if (pk.value) return follow({ message: "", pk: pk.value, sk: sk.value });
+    if (pk.value) return follow({ message: "", pk: pk.value, sk: sk.value, type: "", fields: {} });
     fill(story, h("p", { class: "empty" }, about.live
       ? "Paste a message, or choose one of the latest on the page Flow."
-      : "Paste a message, or write the key of an item. A stack keeps no past: you will see the item, its totals, and what a redelivery would be."));
+      : "Paste a message, or say which event by the fields of its key. A stack keeps no past: you will see the item, its totals, and what a redelivery would be."));
     if (!about.live) return;
     const data = await get("flow").catch(() => null);
     const latest = data ? data.recent.filter((one) => one.pk).slice(0, 5) : [];

@@ -3,6 +3,28 @@ import { h, fill, table, exact, plural } from "./dom.js";
 import { post } from "./api.js";
 import { chart } from "./chart.js";
 
+// A value has a text for people, and a number for bars and charts if there is one.
+const textOf = (value) => (value ? value.text : "–");
+const numberOf = (value) => (value && Number(value.number)) || 0;
+
+const spans = { "1mo": "month", "1y": "year" };
+
+// kinds says what the text of some kinds of values means.
+const kinds = {
+  histogram: "quantiles, each at most 2.5 % off. Half of all numbers are at most p50. The chart shows p50.",
+  distinct: "an estimate of how many different values there are, with its standard error.",
+  newest: "what the latest event says.",
+  oldest: "what the earliest event says.",
+};
+
+// isNumber says whether a column of values is aligned as numbers are.
+const isNumber = (a, name) => !["newest", "oldest"].includes(a.values.find((v) => v.name === name).op);
+
+function legend(a) {
+  const used = Object.keys(kinds).filter((op) => a.values.some((v) => v.op === op));
+  return used.map((op) => h("p", { class: "hint" }, a.values.filter((v) => v.op === op).map((v) => v.name).join(", ") + ": " + kinds[op]));
+}
+
 export function totals(main, about) {
   let ended = false;
   let drawing = null;
@@ -64,24 +86,27 @@ export function totals(main, about) {
       return;
     }
     const shown = number.value;
-    const most = Math.max(...found.groups.map((g) => Math.abs(Number(g.values[shown]) || 0)), 1e-300);
+    const most = Math.max(...found.groups.map((g) => Math.abs(numberOf(g.values[shown]))), 1e-300);
     const open = (g) => {
       inputs.forEach((input, i) => { input.value = g.by[i]; });
       ask(false);
     };
     const bar = (g) => {
       const fillbar = h("span", { class: "fill" });
-      fillbar.style.width = Math.max(0.5, 100 * Math.abs(Number(g.values[shown]) || 0) / most) + "%";
+      fillbar.style.width = Math.max(0.5, 100 * Math.abs(numberOf(g.values[shown])) / most) + "%";
       return h("span", { class: "bar", "aria-hidden": "true" }, fillbar);
     };
+    const name = (g) => g.by.map((v) => v || "(empty)").join(", ");
     const others = a.values.filter((v) => v.name !== shown).map((v) => v.name);
+    const columns = [shown, null, ...others];
     fill(out, notes(found), h("section", { class: "card", "aria-label": "Largest groups" },
-      h("h2", {}, "Largest by " + shown),
+      h("h2", {}, found.groups.some((g) => numberOf(g.values[shown])) ? "Largest by " + shown : "Groups"),
       table("Groups of " + a.name, [a.by.join(", "), shown, h("span", { class: "unseen" }, "share"), ...others, "windows"],
         found.groups.map((g) => [
-          h("button", { type: "button", class: "link", on: { click: () => open(g) } }, g.by.map((v) => v || "(empty)").join(", ")),
-          exact(g.values[shown]), bar(g), ...others.map((name) => exact(g.values[name])), g.windows]),
-        { numeric: [1, ...others.map((_, i) => i + 3), others.length + 3], class: "groups" }),
+          g.hidden ? name(g) : h("button", { type: "button", class: "link", on: { click: () => open(g) } }, name(g)),
+          textOf(g.values[shown]), bar(g), ...others.map((name) => textOf(g.values[name])), g.windows]),
+        { numeric: [...columns.flatMap((one, i) => (one && isNumber(a, one) ? [i + 1] : [])), others.length + 3], class: "groups" }),
+      legend(a),
       found.more ? h("p", { class: "hint" }, plural(found.more, "smaller group") + " are not shown.") : null));
   }
 
@@ -94,19 +119,19 @@ export function totals(main, about) {
     const title = a.name + (a.by.length ? ": " + a.by.map((name) => by[name]).join(", ") : "");
     const shown = number.value;
     const parts = [notes(found)];
-    if (a.window && list.length > 1) {
+    if (a.window && list.length > 1 && list.some((w) => w.values[shown]?.number)) {
       drawing = chart({ label: shown + " of " + title + " by window", series: [{ label: shown, color: "blue" }], bars: true,
-        format: a.window.endsWith("d") ? "day" : "minute" });
+        format: spans[a.window] || (/[dw]$/.test(a.window) ? "day" : "minute") });
       parts.push(h("section", { class: "card", "aria-label": "Chart" }, h("h2", {}, shown + " by window"), drawing.element));
     }
     const flagged = list.some((w) => w.flags && w.flags.length);
     parts.push(h("section", { class: "card", "aria-label": "Windows" }, h("h2", {}, title),
       table(title, ["window", ...a.values.map((v) => v.name), "n", ...(flagged ? ["flags"] : [])],
-        list.map((w) => [w.start ? w.start.slice(0, 16).replace("T", " ").replace(" 00:00", "") : "all time",
-          ...a.values.map((v) => exact(w.values[v.name])), exact(String(w.n)), ...(flagged ? [(w.flags || []).join("; ")] : [])]),
-        { numeric: [...a.values.map((_, i) => i + 1), a.values.length + 1] })));
+        list.map((w) => [w.name,
+          ...a.values.map((v) => textOf(w.values[v.name])), exact(String(w.n)), ...(flagged ? [(w.flags || []).join("; ")] : [])]),
+        { numeric: [...a.values.flatMap((v, i) => (isNumber(a, v.name) ? [i + 1] : [])), a.values.length + 1] }), legend(a)));
     fill(out, parts);
-    if (drawing) drawing.set([list.map((w) => Date.parse(w.start) / 1000), list.map((w) => Number(w.values[shown]) || 0)]);
+    if (drawing) drawing.set([list.map((w) => Date.parse(w.start) / 1000), list.map((w) => numberOf(w.values[shown]))]);
   }
 
   function notes(found) {
