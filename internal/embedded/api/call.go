@@ -68,11 +68,11 @@ func Call[I, O any](ctx context.Context, c *Core, op Operation, in *I, do func(*
 // safe then too.
 func kept[I, O any](j Journal, in *I, do func(*I) (*O, error)) (*O, error) {
 	if err := j.Ready(); err != nil {
-		return nil, unsafe(err)
+		return nil, unkept(err)
 	}
 	out, err := do(in)
 	if lost := j.Safe(); lost != nil {
-		return nil, unsafe(lost)
+		return nil, unkept(lost)
 	}
 	return out, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unsafe"
 
 	"github.com/aws/smithy-go"
 )
@@ -74,8 +75,8 @@ func (l *Log) Flush() {
 	l.changes = nil
 }
 
-// unsafe is the answer to a call that the journal could not keep. The caller may send it again.
-func unsafe(err error) error {
+// unkept is the answer to a call that the journal could not keep. The caller may send it again.
+func unkept(err error) error {
 	return &smithy.GenericAPIError{Code: "InternalServerError", Message: err.Error(), Fault: smithy.FaultServer}
 }
 
@@ -106,6 +107,9 @@ type Unpacker struct {
 // Unpack reads from s. The texts that it reads share the memory of s.
 func Unpack(s string) *Unpacker { return &Unpacker{rest: s} }
 
+// UnpackBytes reads from b. Nothing that it reads may be kept beyond the use of b.
+func UnpackBytes(b []byte) *Unpacker { return Unpack(unsafe.String(unsafe.SliceData(b), len(b))) }
+
 var errShort = errors.New("it ends too early")
 
 // Text reads a text.
@@ -118,6 +122,12 @@ func (u *Unpacker) Text() string {
 	s := u.rest[:n]
 	u.rest = u.rest[n:]
 	return s
+}
+
+// Bytes reads a text as bytes, which must not be altered.
+func (u *Unpacker) Bytes() []byte {
+	s := u.Text()
+	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
 // Number reads a number.

@@ -65,11 +65,20 @@ func (l *List[T]) Insert(p Position, v T) {
 	}
 }
 
-// Fill puts elements that are in order into an empty list.
-func (l *List[T]) Fill(all []T) {
+// Filler puts elements into empty lists. Short lists share blocks of memory.
+type Filler[T any] struct {
+	elements Slab[T]
+	chunks   Slab[[]T]
+}
+
+// Fill copies elements that are in order into an empty list.
+func (f *Filler[T]) Fill(l *List[T], all []T) {
 	l.n = len(all)
-	for chunk := range slices.Chunk(all, chunkLimit) {
-		l.chunks = append(l.chunks, chunk)
+	l.chunks = f.chunks.Take((len(all) + chunkLimit - 1) / chunkLimit)
+	for i := range l.chunks {
+		part := all[i*chunkLimit : min(len(all), (i+1)*chunkLimit)]
+		l.chunks[i] = f.elements.Take(len(part))
+		copy(l.chunks[i], part)
 	}
 }
 

@@ -55,3 +55,48 @@ func TestListAgainstSlice(t *testing.T) {
 		t.Errorf("emptied list: %d elements, %d chunks", l.n, len(l.chunks))
 	}
 }
+
+// TestFilledLists fills lists of all lengths from one Filler, changes each of them, and compares them
+// with slices. Those that were filled later share memory with it.
+func TestFilledLists(t *testing.T) {
+	const seed = 11
+	r := rand.New(rand.NewPCG(seed, 0))
+	var f Filler[int]
+	lists := make([]List[int], 60)
+	twins := make([][]int, len(lists))
+	for i := range lists {
+		n := i
+		if i%10 == 9 {
+			n = chunkLimit*i/10 + i%3 // more than one chunk
+		}
+		for v := range n {
+			twins[i] = append(twins[i], 2*v)
+		}
+		f.Fill(&lists[i], twins[i])
+	}
+	for step := range 20_000 {
+		i := r.IntN(len(lists))
+		v := r.IntN(2*len(twins[i]) + 2)
+		p, found := lists[i].Find(func(x int) int { return cmp.Compare(x, v) })
+		at, twinFound := slices.BinarySearch(twins[i], v)
+		switch {
+		case found != twinFound:
+			t.Fatalf("seed %d, step %d: find(%d) = %v in list %d", seed, step, v, found, i)
+		case found && r.IntN(2) == 0:
+			lists[i].Remove(p)
+			twins[i] = slices.Delete(twins[i], at, at+1)
+		case !found:
+			lists[i].Insert(p, v)
+			twins[i] = slices.Insert(twins[i], at, v)
+		}
+	}
+	for i := range lists {
+		var all []int
+		for p := (Position{}); lists[i].Valid(p); p = lists[i].Next(p) {
+			all = append(all, lists[i].At(p))
+		}
+		if !slices.Equal(all, twins[i]) || lists[i].Len() != len(all) {
+			t.Errorf("seed %d: list %d has %d elements, and its twin %d; or they differ", seed, i, len(all), len(twins[i]))
+		}
+	}
+}

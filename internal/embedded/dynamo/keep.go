@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -272,20 +273,33 @@ func (ts *Tables) loadTables(j api.Journal) error {
 		return err
 	}
 	for _, t := range ts.byName {
-		t.rows.loading = true
-		if err := j.Load(t.itemSpace(), func(_, v []byte) error {
-			it, err := value.FromPacked(string(v), t.schema.pk, t.schema.sk)
-			if err == nil {
-				t.store(nil, it)
-				t.count(it, +1)
-			}
-			return err
-		}); err != nil {
+		if err := t.load(j); err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
 		}
-		t.rows.loaded()
 	}
 	return nil
+}
+
+// load reads the items.
+func (t *table) load(j api.Journal) error {
+	var rows filling
+	loader := value.NewLoader(t.schema.pk, t.schema.sk)
+	err := j.Load(t.itemSpace(), func(_, v []byte) error {
+		it, err := loader.Item(v)
+		if err != nil {
+			return err
+		}
+		rows.add(it)
+		for _, ix := range t.indexes {
+			if at, in := ix.place(it); in {
+				ix.rows.put(at, it)
+			}
+		}
+		t.count(it, +1)
+		return nil
+	})
+	rows.fill(t.rows)
+	return err
 }
 
 func (ts *Tables) loadStreams(j api.Journal) error {
@@ -338,6 +352,7 @@ func (s *stream) load(j api.Journal) error {
 	}); err != nil {
 		return err
 	}
+	unpacker := recordUnpacker{s.t, value.NewLoader(s.t.schema.pk, s.t.schema.sk)}
 	if err := j.Load(s.recordSpace(), func(k, v []byte) error {
 		if len(k) != 16 {
 			return fmt.Errorf("a record has a key of %d bytes, not 16", len(k))
@@ -348,7 +363,7 @@ func (s *stream) load(j api.Journal) error {
 		if sh == nil || ordinal != uint64(sh.base+len(sh.records)) {
 			return fmt.Errorf("record %d of shard %d is out of place", ordinal, number)
 		}
-		r, err := s.unpackRecord(string(v))
+		r, err := unpacker.record(v)
 		if err != nil {
 			return err
 		}
@@ -362,30 +377,37 @@ func (s *stream) load(j api.Journal) error {
 	return nil
 }
 
-func (s *stream) unpackRecord(text string) (r record, err error) {
-	u := api.Unpack(text)
+// recordUnpacker reads the records of a table's stream.
+type recordUnpacker struct {
+	t      *table
+	images *value.Loader
+}
+
+// record reads a record, whose memory it does not keep.
+func (from recordUnpacker) record(packed []byte) (r record, err error) {
+	u := api.UnpackBytes(packed)
 	flags := u.Number()
 	r.seq = sequence{u.Number(), u.Number()}
 	r.id = [2]uint64{u.Number(), u.Number()}
 	r.at = u.Time()
 	k := key{u.Text(), u.Text()}
 	if flags&hasOld != 0 {
-		if r.old, err = value.FromPacked(u.Text(), s.t.schema.pk, s.t.schema.sk); err != nil {
+		if r.old, err = from.images.Item(u.Bytes()); err != nil {
 			return r, err
 		}
 	}
 	switch {
 	case flags&withNew != 0:
-		if r.new, err = value.FromPacked(u.Text(), s.t.schema.pk, s.t.schema.sk); err != nil {
+		if r.new, err = from.images.Item(u.Bytes()); err != nil {
 			return r, err
 		}
 	case flags&hasNew != 0:
-		if r.new = s.t.get(k); r.new == nil {
-			r.new = &value.Item{PK: k.pk, SK: k.sk} // until images
+		if r.new = from.t.get(k); r.new == nil {
+			r.new = &value.Item{PK: strings.Clone(k.pk), SK: strings.Clone(k.sk)} // until images
 		}
 	}
 	if flags&hasIdentity != 0 {
-		r.by = &identity{u.Text(), u.Text()}
+		r.by = &identity{strings.Clone(u.Text()), strings.Clone(u.Text())}
 	}
 	return r, u.Err()
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ingot-events/ingot/internal/embedded/api"
 	"github.com/ingot-events/ingot/internal/embedded/value"
@@ -16,7 +17,6 @@ import (
 type keyspace struct {
 	partitions map[string]*partition
 	scanned    bool             // a table, whose order is kept
-	loading    bool             // its order is made at the end, by loaded
 	order      api.List[hashed] // the order of a Scan
 }
 
@@ -81,7 +81,7 @@ func (k *keyspace) put(p place, it *value.Item) {
 	if part == nil {
 		part = &partition{key: p.partition}
 		k.partitions[p.partition] = part
-		if k.scanned && !k.loading {
+		if k.scanned {
 			at, _ := k.find(p.partition)
 			k.order.Insert(at, hashed{api.Hash(p.partition), part})
 		}
@@ -94,20 +94,56 @@ func (k *keyspace) put(p place, it *value.Item) {
 	part.rows.Insert(at, row{p.sort, it})
 }
 
-// loaded makes the order of a Scan after many items were put.
-func (k *keyspace) loaded() {
-	k.loading = false
-	all := make([]hashed, 0, len(k.partitions))
-	for key, part := range k.partitions {
-		all = append(all, hashed{api.Hash(key), part})
+// filling puts all items of a table into its empty keyspace.
+type filling struct {
+	partitions []*partition
+	rows       []row // of the last partition
+	blocks     api.Slab[partition]
+	filler     api.Filler[row]
+}
+
+// add takes an item. Those of one partition follow each other, in order.
+func (f *filling) add(it *value.Item) {
+	if len(f.rows) > 0 && f.rows[0].it.PK != it.PK {
+		f.next()
 	}
-	slices.SortFunc(all, func(a, b hashed) int {
-		if c := cmp.Compare(a.hash, b.hash); c != 0 {
-			return c
+	f.rows = append(f.rows, row{it.SK, it})
+}
+
+// next ends a partition.
+func (f *filling) next() {
+	part := &f.blocks.Take(1)[0]
+	part.key = f.rows[0].it.PK
+	f.filler.Fill(&part.rows, f.rows)
+	f.partitions = append(f.partitions, part)
+	clear(f.rows)
+	f.rows = f.rows[:0]
+}
+
+// fill puts everything into the keyspace.
+func (f *filling) fill(k *keyspace) {
+	if len(f.rows) > 0 {
+		f.next()
+	}
+	var ordered sync.WaitGroup
+	ordered.Go(func() {
+		all := make([]hashed, len(f.partitions))
+		for i, part := range f.partitions {
+			all[i] = hashed{api.Hash(part.key), part}
 		}
-		return strings.Compare(a.key, b.key)
+		slices.SortFunc(all, func(a, b hashed) int {
+			if c := cmp.Compare(a.hash, b.hash); c != 0 {
+				return c
+			}
+			return strings.Compare(a.key, b.key)
+		})
+		new(api.Filler[hashed]).Fill(&k.order, all)
 	})
-	k.order.Fill(all)
+	k.partitions = make(map[string]*partition, len(f.partitions))
+	for _, part := range f.partitions {
+		k.partitions[part.key] = part
+	}
+	ordered.Wait()
 }
 
 func (k *keyspace) remove(p place) {

@@ -35,10 +35,30 @@ func (it *Item) Pack() {
 // Packed returns the string of a packed item.
 func (it *Item) Packed() string { return it.packed }
 
-// FromPacked returns a packed item. pk and sk name its key attributes; sk may be empty.
-func FromPacked(text, pk, sk string) (*Item, error) {
-	it := &Item{packed: text}
-	u := api.Unpack(text)
+// Loader makes packed items of what a journal holds. Many items share a block of memory, so that a
+// million of them need few allocations. A block stays until none of its items is in use.
+type Loader struct {
+	pk, sk string
+	items  api.Slab[Item]
+	texts  api.Slab[byte]
+}
+
+// NewLoader returns a loader for a table. pk and sk name the key attributes; sk may be empty.
+func NewLoader(pk, sk string) *Loader { return &Loader{pk: pk, sk: sk} }
+
+// Item returns a packed item. It copies packed.
+func (l *Loader) Item(packed []byte) (*Item, error) {
+	it := &l.items.Take(1)[0]
+	it.packed = api.TextIn(&l.texts, packed)
+	if err := it.unpackKey(l.pk, l.sk); err != nil {
+		return nil, err
+	}
+	return it, nil
+}
+
+// unpackKey sets the key and the size of a packed item.
+func (it *Item) unpackKey(pk, sk string) error {
+	u := api.Unpack(it.packed)
 	for n := u.Number(); n > 0 && !u.Failed(); n-- {
 		name := u.Text()
 		it.Size += len(name)
@@ -61,9 +81,9 @@ func FromPacked(text, pk, sk string) (*Item, error) {
 		}
 	}
 	if err := u.Err(); err != nil {
-		return nil, fmt.Errorf("an item cannot be read: %w", err)
+		return fmt.Errorf("an item cannot be read: %w", err)
 	}
-	return it, nil
+	return nil
 }
 
 // attributes returns all attributes, which the caller may not alter.
