@@ -125,9 +125,14 @@ func unsupportedFields(t reflect.Type, fields string) []field {
 }
 
 // RefuseNested does for a structure inside an input what refuseUnsupported does for the input.
-func RefuseNested(api string, in any, fields string) error {
+func RefuseNested(c *Core, api string, in any, fields string) error {
 	v := reflect.ValueOf(in)
-	for _, f := range unsupportedFields(v.Type(), fields) {
+	cached, ok := c.refused.Load(v.Type())
+	if !ok {
+		cached = unsupportedFields(v.Type(), fields)
+		c.refused.Store(v.Type(), cached)
+	}
+	for _, f := range cached.([]field) {
 		if !isZero(v.Field(f.index)) {
 			return Unsupported(api, v.Type().Name()+"."+f.name)
 		}

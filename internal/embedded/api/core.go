@@ -24,7 +24,7 @@ type Config struct {
 type Core struct {
 	Config  Config
 	Meter   Meter
-	refused sync.Map // API name -> []field: the input fields that the engine does not implement
+	refused sync.Map // API name, or type inside an input -> []field: those that the engine does not implement
 }
 
 // NewCore returns the [Core] of a new engine.

@@ -78,7 +78,7 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 		return nil, err
 	}
 	for _, g := range in.GlobalSecondaryIndexes {
-		if err := api.RefuseNested("CreateTable", g, "IndexName KeySchema Projection"); err != nil {
+		if err := api.RefuseNested(ts.core, "CreateTable", g, "IndexName KeySchema Projection"); err != nil {
 			return nil, err
 		}
 		if g.Projection == nil || g.Projection.ProjectionType != types.ProjectionTypeAll {

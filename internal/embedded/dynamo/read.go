@@ -73,7 +73,7 @@ func (ts *Tables) getItem(in *dynamodb.GetItemInput) (*dynamodb.GetItemOutput, e
 }
 
 func (ts *Tables) batchGetItem(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
-	if err := checkBatchGet(in.RequestItems); err != nil {
+	if err := ts.checkBatchGet(in.RequestItems); err != nil {
 		return nil, err
 	}
 	defer ts.lockForRead()()
@@ -97,10 +97,10 @@ func (ts *Tables) batchGetItem(in *dynamodb.BatchGetItemInput) (*dynamodb.BatchG
 	return g.out, nil
 }
 
-func checkBatchGet(requests map[string]types.KeysAndAttributes) error {
+func (ts *Tables) checkBatchGet(requests map[string]types.KeysAndAttributes) error {
 	n := 0
 	for _, r := range requests {
-		if err := api.RefuseNested("BatchGetItem", r, "Keys ConsistentRead ProjectionExpression ExpressionAttributeNames"); err != nil {
+		if err := api.RefuseNested(ts.core, "BatchGetItem", r, "Keys ConsistentRead ProjectionExpression ExpressionAttributeNames"); err != nil {
 			return err
 		}
 		if len(r.Keys) == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -46,7 +47,8 @@ func newMessage(body *string, attributes map[string]types.MessageAttributeValue,
 	if m.size > maxMessageSize {
 		return nil, api.Error("InvalidParameterValue", "One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", maxMessageSize)
 	}
-	m.bodyMD5 = fmt.Sprintf("%x", md5.Sum([]byte(m.body)))
+	sum := md5.Sum([]byte(m.body))
+	m.bodyMD5 = hex.EncodeToString(sum[:])
 	m.attributesMD5 = attributesMD5(m.attributes)
 	return m, nil
 }

@@ -3,6 +3,7 @@ package sqs
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"time"
@@ -61,7 +62,7 @@ func (qs *Queues) sendBatch(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatc
 	ids := make([]*string, len(in.Entries))
 	for i, entry := range in.Entries {
 		ids[i] = entry.Id
-		if err := api.RefuseNested("SendMessageBatch", entry, "Id MessageBody MessageAttributes MessageDeduplicationId MessageGroupId"); err != nil {
+		if err := api.RefuseNested(qs.core, "SendMessageBatch", entry, "Id MessageBody MessageAttributes MessageDeduplicationId MessageGroupId"); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +141,9 @@ func (qs *Queues) newID() string {
 	a, b := qs.rnd.Uint64(), qs.rnd.Uint64()
 	a = a&^0xf000 | 0x4000
 	b = b&^(3<<62) | 2<<62
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", a>>32, a>>16&0xffff, a&0xffff, b>>48, b&(1<<48-1))
+	raw := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, a), b)
+	text := hex.AppendEncode(make([]byte, 0, 32), raw)
+	return string(text[:8]) + "-" + string(text[8:12]) + "-" + string(text[12:16]) + "-" + string(text[16:20]) + "-" + string(text[20:])
 }
 
 // sequenceText returns n as 20 digits, which is the form that FIFO queues use. Standard queues have
