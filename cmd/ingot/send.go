@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -27,6 +28,9 @@ const sendJSON = `With --output json, one object:
   seconds                 how long that took
   stored, other, left     with --wait: stored; another payload is stored under the key; not stored yet
   refused                 with --wait: events that go to quarantine as Poison or Expired`
+
+// sendGCPercent is high because little memory is in use, and each request leaves much behind.
+const sendGCPercent = 400
 
 type sendOptions struct {
 	group, sample string
@@ -142,6 +146,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 		return err
 	}
 	c.Queue, c.URL = t.SQS(), t.QueueURL
+	defer debug.SetGCPercent(debug.SetGCPercent(sendGCPercent))
 	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
 	c.Sent = func(n int) { tell(show.Step{Phase: "sending", Done: o.skip + n, Total: total}) }
 	waiting, poison := send.Waiting{}, 0

@@ -78,6 +78,7 @@ type Dev struct {
 	unspare  func() // the collector is as before
 
 	api, console *server
+	requests     requests
 	stop         chan struct{}   // closed when the functions are to end
 	base         context.Context // of all work; it ends some time after stop
 	cut          context.CancelFunc
@@ -217,8 +218,9 @@ func (d *Dev) run() {
 	d.work.Go(func() { d.poll("ingest", d.stop, d.pollQueue) })
 	d.work.Go(func() { d.poll("streams", d.stop, d.pollStream) })
 	d.work.Go(func() { d.sweep(d.stop) })
+	d.work.Go(func() { spareUntil(d.stop) })
 	d.work.Go(func() { d.watch(d.stop) })
-	d.work.Go(func() { d.api.serve(d.protocols(wire.New(d.engine))) })
+	d.work.Go(func() { d.api.serve(d.requests.count(d.protocols(wire.New(d.engine)))) })
 	if d.cfg.Console != nil {
 		d.work.Go(func() { d.console.serve(d.cfg.Console(d)) })
 	}

@@ -107,10 +107,14 @@ func (d *Dev) poll(function string, stop <-chan struct{}, round func(context.Con
 			timer.Reset(pause)
 			continue
 		}
+		began := time.Now()
 		wait, err := round(d.base)
 		if err != nil {
 			d.trouble(function, err)
 			wait = afterFailure
+		}
+		if wait == 0 {
+			d.requests.first(time.Since(began), stop)
 		}
 		timer.Reset(wait)
 	}
@@ -180,7 +184,6 @@ func (d *Dev) sweep(stop <-chan struct{}) {
 			return
 		case <-ticker.C:
 		}
-		spare()
 		for d.engine.Sweep(sweepSize) > 0 {
 			select {
 			case <-stop:

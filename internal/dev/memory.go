@@ -4,23 +4,42 @@ import (
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 )
 
 // headroom is how much memory the process may take for what is no longer needed. With Go's default, that
 // would be as much as is needed: a gigabyte beside a million events.
 const headroom = 192 << 20
 
-// leastPercent bounds the time that goes into looking for memory.
-const leastPercent = 15
+// These bound the time that goes into looking for memory, and how often to look how much is in use.
+const (
+	leastPercent = 15
+	mostPercent  = 400
+	spareEvery   = time.Second
+)
 
 // spare adjusts the collector to how much memory is in use. It returns how to undo it.
 func spare() (undo func()) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	percent := 100.0
+	percent := float64(mostPercent)
 	if bytes := live[0].Value.Uint64(); bytes > 0 {
 		percent = math.Min(percent, math.Max(leastPercent, headroom*100/float64(bytes)))
 	}
 	before := debug.SetGCPercent(int(percent))
 	return func() { debug.SetGCPercent(before) }
+}
+
+// spareUntil does so again and again, because what is in use grows.
+func spareUntil(stop <-chan struct{}) {
+	ticker := time.NewTicker(spareEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-ticker.C:
+			spare()
+		}
+	}
 }

@@ -20,7 +20,7 @@ type whole struct{ *http.Transport }
 
 func (w whole) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
-		body, err := io.ReadAll(r.Body)
+		body, err := readBody(r.Body, r.ContentLength)
 		if err != nil {
 			return nil, err
 		}

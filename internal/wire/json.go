@@ -61,7 +61,7 @@ func (s service) serve(w http.ResponseWriter, r *http.Request, name string) {
 		s.refuse(w, &embedded.UnsupportedError{API: name, What: "the operation"})
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+	body, err := readBody(http.MaxBytesReader(w, r.Body, largest), r.ContentLength)
 	if err != nil {
 		var long *http.MaxBytesError
 		if errors.As(err, &long) {
@@ -86,6 +86,17 @@ func (s service) serve(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	write(w, http.StatusOK, text)
+}
+
+// readBody reads the body of a request. length is what its head says, and is not positive if it says
+// nothing.
+func readBody(body io.Reader, length int64) ([]byte, error) {
+	if length <= 0 || length > largest {
+		return io.ReadAll(body)
+	}
+	all := make([]byte, length)
+	_, err := io.ReadFull(body, all)
+	return all, err
 }
 
 func serialization(format string, args ...any) error {
