@@ -2,7 +2,10 @@ package ingottest
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -96,5 +99,76 @@ func TestReadBehind(t *testing.T) {
 	}
 	if whole == 10 || len(parts) < 5 {
 		t.Errorf("of 10 seeds, %d gave whole answers, and %d different ones: the index does not lag", whole, len(parts))
+	}
+}
+
+// TestReadTotalsAgainstNaiveTwin asks random questions of a pattern over totals, and compares the
+// answers with what a plain tally of the events says.
+func TestReadTotalsAgainstNaiveTwin(t *testing.T) {
+	seed := rand.Uint64()
+	if s := os.Getenv("INGOT_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("INGOT_SEED: %v", err)
+		}
+	}
+	defer func() {
+		if t.Failed() {
+			t.Logf("replay with INGOT_SEED=%d go test -run '^TestReadTotalsAgainstNaiveTwin$' ./ingottest", seed)
+		}
+	}()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	s := spec()
+	s.Aggregates = map[string]pipeline.AggregateSpec{"daily": {Since: 1, By: map[string]string{"shop": "{merchant | lower}"}, Window: day, Spread: 1 + rng.IntN(3),
+		From: map[string]pipeline.FromSpec{"order.placed": {Values: map[string]string{"orders": "count", "cents": "sum cents"}}}}}
+	s.Patterns = map[string]pipeline.PatternSpec{"daily": {Total: "daily", As: map[string][]string{"shop": {"merchant"}}}}
+	w := New(t, Config{Pipeline: compile(t, s), Seed: seed})
+	type sum struct{ orders, cents int }
+	tally := map[string]*sum{} // by shop and day
+	shops := []string{"m1", "M1", "m#2", "50%", "é"}
+	begin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 60 {
+		shop, at, cents := shops[rng.IntN(len(shops))], begin.Add(time.Duration(rng.IntN(5*24))*time.Hour), rng.IntN(100)
+		w.Send(fmt.Sprintf(`{"type":"order.placed","merchant":%q,"id":"o%d","at":%q,"cents":%d}`, shop, i, at.Format(time.RFC3339), cents))
+		key := strings.ToLower(shop) + " " + at.Format(time.DateOnly)
+		if tally[key] == nil {
+			tally[key] = &sum{}
+		}
+		tally[key].orders, tally[key].cents = tally[key].orders+1, tally[key].cents+cents
+	}
+	w.Drain()
+	found := 0
+	for range 40 {
+		ask, asked := store.Ask{Values: map[string][]string{}}, map[string]bool{}
+		for range 1 + rng.IntN(3) {
+			shop := shops[rng.IntN(len(shops))]
+			ask.Values["shop"] = append(ask.Values["shop"], shop)
+			asked[strings.ToLower(shop)] = true
+		}
+		from := begin.Add(time.Duration(rng.IntN(3)) * day)
+		to := from.Add(time.Duration(1+rng.IntN(3)) * day)
+		if rng.IntN(4) > 0 {
+			ask.From, ask.To = from.Format(time.RFC3339), to.Format(time.RFC3339)
+		} else {
+			from, to = begin, begin.Add(100*day)
+		}
+		var want, got []string
+		for key, sum := range tally {
+			shop, on, _ := strings.Cut(key, " ")
+			if at, _ := time.Parse(time.DateOnly, on); asked[shop] && !at.Before(from) && at.Before(to) {
+				want = append(want, fmt.Sprint(key, " ", sum.orders, " ", sum.cents))
+			}
+		}
+		for _, total := range w.Read("daily", ask).Totals {
+			got = append(got, fmt.Sprint(total.By["shop"], " ", total.Window.Format(time.DateOnly), " ", total.Values["orders"], " ", total.Values["cents"]))
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if found += len(got); !slices.Equal(got, want) {
+			t.Errorf("seed %d: %+v:\ngot  %q\nwant %q", seed, ask, got, want)
+		}
+	}
+	if found < 40 {
+		t.Errorf("seed %d: 40 questions found %d totals: the test has lost its force", seed, found)
 	}
 }

@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -71,7 +73,10 @@ func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.
 				return nil, from, to, fmt.Errorf("%s: %w", p.byNames[i], err)
 			}
 		}
-		groups = append(groups, by)
+		// Two values may be one in the key: M-1 and m-1 for {merchant | lower}.
+		if !slices.ContainsFunc(groups, func(other map[string]string) bool { return maps.Equal(other, by) }) {
+			groups = append(groups, by)
+		}
 	}
 	return groups, from, to, nil
 }

@@ -36,6 +36,7 @@ type twin struct {
 	index  string
 	types  []string
 	newest bool
+	before *pipeline.Pipeline // as it was under an earlier key of the index; nil if there was none
 	notes  []note
 	fixedB bool // the question gives b, so that the order is that of what follows it
 }
@@ -102,12 +103,39 @@ func newTwin(rng *rand.Rand) *twin {
 		}
 		tw.spec.Events["t1"] = own
 	}
+	if tw.index != "" && rng.IntN(3) == 0 {
+		tw.keyWas(rng)
+	}
 	p := pipeline.PatternSpec{Read: slices.Clone(tw.types), Index: tw.index, Newest: tw.newest}
 	if len(tw.types) == 2 && strings.Contains(pk, "{a") {
 		p.As = map[string][]string{"a": {"a", "who.a"}}
 	}
 	tw.spec.Patterns = map[string]pipeline.PatternSpec{"p": p}
 	return tw
+}
+
+// keyWas lets the index have had another key earlier: other text, or fewer shards.
+func (tw *twin) keyWas(rng *rand.Rand) {
+	earlier := tw.spec
+	earlier.Events = map[string]pipeline.EventSpec{}
+	fewer := rng.IntN(2) == 0
+	for name, e := range tw.spec.Events {
+		today := e.Indexes["GSI1"]
+		old := today
+		if old.PK = "OLD#" + today.PK; fewer {
+			old.PK = strings.NewReplacer("shard:3", "shard:2", "shard:4", "shard:5").Replace(old.PK)
+		}
+		before := e
+		before.Indexes = map[string]pipeline.IndexSpec{"GSI1": old}
+		earlier.Events[name] = before
+		today.Was = []string{old.PK}
+		e.Indexes = map[string]pipeline.IndexSpec{"GSI1": today}
+		tw.spec.Events[name] = e
+	}
+	var err error
+	if tw.before, err = pipeline.New(earlier, pipeline.Secret([]byte("the secret of these tests"))); err != nil {
+		panic(err)
+	}
 }
 
 var twinBegin = time.Date(2099, 2, 27, 20, 0, 0, 0, time.UTC)
@@ -124,7 +152,11 @@ func (tw *twin) fill(w *world) {
 		if n.typ == "t2" {
 			who = `"who":{` + who + `}`
 		}
-		n.item = w.item(`"type":"`+n.typ+`"`, `"id":"`+n.id+`"`, who, `"b":"`+n.b+`"`, `"n":`+fmt.Sprint(n.n), `"at":"`+n.at.Format(time.RFC3339)+`"`)
+		plan := w.plan
+		if tw.before != nil && tw.rng.IntN(2) == 0 {
+			plan = tw.before
+		}
+		n.item = w.itemOf(plan, `"type":"`+n.typ+`"`, `"id":"`+n.id+`"`, who, `"b":"`+n.b+`"`, `"n":`+fmt.Sprint(n.n), `"at":"`+n.at.Format(time.RFC3339)+`"`)
 		tw.notes = append(tw.notes, n)
 	}
 }

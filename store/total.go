@@ -35,7 +35,8 @@ type StoredTotal struct {
 
 // Total is one total of one window. Its buckets are added up.
 type Total struct {
-	Window time.Time // start; zero for an aggregate without windows
+	By     map[string]string // what it is grouped by, as it was asked for
+	Window time.Time         // start; zero for an aggregate without windows
 	Values map[string]event.Decimal
 	// Texts are the values whose operation is [aggregate.Op.Textual], as amounts have them. It is
 	// nil if there are none. [Total.Dated] reads them.
@@ -105,10 +106,13 @@ func (s *Store) Total(ctx context.Context, name string, by map[string]string, fr
 		return nil, fmt.Errorf("total of %s: %w", name, err)
 	}
 	totals := gather(def, head, slices.Concat(buckets...))
-	if len(totals) > 0 {
-		return totals, nil
+	if len(totals) == 0 {
+		totals = missing(def, head)
 	}
-	return missing(def, head), nil
+	for i := range totals {
+		totals[i].By = maps.Clone(by)
+	}
+	return totals, nil
 }
 
 // afterLast is after the last window that can be written.

@@ -44,7 +44,7 @@ Exit codes: 0 answered, also with nothing, 1 it could not be read, 2 the questio
 // queryJSON documents --output json. A test compares it with answer.
 const queryJSON = `With --output json, one object:
   items[]                 type, id, at, key and indexes (each pk, sk), expiresAt, data: the payload
-  totals[]                window, values, n, flags, building, missing; values that are not numbers are objects, as
+  totals[]                by, window, values, n, flags, building, missing; values that are not numbers are objects, as
                           of ingot totals
   read, returned          items that were read, and those of the answer
   requests, units         what it took
@@ -210,13 +210,15 @@ type answerItem struct {
 }
 
 type answerTotal struct {
-	Window   string         `json:"window,omitempty"`
-	Values   map[string]any `json:"values"`
-	N        int64          `json:"n"`
-	Flags    []string       `json:"flags,omitempty"`
-	Building bool           `json:"building,omitempty"`
-	Missing  bool           `json:"missing,omitempty"`
+	By       map[string]string `json:"by,omitempty"`
+	Window   string            `json:"window,omitempty"`
+	Values   map[string]any    `json:"values"`
+	N        int64             `json:"n"`
+	Flags    []string          `json:"flags,omitempty"`
+	Building bool              `json:"building,omitempty"`
+	Missing  bool              `json:"missing,omitempty"`
 
+	groups []string // the values of By, by name
 	window string
 	shown  map[string]show.Value
 }
@@ -271,8 +273,11 @@ func (out *answer) fill(got store.Answer, def *aggregate.Definition, hidden show
 		out.Items = append(out.Items, row)
 	}
 	for _, t := range got.Totals {
-		row := answerTotal{Values: map[string]any{}, N: t.N, Flags: t.Flags, Building: t.Building, Missing: t.Missing,
+		row := answerTotal{By: hidden.By(def.Name, t.By), Values: map[string]any{}, N: t.N, Flags: t.Flags, Building: t.Building, Missing: t.Missing,
 			window: show.Window(def, t.Window), shown: shownValues(def, t, hidden)}
+		for _, name := range slices.Sorted(maps.Keys(row.By)) {
+			row.groups = append(row.groups, show.Text(row.By[name]))
+		}
 		if !t.Window.IsZero() {
 			row.Window = t.Window.Format("2006-01-02T15:04:05Z")
 		}
@@ -350,10 +355,10 @@ func writeAnswerTotals(b *strings.Builder, totals []answerTotal) {
 	t := show.NewTable()
 	for _, total := range totals {
 		if total.Missing {
-			t.Row(cmp.Or(strings.Join(total.Flags, "; "), "nothing is stored, and older events are not counted yet"))
+			t.Row(append(slices.Clone(total.groups), cmp.Or(strings.Join(total.Flags, "; "), "nothing is stored, and older events are not counted yet"))...)
 			continue
 		}
-		cells := []string{total.window}
+		cells := append(slices.Clone(total.groups), total.window)
 		for _, name := range slices.Sorted(maps.Keys(total.shown)) {
 			cells = append(cells, name+"="+total.shown[name].Text)
 		}

@@ -158,6 +158,7 @@ func TestQuery(t *testing.T) {
 		"nothing":         {"", []string{"order_story", "merchant_id=m-2", "order_id=o-1,o-2"}, exitFine, "read 0, returned 0: 2 requests", ""},
 		"hash and %":      {"", []string{"order_story", "merchant_id=m#1", "order_id=50%", "--explain"}, exitFine, `PK = "ORDER#m%231#50%25"`, ""},
 		"totals":          {"", []string{"merchants_day", "merchant_id=m-1", "currency=EUR"}, exitFine, "has no head", ""},
+		"totals in JSON":  {"", []string{"merchants_day", "merchant_id=m-1", "currency=EUR", "--output", "json"}, exitFine, `"by": {`, ""},
 		"explain":         {"", []string{"orders_of_day", "at=2026-03-01", "--explain"}, exitFine, "8 requests; none was sent", ""},
 		"missing":         {"", []string{"order_story", "merchant_id=m-1"}, exitUsage, "", "order_story needs order_id; write order_id=VALUE"},
 		"misspelled":      {"", []string{"order_story", "merchant_id=m-1", "orderid=o-1"}, exitUsage, "", "has no parameter orderid; write order_id instead"},
