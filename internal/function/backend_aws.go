@@ -82,7 +82,10 @@ const once = 1
 func (b *backend) env() env.Env { return env.Env{} }
 
 func (b *backend) tables() store.Client {
-	return dynamodb.NewFromConfig(b.config, func(o *dynamodb.Options) { o.RetryMaxAttempts = once })
+	return dynamodb.NewFromConfig(b.config, func(o *dynamodb.Options) {
+		o.RetryMaxAttempts = once
+		o.Protocol = statementBodies{o.Protocol}
+	})
 }
 
 func (b *backend) quarantine(url string) handler.Quarantine {
