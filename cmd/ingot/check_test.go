@@ -10,18 +10,6 @@ import (
 	"github.com/ingot-events/ingot/internal/check"
 )
 
-func TestExamplesOfCheck(t *testing.T) {
-	atRoot(t)
-	for _, line := range examples(t, "check") {
-		if strings.Contains(line, "--local") {
-			continue // TestExamples runs it
-		}
-		if r := example(t, line); r.code != exitFine || r.out == "" || r.errors != "" {
-			t.Errorf("%s: exit %d\n%s%s", line, r.code, r.out, r.errors)
-		}
-	}
-}
-
 // altered writes a copy of a file of the repository with one replacement.
 func altered(t *testing.T, name, old, new string) string {
 	t.Helper()

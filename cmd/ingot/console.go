@@ -39,8 +39,8 @@ func newConsole(a *app) *cobra.Command {
 		Use:   "console",
 		Short: "Watch a stack on a page",
 		Long:  consoleHelp,
-		Example: `  ingot console --stack ingot-dev
-  ingot console --stack ingot-dev --write --port 0
+		Example: `  ingot console --stack shop
+  ingot console --stack shop --write --port 0
   ingot console --local`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -10,15 +10,6 @@ import (
 	"github.com/ingot-events/ingot/internal/cost"
 )
 
-func TestExamplesOfCost(t *testing.T) {
-	atRoot(t)
-	for _, line := range examples(t, "cost") {
-		if r := example(t, line); r.code != exitFine || r.out == "" || r.errors != "" {
-			t.Errorf("%s: exit %d\n%s%s", line, r.code, r.out, r.errors)
-		}
-	}
-}
-
 const oneOrder = `{"type":"order.placed","merchant_id":"m-1","order_id":"o-1","customer_id":"c-1","product_id":"p-1","quantity":1,"currency":"EUR","total_cents":500,"placed_at":"2026-03-14T09:00:00Z"}` + "\n"
 
 func TestCost(t *testing.T) {

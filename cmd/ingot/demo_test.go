@@ -42,16 +42,22 @@ aggregates:
 func inDirectory(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
+	if err := writeReadings("."); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeReadings writes a pipeline of readings and events for it.
+func writeReadings(dir string) error {
 	var events strings.Builder
 	for i := range 40 {
 		line, err := json.Marshal(map[string]any{"id": i, "sensor": []string{"roof", "cellar"}[i%2], "celsius": float64(i)/4 - 3, "at": "2024-05-01T10:" + []string{"00", "15", "30", "45"}[i/10] + ":00Z"})
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		events.Write(append(line, '\n'))
 	}
-	write(t, "events.ndjson", events.String())
-	write(t, "pipeline.yaml", readings)
+	return writeInto(dir, map[string]string{"events.ndjson": events.String(), "pipeline.yaml": readings})
 }
 
 func write(t *testing.T, name, text string) {
@@ -72,25 +78,6 @@ func TestDemoText(t *testing.T) {
 	}
 	if strings.Contains(o.stdout, "DIFFERENCE") {
 		t.Error(o.stdout)
-	}
-}
-
-// TestDemoExamples runs the examples of ingot demo --help, except the large one.
-func TestDemoExamples(t *testing.T) {
-	inDirectory(t)
-	examples := strings.Split(newDemo(&app{}).Example, "\n")
-	if len(examples) < 5 {
-		t.Fatalf("only %d examples", len(examples))
-	}
-	for _, line := range examples {
-		if strings.Contains(line, "--repeat") {
-			continue // internal/demo tests copies with less data
-		}
-		t.Run(strings.TrimSpace(line), func(t *testing.T) {
-			if r := example(t, line); r.code != exitFine || r.out == "" {
-				t.Errorf("exit code %d, stdout %q, stderr %s", r.code, r.out, r.errors)
-			}
-		})
 	}
 }
 

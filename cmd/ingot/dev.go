@@ -49,7 +49,7 @@ place, as in ingot explain.
 
 With --output json, one line of JSON says where everything is, once it can be used.`,
 		Example: `  ingot dev
-  ingot dev --file shop/pipeline.yaml --data /tmp/shop
+  ingot dev --file shop/pipeline.yaml --data shop/data
   ingot dev --port 9611 --port-console 9610
   ingot dev --output json`,
 		Args: noArguments,

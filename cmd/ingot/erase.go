@@ -85,9 +85,9 @@ func newErase(a *app) *cobra.Command {
 		Use:   "erase TYPE FIELD=VALUE… --yes",
 		Short: "Erase an event for good, and say what else holds it",
 		Long:  eraseHelp,
-		Example: `  ingot erase order.placed merchant_id=m-101 order_id=o-1 --dry-run --stack ingot-dev
-  ingot erase order.placed merchant_id=m-101 order_id=o-1 --yes --stack ingot-dev
-  ingot erase --pk ORDER#m-101#o-1 --sk ORDER --yes --local`,
+		Example: `  ingot erase order.placed order_id=o-1 --dry-run --stack shop
+  ingot erase order.placed order_id=o-1 --yes --stack shop
+  ingot erase --pk ORDER#o-1 --sk PLACED --yes --local`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			byKey := o.pk != "" || o.sk != ""
 			switch {

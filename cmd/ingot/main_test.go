@@ -1,18 +1,25 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
+
+	"github.com/ingot-events/ingot/env"
 )
 
-// TestMain makes the test program the tool itself where a script calls ingot. No command leaves a
+// TestMain makes the test program the tool itself where a script calls ingot, and the tool on a
+// terminal of 80 columns where it calls ingot80. No command leaves a
 // goroutine behind, whether it ends by itself or is interrupted.
 func TestMain(m *testing.M) {
-	testscript.Main(careful{m}, map[string]func(){"ingot": main})
+	testscript.Main(careful{m}, map[string]func(){"ingot": quick(0), "ingot80": quick(80)})
 }
 
 // careful runs the tests, and fails if a goroutine is left.
@@ -27,4 +34,28 @@ func (c careful) Run() int {
 		}
 	}
 	return code
+}
+
+// quick returns the tool as main runs it, on a terminal of so many columns. What it waits for a stack
+// is over at once.
+func quick(columns int) func() {
+	return func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		a := &app{env: os.LookupEnv, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, columns: columns, clock: quickClock()}
+		code := a.run(ctx, os.Args[1:])
+		stop()
+		os.Exit(code)
+	}
+}
+
+// quickClock is a clock that waiting sets ahead. Other processes get some real time meanwhile.
+func quickClock() env.Env {
+	var ahead atomic.Int64
+	return env.Env{
+		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			ahead.Add(int64(d))
+			return env.Env{}.Real().Sleep(ctx, min(d, 2*time.Millisecond))
+		},
+	}
 }

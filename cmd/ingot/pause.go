@@ -67,8 +67,8 @@ func newPause(a *app) *cobra.Command {
 		Use:   "pause [ingest|streams]",
 		Short: "Stop taking events, or counting them, and wait until it is done",
 		Long:  pauseHelp,
-		Example: `  ingot pause --stack ingot-dev
-  ingot pause streams --yes --stack ingot-dev
+		Example: `  ingot pause --stack shop
+  ingot pause streams --yes --stack shop
   ingot pause --local`,
 		Args:      ingestOrStreams,
 		ValidArgs: []string{"ingest", "streams"},
@@ -95,8 +95,8 @@ func newResume(a *app) *cobra.Command {
 		Use:   "resume [ingest|streams]",
 		Short: "Start a function again that was paused",
 		Long:  resumeHelp,
-		Example: `  ingot resume --stack ingot-dev
-  ingot resume streams --stack ingot-dev
+		Example: `  ingot resume --stack shop
+  ingot resume streams --stack shop
   ingot resume --local`,
 		Args:      ingestOrStreams,
 		ValidArgs: []string{"ingest", "streams"},
@@ -134,7 +134,7 @@ func functions(t *target.Target, streams bool) (meant, counting string, err erro
 }
 
 func (a *app) pauser(t *target.Target) pause.Pauser {
-	p := pause.Pauser{Client: t.Lambda(), Tell: func(format string, args ...any) { fmt.Fprintf(a.stderr, "ingot: "+format+"\n", args...) }}
+	p := pause.Pauser{Client: t.Lambda(), Env: a.clock, Tell: func(format string, args ...any) { fmt.Fprintf(a.stderr, "ingot: "+format+"\n", args...) }}
 	if t.Kind == target.KindLocal {
 		p.Settle = time.Second // a batch of ingot dev takes less
 	}
@@ -156,7 +156,7 @@ func (a *app) pause(cmd *cobra.Command, t *target.Target, streams bool, o pauseO
 	if out.Mappings, err = p.Pause(ctx, function, a.caller(ctx, t)); err != nil {
 		return err
 	}
-	at := time.Now()
+	at := a.clock.Real().Now()
 	var unknown error
 	switch {
 	case streams || o.noDrain || t.Kind == target.KindLocal:

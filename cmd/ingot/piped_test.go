@@ -36,6 +36,14 @@ func pipedWith(t *testing.T, env map[string]string, stdin string, args ...string
 func atRoot(t *testing.T) {
 	t.Helper()
 	root := t.TempDir()
+	if err := writeRoot(root); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(root)
+}
+
+// writeRoot writes the files of the repository's root that commands read.
+func writeRoot(root string) error {
 	for name, from := range map[string]string{"pipeline.yaml": "../../" + sampleshop.Pipeline, "template.yaml": "../../" + sampleshop.Template,
 		"prices/us-east-1.yaml": "../../prices/us-east-1.yaml"} {
 		text, err := os.ReadFile(from)
@@ -46,43 +54,8 @@ func atRoot(t *testing.T) {
 			err = os.WriteFile(filepath.Join(root, name), text, 0o644)
 		}
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 	}
-	if err := os.CopyFS(filepath.Join(root, "events"), os.DirFS("../../events")); err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(root)
-}
-
-// examples returns the command lines in a command's help.
-func examples(t *testing.T, command string) []string {
-	t.Helper()
-	for _, cmd := range newRoot(&app{}).Commands() {
-		if cmd.Name() == command {
-			return strings.Split(strings.TrimSpace(cmd.Example), "\n")
-		}
-	}
-	t.Fatalf("no command %s", command)
-	return nil
-}
-
-// example runs a command line as it is written in help. It has words without quotes, and standard
-// input by < FILE.
-func example(t *testing.T, line string) ran {
-	t.Helper()
-	command, file, redirected := strings.Cut(strings.TrimSpace(line), " < ")
-	stdin := ""
-	if redirected {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdin = string(text)
-	}
-	words := strings.Fields(command)
-	if words[0] != "ingot" {
-		t.Fatalf("an example that does not begin with ingot: %s", line)
-	}
-	return piped(t, stdin, words[1:]...)
+	return os.CopyFS(filepath.Join(root, "events"), os.DirFS("../../events"))
 }

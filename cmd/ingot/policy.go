@@ -39,9 +39,9 @@ func newPolicy(a *app) *cobra.Command {
 		Use:   "policy PATTERN…",
 		Short: "Print the IAM policy of who reads by a pattern",
 		Long:  policyHelp,
-		Example: `  ingot policy order_story customer_orders
-  ingot policy merchants_day
-  ingot policy --for query`,
+		Example: `  ingot policy order merchant_days
+  ingot policy order --principal-tag order --local
+  ingot policy --for query --stack shop`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.policy(cmd, o, args)
 		},

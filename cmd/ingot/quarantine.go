@@ -327,7 +327,7 @@ func newDrop(a *app) *cobra.Command {
 		Use:   "drop DIR ID… --yes",
 		Short: "Delete messages from quarantine; their files stay",
 		Long:  dropHelp,
-		Example: `  ingot quarantine drop letters 3f2a91c0 --yes --stack ingot-dev
+		Example: `  ingot quarantine drop letters 3f2a91c0 --yes --stack shop
   ingot quarantine drop letters 3f2a91c0 --yes --local`,
 		Args: folderAnd(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -132,7 +132,7 @@ func newShow(a *app) *cobra.Command {
 		Use:   "show DIR ID",
 		Short: "Say why a message is there, and what it would be today",
 		Long:  showHelp,
-		Example: `  ingot quarantine show letters 3f2a91c0 --stack ingot-dev
+		Example: `  ingot quarantine show letters 3f2a91c0 --stack shop
   ingot quarantine show letters 3f2a91c0 --local --reveal`,
 		Args: folderAnd(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -358,7 +358,7 @@ func newEdit(a *app) *cobra.Command {
 		Short: "Change the body of a message with your editor",
 		Long:  editHelp,
 		Example: `  ingot quarantine edit letters 3f2a91c0
-  ingot quarantine edit letters 3f2a91c0 --pipeline examples/pipeline.yaml`,
+  ingot quarantine edit letters 3f2a91c0 --pipeline pipeline.yaml`,
 		Args: folderAnd(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := namesFiles(cmd, "pipeline"); err != nil {

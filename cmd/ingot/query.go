@@ -64,11 +64,11 @@ func newQuery(a *app) *cobra.Command {
 		Use:   "query PATTERN [FIELD=VALUE…]",
 		Short: "Read events or totals by a pattern of pipeline.yaml",
 		Long:  queryHelp,
-		Example: `  ingot query order_story merchant_id=m-1 order_id=o-1001
-  ingot query orders_of_day at=2026-03-01 --limit 10
-  ingot query payments merchant_id=m-1 status=captured --from 2026-03-01 --newest
-  ingot query merchants_day merchant_id=m-1,m-2 currency=EUR --output json
-  ingot query orders_of_day --from 2026-03-01 --to 2026-03-03 --explain`,
+		Example: `  ingot query order order_id=o-1 --local
+  ingot query order order_id=o-1,o-2 --limit 1 --local
+  ingot query order order_id=o-1 --local --output json
+  ingot query merchant_days merchant_id=m-1 currency=EUR --from 2026-03-01 --to 2026-04-01 --stack shop
+  ingot query order order_id=o-1 --pipeline pipeline.yaml --explain`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("newest") {
 				o.ask.Newest = &o.newest

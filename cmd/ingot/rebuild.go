@@ -51,9 +51,9 @@ func newRebuild(a *app) *cobra.Command {
 		Use:   "rebuild AGGREGATE…",
 		Short: "Bring older items into aggregates and declare them complete",
 		Long:  rebuildHelp,
-		Example: `  ingot rebuild sales --local
+		Example: `  ingot rebuild orders_daily --local
   ingot rebuild --all --local --dry-run
-  ingot rebuild merchant_daily --stack ingot-prod`,
+  ingot rebuild orders_daily --stack shop`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := namesFiles(cmd, "prices"); err != nil {
 				return err
@@ -178,7 +178,8 @@ func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate
 
 // awaitStream waits until the stream has counted everything up to now.
 func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Duration) error {
-	lag, now := a.lag(v.target), time.Now()
+	lag, clock := a.lag(v.target), a.clock.Real()
+	now := clock.Now()
 	for {
 		counted, err := lag.Counted(ctx)
 		if err != nil {
@@ -187,13 +188,11 @@ func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Durati
 		if !counted.Before(now) {
 			return nil
 		}
-		if time.Since(now) >= patience {
+		if clock.Now().Sub(now) >= patience {
 			return fmt.Errorf("after %s it has not", patience)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
+		if err := clock.Sleep(ctx, time.Second); err != nil {
+			return err
 		}
 	}
 }

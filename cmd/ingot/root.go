@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
@@ -24,6 +25,8 @@ type app struct {
 	output string    // text or json
 	// columns is how wide the terminal is that stdout is. 0 means that it is none.
 	columns int
+	// clock is by what commands wait for a stack. The zero value is the real time; tests do not wait.
+	clock env.Env
 	// closers end what the command has opened.
 	closers []func()
 	// tamper changes the demo's tables before they are checked. It is nil outside tests.

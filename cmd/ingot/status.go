@@ -41,7 +41,7 @@ an aggregate is flagged, or the totals are more than an hour behind.
 Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials. With --check: 3 it is not well, 6 it could not tell.
 
 ` + statusJSON,
-		Example: `  ingot status --local
+		Example: `  ingot status --stack shop
   ingot status --local --check
   ingot status --local --format prometheus
   ingot status --local --output json`,

@@ -80,11 +80,11 @@ func newVerify(a *app) *cobra.Command {
 		Long:  verifyHelp,
 		Example: `  ingot verify --local
   ingot verify --local --twice
-  ingot verify --stack ingot-dev --dry-run
-  ingot verify --stack ingot-prod --twice --segments 8 --rate 2000 --work ./verify-work
-  ingot verify --stack ingot-prod --segments 64 --buckets 256 --segment 3/64 --work s3://my-bucket/verify/2026-03-01
-  ingot verify --stack ingot-prod --segments 64 --buckets 256 --merge 17/256 --work s3://my-bucket/verify/2026-03-01
-  ingot verify --stack ingot-prod --segments 64 --buckets 256 --result --work s3://my-bucket/verify/2026-03-01`,
+  ingot verify --stack shop --dry-run
+  ingot verify --stack shop --twice --segments 8 --rate 2000 --work ./verify-work
+  ingot verify --stack shop --segments 8 --buckets 4 --segment 3/8 --work s3://my-bucket/verify/2026-03-01
+  ingot verify --stack shop --segments 8 --buckets 4 --merge 2/4 --work s3://my-bucket/verify/2026-03-01
+  ingot verify --stack shop --segments 8 --buckets 4 --result --work s3://my-bucket/verify/2026-03-01`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(cmd); err != nil {
@@ -210,8 +210,8 @@ func (a *app) verifying(cmd *cobra.Command, writes bool) (v verifying, err error
 }
 
 // config returns how a pass reads the tables.
-func (v verifying) config(o verifyOptions) (verify.Config, error) {
-	c := verify.Config{Pipeline: v.plan, Source: v.store, Segments: o.segments, Buckets: o.buckets, Rate: o.rate, Memory: o.memory << 20,
+func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
+	c := verify.Config{Pipeline: v.plan, Source: v.store, Env: a.clock, Segments: o.segments, Buckets: o.buckets, Rate: o.rate, Memory: o.memory << 20,
 		About: v.target.Account + " " + v.target.Region + " " + v.target.EventsTable + " " + v.target.AggregatesTable}
 	if o.work == "" {
 		return c, nil
@@ -227,7 +227,7 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	c, err := v.config(o)
+	c, err := a.passConfig(v, o)
 	if err != nil {
 		return usage(err)
 	}

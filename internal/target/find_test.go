@@ -187,7 +187,7 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 func TestCredentials(t *testing.T) {
 	c := cloud(t)
 	for _, code := range []string{"AccessDenied", "ExpiredToken", "InvalidClientTokenId", "SignatureDoesNotMatch"} {
-		c.Refuse = code
+		c.Refuse = func(string) string { return code }
 		_, err := find(t, target.Options{Stack: "shop"}, nil)
 		if kind(err) != credentials || !strings.Contains(err.Error(), "the credentials may not read stack shop in region eu-central-1 at ") || !strings.Contains(err.Error(), ": User: arn:aws:iam::"+account+":user/jo is not authorized") {
 			t.Errorf("%s: %v", code, err)

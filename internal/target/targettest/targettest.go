@@ -1,14 +1,20 @@
 // Package targettest stands in for the parts of AWS that the engine does not have, for the tests of
-// the tool: CloudFormation's description of a stack.
+// the tool. [Cloud] answers for all services at one address: CloudFormation describes its stacks,
+// Lambda has event source mappings and functions that can be called, CloudWatch has no data, and
+// Secrets Manager and STS answer what the tool asks them. The engine answers for the rest.
 package targettest
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/wire"
 )
 
@@ -20,43 +26,187 @@ type Stack struct {
 	Outputs    map[string]string
 }
 
-// Cloud answers as AWS does, at one address for all services.
+// Cloud answers as AWS does, at one address for all services. Its fields are set before the first
+// request.
 type Cloud struct {
 	Engine  *embedded.Engine
 	Account string
 	Region  string
 	Stacks  []Stack
-	// Refuse makes CloudFormation refuse every request with this error code.
-	Refuse string
+	// Refuse returns the code of an error for a request, or nothing. nil refuses nothing. The action
+	// is the name of the permission, such as "dynamodb:GetItem". Lambda's mappings have a Refuse of
+	// their own.
+	Refuse func(action string) (code string)
+	// Called is told of each request, by the name of the permission that it needs. nil tells nobody.
+	// Requests may come side by side.
+	Called func(action string)
+	// Mappings answers for Lambda's event source mappings. nil: there are none.
+	Mappings http.Handler
+	// Invoke is called for a function. It returns an answer, or what kept the function from answering.
+	// nil: a function answers with nothing.
+	Invoke func(function string, payload []byte) (answer, problem string)
+	// Secrets are the texts of Secrets Manager, by ARN.
+	Secrets map[string]string
 
+	once sync.Once
 	wire http.Handler
 }
 
-// ServeHTTP answers for CloudFormation itself, and has the engine answer for the rest.
+// ServeHTTP answers a request for any service.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
-		if c.wire == nil {
-			c.wire = wire.New(c.Engine)
-		}
+	c.once.Do(func() { c.wire = wire.New(c.Engine) })
+	action := c.action(r)
+	if c.Called != nil {
+		c.Called(action)
+	}
+	code := ""
+	if c.Refuse != nil {
+		code = c.Refuse(action)
+	}
+	service, name, _ := strings.Cut(action, ":")
+	switch {
+	case code != "":
+		c.refuse(w, service, action, code)
+	case service == "cloudformation":
+		c.cloudFormation(w, r, name)
+	case service == "sts":
+		fmt.Fprintf(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::%s:user/jo</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`, c.Account)
+	case service == "cloudwatch":
+		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
+		w.Header().Set("Content-Type", "application/cbor")
+		_, _ = w.Write([]byte{0xa0}) // a map without members: no data, no alarms. The client may be gone
+	case service == "secretsmanager":
+		c.secret(w, r)
+	case action == "lambda:InvokeFunction":
+		c.invoke(w, r)
+	case service == "lambda" && c.Mappings != nil:
+		c.Mappings.ServeHTTP(w, r)
+	default:
 		c.wire.ServeHTTP(w, r)
+	}
+}
+
+const invocations = "/2015-03-31/functions/"
+
+// jsonServices are the services that are named in X-Amz-Target, as IAM calls them.
+var jsonServices = map[string]string{"DynamoDB_20120810": "dynamodb", "DynamoDBStreams_20120810": "dynamodb", "AmazonSQS": "sqs", "secretsmanager": "secretsmanager"}
+
+// action returns the permission that a request needs.
+func (c *Cloud) action(r *http.Request) string {
+	if target := r.Header.Get("X-Amz-Target"); target != "" {
+		service, name, _ := strings.Cut(target, ".")
+		return jsonServices[service] + ":" + strings.TrimSuffix(name, "Batch")
+	}
+	path := r.URL.Path
+	switch {
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
+		if r.FormValue("Action") == "GetCallerIdentity" {
+			return "sts:GetCallerIdentity"
+		}
+		return "cloudformation:" + r.FormValue("Action")
+	case strings.HasPrefix(path, "/service/GraniteServiceVersion20100801/operation/"):
+		return "cloudwatch:" + path[strings.LastIndexByte(path, '/')+1:]
+	case strings.HasPrefix(path, invocations):
+		return "lambda:InvokeFunction"
+	case mappings.Answers(r):
+		return "lambda:" + mappingAction(r)
+	}
+	return "s3:" + objectAction(r)
+}
+
+// mappingAction returns the permission for a request about event source mappings.
+func mappingAction(r *http.Request) string {
+	id := strings.Trim(strings.TrimPrefix(r.URL.Path, mappings.Prefixes[0]), "/")
+	switch tags := strings.HasPrefix(r.URL.Path, mappings.Prefixes[1]); {
+	case tags && r.Method == http.MethodGet:
+		return "ListTags"
+	case tags && r.Method == http.MethodPost:
+		return "TagResource"
+	case tags:
+		return "UntagResource"
+	case r.Method == http.MethodPut:
+		return "UpdateEventSourceMapping"
+	case id == "":
+		return "ListEventSourceMappings"
+	}
+	return "GetEventSourceMapping"
+}
+
+// objectAction returns the permission for a request to S3.
+func objectAction(r *http.Request) string {
+	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	switch {
+	case r.URL.Query().Has("versions"):
+		return "ListBucketVersions"
+	case key == "":
+		return "ListBucket"
+	case r.Method == http.MethodPut:
+		return "PutObject"
+	case r.Method == http.MethodDelete:
+		return "DeleteObject"
+	}
+	return "GetObject"
+}
+
+// refuse answers with an error in the service's own form.
+func (c *Cloud) refuse(w http.ResponseWriter, service, action, code string) {
+	message := "User: arn:aws:iam::" + c.Account + ":user/jo is not authorized to perform: " + action
+	switch service {
+	case "cloudformation", "sts":
+		fault(w, http.StatusForbidden, code, message)
+	case "s3":
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, `<Error><Code>%s</Code><Message>%s</Message></Error>`, code, escaped(message))
+	default:
+		w.Header().Set("X-Amzn-Errortype", code)
+		w.WriteHeader(http.StatusForbidden)
+		_ = json.NewEncoder(w).Encode(map[string]string{"__type": code, "message": message}) // the client may be gone
+	}
+}
+
+// cloudFormation describes a stack.
+func (c *Cloud) cloudFormation(w http.ResponseWriter, r *http.Request, action string) {
+	w.Header().Set("Content-Type", "text/xml")
+	if action != "DescribeStacks" {
+		fault(w, http.StatusBadRequest, "InvalidAction", "no action "+action)
 		return
 	}
-	w.Header().Set("Content-Type", "text/xml")
 	name := r.FormValue("StackName")
-	switch action := r.FormValue("Action"); {
-	case c.Refuse != "":
-		fault(w, http.StatusForbidden, c.Refuse, "User: arn:aws:iam::"+c.Account+":user/jo is not authorized to perform: cloudformation:"+action)
-	case action != "DescribeStacks":
-		fault(w, http.StatusBadRequest, "InvalidAction", "no action "+action)
-	default:
-		for _, s := range c.Stacks {
-			if s.Name == name {
-				c.describe(w, s)
-				return
-			}
+	for _, s := range c.Stacks {
+		if s.Name == name {
+			c.describe(w, s)
+			return
 		}
-		fault(w, http.StatusBadRequest, "ValidationError", "Stack with id "+name+" does not exist")
 	}
+	fault(w, http.StatusBadRequest, "ValidationError", "Stack with id "+name+" does not exist")
+}
+
+func (c *Cloud) secret(w http.ResponseWriter, r *http.Request) {
+	var in struct{ SecretID string }
+	_ = json.NewDecoder(r.Body).Decode(&in) // the SDK writes JSON
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	text, ok := c.Secrets[in.SecretID]
+	answer := map[string]string{"ARN": in.SecretID, "SecretString": text}
+	if !ok {
+		w.Header().Set("X-Amzn-Errortype", "ResourceNotFoundException")
+		w.WriteHeader(http.StatusBadRequest)
+		answer = map[string]string{"message": "Secrets Manager can't find the specified secret."}
+	}
+	_ = json.NewEncoder(w).Encode(answer) // the client may be gone
+}
+
+func (c *Cloud) invoke(w http.ResponseWriter, r *http.Request) {
+	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, invocations), "/")
+	payload, _ := io.ReadAll(r.Body) // of a client on this machine
+	answer, problem := "null", ""
+	if c.Invoke != nil {
+		answer, problem = c.Invoke(name, payload)
+	}
+	if problem != "" {
+		w.Header().Set("X-Amz-Function-Error", "Unhandled")
+		answer = problem
+	}
+	_, _ = io.WriteString(w, answer) // the client may be gone
 }
 
 func fault(w http.ResponseWriter, status int, code, message string) {
