@@ -46,9 +46,17 @@ func newDevWorld(t *testing.T) *devWorld {
 
 func newDevWorldOf(t *testing.T, spec string) *devWorld {
 	t.Helper()
+	return newDevWorldIn(t, map[string]string{"pipeline.yaml": spec})
+}
+
+// newDevWorldIn runs an ingot dev in a folder with these files.
+func newDevWorldIn(t *testing.T, files map[string]string) *devWorld {
+	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "pipeline.yaml"), []byte(spec), 0o644); err != nil {
-		t.Fatal(err)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Chdir(dir)
 	d, err := dev.Start(t.Context(), dev.Config{File: "pipeline.yaml", Secret: []byte("a secret of sixteen bytes")})

@@ -14,6 +14,26 @@ const fifoBatch = 10
 // as a standard queue.
 func (c *checker) fifo(queue *template.Resource) bool { return c.says(queue, "FifoQueue", "true") }
 
+// FIFO reports whether the ingest function of a template reads a FIFO queue, with the defaults of the
+// template's parameters. The error says why the template cannot be read.
+func FIFO(f File) (bool, error) {
+	t, err := template.Open(f.Text, nil)
+	if err != nil {
+		return false, err
+	}
+	c := newChecker(f.Name, t, nil, places{}, nil)
+	c.find()
+	if c.ingest == nil {
+		return false, nil
+	}
+	for _, m := range c.mappingsOf(c.ingest.Name, false) {
+		if queue := c.queueOf(m); queue != nil && c.fifo(queue) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // fifoMapping checks that a FIFO queue's mapping has small batches and no batching window. Lambda
 // refuses anything else.
 func (c *checker) fifoMapping(m *mapping) {

@@ -73,6 +73,7 @@ type Dev struct {
 	queue   *esm.Queue
 	// switches say whether the mappings are on.
 	switches *mappings.Server
+	fifo     bool // the queue of events is a FIFO queue
 	stream   *esm.Stream
 	kept     *kept  // nil: in memory alone
 	unspare  func() // the collector is as before
@@ -122,6 +123,7 @@ func Start(ctx context.Context, cfg Config) (_ *Dev, err error) {
 	if err != nil {
 		return nil, err
 	}
+	d.fifo = d.readsFIFO()
 	if err := d.listen(); err != nil {
 		return nil, err
 	}
@@ -175,11 +177,13 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 		if d.engine, err = embedded.Open(cfg); err != nil {
 			return fmt.Errorf("%s: %w; name another folder with --data to begin anew", d.cfg.Data, err)
 		}
-		d.stack, err = d.kept.stack(ctx, d.engine)
-		return err
+		if d.stack, err = d.kept.stack(ctx, d.engine); err != nil {
+			return err
+		}
+		return d.sameQueue()
 	}
 	d.engine = embedded.New(cfg)
-	d.stack, err = stack.New(ctx, d.engine, stack.Config{Indexes: plan.Indexes()})
+	d.stack, err = stack.New(ctx, d.engine, stack.Config{Indexes: plan.Indexes(), FIFO: d.fifo})
 	return err
 }
 

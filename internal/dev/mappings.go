@@ -15,6 +15,8 @@ import (
 // These are the settings of the mappings. Batches are as large as in template.yaml.
 const (
 	batchSize = 1000
+	// fifoBatchSize is the most that Lambda takes from a FIFO queue.
+	fifoBatchSize = 10
 	// queueFunctions is how many batches of the queue are under way at once.
 	queueFunctions = 2
 	// pause is how long a mapping waits that found nothing.
@@ -36,8 +38,12 @@ func (d *Dev) mappings(ctx context.Context) error {
 		}
 		return esm.Function{Handler: guarded(do), Timeout: stack.FunctionTimeout, Now: d.clock.Now, Deadline: d.deadline}
 	}
+	size := batchSize
+	if d.fifo {
+		size = fifoBatchSize
+	}
 	d.queue, err = esm.NewQueue(ctx, esm.QueueConfig{Client: d.engine.SQS(), URL: d.stack.Queue, Function: function(d.running.ingest),
-		BatchSize: batchSize, Concurrency: queueFunctions, ReportBatchItemFailures: true, OnFailure: d.failed("ingest")})
+		BatchSize: size, Concurrency: queueFunctions, ReportBatchItemFailures: true, OnFailure: d.failed("ingest")})
 	if err != nil {
 		return err
 	}

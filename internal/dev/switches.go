@@ -16,7 +16,7 @@ const (
 // They are on again when ingot dev starts anew.
 func (d *Dev) makeSwitches() {
 	d.switches = mappings.New(
-		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000001", Function: IngestFunction, Source: "arn:aws:sqs:" + Region + ":" + Account + ":events"},
+		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000001", Function: IngestFunction, Source: d.queue.ARN()},
 		mappings.Mapping{UUID: "00000000-0000-4000-8000-000000000002", Function: StreamsFunction, Source: d.stack.StreamARN})
 	d.switches.Region, d.switches.Account = Region, Account
 }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/sampleshop"
+)
+
+// fifoTemplate is the sample's template with the changes that docs/operating.md lists.
+func fifoTemplate(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", sampleshop.Template))
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := string(text)
+	for _, queue := range []string{"\n  IngestQueue:", "\n  DeadLetterQueue:"} {
+		at := strings.Index(template, queue)
+		if at < 0 {
+			t.Fatalf("the sample's template has no %s", queue)
+		}
+		properties := strings.Index(template[at:], "    Properties:\n")
+		at += properties + len("    Properties:\n")
+		template = template[:at] + "      FifoQueue: true\n" + template[at:]
+	}
+	return template
+}
+
+// TestFIFOInDev goes the whole way through a FIFO queue, which template.yaml declares.
+func TestFIFOInDev(t *testing.T) {
+	w := newDevWorldIn(t, map[string]string{"pipeline.yaml": letterSpec, "template.yaml": fifoTemplate(t)})
+	if queue := w.dev.Local().QueueURL; !strings.HasSuffix(queue, "/events.fifo") {
+		t.Fatalf("the queue is %s", queue)
+	}
+	var lines, want []string
+	for n := range 40 {
+		lines = append(lines, fmt.Sprintf(`{"type":"sale","id":%d,"at":"2026-01-02T03:04:05Z","customer":{"email":"c%d@example.com"},"cents":%d}`, n, n%3, n))
+		if n%3 == 1 {
+			want = append(want, fmt.Sprintf("SALE#%d", n))
+		}
+	}
+	lines = append(lines, `{"type":"sale","id":7,"at":"2026-01-02T03:04:05Z","customer":{"email":"c1@example.com"},"cents":1}`)
+	if err := os.WriteFile("events.ndjson", []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.run(2, "send", "events.ndjson", "--local")
+	w.run(3, "send", "events.ndjson", "--local", "--group", "customer.email", "--wait") // the last one is a Conflict
+	w.await(func() bool { return w.waiting(w.dev.Stack().Quarantine) == 1 })
+	var got []string
+	steps, _ := w.dev.Steps().After(0, 1000)
+	for _, s := range steps {
+		if s.Message != nil && s.Message.Verdict == event.Inserted && strings.Contains(s.Message.Body, "c1@") {
+			got = append(got, s.Message.Item.Key.PK)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("a group was stored in the order %v, want %v", got, want)
+	}
+	// A message keeps its group in quarantine, so it can be sent again.
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	ids := w.files("letters")
+	w.run(3, "quarantine", "show", "letters", ids[0], "--local")
+	w.run(0, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
+	w.await(func() bool { return w.waiting(w.dev.Stack().Queue) == 0 })
+	if out := w.run(0, "get", "sale", "id=7", "--local").out; !strings.Contains(out, `"cents":1}`) {
+		t.Errorf("the item of the replaced event:\n%s", out)
+	}
+}
+
+// TestAttributesThroughDev sends a message with attributes, which goes to quarantine, is mended, and is
+// sent again from there. Its attributes are the same each time.
+func TestAttributesThroughDev(t *testing.T) {
+	w := newDevWorld(t)
+	sent := map[string]types.MessageAttributeValue{
+		"trace": {DataType: aws.String("String"), StringValue: aws.String("täxt <&>")},
+		"size":  {DataType: aws.String("Number.int"), StringValue: aws.String("12")},
+		"raw":   {DataType: aws.String("Binary.raw"), BinaryValue: []byte{0, 1, 0xff}},
+	}
+	look := func(queue, body string, attributes int) {
+		t.Helper()
+		w.await(func() bool { return w.waiting(queue) == 1 })
+		client := w.dev.Engine().SQS()
+		out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &queue, MessageAttributeNames: []string{"All"}})
+		if err != nil || len(out.Messages) != 1 {
+			t.Fatalf("%s: %d messages: %v", queue, len(out.Messages), err)
+		}
+		m := out.Messages[0]
+		if _, err := client.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: &queue, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			t.Fatal(err)
+		}
+		if *m.Body != body || len(m.MessageAttributes) != attributes {
+			t.Errorf("%s: the body is %s, and there are %d attributes, want %d", queue, *m.Body, len(m.MessageAttributes), attributes)
+		}
+		for name, want := range sent {
+			got := m.MessageAttributes[name]
+			if aws.ToString(got.DataType) != *want.DataType || aws.ToString(got.StringValue) != aws.ToString(want.StringValue) || !slices.Equal(got.BinaryValue, want.BinaryValue) {
+				t.Errorf("%s: the attribute %s is %s %q %v", queue, name, aws.ToString(got.DataType), aws.ToString(got.StringValue), got.BinaryValue)
+			}
+		}
+	}
+	w.post(w.dev.Stack().Queue, badSale, sent)
+	look(w.dev.Stack().Quarantine, badSale, len(sent)+1) // and the reason
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	id := w.files("letters")[0]
+	const mended = `{"type":"sale","id":2,"at":"2026-01-02T03:04:05Z","customer":{"email":"bob@example.com"},"cents":5}`
+	editor := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nprintf %s '"+mended+"' > \"$1\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.env["EDITOR"] = editor
+	w.run(0, "quarantine", "edit", "letters", id)
+	w.run(0, "pause", "--local")
+	w.run(0, "quarantine", "resend", "letters", id, "--local")
+	look(w.dev.Stack().Queue, mended, len(sent))
+	w.run(0, "resume", "--local")
+	w.await(func() bool { return w.waiting(w.dev.Stack().Queue) == 0 })
+	w.run(0, "get", "sale", "id=2", "--local")
+}

@@ -1,0 +1,89 @@
+package dev
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const fifoTemplate = `Resources:
+  Events: {Type: AWS::SQS::Queue, Properties: {FifoQueue: true}}
+  Ingest:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: ./cmd/ingest
+      Environment: {Variables: {INGOT_TABLE: events}}
+      Events: {Messages: {Type: SQS, Properties: {Queue: !GetAtt Events.Arn}}}
+`
+
+// TestQueueIsOfTheKindThatTheTemplateSays starts with several template.yaml beside pipeline.yaml.
+func TestQueueIsOfTheKindThatTheTemplateSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		template string
+		fifo     bool
+		told     string
+	}{
+		"a FIFO queue":       {fifoTemplate, true, ""},
+		"a standard queue":   {strings.Replace(fifoTemplate, "FifoQueue: true", "VisibilityTimeout: 60", 1), false, ""},
+		"no ingest function": {"Resources:\n  Events: {Type: AWS::SQS::Queue, Properties: {FifoQueue: true}}\n", false, ""},
+		"not YAML":           {"Resources: [", false, "template.yaml, so it is a standard queue here: "},
+		"none":               {"", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := folder(t, orders)
+			if c.template != "" {
+				writeTemplate(t, file, c.template)
+			}
+			var told []string
+			d := start(t, Config{File: file, Tell: func(line string) { told = append(told, line) }})
+			if got := strings.HasSuffix(d.Local().QueueURL, ".fifo"); got != c.fifo || strings.HasSuffix(d.Local().DeadLetterURL, ".fifo") != c.fifo {
+				t.Errorf("the queue is %s", d.Local().QueueURL)
+			}
+			if text := strings.Join(told, "\n"); !strings.Contains(text, c.told) || c.told == "" && text != "" {
+				t.Errorf("told was %q, want %q", text, c.told)
+			}
+		})
+	}
+}
+
+// TestKeptQueueOfAnotherKind starts with kept data after template.yaml has changed.
+func TestKeptQueueOfAnotherKind(t *testing.T) {
+	cfg := Config{File: folder(t, orders), Data: t.TempDir()}
+	again := func() error {
+		d, err := Start(t.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		return d.Close()
+	}
+	if err := again(); err != nil {
+		t.Fatal(err)
+	}
+	writeTemplate(t, cfg.File, fifoTemplate)
+	want := "what is kept in " + cfg.Data + " has a standard queue, and now it would be a FIFO queue, by template.yaml: change that file back, or name another folder with --data to begin anew"
+	if err := again(); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	kept := cfg.Data
+	cfg.Data = t.TempDir()
+	for range 2 { // it begins anew, and goes on
+		if err := again(); err != nil {
+			t.Error(err)
+		}
+	}
+	cfg.Data = kept
+	if err := os.Remove(filepath.Join(filepath.Dir(cfg.File), templateFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := again(); err != nil {
+		t.Error(err)
+	}
+}
+
+func writeTemplate(t *testing.T, pipeline, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(filepath.Dir(pipeline), templateFile), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
