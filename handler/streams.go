@@ -134,7 +134,7 @@ func (b *streamBatch) wake(ctx context.Context, e *streamEvent) error {
 	if err := b.Store.Start(ctx); err != nil {
 		return fmt.Errorf("streams: %w", err)
 	}
-	if err := tables.Of(b.Store).KeepFile(ctx); err != nil && b.Log != nil {
+	if err := tables.Of(b.Store).KeepFile(ctx, true); err != nil && b.Log != nil {
 		b.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
 	}
 	return nil

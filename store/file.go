@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -35,53 +36,62 @@ type File struct {
 // errFileTooLarge says if pipeline.yaml is too large to be kept in the aggregates table.
 var errFileTooLarge = fmt.Errorf("pipeline.yaml takes more than %d KB when it is gzipped, so it is not kept in the aggregates table, and the tool cannot read it there", maxFile/1024)
 
-// KeepFile keeps the text of the pipeline as item F# of the aggregates table, for the tool. Nothing
-// that counts depends on it. So KeepFile asks once, and the caller goes on whatever it returns.
+// keptFile is what the item E# said about the deployed file when [Store.Start] read it.
+type keptFile struct {
+	digest string // empty: no file was kept since the epoch was raised
+	epoch  int64
+}
+
+// KeepFile keeps the text of the pipeline as item F# of the aggregates table, for the tool. It comes
+// after [Store.Start]. Nothing that counts depends on it. So KeepFile asks once, and the caller goes
+// on whatever it returns.
 //
-// It replaces a file with a lower epoch, or one with the same epoch and another text. While old and
-// new functions run side by side, both may do that. Each start replaces at most once, and only what
-// it has read. So they cannot keep on replacing each other, and the last one that starts wins. That
-// is the new one, because an old one no longer starts once the deployment is over.
+// It replaces a file with a lower epoch, or one with the same epoch and another text. anew replaces
+// a file with the same text too, in case somebody has altered it. While old and new functions run
+// side by side, each of them may replace the other's. Each start replaces at most once, and only
+// what it has read. So they cannot keep on replacing each other, and the last one that starts wins.
+// That is the new one, because an old one no longer starts once the deployment is over.
 //
-// Many functions may start at once. Each of them reads, at half the price of a consistent read, and
-// only a difference is written. A reader that is behind the table tries to write and is refused.
-func (s counter) KeepFile(ctx context.Context) error {
-	content := s.pipeline.Text()
-	if len(content) == 0 || s.aggregates == "" {
-		return nil // the pipeline is not made from a file
+// Many functions may start at once. The digest of the file stands in the item E# too, which Start
+// reads in any case. So a file that has not changed costs nothing, however large it is. One
+// transaction writes both items, on condition that E# is as it was read.
+func (s counter) KeepFile(ctx context.Context, anew bool) error {
+	content, kept := s.pipeline.Text(), s.file.Load()
+	if len(content) == 0 || kept == nil {
+		return nil // the pipeline is not made from a file, or there are no totals
 	}
-	own := digestOf(content)
-	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(lanes.FileKey),
-		ProjectionExpression: aws.String("PK, #digest, #epoch"), ExpressionAttributeNames: map[string]string{"#digest": "digest", "#epoch": "epoch"}})
-	if err != nil {
-		return fmt.Errorf("reading which pipeline.yaml the aggregates table %s has: %w", s.aggregates, awserr.Quiet(err))
-	}
-	digest, epoch := textOf(out.Item["digest"]), integerOf(out.Item["epoch"])
-	if len(out.Item) > 0 && (epoch > s.pipeline.Epoch() || epoch == s.pipeline.Epoch() && digest == own) {
+	own, epoch := digestOf(content), s.pipeline.Epoch()
+	if kept.epoch > epoch || kept.digest == own && !anew {
 		return nil
 	}
-	item, err := fileImage(content, s.pipeline.Epoch())
+	file, err := fileImage(content, epoch)
 	if err != nil {
 		return err
 	}
-	in := &dynamodb.PutItemInput{TableName: &s.aggregates, Item: item, ConditionExpression: aws.String("attribute_not_exists(PK)")}
-	if len(out.Item) > 0 {
-		in.ConditionExpression = aws.String("#digest = :digest AND #epoch = :epoch")
-		in.ExpressionAttributeNames = map[string]string{"#digest": "digest", "#epoch": "epoch"}
-		in.ExpressionAttributeValues = image{":digest": out.Item["digest"], ":epoch": out.Item["epoch"]}
-		if digest == "" || numberOf(out.Item["epoch"]) == "" { // nobody's file: it is no condition on its values
-			in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues = nil, nil, nil
-		}
+	note := &types.Update{TableName: &s.aggregates, Key: keyImage(lanes.EpochKey), UpdateExpression: aws.String("SET #file = :digest"),
+		ConditionExpression:       aws.String("#epoch = :epoch AND #file = :kept"),
+		ExpressionAttributeNames:  map[string]string{"#file": "file", "#epoch": "epoch"},
+		ExpressionAttributeValues: image{":digest": text(own), ":epoch": integer(epoch), ":kept": text(kept.digest)}}
+	if kept.digest == "" {
+		note.ConditionExpression = aws.String("#epoch = :epoch AND attribute_not_exists(#file)")
+		delete(note.ExpressionAttributeValues, ":kept")
 	}
-	_, err = s.client.PutItem(ctx, in)
-	var other *types.ConditionalCheckFailedException
-	if errors.As(err, &other) {
-		return nil // another function that started has written it
-	}
-	if err != nil {
+	_, err = s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Update: note}, {Put: &types.Put{TableName: &s.aggregates, Item: file}}}})
+	if err != nil && !overtaken(err) {
 		return fmt.Errorf("keeping pipeline.yaml in the aggregates table %s: %w", s.aggregates, awserr.Quiet(err))
 	}
 	return nil
+}
+
+// overtaken reports whether a transaction was refused because another function that started has
+// written the same items, or is writing them.
+func overtaken(err error) bool {
+	var cancel *types.TransactionCanceledException
+	return errors.As(err, &cancel) && slices.ContainsFunc(cancel.CancellationReasons, func(r types.CancellationReason) bool {
+		code := aws.ToString(r.Code)
+		return code == "ConditionalCheckFailed" || code == "TransactionConflict"
+	})
 }
 
 func digestOf(content []byte) string {
@@ -120,7 +130,7 @@ func DeployedFile(ctx context.Context, client Client, aggregates string) (*File,
 		err = errors.New("its digest is another")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the item F# of the aggregates table %s does not hold the deployed pipeline.yaml: %w; delete it, and wake the streams function with {\"Records\":[]}", aggregates, err)
+		return nil, fmt.Errorf("the item F# of the aggregates table %s does not hold the deployed pipeline.yaml: %w; wake the streams function with {\"Records\":[]}, which writes it anew", aggregates, err)
 	}
 	return f, nil
 }

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -64,9 +63,14 @@ func (w *world) deployed() string {
 	return string(f.Text)
 }
 
+// keepFile starts a function that was deployed with a file.
 func (w *world) keepFile(text string) error {
 	w.t.Helper()
-	return tables.Of(w.running(text)).KeepFile(deadline(w.t))
+	st := w.running(text)
+	if err := st.Start(deadline(w.t)); err != nil {
+		return err
+	}
+	return tables.Of(st).KeepFile(deadline(w.t), false)
 }
 
 func TestDeployedFileIsReplaced(t *testing.T) {
@@ -87,15 +91,15 @@ func TestDeployedFileIsReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, current)
 			writes := 0
-			w.onCall = func(api string, _ any) error {
-				if api == "PutItem" {
-					writes++
+			w.onCall = func(_ string, in any) error {
+				if in, ok := in.(*dynamodb.TransactWriteItemsInput); ok && in.TransactItems[0].Update != nil {
+					writes++ // not the start's own
 				}
 				return nil
 			}
 			for _, text := range tt.starts {
 				if text == "" {
-					if err := tables.Of(w.store).KeepFile(deadline(t)); err != nil {
+					if err := tables.Of(w.store).KeepFile(deadline(t), false); err != nil {
 						t.Error(err)
 					}
 				} else if err := w.keepFile(text); err != nil {
@@ -157,20 +161,27 @@ func (w *world) put(table string, item map[string]types.AttributeValue) {
 
 // What fails leaves the file as it was, or as it was to be. Nothing is asked twice.
 func TestFaultsOfTheFile(t *testing.T) {
-	for _, f := range []fault{{API: "GetItem", Before: errLost}, {API: "GetItem", After: errLost}, {API: "PutItem", Before: errLost}, {API: "PutItem", After: errLost},
-		{API: "PutItem", Before: &types.ProvisionedThroughputExceededException{}}, {API: "PutItem", Before: &types.ConditionalCheckFailedException{}}} {
+	const write = "TransactWriteItems"
+	cancelled := func(code string) error {
+		return &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &code}, {Code: aws.String("None")}}}
+	}
+	overtaken, overtaking := cancelled("ConditionalCheckFailed"), cancelled("TransactionConflict")
+	for _, f := range []fault{{API: write, Before: errLost}, {API: write, After: errLost}, {API: write, Before: cancelled("ThrottlingError")}, {API: write, Before: overtaken}, {API: write, Before: overtaking}} {
 		w := newWorld(t, current)
 		if err := w.keepFile(written(1, "old")); err != nil {
+			t.Fatal(err)
+		}
+		st := w.running(written(1, "new"))
+		if err := st.Start(deadline(t)); err != nil {
 			t.Fatal(err)
 		}
 		calls := 0
 		w.onCall = func(string, any) error { calls++; return nil }
 		w.faults = []fault{f}
-		err := w.keepFile(written(1, "new"))
-		if refused := new(types.ConditionalCheckFailedException); (err == nil) != errors.As(f.Before, &refused) {
+		if err := tables.Of(st).KeepFile(deadline(t), false); (err == nil) != (f.Before == overtaken || f.Before == overtaking) {
 			t.Errorf("%+v: %v", f, err)
 		}
-		if got := w.deployed(); got != written(1, "old") && got != written(1, "new") || calls > 3 {
+		if got := w.deployed(); got != written(1, "old") && got != written(1, "new") || calls > 2 {
 			t.Errorf("%+v: %d calls: %s", f, calls, got)
 		}
 		if err := w.keepFile(written(1, "new")); err != nil || w.deployed() != written(1, "new") {
@@ -179,22 +190,28 @@ func TestFaultsOfTheFile(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeKept(t *testing.T) {
-	w := newWorld(t, current)
-	random := make([]byte, 300*1024)
+// randomText returns text that cannot be packed to much less.
+func randomText(size int) string {
+	random := make([]byte, size)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range random {
 		random[i] = byte('!' + rng.IntN(90))
 	}
-	if err := w.keepFile(written(1, string(random)+string(random))); err == nil || !strings.Contains(err.Error(), "more than 300 KB when it is gzipped") || w.deployed() != "" {
+	return string(random)
+}
+
+func TestFilesThatCannotBeKept(t *testing.T) {
+	w := newWorld(t, current)
+	random := randomText(300 * 1024)
+	if err := w.keepFile(written(1, random+random)); err == nil || !strings.Contains(err.Error(), "more than 300 KB when it is gzipped") || w.deployed() != "" {
 		t.Errorf("%v", err)
 	}
-	if err := w.keepFile(written(1, string(random))); err != nil || w.deployed() != written(1, string(random)) {
+	if err := w.keepFile(written(1, random)); err != nil || w.deployed() != written(1, random) {
 		t.Errorf("300 KB of text: %v", err)
 	}
 }
 
-// Somebody's item at that key is replaced by a start, and refused by a reader.
+// Somebody's item at that key is refused by a reader, and replaced when a person wakes the function.
 func TestAlteredFile(t *testing.T) {
 	w := newWorld(t, current)
 	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
@@ -211,11 +228,92 @@ func TestAlteredFile(t *testing.T) {
 		item := map[string]types.AttributeValue{"PK": key["PK"], "SK": key["SK"]}
 		alter(item)
 		w.put("totals", item)
-		if _, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals"); err == nil || !strings.Contains(err.Error(), "delete it, and wake the streams function") {
+		if _, err := store.DeployedFile(context.Background(), w.Engine.DynamoDB(), "totals"); err == nil || !strings.Contains(err.Error(), "wake the streams function with {\"Records\":[]}") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := w.keepFile(written(1, "new")); err != nil || w.deployed() != written(1, "new") {
+		if err := w.wake(written(1, "new")); err != nil || w.deployed() != written(1, "new") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A start that finds its own file in the table sends no request for it, and reads no more for a
+// large file than for a small one.
+func TestAnUnchangedFileCostsNothing(t *testing.T) {
+	for _, size := range []int{0, 200_000} {
+		w, text := newWorld(t, current), written(1, randomText(size))
+		for start := range 3 {
+			before := w.Engine.Usage()
+			if err := w.keepFile(text); err != nil {
+				t.Fatal(err)
+			}
+			used := w.Engine.Usage().Sub(before)
+			if start > 0 && (used.TotalRequests() != 1 || used.Requests["BatchGetItem"] != 1 || used.ReadUnits() != 1 || used.WriteUnits() != 0) {
+				t.Errorf("%d bytes: start %d: %v, %v read and %v write units", len(text), start, used.Requests, used.ReadUnits(), used.WriteUnits())
+			}
+		}
+		if w.deployed() != text {
+			t.Error("another file is deployed")
+		}
+	}
+}
+
+// wake starts a function and has it write its file anew, as a person does who wakes it.
+func (w *world) wake(text string) error {
+	w.t.Helper()
+	st := w.running(text)
+	if err := st.Start(deadline(w.t)); err != nil {
+		return err
+	}
+	return tables.Of(st).KeepFile(deadline(w.t), true)
+}
+
+// A person who wakes the function has the file written anew, but not over that of a newer function.
+func TestFileIsWrittenAnew(t *testing.T) {
+	w := newWorld(t, current)
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "F#"}, "SK": &types.AttributeValueMemberS{Value: "-"}}
+	for _, step := range []struct {
+		epoch int
+		anew  bool
+		want  string
+	}{{2, true, written(2, "")}, {2, false, ""}, {2, true, written(2, "")}, {1, true, ""}, {3, false, written(3, "")}} {
+		if _, err := w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("totals"), Key: key}); err != nil {
+			t.Fatal(err)
+		}
+		start := w.keepFile
+		if step.anew {
+			start = w.wake
+		}
+		if err := start(written(step.epoch, "")); err != nil || w.deployed() != step.want {
+			t.Errorf("%+v: %v: %q", step, err, w.deployed())
+		}
+	}
+}
+
+// A start replaces only what it has read.
+func TestFileOfAnotherStart(t *testing.T) {
+	for _, before := range []string{"", written(1, "before")} {
+		w := newWorld(t, current)
+		if before != "" {
+			if err := w.keepFile(before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		late := w.running(written(1, "late"))
+		if err := late.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.keepFile(written(1, "early")); err != nil {
+			t.Fatal(err)
+		}
+		if err := tables.Of(late).KeepFile(deadline(t), false); err != nil || w.deployed() != written(1, "early") {
+			t.Errorf("after %q: %v: %s", before, err, w.deployed())
+		}
+		if err := w.keepFile(written(2, "raised")); err != nil {
+			t.Fatal(err)
+		}
+		if err := tables.Of(late).KeepFile(deadline(t), true); err != nil || w.deployed() != written(2, "raised") {
+			t.Errorf("after another epoch: %v: %s", err, w.deployed())
 		}
 	}
 }
@@ -225,18 +323,12 @@ func TestAlteredFile(t *testing.T) {
 func TestFunctionsInAFight(t *testing.T) {
 	w := newWorld(t, current)
 	var mu sync.Mutex
-	reads, writes := 0, 0
-	w.onCall = func(api string, in any) error {
+	writes := 0
+	w.onCall = func(_ string, in any) error {
 		mu.Lock()
 		defer mu.Unlock()
-		switch api {
-		case "GetItem":
-			reads++
-			if in.(*dynamodb.GetItemInput).ProjectionExpression != nil && aws.ToBool(in.(*dynamodb.GetItemInput).ConsistentRead) {
-				t.Error("a start reads the file consistently")
-			}
-		case "PutItem":
-			writes++
+		if in, ok := in.(*dynamodb.TransactWriteItemsInput); ok && in.TransactItems[0].Update != nil {
+			writes++ // not the start's own
 		}
 		return nil
 	}
@@ -251,8 +343,8 @@ func TestFunctionsInAFight(t *testing.T) {
 		})
 	}
 	starts.Wait()
-	if reads != 2*each || writes > 2*each {
-		t.Errorf("%d reads and %d writes of %d starts", reads, writes, 2*each)
+	if writes > 2*each {
+		t.Errorf("%d writes of %d starts", writes, 2*each)
 	}
 	if got := w.deployed(); got != old && got != new {
 		t.Errorf("neither file is there: %s", got)
@@ -268,15 +360,5 @@ func TestFunctionsInAFight(t *testing.T) {
 	}
 	if writes != before {
 		t.Errorf("%d writes where nothing differs", writes-before)
-	}
-}
-
-// A start whose read is behind the table replaces nothing that it has not seen.
-func TestReadsBehindTheFile(t *testing.T) {
-	w := newWorld(t) // every read is as far behind as it may be
-	for _, text := range []string{written(2, "newer"), written(1, "older"), written(2, "other")} {
-		if err := w.keepFile(text); err != nil || w.deployed() != written(2, "newer") {
-			t.Errorf("%v: %s", err, w.deployed())
-		}
 	}
 }

@@ -118,8 +118,10 @@ func (s *Store) start(ctx context.Context) answer {
 		return answer{outcome: invalid, err: fmt.Errorf("start: %w", err)} // CheckSecret has asked again as often as it may
 	}
 	if t.epoch < s.pipeline.Epoch() {
+		s.file.Store(&keptFile{epoch: s.pipeline.Epoch()})
 		return s.raise(ctx, t.epoch, c)
 	}
+	s.file.Store(&keptFile{digest: t.file, epoch: t.epoch})
 	s.newer.Store(&c.newer)
 	s.known.Store(&t.state)
 	return answer{}
@@ -132,6 +134,7 @@ type roster struct {
 	counted []*aggregate.Definition // the generations of that epoch's pipeline: name and since only
 	heads   map[event.Key]*Head     // of this pipeline's generations
 	check   string                  // the check value of the secret of hmac; empty if it was not read
+	file    string                  // the digest of the deployed file; empty if there is none of this epoch
 }
 
 // maxBatch is how many keys one BatchGetItem takes.
@@ -158,7 +161,7 @@ func (s *Store) roster(ctx context.Context) (*roster, error) {
 	for _, img := range out.Responses[s.aggregates] {
 		switch key := keyOf(img); key {
 		case lanes.EpochKey:
-			t.epoch, t.counted, t.state = integerOf(img["epoch"]), readGenerations(img["generations"]), stateOf(img)
+			t.epoch, t.counted, t.state, t.file = integerOf(img["epoch"]), readGenerations(img["generations"]), stateOf(img), textOf(img["file"])
 		case lanes.SecretKey:
 			t.check = textOf(img["check"])
 		default:

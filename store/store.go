@@ -70,6 +70,7 @@ type Store struct {
 	sure        atomic.Bool                             // CheckSecret has found that the secret is the one of the tables
 	looked      atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never
 	known       atomic.Pointer[string]                  // what E# said then
+	file        atomic.Pointer[keptFile]                // the deployed file that Start has found; nil: it has not run
 }
 
 // New checks the configuration and makes a [Store]. It sends no request. Under receipts it refuses

@@ -75,7 +75,7 @@ func spec(epoch int64) pipeline.Spec {
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
-	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals"}} {
+	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals"}, {Name: "kept"}} {
 		if _, err := table.Create(t.Context(), s.engine.DynamoDB()); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,13 @@ func (s *shop) with(p *pipeline.Pipeline, err error) *store.Store {
 		s.t.Fatal(err)
 	}
 	s.plan = p
-	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: "totals", Counting: s.way, OneByOne: s.few,
+	return s.on("totals", p)
+}
+
+// on returns a store that remembers nothing, with a pipeline and its table of totals.
+func (s *shop) on(totals string, p *pipeline.Pipeline) *store.Store {
+	s.t.Helper()
+	st, err := store.New(store.Config{Client: s.engine.DynamoDB(), Pipeline: p, Events: "events", Aggregates: totals, Counting: s.way, OneByOne: s.few,
 		Env: env.Env{Now: func() time.Time { return s.now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}})
 	if err != nil {
 		s.t.Fatal(err)
@@ -366,11 +372,18 @@ events:
   order: {id: "{id}", at: "{at}", key: {pk: "ORDER#{id}", sk: "ORDER"}, retain: 90d}
 `
 	for _, content := range []string{text, text, text + "# with a remark\n"} {
-		st := s.with(pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(content)}}, "pipeline.yaml"))
-		if err := tables.Of(st).KeepFile(s.t.Context()); err != nil {
+		p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(content)}}, "pipeline.yaml")
+		if err != nil {
 			s.t.Fatal(err)
 		}
-		file, err := store.DeployedFile(s.t.Context(), s.engine.DynamoDB(), "totals")
+		st := s.on("kept", p)
+		if err := st.Start(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := tables.Of(st).KeepFile(s.t.Context(), false); err != nil {
+			s.t.Fatal(err)
+		}
+		file, err := store.DeployedFile(s.t.Context(), s.engine.DynamoDB(), "kept")
 		if err != nil || file == nil || string(file.Text) != content {
 			s.t.Errorf("kept %v, %v", file, err)
 		}

@@ -167,6 +167,27 @@ func transactions(t *testing.T, h *Harness) {
 			w.stored(with(key(w.pk(), "G#1"), attrs{"building": yes(true), "retired": n("2")}))
 			w.absent(key(w.pk(), "G#3"))
 		},
+		"a file is kept with a note of its digest": func(w *table) {
+			keep := func(kept, digest string) error {
+				note := &types.Update{TableName: &w.name, Key: key(w.pk(), "E#"), UpdateExpression: aws.String("SET #file = :digest"),
+					ConditionExpression: aws.String("#epoch = :epoch AND #file = :kept"), ExpressionAttributeNames: map[string]string{"#file": "file", "#epoch": "epoch"},
+					ExpressionAttributeValues: attrs{":digest": s(digest), ":epoch": n("1"), ":kept": s(kept)}}
+				if kept == "" {
+					note.ConditionExpression = aws.String("#epoch = :epoch AND attribute_not_exists(#file)")
+					delete(note.ExpressionAttributeValues, ":kept")
+				}
+				return w.transact(types.TransactWriteItem{Update: note}, types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), "F#"), attrs{"file": b(digest)})}})
+			}
+			w.put(with(key(w.pk(), "E#"), attrs{"epoch": n("1")}))
+			for _, step := range [][2]string{{"", "one"}, {"one", "two"}} {
+				if err := keep(step[0], step[1]); err != nil {
+					w.Fatal(err)
+				}
+				w.cancelled(keep(step[0], "other"), "ConditionalCheckFailed", "None")
+				w.stored(with(key(w.pk(), "E#"), attrs{"epoch": n("1"), "file": s(step[1])}))
+				w.stored(with(key(w.pk(), "F#"), attrs{"file": b(step[1])}))
+			}
+		},
 		"a token makes it once": func(w *table) {
 			in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{w.add("total", "1", "")}, ClientRequestToken: aws.String(w.h.Name(w)[:20])}
 			for range 2 {

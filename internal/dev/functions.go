@@ -52,7 +52,7 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 	if err := counted.Start(ctx); err != nil {
 		return nil, err
 	}
-	if err := tables.Of(counted).KeepFile(ctx); err != nil {
+	if err := tables.Of(counted).KeepFile(ctx, false); err != nil {
 		return nil, err
 	}
 	letters := handler.NewQuarantineIn(e, d.engine.SQS(), d.stack.Quarantine)

@@ -123,7 +123,7 @@ func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (St
 
 // keep keeps pipeline.yaml where the tool reads it. Nothing that counts needs it.
 func (p Process) keep(ctx context.Context, st *store.Store) {
-	if err := tables.Of(st).KeepFile(ctx); err != nil {
+	if err := tables.Of(st).KeepFile(ctx, false); err != nil {
 		p.Log.WarnContext(ctx, "the tool cannot read which pipeline.yaml runs; counting goes on", "error", err.Error())
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"net/http"
@@ -111,7 +112,15 @@ func (db *database) respond(operation string, request []byte) (int, any) {
 		Item, Key              item
 		Statements             []struct{ Statement string }
 		RequestItems           map[string]struct{ Keys []item }
-		TransactItems          []struct{ Put struct{ Item item } }
+		TransactItems          []struct {
+			Put    struct{ Item item }
+			Update struct {
+				Key                       item
+				UpdateExpression          string
+				ExpressionAttributeNames  map[string]string
+				ExpressionAttributeValues item
+			}
+		}
 	}
 	if err := json.Unmarshal(request, &asked); err != nil {
 		return fail("SerializationException", err.Error())
@@ -131,6 +140,11 @@ func (db *database) respond(operation string, request []byte) (int, any) {
 	case "TransactWriteItems":
 		for _, write := range asked.TransactItems {
 			db.keep(write.Put.Item)
+			// The only update of a start sets one attribute of an item that is kept.
+			var name, value string
+			if _, err := fmt.Sscanf(write.Update.UpdateExpression, "SET %s = %s", &name, &value); err == nil && db.kept[write.Update.Key.key()] != nil {
+				db.kept[write.Update.Key.key()][write.Update.ExpressionAttributeNames[name]] = write.Update.ExpressionAttributeValues[value]
+			}
 		}
 		return http.StatusOK, struct{}{}
 	case "BatchExecuteStatement":
