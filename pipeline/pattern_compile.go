@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -50,6 +51,10 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 	if !ok || !c.samePartition(at, p, s, types, names) {
 		return nil
 	}
+	if n := p.Partitions(); n > MaxPartitions {
+		c.mistake(at, fmt.Sprintf("%s reads %d partitions to answer any question, and one question reads at most %d", name, n, MaxPartitions), "a smaller N in shard:N of the pk that it reads")
+		return nil
+	}
 	p.sharedSort(c, types, names)
 	for _, t := range types {
 		pk, sk, was := p.templates(t)
@@ -65,7 +70,11 @@ func (c *compiler) typesOf(at place, p *Pattern, s PatternSpec) ([]*eventType, b
 	before := len(c.mistakes)
 	known := slices.Sorted(maps.Keys(c.spec.Events))
 	if s.Index != "" && !slices.Contains(c.p.indexes, s.Index) {
-		instead := "indexes: {" + s.Index + `: {pk: "…", sk: "…"}} in the event types that it reads`
+		index := s.Index
+		for n := 1; !itemform.IsIndex(index) || slices.Contains(c.p.indexes, index); n++ {
+			index = fmt.Sprint("GSI", n)
+		}
+		instead := "indexes: {" + index + `: {pk: "…", sk: "…"}} in the event types that it reads`
 		if len(c.p.indexes) > 0 {
 			instead = suggest(s.Index, c.p.indexes) + ", or " + instead
 		}
