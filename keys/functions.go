@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Function describes one function of the template language, for documents, completion and checks.
@@ -68,8 +69,11 @@ func Functions() []Function {
 	}
 }
 
+// functions is what [Functions] returns, made once: a pipeline looks up dozens of names.
+var functions = sync.OnceValue(Functions)
+
 func lookup(name string) (Function, bool) {
-	all := Functions()
+	all := functions()
 	i := slices.IndexFunc(all, func(f Function) bool { return f.Name == name })
 	if i < 0 {
 		return Function{}, false
@@ -149,7 +153,7 @@ func (f *Function) example() string {
 
 func functionNames() string {
 	var names []string
-	for _, f := range Functions() {
+	for _, f := range functions() {
 		names = append(names, f.Name)
 	}
 	return strings.Join(names, ", ")

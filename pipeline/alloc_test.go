@@ -1,9 +1,12 @@
 package pipeline
 
 import (
+	"os"
+	"runtime"
 	"testing"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
 // Decoding and planning an order must not allocate more often than stated here. It allocates the
@@ -19,5 +22,27 @@ func TestPlanAllocations(t *testing.T) {
 	})
 	if got > 14 {
 		t.Errorf("%v allocations", got)
+	}
+}
+
+// Each cold start of a function loads its pipeline. What that allocates is touched for the first
+// time, and costs a cold start more than a running function. The YAML parser takes two thirds.
+func TestLoadAllocations(t *testing.T) {
+	const times = 5
+	var before, after runtime.MemStats
+	for i := range times + 1 {
+		if i == 1 { // the first load also makes what all loads share
+			runtime.ReadMemStats(&before)
+		}
+		if _, err := LoadForFunctions(os.DirFS("../"), sampleshop.Pipeline, CheckOnly()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if n := (after.Mallocs - before.Mallocs) / times; n > 8_600 {
+		t.Errorf("%d allocations", n)
+	}
+	if n := (after.TotalAlloc - before.TotalAlloc) / times; n > 620_000 {
+		t.Errorf("%d bytes", n)
 	}
 }

@@ -27,7 +27,7 @@ func decode(text []byte, r *report) Spec {
 		r.broken[""] = true
 		return spec
 	}
-	d := decoder{report: r}
+	d := decoder{report: r, shapes: map[reflect.Type]shape{}}
 	if d.otherFormat(file.Root, &spec) {
 		return spec // the compiler reports this, and nothing else
 	}
@@ -60,7 +60,28 @@ func (d *decoder) otherFormat(root *yamlfile.Node, spec *Spec) bool {
 }
 
 // decoder fills Go values from YAML nodes by the struct tags of Spec.
-type decoder struct{ *report }
+type decoder struct {
+	*report
+	shapes map[reflect.Type]shape // of the structs met so far
+}
+
+// shape is what a struct declares: its fields, and what the file calls them.
+type shape struct {
+	fields []reflect.StructField
+	names  []string
+}
+
+func (d *decoder) shape(t reflect.Type) shape {
+	s, met := d.shapes[t]
+	if !met {
+		s.fields = reflect.VisibleFields(t)
+		for _, f := range s.fields {
+			s.names = append(s.names, f.Tag.Get("yaml"))
+		}
+		d.shapes[t] = s
+	}
+	return s
+}
 
 var (
 	durationType = reflect.TypeFor[time.Duration]()
@@ -150,11 +171,14 @@ func (d *decoder) pairs(p place, n *yamlfile.Node, instead string) []pair {
 		d.wrongKind(p, n, "a mapping", instead)
 		return nil
 	}
-	again := map[*yamlfile.Member]*yamlfile.Member{}
+	var again map[*yamlfile.Member]*yamlfile.Member
 	for first, m := range n.Repeated {
+		if again == nil {
+			again = map[*yamlfile.Member]*yamlfile.Member{}
+		}
 		again[m] = first
 	}
-	var pairs []pair
+	pairs := make([]pair, 0, len(n.Members))
 	for i := range n.Members {
 		m := &n.Members[i]
 		at := position{Position: m.Position}
@@ -181,11 +205,8 @@ type pair struct {
 
 // members decodes a mapping whose names are declared by the fields of a struct.
 func (d *decoder) members(p place, n *yamlfile.Node, into reflect.Value) {
-	fields := reflect.VisibleFields(into.Type())
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Tag.Get("yaml")
-	}
+	shape := d.shape(into.Type())
+	fields, names := shape.fields, shape.names
 	seen, meant := map[string]bool{}, map[string]bool{}
 	for _, m := range d.pairs(p, n, example(into.Type())) {
 		at := p.in(m.name)

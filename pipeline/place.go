@@ -57,7 +57,8 @@ type report struct {
 }
 
 func newReport(file string) *report {
-	return &report{file: file, keys: map[place]position{}, values: map[place]position{}, broken: map[place]bool{}}
+	const usual = 200 // members of a file, so that the maps need not grow
+	return &report{file: file, keys: make(map[place]position, usual), values: make(map[place]position, usual), broken: map[place]bool{}}
 }
 
 // mistake reports what is wrong with the value at p.

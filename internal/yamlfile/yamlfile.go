@@ -218,6 +218,9 @@ func verbatim(n *ast.StringNode) bool {
 
 // Repeated yields each name that a mapping repeats, together with its first occurrence.
 func (n *Node) Repeated(yield func(first, again *Member) bool) {
+	if !n.repeats() {
+		return
+	}
 	first := map[string]*Member{}
 	for i := range n.Members {
 		m := &n.Members[i]
@@ -227,6 +230,23 @@ func (n *Node) Repeated(yield func(first, again *Member) bool) {
 			return
 		}
 	}
+}
+
+// repeats reports whether a mapping may repeat a name. Nearly all are small and repeat none, and
+// need no memory to find that out.
+func (n *Node) repeats() bool {
+	const small = 16
+	if len(n.Members) > small {
+		return true
+	}
+	for i := range n.Members {
+		for j := range i {
+			if n.Members[i].Name == n.Members[j].Name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Repetition returns the first name that a mapping of the file repeats, or nil if there is none. It
