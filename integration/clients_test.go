@@ -2,29 +2,32 @@ package integration
 
 import (
 	"encoding/json"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/ingot-events/ingot/integration/endpoint"
-	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/slow"
-	"github.com/ingot-events/ingot/internal/wire"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/store"
 )
 
 const clientsCommand = "scripts/awscli.sh"
 
-// clients are the AWS CLI and boto3. They use the endpoint of the engine as if it were AWS.
+// clients are the AWS CLI and boto3. They use an ingot dev as if it were AWS.
 type clients struct {
 	*testing.T
+	dev      *dev.Dev
 	bin, url string
 	env      []string
 }
 
-// findClients starts an endpoint. The test is skipped if there are no clients, which
+// findClients starts an ingot dev. The test is skipped if there are no clients, which
 // scripts/awscli.sh installs.
 func findClients(t *testing.T) *clients {
 	t.Helper()
@@ -44,9 +47,9 @@ func findClients(t *testing.T) *clients {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(wire.New(embedded.New(embedded.Config{})))
-	t.Cleanup(server.Close)
-	return &clients{t, bin, server.URL, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_ENDPOINT_URL=" + server.URL, "AWS_DEFAULT_REGION=us-east-1",
+	d := startDev(t, "", readSamples(t).Key)
+	url := d.Local().Endpoint
+	return &clients{t, d, bin, url, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_ENDPOINT_URL=" + url, "AWS_DEFAULT_REGION=us-east-1",
 		"AWS_ACCESS_KEY_ID=any", "AWS_SECRET_ACCESS_KEY=any", "AWS_PAGER=", "AWS_MAX_ATTEMPTS=1", "NO_PROXY=*"}}
 }
 
@@ -92,24 +95,25 @@ func (c *clients) want(what string, got, want any) {
 	}
 }
 
-// TestAWSCLI shows that the AWS CLI can use the endpoint as if it were AWS.
+// TestAWSCLI shows that the AWS CLI can use ingot dev as if it were AWS.
 func TestAWSCLI(t *testing.T) {
 	c := findClients(t)
-	url := c.aws("QueueUrl", "sqs", "create-queue", "--queue-name", "orders").(string)
+	c.anEvent()
+	url := c.aws("QueueUrl", "sqs", "create-queue", "--queue-name", "by-hand").(string)
 	c.aws("", "sqs", "send-message", "--queue-url", url, "--message-body", `{"a":"é"}`, "--message-attributes", `{"kind":{"DataType":"String","StringValue":"order"}}`)
 	received := c.aws("Messages", "sqs", "receive-message", "--queue-url", url, "--message-attribute-names", "All").([]any)[0].(map[string]any)
 	c.want("the message's body", received["Body"], `{"a":"é"}`)
 	c.want("its attribute", received["MessageAttributes"].(map[string]any)["kind"].(map[string]any)["StringValue"], "order")
 
-	c.aws("", "dynamodb", "create-table", "--table-name", "events", "--billing-mode", "PAY_PER_REQUEST", "--key-schema", "AttributeName=PK,KeyType=HASH", "AttributeName=SK,KeyType=RANGE",
+	c.aws("", "dynamodb", "create-table", "--table-name", "by-hand", "--billing-mode", "PAY_PER_REQUEST", "--key-schema", "AttributeName=PK,KeyType=HASH", "AttributeName=SK,KeyType=RANGE",
 		"--attribute-definitions", "AttributeName=PK,AttributeType=S", "AttributeName=SK,AttributeType=S", "--stream-specification", "StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES")
-	c.aws("", "dynamodb", "wait", "table-exists", "--table-name", "events")
+	c.aws("", "dynamodb", "wait", "table-exists", "--table-name", "by-hand")
 	item := `{"PK":{"S":"a"},"SK":{"S":"1"},"n":{"N":"1.5"},"b":{"B":"AAE="},"l":{"L":[{"NULL":true},{"M":{}}]}}`
-	c.aws("", "dynamodb", "put-item", "--table-name", "events", "--item", item)
-	c.want("the item's number", c.aws("Items n N", "dynamodb", "query", "--table-name", "events", "--key-condition-expression", "PK = :a", "--expression-attribute-values", `{":a":{"S":"a"}}`), "1.5")
-	c.want("the items of a scan", c.aws("Count", "dynamodb", "scan", "--table-name", "events"), 1.0)
+	c.aws("", "dynamodb", "put-item", "--table-name", "by-hand", "--item", item)
+	c.want("the item's number", c.aws("Items n N", "dynamodb", "query", "--table-name", "by-hand", "--key-condition-expression", "PK = :a", "--expression-attribute-values", `{":a":{"S":"a"}}`), "1.5")
+	c.want("the items of a scan", c.aws("Count", "dynamodb", "scan", "--table-name", "by-hand"), 1.0)
 
-	stream := c.aws("Streams StreamArn", "dynamodbstreams", "list-streams").(string)
+	stream := c.aws("Streams StreamArn", "dynamodbstreams", "list-streams", "--table-name", "by-hand").(string)
 	records := 0
 	for _, shard := range c.aws("StreamDescription Shards", "dynamodbstreams", "describe-stream", "--stream-arn", stream).([]any) {
 		iterator := c.aws("ShardIterator", "dynamodbstreams", "get-shard-iterator", "--stream-arn", stream, "--shard-id", shard.(map[string]any)["ShardId"].(string), "--shard-iterator-type", "TRIM_HORIZON").(string)
@@ -120,19 +124,50 @@ func TestAWSCLI(t *testing.T) {
 	}
 	c.want("records", records, 1)
 
-	c.aws("", "s3api", "create-bucket", "--bucket", "archive")
+	c.aws("", "s3api", "create-bucket", "--bucket", "by-hand")
 	file := filepath.Join(t.TempDir(), "object")
 	if err := os.WriteFile(file, []byte("payload"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.aws("", "s3api", "put-object", "--bucket", "archive", "--key", "2026/a b", "--body", file)
-	c.want("the listed key", c.aws("Contents Key", "s3api", "list-objects", "--bucket", "archive"), "2026/a b")
-	c.want("the listed key, version 2", c.aws("Contents Key", "s3api", "list-objects-v2", "--bucket", "archive", "--prefix", "2026/"), "2026/a b")
-	c.want("the object's size", c.aws("ContentLength", "s3api", "head-object", "--bucket", "archive", "--key", "2026/a b"), 7.0)
+	c.aws("", "s3api", "put-object", "--bucket", "by-hand", "--key", "2026/a b", "--body", file)
+	c.want("the listed key", c.aws("Contents Key", "s3api", "list-objects", "--bucket", "by-hand"), "2026/a b")
+	c.want("the listed key, version 2", c.aws("Contents Key", "s3api", "list-objects-v2", "--bucket", "by-hand", "--prefix", "2026/"), "2026/a b")
+	c.want("the object's size", c.aws("ContentLength", "s3api", "head-object", "--bucket", "by-hand", "--key", "2026/a b"), 7.0)
 }
 
-// TestBoto3 shows that boto3 can use the endpoint as if it were AWS, and that it has classes for
-// the errors of the endpoint.
+// anEvent sends an event to the pipeline that runs, as docs/dev.md does, and looks at what became of it.
+func (c *clients) anEvent() {
+	c.Helper()
+	text, err := os.ReadFile("../events/ingest-one.json")
+	if err != nil {
+		c.Fatal(err)
+	}
+	var sent events.SQSEvent
+	if err := json.Unmarshal(text, &sent); err != nil {
+		c.Fatal(err)
+	}
+	file := filepath.Join(c.TempDir(), "event.json")
+	if err := os.WriteFile(file, []byte(sent.Records[0].Body), 0o600); err != nil {
+		c.Fatal(err)
+	}
+	at := c.dev.Local()
+	c.aws("", "sqs", "send-message", "--queue-url", at.QueueURL, "--message-body", "file://"+file)
+	st, err := store.New(store.Config{Client: c.dev.Engine().DynamoDB(), Pipeline: c.dev.Pipeline(), Events: stack.Events, Aggregates: stack.Aggregates})
+	if err != nil {
+		c.Fatal(err)
+	}
+	counted(c.T, c.dev.Pipeline(), st)
+	c.want("the items of the pipeline", c.aws("Count", "dynamodb", "scan", "--table-name", at.EventsTable), 1.0)
+	pk := c.aws("Items PK S", "dynamodb", "scan", "--table-name", at.EventsTable).(string)
+	c.want("the items of its partition", c.aws("Count", "dynamodb", "query", "--table-name", at.EventsTable, "--key-condition-expression", "PK = :pk",
+		"--expression-attribute-values", `{":pk":{"S":"`+pk+`"}}`), 1.0)
+	if n := c.aws("Count", "dynamodb", "scan", "--table-name", at.AggregatesTable).(float64); n < 2 {
+		c.Errorf("%v rows of totals", n)
+	}
+}
+
+// TestBoto3 shows that boto3 can use ingot dev as if it were AWS, and that it has classes for
+// its errors.
 func TestBoto3(t *testing.T) {
 	c := findClients(t)
 	c.want("what the program prints", c.run("python", filepath.Join("testdata", "clients.py")), "ok\n")
