@@ -89,6 +89,13 @@ type Value struct {
 	Op   Op
 }
 
+// Rank says that the totals of a window are kept in the order of one of their values. The zero
+// Rank says that they are not.
+type Rank struct {
+	Value  string // name of a value that is a count, sum, min or max
+	Shards int    // partitions of the index that each window has, from 1 to 100
+}
+
 // Definition is one generation of one aggregate. Its name, and the epoch since which it is valid,
 // identify it. Everything else is fixed for its lifetime. A Definition never changes.
 type Definition struct {
@@ -103,6 +110,7 @@ type Definition struct {
 	OnExpire OnExpire
 	Spread   int           // write shards, at least 1
 	Retain   time.Duration // how long after its window's end an aggregate item lives; 0: for ever
+	Rank     Rank
 	// Text is the canonical text of the whole definition, with every template, condition and path.
 	// A silent change of meaning is therefore a change of the text.
 	Text string

@@ -57,12 +57,44 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 	if len(feeds) == 0 {
 		return
 	}
+	c.rank(at.in("rank"), def, s)
 	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by, feeds)
 	c.measureDefinition(at, def)
 	c.p.definitions = append(c.p.definitions, def)
 	for t, f := range feeds {
 		c.p.types[t].feeds = append(c.p.types[t].feeds, *f)
 	}
+}
+
+// rank compiles the order in which the totals of a window are kept. It needs one item for each
+// total, because a share of a total has no place.
+func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
+	if s.Rank == (RankSpec{}) {
+		return
+	}
+	var ranked []string
+	for _, v := range def.Values {
+		if !v.Op.Textual() {
+			ranked = append(ranked, v.Name)
+		}
+	}
+	i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == s.Rank.Value })
+	switch {
+	case s.Rank.Value == "": // reported as missing when the file was read
+	case i < 0:
+		c.mistake(at.in("value"), "there is no value "+s.Rank.Value+" in "+def.Name, cmp.Or(suggest(s.Rank.Value, ranked), "the name of a count, sum, min or max"))
+	case def.Values[i].Op.Textual():
+		c.mistake(at.in("value"), fmt.Sprintf("%s is a %s, and totals are ranked by a number", s.Rank.Value, def.Values[i].Op), cmp.Or(suggest(s.Rank.Value, ranked), "the name of a count, sum, min or max"))
+	case len(def.By) == 0:
+		c.mistake(at, "without by there is one total in each window, which has nothing to be ranked with", `by: {player: "{player_id}"} beside it`)
+	}
+	if s.Spread > 1 {
+		c.mistake(at, fmt.Sprintf("spread is %d, and totals that are ranked have one item each: the index cannot add up their shares", s.Spread), "spread: 1 beside it, or leave rank out,")
+	}
+	if s.Rank.Shards < 0 || s.Rank.Shards > 100 {
+		c.mistake(at.in("shards"), fmt.Sprintf("shards is %d", s.Rank.Shards), "a whole number from 1 to 100")
+	}
+	def.Rank = aggregate.Rank{Value: s.Rank.Value, Shards: max(1, s.Rank.Shards)}
 }
 
 func (c *compiler) generation(at place, s AggregateSpec) {

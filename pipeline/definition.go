@@ -16,10 +16,16 @@ type definitionForm struct {
 	From     map[string]fromForm `json:"from"`
 	Name     string              `json:"name"`
 	OnExpire string              `json:"onExpire"`
+	Rank     *rankForm           `json:"rank,omitempty"`
 	Retain   int64               `json:"retain"`
 	Since    int64               `json:"since"`
 	Spread   int                 `json:"spread"`
 	Window   any                 `json:"window"` // seconds, or "1mo" or "1y"
+}
+
+type rankForm struct {
+	Shards int    `json:"shards"`
+	Value  string `json:"value"`
 }
 
 type fromForm struct {
@@ -34,6 +40,7 @@ type fromForm struct {
 //	from      event type -> {"values": name -> expression, "where": condition, if there is one}
 //	name, since, spread
 //	onExpire  "keep" or "subtract"
+//	rank      {"shards": a number, "value": a name}, if the totals are ranked
 //	retain    seconds; 0: for ever
 //	window    seconds; 0: no window; "1mo" or "1y": months or years of the calendar
 //
@@ -47,6 +54,9 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	}
 	if def.Months > 0 {
 		text.Window = lifetime.FormatWindow(windowOf(def))
+	}
+	if def.Rank.Value != "" {
+		text.Rank = &rankForm{def.Rank.Shards, def.Rank.Value}
 	}
 	for i, t := range by {
 		text.By[def.By[i]] = canonicalTemplate(t)

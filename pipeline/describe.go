@@ -46,7 +46,7 @@ func (p *Pipeline) spec() Spec {
 		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
 	for _, def := range p.definitions {
 		s.Aggregates[def.Name] = AggregateSpec{Since: def.Since, By: map[string]string{}, Window: windowOf(def),
-			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Retain: def.Retain}
+			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank), Retain: def.Retain}
 	}
 	for name, t := range p.types {
 		s.Events[name] = t.spec()

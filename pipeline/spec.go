@@ -137,9 +137,20 @@ type AggregateSpec struct {
 	OnExpire string `yaml:"onExpire" enum:"keep,subtract"`
 	// How many items each total is spread over, if many events move the same total. The default is 1.
 	Spread int `yaml:"spread" min:"1" max:"1000"`
+	// Keeps the totals of each window in the order of one of their values, as a leaderboard does.
+	Rank RankSpec `yaml:"rank" like:"{value: orders}"`
 	// The total expires at the end of its window plus this. It needs a window, and must be at least
 	// the retain of the events plus 7d. By default totals never expire.
 	Retain time.Duration `yaml:"retain"`
+}
+
+// RankSpec says by which value the totals of a window are kept in order.
+type RankSpec struct {
+	// The name of a value that is a count, sum, min or max.
+	Value string `yaml:"value" need:"yes" like:"orders"`
+	// How many partitions of the index the totals of a window are in. Each takes about 500 moves a
+	// second. The default is 1.
+	Shards int `yaml:"shards" min:"1" max:"100"`
 }
 
 // FromSpec is what one event type adds to an aggregate.

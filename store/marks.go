@@ -170,7 +170,7 @@ func (w *markedUpdate) giveUp(err error) {
 func (w *markedUpdate) edit() *edit {
 	u, delta, e := w.update, w.update.Fold(), &edit{}
 	if w.refusal == nil {
-		e.fold(u.Def, &delta, w.seen)
+		e.fold(u, &delta, w.seen)
 	} else {
 		e.flag(delta.Last.Created(), "an update was refused and is in quarantine: "+w.refusal.Error())
 	}
@@ -217,7 +217,7 @@ func (w *markedUpdate) send(ctx context.Context, e *edit) (answer, image) {
 // written remembers what the item looks like now. If there is no image, it computes the size from
 // the last one seen. An item grows by one mark in hours, and by what the edit adds.
 func (w *markedUpdate) written(e *edit, img image) {
-	units := 0
+	units := e.rankUnits(w.update, w.seen)
 	if len(img) > 0 {
 		w.seen = observe(w.update.Def, img, w.lane.MarkAttribute())
 		w.seen.at = w.update.Steps[0].Created
@@ -227,7 +227,7 @@ func (w *markedUpdate) written(e *edit, img image) {
 		if lanes.HasExtremes(w.update.Def) && w.refusal == nil {
 			w.seen = w.seen.merged(w.update.Def, &delta)
 		}
-		units = event.WriteUnits(max(before, w.seen.size))
+		units += event.WriteUnits(max(before, w.seen.size))
 	}
 	w.store.seen.put(w.update.Key, w.seen)
 	w.mu.Lock()

@@ -46,6 +46,8 @@ const (
 	slotFlag
 	slotExpiry
 	slotLarge
+	slotRank
+	slotScore
 	firstValueSlot // one for each of the definition's values from here on; there are at most 50
 )
 
@@ -172,6 +174,8 @@ func observe(def *aggregate.Definition, img image, own string) *observation {
 	see("flag", slotFlag)
 	see("expiresAt", slotExpiry)
 	see(largeAttribute, slotLarge)
+	see(lanes.RankAttribute, slotRank)
+	see(lanes.ScoreAttribute, slotScore)
 	for i, v := range def.Values {
 		stored := see(v.Name, slotOf(i))
 		if v.Op.Additive() {

@@ -202,7 +202,7 @@ func (g *receiptGroup) item(u *lanes.Update) *types.Update {
 	if refusal := g.refusals[u.Key]; refusal != nil {
 		e.flag(delta.Last.Created(), "an update was refused and is in quarantine: "+refusal.Error())
 	} else {
-		e.fold(u.Def, &delta, g.observed(u.Key))
+		e.fold(u, &delta, g.observed(u.Key))
 	}
 	e.expiry(u.ExpiresAt)
 	x := e.expression()

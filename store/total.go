@@ -31,11 +31,15 @@ type StoredTotal struct {
 	Large     string        // says that the item may soon take no more updates; empty if it is not that large
 	ExpiresAt int64         // epoch seconds; 0: never
 	Marks     int           // lanes whose marks it carries
+	// Rank and Score are its place in the index that keeps totals in order, and the copy of the
+	// value that it is ranked by; empty and nil if it has none.
+	Rank  string
+	Score *event.Decimal
 }
 
 // Total is one total of one window. Its buckets are added up.
 type Total struct {
-	By     map[string]string // what it is grouped by, as it was asked for
+	By     map[string]string // what it is grouped by
 	Window time.Time         // start; zero for an aggregate without windows
 	Values map[string]event.Decimal
 	// Texts are the values whose operation is [aggregate.Op.Textual], as amounts have them. It is
@@ -288,7 +292,7 @@ func (t *Total) Dated(name string) (aggregate.Dated, bool) {
 // readText reads an attribute that is text. The names of values do not have these forms.
 func (t *StoredTotal) readText(name, value string) {
 	switch name {
-	case "PK", "SK", "flag", largeAttribute:
+	case "PK", "SK", "flag", largeAttribute, lanes.RankAttribute:
 		return
 	}
 	if t.Texts == nil {
@@ -355,6 +359,8 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 			t.FPX = n
 		case "expiresAt":
 			t.ExpiresAt = integerOf(v)
+		case lanes.ScoreAttribute:
+			t.Score = &n
 		default:
 			t.Values[name] = n
 		}
@@ -362,6 +368,7 @@ func readTotal(img image) (t StoredTotal, ok bool) {
 	for value, b := range buckets {
 		t.readText(value, b.Text())
 	}
+	t.Rank = textOf(img[lanes.RankAttribute])
 	t.Flag, t.Large = textOf(img["flag"]), textOf(img[largeAttribute])
 	return t, true
 }

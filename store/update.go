@@ -46,7 +46,8 @@ type guard struct {
 
 // fold adds the delta: values, n and fingerprint. It also writes a delta of zero, because the write
 // is what moves the mark.
-func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation) {
+func (e *edit) fold(u *lanes.Update, d *lanes.Delta, seen *observation) {
+	def := u.Def
 	e.addNumber("n", slotN, ":n", integer(d.N))
 	e.addNumber("fp", slotFP, ":fp", number(d.FP.String()))
 	if !d.FPX.IsZero() {
@@ -59,13 +60,20 @@ func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation
 		v := operand{def.Values[i].Name, slotOf(i), ":v" + strconv.Itoa(i), storedAmount(def.Values[i].Op, amount)}
 		if def.Values[i].Op.Additive() {
 			e.adds = append(e.adds, v)
+			if def.Values[i].Name == def.Rank.Value {
+				e.adds = append(e.adds, operand{lanes.ScoreAttribute, slotScore, ":score", v.value})
+				e.place(u)
+			}
 			continue
 		}
 		if def.Values[i].Op == aggregate.Distinct {
 			e.distinct(v, amount, seen.extreme(i), ":s"+strconv.Itoa(i))
 			continue
 		}
-		e.extreme(def.Values[i], v, amount, seen.extreme(i))
+		if moved := e.extreme(def.Values[i], v, amount, seen.extreme(i)); moved && def.Values[i].Name == def.Rank.Value {
+			e.sets = append(e.sets, assignment{operand: operand{lanes.ScoreAttribute, slotScore, ":score", v.value}})
+			e.place(u)
+		}
 	}
 	for i, b := range d.Buckets {
 		e.histogram(def.Values[i].Name, i, b)
@@ -73,6 +81,39 @@ func (e *edit) fold(def *aggregate.Definition, d *lanes.Delta, seen *observation
 	if d.Flag != "" {
 		e.flag(d.Last.Created(), d.Flag)
 	}
+}
+
+// place puts a ranked total into its partition of the index, where the copy of its value has moved.
+// The place follows from the key, so it is the same every time.
+func (e *edit) place(u *lanes.Update) {
+	e.sets = append(e.sets, assignment{operand: operand{lanes.RankAttribute, slotRank, ":rank", text(lanes.RankOf(u.Def, u.Key))}})
+}
+
+// rankUnits returns what the index of ranked totals costs if the edit is carried out: its entry is
+// written where the total has come in, and removed and written where its value has moved.
+func (e *edit) rankUnits(u *lanes.Update, seen *observation) int {
+	if u.Def.Rank.Value == "" {
+		return 0
+	}
+	var score operand
+	for _, a := range e.adds {
+		if a.slot == slotScore && (!seen.has(slotScore) || numberOf(a.value) != "0") {
+			score = a
+		}
+	}
+	for _, s := range e.sets {
+		if s.slot == slotScore {
+			score = s.operand
+		}
+	}
+	if score.slot != slotScore {
+		return 0
+	}
+	entry := imageSize(keyImage(u.Key)) + len(lanes.RankAttribute) + len(lanes.RankOf(u.Def, u.Key)) + len(score.name) + valueSize(score.value)
+	if seen.has(slotScore) {
+		return 2 * event.WriteUnits(entry)
+	}
+	return event.WriteUnits(entry)
 }
 
 // distinct replaces a sketch by one that has met the candidate's values too, on condition that it
@@ -138,19 +179,21 @@ func (e *edit) addNumber(attribute string, at slot, placeholder string, v types.
 	e.adds = append(e.adds, operand{attribute, at, placeholder, v})
 }
 
-// extreme moves a value that only moves outwards: a min or max, or a newest or oldest. Which of the two forms is right depends on what is stored. The guess
-// is part of the condition. So a wrong guess fails, and the image that comes back corrects it.
-func (e *edit) extreme(v aggregate.Value, o operand, candidate, stored aggregate.Amount) {
+// extreme moves a value that only moves outwards: a min or max, or a newest or oldest. Which of the
+// two forms is right depends on what is stored. The guess is part of the condition. So a wrong guess
+// fails, and the image that comes back corrects it. It reports whether the value moves.
+func (e *edit) extreme(v aggregate.Value, o operand, candidate, stored aggregate.Amount) (moves bool) {
 	beyond, within := "<", ">="
 	if v.Op == aggregate.Min || v.Op == aggregate.Oldest {
 		beyond, within = ">", "<="
 	}
 	if stored.Set && lanes.Equal(lanes.Merge(v.Op, stored, candidate), stored) {
 		e.guards = append(e.guards, guard{operand: o, sign: within})
-		return
+		return false
 	}
 	e.sets = append(e.sets, assignment{operand: o})
 	e.guards = append(e.guards, guard{o, beyond, true})
+	return true
 }
 
 // mark moves the lane's mark, on condition that it is below the first record.

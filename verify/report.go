@@ -56,7 +56,7 @@ type Difference struct {
 	// By has the values of the total, as the templates make them. It is empty for a head.
 	By     map[string]string
 	Window time.Time // start of the total's window; zero without windows, and for a head
-	What   string    // "fp", "n", a value's name, "missing", or "head"
+	What   string    // "fp", "n", a value's name, "i:score" for the copy that totals are ranked by, "missing", or "head"
 	Has    string    // what is stored
 	Wants  string    // what the items add up to
 	// print tells one way of differing from another: by how much the fingerprint differs, and what
@@ -69,6 +69,9 @@ type Difference struct {
 func (d Difference) String() string {
 	if d.What == headSays {
 		return fmt.Sprintf("%s: its head says that it is %s, and %s; touch them", d.Total, d.Has, d.Wants)
+	}
+	if d.What == lanes.ScoreAttribute {
+		return fmt.Sprintf("%s: it is ranked as %s, and its value is %s", d.Total, d.Has, d.Wants)
 	}
 	return fmt.Sprintf("%s: %s is %s, and its items add up to %s", d.Total, d.What, d.Has, d.Wants)
 }
@@ -137,6 +140,11 @@ func (m *merged) compareOne(t total, key string, stored, wanted *sum) {
 	}
 	if !by.IsZero() {
 		differ("fp", live.String(), wanted.fp.String())
+	}
+	if i := ranked(t.def); i >= 0 {
+		if score, value := stored.shown(t.def, len(t.def.Values)), stored.shown(t.def, i); score != value {
+			m.differ(t, difference{key, lanes.ScoreAttribute, score, value, lanes.ScoreAttribute + " " + score + " " + value})
+		}
 	}
 	if !stored.fpx.IsZero() { // some of its events have expired
 		m.Partly++ // n and the values are more than the items left add up to, by what nobody knows any more
@@ -246,6 +254,14 @@ func (r *Report) sort() {
 	})
 	slices.Sort(r.Odd)
 	slices.Sort(r.Flagged)
+}
+
+// shown returns a number for people. A number to which nothing was added is missing.
+func (s *sum) shown(def *aggregate.Definition, column int) string {
+	if s.values == nil || !s.values[column].Set {
+		return "missing"
+	}
+	return s.value(opOf(def, column), column)
 }
 
 // shown returns a value for people. A sketch is bytes, of which two can be estimated equally.

@@ -235,15 +235,15 @@ func (r *runReader) body(rec *record, def *aggregate.Definition) error {
 	if err != nil {
 		return err
 	}
-	if int(values) != len(def.Values) && values != 0 {
-		return &errDamaged{fmt.Sprintf("%q has %d values, and its definition %d", rec.key, values, len(def.Values))}
+	if int(values) != columns(def) && values != 0 {
+		return &errDamaged{fmt.Sprintf("%q has %d values, and its definition %d", rec.key, values, columns(def))}
 	}
 	for i := range values {
 		set, err := r.byte(1)
 		if err != nil {
 			return err
 		}
-		if def.Values[i].Op.Textual() {
+		if opOf(def, int(i)).Textual() {
 			text, err := r.text()
 			if err != nil {
 				return err

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,16 +74,7 @@ func (t total) values() map[string]string {
 	if len(t.def.By) == 0 {
 		return nil
 	}
-	by := map[string]string{}
-	for i, value := range strings.Split(t.by, "#") {
-		if i < len(t.def.By) {
-			if plain, err := url.PathUnescape(value); err == nil { // as keys.Escape escapes
-				value = plain
-			}
-			by[t.def.By[i]] = value
-		}
-	}
-	return by
+	return lanes.Group(t.def, strings.Split(t.by, "#"))
 }
 
 // start returns the start of the total's window.
@@ -108,9 +98,31 @@ const (
 type sum struct {
 	n       int64
 	fp, fpx event.Decimal
-	values  []aggregate.Amount // in the order of the definition's values
+	values  []aggregate.Amount // in the order of the definition's values, then the score if totals are ranked: see columns
 	flags   []string           // of its buckets
 	flagged bool               // one of them says that its values are not proven
+}
+
+// columns returns how many values a sum of the definition's totals has. If they are ranked, the last
+// one is the copy that the index is ordered by.
+func columns(def *aggregate.Definition) int {
+	if def.Rank.Value == "" {
+		return len(def.Values)
+	}
+	return len(def.Values) + 1
+}
+
+// ranked returns which value the totals are ranked by. It is -1 if they are not ranked.
+func ranked(def *aggregate.Definition) int {
+	return slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == def.Rank.Value })
+}
+
+// opOf returns how one of the columns is computed.
+func opOf(def *aggregate.Definition, column int) aggregate.Op {
+	if column == len(def.Values) {
+		column = ranked(def)
+	}
+	return def.Values[column].Op
 }
 
 func (s *sum) contribution(c *aggregate.Contribution) {
@@ -141,6 +153,9 @@ func (s *sum) bucket(def *aggregate.Definition, t *store.StoredTotal) {
 			s.fold(def, i, aggregate.Amount{Set: true, Number: n})
 		}
 	}
+	if def.Rank.Value != "" && t.Score != nil && t.Rank == lanes.RankOf(def, lanes.Key(def, t.Address.Bucket, t.Address.By, t.Address.Window)) {
+		s.fold(def, len(def.Values), aggregate.Amount{Set: true, Number: *t.Score})
+	}
 }
 
 // add adds another part of the same side of the same total.
@@ -157,11 +172,11 @@ func (s *sum) add(def *aggregate.Definition, other *sum) {
 
 func (s *sum) fold(def *aggregate.Definition, i int, a aggregate.Amount) {
 	if s.values == nil {
-		s.values = make([]aggregate.Amount, len(def.Values))
+		s.values = make([]aggregate.Amount, columns(def))
 	}
 	v := &s.values[i]
 	n := a.Number
-	switch op := def.Values[i].Op; {
+	switch op := opOf(def, i); {
 	case op == aggregate.Newest && a.Text > v.Text, op == aggregate.Oldest && (!v.Set || a.Text < v.Text):
 		v.Text = a.Text
 	case op == aggregate.Histogram || op == aggregate.Distinct:
@@ -243,14 +258,14 @@ func (s *sums) of(which side, name string, since, window int64, by []string, val
 }
 
 func (s *sums) contribution(c *aggregate.Contribution) {
-	one := s.of(wanted, c.Def.Name, c.Def.Since, c.Window, c.By, len(c.Def.Values))
+	one := s.of(wanted, c.Def.Name, c.Def.Since, c.Window, c.By, columns(c.Def))
 	before := one.texts()
 	one.contribution(c)
 	s.bytes += one.texts() - before
 }
 
 func (s *sums) bucket(def *aggregate.Definition, t *store.StoredTotal) {
-	one := s.of(stored, def.Name, def.Since, t.Address.Window, t.Address.By, len(def.Values))
+	one := s.of(stored, def.Name, def.Since, t.Address.Window, t.Address.By, columns(def))
 	before, texts := len(one.flags), one.texts()
 	one.bucket(def, t)
 	s.bytes += one.texts() - texts

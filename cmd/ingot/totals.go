@@ -40,6 +40,7 @@ const totalsJSON = `With --output json, an array with one object for each total:
 type totalsOptions struct {
 	from, to     string
 	scan, reveal bool
+	top          int
 }
 
 func newTotals(a *app) *cobra.Command {
@@ -50,6 +51,9 @@ func newTotals(a *app) *cobra.Command {
 		Long: `totals reads the totals of one aggregate, by the fields that its by is made of, over the windows that start from
 --from until before --to. It sends a Query for each part of its spread. On a terminal each window has a bar for its
 first value. Totals run behind the events by the stream's lag.
+
+With --top, it shows the totals of one window with the greatest values instead, if the aggregate declares rank. --from
+says which window: any time in it.
 
 With fewer fields than by needs, all totals must be scanned. That is refused without --scan. With --scan, the price
 is shown first. A field is then compared with the value of by that has its name.
@@ -81,6 +85,7 @@ Exit codes: 0 shown, 1 failed, 2 usage, 4 credentials, 5 refused: it needs --sca
 	deployedFlag(cmd)
 	cmd.Flags().StringVar(&o.from, "from", "", "the first window: a day such as 2026-03-01, or an RFC 3339 time (default the first there is)")
 	cmd.Flags().StringVar(&o.to, "to", "", "the window to end before (default after the last there is)")
+	cmd.Flags().IntVar(&o.top, "top", 0, "show so many totals with the greatest values, from 1 to 1000, of an aggregate with rank")
 	cmd.Flags().BoolVar(&o.scan, "scan", false, "read the whole table of totals if the fields are fewer than by needs")
 	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show personal values")
 	return cmd
@@ -162,6 +167,13 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	if o.reveal {
 		mask = show.Personal{}
 	}
+	if cmd.Flags().Changed("top") {
+		list, err := topTotals(cmd.Context(), st, def, given, from, o, mask)
+		if err != nil {
+			return err
+		}
+		return a.writeTotals(def, list, false)
+	}
 	by, err := p.By(name, envelope.Message{Body: payload(given)})
 	var list []shownTotal
 	switch {
@@ -174,13 +186,42 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 			list = append(list, totalOf(def, by, total, mask))
 		}
 	case !o.scan:
-		return refused(fmt.Errorf("a total of %s is found by %s, and %s: give that too, or read the whole table with --scan", name, strings.Join(def.By, " and "), wrong(err)))
+		return refused(fmt.Errorf("a total of %s is found by %s, and %s: give that too, or read the whole table with --scan%s", name, strings.Join(def.By, " and "), wrong(err), orTop(def)))
 	default:
 		if list, err = a.scanTotals(cmd.Context(), t, st, p, def, given, from, to, mask); err != nil {
 			return err
 		}
 	}
-	return a.writeTotals(def, list)
+	return a.writeTotals(def, list, true)
+}
+
+// orTop names the other way to list totals, if there is one.
+func orTop(def *aggregate.Definition) string {
+	if def.Rank.Value == "" {
+		return ""
+	}
+	return ", or those with the greatest " + def.Rank.Value + " with --top"
+}
+
+// topTotals reads the totals with the greatest values of one window.
+func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, given map[string]any, from time.Time, o totalsOptions, mask show.Personal) ([]shownTotal, error) {
+	switch {
+	case len(given) > 0:
+		return nil, usage(errors.New("--top ranks all totals of a window: leave the fields out"))
+	case o.scan || o.to != "":
+		return nil, usage(errors.New("--top reads one window through an index: leave --scan and --to out"))
+	case def.Window != 0 && from.IsZero():
+		return nil, usage(fmt.Errorf("%s has a total for each window: name one by a time in it, such as --from 2026-03-01", def.Name))
+	}
+	top, err := st.Top(ctx, def.Name, from, o.top)
+	if err != nil {
+		return nil, usage(err)
+	}
+	var list []shownTotal
+	for _, total := range top {
+		list = append(list, totalOf(def, mask.By(def.Name, total.By), total, mask))
+	}
+	return list, nil
 }
 
 // noAggregate says which aggregates there are.
@@ -331,7 +372,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return list
 }
 
-func (a *app) writeTotals(def *aggregate.Definition, list []shownTotal) error {
+// writeTotals writes totals. On a terminal, windows also get bars.
+func (a *app) writeTotals(def *aggregate.Definition, list []shownTotal, withBars bool) error {
 	switch {
 	case a.output == "csv":
 		return totalsCSV(a.stdout, def, list)
@@ -346,7 +388,7 @@ func (a *app) writeTotals(def *aggregate.Definition, list []shownTotal) error {
 	}
 	var b strings.Builder
 	totalsTable(&b, list, a.columns, false)
-	if a.columns > 0 {
+	if a.columns > 0 && withBars {
 		bars(&b, def, list, a.columns)
 	}
 	_, err := io.WriteString(a.stdout, b.String())

@@ -262,6 +262,9 @@ func definitionChanges(subject string, before, after map[string]string) []Report
 // and so on, as the file writes them. It leaves out members without a value.
 func members(a pipeline.AggregateSpec) map[string]string {
 	list := map[string]string{"onExpire": a.OnExpire, "spread": fmt.Sprint(a.Spread)}
+	if a.Rank.Value != "" {
+		list["rank.value"], list["rank.shards"] = a.Rank.Value, fmt.Sprint(a.Rank.Shards)
+	}
 	for name, template := range a.By {
 		list["by."+name] = template
 	}

@@ -311,7 +311,7 @@ func TestSizes(t *testing.T) {
 	spread := *mustDefinition(t)
 	spread.Spread = daily.SpreadForOne
 	bytes := estimate.Bytes(&spread, nil) + estimate.Marks(&spread, aggregate.Marks, 4)*estimate.MarkBytes
-	if estimate.Units(bytes, aggregate.Marks) != 1 {
+	if estimate.Units(&spread, bytes, aggregate.Marks) != 1 {
 		t.Errorf("spread: %d still makes %d bytes", spread.Spread, bytes)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -33,8 +35,61 @@ func (c *checker) tables() {
 		c.timeToLive(totals)
 		c.attributes(totals)
 		c.provisioned(totals)
+		c.rankIndex(totals)
 		if m := c.t.Property(totals, "StreamSpecification"); m != nil {
 			c.mistake("totals-stream", m.Position, totals.Name+" has a stream: totals must never feed themselves, and nothing reads it; take StreamSpecification out", "")
+		}
+	}
+}
+
+// rankIndex checks the index that keeps totals in order, if an aggregate is ranked.
+func (c *checker) rankIndex(totals *template.Resource) {
+	if c.p == nil {
+		return
+	}
+	i := slices.IndexFunc(c.p.Definitions(), func(d *aggregate.Definition) bool { return d.Rank.Value != "" })
+	if i < 0 {
+		return
+	}
+	const schema = `KeySchema: [{AttributeName: "` + lanes.RankAttribute + `", KeyType: HASH}, {AttributeName: "` + lanes.ScoreAttribute + `", KeyType: RANGE}]`
+	list := c.t.Property(totals, "GlobalSecondaryIndexes")
+	if list != nil && list.Kind != template.List {
+		c.cannotTell("rank-index", list, totals.Name+" has the index "+lanes.RankIndex)
+		return
+	}
+	for _, item := range items(list) {
+		if item = c.t.Resolve(item); item == nil {
+			continue
+		}
+		name := c.t.Get(item, "IndexName")
+		if name == nil || name.Kind != template.Scalar {
+			c.cannotTell("rank-index", item, totals.Name+" has the index "+lanes.RankIndex)
+			return
+		}
+		if name.Text != lanes.RankIndex {
+			continue
+		}
+		keys := c.t.Get(item, "KeySchema")
+		switch hash, sort, ok := c.schema(keys); {
+		case !ok:
+			c.cannotTell("rank-index", keys, "the key of index "+lanes.RankIndex+" is "+lanes.RankAttribute+" and "+lanes.ScoreAttribute)
+		case hash != lanes.RankAttribute || sort != lanes.ScoreAttribute:
+			c.mistake("rank-index", where(keys, name.Position), fmt.Sprintf("the key of index %s is %s, and totals have %s and %s", lanes.RankIndex, pair(hash, sort), lanes.RankAttribute, lanes.ScoreAttribute), schema)
+		default:
+			c.scoreIsNumber(totals)
+		}
+		return
+	}
+	c.mistake("rank-index", where(list, totals.Position), fmt.Sprintf("%s has no index %s, which keeps the totals of %s in order", totals.Name, lanes.RankIndex, c.p.Definitions()[i].Name),
+		"{IndexName: "+lanes.RankIndex+", "+schema+`, Projection: {ProjectionType: KEYS_ONLY}} into GlobalSecondaryIndexes, and {AttributeName: "`+lanes.RankAttribute+`", AttributeType: S} and {AttributeName: "`+lanes.ScoreAttribute+`", AttributeType: N} into AttributeDefinitions`)
+}
+
+// scoreIsNumber checks the type of what totals are ordered by.
+func (c *checker) scoreIsNumber(totals *template.Resource) {
+	for _, item := range items(c.t.Property(totals, "AttributeDefinitions")) {
+		name, kind := c.t.Get(item, "AttributeName"), c.t.Get(item, "AttributeType")
+		if name != nil && kind != nil && name.Text == lanes.ScoreAttribute && kind.Kind == template.Scalar && kind.Text != "N" {
+			c.mistake("rank-index", kind.Position, fmt.Sprintf("attribute %s is of type %s, and totals are ordered by a number", lanes.ScoreAttribute, kind.Text), "AttributeType: N")
 		}
 	}
 }

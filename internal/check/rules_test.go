@@ -120,7 +120,7 @@ var tableRules = []broken{
 		"warning: cannot tell whether EventsTable has the indexes of pipeline.yaml: Fn::FindInMap finds no Mappings"},
 	{"definition missing", [][2]string{{"        - {AttributeName: GSI2SK, AttributeType: S}\n", ""}}, "      AttributeDefinitions:\n        |- {AttributeName: PK",
 		"AttributeDefinitions of EventsTable lack GSI2SK, the key of index GSI2: CloudFormation refuses the table; write {AttributeName: GSI2SK, AttributeType: S} into AttributeDefinitions instead"},
-	{"definitions of totals", [][2]string{{"      AttributeDefinitions: [{AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S}]\n      KeySchema: [{", "      KeySchema: [{"}}, "KeySchema: |[{AttributeName: PK, KeyType: HASH}, {AttributeName: SK, KeyType: RANGE}]\n  ArchiveBucket",
+	{"definitions of totals", [][2]string{{"[{AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S}, {", "[{"}}, "AttributeDefinitions: |[{AttributeName: \"i:rank",
 		"AttributeDefinitions of AggregatesTable lack PK and SK, the key of AggregatesTable: CloudFormation refuses the table; write {AttributeName: PK, AttributeType: S}, {AttributeName: SK, AttributeType: S} into AttributeDefinitions instead"},
 	{"definition of nothing", [][2]string{{"        - {AttributeName: GSI3SK, AttributeType: S}\n", "        - {AttributeName: GSI3SK, AttributeType: S}\n        - {AttributeName: GSI4PK, AttributeType: S}\n"}}, "AttributeName: |GSI4PK",
 		"no key of EventsTable or of its indexes uses attribute GSI4PK: CloudFormation refuses the table; take it out of AttributeDefinitions"},
@@ -256,6 +256,42 @@ func TestEachRuleAlone(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// An aggregate with rank needs the index that keeps totals in order.
+func TestRankIndex(t *testing.T) {
+	ranked := [][2]string{{"  merchant_daily:\n", "  merchant_daily:\n    rank: {value: orders}\n"}}
+	whole := read(t, "template.yaml")
+	index := whole[strings.Index(whole, "      GlobalSecondaryIndexes: # totals"):strings.Index(whole, "  ArchiveBucket:")]
+	const attributes = `, {AttributeName: "i:rank", AttributeType: S}, {AttributeName: "i:score", AttributeType: N}]`
+	for name, c := range map[string]broken{
+		"as it is": {},
+		"missing": {change: [][2]string{{index, ""}, {attributes, "]"}}, anchor: "  |AggregatesTable:",
+			want: `AggregatesTable has no index rank, which keeps the totals of merchant_daily in order; write {IndexName: rank, KeySchema: [{AttributeName: "i:rank", KeyType: HASH}, {AttributeName: "i:score", KeyType: RANGE}], Projection: {ProjectionType: KEYS_ONLY}} into GlobalSecondaryIndexes, and {AttributeName: "i:rank", AttributeType: S} and {AttributeName: "i:score", AttributeType: N} into AttributeDefinitions instead`},
+		"another key": {change: [][2]string{{`{AttributeName: "i:score", KeyType: RANGE}`, `{AttributeName: SK, KeyType: RANGE}`}, {`, {AttributeName: "i:score", AttributeType: N}]`, "]"}}, anchor: `KeySchema: |[{AttributeName: "i:rank", KeyType: HASH}, {AttributeName: SK`,
+			want: `the key of index rank is i:rank and SK, and totals have i:rank and i:score; write KeySchema: [{AttributeName: "i:rank", KeyType: HASH}, {AttributeName: "i:score", KeyType: RANGE}] instead`},
+		"text": {change: [][2]string{{`"i:score", AttributeType: N`, `"i:score", AttributeType: S`}}, anchor: `"i:score", AttributeType: |S`,
+			want: `attribute i:score is of type S, and totals are ordered by a number; write AttributeType: N instead`},
+		"unknown": {change: [][2]string{{"GlobalSecondaryIndexes: # totals", "GlobalSecondaryIndexes: !ImportValue a\n      Tags: # totals"}}, anchor: "GlobalSecondaryIndexes: |!ImportValue a",
+			want: `warning: cannot tell whether AggregatesTable has the index rank: Fn::ImportValue is only worked out while deploying`},
+	} {
+		in := own{template: c.change, pipeline: ranked}.input(t)
+		r := run(t, in)
+		var found []string
+		for _, f := range r.Findings {
+			found = append(found, f.String())
+		}
+		want := "template.yaml:" + place(t, string(in.Template.Text), c.anchor) + ": " + c.want
+		if c.want == "" && len(found) > 0 || c.want != "" && (len(found) != 1 || found[0] != want) {
+			t.Errorf("%s: got  %v\nwant %s", name, strings.Join(found, "\n"), want)
+		}
+	}
+	r := run(t, own{pipeline: ranked}.input(t))
+	i := slices.IndexFunc(r.Totals, func(t Total) bool { return t.Name == "merchant_daily" })
+	var text strings.Builder
+	if err := r.WriteText(&text, Input{}); err != nil || r.Totals[i].FreshUnits != 3 || !strings.Contains(text.String(), "ranked by orders: 2 units of it are the index's, which takes about 500 moves a second in each window") {
+		t.Errorf("%v %+v\n%s", err, r.Totals[i], text.String())
 	}
 }
 

@@ -14,15 +14,19 @@ import (
 // Total is the estimated cost of one aggregate. The values of `by` are not known, nor is the length
 // of its numbers.
 type Total struct {
-	Name         string   `json:"name"`
-	Since        int64    `json:"since"`
-	From         []string `json:"from"` // the event types that feed it
-	Spread       int      `json:"spread"`
-	Marks        int      `json:"marks"`        // most of one item, if all partitions touched it for 72 hours
-	Bytes        int      `json:"bytes"`        // about how large such an item is
-	Units        int      `json:"units"`        // write units of one update of it
-	FreshUnits   int      `json:"freshUnits"`   // write units of one update of a new item
-	SpreadForOne int      `json:"spreadForOne"` // the least spread that makes Units 1; 0: it is 1 already, or no spread does
+	Name       string   `json:"name"`
+	Since      int64    `json:"since"`
+	From       []string `json:"from"` // the event types that feed it
+	Spread     int      `json:"spread"`
+	Marks      int      `json:"marks"`      // most of one item, if all partitions touched it for 72 hours
+	Bytes      int      `json:"bytes"`      // about how large such an item is
+	Units      int      `json:"units"`      // write units of one update of it
+	FreshUnits int      `json:"freshUnits"` // write units of one update of a new item
+	// Rank is the value that the totals are ranked by, and RankShards the partitions of each window.
+	// They are left out if the totals are not ranked. Units and FreshUnits then hold the index's.
+	Rank         string `json:"rank,omitempty"`
+	RankShards   int    `json:"rankShards,omitempty"`
+	SpreadForOne int    `json:"spreadForOne"` // the least spread that makes Units 1; 0: it is 1 already, or no spread does
 }
 
 // outgrown reports the totals that would outgrow their items. DynamoDB would then refuse every
@@ -53,8 +57,10 @@ func totals(p *pipeline.Pipeline, counting aggregate.Counting, partitions int) [
 		bare := estimate.Bytes(def, nil)
 		t := Total{Name: def.Name, Since: def.Since, From: slices.Sorted(maps.Keys(spec.Aggregates[def.Name].From)), Spread: def.Spread, Marks: estimate.Marks(def, counting, partitions)}
 		t.Bytes = bare + t.Marks*estimate.MarkBytes
-		t.Units, t.FreshUnits = estimate.Units(t.Bytes, counting), estimate.Units(bare+min(1, t.Marks)*estimate.MarkBytes, counting)
-		if counting == aggregate.Marks && t.Units > 1 {
+		t.Units, t.FreshUnits = estimate.Units(def, t.Bytes, counting), estimate.Units(def, bare+min(1, t.Marks)*estimate.MarkBytes, counting)
+		if t.Rank = def.Rank.Value; t.Rank != "" {
+			t.RankShards = def.Rank.Shards
+		} else if counting == aggregate.Marks && t.Units > 1 {
 			t.SpreadForOne = estimate.SpreadForOne(bare, partitions)
 		}
 		list = append(list, t)

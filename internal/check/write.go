@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/estimate"
 )
 
 // WriteJSON writes the report as one JSON object.
@@ -54,7 +55,7 @@ func (r *Report) writeTotals(b *strings.Builder) {
 	fmt.Fprintf(b, "aggregates (%s; full: all %s changed it within 72 hours, and it has these marks and about these bytes)\n", what, count(r.Partitions, "partition"))
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	heading := ""
-	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 }) {
+	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 || t.RankShards > 0 }) {
 		heading = "advice"
 	}
 	fmt.Fprintf(t, "  name\tsince\tspread\tnew\tfull\tmarks\tbytes\t%s\n", heading)
@@ -62,6 +63,9 @@ func (r *Report) writeTotals(b *strings.Builder) {
 		advice := ""
 		if total.SpreadForOne > 0 {
 			advice = fmt.Sprintf("spread: %d lowers full to 1", total.SpreadForOne)
+		}
+		if total.RankShards > 0 {
+			advice = fmt.Sprintf("ranked by %s: %d units of it are the index's, which takes about %d moves a second in each window", total.Rank, estimate.RankUnits, total.RankShards*estimate.RankMoves)
 		}
 		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units, total.Marks, total.Bytes, advice)
 	}

@@ -172,8 +172,8 @@ func (s *Sampled) update(sum *summed, at total, by []string) {
 	if t == nil {
 		t = &touched{bytes: estimate.Bytes(at.def, by)}
 		if len(s.totals) >= maxTotals {
-			sum.plain += float64(estimate.Units(t.bytes, aggregate.Marks))
-			sum.full += float64(estimate.Units(t.bytes+estimate.MarkBytes, aggregate.Marks))
+			sum.plain += float64(estimate.Units(at.def, t.bytes, aggregate.Marks))
+			sum.full += float64(estimate.Units(at.def, t.bytes+estimate.MarkBytes, aggregate.Marks))
 			sum.looks++
 			return
 		}
@@ -215,8 +215,8 @@ func (s *Sampled) finish(rate float64) *events {
 			often := t.batches / s.messages * rate
 			marks := marksOf(sum.def, often, s.shards)
 			one.looks += t.batches * math.Min(1, estimate.LooksASecond*float64(s.shards)/often)
-			one.plain += t.batches * float64(estimate.Units(t.bytes, aggregate.Marks))
-			one.full += t.batches * float64(estimate.Units(t.bytes+int(math.Ceil(marks))*estimate.MarkBytes, aggregate.Marks))
+			one.plain += t.batches * float64(estimate.Units(sum.def, t.bytes, aggregate.Marks))
+			one.full += t.batches * float64(estimate.Units(sum.def, t.bytes+int(math.Ceil(marks))*estimate.MarkBytes, aggregate.Marks))
 		}
 		e.sums = append(e.sums, &one)
 	}
@@ -247,9 +247,9 @@ func supposed(s shape) *events {
 		e.expire, e.expired = 1, supposedBytes
 	}
 	for _, def := range s.aggregates {
-		units := float64(estimate.Units(estimate.Bytes(def, nil), aggregate.Marks))
+		units := float64(estimate.Units(def, estimate.Bytes(def, nil), aggregate.Marks))
 		sum := &summed{def: def, steps: 1, updates: 1, looks: 1, plain: units,
-			full: float64(estimate.Units(estimate.Bytes(def, nil)+estimate.MarkBytes, aggregate.Marks))}
+			full: float64(estimate.Units(def, estimate.Bytes(def, nil)+estimate.MarkBytes, aggregate.Marks))}
 		if s.retain != 0 {
 			sum.leave = 1
 		}

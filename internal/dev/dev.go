@@ -189,10 +189,15 @@ func (d *Dev) open(ctx context.Context, plan *pipeline.Pipeline) (err error) {
 
 // deploy makes the functions run with a pipeline.
 func (d *Dev) deploy(ctx context.Context, plan *pipeline.Pipeline, text []byte) error {
-	for _, index := range plan.Indexes() {
-		if err := d.engine.AddIndex(stack.Events, index, index+"PK", index+"SK"); err != nil {
+	for _, name := range plan.Indexes() {
+		index, keys := stack.Index(name)
+		if err := d.engine.AddIndex(stack.Events, index, keys); err != nil {
 			return err
 		}
+	}
+	rank, keys := stack.RankIndex()
+	if err := d.engine.AddIndex(stack.Aggregates, rank, keys); err != nil {
+		return err
 	}
 	started, err := d.begin(ctx, plan)
 	if err != nil {

@@ -163,11 +163,12 @@ func TestQuotedLogLines(t *testing.T) {
 }
 
 var (
-	index      = regexp.MustCompile(`- IndexName: (\w+)\n`)
+	index      = regexp.MustCompile(`- IndexName: (GSI\w+)\n`)
 	indexAlarm = regexp.MustCompile(`MetricName: WriteThrottleEvents,\s+Dimensions: \[\{Name: TableName, Value: !Ref EventsTable\}, \{Name: GlobalSecondaryIndexName, Value: (\w+)\}\]`)
 )
 
-// TestEveryIndexHasAnAlarm shows that every index that the template declares has an alarm.
+// TestEveryIndexHasAnAlarm shows that every index of the events table that the template declares has
+// an alarm. The index of ranked totals has none: what it refuses holds up the stream, which has one.
 // CloudWatch counts the throttles of an index only under the index.
 func TestEveryIndexHasAnAlarm(t *testing.T) {
 	template := read(t, sampleshop.Template)

@@ -46,7 +46,7 @@ func (h hot) bytes(spread int) int {
 }
 
 func (h hot) fits(spread int) bool   { return h.bytes(spread) <= event.MaxItem }
-func (h hot) units(spread int) int   { return estimate.Units(h.bytes(spread), aggregate.Marks) }
+func (h hot) units(spread int) int   { return estimate.Units(&h.def, h.bytes(spread), aggregate.Marks) }
 func (h hot) needed() int            { return estimate.SpreadForOne(estimate.Bytes(&h.def, nil), h.partitions) }
 func (h hot) spread() int            { return min(maxSpread, h.needed()) }
 func (h hot) hottest(spread int) int { return (h.partitions + spread - 1) / spread * h.units(spread) }
@@ -119,7 +119,7 @@ func updatesRow(h hot) []string {
 		plain, all = grouped(h.hottest(1)), grouped(h.partitions*h.units(1))
 	}
 	transactions := (h.rate() + receiptsInOne - 1) / receiptsInOne
-	total := transactions * estimate.Units(estimate.Bytes(&h.def, nil), aggregate.Receipts)
+	total := transactions * estimate.Units(&h.def, estimate.Bytes(&h.def, nil), aggregate.Receipts)
 	return []string{plain, all, grouped(h.hottest(h.spread())), grouped(h.partitions * h.units(h.spread())), grouped(h.rate()), grouped(total), grouped(total + h.rate()*unitsOfReceipt)}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/ingot-events/ingot/internal/embedded/api"
@@ -139,10 +140,10 @@ func Open(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// AddIndex adds an index with two string keys to a table, as UpdateTable does. What the table holds is
-// in it at once. It does nothing if there is such an index already.
-func (e *Engine) AddIndex(tableName, index, pk, sk string) error {
-	return e.tables.AddIndex(tableName, index, pk, sk)
+// AddIndex adds an index to a table, as UpdateTable does. What the table holds is in it at once. It
+// does nothing if there is an index of this name already.
+func (e *Engine) AddIndex(tableName string, index dynamotypes.GlobalSecondaryIndex, attributes []dynamotypes.AttributeDefinition) error {
+	return e.tables.AddIndex(tableName, index, attributes)
 }
 
 // DynamoDB returns the client with the signatures of *dynamodb.Client.

@@ -233,9 +233,9 @@ func TestUnsupportedFields(t *testing.T) {
 	_, err = w.db.BatchGetItem(background, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"events": {Keys: []attrs{key("a", "1")}, AttributesToGet: []string{"a"}}}})
 	expectUnsupported(t, err, "embedded: BatchGetItem: KeysAndAttributes.AttributesToGet is not supported")
 	in := tableInput("other")
-	in.GlobalSecondaryIndexes[0].Projection.ProjectionType = types.ProjectionTypeKeysOnly
+	in.GlobalSecondaryIndexes[0].Projection.ProjectionType = types.ProjectionTypeInclude
 	_, err = w.db.CreateTable(background, in)
-	expectUnsupported(t, err, "embedded: CreateTable: an index projection other than ALL is not supported")
+	expectUnsupported(t, err, "embedded: CreateTable: an index projection other than ALL and KEYS_ONLY is not supported")
 }
 
 func TestDelete(t *testing.T) {

@@ -55,6 +55,9 @@ func Bytes(def *aggregate.Definition, by []string) int {
 	if def.Retain > 0 {
 		size += len("expiresAt") + 6
 	}
+	if def.Rank.Value != "" {
+		size += len(lanes.RankAttribute) + len(lanes.RankOf(def, key)) + len(lanes.ScoreAttribute) + valueBytes
+	}
 	for _, v := range def.Values {
 		switch v.Op {
 		case aggregate.Newest, aggregate.Oldest:
@@ -72,13 +75,25 @@ func Bytes(def *aggregate.Definition, by []string) int {
 
 // Units returns what one update of an item of so many bytes costs: its started kilobytes. Receipts
 // need a transaction, which costs twice as much. The receipt itself costs [ReceiptUnits] more for
-// each change.
-func Units(bytes int, counting aggregate.Counting) int {
+// each change. A ranked total also moves in its index: one entry goes and one comes.
+func Units(def *aggregate.Definition, bytes int, counting aggregate.Counting) int {
+	units := event.WriteUnits(bytes)
 	if counting == aggregate.Receipts {
-		return 2 * event.WriteUnits(bytes)
+		units *= 2
 	}
-	return event.WriteUnits(bytes)
+	if def.Rank.Value != "" {
+		units += RankUnits
+	}
+	return units
 }
+
+const (
+	// RankUnits is what an update costs in the index of ranked totals, if it moves the value.
+	RankUnits = 2
+	// RankMoves is about how many moves a second a shard of a window takes: half of the 1,000 write
+	// units of a partition.
+	RankMoves = 500
+)
 
 // ReceiptUnits is what the receipt of one change costs, in its transaction.
 const ReceiptUnits = 2

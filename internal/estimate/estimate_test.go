@@ -133,7 +133,7 @@ func TestEstimatesHoldOnTheEngine(t *testing.T) {
 		if guess < real || guess > real+80 {
 			t.Errorf("%s: %d bytes estimated, %d in the table", c.Def.Name, guess, real)
 		}
-		units += estimate.Units(guess, aggregate.Marks)
+		units += estimate.Units(c.Def, guess, aggregate.Marks)
 	}
 	if cost != float64(units) {
 		t.Errorf("the last update cost %v write units, %d were estimated", cost, units)
@@ -145,7 +145,7 @@ func TestReceiptsCostWhatIsEstimated(t *testing.T) {
 	cost, list := w.count(aggregate.Receipts, 0)
 	units := estimate.ReceiptUnits
 	for _, c := range list {
-		units += estimate.Units(estimate.Bytes(c.Def, c.By), aggregate.Receipts)
+		units += estimate.Units(c.Def, estimate.Bytes(c.Def, c.By), aggregate.Receipts)
 	}
 	if cost != float64(units) {
 		t.Errorf("%v write units, %d were estimated", cost, units)

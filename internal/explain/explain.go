@@ -205,6 +205,6 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 	}
 	bare := estimate.Bytes(c.Def, c.By)
 	a.Marks = estimate.Marks(c.Def, e.Counting, e.Partitions)
-	a.FreshUnits = estimate.Units(bare+min(1, a.Marks)*estimate.MarkBytes, e.Counting)
-	a.FullUnits = estimate.Units(bare+a.Marks*estimate.MarkBytes, e.Counting)
+	a.FreshUnits = estimate.Units(c.Def, bare+min(1, a.Marks)*estimate.MarkBytes, e.Counting)
+	a.FullUnits = estimate.Units(c.Def, bare+a.Marks*estimate.MarkBytes, e.Counting)
 }

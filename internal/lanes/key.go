@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,38 @@ func Key(d *aggregate.Definition, bucket int, by []string, start int64) event.Ke
 		pk.WriteString(value)
 	}
 	return event.Key{PK: pk.String(), SK: WindowText(start)}
+}
+
+// Group returns the values of a total's by as they were before they were escaped.
+func Group(d *aggregate.Definition, escaped []string) map[string]string {
+	by := make(map[string]string, len(d.By))
+	for i, value := range escaped {
+		if i < len(d.By) {
+			if plain, err := url.PathUnescape(value); err == nil { // as keys.Escape escapes
+				value = plain
+			}
+			by[d.By[i]] = value
+		}
+	}
+	return by
+}
+
+// The secondary index of the aggregates table that keeps totals in order, and its attributes.
+const (
+	RankIndex      = "rank"
+	RankAttribute  = "i:rank"  // S, its partition key: see [RankPartition]
+	ScoreAttribute = "i:score" // N, its sort key: a copy of the value that the totals are ranked by
+)
+
+// RankPartition returns the partition of the index that holds a shard of the totals of one window:
+// <name>#<since>#<window>#<shard>.
+func RankPartition(d *aggregate.Definition, start int64, shard int) string {
+	return ID(d) + "#" + WindowText(start) + "#" + strconv.Itoa(shard)
+}
+
+// RankOf returns the partition of the index that holds the total with this key.
+func RankOf(d *aggregate.Definition, key event.Key) string {
+	return ID(d) + "#" + key.SK + "#" + strconv.Itoa(ItemBucket(key, d.Rank.Shards))
 }
 
 // ID returns what identifies a generation: <name>#<since>.

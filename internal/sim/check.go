@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -229,6 +231,13 @@ func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
 			w.fail(Miscounted, "%s: %s is %v, its marks and receipts say %q", s.key, name, item[name], want)
 		}
 	}
+	var place string
+	if v, is := item["i:rank"].(*types.AttributeValueMemberS); is {
+		place = v.Value
+	}
+	if place != s.place() {
+		w.fail(Miscounted, "%s is in %q of the index, and belongs in %q", s.key, place, s.place())
+	}
 	for name, v := range item {
 		if _, ok := v.(*types.AttributeValueMemberN); ok && !s.has(name) {
 			w.fail(Miscounted, "%s has %s, which nothing gives it", s.key, name)
@@ -237,6 +246,23 @@ func (w *World) compare(s *slot, item map[string]types.AttributeValue) {
 	if flagged := item["flag"] != nil; flagged != s.flagged {
 		w.fail(Miscounted, "%s: flagged is %v, its marks and receipts say %v", s.key, flagged, s.flagged)
 	}
+}
+
+// place returns the partition of the index in which an aggregate item belongs. It is empty if the
+// item has no copy of the value that totals are ranked by.
+func (s *slot) place() string {
+	if _, most := s.max["i:score"]; !most {
+		if _, summed := s.values["i:score"]; !summed {
+			return ""
+		}
+	}
+	pk, sk, _ := strings.Cut(s.key, "|")
+	parts, shard := strings.Split(pk, "#"), uint64(0)
+	if parts[1] == "leaders" {
+		sum := sha256.Sum256(framed(pk, sk))
+		shard = binary.BigEndian.Uint64(sum[:8]) % rankShards
+	}
+	return fmt.Sprintf("%s#%s#%s#%d", parts[1], parts[2], sk, shard)
 }
 
 // has reports whether an aggregate item may have a number with this name.

@@ -48,6 +48,7 @@ func (w *World) mistype(s *slot) {
 	if len(s.max) > 0 && w.chance(0.5) { // no condition on it holds any more
 		names = sortedKeys(s.max)
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "i:score" }) // the table refuses an index key of another type
 	name := names[w.rng.IntN(len(names))]
 	if w.spoil(s, name, &types.AttributeValueMemberS{Value: "see the ledger"}) {
 		w.fault(mistyped, s.key+" "+name)

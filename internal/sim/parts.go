@@ -27,6 +27,7 @@ type part struct {
 	dated    []dated
 	buckets  map[string]int // the bucket of each histogram
 	met      map[string]met // what each sketch has met
+	ranked   string         // the value that the total is ranked by; empty: none
 	term     int64
 }
 
@@ -73,11 +74,22 @@ func (m *model) contribute(img *image) (list []part) {
 			for name, bucket := range p.buckets {
 				p.values["h:"+name+":"+strconv.Itoa(bucket)] = 1
 			}
+			for _, numbers := range []map[string]int64{p.values, p.max} {
+				if v, there := numbers[p.ranked]; there {
+					numbers["i:score"] = v
+				}
+			}
 			list = append(list, p)
 		}
 	}
 	if m.monthly {
 		add(part{name: "sizes", since: 1, window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})
+		if img.Type == "order" {
+			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}, ranked: "revenue"})
+			add(part{name: "tallest", by: img.Merchant, since: 1, window: "-", spread: 1, max: map[string]int64{"most": img.Cents}, ranked: "most"})
+		} else {
+			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
+		}
 	}
 	if img.Type == "order" {
 		if img.Cents >= 0 || img.Gift {

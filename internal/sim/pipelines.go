@@ -74,6 +74,17 @@ func monthly(spread int) pipeline.AggregateSpec {
 var sizes = pipeline.AggregateSpec{Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{
 	"order": {Values: map[string]string{"sizes": "histogram cents"}}, "parcel": {Values: map[string]string{"sizes": "histogram cents"}}}}
 
+// leaders and tallest are ranked aggregates of these worlds. In one, totals move up and down. In the
+// other, they only move up.
+var (
+	leaders = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract", Rank: pipeline.RankSpec{Value: "revenue", Shards: rankShards},
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}, "parcel": {Values: map[string]string{"parcels": "count"}}}}
+	tallest = pipeline.AggregateSpec{Since: 1, By: map[string]string{"merchant": "{merchant}"}, Rank: pipeline.RankSpec{Value: "most"},
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"most": "max cents"}}}}
+)
+
+const rankShards = 3
+
 // edition holds what distinguishes the pipelines of the worlds.
 type edition struct {
 	version int64
@@ -104,6 +115,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	}
 	if e.values {
 		spec.Aggregates["monthly"], spec.Aggregates["sizes"] = monthly(e.spread), sizes
+		spec.Aggregates["leaders"], spec.Aggregates["tallest"] = leaders, tallest
 	}
 	if e.patterns {
 		addPatterns(&spec, e.secret != "")

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/lanes"
 )
 
 // Tables is the client that makes tables: the engine's, or the SDK's.
@@ -20,6 +22,7 @@ type Tables interface {
 type Table struct {
 	Name    string
 	Indexes []string // the keys of GSI1 are GSI1PK and GSI1SK
+	Ranked  bool     // with the index that keeps totals in order
 	Stream  bool     // with both images
 	Expires bool     // time to live removes items that are past their expiresAt
 }
@@ -30,7 +33,7 @@ func EventsTable(name string, indexes ...string) Table {
 }
 
 // AggregatesTable returns the aggregates table that template.yaml declares.
-func AggregatesTable(name string) Table { return Table{Name: name, Expires: true} }
+func AggregatesTable(name string) Table { return Table{Name: name, Ranked: true, Expires: true} }
 
 // longestCreation limits how long to wait for a service that makes a table.
 const longestCreation = 3 * time.Minute
@@ -61,14 +64,35 @@ func (t Table) Create(ctx context.Context, db Tables) (streamARN string, err err
 func (t Table) input() *dynamodb.CreateTableInput {
 	in := &dynamodb.CreateTableInput{TableName: &t.Name, BillingMode: types.BillingModePayPerRequest}
 	in.KeySchema = keySchema(in, "PK", "SK")
+	add := func(index types.GlobalSecondaryIndex, attributes []types.AttributeDefinition) {
+		in.GlobalSecondaryIndexes, in.AttributeDefinitions = append(in.GlobalSecondaryIndexes, index), append(in.AttributeDefinitions, attributes...)
+	}
 	for _, index := range t.Indexes {
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: aws.String(index),
-			KeySchema: keySchema(in, index+"PK", index+"SK"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
+		add(Index(index))
+	}
+	if t.Ranked {
+		add(RankIndex())
 	}
 	if t.Stream {
 		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
 	}
 	return in
+}
+
+// Index returns an index of the events table, and the attributes that are its keys.
+func Index(name string) (types.GlobalSecondaryIndex, []types.AttributeDefinition) {
+	var in dynamodb.CreateTableInput
+	keys := keySchema(&in, name+"PK", name+"SK")
+	return types.GlobalSecondaryIndex{IndexName: &name, KeySchema: keys, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}}, in.AttributeDefinitions
+}
+
+// RankIndex returns the index of the aggregates table that keeps totals in order, and the attributes
+// that are its keys.
+func RankIndex() (types.GlobalSecondaryIndex, []types.AttributeDefinition) {
+	var in dynamodb.CreateTableInput
+	keys := keySchema(&in, lanes.RankAttribute, lanes.ScoreAttribute)
+	in.AttributeDefinitions[1].AttributeType = types.ScalarAttributeTypeN
+	return types.GlobalSecondaryIndex{IndexName: aws.String(lanes.RankIndex), KeySchema: keys, Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}}, in.AttributeDefinitions
 }
 
 func keySchema(in *dynamodb.CreateTableInput, pk, sk string) []types.KeySchemaElement {

@@ -74,22 +74,12 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 	}
 	used := map[string]bool{}
 	var err error
-	if t.schema, err = newSchema(in.KeySchema, in.AttributeDefinitions, used); err != nil {
+	if t.schema, err = newSchema(in.KeySchema, in.AttributeDefinitions, used, false); err != nil {
 		return nil, err
 	}
 	for _, g := range in.GlobalSecondaryIndexes {
-		if err := api.RefuseNested(ts.core, "CreateTable", g, "IndexName KeySchema Projection"); err != nil {
-			return nil, err
-		}
-		if g.Projection == nil || g.Projection.ProjectionType != types.ProjectionTypeAll {
-			return nil, api.Unsupported("CreateTable", "an index projection other than ALL")
-		}
-		ix := &index{name: aws.ToString(g.IndexName), rows: newKeyspace(false), keys: slices.Clone(g.KeySchema)}
-		ix.arn = t.arn + "/index/" + ix.name
-		if ix.name == "" || t.index(ix.name) != nil {
-			return nil, api.Invalid("One or more parameter values were invalid: Duplicate index name: %s", ix.name)
-		}
-		if ix.schema, err = newSchema(g.KeySchema, in.AttributeDefinitions, used); err != nil {
+		ix, err := ts.newIndex(t, g, in.AttributeDefinitions, used)
+		if err != nil {
 			return nil, err
 		}
 		t.indexes = append(t.indexes, ix)
@@ -101,24 +91,48 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 	return t, nil
 }
 
-// AddIndex adds an index with two string keys to a table, as UpdateTable does. What the table holds is
-// in it at once. It does nothing if there is such an index already.
-func (ts *Tables) AddIndex(tableName, name, pk, sk string) error {
+func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition, used map[string]bool) (*index, error) {
+	if err := api.RefuseNested(ts.core, "CreateTable", g, "IndexName KeySchema Projection"); err != nil {
+		return nil, err
+	}
+	ix := &index{name: aws.ToString(g.IndexName), rows: newKeyspace(false), keys: slices.Clone(g.KeySchema)}
+	ix.arn = t.arn + "/index/" + ix.name
+	if ix.name == "" || t.index(ix.name) != nil {
+		return nil, api.Invalid("One or more parameter values were invalid: Duplicate index name: %s", ix.name)
+	}
+	var err error
+	if ix.schema, err = newSchema(g.KeySchema, attributes, used, true); err != nil {
+		return nil, err
+	}
+	switch {
+	case g.Projection != nil && g.Projection.ProjectionType == types.ProjectionTypeAll:
+	case g.Projection != nil && g.Projection.ProjectionType == types.ProjectionTypeKeysOnly:
+		ix.only = slices.Concat(t.schema.names(), ix.schema.names())
+	default:
+		return nil, api.Unsupported("CreateTable", "an index projection other than ALL and KEYS_ONLY")
+	}
+	return ix, nil
+}
+
+// AddIndex adds an index to a table, as UpdateTable does. What the table holds is in it at once. It
+// does nothing if there is an index of this name already.
+func (ts *Tables) AddIndex(tableName string, g types.GlobalSecondaryIndex, attributes []types.AttributeDefinition) error {
 	ts.mu.Lock()
 	defer ts.unlock()
 	t := ts.byName[tableName]
 	if t == nil {
 		return fmt.Errorf("embedded: AddIndex: there is no table %s", tableName)
 	}
-	if t.index(name) != nil {
+	if t.index(aws.ToString(g.IndexName)) != nil {
 		return nil
 	}
-	ix := &index{name: name, arn: t.arn + "/index/" + name, rows: newKeyspace(false), schema: schema{pk, sk}}
-	for i, attribute := range []string{pk, sk} {
-		kind := []types.KeyType{types.KeyTypeHash, types.KeyTypeRange}[i]
-		ix.keys = append(ix.keys, types.KeySchemaElement{AttributeName: aws.String(attribute), KeyType: kind})
-		if !slices.ContainsFunc(t.request.attributes, func(d types.AttributeDefinition) bool { return *d.AttributeName == attribute }) {
-			t.request.attributes = append(t.request.attributes, types.AttributeDefinition{AttributeName: aws.String(attribute), AttributeType: types.ScalarAttributeTypeS})
+	ix, err := ts.newIndex(t, g, attributes, map[string]bool{})
+	if err != nil {
+		return err
+	}
+	for _, a := range attributes {
+		if !slices.ContainsFunc(t.request.attributes, func(d types.AttributeDefinition) bool { return *d.AttributeName == *a.AttributeName }) {
+			t.request.attributes = append(t.request.attributes, a)
 		}
 	}
 	t.indexes = append(t.indexes, ix)
@@ -132,7 +146,7 @@ func (ts *Tables) AddIndex(tableName, name, pk, sk string) error {
 	})
 }
 
-func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, used map[string]bool) (schema, error) {
+func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, used map[string]bool, ofIndex bool) (schema, error) {
 	if len(keys) < 1 || len(keys) > 2 || keys[0].KeyType != types.KeyTypeHash || (len(keys) == 2 && keys[1].KeyType != types.KeyTypeRange) {
 		return schema{}, api.Invalid("Invalid KeySchema: it must be one HASH key, then at most one RANGE key")
 	}
@@ -143,7 +157,11 @@ func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, 
 		if at < 0 {
 			return schema{}, api.Invalid("One or more parameter values were invalid: Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]", name)
 		}
-		if defs[at].AttributeType != types.ScalarAttributeTypeS {
+		switch kind := defs[at].AttributeType; {
+		case kind == types.ScalarAttributeTypeS:
+		case kind == types.ScalarAttributeTypeN && ofIndex && i == 1:
+			s.number = true
+		default:
 			return schema{}, api.Unsupported("CreateTable", "a key attribute of type "+string(defs[at].AttributeType))
 		}
 		used[name] = true
@@ -195,7 +213,7 @@ func (t *table) description(status types.TableStatus) *types.TableDescription {
 	for _, ix := range t.indexes {
 		d.GlobalSecondaryIndexes = append(d.GlobalSecondaryIndexes, types.GlobalSecondaryIndexDescription{
 			IndexName: aws.String(ix.name), IndexArn: aws.String(ix.arn), IndexStatus: types.IndexStatusActive,
-			KeySchema: ix.keys, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			KeySchema: ix.keys, Projection: ix.projection(),
 		})
 	}
 	if t.stream != nil {

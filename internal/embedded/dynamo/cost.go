@@ -79,6 +79,10 @@ func (t *table) price(old, new *value.Item) cost {
 	for _, ix := range t.indexes {
 		was, wasIn := ix.place(old)
 		is, isIn := ix.place(new)
+		if !wasIn && !isIn {
+			continue
+		}
+		old, new := ix.project(old), ix.project(new)
 		units := 0.0
 		switch {
 		case wasIn && isIn && was == is:

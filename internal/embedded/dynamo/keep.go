@@ -45,8 +45,9 @@ type keptTable struct {
 }
 
 type keptIndex struct {
-	Name string
-	Keys []types.KeySchemaElement
+	Name     string
+	Keys     []types.KeySchemaElement
+	KeysOnly bool
 }
 
 type keptStream struct {
@@ -111,7 +112,7 @@ func (t *table) keepTable() {
 	}
 	k := keptTable{Keys: t.request.keys, Attributes: t.request.attributes, StreamSpec: t.request.streamSpec, Created: t.created, TTL: t.ttl}
 	for _, ix := range t.indexes {
-		k.Indexes = append(k.Indexes, keptIndex{ix.name, ix.keys})
+		k.Indexes = append(k.Indexes, keptIndex{ix.name, ix.keys, ix.only != nil})
 	}
 	if t.stream != nil {
 		k.Stream = t.stream.arn
@@ -258,8 +259,11 @@ func (ts *Tables) loadTables(j api.Journal) error {
 		}
 		in := &dynamodb.CreateTableInput{KeySchema: kept.Keys, AttributeDefinitions: kept.Attributes, StreamSpecification: kept.StreamSpec}
 		for _, ix := range kept.Indexes {
-			in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: &ix.Name, KeySchema: ix.Keys,
-				Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}})
+			projection := &types.Projection{ProjectionType: types.ProjectionTypeAll}
+			if ix.KeysOnly {
+				projection.ProjectionType = types.ProjectionTypeKeysOnly
+			}
+			in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: &ix.Name, KeySchema: ix.Keys, Projection: projection})
 		}
 		t, err := ts.newTable(string(k), in)
 		if err != nil {
@@ -312,7 +316,7 @@ func (ts *Tables) loadStreams(j api.Journal) error {
 			created: kept.Created, disabled: kept.Disabled, opened: kept.Opened, log: ts.log, rnd: ts.core.Source(string(k))}
 		t := ts.byName[kept.Table]
 		if t == nil || kept.Disabled { // its table is gone
-			t = &table{name: kept.Table, schema: schema{kept.PK, kept.SK}, rows: newKeyspace(true)}
+			t = &table{name: kept.Table, schema: schema{pk: kept.PK, sk: kept.SK}, rows: newKeyspace(true)}
 		}
 		s.t, t.stream = t, s
 		ts.streams[s.arn] = s

@@ -71,7 +71,13 @@ func (t *table) checkIndexKeys(it *value.Item) error {
 			if v == nil {
 				continue
 			}
+			if _, ok := v.(*types.AttributeValueMemberN); ok && ix.schema.number && i == 1 {
+				continue
+			}
 			s, ok := v.(*types.AttributeValueMemberS)
+			if ok && ix.schema.number && i == 1 {
+				return value.Misfits("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: N Actual: S IndexName: %s", name, ix.name)
+			}
 			if !ok {
 				return value.Misfits("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: S Actual: %s IndexName: %s", name, value.TypeName(v), ix.name)
 			}

@@ -42,7 +42,7 @@ func (ts *Tables) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) 
 		return nil, err
 	}
 	defer ts.replica("Query", t, ix, aws.ToBool(in.ConsistentRead))()
-	r, err := expr.NewKeyRange(keys, p.b, s.pk, s.sk)
+	r, err := expr.NewKeyRange(keys, p.b, s.pk, s.sk, s.number)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (ts *Tables) query(in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) 
 		}
 		w.started = true
 	}
-	if err := w.each(p.take); err != nil {
+	if err := w.each(func(it *value.Item) (bool, error) { return p.take(ix.project(it)) }); err != nil {
 		return nil, err
 	}
 	spent := p.cost(ix, aws.ToBool(in.ConsistentRead))
@@ -102,6 +102,10 @@ func (t *table) startPlace(in map[string]types.AttributeValue, ix *index, s sche
 		return place{}, api.Invalid("The provided starting key is invalid")
 	}
 	text := func(name string) string {
+		if n, ok := in[name].(*types.AttributeValueMemberN); ok && s.number && name == s.sk {
+			number, _ := value.ScanNumber(n.Value)
+			return number.Ordered()
+		}
 		if v, ok := in[name].(*types.AttributeValueMemberS); ok {
 			return v.Value
 		}

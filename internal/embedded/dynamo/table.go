@@ -71,8 +71,12 @@ type describedTable struct {
 	streamSpec *types.StreamSpecification
 }
 
-// schema names the key attributes. Both are strings. sk is empty for a table without a sort key.
-type schema struct{ pk, sk string }
+// schema names the key attributes. Both are strings, unless number says that sk is a number. sk is
+// empty for a table without a sort key.
+type schema struct {
+	pk, sk string
+	number bool
+}
 
 func (s schema) names() []string {
 	if s.sk == "" {
@@ -83,7 +87,7 @@ func (s schema) names() []string {
 
 func (s schema) has(name string) bool { return name == s.pk || (s.sk != "" && name == s.sk) }
 
-// index is a global secondary index that projects all attributes. It lags behind its table:
+// index is a global secondary index that projects all attributes, or only keys. It lags behind its table:
 // Config.Behind is told which index is read, and decides how far behind each answer is.
 type index struct {
 	name   string
@@ -91,6 +95,30 @@ type index struct {
 	schema schema
 	rows   *keyspace
 	keys   []types.KeySchemaElement
+	// only names the attributes that it projects: its own keys and those of the table; nil: all.
+	only []string
+}
+
+// project returns what the index holds of an item.
+func (ix *index) project(it *value.Item) *value.Item {
+	if ix == nil || ix.only == nil || it == nil {
+		return it
+	}
+	part := &value.Item{PK: it.PK, SK: it.SK}
+	for _, name := range ix.only {
+		if v := it.Get(name); v != nil {
+			part.Set(name, v)
+		}
+	}
+	part.Measure()
+	return part
+}
+
+func (ix *index) projection() *types.Projection {
+	if ix.only != nil {
+		return &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
+	}
+	return &types.Projection{ProjectionType: types.ProjectionTypeAll}
 }
 
 // called returns the name of the index. It is empty for nil, which is the table itself.
@@ -112,7 +140,14 @@ func (ix *index) place(it *value.Item) (place, bool) {
 		return place{}, false
 	}
 	var sort string
-	if ix.schema.sk != "" {
+	switch {
+	case ix.schema.number:
+		n, ok := it.Number(ix.schema.sk)
+		if !ok {
+			return place{}, false
+		}
+		sort = n.Ordered()
+	case ix.schema.sk != "":
 		if sort, ok = it.Text(ix.schema.sk); !ok {
 			return place{}, false
 		}

@@ -11,12 +11,14 @@ import (
 type KeyRange struct {
 	Partition string
 	sort      *node // nil means the whole partition; the first operand is the sort key, the rest are values
+	number    bool  // the sort key is a number
 	b         Binding
 }
 
 // NewKeyRange reads a key condition on a keyspace whose key is pk and sk. sk is empty if the
-// keyspace has no sort key.
-func NewKeyRange(c *Condition, b Binding, pk, sk string) (KeyRange, error) {
+// keyspace has no sort key. number says that sk is a number. Its sort texts are those of
+// [value.Number.Ordered].
+func NewKeyRange(c *Condition, b Binding, pk, sk string, number bool) (KeyRange, error) {
 	if c == nil {
 		return KeyRange{}, api.Invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
@@ -27,7 +29,7 @@ func NewKeyRange(c *Condition, b Binding, pk, sk string) (KeyRange, error) {
 	if len(parts) > 2 {
 		return KeyRange{}, api.Invalid("Invalid KeyConditionExpression: The expression has too many conditions; number of conditions: %d", len(parts))
 	}
-	r := KeyRange{b: b}
+	r := KeyRange{b: b, number: number}
 	found := false
 	for _, n := range parts {
 		n, err := keyed(n)
@@ -86,8 +88,14 @@ func (r KeyRange) checkSort(sk string) error {
 		return nil
 	}
 	for _, o := range r.sort.operands[1:] {
+		if n, ok := r.b.values[o.text].(*types.AttributeValueMemberN); r.number && ok && r.sort.op != opBeginsWith {
+			if _, scanned := value.ScanNumber(n.Value); !scanned {
+				return api.Invalid("The parameter cannot be converted to a numeric value: %s", n.Value)
+			}
+			continue
+		}
 		text, ok := r.b.values[o.text].(*types.AttributeValueMemberS)
-		if !ok {
+		if !ok || r.number {
 			return api.Invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
 		}
 		if err := value.CheckKey(sk, text.Value, false); err != nil {
@@ -101,7 +109,12 @@ func (r KeyRange) checkSort(sk string) error {
 }
 
 func (r KeyRange) bound(i int) string {
-	return r.b.values[r.sort.operands[i].text].(*types.AttributeValueMemberS).Value
+	v := r.b.values[r.sort.operands[i].text]
+	if n, ok := v.(*types.AttributeValueMemberN); ok {
+		number, _ := value.ScanNumber(n.Value)
+		return number.Ordered()
+	}
+	return v.(*types.AttributeValueMemberS).Value
 }
 
 // From returns the lowest sort text that can match. The matching rows are contiguous from there.

@@ -80,6 +80,15 @@ func (it *Item) Text(name string) (string, bool) {
 	return s.Value, true
 }
 
+// Number returns a number attribute. Other types count as absent.
+func (it *Item) Number(name string) (Number, bool) {
+	n, ok := it.Get(name).(*types.AttributeValueMemberN)
+	if !ok {
+		return Number{}, false
+	}
+	return ScanNumber(n.Value)
+}
+
 // Set adds an attribute to an item under construction, or replaces it. It must not be used on a
 // stored item.
 func (it *Item) Set(name string, v types.AttributeValue) {

@@ -104,6 +104,22 @@ func (n Number) check() error {
 	return nil
 }
 
+// Ordered returns text whose byte order is the order of the numbers.
+func (n Number) Ordered() string {
+	const middle = 500 // leading exponents are from -130 to 125
+	if n.digits == "" {
+		return "1"
+	}
+	if !n.neg {
+		return "2" + strconv.Itoa(middle+n.leading()) + n.digits
+	}
+	text := []byte(strconv.Itoa(middle-n.leading()) + n.digits)
+	for i := 3; i < len(text); i++ {
+		text[i] = '0' + '9' - text[i]
+	}
+	return "0" + string(text) + "~"
+}
+
 // leading returns the exponent of the first digit.
 func (n Number) leading() int { return n.exp + len(n.digits) - 1 }
 

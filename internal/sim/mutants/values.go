@@ -69,6 +69,20 @@ func values() []Mutant {
 `}},
 		},
 		{
+			Name: "rank-stays-behind", What: "the copy that a total is ranked by is written once, and does not move with its value", Defends: "C3 I4", Checks: []sim.Check{sim.Miscounted}, Plain: true,
+			Edits: []Edit{{"store.edit.fold", `				e.adds = append(e.adds, operand{lanes.ScoreAttribute, slotScore, ":score", v.value})
+`, `				if !seen.has(slotScore) {
+					e.adds = append(e.adds, operand{lanes.ScoreAttribute, slotScore, ":score", v.value})
+				}
+`}},
+		},
+		{
+			Name: "rank-not-taken-back", What: "a total that falls keeps its place in the ranking", Defends: "C3 I4", Checks: []sim.Check{sim.Miscounted}, Plain: true,
+			Edits: []Edit{{"store.edit.fold", `			if def.Values[i].Name == def.Rank.Value {
+`, `			if def.Values[i].Name == def.Rank.Value && amount.Number.Sign() >= 0 {
+`}},
+		},
+		{
 			Name: "buckets-of-floats", What: "the bucket of a number is computed with floats", Defends: "C3 I8", Checks: []sim.Check{sim.Miscounted}, Plain: true,
 			Helpers: []Helper{{"aggregate", `import (
 	"math"

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const leaderboardSpec = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  win:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "GAME#{id}", sk: WIN}
+aggregates:
+  scores:
+    since: 1
+    by: {player: "{player}"}
+    window: 1mo
+    rank: {value: points, shards: 2}
+    from:
+      win: {values: {points: sum points, wins: count}}
+  wins:
+    since: 1
+    by: {player: "{player}"}
+    from:
+      win: {values: {wins: count}}
+`
+
+func TestTotalsTop(t *testing.T) {
+	w := newDevWorldOf(t, leaderboardSpec)
+	for id, win := range map[string]string{"g-1": `"player":"ann","points":5`, "g-2": `"player":"bob","points":7`, "g-3": `"player":"ann","points":4`, "g-4": `"player":"cyd","points":-1`} {
+		w.post(w.dev.Stack().Queue, `{"type":"win","id":"`+id+`","at":"2026-03-01T09:00:00Z",`+win+`}`, nil)
+	}
+	top := func(n string, more ...string) []string {
+		return append([]string{"totals", "scores", "--top", n, "--from", "2026-03-20", "--local"}, more...)
+	}
+	w.await(func() bool { return strings.Count(w.run(0, top("9")...).out, "2026-03") == 3 })
+	for _, tt := range []struct {
+		exit int
+		want string
+		args []string
+	}{
+		{0, "  player  window   points  wins\n  ann     2026-03       9     2\n  bob     2026-03       7     1\n", top("2")},
+		{0, `"player": "ann"`, top("1", "--output", "json")},
+		{0, "player,window,points,wins,building,flags\nann,2026-03-01T00:00:00Z,9,2,false,\n", top("1", "--output", "csv")},
+		{2, "0 totals were asked for; ask for 1 to 1000", top("0")},
+		{2, "--top ranks all totals of a window: leave the fields out", top("1", "player=ann")},
+		{2, "--top reads one window through an index: leave --scan and --to out", top("1", "--scan")},
+		{2, "scores has a total for each window: name one by a time in it, such as --from 2026-03-01", []string{"totals", "scores", "--top", "1", "--local"}},
+		{2, "it declares no rank, so its totals are in no order, and to list them would need a Scan; write rank: {value: wins}", []string{"totals", "wins", "--top", "1", "--local"}},
+		{5, "or those with the greatest points with --top", []string{"totals", "scores", "--local"}},
+	} {
+		got := w.run(tt.exit, tt.args...)
+		if all := got.out + got.errors; !strings.Contains(all, tt.want) {
+			t.Errorf("%s lacks\n%s\nin\n%s", strings.Join(tt.args, " "), tt.want, all)
+		}
+	}
+}

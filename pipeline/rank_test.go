@@ -1,0 +1,71 @@
+package pipeline_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const rankedFile = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  win:
+    id: "{id}"
+    at: "{at}"
+    key: {pk: "GAME#{id}", sk: WIN}
+aggregates:
+  scores:
+    since: 1
+    by: {player: "{player}"}
+    rank: {value: points, shards: 4}
+    from:
+      win: {values: {points: sum points, last: newest level, wins: count}}
+`
+
+func loadText(text string) (*pipeline.Pipeline, error) {
+	return pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
+}
+
+// The rank is part of the definition, and a file without one has the definition that it had.
+func TestRankIsPartOfTheDefinition(t *testing.T) {
+	p, err := loadText(rankedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, _ := p.Definition("scores")
+	if def.Rank != (aggregate.Rank{Value: "points", Shards: 4}) || !strings.Contains(def.Text, `"onExpire":"keep","rank":{"shards":4,"value":"points"},"retain":0,`) {
+		t.Errorf("%+v %s", def.Rank, def.Text)
+	}
+	if again, err := pipeline.New(p.Describe().Spec); err != nil || again.Definitions()[0].Text != def.Text {
+		t.Errorf("%v: described and compiled again, it is another", err)
+	}
+	p, err = loadText(strings.Replace(rankedFile, ", shards: 4", "", 1))
+	if err != nil || p.Definitions()[0].Rank.Shards != 1 {
+		t.Errorf("%v: without shards there is one", err)
+	}
+	p, err = loadText(strings.Replace(rankedFile, "    rank: {value: points, shards: 4}\n", "", 1))
+	if err != nil || strings.Contains(p.Definitions()[0].Text, "rank") {
+		t.Errorf("%v %s", err, p.Definitions()[0].Text)
+	}
+}
+
+func TestMistakesOfRank(t *testing.T) {
+	for old, c := range map[string]struct{ now, want string }{
+		"value: points, shards":            {"value: point, shards", `p.yaml:13:19: there is no value point in scores; write points instead`},
+		"value: points, shards: 4":         {"value: last", `p.yaml:13:19: last is a newest, and totals are ranked by a number; write one of points, wins instead`},
+		"value: points, ":                  {"", `p.yaml:13:5: value is missing in rank; write value: orders instead`},
+		"shards: 4":                        {"shards: 101", `p.yaml:13:35: shards is 101; write a whole number from 1 to 100 instead`},
+		"    since: 1\n":                   {"    since: 1\n    spread: 2\n", `p.yaml:14:11: spread is 2, and totals that are ranked have one item each: the index cannot add up their shares; write spread: 1 beside it, or leave rank out, instead`},
+		"    by: {player: \"{player}\"}\n": {"", `p.yaml:12:11: without by there is one total in each window, which has nothing to be ranked with; write by: {player: "{player_id}"} beside it instead`},
+		"rank: {value: points, shards: 4}": {"rank: points", `p.yaml:13:11:`},
+	} {
+		_, err := loadText(strings.Replace(rankedFile, old, c.now, 1))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got  %v\nwant %s", c.now, err, c.want)
+		}
+	}
+}

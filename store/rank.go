@@ -1,0 +1,269 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
+)
+
+// Top returns the n totals of an aggregate with the greatest values in one window, the greatest
+// first. at is any instant in that window. It is ignored for an aggregate without windows. The
+// aggregate must declare rank in pipeline.yaml. n is from 1 to 1,000.
+//
+// Which totals come follows from an index, which runs behind the totals, usually by less than a
+// second. Each total is then read consistently, and they are in the order of what was read. Of totals
+// with equal values, any may come first, and any may be beyond the last.
+//
+// If the generation is not proven, or if it is building, the totals say so, as those of [Store.Total]
+// do. If there are no totals, Top returns one that is Missing, or none.
+func (s *Store) Top(ctx context.Context, name string, at time.Time, n int) ([]Total, error) {
+	if n < 1 || n > maxTop {
+		return nil, fmt.Errorf("top of %s: %d totals were asked for; ask for 1 to %d", name, n, maxTop)
+	}
+	var list []Total
+	for total, err := range s.ranking(ctx, name, at, min(n, pageOfRanks)) {
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, total); len(list) == n {
+			break
+		}
+	}
+	def, _ := s.pipeline.Definition(name)
+	slices.SortStableFunc(list, func(a, b Total) int { return b.Values[def.Rank.Value].Cmp(a.Values[def.Rank.Value]) })
+	return list, nil
+}
+
+// maxTop bounds what [Store.Top] holds in memory.
+const maxTop = 1000
+
+// Ranking yields all totals of an aggregate in one window, as [Store.Top] reads them. While they are
+// read, other functions may move them: a total that moves down may be left out, and one that moves
+// up may come where it was before. None comes twice. The order is that of the index. After an error
+// nothing follows.
+func (s *Store) Ranking(ctx context.Context, name string, at time.Time) iter.Seq2[Total, error] {
+	return s.ranking(ctx, name, at, pageOfRanks)
+}
+
+// ranking reads page totals at once.
+func (s *Store) ranking(ctx context.Context, name string, at time.Time, page int) iter.Seq2[Total, error] {
+	return func(yield func(Total, error) bool) {
+		def, head, err := s.rankedBy(ctx, name)
+		if err != nil {
+			yield(Total{}, fmt.Errorf("ranking of %s: %w", name, err))
+			return
+		}
+		r := &ranking{store: s, def: def, page: page, window: lanes.WindowStart(def, at), seen: map[event.Key]bool{}}
+		for shard := range def.Rank.Shards {
+			r.shards = append(r.shards, &rankShard{partition: lanes.RankPartition(def, r.window, shard)})
+		}
+		any := false
+		for {
+			stored, err := r.next(ctx)
+			if err != nil {
+				yield(Total{}, fmt.Errorf("ranking of %s: %w", name, err))
+				return
+			}
+			if stored == nil {
+				break
+			}
+			for _, one := range stored {
+				t := gather(def, head, []StoredTotal{one})[0]
+				t.By = lanes.Group(def, one.Address.By)
+				if any = true; !yield(t, nil) {
+					return
+				}
+			}
+		}
+		if missing := missing(def, head); !any && len(missing) > 0 {
+			yield(missing[0], nil)
+		}
+	}
+}
+
+// rankedBy returns the definition of a ranked aggregate, and its head.
+func (s *Store) rankedBy(ctx context.Context, name string) (*aggregate.Definition, *Head, error) {
+	def, ok := s.pipeline.Definition(name)
+	switch {
+	case !ok:
+		return nil, nil, errors.New("the pipeline has no aggregate of this name")
+	case def.Rank.Value == "":
+		return nil, nil, fmt.Errorf("it declares no rank, so its totals are in no order, and to list them would need a Scan; write rank: {value: %s} in its declaration, under a new since", firstNumber(def))
+	}
+	head, err := s.Head(ctx, def)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := readable(def, head); err != nil {
+		return nil, nil, fmt.Errorf("refused, because %w", err)
+	}
+	return def, head, nil
+}
+
+// firstNumber returns the name of a value that totals can be ranked by.
+func firstNumber(def *aggregate.Definition) string {
+	for _, v := range def.Values {
+		if !v.Op.Textual() {
+			return v.Name
+		}
+	}
+	return "VALUE"
+}
+
+// ranking merges the shards of one window, the greatest score first.
+type ranking struct {
+	store  *Store
+	def    *aggregate.Definition
+	window int64
+	page   int
+	shards []*rankShard
+	seen   map[event.Key]bool // what has been yielded, because an entry that moves may be met twice
+}
+
+// rankShard is one partition of the index, read page by page.
+type rankShard struct {
+	partition string
+	entries   []entry
+	from      image // where the next page begins
+	ended     bool
+}
+
+// entry is what the index holds of one total.
+type entry struct {
+	key   event.Key
+	score event.Decimal
+}
+
+// pageOfRanks is how many entries of each shard are read at once, and how many totals.
+const pageOfRanks = 100
+
+// next returns the next totals, at least one of them. It returns nil after the last.
+func (r *ranking) next(ctx context.Context) ([]StoredTotal, error) {
+	for {
+		keys, err := r.keys(ctx)
+		if err != nil || len(keys) == 0 {
+			return nil, err
+		}
+		totals, err := r.store.totalsAt(ctx, keys)
+		if err != nil || len(totals) > 0 {
+			return totals, err
+		}
+	}
+}
+
+// keys returns the keys of up to a page of totals, in the order of the index. All shards are filled
+// first, because any of them may hold the greatest score.
+func (r *ranking) keys(ctx context.Context) ([]event.Key, error) {
+	var keys []event.Key
+	for len(keys) < r.page {
+		if err := r.fill(ctx); err != nil {
+			return nil, err
+		}
+		var best *rankShard
+		for _, s := range r.shards {
+			if len(s.entries) > 0 && (best == nil || s.entries[0].order(best.entries[0]) < 0) {
+				best = s
+			}
+		}
+		if best == nil {
+			break
+		}
+		key := best.entries[0].key
+		best.entries = best.entries[1:]
+		if !r.seen[key] {
+			r.seen[key] = true
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// order puts the greater score first.
+func (e entry) order(other entry) int { return other.score.Cmp(e.score) }
+
+// fill reads the next page of every shard that has none and has not ended.
+func (r *ranking) fill(ctx context.Context) error {
+	var empty []*rankShard
+	for _, s := range r.shards {
+		if len(s.entries) == 0 && !s.ended {
+			empty = append(empty, s)
+		}
+	}
+	errs := make([]error, len(empty))
+	r.store.env.Each(len(empty), max(r.store.parallel(), 8), func(i int) { errs[i] = r.store.readShard(ctx, empty[i], r.page) })
+	return errors.Join(errs...)
+}
+
+// readShard reads pages of one shard until one of them has an entry.
+func (s *Store) readShard(ctx context.Context, shard *rankShard, page int) error {
+	in := &dynamodb.QueryInput{TableName: &s.aggregates, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
+		KeyConditionExpression: aws.String("#rank = :rank"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
+		ExpressionAttributeValues: image{":rank": text(shard.partition)}, Limit: aws.Int32(int32(page)), ExclusiveStartKey: shard.from}
+	for len(shard.entries) == 0 && !shard.ended {
+		var out *dynamodb.QueryOutput
+		err := s.ask(ctx, func() (err error) {
+			out, err = s.client.Query(ctx, in)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, img := range out.Items {
+			score, err := event.ParseDecimal(numberOf(img[lanes.ScoreAttribute]))
+			if err == nil {
+				shard.entries = append(shard.entries, entry{keyOf(img), score})
+			}
+		}
+		shard.from, in.ExclusiveStartKey = out.LastEvaluatedKey, out.LastEvaluatedKey
+		shard.ended = len(out.LastEvaluatedKey) == 0
+	}
+	return nil
+}
+
+// totalsAt reads totals consistently, and returns those that are there and have not expired, in the
+// order of their keys in the argument.
+func (s *Store) totalsAt(ctx context.Context, keys []event.Key) ([]StoredTotal, error) {
+	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+	for _, key := range keys {
+		request.Keys = append(request.Keys, keyImage(key))
+	}
+	found := map[event.Key]StoredTotal{}
+	now := s.env.Now().Unix()
+	for len(request.Keys) > 0 {
+		var out *dynamodb.BatchGetItemOutput
+		err := s.ask(ctx, func() (err error) {
+			out, err = s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.aggregates: request}})
+			if err == nil && len(out.Responses[s.aggregates]) == 0 && len(out.UnprocessedKeys) > 0 {
+				return errUnread.err
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, img := range out.Responses[s.aggregates] {
+			if t, ok := readTotal(img); ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
+				found[keyOf(img)] = t
+			}
+		}
+		request.Keys = out.UnprocessedKeys[s.aggregates].Keys
+	}
+	totals := make([]StoredTotal, 0, len(found))
+	for _, key := range keys {
+		if t, there := found[key]; there {
+			totals = append(totals, t)
+		}
+	}
+	return totals, nil
+}

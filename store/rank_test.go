@@ -1,0 +1,220 @@
+package store_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// ranked declares two aggregates with an order: in one, totals move up and down. In the other, they
+// only move up.
+func ranked(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {
+	spec.Aggregates = map[string]pipeline.AggregateSpec{
+		"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract", Window: 24 * time.Hour, Rank: pipeline.RankSpec{Value: "revenue", Shards: 3},
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+		"tallest": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, Rank: pipeline.RankSpec{Value: "most"},
+			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"most": "max cents?"}}}},
+	}
+}
+
+// standing is what the naive twin knows of one merchant.
+type standing struct {
+	merchant string
+	revenue  int
+	most     int
+	seen     bool // whether most is set
+}
+
+// The order is that of a plain sort, whatever moved the totals and however they were written, and
+// the own accounts of the cost are those of the engine.
+func TestRankAgainstASort(t *testing.T) {
+	for _, c := range bothWays {
+		for _, single := range []int{0, -1} {
+			for seed := range uint64(6) {
+				t.Run(fmt.Sprint(c, " ", single, " ", seed), func(t *testing.T) {
+					rng := rand.New(rand.NewPCG(seed, 1))
+					w := newWorld(t, ranked, counting(c), oneByOne(single))
+					if err := w.store.Start(deadline(t)); err != nil {
+						t.Fatal(err)
+					}
+					twins := map[string]*standing{}
+					var live []*event.Item
+					sequence := int64(1)
+					for range 6 {
+						b := lanes.NewBatch(c, lane)
+						for range 1 + rng.IntN(40) {
+							sequence++
+							if len(live) > 0 && rng.IntN(4) == 0 {
+								i := rng.IntN(len(live))
+								gone := w.insert(sequence, live[i])
+								gone.Kind, gone.Old, gone.New, gone.Expired = event.Remove, live[i], nil, true
+								b.Add(gone, w.plan.Contributions(live[i]).List, nil)
+								move(twins, live[i], -1)
+								live = slices.Delete(live, i, i+1)
+								continue
+							}
+							cents := fmt.Sprintf(`"cents":%d`, rng.IntN(9)-2)
+							item := w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, sequence), fmt.Sprintf(`"merchant":"m#%d"`, rng.IntN(30)), cents, `"at":"2099-03-01T10:00:00Z"`)
+							b.Add(w.insert(sequence, item), nil, w.plan.Contributions(item).List)
+							move(twins, item, 1)
+							live = append(live, item)
+						}
+						before := w.Engine.Usage()
+						a := w.apply(b)
+						if used := w.Engine.Usage().Sub(before).WriteUnits(); used != a.Cost.WriteUnits && c == aggregate.Marks {
+							t.Errorf("own accounts say %v write units, the engine %v", a.Cost.WriteUnits, used)
+						}
+					}
+					w.compareRanks(t, twins, rng)
+				})
+			}
+		}
+	}
+}
+
+func move(twins map[string]*standing, item *event.Item, sign int) {
+	var body struct {
+		Merchant string
+		Cents    int
+	}
+	if err := json.Unmarshal([]byte(item.Data), &body); err != nil {
+		panic(err)
+	}
+	s := twins[body.Merchant]
+	if s == nil {
+		s = &standing{merchant: body.Merchant}
+		twins[body.Merchant] = s
+	}
+	s.revenue += sign * body.Cents
+	if sign > 0 && (!s.seen || body.Cents > s.most) {
+		s.most, s.seen = body.Cents, true
+	}
+}
+
+func (w *world) compareRanks(t *testing.T, twins map[string]*standing, rng *rand.Rand) {
+	t.Helper()
+	ctx := context.Background()
+	for name, value := range map[string]func(*standing) int{
+		"leaders": func(s *standing) int { return s.revenue },
+		"tallest": func(s *standing) int { return s.most },
+	} {
+		def, _ := w.plan.Definition(name)
+		var want []string
+		for _, s := range slices.SortedFunc(maps.Values(twins), func(a, b *standing) int {
+			return cmp.Or(value(b)-value(a), strings.Compare(a.merchant, b.merchant))
+		}) {
+			want = append(want, fmt.Sprint(s.merchant, " ", value(s)))
+		}
+		// While the index is behind, what comes is right all the same, and nothing comes twice.
+		seen := map[string]bool{}
+		for total, err := range w.store.Ranking(ctx, name, epoch) {
+			line := standingOf(def, total)
+			if err != nil || seen[line] || !slices.Contains(want, line) {
+				t.Errorf("%s: %s %v", name, line, err)
+			}
+			seen[line] = true
+		}
+		w.Clock.Pass(10 * time.Second) // now the index has caught up
+		n := 1 + rng.IntN(len(want))
+		for _, n := range []int{n, 1, len(want), 1000} {
+			top, err := w.store.Top(ctx, name, epoch, n)
+			got := map[string]bool{}
+			for i, total := range top {
+				line := standingOf(def, total)
+				if got[line] = true; !slices.Contains(want, line) || total.Values[def.Rank.Value].String() != strings.Fields(want[i])[1] {
+					t.Errorf("%s, top %d: place %d is %s, and a sort says %s", name, n, i+1, line, want[i])
+				}
+			}
+			if err != nil || len(got) != min(n, len(want)) {
+				t.Errorf("%s, top %d: %d of %d totals, %v", name, n, len(got), len(want), err)
+			}
+		}
+	}
+}
+
+func standingOf(def *aggregate.Definition, total store.Total) string {
+	return fmt.Sprint(total.By["merchant"], " ", total.Values[def.Rank.Value])
+}
+
+// A copy that somebody has moved by hand is found, whether or not its events are still there.
+func TestVerifyFindsAMovedRank(t *testing.T) {
+	for attribute, v := range map[string]types.AttributeValue{
+		"i:score": &types.AttributeValueMemberN{Value: "1"},
+		"i:rank":  textValue("leaders#1#2099-03-01T00:00:00Z#9"),
+	} {
+		w := newWorld(t, ranked)
+		if err := w.store.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		item := w.order("1", 500)
+		if results, _ := w.store.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
+			t.Fatal(verdicts(results))
+		}
+		w.apply(w.batch(aggregate.Marks, 1, item))
+		report, err := verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
+		if err != nil || !report.OK() || report.Totals != 2 {
+			t.Fatalf("%+v %v", report, err)
+		}
+		def, _ := w.plan.Definition("leaders")
+		key := lanes.Key(def, 0, []string{"m"}, lanes.WindowStart(def, epoch))
+		w.alter(key, attribute, v)
+		report, err = verify.Totals(context.Background(), w.plan, w.store, w.Clock.Now())
+		if err != nil || len(report.Differences) != 1 || !strings.Contains(report.Differences[0].String(), "it is ranked as ") {
+			t.Errorf("%s: %+v %v", attribute, report.Differences, err)
+		}
+	}
+}
+
+func (w *world) alter(key event.Key, attribute string, v types.AttributeValue) {
+	w.t.Helper()
+	table, update := "totals", "SET #a = :v"
+	if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: &table, UpdateExpression: &update,
+		Key:                      map[string]types.AttributeValue{"PK": textValue(key.PK), "SK": textValue(key.SK)},
+		ExpressionAttributeNames: map[string]string{"#a": attribute}, ExpressionAttributeValues: map[string]types.AttributeValue{":v": v}}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestTopRefuses(t *testing.T) {
+	w := newWorld(t, ranked)
+	for name, c := range map[string]struct {
+		aggregate string
+		n         int
+		want      string
+	}{
+		"no such aggregate": {"leader", 1, "ranking of leader: the pipeline has no aggregate of this name"},
+		"none":              {"leaders", 0, "top of leaders: 0 totals were asked for; ask for 1 to 1000"},
+		"too many":          {"leaders", 1001, "top of leaders: 1001 totals were asked for; ask for 1 to 1000"},
+	} {
+		if _, err := w.store.Top(context.Background(), c.aggregate, epoch, c.n); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	plain := newWorld(t)
+	_, err := plain.store.Top(context.Background(), "by_merchant", epoch, 1)
+	if err == nil || !strings.Contains(err.Error(), "to list them would need a Scan; write rank: {value: largest}") {
+		t.Error(err)
+	}
+	// Nothing is counted yet, and that is said.
+	if top, err := w.store.Top(context.Background(), "leaders", epoch, 3); err != nil || len(top) != 1 || !top[0].Missing {
+		t.Errorf("%+v %v", top, err)
+	}
+}
