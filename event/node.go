@@ -94,6 +94,16 @@ func (n Node) Member(name string) Node {
 	return Node{}
 }
 
+// Spelled returns an object's member as it stands in the source text, from its name to the end of
+// its value. It is empty if there is no such member.
+func (n Node) Spelled(name string) string {
+	value := n.Member(name)
+	if !value.Exists() {
+		return ""
+	}
+	return n.doc.src[n.doc.tape[value.at-1].start:value.node().end]
+}
+
 // Index returns element i of an array, counted from 0. It is [Absent] if there is no such element,
 // or if n is not an array.
 func (n Node) Index(i int) Node {

@@ -152,6 +152,14 @@ func (p Path) Contains(q Path) bool {
 	return len(p.steps) <= len(q.steps) && slices.Equal(p.steps, q.steps[:len(p.steps)])
 }
 
+// Name returns the name of the member that p leads to, if that is p's only step.
+func (p Path) Name() (name string, ok bool) {
+	if len(p.steps) != 1 || p.steps[0].index >= 0 {
+		return "", false
+	}
+	return p.steps[0].name, true
+}
+
 // Member returns the path that goes one step further, to this member.
 func (p Path) Member(name string) Path { return p.with(step{name, -1}) }
 

@@ -23,6 +23,9 @@ func (i *Item) Size() int {
 	if i.Ties != "" {
 		size += len("i:revision") + len(i.Ties)
 	}
+	if i.Parts != nil {
+		size += len("i:parts") + intSize(int64(i.Parts.Count))
+	}
 	if len(i.Meta) > 0 {
 		size += len("meta") + 3
 		for name, value := range i.Meta {

@@ -87,6 +87,8 @@ const (
 	KeyTooLong       Reason = "key-too-long"      // over 2,048 bytes of PK or 1,024 of SK
 	ValueTooLong     Reason = "value-too-long"    // a field that a total keeps has over 1 KB
 	ItemTooLarge     Reason = "item-too-large"    // over 400 KB
+	TooManyParts     Reason = "too-many-parts"    // a message that yields over 1,000 parts, or over 4 MiB of them
+	PartsClash       Reason = "parts-clash"       // two items of one message have one key, or a part has one name twice
 	PayloadElsewhere Reason = "payload-elsewhere" // the payload lies in S3; not yet built
 	DigestDiffers    Reason = "digest-differs"    // Conflict: another payload under the same key
 	KeyTaken         Reason = "key-taken"         // Conflict: an item that is not Ingot's under the same key

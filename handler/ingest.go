@@ -50,12 +50,16 @@ type Outcome struct {
 	// Existing is the stored item that a Conflict met, without its payload. See [store.Result]. It
 	// is nil for every other verdict.
 	Existing *event.Item
+	// Parts are the results of the message's parts, if they were put. See [store.Result].
+	Parts []store.Result
 }
 
-// IngestReport sums up one batch. The verdicts add up to Received.
+// IngestReport sums up one batch. The verdicts add up to Received: each is that of a message, with all
+// the items that it yields.
 type IngestReport struct {
 	Received  int
 	Verdicts  [len(event.Verdicts) + 1]int // by event.Verdict
+	Parts     [len(event.Verdicts) + 1]int // items of parts beside those of their wholes, by event.Verdict
 	Failed    int                          // returned to SQS: retries, and messages that quarantine did not take
 	Cost      store.Cost
 	OldestAge time.Duration // age of the oldest message, since it was sent
@@ -143,17 +147,43 @@ func marginOf(margin, left time.Duration) time.Duration {
 func (b *ingestBatch) standard() {
 	places := make([]int, 0, len(b.outcomes))
 	items := make([]*event.Item, 0, len(b.outcomes))
+	bytes := 0 // of the parts among items
 	for i := range b.outcomes {
-		if b.plan(&b.outcomes[i]) {
-			places, items = append(places, i), append(items, b.outcomes[i].Item)
+		if !b.plan(&b.outcomes[i]) {
+			continue
+		}
+		places, items = append(places, i), append(items, b.outcomes[i].Item)
+		if bytes += partBytes(b.outcomes[i].Item); bytes > maxPartBytes {
+			b.put(places, items)
+			places, items, bytes = places[:0], items[:0], 0
 		}
 	}
+	b.put(places, items)
+	b.quarantine(b.outcomes)
+}
+
+// maxPartBytes is how many bytes of parts wait in memory to be put together. Parts repeat members of
+// their wholes, so those of a batch may take much more than its messages.
+const maxPartBytes = 8 << 20
+
+// partBytes returns how much memory the payloads of an item's parts take.
+func partBytes(item *event.Item) int {
+	bytes := 0
+	if item.Parts != nil {
+		for _, part := range item.Parts.Items {
+			bytes += len(part.Data)
+		}
+	}
+	return bytes
+}
+
+// put puts the items of the messages at these places. It then lets go of their parts.
+func (b *ingestBatch) put(places []int, items []*event.Item) {
 	results, cost := b.Store.Put(b.writing, items)
 	b.cost.Add(cost)
 	for n, i := range places {
 		b.outcomes[i].take(results[n])
 	}
-	b.quarantine(b.outcomes)
 }
 
 // plan makes the message's item. It returns false if there is none. The refusal then says whether
@@ -172,6 +202,10 @@ func (b *ingestBatch) plan(o *Outcome) bool {
 }
 
 func (o *Outcome) take(r store.Result) {
+	if o.Item.Parts != nil {
+		o.Item.Parts.Items = nil // a batch may have more of them than memory holds
+		o.Parts = r.Parts
+	}
 	o.Verdict, o.Refusal = r.Verdict, r.Refusal
 	if r.Verdict == event.Conflict {
 		o.Existing = r.Existing
@@ -233,6 +267,9 @@ func (b *ingestBatch) report(ctx context.Context, began time.Time) {
 	for i := range b.outcomes {
 		o := &b.outcomes[i]
 		r.Verdicts[o.Verdict]++
+		for n := range o.Parts {
+			r.Parts[o.Parts[n].Verdict]++
+		}
 		if o.Failed {
 			r.Failed++
 		}

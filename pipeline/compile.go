@@ -80,6 +80,9 @@ func (c *compiler) file() {
 		c.p.names = append(c.p.names, name)
 		c.p.types[name] = c.eventType(name, c.spec.Events[name])
 	}
+	for _, name := range c.p.names {
+		c.part(c.p.types[name])
+	}
 	c.countAggregates()
 	for _, name := range slices.Sorted(maps.Keys(c.spec.Aggregates)) {
 		c.aggregate(name, c.spec.Aggregates[name])

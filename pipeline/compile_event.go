@@ -28,10 +28,14 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	if s.At != "" {
 		t.at = c.timeTemplate(at.in("at"), s.At)
 	}
-	if s.ID != "" {
-		t.id = c.template(at.in("id"), s.ID, "at", "type", "source", "digest", "attribute.")
+	derived := []string{"at", "type", "digest", "source", "attribute."}
+	if s.Part.isPart() {
+		derived = derived[:3] // an envelope may differ next time
 	}
-	all := []string{"id", "at", "type", "source", "digest", "attribute."}
+	if s.ID != "" {
+		t.id = c.template(at.in("id"), s.ID, derived...)
+	}
+	all := append(derived, "id")
 	t.pk = c.template(at.in("key").in("pk"), s.Key.PK, all...)
 	t.sk = c.template(at.in("key").in("sk"), s.Key.SK, all...)
 	c.ofTheEvent(at.in("at"), t.at, `a time that the event itself tells, such as "{placed_at}",`)

@@ -130,16 +130,21 @@ func (w *work) amounts(f *feed, values []aggregate.Amount, item *event.Item) *ev
 }
 
 // Redigest computes the digest of a stored payload under today's ignore. It serves to judge whether
-// another digest under the same key means another payload.
+// another digest under the same key means another payload. It returns an error for a part: nothing of
+// a part is ignored, and its digest is about its whole too.
 func (p *Pipeline) Redigest(typ, data string) (event.Digest, error) {
 	t, doc, err := p.payload(typ, data)
 	if err != nil {
 		return event.Digest{}, err
 	}
+	if t.part != nil {
+		return event.Digest{}, fmt.Errorf("%s is a part, and its digest is about its whole too", typ)
+	}
 	return keys.Digest(typ, doc.Root(), t.ignore), nil
 }
 
-// DigestText returns the text that the digest of a stored payload hashes, under today's ignore.
+// DigestText returns the text that the digest of a stored payload hashes, under today's ignore. For a
+// part it leaves out the whole, which the payload does not name.
 func (p *Pipeline) DigestText(typ, data string) (string, error) {
 	t, doc, err := p.payload(typ, data)
 	if err != nil {

@@ -37,6 +37,9 @@ func example(t reflect.Type) string {
 	if t == reflect.TypeFor[WasSpec]() {
 		return "{retain: 30d, before: " + aTime + "}"
 	}
+	if t == reflect.TypeFor[PartSpec]() {
+		return "{of: order.placed, each: lines, with: [order_id]}"
+	}
 	switch t {
 	case reflect.TypeFor[Spec]():
 		return wholeFile
@@ -64,6 +67,8 @@ func absent(f reflect.StructField) string {
 		shape = "30d"
 	case "Before":
 		shape = aTime
+	case "Of":
+		shape = "and the event type that it is a part of, such as order.placed,"
 	case "PK":
 		shape = `"ORDER#{order_id}"`
 	case "SK":

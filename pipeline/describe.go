@@ -78,11 +78,22 @@ func (t *eventType) spec() EventSpec {
 		revision[i] = r.String()
 	}
 	s.Revision = strings.Join(revision, "\n")
+	if t.part != nil {
+		s.Part = t.part.spec()
+	}
 	for _, path := range t.ignore {
 		s.Ignore = append(s.Ignore, path.String())
 	}
 	slices.Sort(s.Ignore)
 	s.Ignore = slices.Compact(s.Ignore)
+	return s
+}
+
+func (p *part) spec() PartSpec {
+	s := PartSpec{Of: p.whole.name, Each: p.each.String()}
+	for _, path := range p.with {
+		s.With = append(s.With, path.String())
+	}
 	return s
 }
 

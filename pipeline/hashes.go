@@ -8,19 +8,14 @@ import (
 )
 
 // HidesKeys reports whether hmac is used anywhere in an event type's declaration. If so, its keys
-// appear in logs only as hashes. For an unknown type, such as "", it reports whether any type uses
+// appear in logs only as hashes. The declarations of its parts count too. For an unknown type, such as "", it reports whether any type uses
 // hmac.
 func (p *Pipeline) HidesKeys(eventType string) bool {
 	t, ok := p.types[eventType]
 	if !ok {
 		return p.usesHMAC
 	}
-	for tpl := range t.templates() {
-		if tpl.UsesHMAC() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.templatesOfParts(), (*keys.Template).UsesHMAC)
 }
 
 // SecretCheck returns 16 hex digits that tell one secret of hmac from another. They do not reveal

@@ -23,7 +23,7 @@ func (c *compiler) identity(at place, t *eventType) {
 	if t.id != nil {
 		c.losslessID(at.in("id"), t)
 	}
-	if t.pk != nil && t.sk != nil && (t.id != nil || s.ID == "" && !c.isBroken(at.in("id"))) {
+	if t.pk != nil && t.sk != nil && (t.id != nil || s.ID == "" && !s.Part.isPart() && !c.isBroken(at.in("id"))) {
 		c.keyHoldsID(at, t)
 		c.keyBeyondID(at, t)
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -33,6 +34,9 @@ func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) 
 		return slices.Contains(t.pk.Derived(), name) || slices.Contains(t.sk.Derived(), name)
 	}
 	identity := uses("@id") || uses("@digest")
+	if t.part != nil {
+		return w.partKey(t, item, identity)
+	}
 	if uses("@at") || identity && t.id != nil && slices.Contains(t.id.Derived(), "@at") {
 		if refusal := w.time(t, e, item); refusal != nil {
 			return event.Key{}, refusal
@@ -42,6 +46,28 @@ func (p *Pipeline) Key(eventType string, m envelope.Message) (event.Key, error) 
 		if refusal := w.identity(t, e, item); refusal != nil {
 			return event.Key{}, refusal
 		}
+	}
+	if refusal := w.keys(t, item); refusal != nil {
+		return event.Key{}, refusal
+	}
+	return item.Key, nil
+}
+
+// partKey computes the key of a part. What only the whole says, its time and its id, is not known.
+func (w *work) partKey(t *eventType, item *event.Item, identity bool) (event.Key, error) {
+	used := slices.Concat(t.pk.Derived(), t.sk.Derived())
+	if identity {
+		used = append(used, t.id.Derived()...)
+	}
+	if slices.Contains(used, "@at") || slices.Contains(used, "@digest") {
+		return event.Key{}, event.Poisoned(event.MissingField, fmt.Sprintf("the key of %s uses the time or the digest of its whole, %s; look it up by the fields of that", t.name, t.part.whole.name))
+	}
+	if identity {
+		id, err := t.id.Append(w.text[:0], &w.source)
+		if err != nil {
+			return event.Key{}, refuse("id", err)
+		}
+		w.source.ID = string(id)
 	}
 	if refusal := w.keys(t, item); refusal != nil {
 		return event.Key{}, refusal

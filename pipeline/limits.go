@@ -70,6 +70,9 @@ func (c *compiler) measureStatement(at place, t *eventType) {
 	if len(t.revision) > 1 {
 		names = append(names, "i:revision")
 	}
+	if c.hasParts(t.name) {
+		names = append(names, "i:parts")
+	}
 	for _, i := range t.indexes {
 		names = append(names, i.name+"PK", i.name+"SK")
 	}

@@ -43,7 +43,16 @@ type eventType struct {
 	revision   []revision // under latest; those after the first break ties
 	ignore     []event.Path
 	meta       []metaName
-	feeds      []feed // by aggregate name
+	feeds      []feed       // by aggregate name
+	part       *part        // what it is a part of; nil: it comes from the queue by itself
+	parts      []*eventType // its parts, by name
+}
+
+// part says how a part is made from its whole.
+type part struct {
+	whole *eventType
+	each  event.Path   // to the array; without steps: there is one part
+	with  []event.Path // members of the whole's payload, each a path of one step
 }
 
 type index struct {

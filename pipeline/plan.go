@@ -49,12 +49,25 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 		return nil, refusal
 	}
 	item.Meta = t.metaOf(e)
-	if size := item.Size(); size > event.MaxItem-stampRoom {
-		refusal := event.Poisoned(event.ItemTooLarge, fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow", size, event.MaxItem, stampRoom))
+	if len(t.parts) > 0 {
+		if refusal := p.planParts(t, e.Data.Root(), item); refusal != nil {
+			refusal.Key, refusal.Type = item.Key, t.name
+			return nil, refusal
+		}
+	}
+	if refusal := tooLarge(item); refusal != nil {
 		refusal.Key, refusal.Type = item.Key, t.name
 		return nil, refusal
 	}
 	return item, nil
+}
+
+// tooLarge refuses an item that DynamoDB does not store.
+func tooLarge(item *event.Item) *event.Refusal {
+	if size := item.Size(); size > event.MaxItem-stampRoom {
+		return event.Poisoned(event.ItemTooLarge, fmt.Sprintf("the item takes %d bytes, and DynamoDB stores %d, of which %d are left for its epoch to grow", size, event.MaxItem, stampRoom))
+	}
+	return nil
 }
 
 // begin finds the type of e and begins the work on it.
@@ -76,6 +89,12 @@ func (w *work) fill(t *eventType, e *event.Event, item *event.Item) *event.Refus
 	if refusal := w.identity(t, e, item); refusal != nil {
 		return refusal
 	}
+	return w.rest(t, item)
+}
+
+// rest computes what is made in the same way for whole and part: all that follows from the time, the
+// digest and the id.
+func (w *work) rest(t *eventType, item *event.Item) *event.Refusal {
 	if refusal := w.keys(t, item); refusal != nil {
 		return refusal
 	}
@@ -106,6 +125,9 @@ func (p *Pipeline) typeOf(w *work) (*eventType, *event.Refusal) {
 	}
 	if !ok {
 		return nil, p.unknownType(w.source.Type)
+	}
+	if t.part != nil {
+		return nil, event.Poisoned(event.UnknownType, fmt.Sprintf("%s is a part of %s: it comes only in a message of that type", t.name, t.part.whole.name))
 	}
 	w.source.Type = t.name
 	return t, nil

@@ -67,8 +67,22 @@ type EventSpec struct {
 	Revision string `yaml:"revision" list:"yes"`
 	// Paths that the digest leaves out, because they differ between retries of one event.
 	Ignore []string `yaml:"ignore"`
+	// Makes the type a part of another one, its whole. A message of the whole yields its parts beside
+	// it, and each of them is an item of its own.
+	Part PartSpec `yaml:"part"`
 	// Reserved for payload schemas, which do not exist yet.
 	Schema any `yaml:"schema"`
+}
+
+// PartSpec says which items one message yields beside the item of its whole.
+type PartSpec struct {
+	// The event type that is the whole. It is never a part itself.
+	Of string `yaml:"of" need:"yes"`
+	// A path to an array in the payload of the whole. There is one part for each of its elements, which
+	// are objects. By default there is exactly one part.
+	Each string `yaml:"each"`
+	// Members of the payload of the whole that every part has too, before those of its element.
+	With []string `yaml:"with" like:"[order_id, currency]"`
 }
 
 // WasSpec is a retain that was in force earlier. An event whose own time is before Before expires

@@ -60,6 +60,9 @@ func encode(item *event.Item) image {
 	return img
 }
 
+// partsAttribute holds how many parts the message of a whole yields.
+const partsAttribute = "i:parts"
+
 // attribute is one attribute of a stored item.
 type attribute struct {
 	name  string
@@ -83,6 +86,9 @@ func encodeList(item *event.Item) []attribute {
 	}
 	if item.Ties != "" {
 		list = append(list, attribute{"i:revision", text(item.Ties)})
+	}
+	if item.Parts != nil {
+		list = append(list, attribute{partsAttribute, integer(int64(item.Parts.Count))})
 	}
 	if len(item.Meta) > 0 {
 		meta := make(image, len(item.Meta))
@@ -138,6 +144,9 @@ func decode(img image) (*event.Item, error) {
 		item.Revision = &revision
 	}
 	item.Ties = textOf(img["i:revision"])
+	if img[partsAttribute] != nil {
+		item.Parts = &event.Parts{Count: int(integerOf(img[partsAttribute]))}
+	}
 	if meta, ok := img["meta"].(*types.AttributeValueMemberM); ok {
 		item.Meta = make(map[string]string, len(meta.Value))
 		for name, v := range meta.Value {

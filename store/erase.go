@@ -31,6 +31,10 @@ func barred(img image) bool {
 // would have expired. In two cases it stays for ever: under mode latest, because later revisions
 // may expire after the one that was erased, and if nothing was stored to say when it expires.
 //
+// The parts of an event are erased before it, in the same way. They are a function of the stored
+// whole, so a call that stops in between can be repeated. Once the whole is barred, a message that is
+// delivered again puts no parts.
+//
 // Erase returns nil only if the key is proven barred. You may repeat it. It does nothing to a key
 // that is barred already. It refuses an item that is not Ingot's.
 //
@@ -50,6 +54,9 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 		case len(known) > 0 && textOf(known["type"]) == "":
 			return answer{outcome: invalid, err: errors.New("the key holds an item that is not Ingot's; nothing was changed")}, later
 		}
+		if a := s.eraseParts(ctx, key, textOf(known["type"])); a.outcome != done {
+			return a, later
+		}
 		erased = erased || len(known) > 0
 		_, err := s.client.PutItem(ctx, s.barring(key, known))
 		switch a := classify(err); a.outcome {
@@ -65,6 +72,33 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 		return false, fmt.Errorf("erase %s: %w", key, err)
 	}
 	return erased, nil
+}
+
+// eraseParts erases the parts of the event that is stored under key, if its type has parts.
+func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string) answer {
+	if !s.pipeline.HasParts(eventType) {
+		return answer{}
+	}
+	whole, err := s.Item(ctx, key)
+	if err != nil {
+		return answer{outcome: unknown, err: err}
+	}
+	if whole == nil || whole.Type != eventType {
+		return answer{outcome: contended, err: errors.New("the item has changed since it was read")}
+	}
+	parts, err := s.pipeline.Parts(whole)
+	switch {
+	case err != nil && whole.Parts != nil:
+		return answer{outcome: invalid, err: fmt.Errorf("its parts cannot be found, because pipeline.yaml has changed since it was stored; erase each of them by its own key, and take %s out of the types that are a whole: %w", eventType, err)}
+	case err != nil:
+		return answer{} // it was stored before these parts were declared, and has none
+	}
+	for _, part := range parts {
+		if _, err := s.Erase(ctx, part.Key); err != nil {
+			return answer{outcome: unknown, err: err}
+		}
+	}
+	return answer{}
 }
 
 // lookUp reads what decides how a key is barred. It reads consistently, because the bar takes its

@@ -13,8 +13,30 @@ import (
 
 // Judge returns what [Store.Put] would answer for the item now, and the event that is stored under
 // its key. It writes nothing, so an answer can be out of date as soon as it is given. The stored
-// event is nil if there is none, or if what is there is not an event of Ingot's.
+// event is nil if there is none, or if what is there is not an event of Ingot's. The parts of an item
+// that would be stored, or is, are judged too. If one of them is worse, the event that is stored under
+// its key is returned.
 func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.Item, error) {
+	r, stored, err := s.judgeOne(ctx, item)
+	if err != nil || !r.yields(item) {
+		return r, stored, err
+	}
+	var parts []Result
+	for _, part := range item.Parts.Items {
+		ofPart, there, err := s.judgeOne(ctx, part)
+		if err != nil {
+			return Result{}, nil, err
+		}
+		parts = append(parts, ofPart)
+		if both := r.with(parts); both.Refusal != nil && both.Refusal == ofPart.Refusal {
+			stored = there
+		}
+	}
+	return r.with(parts), stored, nil
+}
+
+// judgeOne judges an item without its parts.
+func (s counter) judgeOne(ctx context.Context, item *event.Item) (Result, *event.Item, error) {
 	if s.events == "" {
 		return Result{}, nil, fmt.Errorf("judge %s: Config.Events names no table", item.Key)
 	}

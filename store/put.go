@@ -26,17 +26,13 @@ type Result struct {
 	Existing *event.Item
 	// Units are the write units that this item cost.
 	Units float64
+	// Parts are the results of the item's parts, in their order, if they were put: the item itself is
+	// stored. Verdict, Refusal and Existing are then those of the worst of all these items.
+	Parts []Result
 }
 
-// Put writes each item on condition that its key is free, or, for items with a revision, that its
-// revision is newer than the stored one. It returns a result for each item, in order. Items may
-// share keys.
-//
-// Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
-// equal or newer one, is stored. Everything that is not proven when ctx ends is Retry. Put ends
-// earlier if only a few writes are left and they make no progress, or only a hot key: see
-// [put.stuck].
-func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+// putItems does what [Store.Put] does, for the items alone and not for their parts.
+func (s *Store) putItems(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel()}
 	p.fold()
 	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) }) // what is left then is Retry
@@ -44,7 +40,7 @@ func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	return p.results, p.cost
 }
 
-// put is one call of Put. The writes are independent of each other. One request carries several of
+// put is one call of putItems. The writes are independent of each other. One request carries several of
 // them.
 type put struct {
 	store    *Store

@@ -29,6 +29,9 @@ func jsonNames(t reflect.Type, names map[string]bool) {
 			if !t.Field(i).Anonymous {
 				names[name] = true
 			}
+			if f := t.Field(i).Type; f.Kind() == reflect.Slice && f.Elem() == t {
+				continue // a part of a message is explained as a message is
+			}
 			jsonNames(t.Field(i).Type, names)
 		}
 	}

@@ -74,6 +74,7 @@ func orNothing(s string) string {
 
 const (
 	drainFirst = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
+	drainParts = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield other items than those that are stored"
 	noRevision = "; items stored so far have no revision"
 	ignoreMore = "nothing need be drained: digests of what is stored are computed anew under today's ignore, and what is in quarantine as a conflict for such a path can be sent again"
 	ignoreLess = "drain the queue and redrive its dead-letter queue before deploying: an event sent again that differs in such a path alone would be a conflict afterwards"
@@ -126,6 +127,24 @@ func listText(texts []string) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
+// partText returns what makes a type a part, as the file writes it.
+func partText(p pipeline.PartSpec) string {
+	var members []string
+	if p.Of != "" {
+		members = append(members, "of: "+p.Of)
+	}
+	if p.Each != "" {
+		members = append(members, "each: "+p.Each)
+	}
+	if len(p.With) > 0 {
+		members = append(members, "with: ["+strings.Join(p.With, ", ")+"]")
+	}
+	if len(members) == 0 {
+		return ""
+	}
+	return "{" + strings.Join(members, ", ") + "}"
+}
+
 func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Report {
 	subject := "events." + name
 	was := old.Events[name]
@@ -138,6 +157,7 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Repor
 		{"id", was.ID, is.ID, drainFirst}, {"at", was.At, is.At, drainFirst},
 		{"key.pk", was.Key.PK, is.Key.PK, drainFirst}, {"key.sk", was.Key.SK, is.Key.SK, drainFirst},
 		{"mode", was.Mode, is.Mode, drainFirst + noRevision},
+		{"part", partText(was.Part), partText(is.Part), drainParts},
 		{"revision", listText(lines(was.Revision)), listText(lines(is.Revision)), revisionAdvice(lines(was.Revision), lines(is.Revision))},
 	} {
 		if m.was != m.is {

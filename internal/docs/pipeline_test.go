@@ -21,7 +21,7 @@ const pipelinePage = "docs/pipeline.md"
 // other, and says of each whether it is required.
 func TestEveryFieldIsDocumented(t *testing.T) {
 	for _, of := range []reflect.Type{reflect.TypeFor[pipeline.Spec](), reflect.TypeFor[pipeline.EventSpec](), reflect.TypeFor[pipeline.KeySpec](),
-		reflect.TypeFor[pipeline.IndexSpec](), reflect.TypeFor[pipeline.PatternSpec](),
+		reflect.TypeFor[pipeline.IndexSpec](), reflect.TypeFor[pipeline.PatternSpec](), reflect.TypeFor[pipeline.PartSpec](),
 		reflect.TypeFor[pipeline.AggregateSpec](), reflect.TypeFor[pipeline.FromSpec]()} {
 		documented := map[string]string{}
 		for _, row := range table(t, pipelinePage, "fields: "+of.Name()) {

@@ -52,8 +52,13 @@ func (e *Explainer) Explain(list []Message) *Report {
 		r.Messages = append(r.Messages, x)
 	}
 	judge(r.Messages, items)
-	r.StandInKey = e.StandInKey && slices.ContainsFunc(r.Messages, func(x Explanation) bool { return x.shows(e.described().Hashed[x.Type]) })
+	r.StandInKey = e.StandInKey && slices.ContainsFunc(r.Messages, e.showsHash)
 	return r
+}
+
+// showsHash reports whether the explanation of a message or of its parts contains a keyed hash.
+func (e *Explainer) showsHash(x Explanation) bool {
+	return x.shows(e.described().Hashed[x.Type]) || slices.ContainsFunc(x.Parts, e.showsHash)
 }
 
 // message explains one message by itself. The item is nil if it would not be put.
@@ -81,6 +86,7 @@ func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	}
 	e.item(&x, item)
 	e.aggregates(&x, item)
+	e.parts(&x, item)
 	if note != nil && note.Verdict == event.Expired.String() {
 		e.archived(&x, item)
 	}
@@ -140,6 +146,22 @@ func (e *Explainer) item(x *Explanation, item *event.Item) {
 	}
 	each := event.WriteUnits(item.Size())
 	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each}
+}
+
+// parts explains the items that the message yields beside the item of its whole.
+func (e *Explainer) parts(x *Explanation, whole *event.Item) {
+	if whole.Parts == nil {
+		return
+	}
+	for _, part := range whole.Parts.Items {
+		p := Explanation{Verdict: event.Inserted.String()}
+		e.item(&p, part)
+		if doc, err := event.ParseDocument(part.Data); err == nil { // it was just planned, so there is no error
+			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, whole.ID))
+		}
+		e.aggregates(&p, part)
+		x.Parts = append(x.Parts, p)
+	}
 }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

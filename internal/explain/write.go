@@ -35,6 +35,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			fmt.Fprintln(b, strings.TrimSpace(fmt.Sprintf("message %d of %d  %s", i+1, len(r.Messages), shown(r.Messages[i].MessageID))))
 		}
 		r.message(b, &r.Messages[i])
+		r.parts(b, r.Messages[i].Parts)
 		if i+1 < len(r.Messages) {
 			fmt.Fprintln(b)
 		}
@@ -111,6 +112,21 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	t.w.Flush() // a strings.Builder accepts everything
 	r.aggregates(b, x)
 }
+
+// parts writes the parts of a message. Of many it writes the first ones.
+func (r *Report) parts(b *strings.Builder, parts []Explanation) {
+	for i := range parts {
+		if i == maxPartsShown && len(parts) > maxPartsShown+1 {
+			fmt.Fprintf(b, "\n%d more parts are put too; --output json lists them.\n", len(parts)-i)
+			return
+		}
+		fmt.Fprintf(b, "\npart %d of %d, put once the whole is stored\n", i+1, len(parts))
+		r.message(b, &parts[i])
+	}
+}
+
+// maxPartsShown is how many parts of a message the text shows.
+const maxPartsShown = 5
 
 // row says why a letter is in quarantine, and what would become of it now.
 func (n *Note) row(t table, x *Explanation) {

@@ -61,6 +61,8 @@ func (w *Work) Replace(ctx context.Context, l *Letter) error {
 	}
 	now := w.Env.Real().Now()
 	switch stored := today.Stored; {
+	case today.Item != nil && today.Item.Parts != nil && today.Item.Parts.Count > 0 && today.Verdict == event.Conflict:
+		return refused("its event has parts, and those of the stored event would stay and differ from its own: erase the stored event first, or send a correction under another id")
 	case today.Reason == event.Barred:
 		return refused("its event was erased, and the key is barred: the message would not be stored")
 	case today.Verdict == event.Inserted || today.Verdict == event.Updated || today.Verdict == event.Duplicate:

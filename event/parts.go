@@ -1,0 +1,9 @@
+package event
+
+// Parts says which items one message yields beside the item of its whole.
+type Parts struct {
+	Count int // how many there are; stored with the whole
+	// Items are the parts as they were planned. It is nil for an item that was read from the table:
+	// pipeline.Pipeline.Parts makes them from it again.
+	Items []*Item
+}

@@ -1,0 +1,80 @@
+package handler_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// carts adds a whole with rows. All of them repeat the whole's note.
+func carts(s *setup) {
+	s.spec.Events["cart"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"}, Retain: 90 * 24 * time.Hour}
+	s.spec.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id", "note"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}}
+}
+
+func cart(id, note string, rows int) string {
+	list := make([]string, rows)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"n":%d}`, i)
+	}
+	return fmt.Sprintf(`{"type":"cart","id":%q,"at":"2099-03-01T10:00:00Z","note":%q,"rows":[%s]}`, id, note, strings.Join(list, ","))
+}
+
+// One message is one verdict, however many items it yields. A bad part stores nothing of its message
+// and does not harm the others.
+func TestIngestParts(t *testing.T) {
+	for _, queue := range []string{"", ".fifo"} {
+		w := newWorld(t, carts)
+		e := messages(cart("a", "x", 3), order("1", 1), cart("b", "x", 0), strings.Replace(cart("c", "x", 2), `{"n":1}`, `{"n":0}`, 1), cart("a", "x", 3), cart("a", "y", 4))
+		for i := range e.Records {
+			e.Records[i].EventSourceARN += queue
+			e.Records[i].Attributes["MessageGroupId"] = "one"
+		}
+		if got := w.receive(e); got != `{"batchItemFailures":[]}` {
+			t.Errorf("%s", got)
+		}
+		r := w.batches[0]
+		if r.Received != 6 || r.Verdicts[event.Inserted] != 3 || r.Verdicts[event.Duplicate] != 1 || r.Verdicts[event.Poison] != 1 || r.Verdicts[event.Conflict] != 1 {
+			t.Errorf("%+v", r)
+		}
+		if r.Parts[event.Inserted] != 3 || r.Parts[event.Duplicate] != 3 || r.Parts[event.Conflict] != 0 {
+			t.Errorf("parts %v", r.Parts)
+		}
+		if n := len(w.items()); n != 1+3+1+1 {
+			t.Errorf("%d items", n)
+		}
+		if letters := w.quarantined(); len(letters) != 2 {
+			t.Errorf("%d letters", len(letters))
+		}
+	}
+}
+
+// The parts of a batch may take much more than its messages. They are put in turns, and never wait
+// in memory all together.
+func TestIngestPutsPartsInTurns(t *testing.T) {
+	w := newWorld(t, carts)
+	note := strings.Repeat("n", 10_000)
+	var bodies []string
+	for i := range 8 {
+		bodies = append(bodies, cart(fmt.Sprint(i), note, 350)) // 3.5 MB of parts each
+	}
+	w.seen = nil
+	if got := w.receive(messages(bodies...)); got != `{"batchItemFailures":[]}` {
+		t.Errorf("%s", got)
+	}
+	if n := len(w.items()); n != 8*351 {
+		t.Errorf("%d items", n)
+	}
+	if puts := w.calls["PutItem"]; puts != 8 { // wholes by twos and threes; the engine counts each
+		t.Errorf("%d wholes were put alone: they were not put in turns", puts)
+	}
+	for _, o := range w.outcomes {
+		if o.Item.Parts.Count != 350 || o.Item.Parts.Items != nil {
+			t.Error("an outcome keeps the parts of its message")
+		}
+	}
+}

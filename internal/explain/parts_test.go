@@ -1,0 +1,54 @@
+package explain
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// A message is explained with all the items that it yields, and what each of them adds.
+func TestPartsAreExplained(t *testing.T) {
+	const file = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order: {id: "{order}", at: "{at}", key: {pk: "ORDER#{order}", sk: "ORDER"}}
+  line:
+    part: {of: order, each: lines, with: [order]}
+    id: "{order}#{line}"
+    key: {pk: "ORDER#{order}", sk: "LINE#{line}"}
+aggregates:
+  sold: {since: 1, by: {sku: "{sku}"}, from: {line: {values: {pieces: sum quantity}}}}
+`
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 1, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	body := func(lines int) Message {
+		list := make([]string, lines)
+		for i := range list {
+			list[i] = fmt.Sprintf(`{"line":%d,"sku":"a","quantity":3}`, i)
+		}
+		return Message{Message: envelope.Message{Body: `{"type":"order","order":"1","at":"2026-03-01T00:00:00Z","lines":[` + strings.Join(list, ",") + `]}`}}
+	}
+	r := e.Explain([]Message{body(2)})
+	x := r.Messages[0]
+	if len(x.Parts) != 2 || x.Parts[1].Key.SK != "LINE#1" || x.Parts[1].Aggregates[0].Adds[0].Amount != "3" || fmt.Sprintf("%x", sha256.Sum256([]byte(x.Parts[1].DigestText))) != x.Parts[1].Digest {
+		t.Errorf("%+v", x.Parts)
+	}
+	for lines, want := range map[int]string{2: "part 2 of 2, put once the whole is stored", 6: "part 6 of 6,", 50: "\n45 more parts are put too; --output json lists them.\n"} {
+		var b bytes.Buffer
+		if err := e.Explain([]Message{body(lines)}).WriteText(&b); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%d lines: %v\n%s", lines, err, &b)
+		}
+	}
+}

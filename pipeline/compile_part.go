@@ -1,0 +1,218 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// isPart reports whether the file declares a part. A part that does not say what it is a part of has
+// a mistake of its own.
+func (s PartSpec) isPart() bool { return s.Of != "" || s.Each != "" || len(s.With) > 0 }
+
+// hasParts reports whether any type is a part of the named one.
+func (c *compiler) hasParts(name string) bool {
+	for _, s := range c.spec.Events {
+		if s.Part.Of == name {
+			return true
+		}
+	}
+	return false
+}
+
+// part compiles what makes t a part, once all event types are compiled.
+func (c *compiler) part(t *eventType) {
+	s := c.spec.Events[t.name]
+	if !s.Part.isPart() && len(c.broken) == 0 {
+		return
+	}
+	at := place("events").in(t.name)
+	p := at.in("part")
+	if c.isBroken(p) || c.isBroken(p.in("of")) {
+		c.broken[at.in("retain")] = true // it might be that of its whole
+		return
+	}
+	if !s.Part.isPart() {
+		return
+	}
+	c.ownMembers(at, t, s)
+	whole := c.whole(p.in("of"), t, s.Part.Of)
+	if whole == nil {
+		c.broken[at.in("retain")] = true
+		return
+	}
+	t.part = &part{whole: whole}
+	whole.parts = append(whole.parts, t)
+	if c.takes(p, t, s.Part) {
+		c.ofTheWhole(at, t)
+	}
+	c.outlives(at.in("retain"), t, s)
+}
+
+// whole finds what t is a part of. It returns nil if there is a mistake.
+func (c *compiler) whole(p place, t *eventType, name string) *eventType {
+	whole, ok := c.p.types[name]
+	switch {
+	case name == "":
+		c.mistake(p, "of is missing in part", "of: and the event type that it is a part of, such as order.placed,")
+		return nil
+	case !ok:
+		c.mistake(p, "there is no event type "+name, suggest(name, slices.DeleteFunc(c.goodNames(), c.notAWhole)))
+		return nil
+	case c.notAWhole(name):
+		instead := "the type that it is a part of"
+		if of := c.spec.Events[name].Part.Of; of != "" && of != t.name && of != name {
+			instead = of
+		}
+		c.mistake(p, name+" is a part itself, and a part has no parts", instead)
+		return nil
+	}
+	return whole
+}
+
+// notAWhole reports whether the named type is a part.
+func (c *compiler) notAWhole(name string) bool { return c.spec.Events[name].Part.isPart() }
+
+// ownMembers refuses what a part cannot have, because it is made from its whole.
+func (c *compiler) ownMembers(at place, t *eventType, s EventSpec) {
+	if s.At != "" {
+		c.mistake(at.in("at"), "a part has no at of its own: its time is that of its whole", t.name+" without at")
+	}
+	if s.ID == "" {
+		c.mistake(at, "id is missing in "+t.name+": a part has no envelope that says it", `id: and the fields that tell parts apart, such as "{order_id}#{line}",`)
+	}
+	if len(s.Ignore) > 0 {
+		t.ignore = nil
+		c.mistake(at.in("ignore"), "a part cannot ignore anything: it is made again from its whole, and must always be the same", "the ignore of "+s.Part.Of)
+	}
+	if t.latest {
+		t.latest = false
+		c.mistake(at.in("mode"), "a part cannot have mode latest: it is stored once, beside its whole", "mode: insert")
+	}
+}
+
+// takes compiles what a part has of its whole's payload. It returns false if that is nothing.
+func (c *compiler) takes(p place, t *eventType, s PartSpec) bool {
+	if s.Each == "" && len(s.With) == 0 {
+		c.mistake(p, t.name+" would have an empty payload: part has neither each nor with", "with: and the members that it has of its whole, such as [order_id],")
+		return false
+	}
+	for i, text := range s.With {
+		at := p.in("with").in(strconv.Itoa(i))
+		path, ok := c.path(at, text)
+		if !ok {
+			continue
+		}
+		switch _, name := path.Name(); {
+		case !name:
+			c.mistake(at, fmt.Sprintf("%s is inside of a member, and with takes whole members of the payload", path), "its first name alone")
+		case slices.ContainsFunc(t.part.with, path.Equal):
+			c.mistake(at, "with has "+path.String()+" twice", "one of the two")
+		default:
+			c.notIgnored(at, t, path)
+			t.part.with = append(t.part.with, path)
+		}
+	}
+	if s.Each == "" {
+		return true
+	}
+	at := p.in("each")
+	path, ok := c.path(at, s.Each)
+	if !ok {
+		return true
+	}
+	t.part.each = path
+	c.notIgnored(at, t, path)
+	for _, with := range t.part.with {
+		if with.Contains(path) {
+			c.mistake(at, fmt.Sprintf("with has %s too, so every part would hold all of it", with), "with without "+with.String())
+		}
+	}
+	return true
+}
+
+// notIgnored refuses a path that the digest of the whole leaves out, or a part of which it does. Two
+// messages would then be one event with different parts.
+func (c *compiler) notIgnored(p place, t *eventType, path event.Path) {
+	whole := t.part.whole
+	for _, ignored := range whole.ignore {
+		if ignored.Contains(path) || path.Contains(ignored) {
+			c.mistake(p, fmt.Sprintf("%s uses %s, and ignore leaves %s out of the digest of %s", nameOf(p), path, ignored, whole.name),
+				"another member, or ignore without "+ignored.String()+" there,")
+		}
+	}
+}
+
+// ofTheWhole checks what a part needs of its whole: a time that does not change, and an id that the
+// part's key shows.
+func (c *compiler) ofTheWhole(at place, t *eventType) {
+	of, whole := at.in("part").in("of"), t.part.whole
+	wholeAt := place("events").in(whole.name)
+	first := whole.parts[0] == t // its other parts need not say it again
+	switch {
+	case !first:
+	case whole.latest:
+		c.mistake(of, fmt.Sprintf("%s has mode latest, and a whole is stored once, with its parts", whole.name), "a type with mode insert")
+	case whole.at == nil && !c.isBroken(wholeAt.in("at")) && c.spec.Events[whole.name].At == "":
+		c.mistake(of, fmt.Sprintf("%s has no at, so its time is its envelope's, which may differ next time; its parts have the time of the whole", whole.name), `at: in `+whole.name+`, such as "{placed_at}",`)
+	case whole.at != nil && len(whole.at.Derived()) > 0:
+		c.mistake(of, fmt.Sprintf("%s takes its time from %s, which may differ next time; its parts have the time of the whole", whole.name, whole.at.Derived()[0]), `at: from the payload in `+whole.name+`, such as "{placed_at}",`)
+	}
+	if t.pk != nil && t.sk != nil && t.id != nil && !c.isBroken(wholeAt.in("id")) && (whole.id != nil || c.spec.Events[whole.name].ID == "") {
+		c.showsWhole(at.in("key"), t)
+	}
+}
+
+// showsWhole refuses a key that parts of two wholes could share. The second one would be a conflict
+// after its whole is stored.
+func (c *compiler) showsWhole(p place, t *eventType) {
+	whole := t.part.whole
+	full, _ := lossless(t.pk, t.sk)
+	if full["@id"] {
+		more, _ := lossless(t.id)
+		maps.Copy(full, more)
+	}
+	for _, v := range slices.Sorted(maps.Keys(whole.leaves(variablesOf(whole.id, "@id")))) {
+		path, err := event.ParsePath(v)
+		switch {
+		case v == "@type":
+		case err != nil || v[0] == '@':
+			c.mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.name, v), "an id in "+whole.name+` that is made of its fields, such as "{order_id}",`)
+		case !full[v] || !slices.ContainsFunc(t.part.with, func(with event.Path) bool { return with.Contains(path) }):
+			c.mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key", v, whole.name), fmt.Sprintf("{%s} in sk, and its member in with", v))
+		}
+	}
+}
+
+// outlives gives a part the lifetime of its whole, or checks that its own is not shorter. A whole
+// that is delivered again would otherwise meet parts that have expired.
+func (c *compiler) outlives(p place, t *eventType, s EventSpec) {
+	whole := t.part.whole
+	if s.Retain == 0 && len(s.Was) == 0 && !c.isBroken(p) {
+		t.retain, t.was = whole.retain, whole.was
+		return
+	}
+	if lifetime.Shorter(t.retain, whole.retain) {
+		c.mistake(p, fmt.Sprintf("retain is shorter than that of %s, so parts would expire before their whole", whole.name), "retain: "+lifetime.Format(whole.retain)+" or longer, or none, for that of the whole,")
+		return
+	}
+	for i, w := range t.was {
+		if before := w.Before.Add(-1); lifetime.Shorter(w.Retain, retainAt(whole.retain, whole.was, before)) {
+			c.mistake(p, fmt.Sprintf("was[%d] is shorter than the retain that %s had then, so parts would expire before their whole", i, whole.name), "the was of "+whole.name)
+		}
+	}
+}
+
+// templatesOfParts lists the templates of a type and of its parts.
+func (t *eventType) templatesOfParts() []*keys.Template {
+	list := slices.Collect(t.templates())
+	for _, part := range t.parts {
+		list = slices.AppendSeq(list, part.templates())
+	}
+	return list
+}

@@ -1,0 +1,198 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/keys"
+)
+
+const (
+	// MaxParts is how many parts one message may yield.
+	MaxParts = 1000
+	// maxPartBytes is how many bytes the parts of one message may take together. A message of 1 MiB
+	// could otherwise yield a thousand times its size, because every part repeats what with names.
+	maxPartBytes = 4 << 20
+)
+
+// Parts makes the parts of a stored whole, as they were planned with it. They are a function of the
+// whole's payload, id and time. It returns nothing for a type without parts. The error is an
+// [*event.Refusal]: the whole was stored before these parts were declared, and does not hold what they
+// need.
+func (p *Pipeline) Parts(whole *event.Item) ([]*event.Item, error) {
+	t, ok := p.types[whole.Type]
+	if !ok || len(t.parts) == 0 {
+		return nil, nil
+	}
+	_, doc, err := p.payload(whole.Type, whole.Data)
+	if err != nil {
+		return nil, err
+	}
+	again := *whole
+	if refusal := p.planParts(t, doc.Root(), &again); refusal != nil {
+		refusal.Key, refusal.Type = whole.Key, t.name
+		return nil, refusal
+	}
+	return again.Parts.Items, nil
+}
+
+// IsPart reports whether events of the type are parts of others. A message cannot be of such a type.
+func (p *Pipeline) IsPart(eventType string) bool {
+	t, ok := p.types[eventType]
+	return ok && t.part != nil
+}
+
+// HasParts reports whether events of the type yield parts.
+func (p *Pipeline) HasParts(eventType string) bool {
+	t, ok := p.types[eventType]
+	return ok && len(t.parts) > 0
+}
+
+// planParts plans what the payload of a whole yields beside the whole's item. If one part is bad,
+// nothing of the message is stored.
+func (p *Pipeline) planParts(t *eventType, root event.Node, whole *event.Item) *event.Refusal {
+	b := partsBuilder{pipeline: p, root: root, whole: whole, keys: map[event.Key]string{whole.Key: "the whole"}}
+	for _, part := range t.parts {
+		if refusal := b.ofType(part); refusal != nil {
+			return refusal
+		}
+	}
+	whole.Parts = &event.Parts{Count: len(b.items), Items: b.items}
+	return nil
+}
+
+// partsBuilder plans the parts of one message.
+type partsBuilder struct {
+	pipeline *Pipeline
+	root     event.Node // the whole's payload
+	whole    *event.Item
+	items    []*event.Item
+	bytes    int
+	keys     map[event.Key]string // the name of the item that has the key, for people
+}
+
+func (b *partsBuilder) ofType(t *eventType) *event.Refusal {
+	with := b.with(t)
+	if t.part.each.IsZero() {
+		return b.add(t, t.name, with)
+	}
+	list := b.root.At(t.part.each)
+	switch {
+	case !list.Exists() || list.Kind() == event.Null:
+		return event.Poisoned(event.MissingField, fmt.Sprintf("part %s: field %s is missing; if there are no parts, it is an empty array", t.name, t.part.each))
+	case list.Kind() != event.Array:
+		return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: field %s is %s, not an array", t.name, t.part.each, kindText(list)))
+	case len(b.items)+list.Len() > MaxParts:
+		return event.Poisoned(event.TooManyParts, fmt.Sprintf("part %s: field %s has %d elements, and a message yields at most %d parts", t.name, t.part.each, list.Len(), MaxParts))
+	}
+	i := 0
+	for element := range list.Elements() {
+		name := t.part.each.Index(i).String()
+		if element.Kind() != event.Object {
+			return event.Poisoned(event.WrongType, fmt.Sprintf("part %s: %s is %s, not an object", t.name, name, kindText(element)))
+		}
+		for _, path := range t.part.with {
+			if member, _ := path.Name(); element.Member(member).Exists() && b.root.Member(member).Exists() {
+				return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: both the whole and %s have a member %s, and a part can have only one", t.name, name, path))
+			}
+		}
+		if refusal := b.add(t, name, with, inside(element)); refusal != nil {
+			return refusal
+		}
+		i++
+	}
+	return nil
+}
+
+// with returns the members that the parts of the type have of their whole, as they are spelled
+// there. A member that is missing is left out.
+func (b *partsBuilder) with(t *eventType) string {
+	var members []string
+	for _, path := range t.part.with {
+		name, _ := path.Name()
+		if text := b.root.Spelled(name); text != "" {
+			members = append(members, text)
+		}
+	}
+	return strings.Join(members, ",")
+}
+
+// inside returns the text of an object without its braces and the blanks around its members.
+func inside(object event.Node) string {
+	text := object.Raw()
+	return strings.TrimSpace(text[1 : len(text)-1])
+}
+
+// kindText returns a value's kind for people: "a string".
+func kindText(n event.Node) string {
+	switch n.Kind() {
+	case event.Null:
+		return "null"
+	case event.Array, event.Object:
+		return "an " + n.Kind().String()
+	}
+	return "a " + n.Kind().String()
+}
+
+// add plans the part with these members. name says for people which part it is.
+func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.Refusal {
+	text := "{" + joinedMembers(members) + "}"
+	if b.bytes += len(text); b.bytes > maxPartBytes {
+		return event.Poisoned(event.TooManyParts, fmt.Sprintf("part %s: the parts of the message take over %d bytes, because each of them repeats what with names", t.name, maxPartBytes))
+	}
+	item, refusal := b.pipeline.planPart(t, b.whole, text)
+	if refusal != nil {
+		refusal.Detail = "part " + t.name + ", " + name + ": " + refusal.Detail
+		return refusal
+	}
+	if other, taken := b.keys[item.Key]; taken {
+		return event.Poisoned(event.PartsClash, fmt.Sprintf("part %s: %s and %s have the same key", t.name, other, name))
+	}
+	b.keys[item.Key] = name
+	b.items = append(b.items, item)
+	return nil
+}
+
+// joinedMembers joins the texts of members with commas. It leaves out empty ones.
+func joinedMembers(members []string) string {
+	var b strings.Builder
+	for _, text := range members {
+		if text != "" && b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// planPart plans one part from its payload.
+func (p *Pipeline) planPart(t *eventType, whole *event.Item, text string) (*event.Item, *event.Refusal) {
+	doc, err := event.ParseDocument(text)
+	if err != nil { // cannot happen: its members come from a document, and no name is there twice
+		return nil, event.Poisoned(event.Undecodable, err.Error())
+	}
+	w := works.Get().(*work)
+	defer w.release()
+	w.source = keys.Source{Data: doc.Root(), Type: t.name, At: whole.At, HasAt: true, Secret: p.secret}
+	w.text = keys.PartDigestText(w.text[:0], t.name, doc.Root(), whole.Type, whole.ID)
+	item := &event.Item{Type: t.name, At: whole.At, Epoch: whole.Epoch, Data: text, Digest: sha256.Sum256(w.text)}
+	if retain := retainAt(t.retain, t.was, item.At); retain > 0 {
+		item.ExpiresAt = roundUp(item.At.Add(retain))
+	}
+	w.source.Digest = item.Digest
+	id, err := t.id.Append(w.text[:0], &w.source)
+	if err != nil {
+		return nil, refuse("id", err)
+	}
+	item.ID = string(id)
+	w.source.ID = item.ID
+	if refusal := w.rest(t, item); refusal != nil {
+		return nil, refusal
+	}
+	if refusal := tooLarge(item); refusal != nil {
+		return nil, refusal
+	}
+	return item, nil
+}

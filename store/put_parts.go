@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// Put writes each item on condition that its key is free, or, for items with a revision, that its
+// revision is newer than the stored one. It returns a result for each item, in order. Items may
+// share keys.
+//
+// If an item has parts, they are put after it, once it is proven stored. A whole that is a conflict
+// therefore leaves no parts behind. The result's verdict is the worst of the whole and its parts.
+// If Put stops in between, the message is Retry, and the next delivery meets the whole as a Duplicate
+// and puts the parts that are missing.
+//
+// Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
+// equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends is
+// Retry. Put ends earlier if only a few writes are left and they make no progress, or only a hot key:
+// see [put.stuck].
+func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+	results, cost := s.putItems(ctx, items)
+	var parts []*event.Item
+	for i, item := range items {
+		if results[i].yields(item) {
+			parts = append(parts, item.Parts.Items...)
+		}
+	}
+	if len(parts) == 0 {
+		return results, cost
+	}
+	ofParts, more := s.putItems(ctx, parts)
+	cost.Add(more)
+	for i, item := range items {
+		if results[i].yields(item) {
+			n := len(item.Parts.Items)
+			results[i] = results[i].with(ofParts[:n:n])
+			ofParts = ofParts[n:]
+		}
+	}
+	return results, cost
+}
+
+// yields reports whether the parts of item are to be put: its whole is proven stored. If the whole was
+// erased, its parts must not come back.
+func (r *Result) yields(item *event.Item) bool {
+	return item.Parts != nil && len(item.Parts.Items) > 0 && r.Verdict.Stored() && r.Refusal == nil
+}
+
+// with returns the result of a whole together with those of its parts. The worst verdict decides, and
+// the first item that has it says why.
+func (r Result) with(parts []Result) Result {
+	worst := Result{Verdict: r.Verdict}
+	for _, p := range parts {
+		if severity(p.Verdict) > severity(worst.Verdict) {
+			worst = p
+		}
+	}
+	if severity(worst.Verdict) > 0 {
+		r.Verdict, r.Refusal, r.Existing = worst.Verdict, worst.Refusal, worst.Existing
+	}
+	r.Parts = parts
+	return r
+}
+
+// severity orders the verdicts of one message's items. A message that has to come again comes again,
+// whatever else is wrong with it. All verdicts that mean stored are alike: the whole's decides.
+func severity(v event.Verdict) int {
+	switch v {
+	case event.Retry:
+		return 4
+	case event.Poison:
+		return 3
+	case event.Conflict:
+		return 2
+	case event.Expired:
+		return 1
+	}
+	return 0
+}

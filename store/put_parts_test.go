@@ -1,0 +1,290 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// carts adds a whole with rows, each of which is in one index, and with one part more.
+func carts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	s.Events["cart"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"}, Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}}
+	s.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}},
+		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}, Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SKU#{sku}", SK: "{@id}"}}}
+	s.Events["owner"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "cart", With: []string{"id", "owner"}},
+		ID: "{id}", Key: pipeline.KeySpec{PK: "OWNER#{owner}", SK: "{id}"}}
+	s.Aggregates["rows"] = pipeline.AggregateSpec{Since: 1, By: map[string]string{"sku": "{sku}"}, From: map[string]pipeline.FromSpec{"row": {Values: map[string]string{"pieces": "sum pieces"}}}}
+}
+
+// cart returns a cart with rows of these numbers of pieces.
+func (w *world) cart(id string, pieces ...int) *event.Item {
+	rows := make([]string, len(pieces))
+	for i, n := range pieces {
+		rows[i] = fmt.Sprintf(`{"n":%d,"sku":"s","pieces":%d}`, i, n)
+	}
+	return w.item(`"type":"cart"`, fmt.Sprintf(`"id":%q`, id), `"owner":"o"`, `"at":"2099-03-01T10:00:00Z"`, `"rows":[`+strings.Join(rows, ",")+`]`)
+}
+
+// lieThere reports how many of the item and its parts are stored as they were planned.
+func (w *world) lieThere(item *event.Item) (whole bool, parts int) {
+	w.t.Helper()
+	same := func(i *event.Item) bool {
+		stored, err := w.store.Item(context.Background(), i.Key)
+		return err == nil && stored != nil && stored.Digest == i.Digest
+	}
+	for _, p := range item.Parts.Items {
+		if same(p) {
+			parts++
+		}
+	}
+	return same(item), parts
+}
+
+func TestPutParts(t *testing.T) {
+	w := newWorld(t, carts)
+	a, b := w.cart("a", 1, 2), w.cart("b")
+	results, _ := w.store.Put(deadline(t), []*event.Item{a, w.order("1", 1), b})
+	if got := verdicts(results); got != "Inserted Inserted Inserted" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" || len(results[1].Parts) != 0 || verdicts(results[2].Parts) != "Inserted" {
+		t.Errorf("%s, parts %v", got, results)
+	}
+	for _, item := range []*event.Item{a, b} {
+		if whole, parts := w.lieThere(item); !whole || parts != len(item.Parts.Items) {
+			t.Errorf("%s: %v and %d parts", item.Key, whole, parts)
+		}
+	}
+	if got := w.lies(a.Key); !strings.Contains(got, "i:parts=N 3") {
+		t.Errorf("the whole lies there as %s", got)
+	}
+	stored, err := w.store.Item(deadline(t), a.Key)
+	if err != nil || stored.Parts == nil || stored.Parts.Count != 3 || stored.Size() != a.Size() {
+		t.Errorf("%+v %v", stored, err)
+	}
+	if again, err := w.plan.Parts(stored); err != nil || len(again) != 3 || again[2].Digest != a.Parts.Items[2].Digest {
+		t.Errorf("%v %v", again, err)
+	}
+	// A copy in the same batch and another payload. The latter leaves nothing behind.
+	other := w.cart("a", 1, 3, 4)
+	results, _ = w.store.Put(deadline(t), []*event.Item{w.cart("a", 1, 2), other})
+	if got := verdicts(results); got != "Duplicate Conflict" || verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" || len(results[1].Parts) != 0 {
+		t.Errorf("%s, parts %v", got, results)
+	}
+	if _, parts := w.lieThere(other); parts != 2 { // the owner and the row that both have
+		t.Errorf("%d parts of the conflicting whole lie there", parts)
+	}
+}
+
+// Whatever happens to any request of a delivery, a message is done only when all of its items are
+// stored, and the next delivery stores the rest.
+func TestEveryFaultOfParts(t *testing.T) {
+	for _, rows := range []int{1, 2, 30} {
+		for n := range 6 {
+			for name, f := range map[string]fault{
+				"lost before": {Before: errLost, Always: true}, "lost after": {After: errLost, Always: true}, "throttled": {Before: errThrottled, Always: true},
+			} {
+				w := newWorld(t, carts)
+				pieces := make([]int, rows)
+				var calls atomic.Int64
+				ctx := context.Background() // bounded by rounds
+				w.onCall = func(string, any) error {
+					if calls.Add(1) == int64(n+1) { // from here on nothing gets through
+						w.mu.Lock()
+						defer w.mu.Unlock()
+						for _, api := range []string{"PutItem", "BatchExecuteStatement", "BatchGetItem"} {
+							fault := f
+							fault.API = api
+							w.faults = append(w.faults, fault)
+						}
+					}
+					return nil
+				}
+				results, _ := w.store.Put(ctx, []*event.Item{w.cart("a", pieces...)})
+				whole, parts := w.lieThere(w.cart("a", pieces...))
+				switch v := results[0].Verdict; {
+				case v == event.Inserted && whole && parts == rows+1:
+				case v == event.Retry && (whole || parts == 0):
+				default:
+					t.Errorf("%d rows, %s from request %d on: %s, whole %v, %d parts", rows, name, n, v, whole, parts)
+				}
+				w.faults, w.onCall = nil, nil
+				results, _ = w.store.Put(deadline(t), []*event.Item{w.cart("a", pieces...)})
+				whole, parts = w.lieThere(w.cart("a", pieces...))
+				if !results[0].Verdict.Stored() || !whole || parts != rows+1 {
+					t.Errorf("%d rows, %s from request %d on, delivered again: %v, whole %v, %d parts", rows, name, n, results[0], whole, parts)
+				}
+			}
+		}
+	}
+}
+
+// putsUnder reports whether a PutItem is about this sort key.
+func putsUnder(in any, sk string) bool {
+	return in.(*dynamodb.PutItemInput).Item["SK"].(*types.AttributeValueMemberS).Value == sk
+}
+
+// The worst item decides about the message, and says why.
+func TestVerdictOfAMessage(t *testing.T) {
+	lone := func(item *event.Item) []*event.Item { // a part that came by some other way
+		other := *item
+		other.Digest[0]++
+		other.Data = strings.Replace(other.Data, `"pieces":`, `"pieces":1`, 1)
+		return []*event.Item{&other}
+	}
+	for name, c := range map[string]struct {
+		before func(w *world)
+		want   string
+		parts  string
+		key    string // of the refusal
+	}{
+		"an older function stored the whole alone": {func(w *world) {
+			alone := *w.cart("a", 1, 2)
+			alone.Parts = nil
+			w.keep(&alone)
+		}, "Duplicate", "Inserted Inserted Inserted", ""},
+		"one part is there": {func(w *world) { w.keep(w.cart("a", 1, 2).Parts.Items[1]) }, "Inserted", "Inserted Duplicate Inserted", ""},
+		"the key of one part holds something else": {func(w *world) {
+			w.store.Put(deadline(t), lone(w.cart("a", 1, 2).Parts.Items[1]))
+		}, "Conflict", "Inserted Conflict Inserted", "CART#a / ROW#0"},
+		"throttled for ever": {func(w *world) {
+			w.keep(w.cart("a", 1, 2).Parts.Items[0])
+			w.faults = append(w.faults, fault{API: "PutItem", Before: errThrottled, Always: true, Applies: func(in any) bool { return putsUnder(in, "ROW#1") }})
+		}, "Retry", "Duplicate Inserted Retry", "CART#a / ROW#1"},
+		"conflict and retry": {func(w *world) {
+			w.store.Put(deadline(t), lone(w.cart("a", 1, 2).Parts.Items[1]))
+			w.faults = append(w.faults, fault{API: "PutItem", Before: errThrottled, Always: true, Applies: func(in any) bool { return putsUnder(in, "ROW#1") }})
+		}, "Retry", "Inserted Conflict Retry", "CART#a / ROW#1"},
+		"the whole was erased": {func(w *world) {
+			w.keep(w.cart("a", 1, 2))
+			if _, err := w.store.Erase(deadline(t), w.cart("a").Key); err != nil {
+				t.Fatal(err)
+			}
+		}, "Duplicate", "", "CART#a / CART"},
+		"a part was erased": {func(w *world) {
+			w.keep(w.cart("a", 1, 2))
+			if _, err := w.store.Erase(deadline(t), w.cart("a", 1).Parts.Items[1].Key); err != nil {
+				t.Fatal(err)
+			}
+		}, "Duplicate", "Duplicate Duplicate Duplicate", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, carts)
+			c.before(w)
+			results, _ := w.store.Put(context.Background(), []*event.Item{w.cart("a", 1, 2)}) // bounded by rounds
+			r := results[0]
+			if r.Verdict.String() != c.want || verdicts(r.Parts) != c.parts {
+				t.Errorf("%s of %q, want %s of %q", r.Verdict, verdicts(r.Parts), c.want, c.parts)
+			}
+			if key := ""; r.Refusal != nil && r.Refusal.Key.String() != c.key || r.Refusal == nil && c.key != key {
+				t.Errorf("%v about %v, want %s", r.Refusal, r.Refusal.Key, c.key)
+			}
+			w.faults = nil
+			if c.want == "Retry" {
+				return
+			}
+			judged, _, err := tables.Of(w.store).Judge(deadline(t), w.cart("a", 1, 2))
+			if want := strings.Replace(c.want, "Inserted", "Duplicate", 1); err != nil || judged.Verdict.String() != want {
+				t.Errorf("judged now: %v, %v, want %s", judged, err, want)
+			}
+		})
+	}
+}
+
+// A whole that is past its time is not stored, and neither are its parts. If it is stored, parts that
+// are missing are Expired.
+func TestExpiredParts(t *testing.T) {
+	w := newWorld(t, carts)
+	alone := *w.cart("b", 1)
+	alone.Parts = nil
+	w.keep(&alone)
+	w.Clock.Set(time.Unix(alone.ExpiresAt, 0).Add(-store.ExpiryMargin))
+	results, _ := w.store.Put(deadline(t), []*event.Item{w.cart("a", 1), w.cart("b", 1)})
+	if verdicts(results) != "Expired Expired" || len(results[0].Parts) != 0 || verdicts(results[1].Parts) != "Expired Expired" {
+		t.Errorf("%s: %v", verdicts(results), results)
+	}
+}
+
+// A message of n parts costs one unit for each item, and one more for each index. Whole and parts go
+// in requests of their own.
+func TestCostOfParts(t *testing.T) {
+	for _, c := range []struct {
+		rows         int // and one part more
+		fresh, again map[string]int64
+		reads        float64 // when it is redelivered
+	}{
+		{1, map[string]int64{"PutItem": 1 + 2}, map[string]int64{"PutItem": 1 + 2}, 0},
+		{10, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 1}, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 1, "BatchGetItem": 1}, 11},
+		{99, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 4}, map[string]int64{"PutItem": 1, "BatchExecuteStatement": 4, "BatchGetItem": 1}, 100},
+	} {
+		w := newWorld(t, carts)
+		pieces := make([]int, c.rows)
+		whole := float64(event.WriteUnits(w.cart("a", pieces...).Size()))
+		other := append(make([]int, c.rows-1), 7)
+		for _, step := range []struct {
+			name          string
+			item          *event.Item
+			requests      map[string]int64
+			writes, reads float64
+		}{
+			{"new", w.cart("a", pieces...), c.fresh, whole + 1 + 2*float64(c.rows), 0},
+			{"redelivered", w.cart("a", pieces...), c.again, whole + 1 + float64(c.rows), c.reads},
+			{"conflicting", w.cart("a", other...), map[string]int64{"PutItem": 1}, whole, 0},
+		} {
+			before := w.Engine.Usage()
+			_, cost := w.store.Put(deadline(t), []*event.Item{step.item})
+			used := w.Engine.Usage().Sub(before)
+			if fmt.Sprint(used.Requests) != fmt.Sprint(step.requests) || used.WriteUnits() != step.writes || used.ReadUnits() != step.reads {
+				t.Errorf("%d rows, %s: %v, %v write and %v read units; want %v, %v and %v", c.rows, step.name, used.Requests, used.WriteUnits(), used.ReadUnits(), step.requests, step.writes, step.reads)
+			}
+			if cost.WriteUnits != step.writes || cost.ReadUnits != step.reads || int64(cost.Requests) != used.TotalRequests() {
+				t.Errorf("%d rows, %s: own accounts say %+v", c.rows, step.name, cost)
+			}
+		}
+	}
+}
+
+// Erasing a whole erases its parts, also if the first try stops in between. The message puts none of
+// them again.
+func TestEraseParts(t *testing.T) {
+	for n := range 8 {
+		w := newWorld(t, carts)
+		item := w.cart("a", 1, 2)
+		w.keep(item)
+		var calls atomic.Int64
+		ctx := context.Background() // bounded by rounds
+		w.onCall = func(string, any) error {
+			if n > 0 && calls.Add(1) > int64(n) {
+				return errThrottled
+			}
+			return nil
+		}
+		if _, err := w.store.Erase(ctx, item.Key); (err == nil) != (n == 0) {
+			t.Errorf("after %d requests: %v", n, err)
+		}
+		w.onCall = nil
+		if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
+			t.Error(err)
+		}
+		w.store.Put(deadline(t), []*event.Item{w.cart("a", 1, 2)})
+		for _, i := range append(item.Parts.Items, item) {
+			if lies := w.lies(i.Key); !strings.Contains(lies, "i:barred") {
+				t.Errorf("stopped after %d requests and erased again: %s", n, lies)
+			}
+		}
+	}
+	w := newWorld(t, carts) // one that was stored before there were parts
+	w.keep(w.item(`"type":"order"`, `"id":"1"`, `"merchant":"m"`, `"cents":1`, `"at":"2099-03-01T10:00:00Z"`))
+	if erased, err := w.store.Erase(deadline(t), w.order("1", 1).Key); err != nil || !erased {
+		t.Error(erased, err)
+	}
+}
