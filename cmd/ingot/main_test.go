@@ -15,11 +15,11 @@ import (
 	"github.com/ingot-events/ingot/env"
 )
 
-// TestMain makes the test program the tool itself where a script calls ingot, and the tool on a
-// terminal of 80 columns where it calls ingot80. No command leaves a
-// goroutine behind, whether it ends by itself or is interrupted.
+// TestMain makes the test program the tool itself where a script calls ingot, the tool on a terminal of
+// 80 columns where it calls ingot80, and a stand-in for the AWS CLI where it calls aws. No command
+// leaves a goroutine behind, whether it ends by itself or is interrupted.
 func TestMain(m *testing.M) {
-	testscript.Main(careful{m}, map[string]func(){"ingot": quick(0), "ingot80": quick(80)})
+	testscript.Main(careful{m}, map[string]func(){"ingot": quick(0), "ingot80": quick(80), "aws": awsCLI})
 }
 
 // careful runs the tests, and fails if a goroutine is left.

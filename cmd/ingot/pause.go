@@ -222,6 +222,11 @@ func resumeLine(cmd *cobra.Command, t *target.Target, streams bool) string {
 	if streams {
 		words = append(words, "streams")
 	}
+	return strings.Join(append(words, sameTarget(cmd, t)...), " ")
+}
+
+// sameTarget returns the flags with which another command reaches the same stack.
+func sameTarget(cmd *cobra.Command, t *target.Target) (words []string) {
 	switch t.Kind {
 	case target.KindStack:
 		words = append(words, "--stack", quoted(t.Name))
@@ -233,7 +238,7 @@ func resumeLine(cmd *cobra.Command, t *target.Target, streams bool) string {
 			words = append(words, "--"+name, quoted(value))
 		}
 	}
-	return strings.Join(words, " ")
+	return words
 }
 
 // quoted writes a word for a shell.

@@ -178,7 +178,7 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 	if a.json() {
 		err = a.writeJSON(report)
 	} else {
-		report.print(a.stdout, path, flaggedBy(x, today))
+		report.print(a.stdout, path, strings.Join(sameTarget(cmd, t), " "), flaggedBy(x, today))
 	}
 	// Only what a person was shown may be replaced.
 	if seen := digestOf(today.Stored); err == nil && l.Open() && l.Seen != seen {
@@ -276,8 +276,9 @@ func abridged(text string, most int) string {
 	return show.Text(text[:end]) + fmt.Sprintf("… (%s bytes, whole with --output json)", show.Comma(len(text)))
 }
 
-// print writes the report for people.
-func (r *shown) print(w io.Writer, path string, flagged []string) {
+// print writes the report for people. same are the flags with which another command reaches the same
+// stack.
+func (r *shown) print(w io.Writer, path, same string, flagged []string) {
 	row := func(label, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "%-12s%s\n", label, value)
@@ -308,11 +309,11 @@ func (r *shown) print(w io.Writer, path string, flagged []string) {
 	row("", show.Text(r.Today.SK))
 	r.printBoth(w, row)
 	if r.Today.Reason == string(event.DigestDiffers) {
-		fmt.Fprintf(w, "\nIf the message is right:\n  ingot quarantine resend %s %s --replace --yes\n", show.Text(path), r.ID[:min(8, len(r.ID))])
+		fmt.Fprintf(w, "\nIf the message is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine resend %s %s --replace --yes %s", quoted(path), r.ID[:min(8, len(r.ID))], same)))
 		if len(flagged) > 0 {
 			fmt.Fprintf(w, "  Totals of %s are then flagged, because min and max cannot be taken back.\n", strings.Join(flagged, ", "))
 		}
-		fmt.Fprintf(w, "If the stored one is right:\n  ingot quarantine drop %s %s --yes\n", show.Text(path), r.ID[:min(8, len(r.ID))])
+		fmt.Fprintf(w, "If the stored one is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine drop %s %s --yes %s", quoted(path), r.ID[:min(8, len(r.ID))], same)))
 	}
 }
 

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/dev"
+)
+
+var (
+	blocks  = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
+	givenUp = regexp.MustCompile(`X#[A-Za-z0-9_-]+#\d+`)
+	reading = regexp.MustCompile(`(?m)^(ingot (totals|verify|get|status|quarantine list|quarantine pull) |ID=).*\n`)
+)
+
+// TestABadDay walks through the stories of the operating guide. It runs the commands of the page as
+// they are written, in bash, against README's pipeline and messages, and compares what they print with
+// the page. On the page, … stands for anything.
+func TestABadDay(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not on PATH; to have the stories of the operating guide run, install it")
+	}
+	page, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## A bad day\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	stories := strings.Split(section, "\n### ")[1:]
+	if len(stories) != 5 {
+		t.Fatalf("%d stories, want 5", len(stories))
+	}
+	for _, story := range stories {
+		title, text, _ := strings.Cut(story, "\n")
+		t.Run(title, func(t *testing.T) {
+			s := newStory(t, bash)
+			found := blocks.FindAllStringSubmatch(text, -1)
+			for i, b := range found {
+				want := ""
+				if i+1 < len(found) && found[i+1][1] == "text" {
+					want = found[i+1][2]
+				}
+				s.block(b[1], b[2], want)
+			}
+		})
+	}
+}
+
+// story is a folder in which README's pipeline runs.
+type story struct {
+	*testing.T
+	bash, dir string
+	dev       *dev.Dev
+	env       []string
+
+	mu  sync.Mutex
+	log []string // what ingot dev has said
+}
+
+func newStory(t *testing.T, bash string) *story {
+	s := &story{T: t, bash: bash, dir: t.TempDir()}
+	file, err := readme("yaml pipeline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("pipeline.yaml", file)
+	if s.dev, err = dev.Start(t.Context(), dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Tell: func(line string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.log = append(s.log, line)
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.dev.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	l := s.dev.Local()
+	s.env = append(os.Environ(), "AWS_ENDPOINT_URL="+l.Endpoint, "AWS_REGION="+l.Region, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=absent", "AWS_SHARED_CREDENTIALS_FILE=absent")
+	if err := (&living{Dev: s.dev}).sendMessages(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *story) write(name, text string) {
+	s.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// block does what one block of the page says. want is what it then prints, or empty.
+func (s *story) block(kind, text, want string) {
+	s.Helper()
+	language, name, _ := strings.Cut(kind, " ")
+	switch {
+	case kind == "text":
+	case language == "json":
+		s.write(name, text)
+	case name == "add below events:":
+		s.edit(func(file string) string { return strings.Replace(file, "\nevents:\n", "\nevents:\n"+text, 1) })
+	case strings.HasPrefix(text, "sed -i"):
+		s.edit(func(string) string {
+			s.run(text)
+			file, err := os.ReadFile(filepath.Join(s.dir, "pipeline.yaml"))
+			if err != nil {
+				s.Fatal(err)
+			}
+			return string(file)
+		})
+	case givenUp.MatchString(text):
+		s.giveUp(text)
+	case kind == "sh" && want == "":
+		s.run(text)
+	case kind == "sh":
+		s.prints(text, want)
+	default:
+		s.Fatalf("a block that the test does not know: %s", kind)
+	}
+}
+
+// edit changes pipeline.yaml, and waits until both functions run with it.
+func (s *story) edit(change func(string) string) {
+	s.Helper()
+	before, last := s.read("pipeline.yaml"), s.dev.Steps().Last()
+	s.write("pipeline.yaml", change(before))
+	if s.read("pipeline.yaml") == before {
+		s.Fatal("pipeline.yaml is as before")
+	}
+	s.until("pipeline.yaml is not taken", func() bool {
+		steps, _ := s.dev.Steps().After(last, 1000)
+		for _, step := range steps {
+			if step.Deployed != nil {
+				if !step.Deployed.Took {
+					s.Fatalf("pipeline.yaml is refused: %v", step.Deployed.Objects)
+				}
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (s *story) read(name string) string {
+	s.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return string(text)
+}
+
+// giveUp runs a command for the key that ingot dev names, and again for each next one.
+func (s *story) giveUp(text string) {
+	s.Helper()
+	known := map[string]bool{}
+	for range 2 {
+		key := ""
+		s.until("ingot dev names no other key", func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for _, line := range s.log {
+				if k := givenUp.FindString(line); k != "" && !known[k] {
+					key = k
+				}
+			}
+			return key != ""
+		})
+		known[key] = true
+		s.run(givenUp.ReplaceAllLiteralString(text, key))
+	}
+}
+
+// prints runs commands and compares what they print with the page. If they only read, it runs them
+// until they print that: totals run behind the events.
+func (s *story) prints(text, want string) {
+	s.Helper()
+	lines := regexp.QuoteMeta(strings.TrimSuffix(want, "\n"))
+	is := regexp.MustCompile(`(?s)^` + strings.ReplaceAll(lines, "…", ".*") + `\n?$`)
+	if reading.ReplaceAllString(text, "") != "" {
+		if got := s.run(text); !is.MatchString(got) {
+			s.Fatalf("%s\nprints\n%s\nand the page says\n%s", text, got, want)
+		}
+		return
+	}
+	var got string
+	defer func() {
+		if s.Failed() {
+			s.Logf("%s\nprints\n%s\nand the page says\n%s\ningot dev says %q", text, got, want, s.log)
+		}
+	}()
+	s.until("it does not print what the page says", func() bool {
+		got = s.run(text)
+		return is.MatchString(got)
+	})
+}
+
+// run runs commands in bash. It returns what they print on standard output, or else on standard error.
+func (s *story) run(text string) string {
+	s.Helper()
+	cmd := exec.CommandContext(s.Context(), s.bash, "-uc", text)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		s.Fatalf("%s: %v", text, err)
+	}
+	for _, sign := range []string{"command not found", "unknown flag", "aws: "} {
+		if strings.Contains(errs.String(), sign) {
+			s.Fatalf("%s\n%s", text, &errs)
+		}
+	}
+	if out.Len() == 0 {
+		return errs.String()
+	}
+	return out.String()
+}
+
+func (s *story) until(what string, is func() bool) {
+	s.Helper()
+	for limit := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(limit) {
+			s.Fatalf("%s for 30 s", what)
+		}
+	}
+}
+
+// awsCLI stands in for the AWS CLI: it sends one request to DynamoDB. Values that begin with { or [ are
+// JSON, and NAME=VALUE,NAME=VALUE is the CLI's shorthand for an object.
+func awsCLI() {
+	if err := awsRequest(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "aws:", err)
+		os.Exit(255)
+	}
+}
+
+func awsRequest(ctx context.Context, args []string) error {
+	if len(args) < 2 || args[0] != "dynamodb" {
+		return fmt.Errorf("this stands in for aws dynamodb alone, not for %q", args)
+	}
+	camel := func(name string) (out string) {
+		for part := range strings.SplitSeq(name, "-") {
+			out += strings.ToUpper(part[:1]) + part[1:]
+		}
+		return out
+	}
+	in, name := map[string]any{}, ""
+	for _, arg := range args[2:] {
+		var value any = arg
+		switch {
+		case strings.HasPrefix(arg, "--"):
+			name = camel(arg[2:])
+			continue
+		case arg[0] == '{' || arg[0] == '[':
+			if err := json.Unmarshal([]byte(arg), &value); err != nil {
+				return err
+			}
+		case name == "AttributeDefinitions" || name == "KeySchema":
+			object := map[string]string{}
+			for pair := range strings.SplitSeq(arg, ",") {
+				member, text, _ := strings.Cut(pair, "=")
+				object[member] = text
+			}
+			list, _ := in[name].([]any)
+			value = append(list, object)
+		}
+		in[name] = value
+	}
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("AWS_ENDPOINT_URL"), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+camel(args[1]))
+	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", answer.Status, text)
+	}
+	return err
+}
