@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ var values = map[string]completion{
 	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 
 	// Only the user knows these values.
-	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.NoFileCompletions, "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "to": cobra.NoFileCompletions,
+	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.FixedCompletions(slices.Sorted(maps.Keys(needs)), cobra.ShellCompDirectiveNoFileComp), "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "to": cobra.NoFileCompletions,
 	"buckets": cobra.NoFileCompletions, "merge": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segment": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
 	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,

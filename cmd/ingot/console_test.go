@@ -15,6 +15,57 @@ import (
 	"github.com/ingot-events/ingot/internal/lambda/mappings"
 )
 
+// consoleOf runs ingot console. It returns a function that asks it as a browser does, the token, and a
+// function that ends it.
+func consoleOf(t *testing.T, look func(string) (string, bool), args ...string) (ask func(method, path, body string) (int, string), token string, end func() (int, string)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	out, in := io.Pipe()
+	var talk strings.Builder
+	ended := make(chan int, 1)
+	go func() {
+		defer in.Close()
+		ended <- run(ctx, append([]string{"console", "--port", "0"}, args...), look, strings.NewReader(""), in, &talk)
+	}()
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("exit code %d: %s", <-ended, talk.String())
+	}
+	page, token, found := strings.Cut(strings.TrimSpace(url), "/#token=")
+	if !found || !strings.HasPrefix(page, "http://127.0.0.1:") || len(token) < 26 {
+		t.Fatalf("it printed %q", url)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
+	ask = func(method, path, body string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(ctx, method, page+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Origin", page)
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(text)
+	}
+	return ask, token, func() (int, string) {
+		cancel()
+		code := <-ended
+		return code, talk.String()
+	}
+}
+
 // The command serves the console of a stack with the address that it prints, and nothing without the
 // token in it.
 func TestConsoleOfAStack(t *testing.T) {
@@ -34,47 +85,8 @@ func TestConsoleOfAStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	out, in := io.Pipe()
-	var talk strings.Builder
-	ended := make(chan int, 1)
 	look := func(name string) (string, bool) { value, there := env[name]; return value, there }
-	go func() {
-		defer in.Close()
-		ended <- run(ctx, []string{"console", "--pipeline", "pipeline.yaml", "--stack", "shop", "--port", "0", "--endpoint-url", env["INGOT_ENDPOINT_URL"]}, look, strings.NewReader(""), in, &talk)
-	}()
-	url, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("exit code %d: %s", <-ended, talk.String())
-	}
-	page, token, found := strings.Cut(strings.TrimSpace(url), "/#token=")
-	if !found || !strings.HasPrefix(page, "http://127.0.0.1:") || len(token) < 26 {
-		t.Fatalf("it printed %q", url)
-	}
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
-	ask := func(method, path, body string) (int, string) {
-		t.Helper()
-		r, err := http.NewRequestWithContext(ctx, method, page+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Origin", page)
-		answer, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer.StatusCode, string(text)
-	}
+	ask, token, end := consoleOf(t, look, "--pipeline", "pipeline.yaml", "--stack", "shop", "--endpoint-url", env["INGOT_ENDPOINT_URL"])
 	if code, _ := ask("GET", "/api/about", ""); code != 401 {
 		t.Errorf("without a token: %d", code)
 	}
@@ -98,12 +110,9 @@ func TestConsoleOfAStack(t *testing.T) {
 	if code, _ := ask("POST", "/api/resend", `{"id":"x"}`); code != 404 {
 		t.Errorf("a write without --write: %d", code)
 	}
-	cancel()
-	if code := <-ended; code != 0 {
-		t.Errorf("exit code %d: %s", code, talk.String())
-	}
-	if !strings.Contains(talk.String(), "stack shop") || strings.Contains(talk.String(), token) {
-		t.Errorf("it said %q", talk.String())
+	code, said := end()
+	if code != 0 || !strings.Contains(said, "stack shop") || strings.Contains(said, token) {
+		t.Errorf("exit code %d, and it said %q", code, said)
 	}
 }
 

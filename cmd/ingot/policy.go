@@ -22,9 +22,10 @@ The condition lists every shard, and it also holds if a request names no key. Wh
 a time or a function that loses a part of the value, such a condition cannot be right, and the command says why.
 A value of the tag must have no #, no % and no control character: keys have these escaped.
 
-With --for it prints what a command of this tool needs instead.
+With --for it prints what a command of this tool needs instead. Leave out what you do not use: waking an idle
+function, the secret, and the bucket of --work.
 
-Without a stack, the names REGION, ACCOUNT, EVENTS and AGGREGATES stand in the ARNs, and the patterns are those of
+Without a stack, names such as REGION, ACCOUNT and EVENTS stand in the ARNs, and the patterns are those of
 pipeline.yaml. Name a stack to fill the names in, and to use the patterns of the file that is deployed.
 
 ` + targetHelp + `
@@ -67,31 +68,12 @@ type policyStatement struct {
 	Condition map[string]map[string]any `json:",omitempty"`
 }
 
-// tableARNs are the ARNs of both tables.
-type tableARNs struct{ events, aggregates string }
-
-// needs lists what commands send to the tables of a stack. A test compares it with the calls that
-// they make.
-var needs = map[string]func(tableARNs) []policyStatement{
-	"query": func(t tableARNs) []policyStatement {
-		return []policyStatement{
-			allow("FindStack", []string{"cloudformation:DescribeStacks"}, "*"),
-			allow("FindTables", []string{"dynamodb:DescribeTable"}, t.events, t.aggregates),
-			allow("QueryEvents", []string{"dynamodb:GetItem", "dynamodb:Query"}, t.events, t.events+"/index/*"),
-			allow("QueryTotals", []string{"dynamodb:GetItem", "dynamodb:Query"}, t.aggregates),
-		}
-	},
-}
-
-func allow(sid string, actions []string, resources ...string) policyStatement {
-	return policyStatement{Sid: sid, Effect: "Allow", Action: actions, Resource: resources}
-}
-
 func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error {
-	t, arns, err := a.arns(cmd)
+	t, err := a.named(cmd)
 	if err != nil {
 		return err
 	}
+	parts := arnsOf(t)
 	doc := policyDocument{Version: "2012-10-17"}
 	switch {
 	case o.command != "" && (len(names) > 0 || o.tag != ""):
@@ -101,7 +83,7 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 		if !ok {
 			return usage(fmt.Errorf("--for %s: write one of %s", o.command, strings.Join(slices.Sorted(maps.Keys(needs)), ", ")))
 		}
-		doc.Statement = statements(arns)
+		doc.Statement = statements(parts)
 	default:
 		p, err := a.patternsOf(cmd, t)
 		if err != nil {
@@ -115,7 +97,7 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 			if err != nil {
 				return usage(err)
 			}
-			s, err := statementOf(pattern, arns, o.tag)
+			s, err := statementOf(pattern, parts, o.tag)
 			if err != nil {
 				return usage(err)
 			}
@@ -137,21 +119,21 @@ func (a *app) policy(cmd *cobra.Command, o policyOptions, names []string) error 
 const maxPolicy = 6144
 
 // statementOf returns the statement that lets somebody read by a pattern.
-func statementOf(p *pipeline.Pattern, arns tableARNs, tag string) (policyStatement, error) {
+func statementOf(p *pipeline.Pattern, r arns, tag string) (policyStatement, error) {
 	sid := "Read"
 	for _, word := range strings.Split(p.Name(), "_") {
 		if word != "" {
 			sid += strings.ToUpper(word[:1]) + word[1:]
 		}
 	}
-	resource := arns.events
+	resource := r.events
 	switch {
 	case p.Total() != "":
-		resource = arns.aggregates
+		resource = r.aggregates
 	case p.Index() != "":
 		resource += "/index/" + p.Index()
 	}
-	s := allow(sid, p.Actions(), resource)
+	s := allow(sid, strings.Join(p.Actions(), " "), resource)
 	if tag == "" {
 		return s, nil
 	}
@@ -177,26 +159,14 @@ func (a *app) patternsOf(cmd *cobra.Command, t *target.Target) (*pipeline.Pipeli
 	return p, err
 }
 
-// arns returns the stack that the flags name, and the ARNs of its tables. Without such a flag there is
-// no stack, and the tables have names to fill in.
-func (a *app) arns(cmd *cobra.Command) (*target.Target, tableARNs, error) {
+// named returns the stack that the flags name, or nil.
+func (a *app) named(cmd *cobra.Command) (*target.Target, error) {
 	named := false
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		named = named || slices.Contains([]string{"stack", "config-env", "local"}, f.Name)
 	})
-	arn := func(region, account, table string) string {
-		return "arn:aws:dynamodb:" + region + ":" + account + ":table/" + table
-	}
 	if !named {
-		return nil, tableARNs{arn("REGION", "ACCOUNT", "EVENTS"), arn("REGION", "ACCOUNT", "AGGREGATES")}, nil
+		return nil, nil
 	}
-	t, err := a.find(cmd)
-	if err != nil {
-		return nil, tableARNs{}, err
-	}
-	account := t.Account
-	if account == "" {
-		account = "ACCOUNT"
-	}
-	return t, tableARNs{arn(t.Region, account, t.EventsTable), arn(t.Region, account, t.AggregatesTable)}, nil
+	return a.find(cmd)
 }

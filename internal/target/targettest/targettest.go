@@ -5,6 +5,7 @@
 package targettest
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -37,9 +38,9 @@ type Cloud struct {
 	// is the name of the permission, such as "dynamodb:GetItem". Lambda's mappings have a Refuse of
 	// their own.
 	Refuse func(action string) (code string)
-	// Called is told of each request, by the name of the permission that it needs. nil tells nobody.
-	// Requests may come side by side.
-	Called func(action string)
+	// Called is told of each request: the permission that it needs, and the name of the table, with its
+	// index, or of the queue. nil tells nobody. Requests may come side by side.
+	Called func(action, resource string)
 	// Mappings answers for Lambda's event source mappings. nil: there are none.
 	Mappings http.Handler
 	// Invoke is called for a function. It returns an answer, or what kept the function from answering.
@@ -57,7 +58,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.once.Do(func() { c.wire = wire.New(c.Engine) })
 	action := c.action(r)
 	if c.Called != nil {
-		c.Called(action)
+		c.Called(action, resource(r))
 	}
 	code := ""
 	if c.Refuse != nil {
@@ -112,6 +113,24 @@ func (c *Cloud) action(r *http.Request) string {
 		return "lambda:" + mappingAction(r)
 	}
 	return "s3:" + objectAction(r)
+}
+
+// resource returns the table, with its index, or the queue of a request.
+func resource(r *http.Request) string {
+	if r.Header.Get("X-Amz-Target") == "" {
+		return ""
+	}
+	text, _ := io.ReadAll(r.Body) // of a client on this machine
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	var in struct{ TableName, IndexName, QueueURL string }
+	_ = json.Unmarshal(text, &in) // of the SDK
+	switch {
+	case in.QueueURL != "":
+		return in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:]
+	case in.IndexName != "":
+		return in.TableName + "/index/" + in.IndexName
+	}
+	return in.TableName
 }
 
 // mappingAction returns the permission for a request about event source mappings.

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ingot-events/ingot/internal/target"
+)
+
+// arns are the ARNs of the parts of a stack.
+type arns struct {
+	stack, events, aggregates, queue, quarantine, deadLetters, archive, ingest, streams, secret string
+}
+
+// arnsOf returns the ARNs of a stack. What is not known has a name to fill in. t may be nil.
+func arnsOf(t *target.Target) arns {
+	if t == nil {
+		t = &target.Target{}
+	}
+	region, account := cmp.Or(t.Region, "REGION"), cmp.Or(t.Account, "ACCOUNT")
+	arn := func(service, kind, name, missing string) string {
+		return "arn:aws:" + service + ":" + region + ":" + account + ":" + kind + cmp.Or(name, missing)
+	}
+	queue := func(url, missing string) string {
+		return arn("sqs", "", url[strings.LastIndexByte(url, '/')+1:], missing)
+	}
+	stack := ""
+	if t.Kind == target.KindStack {
+		stack = t.Name
+	}
+	return arns{stack: arn("cloudformation", "stack/", stack, "STACK") + "/*",
+		events: arn("dynamodb", "table/", t.EventsTable, "EVENTS"), aggregates: arn("dynamodb", "table/", t.AggregatesTable, "AGGREGATES"),
+		queue: queue(t.QueueURL, "QUEUE"), quarantine: queue(t.QuarantineURL, "QUARANTINE"), deadLetters: queue(t.DeadLetterURL, "DEAD-LETTERS"),
+		archive: "arn:aws:s3:::" + cmp.Or(t.ArchiveBucket, "ARCHIVE"),
+		ingest:  arn("lambda", "function:", t.IngestFunction, "INGEST"), streams: arn("lambda", "function:", t.StreamsFunction, "STREAMS"),
+		secret: cmp.Or(t.SecretARN, arn("secretsmanager", "secret:", "", "SECRET"))}
+}
+
+// needs lists what each command sends to a stack. A test compares it with the calls that the
+// commands make. sts:GetCallerIdentity is not in it, because it needs no permission.
+var needs = map[string]func(arns) []policyStatement{
+	"check": func(r arns) []policyStatement { return []policyStatement{r.find(), r.file()} },
+	"console": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), r.key(),
+			allow("ReadEvents", "dynamodb:GetItem", r.events), allow("ReadTotals", "dynamodb:Query dynamodb:Scan", r.aggregates),
+			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
+			allow("SeeMetrics", "cloudwatch:GetMetricData", "*"),
+			allow("ReadQuarantine", "sqs:ReceiveMessage sqs:ChangeMessageVisibility", r.quarantine),
+			allow("ResendWithWrite", "sqs:SendMessage", r.queue), allow("DeleteWithWrite", "sqs:DeleteMessage", r.quarantine)}
+	},
+	"erase": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), r.key(), allow("Erase", "dynamodb:GetItem dynamodb:PutItem", r.events),
+			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
+			allow("ListArchive", "s3:ListBucket s3:ListBucketVersions", r.archive)}
+	},
+	"get": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), r.key(), allow("ReadEvents", "dynamodb:GetItem", r.events), allow("ReadTotals", "dynamodb:Query", r.aggregates)}
+	},
+	"pause": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.switches("TagResource"), allow("SeeLag", "cloudwatch:GetMetricStatistics", "*")}
+	},
+	"quarantine": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), r.key(), allow("ReadAndReplaceEvents", "dynamodb:GetItem dynamodb:DeleteItem", r.events),
+			allow("WorkOnMessages", "sqs:ReceiveMessage sqs:ChangeMessageVisibility sqs:DeleteMessage", r.quarantine, r.deadLetters),
+			allow("Send", "sqs:SendMessage", r.queue)}
+	},
+	"query": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), r.key(), allow("QueryEvents", "dynamodb:GetItem dynamodb:Query", r.events, r.events+"/index/*"),
+			allow("QueryTotals", "dynamodb:Query", r.aggregates)}
+	},
+	"rebuild": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:Scan dynamodb:UpdateItem", r.events),
+			allow("Declare", "dynamodb:Scan dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
+	},
+	"resume": func(r arns) []policyStatement { return []policyStatement{r.find(), r.switches("UntagResource")} },
+	"send": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), r.key(), allow("Send", "sqs:SendMessage", r.queue), allow("WaitForStored", "dynamodb:BatchGetItem", r.events)}
+	},
+	"status": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
+			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"), allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*")}
+	},
+	"totals": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), r.key(), allow("ReadTotals", "dynamodb:Query", r.aggregates), allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.aggregates)}
+	},
+	"verify": func(r arns) []policyStatement {
+		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates), r.lag(),
+			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
+			allow("Work", "s3:GetObject s3:PutObject s3:DeleteObject", "arn:aws:s3:::BUCKET-OF-WORK/*")}
+	},
+}
+
+// These are the statements that several commands need.
+func (r arns) find() policyStatement {
+	return allow("FindStack", "cloudformation:DescribeStacks", r.stack)
+}
+
+// file lets a command read the deployed file and the heads of aggregates, and wake the function that
+// puts the file there.
+func (r arns) file() policyStatement {
+	return policyStatement{Sid: "ReadDeployedFile", Effect: "Allow", Action: []string{"dynamodb:GetItem", "lambda:InvokeFunction"}, Resource: []string{r.aggregates, r.streams}}
+}
+
+// key lets a command read the secret of hmac.
+func (r arns) key() policyStatement {
+	return allow("ReadSecretForHMAC", "secretsmanager:GetSecretValue", r.secret)
+}
+
+func (r arns) price() policyStatement {
+	return allow("SeeSizes", "dynamodb:DescribeTable", r.events, r.aggregates)
+}
+
+func (r arns) lag() policyStatement { return allow("SeeLag", "cloudwatch:GetMetricStatistics", "*") }
+
+// switches lets a command switch the mappings of the functions. Lambda lists them for all functions
+// or none.
+func (r arns) switches(tag string) policyStatement {
+	return allow("SwitchFunctions", "lambda:ListEventSourceMappings lambda:GetEventSourceMapping lambda:UpdateEventSourceMapping lambda:ListTags lambda:"+tag, "*")
+}
+
+// allow makes a statement. The actions are separated by spaces.
+func allow(sid, actions string, resources ...string) policyStatement {
+	return policyStatement{Sid: sid, Effect: "Allow", Action: strings.Fields(actions), Resource: slices.Clip(resources)}
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/lambda/mappings"
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+// called is a command line, and the exit code that it has.
+type called struct {
+	line string
+	code int
+}
+
+// calls are command lines of each command that together need all that it may need. LETTER is the id of
+// the message in the folder letters.
+var calls = map[string][]called{
+	"check":  {{"check --was deployed --pipeline pipeline.yaml", 0}},
+	"erase":  {{"erase order.placed order_id=o-1 --yes", 0}},
+	"get":    {{"get order.placed order_id=o-1", 0}},
+	"pause":  {{"pause", 0}},
+	"query":  {{"query order order_id=o-1", 0}, {"query order order_id=o-1,o-2", 0}, {"query merchant_days merchant_id=m-1 currency=EUR", 0}},
+	"resume": {{"resume", 0}},
+	"send":   {{"send orders.ndjson --wait", 0}},
+	"status": {{"status", 0}},
+	"totals": {{"totals orders_daily merchant_id=m-1 currency=EUR", 0}, {"totals orders_daily --scan", 0}},
+	"verify": {{"verify --twice", exitDifference},
+		{"verify --work s3://my-bucket/w", exitFailed}}, // the engine has no DeleteObject. It is asked for it
+	"rebuild": {{"rebuild orders_daily", 0}},
+	"quarantine": {{"quarantine pull letters --once --dead", 0}, {"quarantine pull letters --once", 0},
+		{"quarantine show letters LETTER", exitDifference}, {"quarantine resend letters LETTER --replace --yes", 0}},
+}
+
+// TestNeeds compares the policy of each command with the calls that the command makes. Every call is
+// allowed, on its own table or queue, and every action that is allowed is used.
+func TestNeeds(t *testing.T) {
+	for _, command := range slices.Sorted(maps.Keys(needs)) {
+		t.Run(command, func(t *testing.T) {
+			w, seen := hashedShop(t)
+			if command == "pause" || command == "resume" {
+				switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"}, mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
+				switches.Takes = 20 * time.Millisecond // so that the state is asked for
+				w.cloud.Mappings = switches
+			}
+			if command == "resume" {
+				w.tool(t, called{"pause", 0})
+				seen.clear()
+			}
+			w.forget(t)
+			if command == "verify" {
+				w.spoil(t) // it looks twice only if something differs
+			}
+			if command == "console" {
+				w.console(t)
+			}
+			for _, line := range calls[command] {
+				w.tool(t, line)
+			}
+			if command != "console" && len(calls[command]) == 0 {
+				t.Fatal("no call of it is listed")
+			}
+			used := map[string]bool{}
+			for call := range seen.calls {
+				action, resource, _ := strings.Cut(call, " ")
+				if used[action] = true; action != "sts:GetCallerIdentity" && !slices.ContainsFunc(needs[command](arnsOfShop(w)), func(s policyStatement) bool { return s.allows(action, resource) }) {
+					t.Errorf("it calls %s, which its policy does not allow", call)
+				}
+			}
+			for _, s := range needs[command](arnsOfShop(w)) {
+				for _, action := range s.Action {
+					if !used[action] {
+						t.Errorf("its policy allows %s (%s), which it did not call", action, s.Sid)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Every command that reaches a stack has a policy, except policy itself, which only finds it.
+func TestEveryCommandHasAPolicy(t *testing.T) {
+	want := map[string]bool{}
+	for _, cmd := range all(newRoot(&app{})) {
+		if cmd.Flags().Lookup("stack") != nil && cmd.Name() != "policy" {
+			want[strings.Fields(cmd.CommandPath())[1]] = true
+		}
+	}
+	if list := slices.Sorted(maps.Keys(needs)); !slices.Equal(list, slices.Sorted(maps.Keys(want))) {
+		t.Errorf("policies of %q, and the commands that reach a stack are %q", list, slices.Sorted(maps.Keys(want)))
+	}
+}
+
+// allows reports whether a statement allows an action on a table or queue; empty: on whatever it is.
+func (s policyStatement) allows(action, resource string) bool {
+	return slices.Contains(s.Action, action) && slices.ContainsFunc(s.Resource, func(arn string) bool {
+		return resource == "" || strings.HasSuffix(arn, "table/"+resource) || strings.HasSuffix(arn, ":"+resource)
+	})
+}
+
+// heard are the calls that were made.
+type heard struct {
+	mu    sync.Mutex
+	calls map[string]bool
+}
+
+func (h *heard) clear() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.calls)
+}
+
+func arnsOfShop(w *living) arns {
+	return arnsOf(nil).with(w)
+}
+
+// with fills in the names of the tables and queues.
+func (r arns) with(w *living) arns {
+	name := func(url string) string {
+		return "arn:aws:sqs:REGION:ACCOUNT:" + url[strings.LastIndexByte(url, '/')+1:]
+	}
+	l := w.Local()
+	r.events, r.aggregates = "arn:aws:dynamodb:REGION:ACCOUNT:table/"+l.EventsTable, "arn:aws:dynamodb:REGION:ACCOUNT:table/"+l.AggregatesTable
+	r.queue, r.quarantine, r.deadLetters = name(l.QueueURL), name(l.QuarantineURL), name(l.DeadLetterURL)
+	return r
+}
+
+// hashedShop is README's deployment, with a key that is hashed. It is the working directory.
+func hashedShop(t *testing.T) (*living, *heard) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := writeShop(dir); err != nil {
+		t.Fatal(err)
+	}
+	change(t, filepath.Join(dir, "pipeline.yaml"), `pk: "ORDER#{order_id}"`, `pk: "ORDER#{order_id | hmac}"`)
+	w, err := live(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.close)
+	if err := w.sendMessages(); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range w.environment() {
+		t.Setenv(name, value)
+	}
+	t.Chdir(dir)
+	h := &heard{calls: map[string]bool{}}
+	w.cloud.Called = func(action, resource string) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.calls[strings.TrimSpace(action+" "+resource)] = true
+	}
+	return w, h
+}
+
+// tool runs the tool on the stack.
+func (w *living) tool(t *testing.T, c called) {
+	t.Helper()
+	line := c.line
+	if strings.Contains(line, "LETTER") {
+		files, err := filepath.Glob("letters/*-*.json")
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%d messages, %v", len(files), err)
+		}
+		line = strings.ReplaceAll(line, "LETTER", filepath.Base(files[0])[:8])
+	}
+	if o := toolIn(context.Background(), &app{clock: quickClock()}, append(strings.Fields(line), "--stack", "shop")...); o.code != c.code {
+		t.Errorf("ingot %s: exit code %d, want %d: %s%s", line, o.code, c.code, o.stderr, o.stdout)
+	}
+}
+
+// kept returns an item of the aggregates table, by the beginning of its key, and the key.
+func (w *living) kept(t *testing.T, begins string) (item, key map[string]types.AttributeValue) {
+	t.Helper()
+	all, err := w.Engine().DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(stack.Aggregates)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range all.Items {
+		if pk, _ := item["PK"].(*types.AttributeValueMemberS); pk != nil && strings.HasPrefix(pk.Value, begins) {
+			return item, map[string]types.AttributeValue{"PK": item["PK"], "SK": item["SK"]}
+		}
+	}
+	t.Fatalf("nothing begins with %s", begins)
+	return nil, nil
+}
+
+// forget removes the deployed file. Whoever wakes the streams function brings it back.
+func (w *living) forget(t *testing.T) {
+	t.Helper()
+	tables, name := w.Engine().DynamoDB(), stack.Aggregates
+	item, key := w.kept(t, "F#")
+	if _, err := tables.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: key}); err != nil {
+		t.Fatal(err)
+	}
+	w.cloud.Invoke = func(string, []byte) (string, string) {
+		if _, err := tables.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &name, Item: item}); err != nil {
+			return "", err.Error()
+		}
+		return "null", ""
+	}
+}
+
+// spoil adds one to a total.
+func (w *living) spoil(t *testing.T) {
+	t.Helper()
+	_, key := w.kept(t, "A#orders_daily")
+	if _, err := w.Engine().DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: key, UpdateExpression: aws.String("ADD n :one"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// console asks the console for all that it can show and do.
+func (w *living) console(t *testing.T) {
+	t.Helper()
+	ask, token, end := consoleOf(t, os.LookupEnv, "--stack", "shop", "--write")
+	var list struct{ Letters []struct{ ID string } }
+	for _, one := range [][3]string{{"POST", "/api/session", `{"token":"` + token + `"}`}, {"GET", "/api/flow", ""},
+		{"POST", "/api/journey", `{"type":"order.placed","fields":{"order_id":"o-1"}}`}, {"POST", "/api/totals", `{"aggregate":"orders_daily","by":{"merchant":"m-1","currency":"EUR"},"value":"orders"}`},
+		{"POST", "/api/totals", `{"aggregate":"orders_daily","value":"orders","scan":true}`}, {"GET", "/api/quarantine", ""}} {
+		code, text := ask(one[0], one[1], one[2])
+		if code/100 != 2 {
+			t.Errorf("%s: %d %s", one[1], code, text)
+		}
+		if one[1] == "/api/quarantine" {
+			if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Letters) != 1 {
+				t.Fatalf("%v: %s", err, text)
+			}
+		}
+	}
+	if code, text := ask("POST", "/api/resend", `{"id":"`+list.Letters[0].ID+`"}`); code != 200 {
+		t.Errorf("%d %s", code, text)
+	}
+	if code, said := end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+}
