@@ -52,7 +52,7 @@ func bytesOf(v types.AttributeValue) []byte {
 // encode returns the stored form of an event's item. Other programs read this form: see the design
 // page, "Stored formats".
 func encode(item *event.Item) image {
-	list := encodeList(item)
+	list := appendAttributes(nil, item)
 	img := make(image, len(list))
 	for _, a := range list {
 		img[a.name] = a.value
@@ -69,9 +69,9 @@ type attribute struct {
 	value types.AttributeValue
 }
 
-// encodeList does what encode does, without a map. Each name occurs once.
-func encodeList(item *event.Item) []attribute {
-	list := append(make([]attribute, 0, 12+2*len(item.Indexes)+len(item.Attributes)),
+// appendAttributes does what encode does, without a map. Each name occurs once.
+func appendAttributes(list []attribute, item *event.Item) []attribute {
+	list = append(slices.Grow(list, 12+2*len(item.Indexes)+len(item.Attributes)),
 		attribute{"PK", text(item.Key.PK)}, attribute{"SK", text(item.Key.SK)},
 		attribute{"type", text(item.Type)}, attribute{"id", text(item.ID)}, attribute{"at", text(keys.FormatTime(item.At))},
 		attribute{"digest", binary(item.Digest[:])}, attribute{"epoch", integer(item.Epoch)}, attribute{"data", text(item.Data)})

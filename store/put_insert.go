@@ -86,8 +86,10 @@ func refusedBy(err error) image {
 func (p *put) insertMany(ctx context.Context, chunk []*write) {
 	statements := make([]types.BatchStatementRequest, len(chunk))
 	texts := insertTexts{table: p.store.events}
+	var attributes []attribute // of one item after another
 	for i, w := range chunk {
-		statements[i] = texts.statement(encodeList(w.item))
+		attributes = appendAttributes(attributes[:0], w.item)
+		statements[i] = texts.statement(attributes)
 	}
 	responses, err := p.store.execute(ctx, statements)
 	p.mu.Lock()
@@ -186,6 +188,7 @@ type insertTexts struct {
 
 // statement returns INSERT INTO "table" VALUE {'PK': ?, …} with one parameter for each attribute.
 // The service refuses a whole item as one parameter. The text depends on the attribute names alone.
+// It sorts item, and keeps none of it.
 func (t *insertTexts) statement(item []attribute) types.BatchStatementRequest {
 	slices.SortFunc(item, func(a, b attribute) int { return strings.Compare(a.name, b.name) })
 	parameters := make([]types.AttributeValue, len(item))

@@ -10,7 +10,7 @@ func blunders() []Mutant {
 	list := []Mutant{
 		{
 			Name: "id-altered", What: "the stored id is the sort key", Defends: "C2", Checks: altered,
-			Edits: []Edit{{"store.encodeList", `attribute{"id", text(item.ID)}`, `attribute{"id", text(item.Key.SK)}`}},
+			Edits: []Edit{{"store.appendAttributes", `attribute{"id", text(item.ID)}`, `attribute{"id", text(item.Key.SK)}`}},
 		},
 		{
 			Name: "expires-late", What: "an item expires ten hours after its time", Defends: "I9", Checks: []sim.Check{sim.Expiry},
