@@ -3,6 +3,7 @@ package dev
 import (
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,4 +127,51 @@ func TestClockDoesNotJump(t *testing.T) {
 	}
 	passed = 2 * time.Minute
 	is("a year is not followed", slept.Add(time.Minute))
+}
+
+// TestCalendarThatJumpsWhileDevRuns lets the machine's calendar jump far ahead and back again. Events are
+// stored and counted all the while, nothing expires, and it is said once.
+func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {
+	var ahead atomic.Int64
+	today := time.Now().UTC().Format(time.RFC3339) // or the events would have expired
+	told := make(chan string, 100)
+	d := start(t, Config{File: folder(t, strings.Replace(orders, `"PLACED"}`, `"PLACED"}
+    retain: 30d`, 1)), Tell: func(line string) { told <- line },
+		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	queue, tables := clients(t, d)
+	send := func(n int) {
+		t.Helper()
+		before := d.Steps().Last()
+		body := strings.Replace(order(n, 100), "2026-03-01T09:00:00Z", today, 1)
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+			t.Fatal(err)
+		}
+		until(t, d, func(s Step) bool { return s.Number > before && s.Streams != nil && s.Streams.Inserted == 1 })
+	}
+	send(1)
+	ahead.Store(int64(400 * 24 * time.Hour))
+	select {
+	case line := <-told:
+		if want := "the clock of this machine jumped ahead by 9600h0m0s: ingot dev goes on by its own; end it and start it again if the new time is right"; line != want {
+			t.Errorf("told was %q, want %q", line, want)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing was told")
+	}
+	send(2)
+	if n := d.Engine().Sweep(100); n != 0 {
+		t.Errorf("%d items have expired", n)
+	}
+	ahead.Store(int64(-400 * 24 * time.Hour))
+	send(3)
+	if off := time.Since(d.Now()).Abs(); off > time.Minute {
+		t.Errorf("its clock is off by %v", off)
+	}
+	proven(t, d, 3, 1)
+	if n := scanned(t, tables, d.Local().EventsTable); n != 3 {
+		t.Errorf("%d items, want 3", n)
+	}
+	for len(told) > 0 {
+		t.Errorf("told was also %q", <-told)
+	}
 }

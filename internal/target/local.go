@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/internal/wire"
 )
@@ -111,7 +112,11 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 	ask, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	_, err = t.DynamoDB().DescribeTable(ask, &dynamodb.DescribeTableInput{TableName: &t.EventsTable}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
-	if err != nil && ctx.Err() == nil {
+	var failure *types.InternalServerError
+	switch {
+	case errors.As(err, &failure): // it is there, and says what ails it
+		err = fmt.Errorf("the ingot dev of %s (process %d) cannot answer now: %s", file, d.PID, failure.ErrorMessage())
+	case err != nil && ctx.Err() == nil:
 		err = fmt.Errorf("the ingot dev of %s (process %d) does not answer at %s: %s; if it has ended, start it again with: ingot dev", file, d.PID, d.Endpoint, reason(err))
 	}
 	return t, err

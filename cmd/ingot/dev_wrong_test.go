@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestDevThatCannotStart shows the exit code and the one sentence of each reason.
+func TestDevThatCannotStart(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
+	free := []string{"--port", "0", "--port-console", "0"}
+	for name, c := range map[string]struct {
+		prepare func(t *testing.T)
+		args    []string
+		code    int
+		want    string
+	}{
+		"the port is taken":           {nil, []string{"--port", port, "--port-console", "0"}, exitFailed, "ingot: port " + port + " is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port\n"},
+		"the console's port is taken": {nil, []string{"--port", "0", "--port-console", port}, exitFailed, "ingot: port " + port + " is taken by another program, perhaps by another ingot dev: end that one, or choose a port with --port-console\n"},
+		"not a port":                  {nil, []string{"--port", "70000"}, exitUsage, "--port 70000: give a port from 1 to 65535, or 0 for any free one"},
+		"an address of another":       {nil, append(free, "--host", "192.0.2.1"), exitFailed, "port 0 of 192.0.2.1 cannot be used"},
+		"another one has the folder": {func(t *testing.T) {
+			running(t)
+		}, free, exitFailed, fmt.Sprintf("ingot: another ingot dev (process %d) runs with the data in ", os.Getpid())},
+		"no pipeline":         {nil, append(free, "--file", "no.yaml"), exitUsage, "ingot: no.yaml: no such file or directory; name the pipeline with --file FILE, or make one with: ingot init"},
+		"a broken pipeline":   {func(t *testing.T) { rewrite(t, "window: 1d", "window: 1fortnight") }, free, exitUsage, "ingot: the pipeline has mistakes:\npipeline.yaml:13:13: "},
+		"the data is a file":  {func(t *testing.T) { rewriteFile(t, "data", "hello") }, append(free, "--data", "data"), exitFailed, "ingot: the data folder data cannot be made: not a directory; name another with --data\n"},
+		"data of another one": {func(t *testing.T) { rewriteFile(t, filepath.Join("data", "ingot.db"), strings.Repeat("hello", 9999)) }, append(free, "--data", "data"), exitFailed, "is not data of ingot dev"},
+		"kept with another pipeline": {func(t *testing.T) {
+			running(t)()
+			rewrite(t, `"ORDER#{order_id}"`, `"ORDERS#{order_id}"`)
+		}, free, exitFailed, "was stored with another pipeline.yaml, and this one does not go with it:\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			rewriteFile(t, "pipeline.yaml", killPipeline)
+			if c.prepare != nil {
+				c.prepare(t)
+			}
+			got := piped(t, "", append([]string{"dev"}, c.args...)...)
+			if got.code != c.code || !strings.Contains(got.errors, c.want) || got.out != "" {
+				t.Errorf("exit code %d, want %d; printed:\n%s%s; want\n%s", got.code, c.code, got.out, got.errors, c.want)
+			}
+		})
+	}
+}
+
+// rewriteFile writes a file, and the folder that it is in.
+func rewriteFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewrite changes pipeline.yaml.
+func rewrite(t *testing.T, old, new string) {
+	t.Helper()
+	text, err := os.ReadFile("pipeline.yaml")
+	if err != nil || !strings.Contains(string(text), old) {
+		t.Fatalf("pipeline.yaml has no %s: %v", old, err)
+	}
+	rewriteFile(t, "pipeline.yaml", strings.ReplaceAll(string(text), old, new))
+}
+
+// said is what a command that runs has printed so far.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// await waits until a text was printed.
+func (s *said) await(t *testing.T, text string) {
+	t.Helper()
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(s.String(), text); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("not printed in 20 s: %s\nprinted was:\n%s", text, s)
+		}
+	}
+}
+
+// running runs ingot dev in the working directory, until end or the end of the test.
+func running(t *testing.T) (end func()) {
+	t.Helper()
+	_, end = runningDev(t)
+	return end
+}
+
+func runningDev(t *testing.T) (errors *said, end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	out, errors := &said{}, &said{}
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"dev", "--port", "0", "--port-console", "0"}, func(string) (string, bool) { return "", false }, strings.NewReader(""), out, errors)
+	}()
+	end = sync.OnceFunc(func() {
+		cancel()
+		if got := <-code; got != exitFine {
+			t.Errorf("ingot dev ended with exit code %d, and printed:\n%s", got, errors)
+		}
+	})
+	t.Cleanup(end)
+	out.await(t, "runs on this machine. Ctrl-C ends it.")
+	return errors, end
+}
+
+// TestPipelineThatBreaksWhileDevRuns breaks pipeline.yaml, and mends it again. Meanwhile events are stored
+// by the file of before.
+func TestPipelineThatBreaksWhileDevRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rewriteFile(t, "pipeline.yaml", killPipeline)
+	errors, end := runningDev(t)
+	line := func(n int) string {
+		return fmt.Sprintf(`{"type":"order.placed","order_id":"o-%d","merchant_id":"m","placed_at":"2026-03-01T09:00:00Z","total_cents":%d}`, n, n)
+	}
+	send := func(n int) {
+		t.Helper()
+		rewriteFile(t, "events.ndjson", line(n))
+		if got := piped(t, "", "send", "events.ndjson", "--local", "--wait"); got.code != exitFine {
+			t.Fatalf("exit code %d: %s%s", got.code, got.out, got.errors)
+		}
+	}
+	send(1)
+	rewrite(t, "window: 1d", "window: 1fortnight")
+	errors.await(t, "ingot dev: pipeline.yaml has changed, and the file of before stays in use:\n  pipeline.yaml:13:13: ")
+	rewriteFile(t, "pipeline.yaml", strings.Replace(killPipeline, "sum total_cents", "max total_cents", 1))
+	errors.await(t, "epoch")
+	rewriteFile(t, "pipeline.yaml", killPipeline)
+	errors.await(t, "pipeline.yaml is again as it runs")
+	send(2)
+	if got := piped(t, "", "verify", "--local"); got.code != exitFine {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.errors)
+	}
+	end()
+}
