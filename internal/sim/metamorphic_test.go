@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
+	long "github.com/ingot-events/ingot/internal/slow"
 )
 
 // TestMetamorphic delivers the same events in many ways. The tables must not show which way it was.
@@ -43,7 +44,7 @@ func TestMetamorphic(t *testing.T) {
 			seen = p
 		}
 	}
-	if !testing.Short() {
+	if long.All() {
 		tried.check(t)
 	}
 }

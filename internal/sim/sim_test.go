@@ -4,6 +4,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	long "github.com/ingot-events/ingot/internal/slow"
 )
 
 // TestWorlds lives a few worlds. `make sim` lives thousands. SEED=n replays one.
@@ -25,13 +27,13 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// fewer returns how many worlds a test lives. Short tests live a fifth. The race detector runs the
-// short tests.
+// fewer returns how many worlds a test lives: n of them where the tests that take long run too, and
+// else a fifth.
 func fewer(n uint64) uint64 {
-	if testing.Short() {
-		return n / 5
+	if long.All() {
+		return n
 	}
-	return n
+	return n / 5
 }
 
 // TestSameSeedSameTrace shows that the same seed gives the same trace. Without that, no failure
