@@ -1,13 +1,17 @@
 package integration
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"debug/buildinfo"
 	"errors"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -78,13 +82,7 @@ func (s *samCLI) run(t *testing.T, env []string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), samTime)
 	defer cancel()
-	args = append(args, "--config-file", filepath.Join(s.root, "samconfig.toml"), "--parameter-overrides")
-	args = append(args, s.overrides...)
-	cmd := exec.CommandContext(ctx, s.path, args...)
-	cmd.Dir = s.root
-	cmd.Env = append(samEnvironment(), env...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // sam then removes its container
-	cmd.WaitDelay = 10 * time.Second
+	cmd := s.command(ctx, env, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -97,6 +95,18 @@ func (s *samCLI) run(t *testing.T, env []string, args ...string) []byte {
 		t.Fatalf("sam %s: %v", strings.Join(args, " "), err)
 	}
 	return stdout.Bytes()
+}
+
+// command returns a command of sam that is interrupted when the context ends.
+func (s *samCLI) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
+	args = append(args, "--config-file", filepath.Join(s.root, "samconfig.toml"), "--parameter-overrides")
+	args = append(args, s.overrides...)
+	cmd := exec.CommandContext(ctx, s.path, args...)
+	cmd.Dir = s.root
+	cmd.Env = append(samEnvironment(), env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // sam then removes its container
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
 }
 
 // samEnvironment returns the environment of this process, without the AWS configuration of the
@@ -138,7 +148,91 @@ func (s *samCLI) build(t *testing.T, tags string) string {
 // does not look at log lines, because sam may stop listening before the last of them.
 func (s *samCLI) invoke(t *testing.T, template, function, file, environment string) []byte {
 	t.Helper()
-	name := map[string]string{"ingest": "IngestFunction", "streams": "StreamsFunction"}[function]
-	return s.run(t, nil, "local", "invoke", name, "--skip-pull-image", "--template", template, "--env-vars", environment,
+	return s.run(t, nil, "local", "invoke", function, "--skip-pull-image", "--template", template, "--env-vars", environment,
 		"--event", filepath.Join("events", file))
+}
+
+// samLambda is a sam local start-lambda: an endpoint that runs each invocation in its own
+// container.
+type samLambda struct{ url string }
+
+var runningOn = regexp.MustCompile(`Running on (http://\S+)`)
+
+// startLambda starts sam local start-lambda, which ends with the test.
+func (s *samCLI) startLambda(t *testing.T, template, environment string) *samLambda {
+	t.Helper()
+	// The context of the test ends before its cleanups, and sam must be interrupted only once.
+	ctx, interrupt := context.WithCancel(context.WithoutCancel(t.Context()))
+	// The host is the one that samconfig.toml adds for sam local invoke.
+	cmd, said := s.command(ctx, nil, "local", "start-lambda", "--port", "0", "--skip-pull-image", "--template", template,
+		"--env-vars", environment, "--add-host", "host.docker.internal:host-gateway"), &output{}
+	cmd.Stdout = said
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		interrupt()
+		t.Fatal(err)
+	}
+	address, over := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(over)
+		for lines := bufio.NewReader(stderr); ; {
+			line, err := lines.ReadString('\n')
+			_, _ = said.Write([]byte(line))
+			if found := runningOn.FindStringSubmatch(line); found != nil {
+				select {
+				case address <- found[1]:
+				default:
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		interrupt()
+		<-over
+		_ = cmd.Wait() // it reports the interrupt
+		if t.Failed() {
+			t.Logf("sam local start-lambda printed:\n%s", said)
+		}
+	})
+	select {
+	case url := <-address:
+		return &samLambda{url}
+	case <-over:
+		t.Fatal("sam local start-lambda has ended before it could be asked")
+	case <-time.After(samTime):
+		t.Fatalf("sam local start-lambda has not begun to listen within %v", samTime)
+	}
+	return nil
+}
+
+// invoke sends one file of events/ to a function and returns the answer.
+func (l *samLambda) invoke(t *testing.T, function, file string) []byte {
+	t.Helper()
+	payload, err := os.ReadFile(filepath.Join("..", "events", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), samTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url+"/2015-03-31/functions/"+function+"/invocations", bytes.NewReader(payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Close = true // a connection that is kept open would outlive the tests
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s with %s: %s, %v: %s", function, file, response.Status, err, answer)
+	}
+	return answer
 }

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,33 +57,28 @@ func TestSAMOnDev(t *testing.T) {
 	template := cli.build(t, "lambda.norpc")
 
 	t.Run("ingest", func(t *testing.T) {
-		w := &samWorld{clients: clients, plan: d.Pipeline(), queue: at.QuarantineURL, bucket: at.ArchiveBucket, environment: filepath.Join(t.TempDir(), "env.json")}
+		w := &samWorld{clients: clients, plan: d.Pipeline(), queue: at.QuarantineURL, bucket: at.ArchiveBucket, environment: map[string]string{
+			"INGOT_TABLE": at.EventsTable, "INGOT_AGGREGATES_TABLE": at.AggregatesTable, "INGOT_QUARANTINE_URL": at.QuarantineURL, "INGOT_ARCHIVE_BUCKET": at.ArchiveBucket,
+			"INGOT_COUNTING": "marks", "INGOT_PII_KEY": all.Key, "INGOT_ENDPOINT_URL": services.url}}
 		var err error
 		if w.store, err = store.New(store.Config{Client: clients.DynamoDB, Pipeline: w.plan, Events: at.EventsTable, Aggregates: at.AggregatesTable}); err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(map[string]any{"Parameters": map[string]string{
-			"INGOT_TABLE": at.EventsTable, "INGOT_AGGREGATES_TABLE": at.AggregatesTable, "INGOT_QUARANTINE_URL": at.QuarantineURL, "INGOT_ARCHIVE_BUCKET": at.ArchiveBucket,
-			"INGOT_COUNTING": "marks", "INGOT_PII_KEY": all.Key, "INGOT_ENDPOINT_URL": services.url}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(w.environment, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
 		s := all.of(t, "ingest-conflict.json")[0]
-		s.checkAnswer(t, cli.invoke(t, template, s.Function, s.File, w.environment))
+		s.checkAnswer(t, cli.invoke(t, template, functionNames[s.Function], s.File, environmentFile(t, map[string]map[string]string{"Parameters": w.environment})))
 		w.checkItems(t, all, s)
 		w.checkLetters(t, s)
 		counted(t, w.plan, w.store)
 	})
 	t.Run("streams", func(t *testing.T) {
 		s := all.of(t, "streams-ttl-removal.json")[0]
-		w := services.world(t, all.Key, "marks")
+		w := services.world(t, s, all.Key, "marks")
+		w.create(t)
+		environment := environmentFile(t, map[string]map[string]string{"Parameters": w.environment})
 		for _, before := range s.After {
-			cli.invoke(t, template, s.Function, before, w.environment)
+			cli.invoke(t, template, functionNames[s.Function], before, environment)
 		}
-		s.checkAnswer(t, cli.invoke(t, template, s.Function, s.File, w.environment))
+		s.checkAnswer(t, cli.invoke(t, template, functionNames[s.Function], s.File, environment))
 		w.checkTotals(t, s)
 		w.checkArchive(t, s)
 	})

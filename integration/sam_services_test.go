@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -73,50 +75,103 @@ func hostOfContainers() string {
 	return "127.0.0.1"
 }
 
-// samWorld is one test's own tables, quarantine queue and bucket.
+// samWorld is one sample's own tables, quarantine queue and bucket, and its own function.
 type samWorld struct {
+	sample      *sample
+	counting    aggregate.Counting
+	function    string // its name in the template of withFunctions
+	environment map[string]string
 	clients     *endpoint.Clients
 	plan        *pipeline.Pipeline
 	store       *store.Store
+	tables      []stack.Table
 	queue       string // URL
 	bucket      string
-	environment string // the file for sam local invoke --env-vars
 }
 
-func (s *samServices) world(t *testing.T, key, counting string) *samWorld {
+// world names what a sample needs, and makes the queue, whose URL the function must know. The rest
+// is made by create.
+func (s *samServices) world(t *testing.T, of *sample, key, counting string) *samWorld {
 	t.Helper()
-	events, aggregates, bucket := name(t), name(t), name(t)
-	w := &samWorld{clients: s.clients, bucket: bucket, environment: filepath.Join(t.TempDir(), "env.json")}
-	way, err := aggregate.ParseCounting(counting)
-	if err != nil {
+	events, aggregates := name(t), name(t)
+	w := &samWorld{sample: of, clients: s.clients, bucket: name(t)}
+	w.function = functionNames[of.Function] + "Of" + strings.ReplaceAll(w.bucket, "-", "")
+	var err error
+	if w.counting, err = aggregate.ParseCounting(counting); err != nil {
 		t.Fatal(err)
 	}
 	if w.plan, err = pipeline.Load(os.DirFS(".."), "pipeline.yaml", pipeline.Secret([]byte(key))); err != nil {
 		t.Fatal(err)
 	}
 	// The tables have no stream, because nobody would read it: the changes come from files.
-	for _, table := range []stack.Table{{Name: events, Indexes: w.plan.Indexes()}, {Name: aggregates}} {
+	w.tables = []stack.Table{{Name: events, Indexes: w.plan.Indexes()}, {Name: aggregates}}
+	if w.queue, err = (stack.Queue{Name: name(t)}).Create(t.Context(), w.clients.SQS); err != nil {
+		t.Fatal(err)
+	}
+	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates, Counting: w.counting}); err != nil {
+		t.Fatal(err)
+	}
+	w.environment = map[string]string{"INGOT_TABLE": events, "INGOT_AGGREGATES_TABLE": aggregates, "INGOT_QUARANTINE_URL": w.queue,
+		"INGOT_ARCHIVE_BUCKET": w.bucket, "INGOT_COUNTING": counting, "INGOT_PII_KEY": key, "INGOT_ENDPOINT_URL": s.url}
+	return w
+}
+
+// create makes the tables and the bucket.
+func (w *samWorld) create(t *testing.T) {
+	t.Helper()
+	for _, table := range w.tables {
 		if _, err := table.Create(t.Context(), w.clients.DynamoDB); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := stack.CreateArchive(t.Context(), w.clients.S3, bucket); err != nil {
+	if err := stack.CreateArchive(t.Context(), w.clients.S3, w.bucket); err != nil {
 		t.Fatal(err)
 	}
-	if w.queue, err = (stack.Queue{Name: name(t)}).Create(t.Context(), w.clients.SQS); err != nil {
-		t.Fatal(err)
-	}
-	if w.store, err = store.New(store.Config{Client: w.clients.DynamoDB, Pipeline: w.plan, Events: events, Aggregates: aggregates, Counting: way}); err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(map[string]any{"Parameters": map[string]string{
-		"INGOT_TABLE": events, "INGOT_AGGREGATES_TABLE": aggregates, "INGOT_QUARANTINE_URL": w.queue, "INGOT_ARCHIVE_BUCKET": bucket,
-		"INGOT_COUNTING": counting, "INGOT_PII_KEY": key, "INGOT_ENDPOINT_URL": s.url}})
+}
+
+// withFunctions returns a copy of a built template in which each world has its own function, made
+// of the function that the sample is for, and the file for --env-vars with the variables of each.
+// The environment of a sam local start-lambda cannot change once it runs.
+func withFunctions(t *testing.T, template string, worlds []*samWorld) (copied, environment string) {
+	t.Helper()
+	text, err := os.ReadFile(template)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(w.environment, text, 0o600); err != nil {
+	before, resources, found := strings.Cut(string(text), "\nResources:\n")
+	if !found {
+		t.Fatalf("%s has no Resources", template)
+	}
+	variables := map[string]map[string]string{}
+	var functions strings.Builder
+	for _, w := range worlds {
+		from := functionNames[w.sample.Function]
+		declared := regexp.MustCompile(`(?m)^  ` + from + `:\n(   .*\n)+`).FindString(resources)
+		if n := strings.Count(declared, "SamResourceId: "+from); n != 1 {
+			t.Fatalf("%s names %s %d times in its declaration, want once:\n%s", template, from, n, declared)
+		}
+		own := strings.NewReplacer("  "+from+":\n", "  "+w.function+":\n", "SamResourceId: "+from, "SamResourceId: "+w.function)
+		functions.WriteString(own.Replace(declared))
+		variables[w.function] = w.environment
+	}
+	copied = filepath.Join(filepath.Dir(template), "worlds.yaml") // paths in the template are relative to its folder
+	if err := os.WriteFile(copied, []byte(before+"\nResources:\n"+functions.String()+resources), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return w
+	return copied, environmentFile(t, variables)
+}
+
+// environmentFile writes a file for --env-vars: the variables by the name of the function, or of all
+// functions as Parameters.
+func environmentFile(t *testing.T, variables map[string]map[string]string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "env.json")
+	text, err := json.Marshal(variables)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

@@ -12,55 +12,73 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// TestSAM sends the files of events/ to the built functions through sam local invoke, as
-// events/README.md describes.
+// TestSAM sends the files of events/ to the built functions in containers of Lambda.
 //
 // local is a local build (make build LOCAL=1), which needs no endpoint. Its engine ends with its
 // container. So each file meets empty tables, and only the answer can be compared.
 // internal/function sends the files to the same binaries and compares more. localstack is what is
 // deployed. Each file has its own tables, queue and bucket, and the test also compares what became
 // of those.
+//
+// Each file has its own container. sam local invoke, as events/README.md describes it, needs
+// seconds to start, each time. So it gets one file of each function, and sam local start-lambda
+// gets all files: it makes the same containers, but starts only once.
 func TestSAM(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	cli := findSAM(t)
 	all := readSamples(t)
 	t.Run("local", func(t *testing.T) {
 		template := cli.build(t, "lambda.norpc,ingotlocal")
-		for i, s := range all.Files {
+		// These come before the others, so that sam makes its image only once.
+		for _, file := range []string{"ingest-one.json", "streams-insert.json"} {
+			t.Run("invoke "+file, func(t *testing.T) {
+				s := all.of(t, file)[0]
+				s.checkAnswer(t, cli.invoke(t, template, functionNames[s.Function], file, "env.json"))
+			})
+		}
+		lambda := cli.startLambda(t, template, "env.json")
+		for _, s := range all.Files {
 			if !slices.Contains(s.ways(), "marks") { // env.json counts by marks
 				continue
 			}
 			t.Run(s.File, func(t *testing.T) {
-				if i > 0 { // the first runs alone, so that sam makes its image only once
-					t.Parallel()
-				}
+				t.Parallel()
 				// The answer to a file does not depend on the files before it, though the verdicts
 				// do.
-				s.checkAnswer(t, cli.invoke(t, template, s.Function, s.File, "env.json"))
+				s.checkAnswer(t, lambda.invoke(t, functionNames[s.Function], s.File))
 			})
 		}
 	})
 	t.Run("localstack", func(t *testing.T) {
 		services := openServices(t)
-		template := cli.build(t, "lambda.norpc")
+		var worlds []*samWorld
 		for _, s := range all.Files {
 			for _, counting := range s.ways() {
-				t.Run(s.File+"/"+counting, func(t *testing.T) {
-					t.Parallel()
-					w := services.world(t, all.Key, counting)
-					for _, before := range s.After {
-						cli.invoke(t, template, s.Function, before, w.environment)
-					}
-					s.checkAnswer(t, cli.invoke(t, template, s.Function, s.File, w.environment))
-					w.checkItems(t, all, s)
-					w.checkLetters(t, s)
-					w.checkTotals(t, s)
-					w.checkArchive(t, s)
-				})
+				worlds = append(worlds, services.world(t, s, all.Key, counting))
 			}
+		}
+		template, environment := withFunctions(t, cli.build(t, "lambda.norpc"), worlds)
+		lambda := cli.startLambda(t, template, environment)
+		for _, w := range worlds {
+			s := w.sample
+			t.Run(s.File+"/"+w.counting.String(), func(t *testing.T) {
+				t.Parallel()
+				w.create(t)
+				for _, before := range s.After {
+					lambda.invoke(t, w.function, before)
+				}
+				s.checkAnswer(t, lambda.invoke(t, w.function, s.File))
+				w.checkItems(t, all, s)
+				w.checkLetters(t, s)
+				w.checkTotals(t, s)
+				w.checkArchive(t, s)
+			})
 		}
 	})
 }
+
+// functionNames are the names of both functions in template.yaml.
+var functionNames = map[string]string{"ingest": "IngestFunction", "streams": "StreamsFunction"}
 
 // sentUnderReceipts lists the files that receipts treat differently. All other files are sent only
 // under marks.
