@@ -11,7 +11,7 @@ help: ## show this list
 demo: ## run the whole pipeline in one process on a week of earthquakes
 	go run ./cmd/ingot demo
 
-# TESTFLAGS is empty except in CI, which needs the machine-readable form of this same run.
+# TESTFLAGS: more arguments of go test.
 test: ## go test ./... (Go alone is enough; Docker tests skip without Docker, long ones always)
 	go test $(strip $(TESTFLAGS) ./...)
 

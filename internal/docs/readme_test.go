@@ -14,14 +14,15 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// tool builds the tool as the README's go run does. It is built once for all tests that need it.
+// tool builds the tool as the README's go run does, but without the tables of a debugger, which
+// would double the time. It is built once for all tests that need it.
 func tool(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the tool with the go command, which -short leaves out")
 	}
 	binary := filepath.Join(t.TempDir(), "ingot")
-	cmd := exec.Command("go", "build", "-o", binary, "./cmd/ingot")
+	cmd := exec.Command("go", "build", "-ldflags=-w", "-o", binary, "./cmd/ingot")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build ./cmd/ingot: %v\n%s", err, out)
@@ -53,6 +54,20 @@ func TestGoVersion(t *testing.T) {
 	}
 	if want := "This needs Go (" + version + " or newer)"; !strings.Contains(read(t, "README.md"), want) {
 		t.Errorf("README.md does not say %q", want)
+	}
+}
+
+// TestTimesAreChecked shows that CI measures the times of make test that the README states.
+func TestTimesAreChecked(t *testing.T) {
+	said := regexp.MustCompile("`make test` takes at most (\\d+) s on two quiet cores,\\s+with Docker (\\d+) s").FindStringSubmatch(read(t, "README.md"))
+	if said == nil {
+		t.Fatal("README.md does not say how long make test takes")
+	}
+	script := read(t, ".ci/run")
+	for i, how := range []string{"without Docker", "with Docker"} {
+		if measured := " timed " + said[i+1] + " 'make test " + how + "' "; !strings.Contains(script, measured) {
+			t.Errorf("README.md says that make test %s takes %s s, and .ci/run does not have %q", how, said[i+1], measured)
+		}
 	}
 }
 
