@@ -221,6 +221,7 @@ func (b *tab) clean(d *dev.Dev) {
 // TestViews shows every view with data, in both themes and two widths: axe finds nothing, nothing is
 // wider than the window, and markup in payloads stays text.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	b, d := browse(t), shop(t)
 	fillShop(t, d)
 	axe := axeScript(t)

@@ -99,6 +99,7 @@ func TestKeyboard(t *testing.T) {
 
 // TestTroubleOnThePage makes all trouble with the buttons of the page. Afterwards the totals add up.
 func TestTroubleOnThePage(t *testing.T) {
+	t.Parallel() // beside TestViews: it waits for the ten seconds of a throttled table
 	b, d := browse(t), shop(t)
 	b.open(d)
 	b.await("document.querySelector('[data-trouble=twice]') !== null")
