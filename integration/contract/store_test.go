@@ -64,6 +64,7 @@ func spec(epoch int64) pipeline.Spec {
 			"all":   {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
 			"daily": {Since: 1, Window: day, Retain: 100 * day, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
 			"live":  {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
+			"first": {Since: 1, By: map[string]string{"id": "{id}"}, Rank: pipeline.RankSpec{Value: "revenue"}, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}}},
 			"shape": {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"prices": "histogram cents", "buyers": "distinct id"}}}},
 		}}
 	if epoch > 1 {
@@ -75,7 +76,7 @@ func spec(epoch int64) pipeline.Spec {
 func newShop(t *testing.T, r *record, way aggregate.Counting) *shop {
 	s := &shop{t: t, now: time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC), way: way}
 	s.engine = r.engine(embedded.Config{Now: func() time.Time { return s.now }})
-	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals"}, {Name: "kept"}} {
+	for _, table := range []stack.Table{{Name: "events", Indexes: []string{"GSI1"}}, {Name: "totals", Ranked: true}, {Name: "kept"}} {
 		if _, err := table.Create(t.Context(), s.engine.DynamoDB()); err != nil {
 			t.Fatal(err)
 		}
@@ -267,6 +268,9 @@ func (s *shop) reading() {
 		if err != nil {
 			s.t.Error(err)
 		}
+	}
+	if top, err := st.Top(s.t.Context(), "first", s.now, 2); err != nil || len(top) != 2 {
+		s.t.Errorf("%d ranked totals, %v", len(top), err)
 	}
 }
 

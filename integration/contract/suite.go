@@ -36,7 +36,8 @@ func with(item attrs, more attrs) attrs { out := maps.Clone(item); maps.Copy(out
 // allOld asks for the stored item when a condition fails.
 const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
 
-// table is a fresh table with a stream and one index, like the events table.
+// table is a fresh table with a stream, an index like those of the events table, and the index of
+// the aggregates table.
 type table struct {
 	testing.TB
 	h      *Harness
@@ -49,7 +50,7 @@ type table struct {
 func newTable(t testing.TB, h *Harness) *table {
 	t.Helper()
 	name := h.Name(t)
-	stream, err := stack.Table{Name: name, Indexes: []string{"GSI1"}, Stream: true}.Create(ctx, h.DynamoDB)
+	stream, err := stack.Table{Name: name, Indexes: []string{"GSI1"}, Ranked: true, Stream: true}.Create(ctx, h.DynamoDB)
 	if err != nil {
 		t.Fatal(err)
 	}
