@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -43,43 +44,93 @@ const maxRefused = 100
 func (s *Store) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
-	if err := s.mayStamp(ctx); err != nil {
-		return t, fmt.Errorf("touch: %w", err)
-	}
-	for item, err := range s.Items(ctx) {
-		if ctx.Err() != nil {
-			return t, ctx.Err()
-		}
-		if odd := (*OddItem)(nil); errors.As(err, &odd) {
-			t.Odd++
-			continue
-		} else if err != nil {
+	for page, err := range s.TouchPages(ctx, Part{}) {
+		t.Add(page.Touched)
+		refusals = append(refusals, page.Refusals...)
+		if err != nil {
 			return t, err
+		}
+	}
+	return t, RefusedTouches(refusals)
+}
+
+// TouchedPage is what a touch pass did with one page of items.
+type TouchedPage struct {
+	Touched
+	Refusals      []error   // for each key of Refused, why
+	Reads, Writes float64   // units that the service has counted
+	Next          event.Key // where the next page begins; zero after the last page
+}
+
+// Add adds what another part of the pass did.
+func (t *Touched) Add(other Touched) {
+	t.Scanned, t.Touched, t.Odd = t.Scanned+other.Scanned, t.Touched+other.Touched, t.Odd+other.Odd
+	t.Refused = append(t.Refused, other.Refused...)
+}
+
+// RefusedTouches is the error of a touch pass that went through, except for items that take no higher
+// stamp. It is nil if there are none.
+func RefusedTouches(refusals []error) error {
+	if len(refusals) == 0 {
+		return nil
+	}
+	return fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten or remove them, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
+}
+
+// TouchPages does what [Store.Touch] does, for a part of the table, and tells of each page. An error
+// ends it.
+func (s *Store) TouchPages(ctx context.Context, part Part) iter.Seq2[TouchedPage, error] {
+	return func(yield func(TouchedPage, error) bool) {
+		if err := s.mayStamp(ctx); err != nil {
+			yield(TouchedPage{}, fmt.Errorf("touch: %w", err))
+			return
+		}
+		refused := 0
+		for page, err := range s.ItemPages(ctx, part) {
+			if ctx.Err() != nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(TouchedPage{}, err)
+				return
+			}
+			t := TouchedPage{Reads: page.Units, Next: page.Next}
+			err := s.touchAll(ctx, page, &t)
+			if refused += len(t.Refused); !yield(t, err) || err != nil || refused >= maxRefused {
+				return
+			}
+		}
+	}
+}
+
+// touchAll touches the items of a page one after another.
+func (s *Store) touchAll(ctx context.Context, page Page[*event.Item], t *TouchedPage) error {
+	t.Odd = len(page.Odd)
+	for _, item := range page.All {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		t.Scanned++
 		if item.Epoch >= s.pipeline.Epoch() {
 			continue
 		}
-		touched, err := s.touch(ctx, item.Key)
+		touched, units, err := s.touch(ctx, item.Key)
+		t.Writes += units
 		if classify(err).outcome == invalid {
 			t.Refused = append(t.Refused, item.Key)
-			refusals = append(refusals, fmt.Errorf("item %s: %w", item.Key, err))
-			if len(t.Refused) == maxRefused {
-				break
+			if t.Refusals = append(t.Refusals, fmt.Errorf("item %s: %w", item.Key, err)); len(t.Refused) == maxRefused {
+				return nil
 			}
 			continue
 		}
 		if err != nil {
-			return t, fmt.Errorf("touch %s: %w", item.Key, err)
+			return fmt.Errorf("touch %s: %w", item.Key, err)
 		}
 		if touched {
-			t.Touched++
+			t.Touched.Touched++
 		}
 	}
-	if len(refusals) > 0 {
-		return t, fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten or remove them, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
-	}
-	return t, nil
+	return nil
 }
 
 // mayStamp returns an error if items must not carry this pipeline's epoch yet. It reads the table's
@@ -111,22 +162,27 @@ func (s *Store) reached(epoch int64) error {
 
 // touch raises one item's stamp if the item is still there and still below it. It returns false if
 // somebody else did so, or if the item is gone: removed, or replaced by a bar, which has no type.
-func (s *Store) touch(ctx context.Context, key event.Key) (bool, error) {
+// units are what the service has counted for the write.
+func (s *Store) touch(ctx context.Context, key event.Key) (touched bool, units float64, err error) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.events, Key: keyImage(key),
 		UpdateExpression:          aws.String("SET #e = :now"),
 		ConditionExpression:       aws.String("attribute_exists(#t) AND (attribute_not_exists(#e) OR #e < :now)"),
 		ExpressionAttributeNames:  map[string]string{"#e": "epoch", "#t": "type"},
 		ExpressionAttributeValues: image{":now": integer(s.pipeline.Epoch())},
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
-	err := s.ask(ctx, func() error {
-		_, err := s.client.UpdateItem(ctx, in)
+	err = s.ask(ctx, func() error {
+		out, err := s.client.UpdateItem(ctx, in)
+		if err == nil {
+			units = unitsOf(out.ConsumedCapacity, 1)
+		}
 		return err
 	})
 	if classify(err).outcome == failed {
-		return false, nil
+		return false, units, nil
 	}
-	return err == nil, err
+	return err == nil, units, err
 }
 
 // ErrBehind says that images below the generation have been met since the pass began. Begin again.

@@ -160,26 +160,33 @@ func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
 // understood, or from which the generation cannot be computed, do not prevent it. Finish then flags
 // the head for the first of them, and [Totals] names them as Odd.
 func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
+	report, err := Totals(ctx, p, st, now)
+	if err != nil {
+		return nil, err
+	}
+	return report.Finish(ctx, p, st, def, behind, now)
+}
+
+// Finish is the function [Finish] with what a verification has found already. So one verification may
+// complete several generations. It must have begun after the touch pass, and must not have gone on
+// from what an earlier call had read.
+func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
 	own, ok := p.Definition(def.Name)
 	if !ok || lanes.ID(own) != lanes.ID(def) {
 		return nil, fmt.Errorf("finish %s: the pipeline does not declare it", def)
 	}
 	def = own
-	report, err := Totals(ctx, p, st, now)
-	if err != nil {
-		return nil, err
-	}
-	if below := report.Below[def]; below > 0 {
+	if below := r.Below[def]; below > 0 {
 		return nil, fmt.Errorf("finish %s: %d items are still stamped below it; run the touch pass again", def, below)
 	}
-	standing := slices.DeleteFunc(report.Differences, func(d Difference) bool { return d.Def != def })
+	standing := slices.DeleteFunc(slices.Clone(r.Differences), func(d Difference) bool { return d.Def != def })
 	if len(standing) > 0 {
 		return standing, nil
 	}
-	if n := report.differing[def]; n > 0 { // others fill the list
+	if n := r.differing[def]; n > 0 { // others fill the list
 		return nil, fmt.Errorf("finish %s: it has %d differences; mend those of the other aggregates first", def, n)
 	}
-	if why := report.missing[def]; why != "" {
+	if why := r.missing[def]; why != "" {
 		if _, err := tables.Of(st).Flag(ctx, []*aggregate.Definition{def}, now, "an item is not in it: "+why); err != nil {
 			return nil, fmt.Errorf("finish %s: %w", def, err)
 		}

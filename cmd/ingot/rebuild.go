@@ -17,8 +17,12 @@ import (
 const rebuildHelp = `Brings older items into aggregates that were added or changed: it touches every item that an older pipeline.yaml has
 written, waits until the stream has counted that, verifies, and declares the aggregates complete.
 
-What it reads and writes, and what that costs, is printed first; --dry-run stops there. It may be stopped at any time
-and run again: an item that was touched is not touched again.
+What it reads and writes, and what that costs, is printed first; --dry-run stops there. Above 1,000,000 units it asks,
+or needs --yes. It may be stopped at any time and run again: an item that was touched is not touched again. With
+--work, the touch pass goes on where it was, and does not read again what it has read.
+
+The table is read and touched in --segments, side by side. --rate is for reads and writes together, and also slows
+down what the stream brings to the streams function.
 
 An aggregate can be declared complete only at a moment when nothing is in motion. On a busy stack this needs a pause:
 ingot pause, then ingot rebuild, then ingot resume. Without one, the touch pass still does its work, and a rebuild
@@ -33,15 +37,18 @@ Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet, 4 not permitted, 
 // rebuildJSON documents --output json. A test compares it with rebuilt.
 const rebuildJSON = `With --output json, one object:
   scanned, touched        items seen, and items that were touched
+  readUnits, writeUnits   what the touch pass and verify took of the two tables
   complete[]              the aggregates that are complete
   standing[]              what keeps the others from being complete`
 
 // rebuilt is the JSON of rebuild.
 type rebuilt struct {
-	Scanned  int      `json:"scanned"`
-	Touched  int      `json:"touched"`
-	Complete []string `json:"complete"`
-	Standing []string `json:"standing"`
+	Scanned    int      `json:"scanned"`
+	Touched    int      `json:"touched"`
+	ReadUnits  float64  `json:"readUnits"`
+	WriteUnits float64  `json:"writeUnits"`
+	Complete   []string `json:"complete"`
+	Standing   []string `json:"standing"`
 }
 
 func newRebuild(a *app) *cobra.Command {
@@ -53,16 +60,14 @@ func newRebuild(a *app) *cobra.Command {
 		Long:  rebuildHelp,
 		Example: `  ingot rebuild orders_daily --local
   ingot rebuild --all --local --dry-run
-  ingot rebuild orders_daily --stack shop`,
+  ingot rebuild orders_daily --stack shop
+  ingot rebuild orders_daily --stack shop --segments 8 --rate 2000 --work ./rebuild-work`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := namesFiles(cmd, "prices"); err != nil {
-				return err
+			if err := o.check(cmd); err != nil {
+				return usage(err)
 			}
 			if all == (len(args) > 0) {
 				return usage(errors.New("name the aggregates to rebuild, or write --all"))
-			}
-			if o.patience < 0 {
-				return usage(fmt.Errorf("--patience %s: give a time such as 15m", o.patience))
 			}
 			return a.rebuild(cmd, o, args)
 		},
@@ -71,10 +76,8 @@ func newRebuild(a *app) *cobra.Command {
 	deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
-	flags.BoolVar(&o.dry, "dry-run", false, "only print what is going to be read and written, and what it costs")
-	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask, however much it costs")
+	passFlags(cmd, &o)
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "how long to wait for the stream")
-	flags.StringVar(&o.prices, "prices", "", "a file of prices (default those of us-east-1 that the tool brings)")
 	return cmd
 }
 
@@ -92,12 +95,12 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		}
 		return err
 	}
-	price, err := v.price(ctx, "", 2, 1) // the touch pass reads the items, and verify reads both
+	c, err := a.passConfig(v, o)
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	price.writes, price.note = float64(price.items), "if every item is touched, has at most 1 KB and is in no index; what the streams function then counts is not in it"
-	if err := price.inDollars(o.prices); err != nil {
+	price, err := v.rebuildPrice(ctx, o.prices)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stderr, "ingot: rebuild takes %s\n", price)
@@ -118,10 +121,13 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 			return err
 		}
 	}
-	touched, err := v.store.Touch(ctx)
-	out.Scanned, out.Touched = touched.Scanned, touched.Touched
-	fmt.Fprintf(a.stderr, "ingot: touched %s of %s\n", show.Comma(touched.Touched), show.Count(touched.Scanned, "item"))
+	touched, err := a.touch(ctx, v, c, price.items)
+	out.Scanned, out.Touched, out.ReadUnits, out.WriteUnits = touched.Scanned, touched.Touched.Touched, touched.Reads, touched.Writes
+	fmt.Fprintf(a.stderr, "ingot: touched %s of %s\n", show.Comma(out.Touched), show.Count(out.Scanned, "item"))
 	if err != nil {
+		if ctx.Err() != nil {
+			fmt.Fprintln(a.stderr, "ingot: "+goOn(o.work, "touched items are not touched again"))
+		}
 		return err
 	}
 	if unsure := a.awaitStream(ctx, v, o.patience); unsure != nil {
@@ -131,8 +137,14 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		fmt.Fprintf(a.stderr, "ingot: everything is touched, but whether the stream has counted it could not be told: %v; run the same command again\n", unsure)
 		return untold()
 	}
+	c.Work = nil // what an earlier call had read may lack what has come since
+	report, err := verify.Run(ctx, c)
+	if err != nil {
+		return err
+	}
+	out.ReadUnits += report.Units
 	for _, def := range defs {
-		standing, err := verify.Finish(ctx, v.plan, v.store, def, behind[def], time.Now())
+		standing, err := report.Finish(ctx, v.plan, v.store, def, behind[def], time.Now())
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -145,6 +157,16 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		}
 	}
 	return a.rebuilt(out)
+}
+
+// touch touches all items, and shows how far it is.
+func (a *app) touch(ctx context.Context, v verifying, c verify.Config, items int) (verify.TouchPass, error) {
+	progress := show.NewProgress(a.stderr, isTerminal(a.stderr))
+	defer progress(show.Step{})
+	c.Progress = func(p verify.Progress) {
+		progress(show.Step{Phase: "touching", Done: min(p.Items, items), Total: items})
+	}
+	return verify.Touch(ctx, c, v.store)
 }
 
 // meant returns the aggregates that a rebuild is about: those that are named, or else those that

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -261,8 +262,8 @@ func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	}
 	report, looked, err := a.pass(ctx, v, c, o)
 	if err != nil {
-		if ctx.Err() != nil && o.work != "" {
-			fmt.Fprintf(a.stderr, "\ningot: what was read is in %s; the same command goes on there\n", o.work)
+		if ctx.Err() != nil {
+			fmt.Fprintf(a.stderr, "\ningot: %s\n", goOn(o.work, "what was read is lost"))
 		}
 		return err
 	}
@@ -382,20 +383,61 @@ const ask = 1_000_000
 // unitBytes is what a consistent read reads with one read unit.
 const unitBytes = 4096
 
+// goOn says how a pass goes on that was stopped.
+func goOn(work, without string) string {
+	if work != "" {
+		return "what was done is in " + work + "; the same command goes on there"
+	}
+	return "the same command begins again: " + without + "; with --work DIR, it can be stopped and goes on"
+}
+
+// sized returns what the service says of a table. It counts the items a few times a day.
+func (v verifying) sized(ctx context.Context, table string) (*types.TableDescription, error) {
+	out, err := v.target.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+	if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
+		return nil, fmt.Errorf("there is no table %s: it was deleted, or it is in another account or Region", table)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out.Table, nil
+}
+
 // price computes what reading both tables costs, by their size as the service last counted it.
 func (v verifying) price(ctx context.Context, prices string, looks, parts int) (price, error) {
 	p := price{parts: parts}
 	for table, items := range map[string]*int{v.target.EventsTable: &p.items, v.target.AggregatesTable: &p.totals} {
-		out, err := v.target.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-		if gone := (*types.ResourceNotFoundException)(nil); errors.As(err, &gone) {
-			err = fmt.Errorf("there is no table %s: it was deleted, or it is in another account or Region", table)
-		}
+		is, err := v.sized(ctx, table)
 		if err != nil {
 			return p, err
 		}
-		*items = int(aws.ToInt64(out.Table.ItemCount))
-		p.reads += float64(looks) * float64(aws.ToInt64(out.Table.TableSizeBytes)) / unitBytes / float64(parts)
+		*items = int(aws.ToInt64(is.ItemCount))
+		p.reads += float64(looks) * float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes / float64(parts)
 	}
+	return p, p.inDollars(prices)
+}
+
+// rebuildPrice computes what a rebuild costs if every item is touched. The touch pass reads the
+// items, and verify reads both tables. A touch writes the item and its entry in each index.
+func (v verifying) rebuildPrice(ctx context.Context, prices string) (price, error) {
+	p, err := v.price(ctx, prices, 1, 1)
+	if err != nil {
+		return p, err
+	}
+	is, err := v.sized(ctx, v.target.EventsTable)
+	if err != nil || p.items == 0 {
+		return p, err
+	}
+	p.reads += float64(aws.ToInt64(is.TableSizeBytes)) / unitBytes
+	units := func(items, bytes *int64) float64 { // as if all had the same size
+		n := float64(aws.ToInt64(items))
+		return n * math.Ceil(float64(aws.ToInt64(bytes))/max(n, 1)/1024)
+	}
+	p.writes = units(is.ItemCount, is.TableSizeBytes)
+	for _, index := range is.GlobalSecondaryIndexes {
+		p.writes += units(index.ItemCount, index.IndexSizeBytes)
+	}
+	p.note = "if every item is touched and they are all about as large; what the streams function then counts is not in it"
 	return p, p.inDollars(prices)
 }
 

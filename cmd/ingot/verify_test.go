@@ -163,14 +163,22 @@ func TestRebuild(t *testing.T) {
 	if got := w.run(exitFine, "rebuild", "again", "--local", "--dry-run"); got.out != "" || !strings.Contains(got.errors, "only during a pause") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
-	got = w.run(exitFine, "rebuild", "again", "--local")
+	var planned priced
+	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--dry-run", "--output", "json").out), &planned); err != nil || planned.WriteUnits != 6 {
+		t.Errorf("%+v %v", planned, err)
+	}
+	got = w.run(exitFine, "rebuild", "again", "--local", "--segments", "3", "--rate", "1000", "--work", "folder")
 	if got.out != "complete: again since 2\n" || !strings.Contains(got.errors, "touched 6 of 6 items") {
 		t.Errorf("%s%s", got.out, got.errors)
 	}
 	if got := w.run(exitFine, "verify", "--local"); got.out != "6 items, 2 totals: no difference\n" {
 		t.Errorf("%s", got.out)
 	}
-	for _, args := range [][]string{{"rebuild", "--local"}, {"rebuild", "again", "--all", "--local"}, {"rebuild", "nobody", "--local"}} {
+	var did rebuilt
+	if err := json.Unmarshal([]byte(w.run(exitFine, "rebuild", "again", "--local", "--output", "json").out), &did); err != nil || did.Scanned != 6 || did.Touched != 0 || did.WriteUnits != 0 || did.ReadUnits < 2 {
+		t.Errorf("%+v %v", did, err)
+	}
+	for _, args := range [][]string{{"rebuild", "--local"}, {"rebuild", "again", "--local", "--rate", "-1"}, {"rebuild", "again", "--local", "--segments", "-2"}, {"rebuild", "again", "--all", "--local"}, {"rebuild", "nobody", "--local"}} {
 		w.run(exitUsage, args...)
 	}
 }

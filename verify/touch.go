@@ -1,0 +1,145 @@
+package verify
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/store"
+)
+
+// touching says how far a touch pass is in a segment. It is replaced at each checkpoint.
+type touching struct {
+	Job      string   `json:"job"`
+	Items    position `json:"items"`
+	Scanned  int      `json:"scanned"`
+	Touched  int      `json:"touched"`
+	Odd      int      `json:"odd,omitempty"`
+	Refused  []key    `json:"refused,omitempty"`
+	Refusals []string `json:"refusals,omitempty"` // for each key of Refused, why
+	Reads    float64  `json:"reads"`
+	Writes   float64  `json:"writes"`
+}
+
+type key struct {
+	PK string `json:"pk"`
+	SK string `json:"sk"`
+}
+
+// TouchPass is what [Touch] did.
+type TouchPass struct {
+	store.Touched
+	Reads, Writes float64 // units, also those that were spent before it was stopped
+}
+
+// Touch is [store.Store.Touch] with more to choose: Config.Segments of the events table side by side,
+// at Config.Rate for reads and writes together. With Config.Work, it writes checkpoints on the way and
+// goes on where an earlier call with the same folder stopped. Config.Progress is told how many items
+// were seen. Source, Buckets and Memory do not matter.
+//
+// What an older function stores behind the place of a pass that goes on is not touched. [Finish] then
+// says that items are still stamped below.
+func Touch(ctx context.Context, c Config, st *store.Store) (t TouchPass, err error) {
+	c.Source = st
+	p, err := newPass(c)
+	if err != nil {
+		return t, err
+	}
+	job := sha256.Sum256(fmt.Appendf(nil, "ingot touch\n%q\n%d %d\n", c.About, p.Segments, c.Pipeline.Epoch()))
+	parts, errs := make([]touching, p.Segments), make([]error, p.Segments)
+	p.Env.Each(p.Segments, p.Segments, func(i int) {
+		parts[i].Job = hex.EncodeToString(job[:])
+		if errs[i] = p.touchSegment(ctx, st, i, &parts[i]); errs[i] != nil {
+			p.stop()
+		}
+	})
+	var refusals []error
+	for i := range parts {
+		part := &parts[i]
+		t.Add(store.Touched{Scanned: part.Scanned, Touched: part.Touched, Odd: part.Odd, Refused: part.refused()})
+		t.Reads, t.Writes = t.Reads+part.Reads, t.Writes+part.Writes
+		for _, why := range part.Refusals {
+			refusals = append(refusals, errors.New(why))
+		}
+	}
+	for _, err := range errs { // one reason is enough: the others often have the same one
+		if err != nil && !errors.Is(err, errStopped) {
+			return t, err
+		}
+	}
+	if p.Work != nil { // the next pass must see all items again
+		for i := range parts {
+			if err := p.Work.Remove(ctx, touchPaper(i, p.Segments)); err != nil {
+				return t, fmt.Errorf("everything is touched, but %s cannot be removed from %s; empty it before the next pass: %w", touchPaper(i, p.Segments), p.Work, err)
+			}
+		}
+	}
+	return t, store.RefusedTouches(refusals)
+}
+
+func touchPaper(segment, of int) string {
+	return fmt.Sprintf("touch-%04d-of-%04d.manifest", segment, of)
+}
+
+func (t *touching) refused() (list []event.Key) {
+	for _, k := range t.Refused {
+		list = append(list, event.Key{PK: k.PK, SK: k.SK})
+	}
+	return list
+}
+
+// touchSegment touches the items of a segment, from where its last checkpoint is.
+func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t *touching) error {
+	name, job := touchPaper(segment, p.Segments), t.Job
+	if p.Work != nil {
+		if _, err := fetch(ctx, p.Work, name, "touch", t); err != nil {
+			return err
+		}
+		if t.Job != job {
+			return fmt.Errorf("%s holds a touch pass of another epoch, or of other tables or --segments; use an empty folder", p.Work)
+		}
+	}
+	if t.Items.Done {
+		return nil
+	}
+	err := p.touchPages(ctx, st, segment, t, name)
+	if p.Work != nil { // what is done shall not be done again, whatever ended it
+		err = errors.Join(err, keep(context.WithoutCancel(ctx), p.Work, name, "touch", t))
+	}
+	return err
+}
+
+func (p *pass) touchPages(ctx context.Context, st *store.Store, segment int, t *touching, name string) error {
+	part, last := store.Part{After: t.Items.after()}, p.Env.Now()
+	if p.Segments > 1 {
+		part.Segment, part.Of = segment, p.Segments
+	}
+	for page, err := range st.TouchPages(ctx, part) {
+		t.Touched += page.Touched.Touched
+		t.Reads, t.Writes = t.Reads+page.Reads, t.Writes+page.Writes
+		for i, k := range page.Refused {
+			t.Refused, t.Refusals = append(t.Refused, key{k.PK, k.SK}), append(t.Refusals, page.Refusals[i].Error())
+		}
+		if err != nil {
+			return err // the place stays before this page
+		}
+		t.Scanned, t.Odd = t.Scanned+page.Scanned, t.Odd+page.Odd
+		t.Items = positionOf(page.Next)
+		if p.Work != nil && p.Env.Now().Sub(last) >= p.Every {
+			if err := keep(ctx, p.Work, name, "touch", t); err != nil {
+				return err
+			}
+			last = p.Env.Now()
+		}
+		if p.stopped() {
+			return errStopped
+		}
+		if err := p.spent(ctx, page.Scanned, 0, page.Reads+page.Writes); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/store"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// older is a world with orders of the first epoch, under a pipeline of the second.
+func older(t *testing.T, orders int) (*world, *leaf, verify.Config, *store.Store) {
+	t.Helper()
+	w := newWorld(t)
+	for i := range orders {
+		w.put(w.plan, w.store, i, "a", i)
+	}
+	w.drain()
+	w.deploy(withAgain())
+	c := w.StoreConfig(w.plan)
+	l := &leaf{Client: c.Client}
+	c.Client, c.Env.Sleep = l, func(context.Context, time.Duration) error { return errors.New("no time to wait") }
+	s, err := store.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, l, verify.Config{Pipeline: w.plan, Env: w.Env, About: "these tables"}, s
+}
+
+// Segments side by side touch each item once, and what they say is what was done.
+func TestTouchInSegments(t *testing.T) {
+	for _, segments := range []int{0, 1, 2, 7} {
+		w, _, c, _ := older(t, 40)
+		w.put(w.plan, w.store, 100, "b", 1) // of this epoch
+		c.Segments = segments
+		got, err := verify.Touch(context.Background(), c, w.store)
+		if err != nil || got.Scanned != 41 || got.Touched.Touched != 40 || got.Writes != 40 || got.Reads < 1 {
+			t.Fatalf("%d segments: %+v %v", segments, got, err)
+		}
+		for item, err := range w.store.Items(context.Background()) {
+			if err != nil || item.Epoch != 2 {
+				t.Errorf("%d segments: %s is stamped %d, %v", segments, item.Key, item.Epoch, err)
+			}
+		}
+		if got, err = verify.Touch(context.Background(), c, w.store); err != nil || got.Touched.Touched != 0 || got.Writes != 0 {
+			t.Errorf("%d segments, again: %+v %v", segments, got, err)
+		}
+	}
+}
+
+// A pass that breaks off at any page goes on there. It reads no page again, and the next pass reads
+// all of them.
+func TestTouchGoesOn(t *testing.T) {
+	_, l, c, s := older(t, 20)
+	if _, err := verify.Touch(context.Background(), c, s); err != nil {
+		t.Fatal(err)
+	}
+	all := l.pages
+	for at := 1; at <= all; at++ {
+		w, l, c, s := older(t, 20)
+		dir := t.TempDir()
+		c.Work, l.failAt = verify.Dir(dir), at
+		if _, err := verify.Touch(context.Background(), c, s); !errors.Is(err, errBroken) {
+			t.Fatalf("page %d: %v", at, err)
+		}
+		got, err := verify.Touch(context.Background(), c, s)
+		if err != nil || got.Scanned != 20 || got.Touched.Touched != 20 || got.Writes != 20 || l.pages != all+1 {
+			t.Errorf("broken at page %d of %d: %d pages, %+v %v", at, all, l.pages, got, err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left in the folder: %v %v", left, err)
+		}
+		def, _ := w.plan.Definition("again")
+		behind := w.begin(def)
+		w.drain()
+		r, err := verify.Run(context.Background(), verify.Config{Pipeline: w.plan, Source: s, Env: w.Env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if standing, err := r.Finish(context.Background(), w.plan, s, def, behind, w.Clock.Now()); err != nil || len(standing) > 0 {
+			t.Errorf("broken at page %d: %v %v", at, standing, err)
+		}
+		if l.pages, l.failAt = 0, 0; second(verify.Touch(context.Background(), c, s)) != nil || l.pages != all {
+			t.Errorf("the next pass reads %d pages of %d", l.pages, all)
+		}
+	}
+}
+
+// Ctrl-C leaves a checkpoint. A folder of another pass is refused, and so is a damaged one.
+func TestTouchFolder(t *testing.T) {
+	_, l, c, s := older(t, 20)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c.Work, l.before = verify.Dir(dir), func(page int) {
+		if page == 4 {
+			cancel()
+		}
+	}
+	if _, err := verify.Touch(ctx, c, s); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	others := c
+	others.About = "other tables"
+	if _, err := verify.Touch(context.Background(), others, s); err == nil || !strings.Contains(err.Error(), "holds a touch pass of another epoch, or of other tables or --segments; use an empty folder") {
+		t.Errorf("%v", err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "touch-0000-of-0001.manifest"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	text, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(names[0], append(text, '!'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verify.Touch(context.Background(), c, s); err == nil || !strings.Contains(err.Error(), "its checksum is wrong; begin again in an empty folder") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The rate is kept on average, for reads and writes together.
+func TestTouchRate(t *testing.T) {
+	w, _, c, s := older(t, 30)
+	c.Env = w.Clock.Env(func() float64 { return 0.5 })
+	c.Rate = 4
+	began := w.Clock.Now()
+	got, err := verify.Touch(context.Background(), c, s)
+	if took, want := w.Clock.Now().Sub(began), time.Duration((got.Reads+got.Writes)/4*float64(time.Second)); err != nil || took != want || want < 10*time.Second {
+		t.Errorf("%+v took %v, not %v: %v", got, took, want, err)
+	}
+}
