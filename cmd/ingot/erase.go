@@ -171,7 +171,7 @@ func (a *app) erase(cmd *cobra.Command, args []string, fields map[string]any, o 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	fmt.Fprintf(a.stderr, "ingot: what else holds the event could not be read: %v\n", unknown)
+	fmt.Fprintf(a.stderr, "ingot: what else holds the event could not be read: %s\n", show.Error(unknown))
 	return untold()
 }
 

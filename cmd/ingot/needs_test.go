@@ -171,17 +171,23 @@ func hashedShop(t *testing.T) (*living, *heard) {
 // tool runs the tool on the stack.
 func (w *living) tool(t *testing.T, c called) {
 	t.Helper()
-	line := c.line
-	if strings.Contains(line, "LETTER") {
-		files, err := filepath.Glob("letters/*-*.json")
-		if err != nil || len(files) != 1 {
-			t.Fatalf("%d messages, %v", len(files), err)
-		}
-		line = strings.ReplaceAll(line, "LETTER", filepath.Base(files[0])[:8])
-	}
+	line := w.named(t, c.line)
 	if o := toolIn(context.Background(), &app{clock: quickClock()}, append(strings.Fields(line), "--stack", "shop")...); o.code != c.code {
 		t.Errorf("ingot %s: exit code %d, want %d: %s%s", line, o.code, c.code, o.stderr, o.stdout)
 	}
+}
+
+// named puts the id of the message in the folder letters into a line.
+func (w *living) named(t *testing.T, line string) string {
+	t.Helper()
+	if !strings.Contains(line, "LETTER") {
+		return line
+	}
+	files, err := filepath.Glob("letters/*-*.json")
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d messages, %v", len(files), err)
+	}
+	return strings.ReplaceAll(line, "LETTER", filepath.Base(files[0])[:8])
 }
 
 // kept returns an item of the aggregates table, by the beginning of its key, and the key.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/pause"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/target"
 )
 
@@ -134,7 +135,14 @@ func functions(t *target.Target, streams bool) (meant, counting string, err erro
 }
 
 func (a *app) pauser(t *target.Target) pause.Pauser {
-	p := pause.Pauser{Client: t.Lambda(), Env: a.clock, Tell: func(format string, args ...any) { fmt.Fprintf(a.stderr, "ingot: "+format+"\n", args...) }}
+	p := pause.Pauser{Client: t.Lambda(), Env: a.clock, Tell: func(format string, args ...any) {
+		for i, arg := range args {
+			if err, is := arg.(error); is {
+				args[i] = show.Error(err)
+			}
+		}
+		fmt.Fprintf(a.stderr, "ingot: "+format+"\n", args...)
+	}}
 	if t.Kind == target.KindLocal {
 		p.Settle = time.Second // a batch of ingot dev takes less
 	}
@@ -191,7 +199,7 @@ func (a *app) endPause(ctx context.Context, out paused, streams bool, unknown er
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	fmt.Fprintf(a.stderr, "ingot: paused, but whether the stream is read to its end could not be told: %v\n", unknown)
+	fmt.Fprintf(a.stderr, "ingot: paused, but whether the stream is read to its end could not be told: %s\n", show.Error(unknown))
 	return untold()
 }
 

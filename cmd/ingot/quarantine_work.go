@@ -89,7 +89,7 @@ func (j *job) note(l *quarantine.Letter, err error) {
 		if errors.As(err, &no) {
 			j.refused = true
 		}
-		one.Error = show.Text(err.Error())
+		one.Error = show.Text(show.Error(err))
 		if !j.json() {
 			fmt.Fprintf(j.stdout, "%s  stays: %s\n", l.ID, one.Error)
 		}

@@ -134,7 +134,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		fmt.Fprintf(a.stderr, "ingot: everything is touched, but whether the stream has counted it could not be told: %v; run the same command again\n", unsure)
+		fmt.Fprintf(a.stderr, "ingot: everything is touched, but whether the stream has counted it could not be told: %s; run the same command again\n", show.Error(unsure))
 		return untold()
 	}
 	c.Work = nil // what an earlier call had read may lack what has come since

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/show"
 )
 
 // app is what every command may use: the streams, the environment and the options that hold for all
@@ -71,7 +72,7 @@ func (a *app) complain(code int, err error) {
 		fmt.Fprintln(a.stderr, "ingot: interrupted")
 	case errors.As(err, &exit) && exit.err == nil:
 	default:
-		fmt.Fprintf(a.stderr, "ingot: %v\n", err)
+		fmt.Fprintf(a.stderr, "ingot: %s\n", show.Error(err))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
 	"github.com/spf13/cobra"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -179,7 +180,10 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	switch {
 	case err == nil:
 		totals, err := st.Total(cmd.Context(), name, by, from, to)
-		if err != nil {
+		switch {
+		case errors.As(err, new(*smithy.OperationError)):
+			return err
+		case err != nil:
 			return usage(err)
 		}
 		for _, total := range totals {

@@ -332,7 +332,11 @@ type stackLag struct {
 }
 
 func (l stackLag) Counted(ctx context.Context) (time.Time, error) {
-	return l.Pauser.Counted(ctx, l.target.CloudWatch(), l.target.StreamsFunction)
+	at, err := l.Pauser.Counted(ctx, l.target.CloudWatch(), l.target.StreamsFunction)
+	if err != nil && ctx.Err() == nil {
+		err = errors.New(show.Error(err)) // its text is all that is printed
+	}
+	return at, err
 }
 
 // devLag asks the ingot dev at an address.

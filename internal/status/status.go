@@ -110,7 +110,7 @@ func Read(ctx context.Context, s Source) *Report {
 }
 
 func (r *Report) unknown(what string, err error) {
-	r.Unknown = append(r.Unknown, what+": "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	r.Unknown = append(r.Unknown, what+": "+strings.ReplaceAll(show.Error(err), "\n", "; "))
 	r.Untold = true
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/aws/smithy-go/encoding/cbor"
+
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/lambda/mappings"
 	"github.com/ingot-events/ingot/internal/wire"
@@ -171,6 +173,11 @@ func objectAction(r *http.Request) string {
 func (c *Cloud) refuse(w http.ResponseWriter, service, action, code string) {
 	message := "User: arn:aws:iam::" + c.Account + ":user/jo is not authorized to perform: " + action
 	switch service {
+	case "cloudwatch":
+		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
+		w.Header().Set("Content-Type", "application/cbor")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write(cbor.Encode(cbor.Map{"__type": cbor.String(code), "message": cbor.String(message)})) // the client may be gone
 	case "cloudformation", "sts":
 		fault(w, http.StatusForbidden, code, message)
 	case "s3":

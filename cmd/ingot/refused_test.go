@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/lambda/mappings"
+)
+
+// withoutIt lists what a command can do without: the exit code if the action is refused. Otherwise the
+// exit code is that of credentials.
+var withoutIt = map[string]int{
+	// It is erased, but what else holds the event is not known.
+	"erase sqs:GetQueueAttributes": exitUntold, "erase s3:ListBucket": exitUntold, "erase s3:ListBucketVersions": exitUntold,
+	// It is paused, but not marked, or nobody can tell how far the stream is.
+	"pause lambda:TagResource": exitFine, "pause cloudwatch:GetMetricStatistics": exitUntold, "resume lambda:UntagResource": exitFine,
+	// The messages are saved, and stay hidden for a while.
+	"quarantine sqs:ChangeMessageVisibility": exitFailed,
+	// Everything is touched, but nobody can tell how far the stream is.
+	"rebuild cloudwatch:GetMetricStatistics": exitUntold, "rebuild lambda:ListEventSourceMappings": exitUntold, "rebuild lambda:ListTags": exitUntold,
+	"verify cloudwatch:GetMetricStatistics": exitUntold, "verify lambda:ListEventSourceMappings": exitUntold, "verify lambda:ListTags": exitUntold,
+	// What it cannot read, it says. --check makes a 6 of that.
+	"status dynamodb:GetItem": exitFine, "status lambda:InvokeFunction": exitFine, "status sqs:GetQueueAttributes": exitFine, "status lambda:ListEventSourceMappings": exitFine,
+	"status lambda:ListTags": exitFine, "status cloudwatch:GetMetricStatistics": exitFine, "status cloudwatch:DescribeAlarms": exitFine,
+}
+
+// TestRefusedCredentials refuses every action that a command needs, one at a time. The command says
+// which it is, and ends with the exit code for it.
+func TestRefusedCredentials(t *testing.T) {
+	for _, command := range slices.Sorted(maps.Keys(calls)) {
+		t.Run(command, func(t *testing.T) {
+			var actions []string
+			for _, s := range needs[command](arnsOf(nil)) {
+				actions = append(actions, s.Action...)
+			}
+			slices.Sort(actions)
+			if slices.Contains([]string{"quarantine", "verify"}, command) { // a refused one leaves work behind that the next would go on with
+				for _, action := range slices.Compact(actions) {
+					t.Run(action, func(t *testing.T) {
+						w, _ := hashedShop(t)
+						w.refuse(t, command, action)
+					})
+				}
+				return
+			}
+			w, _ := hashedShop(t)
+			for _, action := range slices.Compact(actions) {
+				w.refuse(t, command, action)
+			}
+		})
+	}
+}
+
+// refuse runs the lines of a command until one of them asks for an action that is refused.
+func (w *living) refuse(t *testing.T, command, action string) {
+	t.Helper()
+	w.cloud.Refuse = nil
+	if action == "lambda:InvokeFunction" {
+		w.forget(t)
+	}
+	switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"}, mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
+	switches.Takes = 20 * time.Millisecond
+	w.cloud.Mappings = switches
+	if command == "resume" {
+		w.tool(t, called{"pause", exitFine})
+	}
+	if command == "verify" {
+		w.spoil(t)
+	}
+	asked := false
+	w.cloud.Refuse = func(one string) string {
+		if one != action {
+			return ""
+		}
+		asked = true
+		return "AccessDeniedException"
+	}
+	for _, c := range calls[command] {
+		o := toolIn(context.Background(), &app{clock: quickClock()}, append(strings.Fields(w.named(t, c.line)), "--stack", "shop")...)
+		if !asked {
+			continue
+		}
+		want, can := withoutIt[command+" "+action]
+		if !can {
+			want = exitCredentials
+		}
+		all := o.stdout + o.stderr
+		if o.code != want || strings.Contains(all, "operation error") || strings.Contains(all, "StatusCode") ||
+			!strings.Contains(all, "is not authorized to perform: "+action) && command+" "+action != "quarantine sqs:ChangeMessageVisibility" {
+			t.Errorf("%s without %s: exit code %d, want %d: %s", c.line, action, o.code, want, o.stderr)
+		}
+		return
+	}
+	t.Errorf("%s never asks for %s", command, action)
+}
