@@ -18,7 +18,9 @@ import (
 
 func (w *world) createQueue(q stack.Queue) string {
 	w.Helper()
-	q.Name = name(w)
+	if q.Name = name(w); q.FIFO {
+		q.Name += ".fifo"
+	}
 	url, err := q.Create(ctx, w.sqs)
 	if err != nil {
 		w.Fatal(err)

@@ -163,7 +163,18 @@ func (w *Work) Drop(ctx context.Context, l *Letter) error {
 
 func (w *Work) gone(ctx context.Context, l *Letter) error {
 	h := &holder{Queue: w.Queue}
-	if err := h.delete(ctx, l.Handle); err != nil {
+	err := h.delete(ctx, l.Handle)
+	if err != nil && sendersFault(err) && !awserr.Denied(err) {
+		// The receipt handle has run out meanwhile, and a FIFO queue takes no such handle.
+		var found []*Letter
+		if found, err = w.find(ctx, map[string]*Letter{l.ID: l}); err == nil && len(found) == 0 {
+			err = ErrNotThere
+		}
+		if err == nil {
+			err = h.delete(ctx, l.Handle)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	l.Deleted = w.Env.Real().Now().UTC()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
@@ -224,6 +225,20 @@ func TestDropNeedsTheFile(t *testing.T) {
 		if err := do(t.Context(), again); !errors.Is(err, quarantine.ErrDone) {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// A FIFO queue takes no receipt handle that has run out. The message is received once more, and deleted.
+func TestDeleteAfterTheHandleHasRunOut(t *testing.T) {
+	w := newWorld(t)
+	w.send("x")
+	l := w.hold(w.pull()...)[0]
+	before := l.Handle
+	w.Clock.Pass(2 * quarantine.Hide)
+	w.faults = testworld.Faults{{API: "DeleteMessage", Before: &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "The receipt handle has expired", Fault: smithy.FaultClient}}}
+	w.must(w.work().Drop(t.Context(), l))
+	if w.depth(w.Quarantine) != 0 || l.Handle == before || l.State() != "dropped" {
+		t.Errorf("%d messages, %s", w.depth(w.Quarantine), l.State())
 	}
 }
 
