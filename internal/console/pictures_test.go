@@ -31,6 +31,7 @@ func TestPictures(t *testing.T) {
 	}
 	shoot := func(name string, height int64) {
 		b.size(1180, height)
+		b.run("document.querySelector('#letter')?.scrollIntoView()")
 		png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 		if err == nil {
 			err = os.WriteFile(filepath.Join(*screenshots, name), png, 0o644)
@@ -45,6 +46,5 @@ func TestPictures(t *testing.T) {
 	b.size(1180, 1500)
 	b.view("quarantine")
 	b.detail("quarantine")
-	b.run("document.querySelector('#letter').scrollIntoView()")
 	shoot("console-quarantine.png", 800)
 }
