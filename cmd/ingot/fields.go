@@ -122,6 +122,15 @@ func wrong(err error) string {
 	return err.Error()
 }
 
+// lacks is wrong without the place in pipeline.yaml, if a field is missing.
+func lacks(err error) string {
+	text := wrong(err)
+	if i := strings.LastIndex(text, ": field "); i >= 0 {
+		return text[i+2:]
+	}
+	return text
+}
+
 // payload writes fields as the text of a payload.
 func payload(fields map[string]any) string {
 	text, _ := json.Marshal(fields) // of texts and of JSON that was parsed

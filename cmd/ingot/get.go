@@ -105,7 +105,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal b
 	}
 	key, err := p.Key(eventType, envelope.Message{Body: payload(fields)})
 	if err != nil {
-		return usage(fmt.Errorf("%s; see ingot get --help", wrong(err)))
+		return usage(fmt.Errorf("the key of %s cannot be made: %s; give each field of the key as FIELD=VALUE", eventType, lacks(err)))
 	}
 	st, err := store.New(store.Config{Client: t.DynamoDB(), Pipeline: p, Events: t.EventsTable, Aggregates: t.AggregatesTable})
 	if err != nil {

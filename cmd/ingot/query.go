@@ -130,7 +130,7 @@ func (a *app) query(cmd *cobra.Command, o queryOptions, args []string) error {
 		st, requests, err = asks(config, args[0], o.ask)
 	}
 	if err != nil {
-		return usage(err)
+		return usage(errors.New(strings.TrimPrefix(err.Error(), "read: "))) // the reader of this asked by a command
 	}
 	var out answer
 	if o.explain {

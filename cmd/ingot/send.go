@@ -176,7 +176,11 @@ func (a *app) sent(r sentReport) error {
 	if a.json() {
 		return a.writeJSON(r)
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s sent in %.1f s, %s a second\n", show.Count(r.Sent, "event"), r.Seconds, show.Comma(int(float64(r.Sent)/max(r.Seconds, 1e-3))))
+	text := show.Count(r.Sent, "event") + " sent"
+	if r.Sent > 1 { // the rate of one says nothing
+		text += fmt.Sprintf(" in %.1f s, %s a second", r.Seconds, show.Comma(int(float64(r.Sent)/max(r.Seconds, 1e-3))))
+	}
+	_, err := fmt.Fprintln(a.stdout, text)
 	return err
 }
 
@@ -198,12 +202,15 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, r sentReport,
 		for _, one := range []struct {
 			n    int
 			what string
-		}{{w.Other, "with another payload under the key"}, {w.Left, "not stored yet"}, {poison, "refused, so it goes to quarantine"}} {
+		}{{w.Other, "with another payload under the key"}, {w.Left, "not stored yet"}, {poison, goes(poison)}} {
 			if one.n > 0 {
 				fmt.Fprintf(a.stdout, ", %d %s", one.n, one.what)
 			}
 		}
 		fmt.Fprintln(a.stdout)
+	}
+	if poison > 0 {
+		fmt.Fprintln(a.stderr, "ingot: ingot quarantine pull DIR fetches what is in quarantine, and ingot quarantine list DIR says why it is there")
 	}
 	switch {
 	case w.Left > 0:
@@ -212,6 +219,14 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, r sentReport,
 		return difference()
 	}
 	return nil
+}
+
+// goes says what becomes of events that are refused.
+func goes(n int) string {
+	if n == 1 {
+		return "refused, so it goes to quarantine"
+	}
+	return "refused, so they go to quarantine"
 }
 
 // lines returns the lines to send, and how many there are: 0 if nobody knows.

@@ -190,7 +190,7 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 			list = append(list, totalOf(def, by, total, mask))
 		}
 	case !o.scan:
-		return refused(fmt.Errorf("a total of %s is found by %s, and %s: give that too, or read the whole table with --scan%s", name, strings.Join(def.By, " and "), wrong(err), orTop(def)))
+		return refused(fmt.Errorf("a total of %s is found by %s, and %s: give that too, or read the whole table with --scan%s", name, strings.Join(def.By, " and "), lacks(err), orTop(def)))
 	default:
 		if list, err = a.scanTotals(cmd.Context(), t, st, p, def, given, from, to, mask); err != nil {
 			return err
