@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"slices"
@@ -9,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // completion is what a shell offers for a value.
@@ -32,18 +35,18 @@ var values = map[string]completion{
 	"prices":    filesNamed("yaml", "yml"),
 	"samconfig": filesNamed("toml"),
 	"input":     filesNamed("ndjson", "jsonl", "json"),
-	"from":      filesNamed("ndjson", "jsonl", "json"),
+	"from":      from,
 	"events":    filesNamed("ndjson", "jsonl", "json"),
 	"parameter": parameters,
 
 	"work": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 
 	// Only the user knows these values.
-	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.FixedCompletions(slices.Sorted(maps.Keys(needs)), cobra.ShellCompDirectiveNoFileComp), "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "to": cobra.NoFileCompletions,
+	"limit": cobra.NoFileCompletions, "max-units": cobra.NoFileCompletions, "for": cobra.FixedCompletions(slices.Sorted(maps.Keys(needs)), cobra.ShellCompDirectiveNoFileComp), "principal-tag": cobra.NoFileCompletions, "page": cobra.NoFileCompletions, "prefix": cobra.NoFileCompletions, "to": cobra.NoFileCompletions, "top": cobra.NoFileCompletions,
 	"buckets": cobra.NoFileCompletions, "merge": cobra.NoFileCompletions, "patience": cobra.NoFileCompletions, "segment": cobra.NoFileCompletions, "segments": cobra.NoFileCompletions,
 	"attribute": cobra.NoFileCompletions, "config-env": cobra.NoFileCompletions, "duplicates": cobra.NoFileCompletions, "memory": cobra.NoFileCompletions, "module": cobra.NoFileCompletions,
 	"now": cobra.NoFileCompletions, "partitions": cobra.NoFileCompletions, "rate": cobra.NoFileCompletions, "repeat": cobra.NoFileCompletions,
-	"sample": cobra.NoFileCompletions, "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
+	"sample": declared(eventTypes), "set": cobra.NoFileCompletions, "skip": cobra.NoFileCompletions,
 	"wait-limit": cobra.NoFileCompletions,
 	"stack":      cobra.NoFileCompletions, "profile": cobra.NoFileCompletions, "region": cobra.NoFileCompletions, "endpoint-url": cobra.NoFileCompletions,
 	"group": cobra.NoFileCompletions, "pk": cobra.NoFileCompletions, "sk": cobra.NoFileCompletions, "letters": folders, "max": cobra.NoFileCompletions, "host": cobra.NoFileCompletions, "port": cobra.NoFileCompletions, "port-console": cobra.NoFileCompletions, "seed": cobra.NoFileCompletions, "totals": cobra.NoFileCompletions,
@@ -60,10 +63,97 @@ func data(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDi
 // arguments completes what stands after a command's name. For other commands there is nothing to
 // offer.
 var arguments = map[string]completion{
+	"query":   declared(questions),
+	"policy":  declared(patternNames),
+	"totals":  declared(aggregateNames),
+	"get":     declared(eventTypes),
+	"erase":   declared(eventTypes),
 	"explain": filesNamed("json", "ndjson"),
 	"init":    folders,
 	// These are the commands of quarantine. They begin with a folder.
 	"pull": folders, "list": folders, "show": folders, "edit": folders, "resend": folders, "drop": folders,
+}
+
+// from completes the sample of init. For other commands it is a time.
+func from(cmd *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if cmd.Name() == "init" {
+		return filesNamed("ndjson", "jsonl", "json")(cmd, words, typed)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// declared completes what the pipeline.yaml of the folder declares, or the file that --pipeline names. A
+// shell cannot wait for a stack. offers gets the words before the one that is typed.
+func declared(offers func(p *pipeline.Pipeline, words []string) []string) completion {
+	return func(cmd *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
+		name, _ := cmd.Flags().GetString("pipeline")
+		name = cmp.Or(name, "pipeline.yaml")
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		p, err := check.File{Name: name, Text: text}.Load(pipeline.CheckOnly())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list := slices.DeleteFunc(offers(p, words), func(offer string) bool { return !strings.HasPrefix(offer, typed) })
+		directive := cobra.ShellCompDirectiveNoFileComp
+		if len(list) > 0 && strings.HasSuffix(list[0], "=") {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		return list, directive
+	}
+}
+
+func patternNames(p *pipeline.Pipeline, _ []string) (names []string) {
+	for _, pattern := range p.Patterns() {
+		names = append(names, pattern.Name())
+	}
+	return names
+}
+
+// questions offers the patterns, and then the parameters of one that are not given yet.
+func questions(p *pipeline.Pipeline, words []string) (names []string) {
+	if len(words) == 0 {
+		return patternNames(p, nil)
+	}
+	pattern, err := p.Pattern(words[0])
+	if err != nil {
+		return nil
+	}
+	for _, one := range pattern.Parameters() {
+		names = append(names, one.Name)
+	}
+	return notGiven(names, words)
+}
+
+// aggregateNames offers the aggregates. Which fields a total is by depends on the events.
+func aggregateNames(p *pipeline.Pipeline, words []string) (names []string) {
+	if len(words) > 0 {
+		return nil
+	}
+	for _, def := range p.Definitions() {
+		names = append(names, def.Name)
+	}
+	return names
+}
+
+// eventTypes offers the types of events.
+func eventTypes(p *pipeline.Pipeline, words []string) []string {
+	if len(words) > 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(p.Describe().Spec.Events))
+}
+
+// notGiven returns NAME= of the fields that no word gives.
+func notGiven(names, words []string) (offers []string) {
+	for _, name := range names {
+		if !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, name+"=") }) {
+			offers = append(offers, name+"=")
+		}
+	}
+	return offers
 }
 
 func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
