@@ -30,8 +30,8 @@ bench: ## speed and memory beside what they are compared with (BENCHFLAGS=-check
 	go test -run '^$$' -bench . ./...
 
 # With BENCHFLAGS=-events=336776 of another size.
-bench-large: ## what an event costs, and what memory holds, with a million events (minutes; BENCHFLAGS=-check)
-	go run ./internal/bench -only large $(BENCHFLAGS)
+bench-large: ## a million events: what one costs, what memory holds, verify and rebuild (minutes; BENCHFLAGS=-check)
+	go run ./internal/bench -only large,size $(BENCHFLAGS)
 
 cold: ## cold start and size of the built functions, beside plain ones (fails where a target is missed)
 	go run ./internal/lambda/cold -max-ratio 1.3

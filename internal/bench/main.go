@@ -66,6 +66,7 @@ var sections = []struct {
 	{"large", false, true, (*bench).large},
 	{"send", false, false, (*bench).send},
 	{"dev", false, true, (*bench).dev},
+	{"size", false, true, (*bench).size},
 }
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -80,7 +81,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&b.turns, "n", 5, "`runs` of each way")
 	flags.IntVar(&b.events, "events", 1_000_000, "`events` of the large run")
 	check := flags.Bool("check", false, "exit with 1 if a target is missed or not measured")
-	only := flags.String("only", "", "comma-separated `parts` to run: "+names()+" (default: all but large)")
+	only := flags.String("only", "", "comma-separated `parts` to run: "+names()+" (default: all but large, dev and size)")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
