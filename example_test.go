@@ -173,7 +173,7 @@ func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name st
 	if !ok {
 		return fmt.Errorf("no aggregate %s", name)
 	}
-	behind, err := st.BeginPass(ctx, def)
+	pass, err := st.BeginPass(ctx, def)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func rebuild(ctx context.Context, p *pipeline.Pipeline, st *store.Store, name st
 	if err := drained(); err != nil { // docs/operating.md says how to pause, and how to see that the stream is drained
 		return err
 	}
-	differences, err := verify.Finish(ctx, p, st, def, behind, time.Now())
+	differences, err := verify.Finish(ctx, p, st, pass, time.Now())
 	for _, d := range differences {
 		fmt.Println(d)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -43,11 +44,11 @@ func DatedText(d Dated, key event.Key) string {
 func ParseDated(text string) (Dated, error) {
 	const data = timeLength + 1 + tieDigits + 1
 	if len(text) <= data || text[timeLength] != ' ' || text[data-1] != ' ' {
-		return Dated{}, fmt.Errorf("%q is not a dated value", event.Shorten(text, 60))
+		return Dated{}, fmt.Errorf("%q is not a dated value", excerpt.Of(text, 60))
 	}
 	at, err := keys.ParseTime(text[:timeLength])
 	if err != nil {
-		return Dated{}, fmt.Errorf("%q is not a dated value: %w", event.Shorten(text, 60), err)
+		return Dated{}, fmt.Errorf("%q is not a dated value: %w", excerpt.Of(text, 60), err)
 	}
 	return Dated{At: at, JSON: text[data:]}, nil
 }

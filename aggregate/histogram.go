@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
 // Buckets is what a [Histogram] value keeps: how many numbers fell into each bucket.
@@ -46,7 +47,7 @@ func (b Buckets) Add(text string, sign int64) error {
 		k, err := ParseBucket(number)
 		n, bad := strconv.ParseInt(count, 10, 64)
 		if err != nil || bad != nil {
-			return fmt.Errorf("%q is not a bucket and its count", event.Shorten(one, 40))
+			return fmt.Errorf("%q is not a bucket and its count", excerpt.Of(one, 40))
 		}
 		b[k] += sign * n
 	}
@@ -57,7 +58,7 @@ func (b Buckets) Add(text string, sign int64) error {
 func ParseBucket(text string) (int, error) {
 	k, err := strconv.Atoi(text)
 	if err != nil || strconv.Itoa(k) != text || k < -LastBucket || k > LastBucket {
-		return 0, fmt.Errorf("%q is not a bucket", event.Shorten(text, 40))
+		return 0, fmt.Errorf("%q is not a bucket", excerpt.Of(text, 40))
 	}
 	return k, nil
 }

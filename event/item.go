@@ -41,9 +41,9 @@ func (i *Item) Expired(now time.Time) bool {
 	return i.ExpiresAt != 0 && now.Unix() >= i.ExpiresAt
 }
 
-// Newer reports whether i is a later version than other, which must have the same key. It returns
+// NewerThan reports whether i is a later version than other, which must have the same key. It returns
 // false for items without a revision.
-func (i *Item) Newer(other *Item) bool {
+func (i *Item) NewerThan(other *Item) bool {
 	if i.Revision == nil || other.Revision == nil {
 		return false
 	}

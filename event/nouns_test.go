@@ -59,10 +59,6 @@ func TestSequenceOrder(t *testing.T) {
 		if a.Compare(b) != na.Cmp(nb) || bytes.Compare(ab[:], bb[:]) != na.Cmp(nb) {
 			t.Fatalf("%s against %s", a, b)
 		}
-		again := SequenceFromBytes(ab)
-		if again.Compare(a) != 0 || len(again.String()) < 21 || strings.TrimLeft(again.String(), "0") != strings.TrimLeft(a.String(), "0") {
-			t.Fatalf("%s comes back from its bytes as %s", a, again)
-		}
 	}
 }
 
@@ -169,10 +165,5 @@ func TestItemSizeAndWriteUnits(t *testing.T) {
 		1 + 6 + 1 + 2 + 1 + 1 // s, n, b
 	if got := item.Size(); got != want {
 		t.Errorf("size %d, want %d", got, want)
-	}
-	for size, units := range map[int]int{0: 1, 1: 1, 1024: 1, 1025: 2, MaxItem: 400} {
-		if WriteUnits(size) != units {
-			t.Errorf("%d bytes cost %d write units, want %d", size, WriteUnits(size), units)
-		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
 // parser fills a tape in one pass. When a method begins, p.at is at the first byte of what the
@@ -203,7 +205,7 @@ func (p *parser) found() string {
 }
 
 // short keeps a message readable if the producer's text is long.
-func short(s string) string { return Shorten(s, 60) }
+func short(s string) string { return excerpt.Of(s, 60) }
 
 func invalidUTF8(s string) int {
 	for i, r := range s {

@@ -3,8 +3,6 @@ package event
 import (
 	"bytes"
 	"fmt"
-	"math/big"
-	"strings"
 )
 
 // Sequence is a stream's sequence number: 21 to 40 decimal digits (DynamoDB Streams API reference).
@@ -12,11 +10,11 @@ import (
 // every other.
 type Sequence struct {
 	text   string
-	number [SequenceBytes]byte
+	number [sequenceBytes]byte
 }
 
-// SequenceBytes is the width of a sequence number as a big-endian integer: 10^40 needs 133 bits.
-const SequenceBytes = 17
+// sequenceBytes is the width of a sequence number as a big-endian integer: 10^40 needs 133 bits.
+const sequenceBytes = 17
 
 // ParseSequence reads a sequence number as the stream writes it.
 func ParseSequence(text string) (Sequence, error) {
@@ -30,7 +28,7 @@ func ParseSequence(text string) (Sequence, error) {
 			return Sequence{}, fmt.Errorf("sequence number %q: character %d is not a digit", text, i+1)
 		}
 		carry := uint16(d - '0')
-		for j := SequenceBytes - 1; j >= 0; j-- {
+		for j := sequenceBytes - 1; j >= 0; j-- {
 			carry += uint16(s.number[j]) * 10
 			s.number[j] = byte(carry)
 			carry >>= 8
@@ -47,14 +45,7 @@ func (s Sequence) String() string { return s.text }
 func (s Sequence) IsZero() bool { return s.text == "" }
 
 // Bytes returns the number as a big-endian integer: byte order is number order.
-func (s Sequence) Bytes() [SequenceBytes]byte { return s.number }
+func (s Sequence) Bytes() [17]byte { return s.number }
 
 // Compare orders sequence numbers by their value.
 func (s Sequence) Compare(other Sequence) int { return bytes.Compare(s.number[:], other.number[:]) }
-
-// SequenceFromBytes returns the sequence number whose [Sequence.Bytes] are number. Its text is the
-// shortest that has at least 21 digits.
-func SequenceFromBytes(number [SequenceBytes]byte) Sequence {
-	digits := new(big.Int).SetBytes(number[:]).String()
-	return Sequence{text: strings.Repeat("0", max(0, 21-len(digits))) + digits, number: number}
-}

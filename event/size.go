@@ -46,10 +46,6 @@ func (i *Item) Size() int {
 	return size
 }
 
-// WriteUnits returns what one put of an item of this many bytes costs on the table, and on each
-// index that holds the item.
-func WriteUnits(size int) int { return max(1, (size+1023)/1024) }
-
 // intSize returns the stored size of an integer.
 func intSize(i int64) int {
 	size, digits, trailing := 1, 0, 0

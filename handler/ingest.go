@@ -236,7 +236,7 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 	if len(letters) == 0 {
 		return
 	}
-	for n, err := range b.Quarantine.Send(b.sending, letters) {
+	for n, err := range within(b.env, b.Quarantine).Send(b.sending, letters) {
 		o := &outcomes[places[n]]
 		if o.Failed = err != nil; o.Failed {
 			b.unkept(o, err)

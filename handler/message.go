@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
 // open returns the part of a message that the envelope may look at: the body and the textual
@@ -85,7 +86,7 @@ const maxDetail = 1024
 
 // note returns Ingot's attribute. group is empty if the message had no group id.
 func note(r *event.Refusal, group string) types.MessageAttributeValue {
-	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), event.Shorten(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group})
+	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), excerpt.Of(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group})
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 

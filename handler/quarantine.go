@@ -47,14 +47,18 @@ type Sender interface {
 	SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
 }
 
-// NewQuarantine makes a [Quarantine] in the queue at url, which must be a standard queue.
+// NewQuarantine makes a [Quarantine] in the queue at url, which must be a standard queue. A handler
+// that uses it waits between its tries as the handler's Env says.
 func NewQuarantine(client Sender, url string) Quarantine {
 	return &sqsQuarantine{client: client, url: url, env: env.Env{}.Real()}
 }
 
-// NewQuarantineIn does what [NewQuarantine] does, in a world of its own, for simulations.
-func NewQuarantineIn(e env.Env, client Sender, url string) Quarantine {
-	return &sqsQuarantine{client: client, url: url, env: e.Real()}
+// within returns the quarantine with the world of the handler that uses it.
+func within(e env.Env, q Quarantine) Quarantine {
+	if own, ok := q.(*sqsQuarantine); ok {
+		return &sqsQuarantine{client: own.client, url: own.url, env: e}
+	}
+	return q
 }
 
 type sqsQuarantine struct {

@@ -67,7 +67,7 @@ func (b *streamBatch) send(ctx context.Context, letters ...*recordLetter) error 
 	for i, l := range letters {
 		sendable[i] = l.letter()
 	}
-	errs := b.Quarantine.Send(ctx, sendable)
+	errs := within(b.env, b.Quarantine).Send(ctx, sendable)
 	for i, l := range letters {
 		if errs[i] == nil {
 			b.quarantineLog.line(ctx, slog.LevelWarn, "quarantined", append(keyAttrs(event.Key{PK: l.PK, SK: l.SK}, l.hidden),

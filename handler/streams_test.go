@@ -179,8 +179,8 @@ func (w *world) startNewer(c aggregate.Counting) *aggregate.Definition {
 	if err := st.Start(deadline(w.t)); err != nil {
 		w.t.Fatal(err)
 	}
-	behind, err := st.BeginPass(deadline(w.t), def)
-	if err = errors.Join(err, tables.Of(st).ClearBuilding(deadline(w.t), def, behind)); err != nil {
+	pass, err := st.BeginPass(deadline(w.t), def)
+	if err = errors.Join(err, tables.Of(st).ClearBuilding(deadline(w.t), def, pass.Behind)); err != nil {
 		w.t.Fatal(err)
 	}
 	return def

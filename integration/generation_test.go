@@ -59,11 +59,11 @@ func newAggregate(w *world) {
 	if head, err = w.store.Head(ctx, def); err != nil || head.Behind == 0 || w.counted.Behind != 20 {
 		w.Errorf("behind %d, reports %d; %v", head.Behind, w.counted.Behind, err)
 	}
-	behind, err := w.store.BeginPass(ctx, def)
+	pass, err := w.store.BeginPass(ctx, def)
 	if err != nil {
 		w.Fatal(err)
 	}
-	differences, err := verify.Finish(ctx, w.plan, w.store, def, behind, w.now())
+	differences, err := verify.Finish(ctx, w.plan, w.store, pass, w.now())
 	if err != nil || len(differences) != 0 {
 		w.Fatalf("%v, %v", differences, err)
 	}

@@ -72,7 +72,7 @@ func (w *world) deploy(spec pipeline.Spec) {
 	if err := w.store.Start(ctx); err != nil {
 		w.Fatal(err)
 	}
-	quarantine := handler.NewQuarantineIn(w.env, w.sqs, w.quarantine)
+	quarantine := handler.NewQuarantine(w.sqs, w.quarantine)
 	w.streams = &handler.Streams{Pipeline: w.plan, Store: w.store, Quarantine: quarantine, Archive: handler.NewArchive(w.s3, w.bucket), Env: w.env,
 		OnBatch: func(_ context.Context, r handler.StreamsReport) {
 			w.mu.Lock()
@@ -97,7 +97,7 @@ func (w *world) storeOf(p *pipeline.Pipeline) (*store.Store, error) {
 
 // quarantineAt points both functions at a quarantine queue.
 func (w *world) quarantineAt(url string) {
-	w.ingest.Quarantine = handler.NewQuarantineIn(w.env, w.sqs, url)
+	w.ingest.Quarantine = handler.NewQuarantine(w.sqs, url)
 	w.streams.Quarantine = w.ingest.Quarantine
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
 // These are the first and the last year of a time that Ingot stores. Outside of them, text order
@@ -83,7 +83,7 @@ func parseTime[T string | []byte](s T) (time.Time, error) {
 
 // quote shows the beginning of a producer's text.
 func quote[T string | []byte](s T) string {
-	return strconv.Quote(event.Shorten(string(s), 60))
+	return strconv.Quote(excerpt.Of(string(s), 60))
 }
 
 func daysIn(year, month int) int {

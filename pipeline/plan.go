@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -152,7 +153,7 @@ func (p *Pipeline) typeText(w *work) ([]byte, *event.Refusal) {
 }
 
 func (p *Pipeline) unknownType(name string) *event.Refusal {
-	shown := event.Shorten(name, 100)
+	shown := excerpt.Of(name, 100)
 	detail := fmt.Sprintf("there is no event type %q in the pipeline; ", shown)
 	if best := nearest(shown, p.names); best != "" {
 		detail += "the nearest is " + best

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -131,7 +132,7 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	default:
 		return a
 	}
-	m.cost.WriteUnits += float64(event.WriteUnits(imageSize(out.Attributes)))
+	m.cost.WriteUnits += float64(itemform.WriteUnits(imageSize(out.Attributes)))
 	m.cost.Requests++
 	_, err = m.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &m.store.aggregates, Key: keyImage(lanes.PassKey(d, m.shard)),
@@ -145,11 +146,20 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	return classify(err)
 }
 
-// BeginPass begins a touch pass over a generation and returns the state of its head. verify.Finish
-// takes this state at the end. The state changes if anything is let in below the generation from
-// now on. Call [Store.Touch] after BeginPass.
-func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (behind int64, err error) {
-	err = s.retry(ctx, func() (answer, next) {
+// Pass is a touch pass over a generation, from [Store.BeginPass] to verify.Finish. Its two fields may
+// be kept while it runs, and put together again.
+type Pass struct {
+	Definition *aggregate.Definition
+	// Behind is what the head's Behind was at the beginning. It changes if anything is let in below
+	// the generation after that. Then the pass cannot be finished, and another one must begin.
+	Behind int64
+}
+
+// BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and verify.Finish
+// when the stream has brought what was touched.
+func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
+	var behind int64
+	err := s.retry(ctx, func() (answer, next) {
 		var a answer
 		if behind, a = s.beginPass(ctx, d); a.outcome == done {
 			return a, ended
@@ -157,9 +167,9 @@ func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (behind 
 		return a, later
 	})
 	if err != nil {
-		return 0, fmt.Errorf("begin a pass over %s: %w", d, err)
+		return Pass{}, fmt.Errorf("begin a pass over %s: %w", d, err)
 	}
-	return behind, nil
+	return Pass{d, behind}, nil
 }
 
 // beginPass tries once. Meanwhile somebody else may begin a pass, or an answer may be lost. Then

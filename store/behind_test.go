@@ -94,12 +94,12 @@ func TestHeadIsToldAFewTimesInAPass(t *testing.T) {
 		if h.writes != lanes.PassShards {
 			t.Errorf("pass %d: %d writes of the head for 400 batches, want %d", pass, h.writes, lanes.PassShards)
 		}
-		behind, err := w.store.BeginPass(deadline(t), def)
+		begun, err := w.store.BeginPass(deadline(t), def)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if pass == 2 {
-			if err := tables.Of(w.store).ClearBuilding(deadline(t), def, behind); err != nil || head(t, w.store, def).Building {
+			if err := tables.Of(w.store).ClearBuilding(deadline(t), def, begun.Behind); err != nil || head(t, w.store, def).Building {
 				t.Errorf("a pass in which nothing came in does not end: %v", err)
 			}
 		}
@@ -140,10 +140,10 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				var behind int64
+				var pass store.Pass
 				begin := func() {
 					var err error
-					if behind, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
+					if pass, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
 						t.Error(err)
 					}
 				}
@@ -167,7 +167,7 @@ func TestNothingIsLetInUnseen(t *testing.T) {
 				}
 				w.onCall = nil
 				mark()
-				if err := tables.Of(w.store).ClearBuilding(deadline(t), def, behind); !errors.Is(err, store.ErrBehind) {
+				if err := tables.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, store.ErrBehind) {
 					t.Errorf("marked %s, interrupted: %s before request %d: the pass ends with %v", marked, outer, at, err)
 				}
 				if !head(t, w.store, def).Building {
@@ -187,11 +187,11 @@ func TestPassesBegunAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		def, _ := w.plan.Definition("live")
-		var first, second int64
-		begin := func(behind *int64) func() {
+		var first, second store.Pass
+		begin := func(pass *store.Pass) func() {
 			return func() {
 				var err error
-				if *behind, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
+				if *pass, err = w.sandbox(0).BeginPass(deadline(t), def); err != nil {
 					t.Error(err)
 				}
 				if _, err := tables.Of(w.sandbox(5)).MarkBehind(deadline(t), []*aggregate.Definition{def}); err != nil {
@@ -203,9 +203,9 @@ func TestPassesBegunAtOnce(t *testing.T) {
 		h.watch(w)
 		begin(&first)()
 		w.onCall = nil
-		for _, behind := range []int64{first, second} {
-			if err := tables.Of(w.store).ClearBuilding(deadline(t), def, behind); !errors.Is(err, store.ErrBehind) {
-				t.Errorf("before request %d: a pass from %d ends with %v", at, behind, err)
+		for _, pass := range []store.Pass{first, second} {
+			if err := tables.Of(w.store).ClearBuilding(deadline(t), def, pass.Behind); !errors.Is(err, store.ErrBehind) {
+				t.Errorf("before request %d: a pass from %d ends with %v", at, pass.Behind, err)
 			}
 		}
 		img := w.stored("totals", lanes.PassKey(def, 0))

@@ -16,6 +16,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -158,7 +159,7 @@ func TestItemsComeBack(t *testing.T) {
 		if result.Verdict != event.Inserted {
 			t.Fatalf("%+v: %v", items[i], result.Refusal)
 		}
-		size += event.WriteUnits(items[i].Size()) * (1 + len(items[i].Indexes))
+		size += itemform.WriteUnits(items[i].Size()) * (1 + len(items[i].Indexes))
 	}
 	if cost.WriteUnits != float64(size) {
 		t.Errorf("%v write units, want %d", cost.WriteUnits, size)

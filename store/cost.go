@@ -1,6 +1,10 @@
 package store
 
-import "github.com/ingot-events/ingot/event"
+import (
+	"github.com/ingot-events/ingot/event"
+
+	"github.com/ingot-events/ingot/internal/itemform"
+)
 
 // Cost is what calls requested of DynamoDB. Units are computed from item sizes by the service's
 // published rules, not taken from answers, because the service reports none for requests that fail
@@ -64,7 +68,7 @@ func (c *Cost) look(size int, consistent bool) {
 // insertUnits returns what it costs to store a new item: its started kilobytes, on the table and on
 // each index that holds it.
 func insertUnits(item *event.Item) float64 {
-	return float64(event.WriteUnits(item.Size()) * (1 + len(item.Indexes)))
+	return float64(itemform.WriteUnits(item.Size()) * (1 + len(item.Indexes)))
 }
 
 // replaceUnits returns what it costs to put item over the stored one. The table charges for the
@@ -72,7 +76,7 @@ func insertUnits(item *event.Item) float64 {
 // charges for both if the item moves. If the item comes or goes, the index charges for the one that
 // is there.
 func replaceUnits(old *stored, item *event.Item) float64 {
-	was, is := event.WriteUnits(old.size), event.WriteUnits(item.Size())
+	was, is := itemform.WriteUnits(old.size), itemform.WriteUnits(item.Size())
 	places := make(map[string]event.Key, len(item.Indexes))
 	for _, index := range old.places(item) {
 		places[index.Name] = index.Key

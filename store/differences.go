@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
 // These constants limit what a Conflict's detail shows of the members that differ. The producer
@@ -22,7 +23,7 @@ const (
 // shown, because they may be personal. The text is empty if nothing can be said.
 func (s *Store) differences(known *stored, item *event.Item) string {
 	if known.typ != item.Type {
-		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", event.Shorten(known.typ, maxShownName), event.Shorten(item.Type, maxShownName))
+		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.typ, maxShownName), excerpt.Of(item.Type, maxShownName))
 	}
 	a, b := s.canonical(known.typ, known.data), s.canonical(item.Type, item.Data)
 	if a.Kind() != event.Object || b.Kind() != event.Object {
@@ -120,5 +121,5 @@ func shownName(name string) string {
 	if plain {
 		return name
 	}
-	return strconv.Quote(event.Shorten(name, maxShownName))
+	return strconv.Quote(excerpt.Of(name, maxShownName))
 }

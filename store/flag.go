@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -78,7 +79,7 @@ func (f *flagging) write(ctx context.Context, d *aggregate.Definition) error {
 	})
 	switch classify(err).outcome {
 	case done:
-		f.cost.WriteUnits += float64(event.WriteUnits(imageSize(out.Attributes)))
+		f.cost.WriteUnits += float64(itemform.WriteUnits(imageSize(out.Attributes)))
 		f.store.flagged.note(lanes.HeadKey(d), f.store.env.Now())
 	case failed:
 		f.cost.WriteUnits++ // it was deleted a moment ago

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 // LargeTotal is the size in bytes from which an aggregate item says that it is large. From
@@ -49,7 +50,7 @@ func (a *apply) warn(ctx context.Context) {
 		a.Cost.Requests++
 		switch classify(err).outcome {
 		case done:
-			a.Cost.WriteUnits += float64(event.WriteUnits(w.seen.size))
+			a.Cost.WriteUnits += float64(itemform.WriteUnits(w.seen.size))
 		case invalid:
 		default:
 			continue

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -209,7 +209,7 @@ func (w *markedUpdate) send(ctx context.Context, e *edit) (answer, image) {
 	defer w.mu.Unlock()
 	w.Cost.Requests++
 	if answer.outcome == failed || len(img) > 0 {
-		w.Cost.WriteUnits += float64(event.WriteUnits(imageSize(img)))
+		w.Cost.WriteUnits += float64(itemform.WriteUnits(imageSize(img)))
 	}
 	return answer, img
 }
@@ -227,7 +227,7 @@ func (w *markedUpdate) written(e *edit, img image) {
 		if lanes.HasExtremes(w.update.Def) && w.refusal == nil {
 			w.seen = w.seen.merged(w.update.Def, &delta)
 		}
-		units += event.WriteUnits(max(before, w.seen.size))
+		units += itemform.WriteUnits(max(before, w.seen.size))
 	}
 	w.store.seen.put(w.update.Key, w.seen)
 	w.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -286,7 +287,7 @@ func (t *together) met(w *markedUpdate, e *edit, img image, keep func(*markedUpd
 		size = max(size, w.seen.after(w.update, e, w.lane, &delta).size)
 	}
 	t.mu.Lock()
-	t.Cost.WriteUnits += float64(event.WriteUnits(size))
+	t.Cost.WriteUnits += float64(itemform.WriteUnits(size))
 	t.mu.Unlock()
 	switch {
 	case w.learn(img):

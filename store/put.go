@@ -110,7 +110,7 @@ func instead(item, of *event.Item, now time.Time) bool {
 	if late, wasLate := tooLate(item, now), tooLate(of, now); late != wasLate {
 		return wasLate
 	}
-	return item.Newer(of)
+	return item.NewerThan(of)
 }
 
 func (p *put) pending() []*write {

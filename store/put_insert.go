@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 const (
@@ -156,12 +157,12 @@ func (p *put) chargeRefusal(w *write, attempted int, img image) {
 	if len(img) == 0 {
 		w.attempted = attempted
 	}
-	p.charge(w, float64(event.WriteUnits(max(attempted, imageSize(img)))))
+	p.charge(w, float64(itemform.WriteUnits(max(attempted, imageSize(img)))))
 }
 
 func (p *put) settleRefusal(w *write, stored int) {
 	if w.attempted > 0 {
-		p.charge(w, float64(event.WriteUnits(max(w.attempted, stored))-event.WriteUnits(w.attempted)))
+		p.charge(w, float64(itemform.WriteUnits(max(w.attempted, stored))-itemform.WriteUnits(w.attempted)))
 		w.attempted = 0
 	}
 }

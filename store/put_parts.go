@@ -17,8 +17,8 @@ import (
 //
 // Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
 // equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends is
-// Retry. Put ends earlier if only a few writes are left and they make no progress, or only a hot key:
-// see [put.stuck].
+// Retry. Put ends earlier if only a few writes are left and none of them makes progress for three
+// seconds.
 func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	results, cost := s.putItems(ctx, items)
 	var parts []*event.Item

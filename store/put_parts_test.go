@@ -13,6 +13,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -228,7 +229,7 @@ func TestCostOfParts(t *testing.T) {
 	} {
 		w := newWorld(t, carts)
 		pieces := make([]int, c.rows)
-		whole := float64(event.WriteUnits(w.cart("a", pieces...).Size()))
+		whole := float64(itemform.WriteUnits(w.cart("a", pieces...).Size()))
 		other := append(make([]int, c.rows-1), 7)
 		for _, step := range []struct {
 			name          string

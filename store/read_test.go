@@ -300,9 +300,9 @@ func TestTotalSaysBuildingAndFlag(t *testing.T) {
 	if err := tables.Of(w.store).ClearBuilding(deadline(t), def, h.Behind); !errors.Is(err, store.ErrBehind) {
 		t.Errorf("complete without a pass: %v", err)
 	}
-	behind, err := w.store.BeginPass(deadline(t), def)
-	if err != nil || behind != h.Behind {
-		t.Errorf("a pass begins at %d, %v", behind, err)
+	pass, err := w.store.BeginPass(deadline(t), def)
+	if err != nil || pass.Behind != h.Behind || pass.Definition != def {
+		t.Errorf("a pass begins at %+v, %v", pass, err)
 	}
 	if err := tables.Of(w.store).ClearBuilding(deadline(t), def, h.Behind-1); !errors.Is(err, store.ErrBehind) {
 		t.Errorf("%v", err)

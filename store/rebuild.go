@@ -21,7 +21,7 @@ type Touched struct {
 	Touched int // items whose stamp was raised
 	Odd     int // items that could not be understood, and were left alone
 	// Refused are items that take no higher stamp because they are full. The error says why for
-	// each. There are at most maxRefused.
+	// each. There are at most 100.
 	Refused []event.Key
 }
 

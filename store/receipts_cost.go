@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -39,7 +39,7 @@ func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
 		} else {
 			size = max(writtenSize(item.Update), g.observed(keyOf(item.Update.Key)).size)
 		}
-		units += 2 * event.WriteUnits(size)
+		units += 2 * itemform.WriteUnits(size)
 	}
 	return float64(units)
 }

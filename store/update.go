@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -111,9 +112,9 @@ func (e *edit) rankUnits(u *lanes.Update, seen *observation) int {
 	}
 	entry := imageSize(keyImage(u.Key)) + len(lanes.RankAttribute) + len(lanes.RankOf(u.Def, u.Key)) + len(score.name) + valueSize(score.value)
 	if seen.has(slotScore) {
-		return 2 * event.WriteUnits(entry)
+		return 2 * itemform.WriteUnits(entry)
 	}
-	return event.WriteUnits(entry)
+	return itemform.WriteUnits(entry)
 }
 
 // distinct replaces a sketch by one that has met the candidate's values too, on condition that it

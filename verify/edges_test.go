@@ -44,7 +44,7 @@ func TestFinishLooksAtItsOwnGeneration(t *testing.T) {
 	w := filled(t)
 	w.deploy(withAgain())
 	def, _ := w.plan.Definition("again")
-	behind := w.begin(def)
+	pass := w.begin(def)
 	if _, err := w.store.Touch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestFinishLooksAtItsOwnGeneration(t *testing.T) {
 	if r := w.verify(); len(r.Differences) != 1 || r.Differences[0].Def.Name != "live" {
 		t.Fatalf("differences %v", r.Differences)
 	}
-	if standing, err := finish(w, def, behind); err != nil || len(standing) != 0 || w.head(def).Building {
+	if standing, err := finish(w, pass); err != nil || len(standing) != 0 || w.head(def).Building {
 		t.Errorf("%v, %v, %+v", standing, err, w.head(def))
 	}
 }

@@ -154,23 +154,24 @@ func mistaken(ctx context.Context, p *pipeline.Pipeline, from Source) error {
 }
 
 // Finish declares a generation complete after a touch pass, if three things are true: no item is
-// stamped below it, verify finds no difference in it, and behind of its head is still what
-// [store.Store.BeginPass] returned before the pass. It returns the differences that prevent this.
+// stamped below it, verify finds no difference in it, and nothing was let in below it since
+// [store.Store.BeginPass]. It returns the differences that prevent this.
 // If it returns no difference and no error, the generation is complete. Items that cannot be
 // understood, or from which the generation cannot be computed, do not prevent it. Finish then flags
 // the head for the first of them, and [Totals] names them as Odd.
-func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
+func Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass store.Pass, now time.Time) ([]Difference, error) {
 	report, err := Totals(ctx, p, st, now)
 	if err != nil {
 		return nil, err
 	}
-	return report.Finish(ctx, p, st, def, behind, now)
+	return report.Finish(ctx, p, st, pass, now)
 }
 
 // Finish is the function [Finish] with what a verification has found already. So one verification may
 // complete several generations. It must have begun after the touch pass, and must not have gone on
 // from what an earlier call had read.
-func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, def *aggregate.Definition, behind int64, now time.Time) ([]Difference, error) {
+func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Store, pass store.Pass, now time.Time) ([]Difference, error) {
+	def := pass.Definition
 	own, ok := p.Definition(def.Name)
 	if !ok || lanes.ID(own) != lanes.ID(def) {
 		return nil, fmt.Errorf("finish %s: the pipeline does not declare it", def)
@@ -191,5 +192,5 @@ func (r *Report) Finish(ctx context.Context, p *pipeline.Pipeline, st *store.Sto
 			return nil, fmt.Errorf("finish %s: %w", def, err)
 		}
 	}
-	return nil, tables.Of(st).ClearBuilding(ctx, def, behind)
+	return nil, tables.Of(st).ClearBuilding(ctx, def, pass.Behind)
 }

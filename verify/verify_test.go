@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -291,11 +292,11 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 	if !h.Building || h.Behind == 0 {
 		t.Fatalf("%+v", h)
 	}
-	behind := w.begin(def)
+	pass := w.begin(def)
 	if r := w.verify(); r.Below[def] != 50 || len(r.Building) != 1 || r.Building[0] != def {
 		t.Fatalf("%d items below, building %v", r.Below[def], r.Building)
 	}
-	if _, err := finish(w, def, behind); err == nil || !strings.Contains(err.Error(), "50 items") {
+	if _, err := finish(w, pass); err == nil || !strings.Contains(err.Error(), "50 items") {
 		t.Errorf("finished with items below: %v", err)
 	}
 
@@ -305,26 +306,26 @@ func TestNewAggregateOnAFullTable(t *testing.T) {
 		t.Fatalf("%+v %v", touched, err)
 	}
 	w.put(oldPlan, oldStore, 300, "d", 3)
-	if _, err := finish(w, def, behind); err == nil || !strings.Contains(err.Error(), "1 items") {
+	if _, err := finish(w, pass); err == nil || !strings.Contains(err.Error(), "1 items") {
 		t.Errorf("finished with an item below: %v", err)
 	}
 	if touched, err = w.store.Touch(ctx); err != nil || touched.Touched != 1 {
 		t.Fatalf("%+v %v", touched, err)
 	}
 	// Everything is touched and the stream has not brought it: differences stand in the way.
-	if standing, err := finish(w, def, behind); err != nil || len(standing) == 0 {
+	if standing, err := finish(w, pass); err != nil || len(standing) == 0 {
 		t.Errorf("finished before the stream: %v %v", standing, err)
 	}
 	w.drain()
 	// Everything is there, but images below were met since the pass began: begin again.
-	if _, err := finish(w, def, behind); err == nil || !w.head(def).Building {
+	if _, err := finish(w, pass); err == nil || !w.head(def).Building {
 		t.Errorf("finished although behind has moved: %v", err)
 	}
-	behind = w.begin(def)
+	pass = w.begin(def)
 	if touched, err = w.store.Touch(ctx); err != nil || touched.Touched != 0 {
 		t.Fatalf("%+v %v", touched, err)
 	}
-	if standing, err := finish(w, def, behind); err != nil || len(standing) != 0 {
+	if standing, err := finish(w, pass); err != nil || len(standing) != 0 {
 		t.Fatalf("%v %v", standing, err)
 	}
 	if w.head(def).Building {
@@ -371,12 +372,12 @@ func TestFinishWithAnOddItem(t *testing.T) {
 	}
 	w.drain()
 	for _, foreign := range []*aggregate.Definition{{Name: "again", Since: 1}, {Name: "nobody", Since: 2}} {
-		if _, err := finish(w, foreign, 0); err == nil || !strings.Contains(err.Error(), "does not declare it") {
+		if _, err := finish(w, store.Pass{Definition: foreign}); err == nil || !strings.Contains(err.Error(), "does not declare it") {
 			t.Errorf("%s: %v", foreign, err)
 		}
 	}
 	same := *def
-	if standing, err := finish(w, &same, w.begin(def)); err != nil || len(standing) != 0 {
+	if standing, err := finish(w, store.Pass{Definition: &same, Behind: w.begin(def).Behind}); err != nil || len(standing) != 0 {
 		t.Fatalf("%v %v", standing, err)
 	}
 	if h := w.head(def); h.Building || !strings.Contains(h.Flag, "an item is not in it: item ODD") {
@@ -401,7 +402,7 @@ func TestOldVersionAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.drain()
-	if standing, err := finish(w, def, w.begin(def)); err != nil || len(standing) != 0 {
+	if standing, err := finish(w, w.begin(def)); err != nil || len(standing) != 0 {
 		t.Fatalf("%v %v", standing, err)
 	}
 
@@ -413,7 +414,7 @@ func TestOldVersionAlone(t *testing.T) {
 	if !h.Building {
 		t.Fatal("the older version let an item in, and the head of the newer aggregate does not say so")
 	}
-	if err := tables.Of(w.store).ClearBuilding(context.Background(), def, w.begin(def)); err != nil {
+	if err := tables.Of(w.store).ClearBuilding(context.Background(), def, w.begin(def).Behind); err != nil {
 		t.Fatal(err)
 	}
 	r := w.verify()
@@ -450,7 +451,7 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 	secret := func(text string) pipeline.Option { return pipeline.Secret([]byte(text)) }
 	w.deploy(deployed, secret("one"))
 	def, _ := w.plan.Definition("again")
-	behind := w.begin(def)
+	pass := w.begin(def)
 	if _, err := w.store.Touch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -485,14 +486,14 @@ func TestVerifyWithAnotherPipeline(t *testing.T) {
 			t.Errorf("%s: %v", name, r.Differences)
 		}
 		if d, declared := p.Definition("again"); declared && c.words != nil {
-			_, err = verify.Finish(context.Background(), p, s, d, behind, w.Clock.Now())
+			_, err = verify.Finish(context.Background(), p, s, store.Pass{Definition: d, Behind: pass.Behind}, w.Clock.Now())
 			refused("finish", err)
 		}
 	}
 	if !w.head(def).Building {
 		t.Error("a rebuild with another pipeline was finished")
 	}
-	if standing, err := finish(w, def, w.begin(def)); err != nil || len(standing) != 0 || w.head(def).Building {
+	if standing, err := finish(w, w.begin(def)); err != nil || len(standing) != 0 || w.head(def).Building {
 		t.Errorf("with the deployed one: %v %v", standing, err)
 	}
 }
@@ -502,15 +503,15 @@ func totals(ctx context.Context, w *world) (*verify.Report, error) {
 }
 
 // begin begins a touch pass.
-func (w *world) begin(def *aggregate.Definition) int64 {
+func (w *world) begin(def *aggregate.Definition) store.Pass {
 	w.t.Helper()
-	behind, err := w.store.BeginPass(context.Background(), def)
+	pass, err := w.store.BeginPass(context.Background(), def)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return behind
+	return pass
 }
 
-func finish(w *world, def *aggregate.Definition, behind int64) ([]verify.Difference, error) {
-	return verify.Finish(context.Background(), w.plan, w.store, def, behind, w.Clock.Now())
+func finish(w *world, pass store.Pass) ([]verify.Difference, error) {
+	return verify.Finish(context.Background(), w.plan, w.store, pass, w.Clock.Now())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -115,9 +116,9 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		return err
 	}
 	out := rebuilt{Complete: []string{}, Standing: []string{}}
-	behind := map[*aggregate.Definition]int64{}
-	for _, def := range defs {
-		if behind[def], err = v.store.BeginPass(ctx, def); err != nil {
+	passes := make([]store.Pass, len(defs))
+	for i, def := range defs {
+		if passes[i], err = v.store.BeginPass(ctx, def); err != nil {
 			return err
 		}
 	}
@@ -143,8 +144,8 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		return err
 	}
 	out.ReadUnits += report.Units
-	for _, def := range defs {
-		standing, err := report.Finish(ctx, v.plan, v.store, def, behind[def], time.Now())
+	for i, def := range defs {
+		standing, err := report.Finish(ctx, v.plan, v.store, passes[i], time.Now())
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

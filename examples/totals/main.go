@@ -123,14 +123,14 @@ func (t tables) touch(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	behind, err := t.store.BeginPass(ctx, def)
+	pass, err := t.store.BeginPass(ctx, def)
 	if err != nil {
 		return err
 	}
 	touched, err := t.store.Touch(ctx)
 	fmt.Fprintf(t.out, "touched %d of %d items\n", touched.Touched, touched.Scanned)
 	if err == nil {
-		fmt.Fprintf(t.out, "when the stream has brought them: totals finish %s %d\n", name, behind)
+		fmt.Fprintf(t.out, "when the stream has brought them: totals finish %s %d\n", name, pass.Behind)
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (t tables) finish(ctx context.Context, name string, behind int64) error {
 	if err != nil {
 		return err
 	}
-	differences, err := verify.Finish(ctx, t.plan, t.store, def, behind, time.Now())
+	differences, err := verify.Finish(ctx, t.plan, t.store, store.Pass{Definition: def, Behind: behind}, time.Now())
 	for _, d := range differences {
 		fmt.Fprintln(t.out, d)
 	}

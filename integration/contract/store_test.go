@@ -407,14 +407,14 @@ func (s *shop) evolving() {
 	if _, err := st.Touch(s.t.Context()); err != nil {
 		s.t.Error(err)
 	}
-	var behind int64
+	var pass store.Pass
 	for range 2 { // the second replaces the first
 		var err error
-		if behind, err = st.BeginPass(s.t.Context(), d); err != nil {
+		if pass, err = st.BeginPass(s.t.Context(), d); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	if err := tables.Of(st).ClearBuilding(s.t.Context(), d, behind); err != nil {
+	if err := tables.Of(st).ClearBuilding(s.t.Context(), d, pass.Behind); err != nil {
 		s.t.Error(err)
 	}
 	if err := s.open(3).Start(s.t.Context()); err != nil { // a newer generation starts, so the older one is retired

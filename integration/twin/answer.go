@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/integration/contract"
+	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
 // Leniency names differences of one side that are known. integration/contract lists and shows them,
@@ -159,7 +159,7 @@ func showValue(v types.AttributeValue) string {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
 		if len(v.Value) > 80 {
-			return fmt.Sprintf("%q of %d bytes", event.Shorten(v.Value, 10), len(v.Value))
+			return fmt.Sprintf("%q of %d bytes", excerpt.Of(v.Value, 10), len(v.Value))
 		}
 		return fmt.Sprintf("%q", v.Value)
 	case *types.AttributeValueMemberN:

@@ -66,7 +66,7 @@ func (b *bench) distribution(name string, draw func() int64) error {
 		size += len("h:x:") + len(strconv.Itoa(k)) + itemform.NumberSize(strconv.FormatInt(n, 10))
 	}
 	fmt.Fprintf(b.out, "  %s: %d buckets take %d bytes, %d write units an update; %d different, estimated as %d, take %d bytes, %d write units an update\n",
-		name, len(buckets), size, event.WriteUnits(size), len(different), sketch.Estimate(), len(sketch.Text()), event.WriteUnits(len(sketch.Text())))
+		name, len(buckets), size, itemform.WriteUnits(size), len(different), sketch.Estimate(), len(sketch.Text()), itemform.WriteUnits(len(sketch.Text())))
 	b.atMost("% off, the worst of nine quantiles, "+name, 100*worst, 100*aggregate.BucketError)
 	b.atMost("% off, distinct, "+name, 100*off, 300*aggregate.DistinctError)
 	return nil

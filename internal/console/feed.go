@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/excerpt"
 )
 
 // These limits bound the memory of a Feed, and with it every answer, whatever the rate of events.
@@ -142,7 +143,7 @@ func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	// The message that is stored is the one to show. A Conflict came with another payload.
 	if t.body == "" || o.Verdict == event.Inserted || o.Verdict == event.Updated {
 		t.body, t.whole, t.attributes = o.Message.Body, len(o.Message.Body) <= feedBody, attributes(o.Message)
-		t.body = event.Shorten(t.body, feedBody)
+		t.body = excerpt.Of(t.body, feedBody)
 	}
 	if t.whole && (o.Verdict == event.Inserted || o.Verdict == event.Updated || o.Verdict == event.Duplicate) {
 		f.last = t

@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/explain"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/keys"
@@ -264,7 +265,7 @@ func (t *Tables) itemStep(key event.Key, stored *storedItem) Step {
 	for _, a := range item.Attributes {
 		s.add("attribute "+a.Name, a.Text)
 	}
-	each, indexes := event.WriteUnits(stored.item.Size()), len(item.Indexes)
+	each, indexes := itemform.WriteUnits(stored.item.Size()), len(item.Indexes)
 	s.Cost = fmt.Sprintf("%s bytes; %s", show.Comma(stored.item.Size()), units(each*(1+indexes)))
 	if indexes > 0 {
 		s.Cost += fmt.Sprintf(": %d for the table, and %[1]d for each index that it is in", each)

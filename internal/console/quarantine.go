@@ -18,6 +18,7 @@ import (
 	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/quarantine"
 )
 
@@ -157,7 +158,7 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 		out.Stored = personal.Data(today.Stored.Data)
 	}
 	for _, d := range today.Differences[:min(len(today.Differences), maxDifferences)] {
-		one := Difference{Path: d.Name(), Stored: event.Shorten(d.Stored, maxDiffering), Here: event.Shorten(d.Message, maxDiffering)}
+		one := Difference{Path: d.Name(), Stored: excerpt.Of(d.Stored, maxDiffering), Here: excerpt.Of(d.Message, maxDiffering)}
 		if path, err := event.ParsePath(d.Name()); !personal.None() && (err != nil || personal.Is(path)) {
 			one.Stored, one.Here = masked(one.Stored), masked(one.Here)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/sample"
 )
 
@@ -104,7 +105,7 @@ func (s *Sampled) Add(j sample.Judged) {
 		return
 	}
 	size, indexes := j.Item.Size(), float64(len(j.Item.Indexes))
-	units, reading := float64(event.WriteUnits(size)), float64(estimate.ReadUnits(size))
+	units, reading := float64(itemform.WriteUnits(size)), float64(estimate.ReadUnits(size))
 	switch j.Verdict {
 	case event.Inserted:
 		s.table, s.index = s.table+units, s.index+units*indexes

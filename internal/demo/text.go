@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/show"
 )
 
@@ -133,7 +134,7 @@ func (t *Total) name() string {
 	for _, by := range t.By {
 		text := by.Text
 		if len(text) > 20 {
-			text = event.Shorten(text, 12)
+			text = excerpt.Of(text, 12)
 		}
 		parts = append(parts, text)
 	}

@@ -55,7 +55,7 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 	if err := tables.Of(counted).KeepFile(ctx, false); err != nil {
 		return nil, err
 	}
-	letters := handler.NewQuarantineIn(e, d.engine.SQS(), d.stack.Quarantine)
+	letters := handler.NewQuarantine(d.engine.SQS(), d.stack.Quarantine)
 	return &functions{
 		plan: plan,
 		ingest: &handler.Ingest{Pipeline: plan, Store: written, Quarantine: letters, Env: e, Log: d.cfg.Log,

@@ -56,7 +56,7 @@ func TestPermissionsTable(t *testing.T) {
 		w.must(err)
 	})
 	use("rebuild: `store.Touch`, `verify.Finish`", func() {
-		behind, err := w.store.BeginPass(t.Context(), def)
+		pass, err := w.store.BeginPass(t.Context(), def)
 		w.must(err)
 		touched, err := w.store.Touch(t.Context())
 		w.must(err)
@@ -64,7 +64,7 @@ func TestPermissionsTable(t *testing.T) {
 		r.seen = nil
 		w.drain() // the function's own requests do not count
 		r.seen = before
-		differences, err := verify.Finish(t.Context(), w.plan, w.store, def, behind, w.Clock.Now())
+		differences, err := verify.Finish(t.Context(), w.plan, w.store, pass, w.Clock.Now())
 		w.must(err)
 		if touched.Touched != 1 || len(differences) > 0 {
 			t.Fatalf("touched %+v, differences %v", touched, differences)

@@ -6,6 +6,7 @@ package estimate
 import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -77,7 +78,7 @@ func Bytes(def *aggregate.Definition, by []string) int {
 // need a transaction, which costs twice as much. The receipt itself costs [ReceiptUnits] more for
 // each change. A ranked total also moves in its index: one entry goes and one comes.
 func Units(def *aggregate.Definition, bytes int, counting aggregate.Counting) int {
-	units := event.WriteUnits(bytes)
+	units := itemform.WriteUnits(bytes)
 	if counting == aggregate.Receipts {
 		units *= 2
 	}

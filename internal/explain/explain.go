@@ -13,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/estimate"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/keys"
@@ -144,7 +145,7 @@ func (e *Explainer) item(x *Explanation, item *event.Item) {
 	if item.ExpiresAt != 0 {
 		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)), lifetime.Format(e.described().Spec.Events[item.Type].RetainAt(item.At))
 	}
-	each := event.WriteUnits(item.Size())
+	each := itemform.WriteUnits(item.Size())
 	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each}
 }
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
-	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/golden"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/testclock"
@@ -136,7 +136,7 @@ func TestItemIsThePlan(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := e.Explain([]Message{m}).Messages[0]
-		if x.Digest != item.Digest.String() || x.Item.Bytes != item.Size() || x.Item.WriteUnits != event.WriteUnits(item.Size())*(1+len(item.Indexes)) {
+		if x.Digest != item.Digest.String() || x.Item.Bytes != item.Size() || x.Item.WriteUnits != itemform.WriteUnits(item.Size())*(1+len(item.Indexes)) {
 			t.Errorf("%s: %+v of %d bytes, the plan has %d and digest %s", x.ID, x.Item, x.Item.Bytes, item.Size(), item.Digest)
 		}
 		var totals []string

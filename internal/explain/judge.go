@@ -30,7 +30,7 @@ func judge(list []Explanation, items []*event.Item) {
 
 // newer reports whether a replaces b under mode latest. Under insert the first one stays.
 func newer(a, b *event.Item) bool {
-	return a.Newer(b)
+	return a.NewerThan(b)
 }
 
 // beside judges an item whose key was taken by another item of the batch, that of message number w.

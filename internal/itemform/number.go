@@ -19,3 +19,7 @@ func NumberSize(text string) int {
 	}
 	return size
 }
+
+// WriteUnits returns what one put of an item of this many bytes costs on the table, and on each index
+// that holds the item.
+func WriteUnits(size int) int { return max(1, (size+1023)/1024) }

@@ -16,3 +16,11 @@ func TestOwnAttributes(t *testing.T) {
 		}
 	}
 }
+
+func TestWriteUnits(t *testing.T) {
+	for size, units := range map[int]int{0: 1, 1: 1, 1024: 1, 1025: 2, 400 * 1024: 400} {
+		if itemform.WriteUnits(size) != units {
+			t.Errorf("%d bytes cost %d write units, want %d", size, itemform.WriteUnits(size), units)
+		}
+	}
+}

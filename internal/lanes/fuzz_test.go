@@ -1,6 +1,8 @@
 package lanes_test
 
 import (
+	"fmt"
+	"math/big"
 	"testing"
 
 	"github.com/ingot-events/ingot/aggregate"
@@ -31,7 +33,10 @@ func FuzzKey(f *testing.F) {
 		if err != nil {
 			return
 		}
-		at := event.SequenceFromBytes([event.SequenceBytes]byte(stored))
+		at, err := event.ParseSequence(fmt.Sprintf("%021d", new(big.Int).SetBytes(stored[:17])))
+		if err != nil {
+			return // no sequence number is that large
+		}
 		if again := lanes.MarkAt(at, mark.Created()); again != mark || !mark.Covers(at) {
 			t.Errorf("mark %x is written again as %x", mark, again)
 		}

@@ -43,17 +43,20 @@ func ItemBucket(key event.Key, spread int) int {
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(spread))
 }
 
+// sequenceBytes is the width of [event.Sequence.Bytes].
+const sequenceBytes = 17
+
 // Mark is the high-water mark of a lane in one aggregate item. It holds the last sequence number
 // that was folded in, as a 17-byte big-endian integer, and then the record's creation second as 4
 // bytes. Byte order is number order.
-type Mark [event.SequenceBytes + 4]byte
+type Mark [sequenceBytes + 4]byte
 
 // MarkAt returns the mark of a record.
 func MarkAt(sequence event.Sequence, created time.Time) Mark {
 	var m Mark
 	number := sequence.Bytes()
 	copy(m[:], number[:])
-	binary.BigEndian.PutUint32(m[event.SequenceBytes:], uint32(created.Unix()))
+	binary.BigEndian.PutUint32(m[sequenceBytes:], uint32(created.Unix()))
 	return m
 }
 
@@ -68,12 +71,12 @@ func ParseMark(b []byte) (Mark, error) {
 // Covers reports whether the record with this sequence number is folded in.
 func (m Mark) Covers(sequence event.Sequence) bool {
 	number := sequence.Bytes()
-	return string(number[:]) <= string(m[:event.SequenceBytes])
+	return string(number[:]) <= string(m[:sequenceBytes])
 }
 
 // Created returns the creation second of the record that the mark stands at.
 func (m Mark) Created() time.Time {
-	return time.Unix(int64(binary.BigEndian.Uint32(m[event.SequenceBytes:])), 0).UTC()
+	return time.Unix(int64(binary.BigEndian.Uint32(m[sequenceBytes:])), 0).UTC()
 }
 
 // PruneAfter is how long a mark outlives the last record of its lane. A stream keeps records for 24

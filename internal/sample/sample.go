@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/frequent"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/pipeline"
@@ -201,7 +202,7 @@ func (x *run) written(line int, item *event.Item) []aggregate.Contribution {
 		i.Most, i.Largest = size, line
 	}
 	x.bytes += size
-	i.Units += event.WriteUnits(size) * (1 + len(item.Indexes))
+	i.Units += itemform.WriteUnits(size) * (1 + len(item.Indexes))
 	hides := x.Pipeline.HidesKeys(item.Type)
 	add(x.keys, "table", event.Key{PK: item.Key.PK}, hides)
 	for _, index := range item.Indexes {

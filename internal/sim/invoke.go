@@ -123,7 +123,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 	}
 	env := w.envOff(s.skew)
 	s.store = w.storeWith(client{w}, s.plan, env)
-	quarantine := handler.NewQuarantineIn(env, sender{w, epoch}, w.quarantineURL)
+	quarantine := handler.NewQuarantine(sender{w, epoch}, w.quarantineURL)
 	s.ingest = &handler.Ingest{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Env: env,
 		OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}
 	s.streams = &handler.Streams{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.NewArchive(uploader{w}, bucket), Env: env}

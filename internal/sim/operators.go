@@ -18,7 +18,7 @@ func (w *World) rebuild() (complete bool) {
 	def, _ := plan.Definition("status")
 	s := w.storeOf(operator{client{w}}, 2, w.env())
 	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
-	behind, err := s.BeginPass(ctx, def)
+	pass, err := s.BeginPass(ctx, def)
 	if err != nil {
 		return false
 	}
@@ -29,7 +29,7 @@ func (w *World) rebuild() (complete bool) {
 		w.idle = 0
 		w.park(time.Time{}, func() bool { return w.idle >= 3 })
 	}
-	differences, err := verify.Finish(ctx, plan, s, def, behind, w.now)
+	differences, err := verify.Finish(ctx, plan, s, pass, w.now)
 	w.tracef("rebuild: %d differences, %v", len(differences), err)
 	return err == nil && len(differences) == 0
 }

@@ -68,7 +68,7 @@ func (w *World) Streams(p *pipeline.Pipeline, st *store.Store) *handler.Streams 
 
 // Letters returns the way into the quarantine queue.
 func (w *World) Letters() handler.Quarantine {
-	return handler.NewQuarantineIn(w.Env, w.Engine.SQS(), w.Quarantine)
+	return handler.NewQuarantine(w.Engine.SQS(), w.Quarantine)
 }
 
 // MapQueue connects the queue to a function. If c leaves out its client, its queue, or the timeout

@@ -34,7 +34,7 @@ func marks() []Mutant {
 			Helpers: []Helper{{"lanes", `import "github.com/ingot-events/ingot/event"
 
 // Text packs the digits from the left, so that byte order is string order.
-func Text(sequence event.Sequence) (b [event.SequenceBytes]byte) {
+func Text(sequence event.Sequence) (b [17]byte) {
 	for i, digit := range []byte(sequence.String()) {
 		b[i/2] |= (digit - '0' + 1) << (4 * (1 - i%2))
 	}

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,10 +51,11 @@ func (n *names) shard(id string) string {
 
 // mark returns the record that a mark stands at. A condition holds only the number.
 func (n *names) mark(b []byte) string {
-	if len(b) < event.SequenceBytes {
+	const width = len(lanes.Mark{}) - 4 // without the second
+	if len(b) < width {
 		return "?"
 	}
-	return n.records[event.SequenceFromBytes([event.SequenceBytes]byte(b[:event.SequenceBytes])).String()]
+	return n.records[fmt.Sprintf("%021d", new(big.Int).SetBytes(b[:width]))]
 }
 
 // observed is the stream as its mapping reads it. It learns the names on the way.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
 
@@ -46,14 +47,14 @@ func (w *world) touch(_ *arguments, out *report) error {
 	if err != nil {
 		return err
 	}
-	w.behind = map[string]int64{}
+	w.passes = map[string]store.Pass{}
 	for _, def := range w.plans["streams"].Definitions() {
 		head, err := st.Head(context.Background(), def)
 		if err != nil {
 			return err
 		}
 		if head != nil && head.Building {
-			if w.behind[def.Name], err = st.BeginPass(context.Background(), def); err != nil {
+			if w.passes[def.Name], err = st.BeginPass(context.Background(), def); err != nil {
 				return err
 			}
 		}
@@ -73,7 +74,7 @@ func (w *world) finish(a *arguments, out *report) error {
 	if err != nil {
 		return err
 	}
-	differences, err := verify.Finish(context.Background(), w.plans["streams"], st, def, w.behind[def.Name], w.Clock.Now())
+	differences, err := verify.Finish(context.Background(), w.plans["streams"], st, w.passes[def.Name], w.Clock.Now())
 	switch {
 	case err != nil:
 		out.linef("refused: %v", err)

@@ -44,11 +44,11 @@ type world struct {
 	plans       map[string]*pipeline.Pipeline // by function
 	sandboxes   []*sandbox
 	invocations []*invocation
-	running     *invocation      // the invocation whose requests are being made
-	trouble     *trouble         // of the command that is being played
-	arriving    bool             // a request that was under way while its function was frozen reaches the table
-	behind      map[string]int64 // by aggregate: what its head said before the touch pass
-	out         *report          // of that command
+	running     *invocation           // the invocation whose requests are being made
+	trouble     *trouble              // of the command that is being played
+	arriving    bool                  // a request that was under way while its function was frozen reaches the table
+	passes      map[string]store.Pass // touch passes, by aggregate
+	out         *report               // of that command
 }
 
 // create runs the world command.

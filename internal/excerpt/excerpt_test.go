@@ -1,8 +1,8 @@
-package event
+package excerpt
 
 import "testing"
 
-func TestShorten(t *testing.T) {
+func TestOf(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		most int
@@ -18,7 +18,7 @@ func TestShorten(t *testing.T) {
 		{"日本", 6, "日本"},
 		{"\x80\x80\x80", 2, "…"}, // not UTF-8: nothing of it is shown
 	} {
-		if got := Shorten(c.text, c.most); got != c.want {
+		if got := Of(c.text, c.most); got != c.want {
 			t.Errorf("%q cut at %d is %q, want %q", c.text, c.most, got, c.want)
 		}
 	}
