@@ -17,8 +17,9 @@ import (
 
 const (
 	port = "4566/tcp"
-	// startTime is how long the container may take until it answers. 5 to 15 s are usual.
-	startTime = 2 * time.Minute
+	// startTime is how long the container may take until it answers. 5 to 15 s are usual. A machine
+	// with much other work needs minutes.
+	startTime = 5 * time.Minute
 )
 
 // start runs LocalStack in a container that lives until Close.

@@ -11,7 +11,7 @@ var errNoImage = errors.New("no such image")
 // Docker returns nil if containers of an image can run here. Otherwise it returns a [*Missing] with
 // the command that leaves the image on an engine. It pulls nothing.
 func Docker(ctx context.Context, image, command string) error {
-	engine, err := connect(ctx)
+	engine, err := connect(ctx, engineTime)
 	if err != nil {
 		return &Missing{What: "no Docker engine answers", Command: command, Err: err}
 	}

@@ -69,10 +69,10 @@ func (m *Missing) Unwrap() error { return m.Err }
 // Open finds or starts an endpoint. If nothing can be started, the error is a [*Missing]. Any other
 // error comes from an endpoint that should work but does not.
 func Open(ctx context.Context, getenv func(string) string) (*Endpoint, error) {
-	return open(ctx, getenv, pullSilence)
+	return open(ctx, getenv, engineTime, pullSilence)
 }
 
-func open(ctx context.Context, getenv func(string) string, silence time.Duration) (*Endpoint, error) {
+func open(ctx context.Context, getenv func(string) string, wait, silence time.Duration) (*Endpoint, error) {
 	if text := getenv(URLVariable); text != "" {
 		return running(ctx, text)
 	}
@@ -88,7 +88,7 @@ func open(ctx context.Context, getenv func(string) string, silence time.Duration
 			return nil, err
 		}
 	}
-	engine, err := connect(ctx)
+	engine, err := connect(ctx, wait)
 	if err != nil {
 		return nil, &Missing{What: "no Docker engine answers", Command: "scripts/docker-engine.sh && scripts/localstack-image.sh", Err: err}
 	}
