@@ -305,22 +305,36 @@ func (d *deployed) checkQuarantine() {
 func TestDeployed(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	e, _ := open(t)
-	d := deploy(t, deployment{dir: "..", binaries: buildInto(t, t.TempDir()), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
+	d := deploy(t, deployment{dir: "..", binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
 	d.check(orders(t, 12))
 	checkDay(t, d.store, 12)
 }
 
-// buildInto builds both functions as they are deployed, into folders named ingest and streams.
-func buildInto(t *testing.T, dir string) map[string]string {
+// built holds both functions as they are deployed, by their names in the template. The first test
+// that needs them builds them, into a folder that closing makes and removes.
+var built struct {
+	dir      string
+	once     sync.Once
+	binaries map[string]string
+	err      error
+}
+
+// functions returns both functions as they are deployed, by their names in the template.
+func functions(t *testing.T) map[string]string {
 	t.Helper()
-	binaries := map[string]string{}
-	for function, name := range map[string]string{"IngestFunction": "ingest", "StreamsFunction": "streams"} {
-		binaries[function] = filepath.Join(dir, name, "bootstrap")
-		if err := runtimeapi.Build(t.Context(), "github.com/ingot-events/ingot/cmd/"+name, binaries[function], ""); err != nil {
-			t.Fatal(err)
+	built.once.Do(func() {
+		built.binaries = map[string]string{}
+		for name, function := range functionNames {
+			built.binaries[function] = filepath.Join(built.dir, name, "bootstrap")
+			if built.err = runtimeapi.Build(ctx, "github.com/ingot-events/ingot/cmd/"+name, built.binaries[function], ""); built.err != nil {
+				return
+			}
 		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
 	}
-	return binaries
+	return built.binaries
 }
 
 const visits = `ingot: 1
@@ -353,7 +367,7 @@ func TestPipelineInALayer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := deploy(t, deployment{dir: dir, binaries: buildInto(t, filepath.Join(dir, "functions")), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
+	d := deploy(t, deployment{dir: dir, binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
 	var bodies []string
 	for n := range 5 {
 		bodies = append(bodies, fmt.Sprintf(`{"type":"visit","id":"v%d","site":"north","at":"2099-03-01T09:00:00Z"}`, n))

@@ -35,6 +35,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(closing{m}) }
 type closing struct{ tests *testing.M }
 
 func (c closing) Run() int {
+	var err error
+	if built.dir, err = os.MkdirTemp("", "ingot-functions"); err != nil {
+		fmt.Fprintln(os.Stderr, "integration:", err)
+		return 1
+	}
 	interrupted, over := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	var watching sync.WaitGroup
@@ -42,12 +47,14 @@ func (c closing) Run() int {
 		select {
 		case <-interrupted:
 			closeShared()
+			_ = os.RemoveAll(built.dir)
 			os.Exit(130)
 		case <-over:
 		}
 	})
 	code := c.tests.Run()
 	closeShared()
+	_ = os.RemoveAll(built.dir)
 	signal.Stop(interrupted)
 	close(over)
 	watching.Wait()
