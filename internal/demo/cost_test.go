@@ -49,6 +49,9 @@ const shards = 2
 // counts when the demo runs without trouble. With trouble the two are about equal, because more is
 // delivered again than the estimate knows of.
 func TestCostIsWhatIsCounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it runs all the data four times")
+	}
 	for _, config := range []Config{earthquakes(t, aggregate.Marks), orders(t, seed, aggregate.Marks)} {
 		for _, calm := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, calm %v", config.Data.Name, calm), func(t *testing.T) {

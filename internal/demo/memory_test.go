@@ -13,6 +13,9 @@ import (
 // tables: one burst, what is in flight, a day of the stream, and the plain sums. It keeps nothing
 // for each event.
 func TestMemoryDoesNotGrowWithEvents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it measures memory over thirteen runs")
+	}
 	held := func(repeat int) (events int, bytes float64) {
 		c := firstDays(t, aggregate.Marks)
 		c.Repeat = repeat
