@@ -244,6 +244,12 @@ func TestViews(t *testing.T) {
 				if axe != "" {
 					b.accessible(axe, name)
 				}
+				if eval[bool](b, `/(?![\n\t])[\p{Cc}\p{Cf}]/u.test(document.getElementById("main").textContent)`) {
+					t.Errorf("%s shows a character that nobody can see", name)
+				}
+				if view == "quarantine" && !eval[bool](b, `document.getElementById("main").textContent.includes("\\u202e\\u0007")`) {
+					t.Errorf("%s does not show what cannot be seen as escapes", name)
+				}
 				if n := eval[int](b, "document.querySelectorAll('#main img, #main script').length"); n != 0 {
 					t.Errorf("%s: %d elements come from a payload", name, n)
 				}

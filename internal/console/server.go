@@ -17,6 +17,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -79,6 +80,9 @@ func loopback(address string) error {
 // Listen opens a port on 127.0.0.1. Port 0 takes a free one.
 func Listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("port %d is taken by another program, perhaps by another console: end that one, or choose a port with --port; 0 takes any free one", port)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the console cannot listen on port %d: %w; name another with --port, or 0 for any", port, err)
 	}

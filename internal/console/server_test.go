@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -205,6 +207,11 @@ func TestOnlyLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	number, _ := strconv.Atoi(port)
+	if second, err := Listen(number); err == nil || !strings.HasPrefix(err.Error(), "port "+port+" is taken by another program, perhaps by another console") {
+		t.Errorf("a second console: %v, %v", second, err)
+	}
 	if err := loopback(l.Addr().String()); err != nil || !strings.HasPrefix(l.Addr().String(), "127.0.0.1:") {
 		t.Errorf("it listens on %s (%v)", l.Addr(), err)
 	}

@@ -296,6 +296,18 @@ func TestLocal(t *testing.T) {
 		t.Errorf("%v: %v", err, names)
 	}
 
+	without := dev
+	without.EventsTable = "deleted"
+	if err := without.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain || !strings.Contains(err.Error(), "has no table deleted any more: somebody has deleted it") {
+		t.Errorf("without its table: %v", err)
+	}
+	if err := dev.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+
 	server.Close()
 	if _, err := find(t, target.Options{Local: true, Dir: dir}, nil); kind(err) != plain || !strings.Contains(err.Error(), "(process 4711) does not answer at "+server.URL+": ") {
 		t.Errorf("ended: %v", err)

@@ -113,7 +113,10 @@ func findLocal(ctx context.Context, o Options) (*Target, error) {
 	defer cancel()
 	_, err = t.DynamoDB().DescribeTable(ask, &dynamodb.DescribeTableInput{TableName: &t.EventsTable}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
 	var failure *types.InternalServerError
+	var gone *types.ResourceNotFoundException
 	switch {
+	case errors.As(err, &gone):
+		err = fmt.Errorf("the ingot dev of %s (process %d) has no table %s any more: somebody has deleted it; end ingot dev, and start it again with an empty folder: ingot dev --data FOLDER", file, d.PID, d.EventsTable)
 	case errors.As(err, &failure): // it is there, and says what ails it
 		err = fmt.Errorf("the ingot dev of %s (process %d) cannot answer now: %s", file, d.PID, failure.ErrorMessage())
 	case err != nil && ctx.Err() == nil:

@@ -16,10 +16,15 @@ export function h(tag, props, ...children) {
   return element;
 }
 
+// plain shows characters that nobody could see, or that change the direction of writing, as escapes.
+export function plain(text) {
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));
+}
+
 function add(element, children) {
   for (const child of children.flat(Infinity)) {
     if (child === undefined || child === null || child === false) continue;
-    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    element.append(child instanceof Node ? child : document.createTextNode(plain(String(child))));
   }
 }
 
@@ -32,6 +37,7 @@ export function fill(element, ...children) {
 // keep updates the text of an element only if it changed, so that a screen reader and the layout
 // have nothing to do otherwise.
 export function keep(element, text) {
+  text = plain(text);
   if (element.textContent !== text) element.textContent = text;
 }
 
