@@ -45,6 +45,7 @@ func (c *checker) all() (counting aggregate.Counting, known bool) {
 	}
 	c.tables()
 	c.environment()
+	c.outputs()
 	c.rights()
 	return counting, known
 }

@@ -427,6 +427,8 @@ Resources:
   OutMap:
     Type: AWS::Lambda::EventSourceMapping
     Properties: {FunctionName: !GetAtt Out.Arn, EventSourceArn: !GetAtt T.StreamArn, StartingPosition: TRIM_HORIZON, TumblingWindowInSeconds: 60, FunctionResponseTypes: [ReportBatchItemFailures]}
+Outputs: {EventsTableName: {Value: !Ref T}, AggregatesTableName: {Value: !Ref A}, QueueUrl: {Value: !Ref Q}, QuarantineQueueUrl: {Value: !Ref X}, DeadLetterQueueUrl: {Value: !Ref D},
+  IngestFunctionName: {Value: !Ref In}, StreamsFunctionName: {Value: !Ref Out}}
 `
 	const events = "ingot: 1\nepoch: 1\ntype: \"{type}\"\nevents:\n  click: {id: \"{id}\", at: \"{at}\", key: {pk: \"{id}\", sk: \"-\"}}\n"
 	in := Input{Pipeline: File{"p.yaml", []byte(events)}, Template: &File{"t.yaml", []byte(text)}, Partitions: 1}
@@ -436,5 +438,12 @@ Resources:
 	in.Template = &File{"t.yaml", []byte(replace(t, text, [][2]string{{"TumblingWindowInSeconds: 60", "TumblingWindowInSeconds: 0"}}))}
 	if r := run(t, in); len(r.Findings) != 1 || r.Findings[0].Rule != "stream-window" {
 		t.Errorf("%v", r.Findings)
+	}
+	// The tool finds the stack by the outputs.
+	for output, want := range map[string]string{"{EventsTableName: {Value: !Ref T}, ": "no output EventsTableName: ", "IngestFunctionName: {Value: !Ref In}, ": "no output IngestFunctionName: "} {
+		in.Template = &File{"t.yaml", []byte(replace(t, text, [][2]string{{output, strings.Repeat("{", strings.Count(output, "{")-strings.Count(output, "}"))}}))}
+		if r := run(t, in); len(r.Findings) != 1 || r.Findings[0].Rule != "outputs" || r.Findings[0].Severity != Warning || !strings.HasPrefix(r.Findings[0].What, want) {
+			t.Errorf("%s: %v", output, r.Findings)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/stack"
 	"github.com/ingot-events/ingot/internal/target"
@@ -181,6 +182,69 @@ func TestStacksThatCannotBeUsed(t *testing.T) {
 				t.Errorf("kind %d, want %d: %v\nwant %s", kind(err), tt.kind, err, tt.says)
 			}
 		})
+	}
+}
+
+// check asks for the outputs that the tool reads.
+func TestCheckKnowsTheOutputs(t *testing.T) {
+	want, got := target.Outputs(), append(slices.Clone(check.ToolOutputs), check.SecretOutput)
+	if slices.Sort(want); !slices.Equal(want, slices.Sorted(slices.Values(got))) {
+		t.Errorf("the tool reads %q, and check asks for %q", want, got)
+	}
+}
+
+// Wake calls the streams function with no changes. What keeps it from starting is told.
+func TestWake(t *testing.T) {
+	c := cloud(t)
+	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}}
+	found, err := find(t, target.Options{Stack: "shop"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	problem := ""
+	c.Invoke = func(function string, payload []byte) (string, string) {
+		got = append(got, function+" "+string(payload))
+		return "null", problem
+	}
+	if err := found.Wake(t.Context()); err != nil || !slices.Equal(got, []string{`streamsfunctionname {"Records":[]}`}) {
+		t.Errorf("%v: %q", err, got)
+	}
+	problem = `{"errorMessage":"INGOT_PII_KEY is not set"}`
+	if err := found.Wake(t.Context()); err == nil || kind(err) == credentials || err.Error() != "function streamsfunctionname does not start: "+problem {
+		t.Errorf("%v", err)
+	}
+	c.Refuse = func(string) string { return "AccessDeniedException" }
+	if err := found.Wake(t.Context()); kind(err) != credentials || !strings.HasPrefix(err.Error(), "the credentials may not wake function streamsfunctionname: User: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The secret comes from INGOT_PII_KEY, or else from the stack.
+func TestSecret(t *testing.T) {
+	c := cloud(t)
+	c.Stacks = []targettest.Stack{{Name: "shop", Outputs: outputs()}}
+	c.Secrets = map[string]string{"piikeysecret": "of the stack"}
+	for _, tt := range []struct{ variable, want string }{{"", "of the stack"}, {"of the variable", "of the variable"}} {
+		found, err := find(t, target.Options{Stack: "shop"}, map[string]string{"INGOT_PII_KEY": tt.variable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if secret, err := found.Secret(t.Context()); err != nil || string(secret) != tt.want {
+			t.Errorf("%q: %q, %v", tt.variable, secret, err)
+		}
+	}
+	found, err := find(t, target.Options{Stack: "shop"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Secrets = nil
+	if _, err := found.Secret(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "reading the secret piikeysecret: Secrets Manager can't find") {
+		t.Errorf("%v", err)
+	}
+	c.Refuse = func(string) string { return "AccessDeniedException" }
+	if _, err := found.Secret(t.Context()); kind(err) != credentials || !strings.HasSuffix(err.Error(), "; set INGOT_PII_KEY, or leave out what needs a hash") {
+		t.Errorf("%v", err)
 	}
 }
 

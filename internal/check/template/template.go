@@ -90,6 +90,23 @@ func (t *Template) Resource(name string) *Resource {
 	return nil
 }
 
+// Outputs returns the names of the outputs, and the position of the first one. Without outputs, that is
+// the beginning of the file.
+func (t *Template) Outputs() (names []string, at Position) {
+	at = Position{Line: 1, Column: 1}
+	m := t.root.Member("Outputs")
+	if m == nil || m.Value == nil {
+		return nil, at
+	}
+	for i := range m.Value.Members {
+		if len(names) == 0 {
+			at = m.Value.Members[i].Position
+		}
+		names = append(names, m.Value.Members[i].Name)
+	}
+	return names, at
+}
+
 // Loops returns the positions of each Fn::ForEach of the resources. What they create is not
 // evaluated.
 func (t *Template) Loops() []Position {
