@@ -76,13 +76,13 @@ func TestTouchGoesOn(t *testing.T) {
 			t.Errorf("left in the folder: %v %v", left, err)
 		}
 		def, _ := w.plan.Definition("again")
-		behind := w.begin(def)
+		pass := w.begin(def)
 		w.drain()
 		r, err := verify.Run(context.Background(), verify.Config{Pipeline: w.plan, Source: s, Env: w.Env})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if standing, err := r.Finish(context.Background(), w.plan, s, def, behind, w.Clock.Now()); err != nil || len(standing) > 0 {
+		if standing, err := r.Finish(context.Background(), w.plan, s, pass, w.Clock.Now()); err != nil || len(standing) > 0 {
 			t.Errorf("broken at page %d: %v %v", at, standing, err)
 		}
 		if l.pages, l.failAt = 0, 0; second(verify.Touch(context.Background(), c, s)) != nil || l.pages != all {
