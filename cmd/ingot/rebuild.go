@@ -84,6 +84,7 @@ func newRebuild(a *app) *cobra.Command {
 
 func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error {
 	ctx := cmd.Context()
+	defer o.keepTo()()
 	v, err := a.verifying(cmd, true)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -222,8 +223,20 @@ func (a *app) passConfig(v verifying, o verifyOptions) (verify.Config, error) {
 	return c, err
 }
 
+// besides is about what a pass holds in memory besides its sums: pages that are read and written.
+const besides = 128 << 20
+
+// keepTo makes the process keep to the memory of a pass, until the returned function is called. Without
+// it, garbage would take as much again as the sums.
+func (o verifyOptions) keepTo() (end func()) {
+	before := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(before, int64(o.memory)<<20+besides))
+	return func() { debug.SetMemoryLimit(before) }
+}
+
 func (a *app) verify(cmd *cobra.Command, o verifyOptions) error {
 	ctx := cmd.Context()
+	defer o.keepTo()()
 	v, err := a.verifying(cmd, false)
 	if err != nil {
 		return err

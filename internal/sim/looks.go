@@ -167,6 +167,13 @@ func (w *World) lookTwice() bool {
 func (w *World) checkLooks(l *looking) {
 	r := l.result
 	w.tracef("verify --twice: %d damaged, %d undecided, %q", len(r.Damaged), len(r.Undecided), r.Unsure)
+	w.stats.Looks++
+	if l.altered != "" {
+		w.stats.Altered++
+	}
+	if r.Unsure != "" {
+		w.stats.Untold++
+	}
 	found := false
 	for _, d := range append(slices.Clone(r.Damaged), r.Undecided...) {
 		found = found || w.isTotal(d, l.altered)

@@ -23,6 +23,8 @@ type Survey struct {
 	besides int
 	// answers and pages are those to questions by patterns. asking counts the worlds that had some.
 	answers, pages, asking int
+	// looks are those of verify --twice while events flow.
+	looks, altered, untold int
 }
 
 // Tally is how often something happened, and in how many worlds.
@@ -52,6 +54,7 @@ func (s *Survey) Add(r Result) {
 	s.updates += r.Stats.Updates
 	s.statements += r.Stats.Statements
 	s.answers, s.pages = s.answers+r.Stats.Answers, s.pages+r.Stats.Pages
+	s.looks, s.altered, s.untold = s.looks+r.Stats.Looks, s.altered+r.Stats.Altered, s.untold+r.Stats.Untold
 	if r.Stats.Answers > 0 {
 		s.asking++
 	}
@@ -126,6 +129,9 @@ func (s *Survey) ways() []share {
 		{"worlds with both side by side", s.besides, s.Worlds, 30},
 		{"worlds in which somebody asks by patterns", s.asking, s.Worlds, 15},
 		{"pages after the first", s.pages - s.answers, s.pages, 40},
+		{"worlds that verify twice while events flow", s.looks, s.Worlds, 30},
+		{"of these, with a total altered by hand", s.altered, s.looks, 20},
+		{"of these, that could not tell", s.untold, s.looks, 10},
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestSurvey(t *testing.T) {
 	full := func() Result {
-		r := Result{Stats: Stats{Updates: 100, Statements: 20, Sent: 200, Rolls: 3, Expired: 1, Aggregates: 2, Answers: 10, Pages: 30, Faults: map[string]int{}, Verdicts: map[string]int{}}}
+		r := Result{Stats: Stats{Updates: 100, Statements: 20, Sent: 200, Rolls: 3, Expired: 1, Aggregates: 2, Answers: 10, Pages: 30, Looks: 1, Altered: 1, Untold: 1, Faults: map[string]int{}, Verdicts: map[string]int{}}}
 		for _, name := range FaultNames() {
 			r.Stats.Faults[name] = 2
 		}
@@ -33,6 +33,9 @@ func TestSurvey(t *testing.T) {
 		"seldom side by side":    {func(s *Stats) { s.Updates, s.Statements = 5, 0 }, 421, "worlds with both side by side: 179 of 600: at least 30 %"},
 		"nobody asks":            {func(s *Stats) { s.Answers, s.Pages = 0, 0 }, 511, "worlds in which somebody asks by patterns: 89 of 600: at least 15 %"},
 		"one page is enough":     {func(s *Stats) { s.Pages = 10 }, 600, "pages after the first: 0 of 6000: at least 40 %"},
+		"nobody looks twice":     {func(s *Stats) { s.Looks, s.Altered, s.Untold = 0, 0, 0 }, 421, "worlds that verify twice while events flow: 179 of 600: at least 30 %"},
+		"nothing is altered":     {func(s *Stats) { s.Altered = 0 }, 481, "of these, with a total altered by hand: 119 of 600: at least 20 %"},
+		"all can be told":        {func(s *Stats) { s.Untold = 0 }, 541, "of these, that could not tell: 59 of 600: at least 10 %"},
 		"worlds are too small":   {func(s *Stats) { s.Sent = 199 }, 301, "the median world has 199 messages: at least 200"},
 		"most are large enough":  {func(s *Stats) { s.Sent = 199 }, 299, ""},
 	}
