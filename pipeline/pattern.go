@@ -16,6 +16,7 @@ type Pattern struct {
 	index   string   // empty: the table's own key
 	types   []string // in byte order
 	total   string   // the aggregate, if totals are read
+	top     int      // how many, if those with the greatest values are read; otherwise 0
 	newest  bool
 	since   time.Time
 	rate    int64
@@ -40,6 +41,10 @@ func (p *Pattern) Types() []string { return slices.Clone(p.types) }
 
 // Total returns the aggregate whose totals are read. It is empty if events are read.
 func (p *Pattern) Total() string { return p.total }
+
+// Top returns how many totals with the greatest values are read. It is 0 if the totals of groups are
+// read.
+func (p *Pattern) Top() int { return p.top }
 
 // Rate returns how often the question is asked each second. It is 0 if the file does not say.
 func (p *Pattern) Rate() int64 { return p.rate }
@@ -194,6 +199,9 @@ func (p *Pattern) Partitions() int {
 // Request returns the request that answers the pattern, for people: GetItem or Query, and its key as
 // the file writes it.
 func (p *Pattern) Request() string {
+	if p.top > 0 {
+		return fmt.Sprintf("Query the top %d totals of %s", p.top, p.total)
+	}
 	if p.total != "" {
 		texts := make([]string, len(p.by))
 		for i, t := range p.by {

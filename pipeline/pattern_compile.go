@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -30,13 +31,16 @@ func (c *compiler) pattern(at place, name string, s PatternSpec) *Pattern {
 	if c.isBroken(at) {
 		return nil
 	}
-	p := &Pattern{name: name, index: s.Index, total: s.Total, newest: s.Newest, since: s.Since, rate: s.Rate, secret: c.p.secret}
+	p := &Pattern{name: name, index: s.Index, total: s.Total, top: s.Top, newest: s.Newest, since: s.Since, rate: s.Rate, secret: c.p.secret}
 	switch {
 	case s.Total != "" && len(s.Read) > 0:
 		c.mistake(at.in("total"), "a pattern reads events or totals, not both", "read: or total: alone")
 		return nil
 	case s.Total != "":
 		return c.totalPattern(at, p, s)
+	case s.Top != 0 && len(s.Read) > 0:
+		c.misnamed(at.in("top"), "top is of totals, and events are read", "total: and an aggregate with rank, or the pattern without top,")
+		return nil
 	case len(s.Read) == 0:
 		if !c.isBroken(at.in("read")) && !c.isBroken(at.in("total")) {
 			c.mistake(at, name+" does not say what it reads", "read: [order.placed], or total: and an aggregate,")
@@ -357,6 +361,9 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 		}
 		return nil
 	}
+	if p.top != 0 {
+		return c.topPattern(at, p, s, f.def)
+	}
 	used, names := map[string]bool{}, map[string]string{}
 	for _, t := range f.by {
 		for _, part := range t.Parts() {
@@ -377,6 +384,27 @@ func (c *compiler) totalPattern(at place, p *Pattern, s PatternSpec) *Pattern {
 	p.byNames = f.def.By
 	for _, t := range f.by {
 		p.by = append(p.by, p.slots(t, names))
+	}
+	if len(c.mistakes) > before {
+		return nil
+	}
+	return p
+}
+
+// topPattern compiles a pattern that reads the totals with the greatest values of a window.
+func (c *compiler) topPattern(at place, p *Pattern, s PatternSpec, def *aggregate.Definition) *Pattern {
+	before := len(c.mistakes)
+	if p.top < 0 || p.top > 1000 {
+		c.mistake(at.in("top"), fmt.Sprintf("top is %d", p.top), "a whole number from 1 to 1000")
+	}
+	if def.Rank.Value == "" {
+		c.mistake(at.in("top"), s.Total+" declares no rank, so its totals are in no order", "rank: and one of its values in "+s.Total+", such as rank: {value: "+def.Values[0].Name+"},")
+	}
+	if len(s.As) > 0 {
+		c.misnamed(at.in("as"), "as has no meaning for the top of all totals", "the pattern without it")
+	}
+	if s.Newest {
+		c.misnamed(at.in("newest"), "newest has no meaning for the top of all totals", "the pattern without it")
 	}
 	if len(c.mistakes) > before {
 		return nil

@@ -83,6 +83,8 @@ func unchanged(name string, s *slot) error {
 // Actions returns the actions of DynamoDB that the pattern's questions need.
 func (p *Pattern) Actions() []string {
 	switch {
+	case p.top > 0:
+		return []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"} // the totals, the head and the index
 	case p.total != "":
 		return []string{"dynamodb:GetItem", "dynamodb:Query"} // the head of the generation, and its totals
 	case strings.HasPrefix(p.Request(), "GetItem"):

@@ -9,6 +9,23 @@ import (
 	"time"
 )
 
+// Window returns the instant whose window a pattern with top reads: that of from, or else now.
+func (p *Pattern) Window(q Question, now time.Time) (time.Time, error) {
+	switch {
+	case len(q.Values) > 0:
+		return time.Time{}, fmt.Errorf("%s reads the top of all totals, and no parameter chooses among them; leave %s out", p.name, sortedNames(q.Values)[0])
+	case q.To != "":
+		return time.Time{}, fmt.Errorf("%s reads one window: give from, any time in it, and leave to out", p.name)
+	case q.From == "":
+		return now, nil
+	}
+	at, err := parseInstant(q.From)
+	if err != nil {
+		return at, fmt.Errorf("from: %w", err)
+	}
+	return at, nil
+}
+
 // Groups computes what a pattern over totals reads: the values of by that store.Total takes, for
 // each combination of the question's values, and the range of windows. A zero time means no bound.
 func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.Time, err error) {

@@ -53,6 +53,22 @@ func TestRankIsPartOfTheDefinition(t *testing.T) {
 	}
 }
 
+func TestMistakesOfTop(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"{total: scores, top: 10}":                     "",
+		"{total: scores, top: 1001}":                   "top is 1001; write a whole number from 1 to 1000 instead",
+		"{total: plain, top: 3}":                       "plain declares no rank, so its totals are in no order; write rank: and one of its values in plain, such as rank: {value: wins}, instead",
+		"{total: scores, top: 3, newest: true}":        "newest has no meaning for the top of all totals",
+		"{total: scores, top: 3, as: {who: [player]}}": "as has no meaning for the top of all totals",
+		"{read: [win], top: 3}":                        "top is of totals, and events are read",
+	} {
+		_, err := loadText(rankedFile + "  plain: {since: 1, by: {player: \"{player}\"}, from: {win: {values: {wins: count}}}}\npatterns:\n  leaders: " + pattern + "\n")
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got  %v\nwant %s", pattern, err, want)
+		}
+	}
+}
+
 func TestMistakesOfRank(t *testing.T) {
 	for old, c := range map[string]struct{ now, want string }{
 		"value: points, shards":            {"value: point, shards", `p.yaml:13:19: there is no value point in scores; write points instead`},

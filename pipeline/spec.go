@@ -126,6 +126,9 @@ type PatternSpec struct {
 	Index string `yaml:"index"`
 	// The aggregate whose totals are read, instead of events.
 	Total string `yaml:"total"`
+	// With total: how many totals with the greatest values of a window are read, in the order of the
+	// aggregate's rank.
+	Top int `yaml:"top" min:"1" max:"1000"`
 	// Whether the newest come first. The default is the oldest first.
 	Newest bool `yaml:"newest"`
 	// One name for fields that are called differently in the types that are read.

@@ -205,11 +205,17 @@ func (r *ranking) fill(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// rankQuery returns the request for a page of one partition of the index.
+func (s *Store) rankQuery(partition string, page int) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{TableName: &s.aggregates, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
+		KeyConditionExpression: aws.String("#rank = :in"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
+		ExpressionAttributeValues: image{":in": text(partition)}, Limit: aws.Int32(int32(page))}
+}
+
 // readShard reads pages of one shard until one of them has an entry.
 func (s *Store) readShard(ctx context.Context, shard *rankShard, page int) error {
-	in := &dynamodb.QueryInput{TableName: &s.aggregates, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false),
-		KeyConditionExpression: aws.String("#rank = :rank"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
-		ExpressionAttributeValues: image{":rank": text(shard.partition)}, Limit: aws.Int32(int32(page)), ExclusiveStartKey: shard.from}
+	in := s.rankQuery(shard.partition, page)
+	in.ExclusiveStartKey = shard.from
 	for len(shard.entries) == 0 && !shard.ended {
 		var out *dynamodb.QueryOutput
 		err := s.ask(ctx, func() (err error) {

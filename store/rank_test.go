@@ -27,6 +27,7 @@ import (
 // ranked declares two aggregates with an order: in one, totals move up and down. In the other, they
 // only move up.
 func ranked(_ *embedded.Config, spec *pipeline.Spec, _ *store.Config) {
+	spec.Patterns = map[string]pipeline.PatternSpec{"leaders": {Total: "leaders", Top: 20}, "tallest": {Total: "tallest", Top: 20}}
 	spec.Aggregates = map[string]pipeline.AggregateSpec{
 		"leaders": {Since: 1, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract", Window: 24 * time.Hour, Rank: pipeline.RankSpec{Value: "revenue", Shards: 3},
 			From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
@@ -136,6 +137,11 @@ func (w *world) compareRanks(t *testing.T, twins map[string]*standing, rng *rand
 		n := 1 + rng.IntN(len(want))
 		for _, n := range []int{n, 1, len(want), 1000} {
 			top, err := w.store.Top(ctx, name, epoch, n)
+			if n == 1 { // the same, asked by the pattern
+				var page store.Answer
+				page, err = w.store.Read(ctx, name, store.Ask{Limit: 1, From: []string{"2099-03-01T23:59:59Z", ""}[rng.IntN(2)]})
+				top = page.Totals
+			}
 			got := map[string]bool{}
 			for i, total := range top {
 				line := standingOf(def, total)
@@ -212,6 +218,20 @@ func TestTopRefuses(t *testing.T) {
 	_, err := plain.store.Top(context.Background(), "by_merchant", epoch, 1)
 	if err == nil || !strings.Contains(err.Error(), "to list them would need a Scan; write rank: {value: largest}") {
 		t.Error(err)
+	}
+	for name, c := range map[string]struct {
+		ask  store.Ask
+		want string
+	}{
+		"a parameter": {store.Ask{Values: map[string][]string{"merchant": {"m"}}}, "leaders reads the top of all totals, and no parameter chooses among them; leave merchant out"},
+		"to":          {store.Ask{To: "2026-03-01"}, "leaders reads one window: give from, any time in it, and leave to out"},
+		"from":        {store.Ask{From: "March"}, "from: "},
+		"a page":      {store.Ask{Page: "x"}, "leaders reads totals, which come on one page, the greatest first"},
+	} {
+		_, err := w.store.Read(context.Background(), "leaders", c.ask)
+		if _, _, explained := w.store.Explain("leaders", c.ask); err == nil || !strings.Contains(err.Error(), c.want) || explained == nil {
+			t.Errorf("%s: %v, and explained %v; want %s", name, err, explained, c.want)
+		}
 	}
 	// Nothing is counted yet, and that is said.
 	if top, err := w.store.Top(context.Background(), "leaders", epoch, 3); err != nil || len(top) != 1 || !top[0].Missing {

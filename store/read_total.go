@@ -6,11 +6,20 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
 // readTotals answers a pattern that reads totals. All of them are on one page.
 func (s *Store) readTotals(ctx context.Context, pattern *pipeline.Pattern, ask Ask) (Answer, error) {
+	if pattern.Top() > 0 {
+		at, n, err := s.topOf(pattern, ask)
+		if err != nil {
+			return Answer{}, fmt.Errorf("read: %w", err)
+		}
+		totals, err := s.Top(ctx, pattern.Total(), at, n)
+		return Answer{Totals: totals}, err
+	}
 	groups, from, to, err := s.totalsOf(pattern, ask)
 	if err != nil {
 		return Answer{}, fmt.Errorf("read: %w", err)
@@ -24,6 +33,22 @@ func (s *Store) readTotals(ctx context.Context, pattern *pipeline.Pattern, ask A
 		page.Totals = append(page.Totals, totals...)
 	}
 	return page, nil
+}
+
+// topOf returns the window that is asked for, by an instant in it, and how many totals. A limit can
+// only lower what the pattern declares.
+func (s *Store) topOf(pattern *pipeline.Pattern, ask Ask) (at time.Time, n int, err error) {
+	switch {
+	case s.aggregates == "":
+		return at, 0, errors.New("Config.Aggregates is not set: name the aggregates table")
+	case ask.Page != "" || ask.Prefix != "" || ask.Newest != nil:
+		return at, 0, fmt.Errorf("%s reads totals, which come on one page, the greatest first; leave page, prefix and newest out", pattern.Name())
+	}
+	if n = pattern.Top(); ask.Limit > 0 {
+		n = min(n, ask.Limit)
+	}
+	at, err = pattern.Window(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To}, s.env.Now())
+	return at, n, err
 }
 
 // totalsOf returns the groups whose totals are asked for, and the range of windows.
@@ -40,6 +65,18 @@ func (s *Store) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[strin
 // explainTotals returns the requests for totals. Before them, one GetItem reads the generation's
 // head.
 func (s *Store) explainTotals(pattern *pipeline.Pattern, ask Ask) ([]any, *pipeline.Plan, error) {
+	if pattern.Top() > 0 {
+		at, n, err := s.topOf(pattern, ask)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read: %w", err)
+		}
+		def, _ := s.pipeline.Definition(pattern.Total())
+		var list []any
+		for shard := range def.Rank.Shards {
+			list = append(list, s.rankQuery(lanes.RankPartition(def, lanes.WindowStart(def, at), shard), min(n, pageOfRanks)))
+		}
+		return list, nil, nil
+	}
 	groups, from, to, err := s.totalsOf(pattern, ask)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read: %w", err)

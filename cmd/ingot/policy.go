@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -126,14 +127,20 @@ func statementOf(p *pipeline.Pattern, r arns, tag string) (policyStatement, erro
 			sid += strings.ToUpper(word[:1]) + word[1:]
 		}
 	}
-	resource := r.events
+	resource, index := r.events, ""
 	switch {
 	case p.Total() != "":
 		resource = r.aggregates
+		if p.Top() > 0 {
+			index = r.aggregates + "/index/" + lanes.RankIndex
+		}
 	case p.Index() != "":
 		resource += "/index/" + p.Index()
 	}
 	s := allow(sid, strings.Join(p.Actions(), " "), resource)
+	if index != "" {
+		s.Resource = append(s.Resource, index)
+	}
 	if tag == "" {
 		return s, nil
 	}

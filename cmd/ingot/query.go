@@ -249,6 +249,9 @@ func explained(in any) answerRequest {
 	q := in.(*dynamodb.QueryInput)
 	r := answerRequest{API: "Query", Table: *q.TableName, Condition: *q.KeyConditionExpression, Values: texts(q.ExpressionAttributeValues),
 		Backward: q.ScanIndexForward != nil && !*q.ScanIndexForward}
+	for placeholder, name := range q.ExpressionAttributeNames {
+		r.Condition = strings.ReplaceAll(r.Condition, placeholder, name)
+	}
 	if q.IndexName != nil {
 		r.Index = *q.IndexName
 	}

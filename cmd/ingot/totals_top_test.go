@@ -26,6 +26,8 @@ aggregates:
     by: {player: "{player}"}
     from:
       win: {values: {wins: count}}
+patterns:
+  leaders: {total: scores, top: 2}
 `
 
 func TestTotalsTop(t *testing.T) {
@@ -45,6 +47,9 @@ func TestTotalsTop(t *testing.T) {
 		{0, "  player  window   points  wins\n  ann     2026-03       9     2\n  bob     2026-03       7     1\n", top("2")},
 		{0, `"player": "ann"`, top("1", "--output", "json")},
 		{0, "player,window,points,wins,building,flags\nann,2026-03-01T00:00:00Z,9,2,false,\n", top("1", "--output", "csv")},
+		{0, "ann  2026-03  points=9  wins=2", []string{"query", "leaders", "--from", "2026-03-20", "--local"}},
+		{0, `i:rank = "scores#1#2026-03-01T00:00:00Z#0", backward`, []string{"query", "leaders", "--from", "2026-03-20", "--local", "--explain"}},
+		{0, `/index/rank"`, []string{"policy", "leaders", "--local"}},
 		{2, "0 totals were asked for; ask for 1 to 1000", top("0")},
 		{2, "--top ranks all totals of a window: leave the fields out", top("1", "player=ann")},
 		{2, "--top reads one window through an index: leave --scan and --to out", top("1", "--scan")},

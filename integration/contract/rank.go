@@ -15,8 +15,8 @@ import (
 // scored asks for a partition of the index of ranked totals as the store does.
 func (w *table) scored(limit int32) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{TableName: &w.name, IndexName: aws.String(lanes.RankIndex), ScanIndexForward: aws.Bool(false), Limit: &limit,
-		KeyConditionExpression: aws.String("#rank = :rank"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
-		ExpressionAttributeValues: attrs{":rank": s(w.pk())}}
+		KeyConditionExpression: aws.String("#rank = :in"), ExpressionAttributeNames: map[string]string{"#rank": lanes.RankAttribute},
+		ExpressionAttributeValues: attrs{":in": s(w.pk())}}
 }
 
 // score moves the score of a total as the store does.

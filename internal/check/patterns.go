@@ -59,6 +59,11 @@ func (r *Report) patterns(in Input, p *pipeline.Pipeline, at places) {
 func pricePattern(p *pipeline.Pipeline, pattern *pipeline.Pattern, readUnit float64) Pattern {
 	row := Pattern{Name: pattern.Name(), Request: pattern.Request(), Rate: pattern.Rate()}
 	switch {
+	case pattern.Top() > 0: // the head, each shard of the index, and each total, consistently
+		def, _ := p.Definition(pattern.Total())
+		top := float64(pattern.Top())
+		row.Requests = 1 + def.Rank.Shards + int(math.Ceil(top/100))
+		row.Units = 1 + float64(def.Rank.Shards)*0.5*math.Ceil(min(top, 100)/40) + top
 	case pattern.Total() != "":
 		def, _ := p.Definition(pattern.Total())
 		row.Requests, row.Units = 1+def.Spread, float64(1+def.Spread) // the head, and each item; consistently

@@ -132,6 +132,9 @@ func requestText(in any) string {
 	for _, name := range slices.SortedFunc(maps.Keys(q.ExpressionAttributeValues), func(x, y string) int { return cmp.Compare(len(y), len(x)) }) {
 		text = strings.ReplaceAll(text, name, fmt.Sprintf("%q", q.ExpressionAttributeValues[name].(*types.AttributeValueMemberS).Value))
 	}
+	for placeholder, name := range q.ExpressionAttributeNames {
+		text = strings.ReplaceAll(text, placeholder, name)
+	}
 	where := *q.TableName
 	if q.IndexName != nil {
 		where += " " + *q.IndexName
