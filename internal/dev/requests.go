@@ -18,7 +18,7 @@ const (
 	// longestBehind bounds that.
 	longestBehind = time.Second
 	// quiet is for how long no request must come to let the functions go on at once.
-	quiet = 5 * time.Millisecond
+	quiet = 20 * time.Millisecond
 )
 
 // count counts what a handler answers.
