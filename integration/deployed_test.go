@@ -39,6 +39,8 @@ import (
 // them.
 type deployed struct {
 	*testing.T
+	stack                   string // its name
+	secret                  string // of hmac
 	clients                 *endpoint.Clients
 	plan                    *pipeline.Pipeline
 	store                   *store.Store
@@ -102,8 +104,9 @@ func deploy(t *testing.T, c deployment) *deployed {
 		t.Fatal(err)
 	}
 	declared := readTemplate(t, text)
-	outputs := cloudFormation{e.URL}.create(t, name(t), declared.body, c.parameters)
-	d := &deployed{T: t, clients: clients, queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"],
+	stack := name(t)
+	outputs := cloudFormation{e.URL}.create(t, stack, declared.body, c.parameters)
+	d := &deployed{T: t, stack: stack, clients: clients, queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"],
 		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"]}
 	env := map[string]map[string]string{}
 	for function, variables := range declared.variables {
@@ -117,6 +120,7 @@ func deploy(t *testing.T, c deployment) *deployed {
 			env[function]["INGOT_PIPELINE"] = filepath.Join(c.dir, declared.layer, file) // where Lambda would unpack the layer
 		}
 	}
+	d.secret = env["StreamsFunction"]["INGOT_PII_KEY"]
 	d.read(c.dir, env["StreamsFunction"])
 	d.ingest = d.start(c.binaries["IngestFunction"], env["IngestFunction"], &d.ingestSaid)
 	d.streams = d.start(c.binaries["StreamsFunction"], env["StreamsFunction"], &d.streamsSaid)
@@ -308,6 +312,7 @@ func TestDeployed(t *testing.T) {
 	d := deploy(t, deployment{dir: "..", binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
 	d.check(orders(t, 12))
 	checkDay(t, d.store, 12)
+	d.useTool(e.URL, "..")
 }
 
 // built holds both functions as they are deployed, by their names in the template. The first test
