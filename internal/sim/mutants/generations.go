@@ -74,7 +74,7 @@ func untold(s *Store, defs []*aggregate.Definition) []*aggregate.Definition {
 		},
 		{
 			Name: "complete-unflagged", What: "a generation that lacks an item nobody can read is declared complete without a flag", Defends: "C3 I7", Checks: []sim.Check{sim.Unkept},
-			Edits: []Edit{{"verify.Finish", `if why := report.missing[def]; why != "" {`, `if why := report.missing[def]; why == "-" {`}},
+			Edits: []Edit{{"verify.Report.Finish", `if why := r.missing[def]; why != "" {`, `if why := r.missing[def]; why == "-" {`}},
 		},
 		{
 			Name: "complete-unseen", What: "a generation is declared complete, whatever has been marked behind since the pass began", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
