@@ -18,7 +18,7 @@ const (
 )
 
 // Parts makes the parts of a stored whole, as they were planned with it. They are a function of the
-// whole's payload, id and time. It returns nothing for a type without parts. The error is an
+// whole's payload, id and time. Their epoch is that of p. It returns nothing for a type without parts. The error is an
 // [*event.Refusal]: the whole was stored before these parts were declared, and does not hold what they
 // need.
 func (p *Pipeline) Parts(whole *event.Item) ([]*event.Item, error) {
@@ -177,7 +177,7 @@ func (p *Pipeline) planPart(t *eventType, whole *event.Item, text string) (*even
 	defer w.release()
 	w.source = keys.Source{Data: doc.Root(), Type: t.name, At: whole.At, HasAt: true, Secret: p.secret}
 	w.text = keys.PartDigestText(w.text[:0], t.name, doc.Root(), whole.Type, whole.ID)
-	item := &event.Item{Type: t.name, At: whole.At, Epoch: whole.Epoch, Data: text, Digest: sha256.Sum256(w.text)}
+	item := &event.Item{Type: t.name, At: whole.At, Epoch: p.epoch, Data: text, Digest: sha256.Sum256(w.text)}
 	if retain := retainAt(t.retain, t.was, item.At); retain > 0 {
 		item.ExpiresAt = roundUp(item.At.Add(retain))
 	}

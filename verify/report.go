@@ -33,6 +33,9 @@ type Report struct {
 	// definition cannot be computed.
 	Odd  []string
 	More More
+	// MissingParts is how many parts of stored events are not stored: see [store.Store.MissingParts].
+	// [store.Store.PutParts] puts them.
+	MissingParts int
 	// missing is the first odd item that is not in a generation.
 	missing map[*aggregate.Definition]string
 	// differing counts the differences of each generation, those beyond the list included.
@@ -46,8 +49,8 @@ func newReport() *Report {
 	return &Report{Below: map[*aggregate.Definition]int{}, missing: map[*aggregate.Definition]string{}, differing: map[*aggregate.Definition]int{}}
 }
 
-// OK reports whether nothing differs.
-func (r *Report) OK() bool { return len(r.Differences) == 0 }
+// OK reports whether nothing differs, and no part is missing.
+func (r *Report) OK() bool { return len(r.Differences) == 0 && r.MissingParts == 0 }
 
 // Difference is one total that does not equal the sum of its items.
 type Difference struct {
@@ -213,6 +216,7 @@ func (r *Report) flag(text string) {
 
 // seen adds what the segments have seen besides the sums.
 func (r *Report) seen(p *pipeline.Pipeline, s *seen) {
+	r.MissingParts = s.Parts
 	r.Items, r.Units, r.Odd, r.More.Odd = s.Items, s.Units, s.Odd, s.MoreOdd
 	for _, def := range p.Definitions() {
 		id := lanes.ID(def)

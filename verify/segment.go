@@ -61,6 +61,7 @@ type seen struct {
 	Odd     []string          `json:"odd,omitempty"`
 	MoreOdd int               `json:"moreOdd,omitempty"` // beyond those listed
 	Missing map[string]string `json:"missing,omitempty"` // by generation: an odd item that is not in it
+	Parts   int               `json:"parts,omitempty"`   // of stored wholes that are missing
 }
 
 // below is how many items are stamped below a generation. Print tells which ones they are.
@@ -133,6 +134,11 @@ func (s *reading) items(ctx context.Context) error {
 		for _, item := range page.All {
 			s.item(item)
 		}
+		units, err := s.missingParts(ctx, page.All)
+		page.Units += units
+		if err != nil {
+			return err
+		}
 		s.Items = positionOf(page.Next)
 		if err := s.turned(ctx, len(page.All), 0, page.Units); err != nil {
 			return err
@@ -158,6 +164,23 @@ func (s *reading) item(item *event.Item) {
 	for i := range contributions.List {
 		s.sums.contribution(&contributions.List[i])
 	}
+}
+
+// missingParts counts the parts that the wholes among the items should have beside them, and that are
+// not there. It returns the read units that this took: one for each part.
+func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units float64, err error) {
+	source, ok := s.Source.(partsSource)
+	for _, whole := range items { // one by one: the parts of a page may be more than memory holds
+		if !ok || !s.Pipeline.HasParts(whole.Type) {
+			continue
+		}
+		missing, read, err := source.MissingParts(ctx, []*event.Item{whole})
+		if units += read; err != nil {
+			return units, err
+		}
+		s.Seen.Parts += len(missing)
+	}
+	return units, nil
 }
 
 func (s *reading) totals(ctx context.Context) error {
@@ -306,6 +329,7 @@ func (s *seen) odd(what string, missing ...*aggregate.Definition) {
 func (s *seen) add(o *seen) {
 	s.Items += o.Items
 	s.Units += o.Units
+	s.Parts += o.Parts
 	for _, what := range o.Odd {
 		s.odd(what)
 	}

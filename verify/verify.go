@@ -37,6 +37,12 @@ type Source interface {
 	Head(context.Context, *aggregate.Definition) (*store.Head, error)
 }
 
+// partsSource is a [Source] that can also tell which parts of stored wholes are missing. A
+// *[store.Store] is one.
+type partsSource interface {
+	MissingParts(context.Context, []*event.Item) (missing []*event.Item, units float64, err error)
+}
+
 // Totals compares all totals of the pipeline's generations with the items. now decides which totals
 // are past their own expiry. They may be gone, so they are not compared. It is an error, and not a
 // difference, if the pipeline declares a generation otherwise than its head, or groups by another

@@ -29,6 +29,9 @@ An aggregate can be declared complete only at a moment when nothing is in motion
 ingot pause, then ingot rebuild, then ingot resume. Without one, the touch pass still does its work, and a rebuild
 during a pause later only has to finish.
 
+--parts does something else: it puts the parts of stored events that are missing, because an older function stored
+the whole alone, or because the file did not declare them yet. It needs no pause.
+
 Exit codes: 0 complete, 1 failed, 2 usage, 3 not complete yet, 4 not permitted, 5 refused, 6 could not tell.
 
 ` + targetHelp + `
@@ -40,7 +43,8 @@ const rebuildJSON = `With --output json, one object:
   scanned, touched        items seen, and items that were touched
   readUnits, writeUnits   what the touch pass and verify took of the two tables
   complete[]              the aggregates that are complete
-  standing[]              what keeps the others from being complete`
+  standing[]              what keeps the others from being complete
+  parts                   with --parts: wholes, missing, put, and refused[], which says why the others are not put`
 
 // rebuilt is the JSON of rebuild.
 type rebuilt struct {
@@ -50,11 +54,13 @@ type rebuilt struct {
 	WriteUnits float64  `json:"writeUnits"`
 	Complete   []string `json:"complete"`
 	Standing   []string `json:"standing"`
+
+	Parts *partsPut `json:"parts,omitempty"`
 }
 
 func newRebuild(a *app) *cobra.Command {
 	var o verifyOptions
-	var all bool
+	var all, parts bool
 	cmd := &cobra.Command{
 		Use:   "rebuild AGGREGATE…",
 		Short: "Bring older items into aggregates and declare them complete",
@@ -62,10 +68,17 @@ func newRebuild(a *app) *cobra.Command {
 		Example: `  ingot rebuild orders_daily --local
   ingot rebuild --all --local --dry-run
   ingot rebuild orders_daily --stack shop
-  ingot rebuild orders_daily --stack shop --segments 8 --rate 2000 --work ./rebuild-work`,
+  ingot rebuild orders_daily --stack shop --segments 8 --rate 2000 --work ./rebuild-work
+  ingot rebuild --parts --local`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd); err != nil {
 				return usage(err)
+			}
+			if parts {
+				if all || len(args) > 0 {
+					return usage(errors.New("--parts is about events, not about aggregates: write it alone"))
+				}
+				return a.rebuildParts(cmd, o)
 			}
 			if all == (len(args) > 0) {
 				return usage(errors.New("name the aggregates to rebuild, or write --all"))
@@ -77,6 +90,7 @@ func newRebuild(a *app) *cobra.Command {
 	deployedFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&all, "all", false, "rebuild every aggregate that is not complete")
+	flags.BoolVar(&parts, "parts", false, "put the parts of stored events that are missing, instead")
 	passFlags(cmd, &o)
 	flags.DurationVar(&o.patience, "patience", 15*time.Minute, "how long to wait for the stream")
 	return cmd

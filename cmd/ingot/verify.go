@@ -63,6 +63,7 @@ const verifyJSON = `With --output json, one object:
   more                    differences beyond the 10,000 that are listed
   building[], flagged[]   aggregates that are not complete; what totals say of themselves
   odd[]                   items that cannot be understood
+  missingParts            parts of stored events that are not stored; absent if there are none
   unsure                  with --twice: why nothing can be called damaged; absent if it could be told`
 
 type verifyOptions struct {
@@ -545,6 +546,7 @@ type verified struct {
 	Building    []string  `json:"building"`
 	Flagged     []string  `json:"flagged"`
 	Odd         []string  `json:"odd"`
+	Parts       int       `json:"missingParts,omitempty"`
 	Unsure      string    `json:"unsure,omitempty"`
 }
 
@@ -566,7 +568,7 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 	if o.reveal {
 		masks = show.Personal{}
 	}
-	out := verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), More: r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
+	out := verified{Items: r.Items, Totals: r.Totals, Partly: r.Partly, Units: r.Units, Equal: r.OK(), Parts: r.MissingParts, More: r.More.Differences, Differences: []unequal{}, Building: []string{}, Flagged: []string{}, Odd: []string{}}
 	add := func(list []verify.Difference, damaged *bool) {
 		for _, d := range list {
 			out.Differences = append(out.Differences, unequal{d.Def.Name, d.Def.Since, masks.By(d.Def.Name, d.By), start(d.Window), d.What, d.Has, d.Wants, damaged})
@@ -577,7 +579,7 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 	} else {
 		add(looks.Damaged, aws.Bool(true))
 		add(looks.Undecided, aws.Bool(false))
-		out.Equal, out.Unsure = looks.OK(), looks.Unsure
+		out.Equal, out.Unsure = looks.OK() && r.MissingParts == 0, looks.Unsure
 	}
 	for _, def := range r.Building {
 		out.Building = append(out.Building, def.String())
@@ -597,7 +599,7 @@ func (a *app) verified(plan *pipeline.Pipeline, o verifyOptions, r *verify.Repor
 	switch {
 	case out.Equal:
 		return nil
-	case looks != nil && len(looks.Damaged) == 0:
+	case looks != nil && len(looks.Damaged) == 0 && r.MissingParts == 0:
 		return untold()
 	}
 	return difference()
@@ -643,6 +645,9 @@ func (a *app) verifiedText(out verified, looks *verify.Looks) {
 	})
 	some(a.stdout, out.Flagged, func(s string) string { return "flagged: " + s })
 	some(a.stdout, out.Building, func(s string) string { return "building: " + s + "; ingot rebuild completes it" })
+	if out.Parts > 0 {
+		fmt.Fprintf(a.stdout, "missing: %s of stored events; if no events flow, ingot rebuild --parts puts them\n", show.Count(out.Parts, "part"))
+	}
 	some(a.stdout, out.Odd, func(s string) string { return "odd: " + s })
 	result := "no difference"
 	if n := len(out.Differences) + out.More; n > 0 {

@@ -53,6 +53,8 @@ func spec(epoch int64) pipeline.Spec {
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}},
 			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest", Revision: "rev number\ntie number"},
 			"person": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{id | hmac}", SK: "PERSON"}},
+			"cart":   {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"}},
+			"row":    {Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}},
 			"note": {ID: "{book}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BOOK#{book}", SK: "{id}"},
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SHELF#{shelf}", SK: "{id}"}}},
 		},
@@ -186,6 +188,11 @@ func (s *shop) storing() {
 	s.put(st, event.Updated, s.tied(2))
 	s.put(st, event.Inserted, s.item(`{"type":"parcel","id":"untied","rev":1,"at":"2099-03-01T10:00:00Z"}`))
 	s.put(st, event.Updated, s.item(`{"type":"parcel","id":"untied","rev":1,"tie":1,"at":"2099-03-01T10:00:00Z"}`))
+	cart := s.item(`{"type":"cart","id":"1","at":"2099-03-01T10:00:00Z","rows":[{"n":1}]}`)
+	s.put(st, event.Inserted, cart)
+	if missing, _, err := st.MissingParts(s.t.Context(), []*event.Item{cart}); err != nil || len(missing) != 0 {
+		s.t.Error(missing, err)
+	}
 	s.erasing(st)
 	s.now = time.Unix(one.ExpiresAt, 0)
 	s.put(st, event.Duplicate, one)

@@ -36,7 +36,8 @@ const (
 	Shards Kind = "shards"
 	// Rebuild means that an aggregate begins anew and counts what is stored from now on. The events
 	// that are already stored must be brought in after the deployment. Otherwise the aggregate
-	// lacks them.
+	// lacks them. It also means that a new type is a part of an old one: events that are stored have no
+	// such parts yet.
 	Rebuild Kind = "rebuild"
 	// Lifetime means that stored items outlive the totals that count them.
 	Lifetime Kind = "lifetime"
@@ -75,6 +76,7 @@ func orNothing(s string) string {
 const (
 	drainFirst = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
 	drainParts = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield other items than those that are stored"
+	putParts   = "after deploying both functions, put the parts of the events that are stored: ingot rebuild --parts. Until then they have none, and verify counts them as missing"
 	noRevision = "; items stored so far have no revision"
 	ignoreMore = "nothing need be drained: digests of what is stored are computed anew under today's ignore, and what is in quarantine as a conflict for such a path can be sent again"
 	ignoreLess = "drain the queue and redrive its dead-letter queue before deploying: an event sent again that differs in such a path alone would be a conflict afterwards"
@@ -97,6 +99,12 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	}
 	for _, name := range sorted(was.Events) {
 		list = append(list, identityChanges(name, was, is, now)...)
+	}
+	for _, name := range sorted(is.Events) {
+		_, had := was.Events[name]
+		if _, stored := was.Events[is.Events[name].Part.Of]; stored && !had {
+			list = append(list, Report{Rebuild, "events." + name, "part", "", partText(is.Events[name].Part), putParts})
+		}
 	}
 	if is.Epoch < was.Epoch {
 		list = append(list, Report{Epoch, "epoch", "", fmt.Sprint(was.Epoch), fmt.Sprint(is.Epoch), "an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})

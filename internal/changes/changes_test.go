@@ -211,3 +211,33 @@ func TestChangesOfTypeLists(t *testing.T) {
 		}
 	}
 }
+
+func TestPartsAreIdentity(t *testing.T) {
+	const file = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order: {id: "{order}", at: "{at}", key: {pk: "ORDER#{order}", sk: "ORDER"}}
+`
+	const line = `  line: {part: {of: order, each: lines, with: [order]}, id: "{order}#{line}", key: {pk: "ORDER#{order}", sk: "LINE#{line}"}}
+`
+	for name, c := range map[string]struct {
+		old, new string
+		kind     Kind
+		want     string
+	}{
+		"a new part":    {file, file + line, Rebuild, "events.line: part was not there and is {of: order, each: lines, with: [order]}; after deploying both functions, put the parts"},
+		"another array": {file + line, file + strings.Replace(line, "each: lines", "each: rows", 1), Identity, "events.line: part was {of: order, each: lines, with: [order]} and is {of: order, each: rows, with: [order]}; drain the queue"},
+		"more members":  {file + line, file + strings.Replace(line, "[order]", "[order, currency]", 1), Identity, "with: [order, currency]}; drain the queue"},
+		"taken out":     {file + line, file, Identity, "events.line was declared and is not there; drain the queues"},
+		"a whole and its part": {strings.Replace(file, "order:", "other:", 1), strings.Replace(file, "order:", "other:", 1) + strings.Replace(file, "ORDER#", "O#", -1)[strings.Index(file, "  order:"):] + line,
+			"", ""},
+	} {
+		reports := Between(mustLoad(t, c.old), mustLoad(t, c.new), deployed)
+		switch {
+		case c.want == "" && len(reports) == 0:
+		case len(reports) != 1 || c.want == "" || reports[0].Kind != c.kind || !strings.Contains(reports[0].String(), c.want):
+			t.Errorf("%s: %v\nwant %s", name, reports, c.want)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/show"
+)
+
+// partsPut is the JSON of what rebuild --parts did.
+type partsPut struct {
+	Wholes  int      `json:"wholes"`
+	Missing int      `json:"missing"`
+	Put     int      `json:"put"`
+	Refused []string `json:"refused"`
+}
+
+// rebuildParts puts the parts of stored events that are missing.
+func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
+	ctx := cmd.Context()
+	v, err := a.verifying(cmd, true)
+	if err != nil {
+		return err
+	}
+	price, err := v.price(ctx, "", 1, 1)
+	if err != nil {
+		return err
+	}
+	price.note = "and one read unit for each part, and what a put costs for each part that is missing"
+	if err := price.inDollars(o.prices); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stderr, "ingot: rebuild --parts takes %s\n", price)
+	if o.dry {
+		return a.showPrice(price)
+	}
+	if err := a.announce(v.target); err != nil {
+		return err
+	}
+	if err := a.affordable(price, o.yes); err != nil {
+		return err
+	}
+	done, err := v.store.PutParts(ctx)
+	if err != nil {
+		return err
+	}
+	out := partsPut{Wholes: done.Wholes, Missing: done.Missing, Put: done.Put, Refused: []string{}}
+	for _, r := range done.Refused {
+		out.Refused = append(out.Refused, fmt.Sprintf("%s (%s)", r.Verdict, r.Reason))
+	}
+	if a.json() {
+		err = a.writeJSON(rebuilt{Complete: []string{}, Standing: []string{}, Parts: &out})
+	} else {
+		fmt.Fprintf(a.stdout, "%s of %s missing, %s put\n", show.Count(out.Missing, "part"), show.Count(out.Wholes, "event"), show.Comma(out.Put))
+		some(a.stdout, out.Refused, func(s string) string { return "not put: " + s })
+	}
+	if err == nil && out.Put < out.Missing {
+		return difference()
+	}
+	return err
+}

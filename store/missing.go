@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// MissingParts returns the parts of stored wholes that are not stored, and the read units that it
+// took to find out. A part can be missing if an ingest function that did not know it has acknowledged
+// the whole alone. Items of types without parts are left out, and so are parts that are too late to be
+// stored, because they may have expired. A whole that lacks what its parts need was stored before they
+// were declared, and has none.
+//
+// A message under way can look like missing parts: its whole is put first.
+func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
+	var wanted []*event.Item
+	now := s.env.Now()
+	for _, whole := range wholes {
+		parts, err := s.pipeline.Parts(whole)
+		if err != nil {
+			continue
+		}
+		wanted = append(wanted, slices.DeleteFunc(parts, func(part *event.Item) bool { return tooLate(part, now) })...)
+	}
+	for chunk := range slices.Chunk(wanted, maxKeys) {
+		absent, read, err := s.absent(ctx, chunk)
+		units += read
+		if err != nil {
+			return missing, units, fmt.Errorf("reading the parts of stored events: %w", err)
+		}
+		missing = append(missing, absent...)
+	}
+	return missing, units, nil
+}
+
+// absent returns the items under whose keys nothing is stored. It reads up to 100 keys consistently,
+// without their payloads.
+func (s *Store) absent(ctx context.Context, items []*event.Item) (list []*event.Item, units float64, err error) {
+	left := make(map[event.Key]*event.Item, len(items))
+	for _, item := range items {
+		left[item.Key] = item
+	}
+	request := summary.request()
+	for key := range left {
+		request.Keys = append(request.Keys, keyImage(key))
+	}
+	slices.SortFunc(request.Keys, func(a, b image) int { return keyOf(a).Compare(keyOf(b)) })
+	err = s.retry(ctx, func() (answer, next) {
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.events: request}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
+		if err != nil {
+			return classify(err), later
+		}
+		for _, img := range out.Responses[s.events] {
+			delete(left, keyOf(img))
+		}
+		for _, c := range out.ConsumedCapacity {
+			units += aws.ToFloat64(c.CapacityUnits)
+		}
+		if request.Keys = out.UnprocessedKeys[s.events].Keys; len(request.Keys) > 0 {
+			return errUnread, later
+		}
+		return answer{}, ended
+	})
+	if err != nil {
+		return nil, units, err
+	}
+	for _, item := range items {
+		if left[item.Key] == item {
+			list = append(list, item)
+		}
+	}
+	return list, units, nil
+}
+
+// PartsPut is what a pass over the parts of stored wholes did.
+type PartsPut struct {
+	Wholes  int // seen
+	Missing int // parts that were not stored
+	Put     int // of them, those that are stored now
+	// Refused says why the others are not stored, for at most 100 of them.
+	Refused []*event.Refusal
+}
+
+// PutParts puts the missing parts of all stored wholes: see [Store.MissingParts]. It does no harm to
+// stop it and to repeat it, or to run it while events flow: a part that arrives in the meantime is a
+// Duplicate. It is refused before it puts anything if no streams function has started with the
+// pipeline's epoch yet, because parts are stamped with it.
+func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
+	var p PartsPut
+	if err := s.mayStamp(ctx); err != nil {
+		return p, fmt.Errorf("put parts: %w", err)
+	}
+	for page, err := range s.ItemPages(ctx, Part{}) {
+		if err != nil {
+			return p, err
+		}
+		wholes := slices.DeleteFunc(page.All, func(item *event.Item) bool { return !s.pipeline.HasParts(item.Type) })
+		p.Wholes += len(wholes)
+		for _, whole := range wholes { // one by one: the parts of a page may be more than memory holds
+			missing, _, err := s.MissingParts(ctx, []*event.Item{whole})
+			if err != nil {
+				return p, err
+			}
+			p.Missing += len(missing)
+			results, _ := s.putItems(ctx, missing)
+			if ctx.Err() != nil {
+				return p, ctx.Err()
+			}
+			for _, r := range results {
+				if r.Verdict.Stored() {
+					p.Put++
+				} else if len(p.Refused) < maxRefused {
+					p.Refused = append(p.Refused, r.Refusal)
+				}
+			}
+		}
+	}
+	return p, nil
+}

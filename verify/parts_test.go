@@ -1,0 +1,113 @@
+package verify_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/verify"
+)
+
+// withLines makes lines parts of orders.
+func withLines(s pipeline.Spec) pipeline.Spec {
+	s.Events["line"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "order", Each: "lines", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "LINE#{n}"}}
+	s.Aggregates["lines"] = pipeline.AggregateSpec{Since: s.Epoch, From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"pieces": "sum pieces"}}}}
+	return s
+}
+
+// While a deployment rolls on, an older function stores wholes alone. Verify counts the parts that are
+// missing, and a pass puts them, so that the stream counts them as it counts any item.
+func TestMissingParts(t *testing.T) {
+	w := newWorld(t)
+	older, olderStore := w.plan, w.store
+	spec := orders()
+	spec.Epoch++
+	w.deploy(withLines(spec))
+	ctx := context.Background()
+	send := func(p *pipeline.Pipeline, put func(*event.Item) event.Verdict, id, lines string) {
+		t.Helper()
+		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"order","id":%q,"merchant":"m","cents":1,"at":%q,"lines":%s}`, id, w.Clock.Now().Add(-time.Hour).Format(time.RFC3339), lines)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := put(item); v != event.Inserted {
+			t.Fatal(v)
+		}
+	}
+	old := func(i *event.Item) event.Verdict { r, _ := olderStore.Put(ctx, []*event.Item{i}); return r[0].Verdict }
+	now := func(i *event.Item) event.Verdict { r, _ := w.store.Put(ctx, []*event.Item{i}); return r[0].Verdict }
+	send(older, old, "alone", `[{"n":1,"pieces":2},{"n":2,"pieces":3}]`)
+	send(older, old, "none", `[]`)
+	send(w.plan, now, "whole", `[{"n":1,"pieces":10}]`)
+	send(older, old, "odd", `"no lines"`) // stored before lines were declared
+	w.drain()
+	report := func() *verify.Report {
+		t.Helper()
+		r, err := verify.Totals(ctx, w.plan, w.store, w.Clock.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := report(); r.MissingParts != 2 || len(r.Differences) != 0 || r.OK() {
+		t.Errorf("%d parts are missing, differences %v", r.MissingParts, r.Differences)
+	}
+	for _, want := range []int{2, 0} {
+		done, err := w.store.PutParts(ctx)
+		if err != nil || done.Missing != want || done.Put != want || done.Wholes != 4 {
+			t.Errorf("%+v %v, want %d put", done, err, want)
+		}
+		w.drain()
+	}
+	if r := report(); r.MissingParts != 0 || !r.OK() || r.Items != 4+3 {
+		t.Errorf("%+v", r)
+	}
+	def, _ := w.plan.Definition("lines")
+	totals, err := w.store.Total(ctx, def.Name, nil, time.Time{}, time.Time{})
+	if err != nil || len(totals) != 1 || totals[0].Values["pieces"].String() != "15" {
+		t.Errorf("%+v %v", totals, err)
+	}
+	// Parts that may have expired are not missing.
+	whole, err := w.store.Item(ctx, event.Key{PK: "ORDER#alone", SK: "ORDER"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := w.plan.Parts(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Engine.DynamoDB().DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: parts[0].Key.PK}, "SK": &types.AttributeValueMemberS{Value: parts[0].Key.SK}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at   int64
+		want int
+	}{{whole.ExpiresAt - 3601, 1}, {whole.ExpiresAt - 3600, 0}} {
+		w.Clock.Set(time.Unix(c.at, 0))
+		if missing, units, err := w.store.MissingParts(ctx, []*event.Item{whole}); err != nil || len(missing) != c.want || units != float64(2*c.want) {
+			t.Errorf("%d are missing for %v units, want %d: %v", len(missing), units, c.want, err)
+		}
+	}
+}
+
+// Parts are stamped with the epoch of the file, so they wait for the streams function of that epoch.
+func TestPutPartsWaitsForTheEpoch(t *testing.T) {
+	w := newWorld(t)
+	spec := orders()
+	spec.Epoch++
+	_, early := w.open(withLines(spec))
+	if _, err := early.PutParts(context.Background()); err == nil || !strings.Contains(err.Error(), "put parts: refused, because the aggregates table") {
+		t.Error(err)
+	}
+}
