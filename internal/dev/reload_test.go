@@ -16,11 +16,11 @@ import (
 // change writes another pipeline.yaml, and returns what became of it.
 func change(t *testing.T, d *Dev, text string) *Deployed {
 	t.Helper()
+	before := d.Steps().Last()
 	if err := os.WriteFile(d.cfg.File, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var deployed *Deployed
-	before := d.Steps().Last()
 	d.Reload(t.Context()) // if the file is being watched, this waits for that, and finds nothing more
 	until(t, d, func(s Step) bool {
 		if s.Deployed != nil && s.Number > before {
