@@ -36,20 +36,6 @@ func (v view) keys() int {
 	return maxKeys
 }
 
-// request returns the request for this much of items, without their keys.
-func (v view) request() types.KeysAndAttributes {
-	request := types.KeysAndAttributes{
-		ConsistentRead:           aws.Bool(true),
-		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch", "#i": "i:revision", "#b": barredAttribute},
-	}
-	if v == payloads {
-		*request.ProjectionExpression += ", #p"
-		request.ExpressionAttributeNames["#p"] = "data"
-	}
-	return request
-}
-
 // readRequests splits reads over requests.
 func (p *put) readRequests(ctx context.Context, work []*write, v view) (requests []func()) {
 	for chunk := range slices.Chunk(work, v.keys()) {
@@ -61,7 +47,15 @@ func (p *put) readRequests(ctx context.Context, work []*write, v view) (requests
 // read asks what is stored under the keys. It reads consistently, because a miss in an eventually
 // consistent read would look like absence.
 func (p *put) read(ctx context.Context, chunk []*write, v view) {
-	request := v.request()
+	request := types.KeysAndAttributes{
+		ConsistentRead:           aws.Bool(true),
+		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
+		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch", "#i": "i:revision", "#b": barredAttribute},
+	}
+	if v == payloads {
+		*request.ProjectionExpression += ", #p"
+		request.ExpressionAttributeNames["#p"] = "data"
+	}
 	byKey := make(map[event.Key]*write, len(chunk))
 	for _, w := range chunk {
 		request.Keys = append(request.Keys, keyImage(w.item.Key))
