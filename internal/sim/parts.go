@@ -86,7 +86,7 @@ func (m *model) contribute(img *image) (list []part) {
 		add(part{name: "sizes", since: 1, window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})
 		if img.Type == "order" {
 			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"revenue": img.Cents}, ranked: "revenue"})
-			add(part{name: "tallest", by: img.Merchant, since: 1, window: "-", spread: 1, max: map[string]int64{"most": img.Cents}, ranked: "most"})
+			add(part{name: "tallest", by: img.Merchant, since: 1, window: "-", spread: 1, max: map[string]int64{"most": img.Cents}, dated: newestCustomer(img), ranked: "most"})
 		} else {
 			add(part{name: "leaders", by: img.Merchant, since: 1, window: "-", subtract: true, spread: 1, values: map[string]int64{"parcels": 1}})
 		}
@@ -123,11 +123,14 @@ func (m *model) contribute(img *image) (list []part) {
 }
 
 func monthlyDated(img *image) []dated {
-	list := []dated{{"first", true, datedText(img, strconv.FormatInt(img.Cents, 10))}}
-	if img.Customer != "" {
-		list = append(list, dated{"last", false, datedText(img, strconv.Quote(img.Customer))})
+	return append(newestCustomer(img), dated{"first", true, datedText(img, strconv.FormatInt(img.Cents, 10))})
+}
+
+func newestCustomer(img *image) []dated {
+	if img.Customer == "" {
+		return nil
 	}
-	return list
+	return []dated{{"last", false, datedText(img, strconv.Quote(img.Customer))}}
 }
 
 // met is what one value does to a sketch.
