@@ -7,7 +7,7 @@ import (
 )
 
 // lazy is the growth of the heap, in percent, after which the collector runs. Go's own value is 100.
-const lazy = 300
+const lazy = 200
 
 // limitMemory tells the collector how much memory the sandbox has, less a tenth for what the
 // collector does not count. With a large batch it then collects more often. Without the limit, the
