@@ -456,7 +456,7 @@ func TestLingeringUpdateOfFullItem(t *testing.T) {
 	w := newWorld(t, func(config *embedded.Config, _ *pipeline.Spec, _ *store.Config) {
 		next := config.Intercept
 		config.Intercept = func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
-			if u, ok := in.(*dynamodb.UpdateItemInput); ok && lingering == nil && u.Key["PK"].(*types.AttributeValueMemberS).Value == "A#live#1#0" {
+			if u, ok := in.(*dynamodb.UpdateItemInput); ok && u.Key["PK"].(*types.AttributeValueMemberS).Value == "A#live#1#0" && lingering == nil {
 				lingering = u
 				return nil, errLost
 			}
