@@ -17,7 +17,11 @@ import (
 func change(t *testing.T, d *Dev, text string) *Deployed {
 	t.Helper()
 	before := d.Steps().Last()
-	if err := os.WriteFile(d.cfg.File, []byte(text), 0o600); err != nil {
+	// As editors do it: whoever watches the file never sees a half of it.
+	if err := os.WriteFile(d.cfg.File+".new", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(d.cfg.File+".new", d.cfg.File); err != nil {
 		t.Fatal(err)
 	}
 	var deployed *Deployed
