@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,17 +73,17 @@ func (w *living) refuse(t *testing.T, command, action string) {
 	if command == "verify" {
 		w.spoil(t)
 	}
-	asked := false
+	var asked atomic.Bool // some commands ask for several things at once
 	w.cloud.Refuse = func(one string) string {
 		if one != action {
 			return ""
 		}
-		asked = true
+		asked.Store(true)
 		return "AccessDeniedException"
 	}
 	for _, c := range calls[command] {
 		o := toolIn(context.Background(), &app{clock: quickClock()}, append(strings.Fields(w.named(t, c.line)), "--stack", "shop")...)
-		if !asked {
+		if !asked.Load() {
 			continue
 		}
 		want, can := withoutIt[command+" "+action]

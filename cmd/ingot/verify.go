@@ -357,6 +357,7 @@ func (l stackLag) Counted(ctx context.Context) (time.Time, error) {
 type devLag struct{ endpoint string }
 
 func (l devLag) Counted(ctx context.Context) (time.Time, error) {
+	asked := time.Now()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, l.endpoint+dev.Counted, nil)
 	if err != nil {
 		return time.Time{}, err
@@ -370,11 +371,11 @@ func (l devLag) Counted(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ingot dev does not answer: %w", err)
 	}
-	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(text)))
+	age, err := time.ParseDuration(strings.TrimSpace(string(text)))
 	if err != nil {
-		return at, errors.New("this ingot dev is older than the tool; start it again")
+		return time.Time{}, errors.New("this ingot dev is older than the tool; start it again")
 	}
-	return at, nil
+	return asked.Add(-age), nil
 }
 
 // noLag is the lag of a stack of which only the tables are known.

@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/stack"
 )
 
@@ -180,5 +181,41 @@ func TestRebuild(t *testing.T) {
 	}
 	for _, args := range [][]string{{"rebuild", "--local"}, {"rebuild", "again", "--local", "--rate", "-1"}, {"rebuild", "again", "--local", "--segments", "-2"}, {"rebuild", "again", "--all", "--local"}, {"rebuild", "nobody", "--local"}} {
 		w.run(exitUsage, args...)
+	}
+}
+
+// TestLagOfDev asks an ingot dev whose clock is two hours ahead how far it has counted. Its answer is in
+// the time of the program that asks.
+func TestLagOfDev(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pipeline.yaml")
+	text, err := readme("yaml pipeline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := dev.Start(t.Context(), dev.Config{File: file, Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	began := time.Now()
+	for {
+		at, err := devLag{d.Local().Endpoint}.Counted(t.Context())
+		switch now := time.Now(); {
+		case err != nil:
+			t.Fatal(err)
+		case at.After(now):
+			t.Fatalf("at %s everything up to %s is said to be counted", now, at)
+		case !at.Before(began):
+			return
+		case now.Sub(began) > 30*time.Second:
+			t.Fatalf("nothing since %s is counted", began)
+		}
 	}
 }

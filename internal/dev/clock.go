@@ -29,10 +29,11 @@ const longestLeap = 24 * time.Hour
 // newClock returns a clock that goes on where an earlier one stopped, which may be long ago. If that is
 // zero, it begins now.
 func newClock(wall func() time.Time, passed func() time.Duration, stopped time.Time) *clock {
-	c := &clock{wall: wall, passed: passed, began: passed(), at: stopped, leap: anyLeap}
+	c := &clock{wall: wall, passed: passed, at: stopped, leap: anyLeap}
 	if stopped.IsZero() {
 		c.at, c.leap = wall().Round(0), longestLeap
 	}
+	c.began = passed() // after the calendar was read, so that this clock is not ahead of it
 	return c
 }
 

@@ -142,8 +142,8 @@ func (d *Dev) pollQueue(ctx context.Context) (time.Duration, error) {
 func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
 	began := d.clock.Now()
 	p, err := d.stream.Poll(ctx)
-	if err == nil && p.Failed == 0 && p.Finished == 0 && p.Records < batchSize {
-		d.counted.Store(began.UnixNano()) // no shard had more than this round took
+	if err == nil && d.stream.Drained() {
+		d.counted.Store(began.UnixNano())
 	}
 	if !p.Idle() {
 		d.kept.position(d.stream.Checkpoint(), d.clock.Now())
@@ -171,13 +171,15 @@ func (d *Dev) rest(idle *atomic.Bool) {
 	}
 }
 
-// Counted is the path at which the port of the protocols says, in RFC 3339, before which time every
-// change has been counted. No bucket can have its name.
+// Counted is the path at which the port of the protocols says how long ago every change before had been
+// counted, as a duration of Go. It is an age, because the clock of an ingot dev may differ from that of
+// the program that asks. No bucket can have its name.
 const Counted = "/-/counted"
 
 // tellCounted answers for [Counted].
 func (d *Dev) tellCounted(w http.ResponseWriter) {
-	fmt.Fprintln(w, time.Unix(0, d.counted.Load()).UTC().Format(time.RFC3339Nano))
+	counted := time.Unix(0, d.counted.Load())
+	fmt.Fprintln(w, d.clock.Now().Sub(counted))
 }
 
 // sweep lets time to live remove what has expired.

@@ -133,6 +133,19 @@ func TestClockDoesNotJump(t *testing.T) {
 	is("a year is not followed", slept.Add(time.Minute))
 }
 
+// TestClockDoesNotBeginAhead lets time pass while the clock is made and while it follows the calendar.
+func TestClockDoesNotBeginAhead(t *testing.T) {
+	at, passed := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), time.Duration(0)
+	tick := func() time.Duration { passed += time.Second; return passed }
+	c := newClock(func() time.Time { return at.Add(tick()) }, tick, time.Time{})
+	for range 3 {
+		if got, now := c.Now(), at.Add(passed); got.After(now) {
+			t.Errorf("the clock is %v ahead of the calendar", got.Sub(now))
+		}
+		c.follow()
+	}
+}
+
 // TestCalendarThatJumpsWhileDevRuns lets the machine's calendar jump far ahead and back again. Events are
 // stored and counted all the while, nothing expires, and it is said once.
 func TestCalendarThatJumpsWhileDevRuns(t *testing.T) {

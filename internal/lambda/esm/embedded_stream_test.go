@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,7 +64,9 @@ type streamWorld struct {
 	trouble    float64 // chance of a failing invocation
 	versions   map[string]int
 	deliveries []delivery
-	counted    int // by windows, at their final invocations
+	counted    int            // by windows, at their final invocations
+	done       map[string]int // the newest version of each item that the function reported as done
+	drained    int            // rounds after which the mapping said that nothing is left
 }
 
 // delivery is one call. It holds the sequence numbers, and how many of them the function reported
@@ -76,7 +80,7 @@ type delivery struct {
 
 func newStreamWorld(t *testing.T, seed uint64, change func(*esm.StreamConfig)) *streamWorld {
 	t.Helper()
-	w := &streamWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), versions: map[string]int{}}
+	w := &streamWorld{t: t, r: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC), versions: map[string]int{}, done: map[string]int{}}
 	w.engine = embedded.New(embedded.Config{Now: func() time.Time { return w.now }, Seed: seed, Partitions: 3})
 	var err error
 	if w.arn, err = (stack.Table{Name: "items", Stream: true}).Create(context.Background(), w.engine.DynamoDB()); err != nil {
@@ -115,6 +119,12 @@ func (w *streamWorld) handle(_ context.Context, payload []byte) ([]byte, error) 
 	}
 	answer, err := w.answer(&d, ev)
 	w.deliveries = append(w.deliveries, d)
+	for _, item := range d.items[:d.done] {
+		key, version, _ := strings.Cut(item, " ")
+		if n, err := strconv.Atoi(version); err == nil && n > w.done[key] {
+			w.done[key] = n
+		}
+	}
 	return answer, err
 }
 
@@ -148,6 +158,13 @@ func (w *streamWorld) poll() esm.Streamed {
 	p, err := w.s.Poll(context.Background())
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	if !w.s.Drained() {
+		return p
+	}
+	w.drained++
+	if !maps.Equal(w.done, w.versions) {
+		w.t.Fatalf("the mapping says that nothing is left; done: %v; written: %v", w.done, w.versions)
 	}
 	return p
 }
@@ -270,8 +287,8 @@ func (w *streamWorld) check() {
 			w.t.Errorf("shard %s: %d of %d records done", shard, reached[shard], len(ids))
 		}
 	}
-	if total < 50 || len(order) < 3 {
-		w.t.Errorf("only %d records in %d shards: the test says little", total, len(order))
+	if total < 50 || len(order) < 3 || w.drained == 0 {
+		w.t.Errorf("only %d records in %d shards, all taken after %d rounds: the test says little", total, len(order), w.drained)
 	}
 }
 

@@ -21,6 +21,7 @@ type shard struct {
 	ahead    []change // read, but after the checkpoint
 	iterator *string  // nil if there is none yet, or none that is still valid
 	closed   bool     // the stream has no record after those in ahead, and never will have one
+	drained  bool     // when it was last read, it was open and had no record after those in ahead
 
 	attempts int   // failed invocations at this checkpoint
 	pieces   []int // sizes that bisecting gave to the next batches
@@ -37,7 +38,7 @@ func (c change) sequence() string { return aws.ToString(c.record.Dynamodb.Sequen
 // rewind forgets what was read ahead. The next round reads again from the checkpoint, like a poller
 // that knows nothing else.
 func (sh *shard) rewind() {
-	sh.ahead, sh.iterator, sh.closed = nil, nil, false
+	sh.ahead, sh.iterator, sh.closed, sh.drained = nil, nil, false, false
 }
 
 // advance moves the checkpoint over the first n records read ahead.
@@ -75,6 +76,7 @@ const changeSize = 2048
 
 // fill reads ahead until a batch is full or the shard has nothing more to give now.
 func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
+	sh.drained = false
 	for len(sh.ahead) < s.cfg.BatchSize && !sh.closed {
 		if sh.iterator == nil {
 			lost, err := s.iterate(ctx, sh)
@@ -103,6 +105,7 @@ func (s *Stream) fill(ctx context.Context, sh *shard) (trimmed int, err error) {
 		}
 		sh.iterator, sh.closed = out.NextShardIterator, out.NextShardIterator == nil
 		if len(out.Records) == 0 {
+			sh.drained = !sh.closed
 			break
 		}
 	}

@@ -137,6 +137,21 @@ func (s *Stream) Poll(ctx context.Context) (Streamed, error) {
 	return p, err
 }
 
+// Drained reports whether the last [Stream.Poll] took everything that the stream had when it began. A
+// record that a full batch or an open window left behind, one that failed, and a shard that has not
+// been read yet are something that it has not taken.
+func (s *Stream) Drained() bool {
+	if !s.described {
+		return false
+	}
+	for _, sh := range s.shards {
+		if sh.ended || !sh.at.Finished && (!sh.drained || len(sh.ahead) > 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // Due reads ahead in every shard that may be read and has no round under way. It returns a [Round]
 // for each shard that has something to tell the function, in the order of their ids. It is for
 // callers that let shards go on without waiting for each other, as Lambda does. Each Round must be

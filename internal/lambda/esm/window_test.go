@@ -67,6 +67,42 @@ func TestWindowsSplitBatchesAndCarryState(t *testing.T) {
 	}
 }
 
+// TestDrained goes through what a round may leave behind.
+func TestDrained(t *testing.T) {
+	rig := newWindowRig(t, nil)
+	round := func(what string, want bool) {
+		t.Helper()
+		rig.poll(1)
+		if rig.Drained() != want {
+			t.Errorf("%s: Drained is %v", what, !want)
+		}
+	}
+	if rig.Drained() {
+		t.Error("a stream that was never read is drained")
+	}
+	sh := rig.source.shard("a", "")
+	sh.put(98, 103)
+	round("the next record is in a later window", false)
+	round("that window ended, and nothing else was done", false)
+	round("a full batch", false)
+	round("the rest", true)
+	sh.put(104, 104)
+	rig.script = []string{"!"}
+	round("a batch failed", false)
+	rig.script = nil
+	round("and was done", true)
+	sh.put(105, 105)
+	rig.source.expired = true
+	round("the iterator had expired", false)
+	round("there is a new one", true)
+	sh.closed = true
+	rig.source.shard("b", "a").put(106, 106)
+	rig.now = time.Unix(1000, 0)
+	round("the shard is closed, and its window has ended", false)
+	round("there may be children", false)
+	round("there was one", true)
+}
+
 func TestWindowNeedsAState(t *testing.T) {
 	for _, answer := range []string{`{}`, `null`, `[]`, `{"state":null}`, `{"state":[]}`, `{"state":null,"batchItemFailures":[]}`, `{"State":{}}`} {
 		rig := newWindowRig(t, nil)
