@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -170,6 +171,32 @@ func largestBatch() ([]byte, error) {
 		return nil, fmt.Errorf("the largest batch has %d bytes", len(batch))
 	}
 	return batch, nil
+}
+
+// outputAndPeak runs a command. It returns what the command prints, and the most megabytes that it had
+// in memory, or 0 on a system without /proc. The peak in a process's state will not do: there, Linux
+// counts the memory of the process that started it as well.
+func outputAndPeak(cmd *exec.Cmd) (out []byte, mb float64, err error) {
+	var printed bytes.Buffer
+	cmd.Stdout = &printed
+	if err := cmd.Start(); err != nil {
+		return nil, 0, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	most := 0
+	for {
+		if kilobytes, err := residentPeak(cmd.Process.Pid); err == nil {
+			most = max(most, kilobytes)
+		}
+		select {
+		case err := <-ended:
+			return printed.Bytes(), float64(most) / 1024, err
+		case <-tick.C:
+		}
+	}
 }
 
 // residentPeak returns the most memory that a process ever had resident, in kilobytes, as the

@@ -104,12 +104,12 @@ func (d *devProcess) tool(ctx context.Context, out any, env []string, args ...st
 	var talk strings.Builder
 	cmd.Dir, cmd.Stderr, cmd.Env = filepath.Dir(d.file), &talk, append(os.Environ(), env...)
 	began := time.Now()
-	text, err := cmd.Output()
+	text, mb, err := outputAndPeak(cmd)
 	took = time.Since(began)
 	if err != nil {
 		return 0, 0, fmt.Errorf("ingot %s: %w: %s", strings.Join(args, " "), err, talk.String())
 	}
-	return took, peakOf(cmd.ProcessState), json.Unmarshal(text, out)
+	return took, mb, json.Unmarshal(text, out)
 }
 
 // report is what ingot verify prints.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"syscall"
 	"time"
 )
@@ -16,13 +15,4 @@ func processorTime() time.Duration {
 		return 0 // it fails only for invalid arguments, which these are not
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// peakOf returns the most megabytes that a process which has ended had in memory.
-func peakOf(s *os.ProcessState) float64 {
-	u, ok := s.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return 0
-	}
-	return float64(u.Maxrss) / 1024 // Linux counts kilobytes
 }
