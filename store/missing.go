@@ -47,9 +47,7 @@ func (s *Store) absent(ctx context.Context, items []*event.Item) (list []*event.
 	for _, item := range items {
 		left[item.Key] = item
 	}
-	request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), // as put.read asks: digest and type say what is there
-		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
-		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch", "#i": "i:revision", "#b": barredAttribute}}
+	request := summary.request()
 	for key := range left {
 		request.Keys = append(request.Keys, keyImage(key))
 	}

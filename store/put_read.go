@@ -36,17 +36,9 @@ func (v view) keys() int {
 	return maxKeys
 }
 
-// readRequests splits reads over requests.
-func (p *put) readRequests(ctx context.Context, work []*write, v view) (requests []func()) {
-	for chunk := range slices.Chunk(work, v.keys()) {
-		requests = append(requests, func() { p.read(ctx, chunk, v) })
-	}
-	return requests
-}
-
-// read asks what is stored under the keys. It reads consistently, because a miss in an eventually
+// request asks what is stored under keys. It reads consistently, because a miss in an eventually
 // consistent read would look like absence.
-func (p *put) read(ctx context.Context, chunk []*write, v view) {
+func (v view) request() types.KeysAndAttributes {
 	request := types.KeysAndAttributes{
 		ConsistentRead:           aws.Bool(true),
 		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
@@ -56,6 +48,20 @@ func (p *put) read(ctx context.Context, chunk []*write, v view) {
 		*request.ProjectionExpression += ", #p"
 		request.ExpressionAttributeNames["#p"] = "data"
 	}
+	return request
+}
+
+// readRequests splits reads over requests.
+func (p *put) readRequests(ctx context.Context, work []*write, v view) (requests []func()) {
+	for chunk := range slices.Chunk(work, v.keys()) {
+		requests = append(requests, func() { p.read(ctx, chunk, v) })
+	}
+	return requests
+}
+
+// read asks what is stored under the keys.
+func (p *put) read(ctx context.Context, chunk []*write, v view) {
+	request := v.request()
 	byKey := make(map[event.Key]*write, len(chunk))
 	for _, w := range chunk {
 		request.Keys = append(request.Keys, keyImage(w.item.Key))

@@ -21,7 +21,7 @@ func erasures() []Mutant {
 		},
 		{
 			Name: "bar-not-read", What: "a read of what holds a key does not ask whether it is barred", Defends: "C1 C2", Checks: undeserved,
-			Edits: []Edit{{"store.put.read", `"PK, SK, #t, #d, #r, #e, #s, #i, #b"`, `"PK, SK, #t, #d, #r, #e, #s, #i"`}, {"store.put.read", `, "#b": barredAttribute}`, `}`}},
+			Edits: []Edit{{"store.view.request", `"PK, SK, #t, #d, #r, #e, #s, #i, #b"`, `"PK, SK, #t, #d, #r, #e, #s, #i"`}, {"store.view.request", `, "#b": barredAttribute}`, `}`}},
 		},
 		{
 			Name: "bar-touched", What: "a touch pass stamps what an erased event has left", Defends: "C2", Checks: returned,

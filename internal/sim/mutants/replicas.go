@@ -7,7 +7,7 @@ func replicas() []Mutant {
 	return []Mutant{
 		{
 			Name: "stale-verdict", What: "what holds a key is read from a replica that may be behind", Defends: "C1 C2", Checks: []sim.Check{sim.Undeserved, sim.Lost, sim.Rewritten},
-			Edits: []Edit{{"store.put.read", `aws.Bool(true)`, `aws.Bool(false)`}},
+			Edits: []Edit{{"store.view.request", `aws.Bool(true)`, `aws.Bool(false)`}},
 		},
 		{
 			Name: "stale-roster", What: "a start reads the epoch and the heads from a replica that may be behind", Defends: "C3 I8", Checks: []sim.Check{sim.Generation},
