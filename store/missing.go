@@ -52,21 +52,13 @@ func (s *Store) absent(ctx context.Context, items []*event.Item) (list []*event.
 		request.Keys = append(request.Keys, keyImage(key))
 	}
 	slices.SortFunc(request.Keys, func(a, b image) int { return keyOf(a).Compare(keyOf(b)) })
-	err = s.retry(ctx, func() (answer, next) {
-		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.events: request}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
-		if err != nil {
-			return classify(err), later
-		}
+	err = s.readAll(ctx, s.events, request, types.ReturnConsumedCapacityTotal, func(out *dynamodb.BatchGetItemOutput) {
 		for _, img := range out.Responses[s.events] {
 			delete(left, keyOf(img))
 		}
 		for _, c := range out.ConsumedCapacity {
 			units += aws.ToFloat64(c.CapacityUnits)
 		}
-		if request.Keys = out.UnprocessedKeys[s.events].Keys; len(request.Keys) > 0 {
-			return errUnread, later
-		}
-		return answer{}, ended
 	})
 	if err != nil {
 		return nil, units, err

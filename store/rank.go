@@ -246,24 +246,15 @@ func (s *Store) totalsAt(ctx context.Context, keys []event.Key) ([]StoredTotal, 
 	}
 	found := map[event.Key]StoredTotal{}
 	now := s.env.Now().Unix()
-	for len(request.Keys) > 0 {
-		var out *dynamodb.BatchGetItemOutput
-		err := s.ask(ctx, func() (err error) {
-			out, err = s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.aggregates: request}})
-			if err == nil && len(out.Responses[s.aggregates]) == 0 && len(out.UnprocessedKeys) > 0 {
-				return errUnread.err
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	err := s.readAll(ctx, s.aggregates, request, "", func(out *dynamodb.BatchGetItemOutput) {
 		for _, img := range out.Responses[s.aggregates] {
 			if t, ok := readTotal(img); ok && (t.ExpiresAt == 0 || now < t.ExpiresAt) {
 				found[keyOf(img)] = t
 			}
 		}
-		request.Keys = out.UnprocessedKeys[s.aggregates].Keys
+	})
+	if err != nil {
+		return nil, err
 	}
 	totals := make([]StoredTotal, 0, len(found))
 	for _, key := range keys {

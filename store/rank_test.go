@@ -199,6 +199,55 @@ func (w *world) alter(key event.Key, attribute string, v types.AttributeValue) {
 	}
 }
 
+// What an answer leaves out is asked for again: at once if the answer had something, and after a wait
+// if it had nothing.
+func TestTopAsksAgainForWhatIsLeftOut(t *testing.T) {
+	w := newWorld(t, ranked)
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	var items []*event.Item
+	for i := range 5 {
+		items = append(items, w.item(`"type":"order"`, fmt.Sprintf(`"id":"%d"`, i), fmt.Sprintf(`"merchant":"m%d"`, i), `"cents":1`, `"at":"2099-03-01T10:00:00Z"`))
+	}
+	w.apply(w.batch(aggregate.Marks, 1, items...))
+	w.Clock.Pass(10 * time.Second)
+	for _, c := range []struct {
+		answered []int // how many totals each of the first answers has
+		waits    int
+	}{{nil, 0}, {[]int{2, 1}, 0}, {[]int{0}, 1}, {[]int{3, 0, 0, 1}, 2}} {
+		w.slept = 0
+		for _, n := range c.answered {
+			w.faults = append(w.faults, fault{API: "BatchGetItem", Edit: leaveAllBut(n)})
+		}
+		before := w.Engine.Usage()
+		top, err := w.store.Top(context.Background(), "leaders", epoch, 10)
+		names := map[string]bool{}
+		for _, total := range top {
+			names[total.By["merchant"]] = true
+		}
+		reads := w.Engine.Usage().Sub(before).Requests["BatchGetItem"]
+		if err != nil || len(top) != 5 || len(names) != 5 || w.slept != c.waits || reads != int64(len(c.answered)+1) {
+			t.Errorf("%v: %d totals of %v, %d waits, %d reads: %v", c.answered, len(top), names, w.slept, reads, err)
+		}
+	}
+}
+
+// leaveAllBut changes an answer so that only n items have been read of its table.
+func leaveAllBut(n int) func(any) {
+	return func(output any) {
+		out := output.(*dynamodb.BatchGetItemOutput)
+		for table, items := range out.Responses {
+			left := types.KeysAndAttributes{}
+			for _, img := range items[min(n, len(items)):] {
+				left.Keys = append(left.Keys, map[string]types.AttributeValue{"PK": img["PK"], "SK": img["SK"]})
+			}
+			out.Responses[table] = items[:min(n, len(items))]
+			out.UnprocessedKeys = map[string]types.KeysAndAttributes{table: left}
+		}
+	}
+}
+
 func TestTopRefuses(t *testing.T) {
 	w := newWorld(t, ranked)
 	for name, c := range map[string]struct {

@@ -1,6 +1,11 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
 
 // next is what a try leaves to do.
 type next uint8
@@ -56,4 +61,28 @@ func (s *Store) ask(ctx context.Context, send func() error) error {
 		return gaveUp
 	}
 	return last
+}
+
+// readAll reads up to 100 keys of one table, and calls take with each answer until all of them are
+// answered. What an answer leaves out it asks for again: at once if the answer had anything else, and
+// after a wait if it had not. capacity says which units the answers have, if any.
+func (s *Store) readAll(ctx context.Context, table string, request types.KeysAndAttributes, capacity types.ReturnConsumedCapacity, take func(*dynamodb.BatchGetItemOutput)) error {
+	for len(request.Keys) > 0 {
+		err := s.ask(ctx, func() error {
+			out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: request}, ReturnConsumedCapacity: capacity})
+			if err != nil {
+				return err
+			}
+			take(out)
+			asked := len(request.Keys)
+			if request.Keys = out.UnprocessedKeys[table].Keys; len(request.Keys) == asked {
+				return errUnread.err
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
