@@ -96,21 +96,24 @@ func (e *edit) rankUnits(u *lanes.Update, seen *observation) int {
 	if u.Def.Rank.Value == "" {
 		return 0
 	}
-	var score operand
+	var score, rank operand
 	for _, a := range e.adds {
 		if a.slot == slotScore && (!seen.has(slotScore) || numberOf(a.value) != "0") {
 			score = a
 		}
 	}
 	for _, s := range e.sets {
-		if s.slot == slotScore {
+		switch s.slot {
+		case slotScore:
 			score = s.operand
+		case slotRank:
+			rank = s.operand
 		}
 	}
 	if score.slot != slotScore {
 		return 0
 	}
-	entry := imageSize(keyImage(u.Key)) + len(lanes.RankAttribute) + len(lanes.RankOf(u.Def, u.Key)) + len(score.name) + valueSize(score.value)
+	entry := imageSize(keyImage(u.Key)) + len(rank.name) + valueSize(rank.value) + len(score.name) + valueSize(score.value)
 	if seen.has(slotScore) {
 		return 2 * itemform.WriteUnits(entry)
 	}
