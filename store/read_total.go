@@ -38,11 +38,8 @@ func (s *Store) readTotals(ctx context.Context, pattern *pipeline.Pattern, ask A
 // topOf returns the window that is asked for, by an instant in it, and how many totals. A limit can
 // only lower what the pattern declares.
 func (s *Store) topOf(pattern *pipeline.Pattern, ask Ask) (at time.Time, n int, err error) {
-	switch {
-	case s.aggregates == "":
-		return at, 0, errors.New("Config.Aggregates is not set: name the aggregates table")
-	case ask.Page != "" || ask.Prefix != "" || ask.Newest != nil:
-		return at, 0, fmt.Errorf("%s reads totals, which come on one page, the greatest first; leave page, prefix and newest out", pattern.Name())
+	if err := s.onePage(pattern, ask, "the greatest first"); err != nil {
+		return at, 0, err
 	}
 	if n = pattern.Top(); ask.Limit > 0 {
 		n = min(n, ask.Limit)
@@ -53,13 +50,21 @@ func (s *Store) topOf(pattern *pipeline.Pattern, ask Ask) (at time.Time, n int, 
 
 // totalsOf returns the groups whose totals are asked for, and the range of windows.
 func (s *Store) totalsOf(pattern *pipeline.Pattern, ask Ask) (groups []map[string]string, from, to time.Time, err error) {
-	switch {
-	case s.aggregates == "":
-		return nil, from, to, errors.New("Config.Aggregates is not set: name the aggregates table")
-	case ask.Page != "" || ask.Prefix != "" || ask.Newest != nil:
-		return nil, from, to, fmt.Errorf("%s reads totals, which come on one page, the oldest window first; leave page, prefix and newest out", pattern.Name())
+	if err := s.onePage(pattern, ask, "the oldest window first"); err != nil {
+		return nil, from, to, err
 	}
 	return pattern.Groups(pipeline.Question{Values: ask.Values, From: ask.From, To: ask.To})
+}
+
+// onePage refuses what has no meaning for totals.
+func (s *Store) onePage(pattern *pipeline.Pattern, ask Ask, order string) error {
+	switch {
+	case s.aggregates == "":
+		return errors.New("Config.Aggregates is not set: name the aggregates table")
+	case ask.Page != "" || ask.Prefix != "" || ask.Newest != nil:
+		return fmt.Errorf("%s reads totals, which come on one page, %s; leave page, prefix and newest out", pattern.Name(), order)
+	}
+	return nil
 }
 
 // explainTotals returns the requests for totals. Before them, one GetItem reads the generation's
