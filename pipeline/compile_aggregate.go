@@ -79,12 +79,13 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 		}
 	}
 	i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == s.Rank.Value })
+	number := cmp.Or(suggest(s.Rank.Value, ranked), "the name of a count, sum, min or max")
 	switch {
 	case s.Rank.Value == "": // reported as missing when the file was read
 	case i < 0:
-		c.mistake(at.in("value"), "there is no value "+s.Rank.Value+" in "+def.Name, cmp.Or(suggest(s.Rank.Value, ranked), "the name of a count, sum, min or max"))
+		c.mistake(at.in("value"), "there is no value "+s.Rank.Value+" in "+def.Name, number)
 	case def.Values[i].Op.Textual():
-		c.mistake(at.in("value"), fmt.Sprintf("%s is a %s, and totals are ranked by a number", s.Rank.Value, def.Values[i].Op), cmp.Or(suggest(s.Rank.Value, ranked), "the name of a count, sum, min or max"))
+		c.mistake(at.in("value"), fmt.Sprintf("%s is a %s, and totals are ranked by a number", s.Rank.Value, def.Values[i].Op), number)
 	case len(def.By) == 0:
 		c.mistake(at, "without by there is one total in each window, which has nothing to be ranked with", `by: {player: "{player_id}"} beside it`)
 	}

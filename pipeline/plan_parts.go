@@ -3,6 +3,7 @@ package pipeline
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ingot-events/ingot/event"
@@ -136,9 +137,10 @@ func kindText(n event.Node) string {
 	return "a " + n.Kind().String()
 }
 
-// add plans the part with these members. name says for people which part it is.
+// add plans the part with these members, of which some may be empty. name says for people which part it is.
 func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.Refusal {
-	text := "{" + joinedMembers(members) + "}"
+	members = slices.DeleteFunc(members, func(text string) bool { return text == "" })
+	text := "{" + strings.Join(members, ",") + "}"
 	if b.bytes += len(text); b.bytes > maxPartBytes {
 		return event.Poisoned(event.TooManyParts, fmt.Sprintf("part %s: the parts of the message take over %d bytes, because each of them repeats what with names", t.name, maxPartBytes))
 	}
@@ -153,18 +155,6 @@ func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.
 	b.keys[item.Key] = name
 	b.items = append(b.items, item)
 	return nil
-}
-
-// joinedMembers joins the texts of members with commas. It leaves out empty ones.
-func joinedMembers(members []string) string {
-	var b strings.Builder
-	for _, text := range members {
-		if text != "" && b.Len() > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(text)
-	}
-	return b.String()
 }
 
 // planPart plans one part from its payload.
