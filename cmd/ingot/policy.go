@@ -127,20 +127,16 @@ func statementOf(p *pipeline.Pattern, r arns, tag string) (policyStatement, erro
 			sid += strings.ToUpper(word[:1]) + word[1:]
 		}
 	}
-	resource, index := r.events, ""
+	resources := []string{r.events}
 	switch {
+	case p.Top() > 0:
+		resources = []string{r.aggregates, r.aggregates + "/index/" + lanes.RankIndex}
 	case p.Total() != "":
-		resource = r.aggregates
-		if p.Top() > 0 {
-			index = r.aggregates + "/index/" + lanes.RankIndex
-		}
+		resources = []string{r.aggregates}
 	case p.Index() != "":
-		resource += "/index/" + p.Index()
+		resources = []string{r.events + "/index/" + p.Index()}
 	}
-	s := allow(sid, strings.Join(p.Actions(), " "), resource)
-	if index != "" {
-		s.Resource = append(s.Resource, index)
-	}
+	s := allow(sid, strings.Join(p.Actions(), " "), resources...)
 	if tag == "" {
 		return s, nil
 	}
