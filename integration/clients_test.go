@@ -133,6 +133,8 @@ func TestAWSCLI(t *testing.T) {
 	c.want("the listed key", c.aws("Contents Key", "s3api", "list-objects", "--bucket", "by-hand"), "2026/a b")
 	c.want("the listed key, version 2", c.aws("Contents Key", "s3api", "list-objects-v2", "--bucket", "by-hand", "--prefix", "2026/"), "2026/a b")
 	c.want("the object's size", c.aws("ContentLength", "s3api", "head-object", "--bucket", "by-hand", "--key", "2026/a b"), 7.0)
+	c.aws("", "s3api", "delete-object", "--bucket", "by-hand", "--key", "2026/a b")
+	c.want("what is left", c.aws("Contents", "s3api", "list-objects-v2", "--bucket", "by-hand"), nil)
 }
 
 // anEvent sends an event to the pipeline that runs, as docs/dev.md does, and looks at what became of it.

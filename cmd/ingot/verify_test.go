@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/internal/dev"
 	"github.com/ingot-events/ingot/internal/stack"
@@ -124,6 +125,26 @@ func TestVerifyInParts(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--segment", "1/2"}, {"--result"}, {"--work", ""}, {"--work", "s3://bucket"}, {"--rate", "-1"}, {"--memory", "0"}, {"--segments", "-1"}, {"more"}} {
 		w.run(exitUsage, append([]string{"verify", "--local"}, args...)...)
+	}
+}
+
+// In a bucket, a pass leaves nothing behind when it has compared everything.
+func TestVerifyInABucket(t *testing.T) {
+	w := newDevWorld(t)
+	w.sales(5)
+	client, bucket := w.dev.Engine().S3(), "my-bucket"
+	if err := stack.CreateArchive(t.Context(), client, bucket); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.run(exitFine, "verify", "--local", "--memory", "1", "--work", "s3://my-bucket/w"); got.out != "5 items, 1 total: no difference\n" {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	left, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})
+	if err != nil || len(left.Contents) > 0 {
+		t.Errorf("%d objects are left, %v", len(left.Contents), err)
+	}
+	if got := w.run(exitFailed, "verify", "--local", "--work", "s3://no-bucket/w"); !strings.Contains(got.errors, "no-bucket") {
+		t.Errorf("%s", got.errors)
 	}
 }
 

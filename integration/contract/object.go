@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/ingot-events/ingot/internal/stack"
 )
@@ -65,6 +66,31 @@ func files(t *testing.T, h *Harness) {
 		if fmt.Sprint(names) != "[order/Z order/a order/a/1 order/b]" {
 			t.Errorf("listed %v", names)
 		}
+	})
+	h.run(t, "what is deleted is gone", func(t *testing.T) {
+		for _, name := range []string{"gone/1", "gone/2 ü&<", "gone/3", "gone/4"} {
+			if _, err := put(bucket, name, "{}"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 { // deleting what is not there succeeds
+			if _, err := h.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("gone/1")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		several := &types.Delete{Objects: []types.ObjectIdentifier{{Key: aws.String("gone/2 ü&<")}, {Key: aws.String("gone/3")}, {Key: aws.String("gone/never")}}}
+		out, err := h.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &bucket, Delete: several})
+		if err != nil || len(out.Deleted) != 3 || len(out.Errors) != 0 {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		list, err := h.S3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String("gone/")})
+		if err != nil || len(list.Contents) != 1 || aws.ToString(list.Contents[0].Key) != "gone/4" {
+			t.Errorf("left: %v, %v", list, err)
+		}
+		_, err = h.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: aws.String("gone/3")})
+		refused(t, err, "NoSuchKey")
+		_, err = h.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String(bucket + "-gone"), Key: aws.String("x")})
+		refused(t, err, "NoSuchBucket")
 	})
 	h.run(t, "what is not there", func(t *testing.T) {
 		_, err := put(bucket+"-gone", "x", "{}")

@@ -210,6 +210,10 @@ func keepAndOpen(t *testing.T, die *rand.Rand) {
 		case 10:
 			_, err = e.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(stack.Bucket), Key: aws.String(fmt.Sprint("k", die.IntN(9))), Body: strings.NewReader(fmt.Sprint(die.IntN(100))),
 				ContentType: aws.String("text/plain"), Metadata: map[string]string{"a": "b"}})
+			if die.IntN(4) == 0 {
+				_, gone := e.S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Bucket), Key: aws.String(fmt.Sprint("k", die.IntN(9)))})
+				err = errors.Join(err, gone)
+			}
 		case 11:
 			_, err = e.SQS().SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &s.Queue, MessageBody: aws.String(fmt.Sprint("body ", die.IntN(100))),
 				MessageAttributes: map[string]sqstypes.MessageAttributeValue{"a": {DataType: aws.String("String"), StringValue: aws.String("v")}, "b": {DataType: aws.String("Binary"), BinaryValue: []byte{1, 2}}}})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,59 @@ func TestObjects(t *testing.T) {
 	expectCode(t, err, "AccessDenied")
 	_, err = client.ListObjectsV2(background, &s3.ListObjectsV2Input{Bucket: bucket, Delimiter: aws.String("/")})
 	expectUnsupported(t, err, "embedded: ListObjectsV2: Delimiter is not supported")
+}
+
+// What is deleted is gone, from lists too, and can be put again. Deleting nothing succeeds.
+func TestDeleteObjects(t *testing.T) {
+	client := embedded.New(embedded.Config{}).S3()
+	bucket := aws.String("work")
+	if _, err := client.CreateBucket(background, &s3.CreateBucketInput{Bucket: bucket}); err != nil {
+		t.Fatal(err)
+	}
+	put := func(keys ...string) {
+		for _, key := range keys {
+			if _, err := client.PutObject(background, &s3.PutObjectInput{Bucket: bucket, Key: &key}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	left := func() (keys []string) {
+		out, err := client.ListObjectsV2(background, &s3.ListObjectsV2Input{Bucket: bucket})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range out.Contents {
+			keys = append(keys, *o.Key)
+		}
+		return keys
+	}
+	put("a", "b", "c", "d")
+	for range 2 {
+		if _, err := client.DeleteObject(background, &s3.DeleteObjectInput{Bucket: bucket, Key: aws.String("b")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := left(); !slices.Equal(got, []string{"a", "c", "d"}) {
+		t.Errorf("left: %q", got)
+	}
+	put("b")
+	both := &types.Delete{Objects: []types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("nosuch")}}}
+	out, err := client.DeleteObjects(background, &s3.DeleteObjectsInput{Bucket: bucket, Delete: both})
+	if err != nil || len(out.Deleted) != 2 || *out.Deleted[0].Key != "a" || *out.Deleted[1].Key != "nosuch" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if got := left(); !slices.Equal(got, []string{"b", "c", "d"}) {
+		t.Errorf("left: %q", got)
+	}
+	both.Objects[0].VersionId = aws.String("v1")
+	_, err = client.DeleteObjects(background, &s3.DeleteObjectsInput{Bucket: bucket, Delete: both})
+	expectUnsupported(t, err, "embedded: DeleteObjects: ObjectIdentifier.VersionId is not supported")
+	_, err = client.DeleteObjects(background, &s3.DeleteObjectsInput{Bucket: bucket, Delete: &types.Delete{Objects: make([]types.ObjectIdentifier, 1001)}})
+	expectCode(t, err, "MalformedXML")
+	var noBucket *types.NoSuchBucket
+	if _, err := client.DeleteObject(background, &s3.DeleteObjectInput{Bucket: aws.String("gone"), Key: aws.String("b")}); !errors.As(err, &noBucket) {
+		t.Errorf("no bucket: %v", err)
+	}
 }
 
 func TestListObjects(t *testing.T) {

@@ -15,12 +15,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ingot-events/ingot/internal/embedded"
 )
 
 // objects serves S3 in its REST protocol, with the bucket in the path. It knows what Ingot and its users do with an
-// archive: create a bucket, and put, get, head and list objects. It takes an object as it comes; the checksums that an
+// archive or a work folder: create a bucket, and put, get, head, list and delete objects. It takes an object as it comes; the checksums that an
 // SDK sends along are for networks that lose bytes.
 type objects struct{ client *embedded.S3 }
 
@@ -46,6 +48,14 @@ func (o objects) answer(w http.ResponseWriter, r *http.Request, bucket, key stri
 		return o.put(w, r, bucket, key, query)
 	case key != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		return o.get(w, r, bucket, key, query)
+	case key != "" && r.Method == http.MethodDelete && only(query):
+		_, err := o.client.DeleteObject(r.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: &key, ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")})
+		if err == nil {
+			w.WriteHeader(http.StatusNoContent)
+		}
+		return err
+	case key == "" && r.Method == http.MethodPost && query.Has("delete") && only(query, "delete"):
+		return o.deleteAll(w, r, bucket)
 	case key == "" && r.Method == http.MethodPut && only(query):
 		_, err := o.client.CreateBucket(r.Context(), &s3.CreateBucketInput{Bucket: &bucket})
 		if err == nil {
@@ -139,6 +149,54 @@ func (o objects) get(w http.ResponseWriter, r *http.Request, bucket, key string,
 	}
 	_, _ = io.Copy(w, out.Body) // a client that has gone away gets no answer
 	return nil
+}
+
+// deletion is the body of a DeleteObjects.
+type deletion struct {
+	XMLName xml.Name `xml:"Delete"`
+	Quiet   bool
+	Objects []struct {
+		Key       string
+		VersionID *string `xml:"VersionId"`
+	} `xml:"Object"`
+}
+
+// deleted is the answer to a DeleteObjects.
+type deleted struct {
+	XMLName   xml.Name `xml:"DeleteResult"`
+	Namespace string   `xml:"xmlns,attr"`
+	Deleted   []struct{ Key string }
+}
+
+// mostDeletion is the size of 1,000 keys of 1,024 bytes, each byte of which is written as an entity.
+const mostDeletion = 8 << 20
+
+func (o objects) deleteAll(w http.ResponseWriter, r *http.Request, bucket string) error {
+	var body io.Reader = http.MaxBytesReader(w, r.Body, mostDeletion)
+	if strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") {
+		body = newChunked(body)
+	}
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	var asked deletion
+	if err := xml.Unmarshal(text, &asked); err != nil {
+		return &smithy.GenericAPIError{Code: "MalformedXML", Message: "The XML you provided was not well-formed: " + err.Error(), Fault: smithy.FaultClient}
+	}
+	in := &s3.DeleteObjectsInput{Bucket: &bucket, Delete: &types.Delete{Quiet: &asked.Quiet}, ExpectedBucketOwner: optional(r.Header, "X-Amz-Expected-Bucket-Owner")}
+	for _, one := range asked.Objects {
+		in.Delete.Objects = append(in.Delete.Objects, types.ObjectIdentifier{Key: &one.Key, VersionId: one.VersionID})
+	}
+	out, err := o.client.DeleteObjects(r.Context(), in)
+	if err != nil {
+		return err
+	}
+	answer := deleted{Namespace: namespace}
+	for _, one := range out.Deleted {
+		answer.Deleted = append(answer.Deleted, struct{ Key string }{*one.Key})
+	}
+	return writeXML(w, http.StatusOK, answer)
 }
 
 // listing is the answer to both versions of the list: version 1 goes on from a marker, version 2 from a token.

@@ -213,7 +213,16 @@ func TestObjects(t *testing.T) {
 		{"GET", "/archive?encoding-type=url&marker=a/one", "", nil, 200, "<Key>a%2Ftwo%26</Key>", "", ""},
 		{"GET", "/archive?max-keys=x", "", nil, 400, "<Code>InvalidArgument</Code>", "", ""},
 		{"GET", "/archive?versions", "", nil, 501, "<Code>NotImplemented</Code>", "", ""},
-		{"DELETE", "/archive/a/one", "", nil, 501, "<Code>NotImplemented</Code>", "", ""},
+		{"DELETE", "/archive/a/one?versionId=1", "", nil, 501, "<Code>NotImplemented</Code>", "", ""},
+		{"DELETE", "/archive/a/one", "", nil, 204, "", "", ""},
+		{"DELETE", "/archive/a/one", "", nil, 204, "", "", ""},
+		{"DELETE", "/archive", "", nil, 501, "<Code>NotImplemented</Code>", "", ""},
+		{"POST", "/archive?delete", "<Delete><Object><Key>a/two&amp;</Key></Object></Delete>", nil, 200, "<Deleted><Key>a/two&amp;</Key></Deleted>", "", ""},
+		{"POST", "/archive?delete", "<Delete><Object><Key>a/two&amp;</Key></Object><Quiet>true</Quiet></Delete>", nil, 200, "/doc/2006-03-01/\"></DeleteResult>", "", ""},
+		{"POST", "/archive?delete", "<Delete><Object><Key>a</Key><VersionId>1</VersionId></Object></Delete>", nil, 501, "VersionId is not supported", "", ""},
+		{"POST", "/archive?delete", "<Delete>", nil, 400, "<Code>MalformedXML</Code>", "", ""},
+		{"POST", "/archive?delete", "<Delete/>", nil, 400, "<Code>MalformedXML</Code>", "", ""},
+		{"GET", "/archive/a/two%26", "", nil, 404, "<Code>NoSuchKey</Code>", "", ""},
 		{"GET", "/", "", nil, 501, "a request without a bucket", "", ""},
 	} {
 		status, header, text := w.send(test.method, test.path, test.body, test.headers...)

@@ -60,6 +60,8 @@ var (
 	putObject     = api.Op("S3", "PutObject", "Bucket Key Body ContentLength ContentType Metadata IfNoneMatch ExpectedBucketOwner")
 	getObject     = api.Op("S3", "GetObject", "Bucket Key ExpectedBucketOwner")
 	headObject    = api.Op("S3", "HeadObject", "Bucket Key ExpectedBucketOwner")
+	deleteObject  = api.Op("S3", "DeleteObject", "Bucket Key ExpectedBucketOwner")
+	deleteObjects = api.Op("S3", "DeleteObjects", "Bucket Delete ExpectedBucketOwner")
 	listObjectsV2 = api.Op("S3", "ListObjectsV2", "Bucket Prefix MaxKeys ContinuationToken StartAfter ExpectedBucketOwner")
 )
 
@@ -81,6 +83,16 @@ func (c *Client) GetObject(ctx context.Context, in *s3.GetObjectInput, _ ...func
 // HeadObject describes an object. If there is none, the error is NotFound, not NoSuchKey.
 func (c *Client) HeadObject(ctx context.Context, in *s3.HeadObjectInput, _ ...func(*s3.Options)) (*s3.HeadObjectOutput, error) {
 	return api.Call(ctx, c.bs.core, headObject, in, c.bs.head)
+}
+
+// DeleteObject removes an object. It succeeds if there is none.
+func (c *Client) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, _ ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
+	return api.Call(ctx, c.bs.core, deleteObject, in, c.bs.delete)
+}
+
+// DeleteObjects removes up to 1,000 objects.
+func (c *Client) DeleteObjects(ctx context.Context, in *s3.DeleteObjectsInput, _ ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
+	return api.Call(ctx, c.bs.core, deleteObjects, in, c.bs.deleteAll)
 }
 
 // ListObjectsV2 lists keys in byte order, up to 1,000 at a time.
