@@ -310,9 +310,15 @@ func TestDeployed(t *testing.T) {
 	sampleshop.PipelineAtRoot(t, "..")
 	e, _ := open(t)
 	d := deploy(t, deployment{dir: "..", binaries: functions(t), parameters: map[string]string{"Counting": "receipts", "EndpointUrl": e.URL}})
-	d.check(orders(t, 12))
+	bodies := orders(t, 12)
+	for n, body := range orders(t, 40) { // one of each of 40 other merchants
+		bodies = append(bodies, strings.Replace(body, `"m-101"`, fmt.Sprintf(`"m-%d"`, 200+n), 1))
+	}
+	d.check(bodies)
 	checkDay(t, d.store, 12)
-	d.useTool(e.URL, "..")
+	w := d.tool(e.URL, "..")
+	d.useTool(w)
+	d.verifyApart(w)
 }
 
 // built holds both functions as they are deployed, by their names in the template. The first test

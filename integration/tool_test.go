@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,32 +30,49 @@ var toolCalls = []struct {
 	{"status --check", 3, "the names of the functions are not known"},
 }
 
-// useTool runs the tool on the stack, which it finds by name at the endpoint.
-func (d *deployed) useTool(url, dir string) {
+// tool is the built tool, in a folder with the pipeline.yaml of a stack, which it finds by name at the endpoint.
+type tool struct {
+	binary, dir string
+	flags, env  []string
+}
+
+func (d *deployed) tool(url, dir string) tool {
 	d.Helper()
-	binary := filepath.Join(built.dir, "ingot")
-	build := exec.CommandContext(d.Context(), "go", "build", "-o", binary, "./cmd/ingot")
+	w := tool{binary: filepath.Join(built.dir, "ingot"), dir: d.TempDir(), flags: []string{"--stack", d.stack, "--endpoint-url", url},
+		env: append(os.Environ(), "INGOT_PII_KEY="+d.secret, "AWS_REGION="+endpoint.Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_CONFIG_FILE=absent", "AWS_SHARED_CREDENTIALS_FILE=absent")}
+	build := exec.CommandContext(d.Context(), "go", "build", "-o", w.binary, "./cmd/ingot")
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
 		d.Fatalf("go build ./cmd/ingot: %v\n%s", err, out)
 	}
-	work := d.TempDir()
 	for _, name := range []string{"pipeline.yaml", "template.yaml"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(work, name), text, 0o600)
+			err = os.WriteFile(filepath.Join(w.dir, name), text, 0o600)
 		}
 		if err != nil {
 			d.Fatal(err)
 		}
 	}
+	return w
+}
+
+// run runs a command line in a process of its own.
+func (w tool) run(ctx context.Context, line string) (stdout, stderr string, code int) {
+	var out, errors strings.Builder
+	cmd := exec.CommandContext(ctx, w.binary, append(strings.Fields(line), w.flags...)...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.dir, w.env, &out, &errors
+	_ = cmd.Run() // the exit code tells
+	return out.String(), errors.String(), cmd.ProcessState.ExitCode()
+}
+
+// useTool runs the tool on the stack.
+func (d *deployed) useTool(w tool) {
+	d.Helper()
 	for _, call := range toolCalls {
 		d.Run(strings.ReplaceAll(call.line, " ", "_"), func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), binary, append(strings.Fields(call.line), "--stack", d.stack, "--endpoint-url", url)...)
-			cmd.Dir = work
-			cmd.Env = append(os.Environ(), "INGOT_PII_KEY="+d.secret, "AWS_REGION="+endpoint.Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_CONFIG_FILE=absent", "AWS_SHARED_CREDENTIALS_FILE=absent")
-			out, _ := cmd.CombinedOutput() // the exit code tells
-			if code := cmd.ProcessState.ExitCode(); code != call.code || !strings.Contains(string(out), call.prints) {
+			stdout, stderr, code := w.run(t.Context(), call.line)
+			if out := stderr + stdout; code != call.code || !strings.Contains(out, call.prints) {
 				t.Errorf("ingot %s: exit code %d, want %d\n%s", call.line, code, call.code, out)
 			}
 		})

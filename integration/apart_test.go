@@ -1,0 +1,107 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+// verifyApart verifies the stack in one process, and then in parts that two processes at a time read and merge
+// over a bucket. Both find the same. One total of the stack is damaged for that.
+func (d *deployed) verifyApart(w tool) {
+	d.Helper()
+	d.damage()
+	bucket := name(d.T)
+	if err := stack.CreateArchive(d.Context(), d.clients.S3, bucket); err != nil {
+		d.Fatal(err)
+	}
+	const segments, buckets = 5, 4
+	flags := fmt.Sprintf(" --segments %d --buckets %d --work s3://%s/verify", segments, buckets, bucket)
+	d.Run("verify in one process and in many", func(t *testing.T) {
+		whole := verdictOf(t, w, "verify --output json", 3)
+		if whole["totals"].(float64) < 40 || len(whole["differences"].([]any)) != 1 {
+			t.Fatalf("one process: %v", whole)
+		}
+		found := 0
+		for _, step := range []struct {
+			flag  string
+			parts int
+		}{{"--segment", segments}, {"--merge", buckets}} {
+			next, codes := make(chan int, step.parts), make(chan int)
+			for part := range step.parts {
+				next <- part
+			}
+			close(next)
+			for range 2 {
+				go func() {
+					for part := range next {
+						line := fmt.Sprintf("verify %s %d/%d%s", step.flag, part, step.parts, flags)
+						_, stderr, code := w.run(t.Context(), line)
+						if code != 0 && code != 3 {
+							t.Errorf("ingot %s: exit code %d\n%s", line, code, stderr)
+						}
+						codes <- code
+					}
+				}()
+			}
+			for range step.parts {
+				if code := <-codes; code == 3 {
+					found++
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%d processes found a difference, want one merge", found)
+		}
+		apart := verdictOf(t, w, "verify --result --output json"+flags, 3)
+		// Each process reads less than a unit here and there that is charged as one.
+		delete(whole, "units")
+		delete(apart, "units")
+		if diff := cmp.Diff(whole, apart); diff != "" {
+			t.Errorf("one process and many do not find the same (-one +many):\n%s", diff)
+		}
+	})
+	d.Run("a pass in a bucket leaves nothing there", func(t *testing.T) {
+		if _, stderr, code := w.run(t.Context(), "verify --memory 1 --work s3://"+bucket+"/again"); code != 3 {
+			t.Errorf("exit code %d\n%s", code, stderr)
+		}
+		prefix := "again/"
+		left, err := d.clients.S3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})
+		if err != nil || len(left.Contents) > 0 {
+			t.Errorf("%d objects are left, %v", len(left.Contents), err)
+		}
+	})
+}
+
+// verdictOf runs the tool, which prints one JSON object.
+func verdictOf(t *testing.T, w tool, line string, want int) (v map[string]any) {
+	t.Helper()
+	stdout, stderr, code := w.run(t.Context(), line)
+	if err := json.Unmarshal([]byte(stdout), &v); err != nil || code != want {
+		t.Fatalf("ingot %s: exit code %d, %v\n%s%s", line, code, err, stdout, stderr)
+	}
+	return v
+}
+
+// damage adds one to the orders of one total.
+func (d *deployed) damage() {
+	d.Helper()
+	all, err := d.clients.DynamoDB.Scan(d.Context(), &dynamodb.ScanInput{TableName: &d.totals, FilterExpression: aws.String("attribute_exists(orders)")})
+	if err != nil || len(all.Items) == 0 {
+		d.Fatalf("no total has orders: %v", err)
+	}
+	total := all.Items[len(all.Items)/2]
+	_, err = d.clients.DynamoDB.UpdateItem(d.Context(), &dynamodb.UpdateItemInput{TableName: &d.totals, Key: map[string]types.AttributeValue{"PK": total["PK"], "SK": total["SK"]},
+		UpdateExpression: aws.String("ADD orders :one"), ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}})
+	if err != nil {
+		d.Fatal(err)
+	}
+}
