@@ -61,7 +61,7 @@ const showHelp = `Says why a message is in quarantine, what it would be if it we
 If both are there, it lists the members that differ, as the digests see them. An ID may be shortened.
 
 Values on paths that feed hmac are personal. They are masked, also inside envelopes, unless --reveal is given.
-A body that is not JSON is then masked whole, and so is what a detail quotes.
+A body that is not JSON is then masked whole, and so are the group and what a detail quotes.
 
 The messages of a folder can be replaced (resend --replace) only after show has printed what is stored.
 
@@ -220,6 +220,9 @@ func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today,
 	r := &shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: dir.File(l.ID), State: l.State(), Group: l.Group, Edited: l.Original != nil,
 		Today: shownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason), Detail: detail(today.Detail, personal)},
 		Body:  personal.Data(l.Body)}
+	if r.Group != "" && !personal.None() {
+		r.Group = show.Mask // nobody knows which field a producer has made the group of
+	}
 	if l.Note != nil {
 		r.Verdict, r.Reason, r.Detail = l.Note.Verdict, l.Note.Reason, detail(l.Note.Detail, personal)
 	}

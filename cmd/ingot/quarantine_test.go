@@ -156,6 +156,19 @@ func sameText(t *testing.T, name, text string, ids ...string) {
 
 var goldenFolder, _ = filepath.Abs("testdata")
 
+// grouped gives a saved letter a message group.
+func (w *devWorld) grouped(id, group string) {
+	w.t.Helper()
+	file := filepath.Join("letters", id+".json")
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, append([]byte(`{"group": `+strconv.Quote(group)+`,`), bytes.TrimPrefix(text, []byte("{"))...), 0o600)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestQuarantine goes the whole way of messages: pull, list, show, edit, resend, replace, drop.
 func TestQuarantine(t *testing.T) {
 	w := newDevWorld(t)
@@ -170,6 +183,13 @@ func TestQuarantine(t *testing.T) {
 	}
 	sameText(t, "quarantine-pull.txt", pulled.out, ids...)
 	sameText(t, "quarantine-list.txt", w.run(0, "quarantine", "list", "letters").out, ids...)
+
+	// Nothing is replaced before somebody has looked. The message has the command to do that.
+	unseen := w.run(exitRefused, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
+	if want := ids[0] + "  stays: nobody was shown what is stored: look at both first: ingot quarantine show letters " + ids[0][:8] + " --local\n"; unseen.out != want {
+		t.Errorf("%s%swant %s", unseen.out, unseen.errors, want)
+	}
+	w.grouped(ids[2], "ann@example.com")
 
 	// What is personal does not show, unless it is asked for. Nor do control characters.
 	conflict := w.run(3, "quarantine", "show", "letters", ids[0][:8], "--local")

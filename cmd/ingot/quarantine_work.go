@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ type job struct {
 	t       *target.Target
 	dir     quarantine.Dir
 	path    string
+	same    string // the flags with which another command reaches the same stack
 	verb    string // "resent"
 	list    []worked
 	refused bool
@@ -90,6 +92,9 @@ func (j *job) note(l *quarantine.Letter, err error) {
 			j.refused = true
 		}
 		one.Error = show.Text(show.Error(err))
+		if no != nil && no.Look {
+			one.Error += ": " + strings.TrimSpace(fmt.Sprintf("ingot quarantine show %s %s %s", quoted(j.path), l.ID[:min(8, len(l.ID))], j.same))
+		}
 		if !j.json() {
 			fmt.Fprintf(j.stdout, "%s  stays: %s\n", l.ID, one.Error)
 		}
@@ -193,6 +198,7 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, ids []st
 	if err != nil {
 		return err
 	}
+	j.same = strings.Join(sameTarget(cmd, t), " ")
 	var x quarantine.Examiner
 	if o.replace || len(ids) == 0 {
 		if x, err = a.examiner(cmd, t, true); err != nil {

@@ -216,7 +216,7 @@ func (v verifying) meant(ctx context.Context, names []string) (defs []*aggregate
 
 // awaitStream waits until the stream has counted everything up to now.
 func (a *app) awaitStream(ctx context.Context, v verifying, patience time.Duration) error {
-	lag, clock := a.lag(v.target), a.clock.Real()
+	lag, clock := a.told(a.lag(v.target), patience), a.clock.Real()
 	now := clock.Now()
 	for {
 		counted, err := lag.Counted(ctx)

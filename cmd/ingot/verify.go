@@ -318,7 +318,7 @@ func (a *app) pass(ctx context.Context, v verifying, c verify.Config, o verifyOp
 		report, err := verify.Run(ctx, c)
 		return report, nil, err
 	}
-	looks, err := verify.Twice(ctx, c, a.lag(v.target), o.patience)
+	looks, err := verify.Twice(ctx, c, a.told(a.lag(v.target), o.patience), o.patience)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -376,6 +376,45 @@ func (l devLag) Counted(ctx context.Context) (time.Time, error) {
 		return time.Time{}, errors.New("this ingot dev is older than the tool; start it again")
 	}
 	return asked.Add(-age), nil
+}
+
+// tellEvery is the time between two lines that say for what a command waits.
+const tellEvery = 30 * time.Second
+
+// toldLag says for what a command waits that asks it again and again: the stream may stand still.
+type toldLag struct {
+	verify.Lag
+	app      *app
+	patience time.Duration
+	began    time.Time // when it was asked first; what was written before is waited for
+	last     time.Time // when it was said last
+}
+
+// told returns a lag that says, while it is asked, how far the stream is.
+func (a *app) told(lag verify.Lag, patience time.Duration) verify.Lag {
+	return &toldLag{Lag: lag, app: a, patience: patience}
+}
+
+func (l *toldLag) Counted(ctx context.Context) (time.Time, error) {
+	now := l.app.clock.Real().Now()
+	first := l.began.IsZero()
+	if first {
+		l.began = now
+	}
+	counted, err := l.Lag.Counted(ctx)
+	if err != nil || !counted.Before(l.began) || !first && now.Sub(l.last) < tellEvery {
+		return counted, err
+	}
+	l.last = now
+	behind := now.Sub(counted).Round(time.Second)
+	if first {
+		fmt.Fprintf(l.app.stderr, "ingot: waiting up to %s until the stream has counted everything that was written before %s; it is %s behind\n",
+			l.patience, l.began.UTC().Format(time.TimeOnly), behind)
+	} else {
+		fmt.Fprintf(l.app.stderr, "ingot: the stream is %s behind; waiting for %s more at most (ingot status shows whether it stands still)\n",
+			behind, max(l.patience-now.Sub(l.began), 0).Round(time.Second))
+	}
+	return counted, nil
 }
 
 // noLag is the lag of a stack of which only the tables are known.

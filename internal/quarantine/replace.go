@@ -28,11 +28,14 @@ type Events struct {
 }
 
 // A Refused error says why a stored event is not replaced. Nothing was changed.
-type Refused struct{ why string }
+type Refused struct {
+	why  string
+	Look bool // somebody has to look at both first
+}
 
 func (r *Refused) Error() string { return r.why }
 
-func refused(format string, args ...any) error { return &Refused{fmt.Sprintf(format, args...)} }
+func refused(format string, args ...any) error { return &Refused{why: fmt.Sprintf(format, args...)} }
 
 // Replace makes room for a letter that is right, and then sends it: it deletes the stored event of
 // the same key, on condition that it still is the one that a person was shown (Letter.Seen).
@@ -76,9 +79,9 @@ func (w *Work) Replace(ctx context.Context, l *Letter) error {
 	case expiring(stored, now):
 		return refused("the stored event expires within the hour or has expired: totals might keep what it added")
 	case l.Seen == "":
-		return refused("nobody was shown what is stored; look at both first: ingot quarantine show")
+		return &Refused{"nobody was shown what is stored: look at both first", true}
 	case l.Seen != stored.Digest.String():
-		return refused("another event is stored than the one that was shown: look at both again: ingot quarantine show")
+		return &Refused{"another event is stored than the one that was shown: look at both again", true}
 	}
 	return w.replace(ctx, l, today.Stored)
 }
@@ -102,7 +105,7 @@ func (w *Work) replace(ctx context.Context, l *Letter, stored *event.Item) error
 			if l.Replaced = nil; w.Dir.Save(l) != nil {
 				l.Replaced = nil // the file then says that an event was replaced, which is harmless
 			}
-			return refused("somebody has changed what is stored in the meantime: look at both again: ingot quarantine show")
+			return &Refused{"somebody has changed what is stored in the meantime: look at both again", true}
 		}
 		err = nil
 	}
