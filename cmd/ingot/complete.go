@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/check/template"
+	"github.com/ingot-events/ingot/internal/demo"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -57,7 +58,11 @@ func data(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDi
 	if cmd.Name() == "dev" {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
-	return []string{"earthquakes\ta real week", "orders\tsynthetic"}, cobra.ShellCompDirectiveNoFileComp
+	var all []string
+	for _, b := range demo.Bundles() {
+		all = append(all, b.Name+"\t"+b.Kind)
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
 // arguments completes what stands after a command's name. For other commands there is nothing to

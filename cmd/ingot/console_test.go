@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -74,11 +75,8 @@ func TestConsoleOfAStack(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	t.Chdir(t.TempDir())
-	text, err := demo.Bundled().Open(demo.EarthquakesPipeline)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := io.ReadAll(text)
+	earthquakes := demo.Bundles()[0]
+	file, err := fs.ReadFile(earthquakes.Files, earthquakes.File)
 	if err == nil {
 		err = os.WriteFile("pipeline.yaml", file, 0o600)
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -72,7 +73,7 @@ The same options give the same summary, to the byte. Exit code 3: a check found 
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&f.seed, "seed", 7, "seed of all chance in the run")
-	flags.StringVar(&f.data, "data", "earthquakes", "bundled data: earthquakes (real) or orders (synthetic)")
+	flags.StringVar(&f.data, "data", "earthquakes", "bundled data: "+bundles())
 	flags.StringVar(&f.input, "input", "", "your own events instead: a file with one JSON event a line, oldest first, or - for standard input")
 	flags.StringArrayVar(&f.attributes, "attribute", nil, "a message attribute of each line of --input as NAME=VALUE; repeatable")
 	flags.StringVar(&f.pipeline, "pipeline", "", "the pipeline.yaml for --input")
@@ -189,14 +190,13 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 		c.Data = demo.File(events, title, attributes)
 		files, name = os.DirFS(filepath.Dir(f.pipeline)), filepath.Base(f.pipeline)
 		secret, _ = a.env("INGOT_PII_KEY")
-	case f.data == "earthquakes":
-		c.Data = demo.Earthquakes()
-		files, name = demo.Bundled(), demo.EarthquakesPipeline
-	case f.data == "orders":
-		c.Data = demo.Orders(f.seed)
-		files, name, secret = demo.Bundled(), demo.OrdersPipeline, demo.OrdersSecret
 	default:
-		return usage(fmt.Errorf("--data %q: write earthquakes or orders, or give a file of your own with --input", f.data))
+		b, err := bundle(f.data)
+		if err != nil {
+			return usage(err)
+		}
+		c.Data = b.Data(f.seed)
+		files, name, secret = b.Files, b.File, b.Secret
 	}
 	var err error
 	if c.Plan, err = pipeline.Load(files, name, pipeline.Secret([]byte(secret))); err != nil {
@@ -211,6 +211,27 @@ func (a *app) demoData(c *demo.Config, f demoFlags, events string) error {
 		return err
 	}
 	return nil
+}
+
+// bundle returns the bundled data of a name.
+func bundle(name string) (demo.Bundle, error) {
+	var known []string
+	for _, b := range demo.Bundles() {
+		if b.Name == name {
+			return b, nil
+		}
+		known = append(known, b.Name)
+	}
+	return demo.Bundle{}, fmt.Errorf("--data %q: write one of %s, or give a file of your own with --input", name, strings.Join(known, ", "))
+}
+
+// bundles names the bundled data with its kinds, for help.
+func bundles() string {
+	var all []string
+	for _, b := range demo.Bundles() {
+		all = append(all, fmt.Sprintf("%s (%s)", b.Name, b.Kind))
+	}
+	return strings.Join(all, ", ")
 }
 
 // ownFiles refuses files that cannot be the user's events or pipeline, before anything runs.

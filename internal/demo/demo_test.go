@@ -14,6 +14,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/slow"
@@ -25,7 +26,7 @@ const seed = 7
 
 func earthquakes(t testing.TB, counting aggregate.Counting) Config {
 	t.Helper()
-	p, err := pipeline.Load(Bundled(), EarthquakesPipeline)
+	p, err := pipeline.Load(bundled, "data/earthquakes.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func firstDays(t testing.TB, counting aggregate.Counting) Config {
 
 func orders(t testing.TB, seed uint64, counting aggregate.Counting) Config {
 	t.Helper()
-	p, err := pipeline.Load(Bundled(), OrdersPipeline, pipeline.Secret([]byte(OrdersSecret)))
+	p, err := pipeline.Load(bundled, "data/orders.yaml", pipeline.Secret([]byte(OrdersSecret)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,6 +221,30 @@ func TestOrders(t *testing.T) {
 	agree(t, s)
 	if s.Kept.Items != s.Data.Events || s.Data.Events < 1000 {
 		t.Errorf("%d events, %d items", s.Data.Events, s.Kept.Items)
+	}
+}
+
+// TestBundles sends all data that comes with the demo through its pipeline. The demo's own and the orders
+// have tests of their own, and a tally.
+func TestBundles(t *testing.T) {
+	for _, b := range Bundles()[2:] {
+		t.Run(b.Name, func(t *testing.T) {
+			t.Parallel()
+			p, err := pipeline.Load(b.Files, b.File, pipeline.Secret([]byte(b.Secret)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := mustRun(t, Config{Data: b.Data(seed), Plan: p, Seed: seed})
+			agree(t, s)
+			all := checks(s)
+			if n := len(s.Totals); s.Data.Events < 1000 || s.Kept.Items != s.Data.Events || all["verify"].Compared != n || all["list"].Compared != n || n < 100 {
+				t.Errorf("%d events, %d items, %d totals; compared: %+v", s.Data.Events, s.Kept.Items, n, all)
+			}
+			conflicts := s.Deliveries.Verdicts[event.Conflict.String()]
+			if conflicts == 0 || b.Kind != "synthetic" || !strings.Contains(s.Data.About, "SYNTHETIC") {
+				t.Errorf("%d conflicts; %s: %s", conflicts, b.Kind, s.Data.About)
+			}
+		})
 	}
 }
 

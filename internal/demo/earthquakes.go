@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
-	"io/fs"
 	"iter"
 	"math/rand/v2"
 	"regexp"
@@ -15,21 +14,6 @@ import (
 
 //go:embed data/earthquakes.ndjson.gz data/earthquakes.yaml data/orders.yaml
 var bundled embed.FS
-
-// These are the names of the bundled pipelines in Bundled.
-const (
-	EarthquakesPipeline = "earthquakes.yaml"
-	OrdersPipeline      = "orders.yaml"
-)
-
-// Bundled returns the bundled pipelines.
-func Bundled() fs.FS {
-	sub, err := fs.Sub(bundled, "data")
-	if err != nil {
-		panic("demo: the embedded directory data is gone") // only a change of the embed line can cause this
-	}
-	return sub
-}
 
 // Earthquakes returns the bundled week of real earthquakes.
 func Earthquakes() Data {

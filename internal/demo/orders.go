@@ -1,16 +1,12 @@
 package demo
 
 import (
-	"cmp"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"strconv"
 	"time"
 
-	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
 
@@ -32,17 +28,9 @@ var firstDay = time.Date(2024, 3, 4, 0, 0, 0, 0, time.UTC)
 // each time it is read.
 func Orders(seed uint64) Data {
 	return Data{
-		Name:  "orders, payments and refunds",
-		About: "SYNTHETIC, made by a seeded generator",
-		Lines: func() iter.Seq2[Line, error] {
-			return func(yield func(Line, error) bool) {
-				for i, fact := range orderFacts(seed) {
-					if !yield(Line{i + 1, envelope.Message{Body: fact.body}}, nil) {
-						return
-					}
-				}
-			}
-		},
+		Name:     "orders, payments and refunds",
+		About:    synthetic,
+		Lines:    made(func() []fact { return orderFacts(seed) }),
 		Alter:    raise,
 		Resend:   retrace,
 		Distinct: true,
@@ -50,20 +38,13 @@ func Orders(seed uint64) Data {
 	}
 }
 
-// fact is one event of an order's life.
-type fact struct {
-	at   time.Time
-	body string
-}
-
-// orderFacts returns the facts of the week in the order in which they happened.
+// orderFacts returns the facts of the week, order by order.
 func orderFacts(seed uint64) []fact {
 	die := source(seed, forOrders)
 	var facts []fact
 	for n := range orderCount {
 		facts = append(facts, order(die, n)...)
 	}
-	slices.SortStableFunc(facts, func(a, b fact) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.body, b.body)) })
 	return facts
 }
 

@@ -48,6 +48,8 @@ const (
 	forProducer
 	forBursts
 	forOrders
+	forMatches
+	forReadings
 )
 
 // newWorld builds everything, at the time of the first event.

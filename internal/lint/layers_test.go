@@ -42,7 +42,7 @@ var layers = []string{
 	"internal/quarantine", "internal/pause",
 	"internal/status",
 	"internal/cost", "internal/propose", "internal/scaffold",
-	"internal/demo/tally", "internal/demo",
+	"examples", "internal/demo/tally", "internal/demo",
 	"internal/dev/disk", "internal/dev", "internal/console",
 	"cmd/ingot",
 	"examples/totals", // what a user's program does with the library

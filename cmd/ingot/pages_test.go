@@ -1,0 +1,85 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ingot-events/ingot/examples"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// TestExamplePages types what the page of each example says beside an ingot dev that runs the example's
+// pipeline.yaml, and compares what is printed. On a page, … stands for anything, and a command without
+// output may print anything.
+func TestExamplePages(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not on PATH; to have the sessions of the examples run, install it")
+	}
+	files, err := fs.Glob(examples.Files, "*/pipeline.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(path.Dir(file), func(t *testing.T) {
+			page, err := os.ReadFile("../../examples/" + path.Dir(file) + "/README.md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := fs.ReadFile(examples.Files, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			everyPattern(t, string(page), file)
+			_, session, ok := strings.Cut(string(page), "```text session\n$ ")
+			session, _, ended := strings.Cut(session, "```\n")
+			if !ok || !ended {
+				t.Fatal("the page has no session")
+			}
+			s := newStory(t, bash, string(text))
+			for part := range strings.SplitSeq(session, "\n$ ") {
+				line, out, _ := strings.Cut(strings.TrimSuffix(part, "\n"), "\n")
+				if out == "" {
+					s.run(line)
+				} else {
+					s.prints(line+"\n", out+"\n")
+				}
+			}
+		})
+	}
+}
+
+var inTable = regexp.MustCompile("`([a-z_]+)[^`]*`")
+
+// everyPattern holds the table of a page's questions and the patterns of its pipeline.yaml to each other.
+func everyPattern(t *testing.T, page, file string) {
+	t.Helper()
+	p, err := pipeline.Load(examples.Files, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bool{}
+	_, table, _ := strings.Cut(page, "| question | pattern |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for row := range strings.Lines(table) {
+		if cells := strings.Split(row, "|"); len(cells) > 3 {
+			for _, found := range inTable.FindAllStringSubmatch(cells[2], -1) {
+				asked[found[1]] = true
+			}
+		}
+	}
+	for _, pattern := range p.Patterns() {
+		if !asked[pattern.Name()] {
+			t.Errorf("no question of the page is answered by %s", pattern.Name())
+		}
+		delete(asked, pattern.Name())
+	}
+	for name := range asked {
+		t.Errorf("%s is no pattern of %s", name, file)
+	}
+}

@@ -1,0 +1,10 @@
+// Package examples holds pipelines to start from. Each folder has a pipeline.yaml, and a page that
+// begins with what is asked of it.
+package examples
+
+import "embed"
+
+// Files has NAME/pipeline.yaml of each example.
+//
+//go:embed leaderboard/pipeline.yaml sensors/pipeline.yaml
+var Files embed.FS

@@ -1,0 +1,56 @@
+package demo
+
+import (
+	"cmp"
+	"io/fs"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/examples"
+)
+
+// Bundle is data that comes with the demo, and the pipeline that it goes through.
+type Bundle struct {
+	Name   string // as --data has it
+	Kind   string // "real" or "synthetic"
+	Data   func(seed uint64) Data
+	Files  fs.FS
+	File   string // the pipeline's name in Files
+	Secret string // the key for keyed hashes; empty if the pipeline has none
+}
+
+// Bundles returns all of them. The first is the demo's own.
+func Bundles() []Bundle {
+	return []Bundle{
+		{"earthquakes", "real", func(uint64) Data { return Earthquakes() }, bundled, "data/earthquakes.yaml", ""},
+		{"orders", "synthetic", Orders, bundled, "data/orders.yaml", OrdersSecret},
+		{"leaderboard", "synthetic", Leaderboard, examples.Files, "leaderboard/pipeline.yaml", ""},
+		{"sensors", "synthetic", Sensors, examples.Files, "sensors/pipeline.yaml", ""},
+	}
+}
+
+// synthetic says what generated data is.
+const synthetic = "SYNTHETIC, made by a seeded generator"
+
+// fact is one event that a generator makes.
+type fact struct {
+	at   time.Time
+	body string
+}
+
+// made returns the lines of generated facts, in the order in which they happened.
+func made(facts func() []fact) func() iter.Seq2[Line, error] {
+	return func() iter.Seq2[Line, error] {
+		return func(yield func(Line, error) bool) {
+			all := facts()
+			slices.SortStableFunc(all, func(a, b fact) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.body, b.body)) })
+			for i, fact := range all {
+				if !yield(Line{i + 1, envelope.Message{Body: fact.body}}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
