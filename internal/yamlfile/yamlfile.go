@@ -88,6 +88,16 @@ func Normal(text []byte) []byte {
 // twice in a mapping is there twice. The fault is nil, or says why there is no file.
 func Parse(text []byte) (*File, *Fault) {
 	text = Normal(text)
+	if len(text) <= maxFile && encoded(text) == nil {
+		if root := simple(string(text)); root != nil {
+			return &File{Root: root}, nil
+		}
+	}
+	return parseAny(text)
+}
+
+// parseAny reads a text of any form.
+func parseAny(text []byte) (*File, *Fault) {
 	parsed, err := parse(text, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, faultOf(string(text), err)
