@@ -75,8 +75,9 @@ type Dev struct {
 	switches *mappings.Server
 	fifo     bool // the queue of events is a FIFO queue
 	stream   *esm.Stream
-	kept     *kept  // nil: in memory alone
-	unspare  func() // the collector is as before
+	remade   atomic.Bool // a table may have been made again, and the functions do not know it yet
+	kept     *kept       // nil: in memory alone
+	unspare  func()      // the collector is as before
 
 	api, console *server
 	requests     requests

@@ -32,30 +32,38 @@ const (
 // mappings makes the mappings of both functions.
 func (d *Dev) mappings(ctx context.Context) error {
 	var err error
-	function := func(do esm.Handler) esm.Function {
-		if d.cfg.Function != nil {
-			do = d.cfg.Function(do)
-		}
-		return esm.Function{Handler: guarded(do), Timeout: stack.FunctionTimeout, Now: d.clock.Now, Deadline: d.deadline}
-	}
 	size := batchSize
 	if d.fifo {
 		size = fifoBatchSize
 	}
-	d.queue, err = esm.NewQueue(ctx, esm.QueueConfig{Client: d.engine.SQS(), URL: d.stack.Queue, Function: function(d.running.ingest),
+	d.queue, err = esm.NewQueue(ctx, esm.QueueConfig{Client: d.engine.SQS(), URL: d.stack.Queue, Function: d.guard(d.running.ingest),
 		BatchSize: size, Concurrency: queueFunctions, ReportBatchItemFailures: true, OnFailure: d.failed("ingest")})
 	if err != nil {
 		return err
 	}
+	if err := d.mapStream(); err != nil {
+		return err
+	}
+	d.kept.restore(d.stream)
+	return nil
+}
+
+// guard returns a function as a mapping calls it.
+func (d *Dev) guard(do esm.Handler) esm.Function {
+	if d.cfg.Function != nil {
+		do = d.cfg.Function(do)
+	}
+	return esm.Function{Handler: guarded(do), Timeout: stack.FunctionTimeout, Now: d.clock.Now, Deadline: d.deadline}
+}
+
+// mapStream makes the mapping of the stream, from its first record on.
+func (d *Dev) mapStream() (err error) {
 	window := time.Duration(0) // receipts need none
 	if d.cfg.Counting == aggregate.Marks {
 		window = stack.Window
 	}
-	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.engine.Streams(), ARN: d.stack.StreamARN, Function: function(d.running.streams),
+	d.stream, err = esm.NewStream(esm.StreamConfig{Client: d.engine.Streams(), ARN: d.stack.StreamARN, Function: d.guard(d.running.streams),
 		BatchSize: batchSize, Concurrency: 2, Window: window, ReportBatchItemFailures: true, OnFailure: d.failed("streams")})
-	if err == nil {
-		d.kept.restore(d.stream)
-	}
 	return err
 }
 
@@ -140,6 +148,13 @@ func (d *Dev) pollQueue(ctx context.Context) (time.Duration, error) {
 }
 
 func (d *Dev) pollStream(ctx context.Context) (time.Duration, error) {
+	if d.remade.Load() {
+		d.remade.Store(false) // before the look: another table may be made during it
+		if err := d.goOn(ctx); err != nil {
+			d.remade.Store(true)
+			return 0, err
+		}
+	}
 	began := d.clock.Now()
 	p, err := d.stream.Poll(ctx)
 	if err == nil && d.stream.Drained() {

@@ -31,6 +31,9 @@ func (d *Dev) protocols(others http.Handler) http.Handler {
 			d.tellCounted(w)
 		default:
 			others.ServeHTTP(w, r)
+			if makesTable(r) {
+				d.remade.Store(true)
+			}
 		}
 	})
 }

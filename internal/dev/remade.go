@@ -1,0 +1,53 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+// makesTable reports whether a request makes a table, or may give it a stream.
+func makesTable(r *http.Request) bool {
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	return strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_") && (operation == "CreateTable" || operation == "UpdateTable")
+}
+
+// goOn lets both functions go on with tables that somebody may have deleted and made again. What they know
+// of the old ones is wrong now, and another events table has another stream. Until it succeeds, nothing is
+// read. It runs between two polls of the stream.
+func (d *Dev) goOn(ctx context.Context) error {
+	d.reloading.Lock()
+	defer d.reloading.Unlock()
+	out, err := d.engine.DynamoDB().DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(stack.Events)})
+	if err != nil {
+		return err
+	}
+	stream := aws.ToString(out.Table.LatestStreamArn)
+	if stream == "" {
+		return errors.New("the events table has no stream: give it one with new and old images, as template.yaml does")
+	}
+	was := d.stack.StreamARN
+	if d.stack.StreamARN = stream; stream != was {
+		if err = d.mapStream(); err != nil {
+			return err
+		}
+	}
+	if err := d.deploy(ctx, d.Pipeline(), d.text); err != nil {
+		return err
+	}
+	if stream != was {
+		d.kept.position(d.stream.Checkpoint(), d.clock.Now())
+		d.cfg.Tell(fmt.Sprintf("the table %s was made again; both functions go on with it and with its stream", stack.Events))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.troubles, "streams") // if it comes again, it is said again
+	return nil
+}
