@@ -137,17 +137,7 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal b
 func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *event.Item, mask show.Personal) (*gotItem, error) {
 	got := &gotItem{Indexes: []gotIndex{}, Attributes: map[string]string{}, Totals: []shownTotal{}}
 	for _, c := range p.Contributions(item).List {
-		def, _ := p.Definition(c.Def.Name)
-		by := map[string]string{}
-		for i, name := range def.By {
-			by[name], _ = url.PathUnescape(c.By[i]) // keys.Escape has written it
-		}
-		var from, to time.Time
-		if c.Window != aggregate.NoWindow {
-			from = time.Unix(c.Window, 0).UTC()
-			to = from.Add(time.Second)
-		}
-		totals, err := st.Total(ctx, def.Name, by, from, to)
+		def, by, from, totals, err := countedIn(ctx, st, p, &c)
 		if err != nil {
 			return nil, err
 		}
@@ -175,6 +165,22 @@ func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *ev
 		got.Attributes[at.Name] = at.Text
 	}
 	return got, nil
+}
+
+// countedIn reads the total that a contribution goes to. There is none if totals is empty.
+func countedIn(ctx context.Context, st *store.Store, p *pipeline.Pipeline, c *aggregate.Contribution) (def *aggregate.Definition, by map[string]string, from time.Time, totals []store.Total, err error) {
+	def, _ = p.Definition(c.Def.Name)
+	by = map[string]string{}
+	for i, name := range def.By {
+		by[name], _ = url.PathUnescape(c.By[i]) // keys.Escape has written it
+	}
+	var to time.Time
+	if c.Window != aggregate.NoWindow {
+		from = time.Unix(c.Window, 0).UTC()
+		to = from.Add(time.Second)
+	}
+	totals, err = st.Total(ctx, def.Name, by, from, to)
+	return def, by, from, totals, err
 }
 
 // text writes the item for people.

@@ -71,7 +71,7 @@ var needs = map[string]func(arns) []policyStatement{
 	},
 	"rebuild": func(r arns) []policyStatement {
 		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:Scan dynamodb:UpdateItem", r.events),
-			allow("Declare", "dynamodb:Scan dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
+			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
 	},
 	"resume": func(r arns) []policyStatement { return []policyStatement{r.find(), r.switches("UntagResource")} },
 	"send": func(r arns) []policyStatement {

@@ -40,7 +40,7 @@ var calls = map[string][]called{
 	"status":  {{"status", 0}},
 	"totals":  {{"totals orders_daily merchant_id=m-1 currency=EUR", 0}, {"totals orders_daily --scan", 0}},
 	"verify":  {{"verify --twice", exitDifference}, {"verify --work s3://my-bucket/w", exitDifference}},
-	"rebuild": {{"rebuild orders_daily", 0}},
+	"rebuild": {{"rebuild orders_daily", 0}, {"rebuild --all", 0}},
 	"quarantine": {{"quarantine pull letters --once --dead", 0}, {"quarantine pull letters --once", 0},
 		{"quarantine show letters LETTER", exitDifference}, {"quarantine resend letters LETTER --replace --yes", 0}},
 }

@@ -22,6 +22,9 @@ What it reads and writes, and what that costs, is printed first; --dry-run stops
 or needs --yes. It may be stopped at any time and run again: an item that was touched is not touched again. With
 --work, the touch pass goes on where it was, and does not read again what it has read.
 
+--all is for every aggregate that says it is not complete. If all say that they are, one page of events is read to see
+whether that can be: an aggregates table that was lost and made anew does not know what it lacks.
+
 The table is read and touched in --segments, side by side. --rate is for reads and writes together, and also slows
 down what the stream brings to the streams function.
 
@@ -104,12 +107,25 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		return err
 	}
 	defs, err := v.meant(ctx, names)
-	if err != nil || len(defs) == 0 {
-		if err == nil {
+	if err != nil {
+		return err
+	}
+	if len(defs) == 0 {
+		d, err := v.doubts(ctx, a.clock.Real().Now())
+		if err != nil {
+			return err
+		}
+		standing, err := a.lost(ctx, v, d, o.patience)
+		if err != nil {
+			return err
+		}
+		if len(standing) > 0 {
+			return a.rebuilt(rebuilt{Complete: []string{}, Standing: standing})
+		}
+		if defs = d.behind; len(defs) == 0 {
 			fmt.Fprintln(a.stderr, "ingot: every aggregate is complete; nothing is to do")
 			return a.rebuilt(rebuilt{Complete: []string{}, Standing: []string{}})
 		}
-		return err
 	}
 	c, err := a.passConfig(v, o)
 	if err != nil {

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/store"
+)
+
+// lookedUp is how many totals of each aggregate rebuild --all looks up.
+const lookedUp = 20
+
+// doubts is what one page of the events table says against aggregates that say they are complete. An
+// aggregates table that was lost and made anew takes its first pipeline for the whole truth, and knows
+// of no event before.
+type doubts struct {
+	behind  []*aggregate.Definition // an event was written before the aggregate was declared
+	missing []aggregate.Contribution
+}
+
+// doubts reads one page of the events table, and looks up some totals of its events.
+func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err error) {
+	looked := map[*aggregate.Definition]int{}
+	for page, err := range v.store.ItemPages(ctx, store.Part{}) {
+		if err != nil {
+			return d, err
+		}
+		for _, item := range page.All {
+			if item.ExpiresAt != 0 && item.ExpiresAt <= now.Unix() {
+				continue
+			}
+			contributions := v.plan.Contributions(item)
+			for _, def := range contributions.Behind {
+				if !slices.Contains(d.behind, def) {
+					d.behind = append(d.behind, def)
+				}
+			}
+			for _, c := range contributions.List {
+				if expiry := lanes.Expiry(c.Def, c.Window); looked[c.Def] == lookedUp || expiry != 0 && expiry <= now.Unix() {
+					continue
+				}
+				looked[c.Def]++
+				missing, err := v.isMissing(ctx, &c)
+				if err != nil {
+					return d, err
+				}
+				if missing {
+					d.missing = append(d.missing, c)
+				}
+			}
+		}
+		break // one page tells enough: in a table that was lost, nearly every older total is missing
+	}
+	return d, nil
+}
+
+func (v verifying) isMissing(ctx context.Context, c *aggregate.Contribution) (bool, error) {
+	_, _, _, totals, err := countedIn(ctx, v.store, v.plan, c)
+	return len(totals) == 0 || totals[0].Missing, err
+}
+
+// lost returns why aggregates that say they are complete are not. What the stream has not counted yet is
+// not lost, so it waits for the stream before it believes that a total is missing.
+func (a *app) lost(ctx context.Context, v verifying, d doubts, patience time.Duration) (standing []string, err error) {
+	if len(d.missing) == 0 {
+		return nil, nil
+	}
+	if unsure := a.awaitStream(ctx, v, patience); unsure != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		fmt.Fprintf(a.stderr, "ingot: totals of stored events are missing, but whether the stream has counted these events could not be told: %s\n", show.Error(unsure))
+		return nil, untold()
+	}
+	var gone []*aggregate.Definition
+	for _, c := range d.missing {
+		if slices.Contains(gone, c.Def) {
+			continue
+		}
+		missing, err := v.isMissing(ctx, &c)
+		if err != nil {
+			return nil, err
+		}
+		if missing {
+			gone = append(gone, c.Def)
+		}
+	}
+	next := v.plan.Epoch() + 1
+	for _, def := range gone {
+		standing = append(standing, fmt.Sprintf("%s: totals of stored events are missing, as in an aggregates table that was made anew. Raise epoch to %d, "+
+			"give the aggregate since: %d, deploy, and run the same command again", def, next, next))
+	}
+	return standing, nil
+}
