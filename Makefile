@@ -11,7 +11,8 @@ help: ## show this list
 demo: ## run the whole pipeline in one process on a week of earthquakes
 	go run ./cmd/ingot demo
 
-# TESTFLAGS: more arguments of go test.
+# TESTFLAGS: more arguments of go test. Tests make much garbage and keep little, so it is collected less often.
+test: export GOGC ?= 400
 test: ## go test ./... (Go alone is enough; Docker tests skip without Docker, long ones always)
 	go test $(strip $(TESTFLAGS) ./...)
 
