@@ -87,7 +87,7 @@ func Example_store() {
 // The values that a total is by come from an event, or from some of its fields. Here one of them is
 // hashed with the key.
 func Example_by() {
-	p, err := pipeline.Load(os.DirFS("../internal/demo/data"), "orders.yaml", pipeline.Secret([]byte("a key of the example's")))
+	p, err := pipeline.Load(os.DirFS("../examples/shop"), "pipeline.yaml", pipeline.Secret([]byte("a key of the example's")))
 	check(err)
 	w, ctx := ingottest.New(t, ingottest.Config{Pipeline: p}), context.Background()
 	w.Send(`{"type":"order.placed","merchant_id":"m1","order_id":"o1","customer_id":"c1","product_id":"p1","quantity":2,

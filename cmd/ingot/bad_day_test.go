@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/dev"
+	"github.com/ingot-events/ingot/internal/explain"
 )
 
 var (
@@ -81,7 +82,7 @@ func newStory(t *testing.T, bash, file string) *story {
 	s := &story{T: t, bash: bash, dir: t.TempDir()}
 	s.write("pipeline.yaml", file)
 	var err error
-	if s.dev, err = dev.Start(t.Context(), dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Tell: func(line string) {
+	if s.dev, err = dev.Start(t.Context(), dev.Config{File: filepath.Join(s.dir, "pipeline.yaml"), Secret: []byte(explain.StandIn), Tell: func(line string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.log = append(s.log, line)

@@ -55,7 +55,7 @@ listed before anything is sent.
 The same options give the same summary, to the byte. Exit code 3: a check found a difference.`,
 		Example: `  ingot demo
   ingot demo --seed 42 --counting receipts
-  ingot demo --data orders --totals 10
+  ingot demo --data shop --totals 10
   ingot demo --repeat 10
   ingot demo --input events.ndjson --pipeline pipeline.yaml
   ingot demo --input - --pipeline pipeline.yaml < events.ndjson

@@ -113,7 +113,7 @@ func TestDemoRefuses(t *testing.T) {
 	demo := func(more ...string) outcome {
 		return tool(t, append([]string{"demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml"}, more...)...)
 	}
-	tool(t, "demo", "--data", "nonsense").says(t, exitUsage, `--data "nonsense"`, "write one of earthquakes, orders, leaderboard, sensors, or")
+	tool(t, "demo", "--data", "nonsense").says(t, exitUsage, `--data "nonsense"`, "write one of earthquakes, shop, leaderboard, sensors, or")
 	tool(t, "demo", "--counting", "fingers").says(t, exitUsage, `counting "fingers"`, "write marks or receipts")
 	tool(t, "demo", "--repeat", "0").says(t, exitUsage, "--repeat 0: write 1 or more")
 	for _, seed := range []string{"minus", "-1", "1.5", "18446744073709551616"} {
@@ -125,7 +125,7 @@ func TestDemoRefuses(t *testing.T) {
 	}
 	tool(t, "demo", "--totals", "all").says(t, exitUsage, `--totals "all": write a whole number`)
 	tool(t, "demo", "--input", "events.ndjson").says(t, exitUsage, "pipeline")
-	demo("--data", "orders").says(t, exitUsage, "data", "input")
+	demo("--data", "shop").says(t, exitUsage, "data", "input")
 	demo("--input", "nowhere.ndjson").says(t, exitUsage, "nowhere.ndjson", "no such file")
 	demo("--input", "sub").says(t, exitUsage, "--input sub: it is a directory; name a file with one JSON event a line")
 	demo("--input", "-").says(t, exitUsage, "standard input: there is no event in it")

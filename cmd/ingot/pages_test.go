@@ -59,7 +59,7 @@ var inTable = regexp.MustCompile("`([a-z_]+)[^`]*`")
 // everyPattern holds the table of a page's questions and the patterns of its pipeline.yaml to each other.
 func everyPattern(t *testing.T, page, file string) {
 	t.Helper()
-	p, err := pipeline.Load(examples.Files, file)
+	p, err := pipeline.Load(examples.Files, file, pipeline.CheckOnly())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type Bundle struct {
 func Bundles() []Bundle {
 	return []Bundle{
 		{"earthquakes", "real", func(uint64) Data { return Earthquakes() }, bundled, "data/earthquakes.yaml", ""},
-		{"orders", "synthetic", Orders, bundled, "data/orders.yaml", OrdersSecret},
+		{"shop", "synthetic", Shop, examples.Files, "shop/pipeline.yaml", ShopSecret},
 		{"leaderboard", "synthetic", Leaderboard, examples.Files, "leaderboard/pipeline.yaml", ""},
 		{"sensors", "synthetic", Sensors, examples.Files, "sensors/pipeline.yaml", ""},
 	}

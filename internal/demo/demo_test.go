@@ -15,6 +15,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/ndjson"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/slow"
@@ -61,11 +62,11 @@ func firstDays(t testing.TB, counting aggregate.Counting) Config {
 
 func orders(t testing.TB, seed uint64, counting aggregate.Counting) Config {
 	t.Helper()
-	p, err := pipeline.Load(bundled, "data/orders.yaml", pipeline.Secret([]byte(OrdersSecret)))
+	p, err := pipeline.Load(examples.Files, "shop/pipeline.yaml", pipeline.Secret([]byte(ShopSecret)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Data: Orders(seed), Plan: p, Seed: seed, Counting: counting}
+	return Config{Data: Shop(seed), Plan: p, Seed: seed, Counting: counting}
 }
 
 func mustRun(t testing.TB, c Config) *Summary {
@@ -224,7 +225,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestBundles sends all data that comes with the demo through its pipeline. The demo's own and the orders
+// TestBundles sends all data that comes with the demo through its pipeline. The demo's own and the shop's
 // have tests of their own, and a tally.
 func TestBundles(t *testing.T) {
 	for _, b := range Bundles()[2:] {

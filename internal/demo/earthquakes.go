@@ -12,7 +12,7 @@ import (
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
 
-//go:embed data/earthquakes.ndjson.gz data/earthquakes.yaml data/orders.yaml
+//go:embed data/earthquakes.ndjson.gz data/earthquakes.yaml
 var bundled embed.FS
 
 // Earthquakes returns the bundled week of real earthquakes.

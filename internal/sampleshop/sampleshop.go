@@ -12,7 +12,7 @@ import (
 
 // The copies of the sample's files, seen from the root.
 const (
-	Pipeline = "internal/demo/data/orders.yaml"
+	Pipeline = "examples/shop/pipeline.yaml"
 	Template = "internal/check/testdata/template.yaml"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/ingot-events/ingot/internal/demo/tally"
 )
 
-// OrdersSecret is the demo's key for hashing its invented customers. It is not secret.
-const OrdersSecret = "a demo secret: never use it for real customers"
+// ShopSecret is the demo's key for hashing its invented customers. It is not secret.
+const ShopSecret = "a demo secret: never use it for real customers"
 
 const (
 	orderCount = 800
@@ -24,22 +24,22 @@ var merchants = []struct{ id, currency string }{{"acme", "EUR"}, {"bodega", "USD
 // firstDay is a Monday.
 var firstDay = time.Date(2024, 3, 4, 0, 0, 0, 0, time.UTC)
 
-// Orders returns a week of invented orders, payments and refunds. It is made again from the seed
+// Shop returns a week of invented orders, payments and refunds. It is made again from the seed
 // each time it is read.
-func Orders(seed uint64) Data {
+func Shop(seed uint64) Data {
 	return Data{
 		Name:     "orders, payments and refunds",
 		About:    synthetic,
-		Lines:    made(func() []fact { return orderFacts(seed) }),
+		Lines:    made(func() []fact { return shopFacts(seed) }),
 		Alter:    raise,
 		Resend:   retrace,
 		Distinct: true,
-		Tally:    tally.Orders([]byte(OrdersSecret)),
+		Tally:    tally.Orders([]byte(ShopSecret)),
 	}
 }
 
-// orderFacts returns the facts of the week, order by order.
-func orderFacts(seed uint64) []fact {
+// shopFacts returns the facts of the week, order by order.
+func shopFacts(seed uint64) []fact {
 	die := source(seed, forOrders)
 	var facts []fact
 	for n := range orderCount {
