@@ -89,6 +89,7 @@ const (
 	ItemTooLarge     Reason = "item-too-large"    // over 400 KB
 	TooManyParts     Reason = "too-many-parts"    // a message that yields over 1,000 parts, or over 4 MiB of them
 	PartsClash       Reason = "parts-clash"       // two items of one message have one key, or a part has one name twice
+	BreaksSchema     Reason = "schema"            // the payload is not as the schema of its type says
 	PayloadElsewhere Reason = "payload-elsewhere" // the payload lies in S3; not yet built
 	DigestDiffers    Reason = "digest-differs"    // Conflict: another payload under the same key
 	KeyTaken         Reason = "key-taken"         // Conflict: an item that is not Ingot's under the same key

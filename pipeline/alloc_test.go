@@ -34,7 +34,7 @@ func TestLoadAllocations(t *testing.T) {
 		if i == 1 { // the first load also makes what all loads share
 			runtime.ReadMemStats(&before)
 		}
-		if _, err := LoadForFunctions(os.DirFS("../"), sampleshop.Pipeline, CheckOnly()); err != nil {
+		if _, err := LoadForIngest(os.DirFS("../"), sampleshop.Pipeline, CheckOnly()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -55,9 +55,10 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 	return c.p, nil
 }
 
-// forPeople compiles what only people and tools ask for: the patterns, and the warnings of a file
+// forPeople compiles what the tool and tests ask for: the schemas, the patterns, and the warnings of a file
 // that has no mistakes.
 func (c *compiler) forPeople() {
+	c.schemas()
 	c.patterns()
 	if len(c.mistakes) == 0 {
 		c.p.warnings = doubtsOf(c)

@@ -122,8 +122,6 @@ func (d *decoder) value(p place, n *yamlfile.Node, into reflect.Value, tags *ref
 		d.boolean(p, n, into)
 	case into.CanInt():
 		d.integer(p, n, into, tags)
-	default: // reserved: the compiler refuses it
-		into.Set(reflect.ValueOf(true))
 	}
 }
 

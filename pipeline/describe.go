@@ -81,6 +81,9 @@ func (t *eventType) spec() EventSpec {
 	if t.part != nil {
 		s.Part = t.part.spec()
 	}
+	if doc, err := event.ParseDocument(t.schemaText); err == nil {
+		s.Schema = string(keys.Canonical(nil, doc.Root(), nil))
+	}
 	for _, path := range t.ignore {
 		s.Ignore = append(s.Ignore, path.String())
 	}

@@ -216,7 +216,7 @@ func TestEveryCheck(t *testing.T) {
 		{"revision under insert", "    retain: 90d", "    retain: 90d\n    revision: seq number", `p.yaml:13:15: revision has a meaning only under mode latest`},
 		{"revision without type", "revision: moved_at time", "revision: moved_at", `p.yaml:19:15: "moved_at" does not say its type`},
 		{"revision of odd type", "revision: moved_at time", "revision: moved_at date", `"moved_at date" does not say its type`},
-		{"schema", "    retain: 90d", "    retain: 90d\n    schema: x.json", `p.yaml:13:5: schema is not yet built`},
+		{"schema", "    retain: 90d", "    retain: 90d\n    schema: x.json", `p.yaml:13:13: the schema x.json cannot be read: there is no such file`},
 		{"no events", base[strings.Index(base, "events:"):strings.Index(base, "aggregates:")], "events: {}\n", `no event type is declared`},
 		{"odd event name", "  moved:\n", "  \"mo#ved\":\n", `p.yaml:14:3: the name of an event type cannot contain #, % or control characters`},
 		{"ignored in id", "[trace]", "[order]", `p.yaml:6:18: id uses order, which ignore leaves out of the digest of placed`},

@@ -44,6 +44,8 @@ type eventType struct {
 	ignore     []event.Path
 	meta       []metaName
 	feeds      []feed       // by aggregate name
+	schemaText string       // empty: there is none
+	schema     schema       // nil: there is none, or p does not plan
 	part       *part        // what it is a part of; nil: it comes from the queue by itself
 	parts      []*eventType // its parts, by name
 }
@@ -122,10 +124,16 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	return load(fsys, name, (*compiler).forPeople, opts)
 }
 
-// LoadForFunctions is [Load] for what stores and counts and never reads by pattern: it leaves out
-// the patterns and the warnings. The two functions are smaller and start faster that way, and a
-// mistake in a pattern does not stop them.
-func LoadForFunctions(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
+// LoadForIngest is [Load] for what stores events and never reads by pattern: it leaves out the patterns and
+// the warnings. The ingest function is smaller and starts faster that way, and a mistake in a pattern
+// does not stop it.
+func LoadForIngest(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
+	return load(fsys, name, (*compiler).schemas, opts)
+}
+
+// LoadForStreams is [LoadForIngest] for what counts what is stored. It leaves out the schemas too, so what
+// it plans is checked against none.
+func LoadForStreams(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	return load(fsys, name, nil, opts)
 }
 
@@ -136,6 +144,7 @@ func load(fsys fs.FS, name string, more func(*compiler), opts []Option) (*Pipeli
 	}
 	r := newReport(name)
 	spec := decode(text, r)
+	text = r.withSchemas(fsys, &spec, text)
 	p, err := compile(&spec, r, more, opts)
 	if p != nil {
 		p.text = text
@@ -149,8 +158,8 @@ func New(spec Spec, opts ...Option) (*Pipeline, error) {
 	return compile(&spec, newReport(""), (*compiler).forPeople, opts)
 }
 
-// Text returns the text of the file that p was loaded from. It is nil if [New] made p. The caller
-// must not change it.
+// Text returns the text of the file that p was loaded from, with the text of each schema in place of its
+// path. So it is complete without other files. It is nil if [New] made p. The caller must not change it.
 func (p *Pipeline) Text() []byte { return p.text }
 
 // Epoch returns the epoch that p stamps on the items that it plans.

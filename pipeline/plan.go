@@ -44,6 +44,9 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	if refusal != nil {
 		return nil, refusal
 	}
+	if refusal := t.breaksSchema(e.Data.Root()); refusal != nil {
+		return nil, refusal
+	}
 	item := &event.Item{Type: t.name, Epoch: p.epoch, Data: e.Data.Text()}
 	if refusal := w.fill(t, e, item); refusal != nil {
 		refusal.Key, refusal.Type = item.Key, t.name
@@ -51,7 +54,7 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	}
 	item.Meta = t.metaOf(e)
 	if len(t.parts) > 0 {
-		if refusal := p.planParts(t, e.Data.Root(), item); refusal != nil {
+		if refusal := p.planParts(t, e.Data.Root(), item, false); refusal != nil {
 			refusal.Key, refusal.Type = item.Key, t.name
 			return nil, refusal
 		}

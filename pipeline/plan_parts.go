@@ -32,7 +32,7 @@ func (p *Pipeline) Parts(whole *event.Item) ([]*event.Item, error) {
 		return nil, err
 	}
 	again := *whole
-	if refusal := p.planParts(t, doc.Root(), &again); refusal != nil {
+	if refusal := p.planParts(t, doc.Root(), &again, true); refusal != nil {
 		refusal.Key, refusal.Type = whole.Key, t.name
 		return nil, refusal
 	}
@@ -52,9 +52,10 @@ func (p *Pipeline) HasParts(eventType string) bool {
 }
 
 // planParts plans what the payload of a whole yields beside the whole's item. If one part is bad,
-// nothing of the message is stored.
-func (p *Pipeline) planParts(t *eventType, root event.Node, whole *event.Item) *event.Refusal {
-	b := partsBuilder{pipeline: p, root: root, whole: whole, keys: map[event.Key]string{whole.Key: "the whole"}}
+// nothing of the message is stored. stored says that the whole is stored already. Its parts then are what they
+// were when it came, whatever schemas say today.
+func (p *Pipeline) planParts(t *eventType, root event.Node, whole *event.Item, stored bool) *event.Refusal {
+	b := partsBuilder{pipeline: p, stored: stored, root: root, whole: whole, keys: map[event.Key]string{whole.Key: "the whole"}}
 	for _, part := range t.parts {
 		if refusal := b.ofType(part); refusal != nil {
 			return refusal
@@ -67,6 +68,7 @@ func (p *Pipeline) planParts(t *eventType, root event.Node, whole *event.Item) *
 // partsBuilder plans the parts of one message.
 type partsBuilder struct {
 	pipeline *Pipeline
+	stored   bool
 	root     event.Node // the whole's payload
 	whole    *event.Item
 	items    []*event.Item
@@ -144,7 +146,7 @@ func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.
 	if b.bytes += len(text); b.bytes > maxPartBytes {
 		return event.Poisoned(event.TooManyParts, fmt.Sprintf("part %s: the parts of the message take over %d bytes, because each of them repeats what with names", t.name, maxPartBytes))
 	}
-	item, refusal := b.pipeline.planPart(t, b.whole, text)
+	item, refusal := b.pipeline.planPart(t, b.whole, text, b.stored)
 	if refusal != nil {
 		refusal.Detail = "part " + t.name + ", " + name + ": " + refusal.Detail
 		return refusal
@@ -158,10 +160,15 @@ func (b *partsBuilder) add(t *eventType, name string, members ...string) *event.
 }
 
 // planPart plans one part from its payload.
-func (p *Pipeline) planPart(t *eventType, whole *event.Item, text string) (*event.Item, *event.Refusal) {
+func (p *Pipeline) planPart(t *eventType, whole *event.Item, text string, stored bool) (*event.Item, *event.Refusal) {
 	doc, err := event.ParseDocument(text)
 	if err != nil { // cannot happen: its members come from a document, and no name is there twice
 		return nil, event.Poisoned(event.Undecodable, err.Error())
+	}
+	if !stored {
+		if refusal := t.breaksSchema(doc.Root()); refusal != nil {
+			return nil, refusal
+		}
 	}
 	w := works.Get().(*work)
 	defer w.release()

@@ -70,8 +70,9 @@ type EventSpec struct {
 	// Makes the type a part of another one, its whole. A message of the whole yields its parts beside
 	// it, and each of them is an item of its own.
 	Part PartSpec `yaml:"part"`
-	// Reserved for payload schemas, which do not exist yet.
-	Schema any `yaml:"schema"`
+	// What a payload must look like: the path of a JSON Schema (2020-12), from the folder of this file, or
+	// the schema itself as a text that begins with a brace. What breaks it is Poison.
+	Schema string `yaml:"schema"`
 }
 
 // PartSpec says which items one message yields beside the item of its whole.

@@ -78,7 +78,7 @@ func TestNewNamesTheMember(t *testing.T) {
 			e := s.Events["placed"]
 			e.Schema = "x"
 			s.Events["placed"] = e
-		}, "events.placed.schema: schema is not yet built"},
+		}, "events.placed.schema: schema is a path, and only a file can name one; write the text of the schema instead"},
 		{func(s *Spec) {
 			a := s.Aggregates["daily"]
 			a.Window = time.Second / 2

@@ -128,6 +128,9 @@ func differ(was, is check.File) ([]string, error) {
 	}
 	var list []string
 	for _, r := range changes.Between(old, new, time.Now()) {
+		if r.Kind == changes.Schema {
+			continue // it says nothing about what is stored
+		}
 		what := r.Subject
 		if r.Member != "" {
 			what += "." + r.Member

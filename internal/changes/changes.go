@@ -3,6 +3,7 @@
 package changes
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,6 +42,9 @@ const (
 	Rebuild Kind = "rebuild"
 	// Lifetime means that stored items outlive the totals that count them.
 	Lifetime Kind = "lifetime"
+	// Schema means that messages are checked against another schema. What is stored stays as it is, and
+	// so do keys and digests.
+	Schema Kind = "schema"
 )
 
 // Report is one change between two versions of a file that affects what is stored or under way.
@@ -83,13 +87,14 @@ const (
 	rebuild    = "after deploying it, bring in the events that are stored, if there are any (\"Adding an aggregate\" in the operating guide): until then it counts newer ones alone, and reads say that it is building"
 	tiesMore   = "nothing need be drained and no epoch raised: ties with what is stored are broken by what its payload says. While functions of before run beside new ones, such an event is still a Conflict; from quarantine it can be sent again"
 	tiesLess   = "drain the queue and redrive its dead-letter queue before deploying: events whose revisions are equal but for such a field would be Conflicts afterwards, or be ordered otherwise"
+	newSchema  = "nothing need be drained and no epoch raised: keys and digests stay, and what is stored is not checked again. A message that the new schema refuses is Poison, also if it repeats an event that is stored"
 	raiseEpoch = "raise epoch and give the aggregate that epoch as its since"
 )
 
 // Between lists the changes from old to new that affect identity, generations, lifetimes or stored
 // index keys, and what to do first. The order is: identity by type, then aggregates by name, then
-// their lifetimes, then indexes by type. If there are only indexes and aggregates to rebuild, new
-// can simply be deployed. Between assumes that the deployment is after now: an event type's `was`
+// their lifetimes, then indexes by type, then schemas by type. If there are only indexes and schemas, and
+// aggregates to rebuild, new can simply be deployed. Between assumes that the deployment is after now: an event type's `was`
 // covers the events until then.
 func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	was, is := old.Describe().Spec, new.Describe().Spec
@@ -114,7 +119,21 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	for _, name := range sorted(was.Events) {
 		list = append(list, indexChanges(name, was, is)...)
 	}
+	for _, name := range sorted(was.Events) {
+		if after, kept := is.Events[name]; kept && was.Events[name].Schema != after.Schema {
+			list = append(list, Report{Schema, "events." + name, "schema", schemaText(was.Events[name]), schemaText(after), newSchema})
+		}
+	}
 	return list
+}
+
+// schemaText names a schema. Its text would be too long for a line.
+func schemaText(s pipeline.EventSpec) string {
+	if s.Schema == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(s.Schema))
+	return fmt.Sprintf("a schema with digest %x", sum[:4])
 }
 
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

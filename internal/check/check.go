@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +20,7 @@ import (
 
 // File is a file that has been read, with the name that findings show.
 type File struct {
-	Name string
+	Name string // the schemas that it names are in its folder
 	Text []byte
 }
 
@@ -220,15 +222,15 @@ func (r *Report) changes(was File, p *pipeline.Pipeline, at places, now time.Tim
 		pos := at.of(c.Subject, c.Member)
 		what := strings.TrimPrefix(c.String(), "; ")
 		severity := Change
-		if c.Kind == changes.Index || c.Kind == changes.Rebuild {
-			severity = Warning // it can be deployed, but readers of the index or the totals must know
+		if c.Kind == changes.Index || c.Kind == changes.Rebuild || c.Kind == changes.Schema {
+			severity = Warning // it can be deployed, but somebody must know: readers of the index or the totals, or producers
 		}
 		r.Findings = append(r.Findings, Finding{severity, "change-" + string(c.Kind), at.file, pos.Line, pos.Column, what, ""})
 	}
 }
 
-// oneFile is a file system of one file, which may have any name. fs.FS itself refuses ../ and
-// absolute names.
+// oneFile is a file system of one file, which may have any name, and of the files that it names. fs.FS
+// itself refuses ../ and absolute names.
 type oneFile File
 
 func (f oneFile) Open(name string) (fs.File, error) {
@@ -236,4 +238,9 @@ func (f oneFile) Open(name string) (fs.File, error) {
 }
 
 // ReadFile is the method that [fs.ReadFile] prefers.
-func (f oneFile) ReadFile(string) ([]byte, error) { return f.Text, nil }
+func (f oneFile) ReadFile(name string) ([]byte, error) {
+	if name == f.Name {
+		return f.Text, nil
+	}
+	return os.ReadFile(filepath.FromSlash(name))
+}

@@ -15,7 +15,7 @@ func (d *Dev) compare(was, is []byte) (objects, notes []string) {
 		switch {
 		case f.Severity != check.Warning:
 			objects = append(objects, f.String())
-		case f.Rule == "change-index" || f.Rule == "change-rebuild":
+		case f.Rule == "change-index" || f.Rule == "change-rebuild" || f.Rule == "change-schema":
 			notes = append(notes, f.String())
 		}
 	}

@@ -150,8 +150,11 @@ func (d *Dev) read() (*pipeline.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.text, d.seen = text, text
-	return d.compile(text)
+	plan, err := d.compile(text)
+	if err == nil {
+		d.text, d.seen = plan.Text(), plan.Text()
+	}
+	return plan, err
 }
 
 func (d *Dev) compile(text []byte) (*pipeline.Pipeline, error) {

@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // settle is how long a file must be left alone before it is read. An editor may write it in parts.
 const settle = 100 * time.Millisecond
 
-// watch reads pipeline.yaml again whenever it changes. It watches the folder, because many editors put
-// a new file in the place of the old one.
+// watch reads pipeline.yaml again whenever it or one of its schemas changes. It watches the folders, because
+// many editors put a new file in the place of the old one.
 func (d *Dev) watch(stop <-chan struct{}) {
 	w, err := fsnotify.NewWatcher()
 	if err == nil {
@@ -28,6 +31,7 @@ func (d *Dev) watch(stop <-chan struct{}) {
 		<-stop
 		return
 	}
+	files := d.files()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -35,15 +39,32 @@ func (d *Dev) watch(stop <-chan struct{}) {
 		case <-stop:
 			return
 		case e := <-w.Events:
-			if filepath.Base(e.Name) == filepath.Base(d.cfg.File) {
+			if slices.Contains(files, filepath.Clean(e.Name)) {
 				timer.Reset(settle)
 			}
 		case <-w.Errors: // events may be lost
 			timer.Reset(settle)
 		case <-timer.C: // the first time, the file may have changed since the start
 			d.Reload(d.base)
+			files = d.files()
+			for _, file := range files[1:] {
+				_ = w.Add(filepath.Dir(file)) // if there is no such folder yet, the file is found wanting
+			}
 		}
 	}
+}
+
+// files lists pipeline.yaml and the schemas that it names.
+func (d *Dev) files() []string {
+	list := []string{filepath.Clean(d.cfg.File)}
+	text, err := os.ReadFile(d.cfg.File)
+	if err != nil {
+		return list
+	}
+	for _, schema := range pipeline.SchemaFiles(text) {
+		list = append(list, filepath.Join(filepath.Dir(d.cfg.File), filepath.FromSlash(schema)))
+	}
+	return list
 }
 
 // Reload reads pipeline.yaml again. If it has changed, the functions go on with it, as after a
@@ -52,17 +73,25 @@ func (d *Dev) Reload(ctx context.Context) {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
 	text, err := os.ReadFile(d.cfg.File)
-	if err != nil || bytes.Equal(text, d.seen) {
+	if err != nil {
 		return // while an editor replaces the file, there is none
 	}
-	d.seen = text
-	if bytes.Equal(text, d.text) {
-		d.told(Deployed{Took: true, Notes: []string{name(d.cfg.File) + " is again as it runs"}})
+	plan, bad := d.compile(text)
+	if bad == nil {
+		text = plan.Text() // with the schemas
+	} else {
+		text = append(text, bad.Error()...)
+	}
+	if bytes.Equal(text, d.seen) {
 		return
 	}
-	plan, err := d.compile(text)
-	if err != nil {
-		d.told(Deployed{Objects: []string{err.Error()}})
+	d.seen = text
+	if bad != nil {
+		d.told(Deployed{Objects: []string{bad.Error()}})
+		return
+	}
+	if bytes.Equal(text, d.text) {
+		d.told(Deployed{Took: true, Notes: []string{name(d.cfg.File) + " is again as it runs"}})
 		return
 	}
 	objects, notes := d.compare(d.text, text)

@@ -2,6 +2,7 @@ package dev
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/store"
 )
 
 // change writes another pipeline.yaml, and returns what became of it.
@@ -79,6 +82,48 @@ func TestChangedPipelineThatIsRefused(t *testing.T) {
 	}
 	if text := strings.Join(told, "\n"); !strings.Contains(text, "the file of before stays in use:\n  ") {
 		t.Errorf("told was only %s", text)
+	}
+}
+
+// A schema is a part of the file that names it: whoever changes the schema changes the pipeline, and what is
+// kept knows the schema that it was kept with.
+func TestChangedSchemaIsDeployed(t *testing.T) {
+	text := strings.Replace(orders, `sk: "PLACED"}`, `sk: "PLACED"}
+    schema: schemas/order.json`, 1)
+	cfg := Config{File: folder(t, text), Data: t.TempDir()}
+	schema := filepath.Join(filepath.Dir(cfg.File), "schemas", "order.json")
+	if err := os.Mkdir(filepath.Dir(schema), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(schema, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"required": ["order_id"]}`)
+	d := start(t, cfg)
+	send := func(n int, verdict event.Verdict) {
+		t.Helper()
+		queue, _ := clients(t, d)
+		body := order(n, 100)
+		if _, err := queue.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(d.Local().QueueURL), MessageBody: &body}); err != nil {
+			t.Fatal(err)
+		}
+		until(t, d, func(s Step) bool { return s.Message != nil && s.Message.Verdict == verdict })
+	}
+	send(1, event.Inserted)
+	before := d.Steps().Last()
+	write(`{"required": ["order_id", "colour"]}`)
+	until(t, d, func(s Step) bool { return s.Deployed != nil && s.Number > before && s.Deployed.Took }) // it watches the folder
+	send(2, event.Poison)
+	write(`{"required": "colour"}`)
+	until(t, d, func(s Step) bool {
+		return s.Deployed != nil && !s.Deployed.Took && strings.Contains(strings.Join(s.Deployed.Objects, ""), "#/required")
+	})
+	f, err := store.DeployedFile(t.Context(), d.engine.DynamoDB(), stack.Aggregates)
+	if err != nil || f == nil || !strings.Contains(string(f.Text), `schema: '{"required":["order_id","colour"]}'`) {
+		t.Errorf("the deployed file is %+v, %v", f, err)
 	}
 }
 

@@ -43,7 +43,7 @@ type StreamsHandler func(context.Context, json.RawMessage) (handler.StreamRespon
 // the first batch says so, and its messages stay in the queue. If adjust is not nil, it may change
 // the handler before it is used. The metrics are written whatever it does.
 func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (IngestHandler, error) {
-	s, plan, err := p.read(ctx, tableVariable)
+	s, plan, err := p.read(ctx, tableVariable, pipeline.LoadForIngest)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ const startTime = 8 * time.Second
 // the pipeline. New generations get their heads. It returns an error for anything that would make a
 // total mean two things. adjust is as for [Process.Ingest].
 func (p Process) Streams(ctx context.Context, adjust func(*handler.Streams)) (StreamsHandler, error) {
-	s, plan, err := p.read(ctx, aggregatesVariable)
+	s, plan, err := p.read(ctx, aggregatesVariable, pipeline.LoadForStreams)
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +128,17 @@ func (p Process) keep(ctx context.Context, st *store.Store) {
 	}
 }
 
+// loader loads what one of the functions needs of a pipeline.
+type loader func(fs.FS, string, ...pipeline.Option) (*pipeline.Pipeline, error)
+
 // read reads the environment and the pipeline that it names.
-func (p Process) read(ctx context.Context, needs string) (settings, *pipeline.Pipeline, error) {
+func (p Process) read(ctx context.Context, needs string, compile loader) (settings, *pipeline.Pipeline, error) {
 	limitMemory(p.Getenv)
 	s, err := readSettings(p.Getenv, needs)
 	if err != nil {
 		return s, nil, err
 	}
-	plan, err := p.load(ctx, s)
+	plan, err := p.load(ctx, s, compile)
 	if err == nil && plan.UsesHMAC() && len(s.secret) < pipeline.MinSecret {
 		p.Log.WarnContext(ctx, fmt.Sprintf("%s has less than %d bytes and could be guessed; it cannot be changed where keys are stored under it, so use a longer one for new tables", secretVariable, pipeline.MinSecret))
 	}
@@ -143,9 +146,9 @@ func (p Process) read(ctx context.Context, needs string) (settings, *pipeline.Pi
 }
 
 // load compiles the pipeline in the binary, or the file that INGOT_PIPELINE names.
-func (p Process) load(ctx context.Context, s settings) (*pipeline.Pipeline, error) {
+func (p Process) load(ctx context.Context, s settings, compile loader) (*pipeline.Pipeline, error) {
 	if s.pipeline == "" {
-		plan, err := pipeline.LoadForFunctions(p.Files, p.Pipeline, pipeline.Secret(s.secret))
+		plan, err := compile(p.Files, p.Pipeline, pipeline.Secret(s.secret))
 		if err != nil {
 			return nil, fmt.Errorf("the %s in this binary: %w", p.Pipeline, err)
 		}
@@ -155,7 +158,7 @@ func (p Process) load(ctx context.Context, s settings) (*pipeline.Pipeline, erro
 		return nil, err
 	}
 	folder, name := filepath.Split(s.pipeline)
-	plan, err := pipeline.LoadForFunctions(os.DirFS(filepath.Clean(folder)), name, pipeline.Secret(s.secret))
+	plan, err := compile(os.DirFS(filepath.Clean(folder)), name, pipeline.Secret(s.secret))
 	if err != nil {
 		return nil, fmt.Errorf("%s names %s: %w", pipelineVariable, s.pipeline, err)
 	}

@@ -65,6 +65,9 @@ func TestFunctionsDescribeNothing(t *testing.T) {
 	}
 	for command, has := range map[string]bool{"ingest": false, "streams": false, "ingot": true} {
 		symbols := symbolsOf(t, filepath.Join(folder, command))
+		if slices.Contains(symbols, module+"internal/jsonschema.Compile") != (command != "streams") {
+			t.Errorf("that %s contains the checker of schemas is wrong", command)
+		}
 		for _, name := range forTools {
 			if slices.Contains(symbols, module+name) != has {
 				t.Errorf("that %s contains %s is %v", command, name, !has)
@@ -111,7 +114,7 @@ func TestLocalBuildCarriesTheEngine(t *testing.T) {
 // TestPurePackagesStayPure shows that the packages that decide what an event is and what it counts
 // know neither AWS nor the network.
 func TestPurePackagesStayPure(t *testing.T) {
-	pure := []string{"internal/excerpt", "internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/lifetime", "internal/yamlfile", "pipeline"}
+	pure := []string{"internal/excerpt", "internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/lifetime", "internal/yamlfile", "internal/jsonschema", "pipeline"}
 	for _, pkg := range pure {
 		for _, dep := range dependencies(t, "", "./"+pkg) {
 			if dep == "net" || strings.HasPrefix(dep, "net/http") || strings.HasPrefix(dep, "github.com/aws/") ||

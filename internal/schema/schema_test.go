@@ -189,7 +189,7 @@ func TestSchemaRefuses(t *testing.T) {
 		{"epoch: 2", "epoc: 2", "file: unknown name epoc"},
 		{"retain: 90d", "retain: 90", "file.events.placed.retain: is integer, not string"},
 		{"retain: 90d", "retain: 90y", `file.events.placed.retain: "90y" does not match`},
-		{"retain: 90d", "schema: x", "file.events.placed.schema: nothing is allowed here"},
+		{"retain: 90d", "schema: {type: object}", "file.events.placed.schema"},
 		{"GSI1", "GSI0", `file.events.placed.indexes.GSI0: "GSI0" does not match`},
 		{"mode: latest", "mode: newest", "file.events.moved.mode: newest is none of [insert latest]"},
 		{`sk: "-"`, `sk: ""`, "file.events.moved.key.sk: is too short"},

@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/jsonschema"
+)
+
+// schema says what is wrong with a payload, at most [jsonschema.MaxFindings] places. ok is false if that
+// cannot be found out within bounds. The streams function has none, and its binary no validator.
+type schema func(payload event.Node) (findings []jsonschema.Finding, ok bool)
+
+// maxFile is how many bytes a file and its schemas may take together: what is read again as one file.
+const maxFile = 1 << 20
+
+// isSchemaText reports whether a member schema is the schema itself, and not a path.
+func isSchemaText(s string) bool { return strings.HasPrefix(s, "{") }
+
+// withSchemas puts the text of each schema in the place of its path, in spec and in the text of the file,
+// which it returns.
+func (r *report) withSchemas(fsys fs.FS, spec *Spec, text []byte) []byte {
+	type change struct {
+		at    position
+		old   int // runes
+		value string
+	}
+	var list []change
+	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {
+		s, p := spec.Events[name], place("events").in(name).in("schema")
+		if s.Schema == "" || isSchemaText(s.Schema) || r.isBroken(p) {
+			continue
+		}
+		line, ok := r.readSchema(fsys, p, s.Schema)
+		at := r.values[p]
+		if ok && !at.verbatim {
+			r.mistake(p, "the path of a schema must be on one line and without escapes", "schemas/"+"order.json")
+			ok = false
+		}
+		if !ok {
+			r.broken[p] = true
+			continue
+		}
+		list = append(list, change{at, utf8.RuneCountInString(s.Schema) + 2*at.inset, "'" + strings.ReplaceAll(line, "'", "''") + "'"})
+		s.Schema = line
+		spec.Events[name] = s
+	}
+	if len(list) == 0 {
+		return text
+	}
+	// From the end, so that what is put in moves no place that is still to come.
+	slices.SortFunc(list, func(a, b change) int { return -a.at.compare(b.at) })
+	lines := strings.SplitAfter(string(text), "\n")
+	for _, c := range list {
+		runes := []rune(lines[c.at.Line-1])
+		lines[c.at.Line-1] = string(runes[:c.at.Column-1]) + c.value + string(runes[c.at.Column-1+c.old:])
+	}
+	full := strings.Join(lines, "")
+	if len(full) > maxFile {
+		r.mistake("events", fmt.Sprintf("the file and its schemas take %d bytes, and at most %d are read", len(full), maxFile), "smaller schemas")
+	}
+	return []byte(full)
+}
+
+// SchemaFiles lists the files that the text of a file names as schemas, each once, sorted. They are paths
+// from its folder down. What is wrong with the text is for [Load] to say.
+func SchemaFiles(text []byte) []string {
+	var list []string
+	for _, s := range decode(text, newReport("")).Events {
+		if s.Schema != "" && !isSchemaText(s.Schema) {
+			list = append(list, s.Schema)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// compare orders places by where they stand.
+func (a position) compare(b position) int {
+	if a.Line != b.Line {
+		return a.Line - b.Line
+	}
+	return a.Column - b.Column
+}
+
+// readSchema reads a file of a schema and returns it in one line.
+func (r *report) readSchema(fsys fs.FS, p place, name string) (line string, ok bool) {
+	const instead = "the path of a file in or below the folder of the pipeline, such as schemas/order.json,"
+	if !fs.ValidPath(name) {
+		r.mistake(p, fmt.Sprintf("%q is not a path from the folder of the pipeline down", name), instead)
+		return "", false
+	}
+	text, err := fs.ReadFile(fsys, path.Join(path.Dir(filepath.ToSlash(r.file)), name))
+	if err != nil {
+		what := err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
+			what = "there is no such file; a program that embeds the pipeline must embed its schemas too, as in //go:embed pipeline.yaml schemas"
+		}
+		r.mistake(p, fmt.Sprintf("the schema %s cannot be read: %s", name, what), instead)
+		return "", false
+	}
+	if _, bad := event.ParseDocument(string(text)); bad != nil {
+		r.mistake(p, fmt.Sprintf("the schema %s is not JSON: %s", name, bad), "a file that holds a JSON Schema")
+		return "", false
+	}
+	var short bytes.Buffer
+	_ = json.Compact(&short, text) // it is JSON
+	if line = short.String(); !isSchemaText(line) {
+		r.mistake(p, fmt.Sprintf("the schema %s is not an object", name), "a file that holds a JSON object")
+		return "", false
+	}
+	return line, true
+}
+
+// schemas compiles the schemas of all event types.
+func (c *compiler) schemas() {
+	for _, name := range c.p.names {
+		p := place("events").in(name).in("schema")
+		text := c.spec.Events[name].Schema
+		switch {
+		case text == "" || c.isBroken(p):
+			continue
+		case !isSchemaText(text):
+			c.mistake(p, "schema is a path, and only a file can name one", "the text of the schema")
+			continue
+		}
+		s, bad := jsonschema.Compile(text)
+		if bad != nil {
+			c.mistake(p, "in the schema, at "+bad.Where+": "+bad.What, bad.Instead)
+			continue
+		}
+		c.p.types[name].schema = s.Check
+	}
+}
+
+// breaksSchema refuses a payload that is not as the schema of its type says.
+func (t *eventType) breaksSchema(payload event.Node) *event.Refusal {
+	if t.schema == nil {
+		return nil
+	}
+	findings, ok := t.schema(payload)
+	if !ok {
+		return event.Poisoned(event.BreaksSchema, "the schema of "+t.name+" takes too many steps to check a payload like this one: it has too many alternatives for each value")
+	}
+	if len(findings) == 0 {
+		return nil
+	}
+	list := make([]string, len(findings))
+	for i, f := range findings {
+		list[i] = f.String()
+	}
+	return event.Poisoned(event.BreaksSchema, strings.Join(list, "; "))
+}
