@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/internal/check"
 	"github.com/ingot-events/ingot/internal/console"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -19,6 +24,8 @@ totals, and quarantine. Open the address that it prints. Its end is a token: wit
 What flows comes from one-minute metrics, at most once a minute, and only while the page is visible. The stream of
 the stack is never read. To look into quarantine is to receive its messages, which hides them from others for a moment.
 Before it reads a whole table of totals, the page says what that costs.
+
+If another pipeline.yaml is deployed, the page goes on with it within a minute, unless --pipeline names a file.
 
 Without --write the page only reads. With it, messages of quarantine can be sent again.
 
@@ -90,7 +97,7 @@ func (a *app) printConsole(url string) (err error) {
 
 // console serves the console of a stack until the user ends it.
 func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) error {
-	p, err := a.deployed(cmd, t, true, false)
+	now, err := a.follow(cmd, t)
 	if err != nil {
 		return err
 	}
@@ -104,7 +111,7 @@ func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) er
 		return err
 	}
 	defer l.Close()
-	s, err := console.New(console.Config{Source: a.consoleSource(t, p, o), Listen: l.Addr().String(), Write: o.write})
+	s, err := console.New(console.Config{Source: a.consoleSource(t, now, o), Listen: l.Addr().String(), Write: o.write})
 	if err != nil {
 		return err
 	}
@@ -120,9 +127,66 @@ func (a *app) console(cmd *cobra.Command, t *target.Target, o consoleOptions) er
 }
 
 // consoleSource is a stack as the console reads it.
-func (a *app) consoleSource(t *target.Target, p *pipeline.Pipeline, o consoleOptions) console.Source {
+func (a *app) consoleSource(t *target.Target, now func() *pipeline.Pipeline, o consoleOptions) console.Source {
 	return &console.Stack{CloudWatch: t.CloudWatch(), IngestFunction: t.IngestFunction, StreamsFunction: t.StreamsFunction, Tables: console.Tables{
 		Name: t.Name, Place: t.String(), DynamoDB: t.DynamoDB(), SQS: t.SQS(), Events: t.EventsTable, Aggregates: t.AggregatesTable,
 		QueueURL: t.QueueURL, QuarantineURL: t.QuarantineURL, DeadLettersURL: t.DeadLetterURL,
-		Pipeline: func() *pipeline.Pipeline { return p }, Now: time.Now, Reveal: o.reveal}}
+		Pipeline: now, Now: time.Now, Reveal: o.reveal}}
+}
+
+// followEvery is how often the console looks whether another pipeline.yaml is deployed, and followFor how
+// long it waits for the answer.
+const (
+	followEvery = time.Minute
+	followFor   = 5 * time.Second
+)
+
+// follow returns a function that returns the deployed pipeline: at most a minute old, if somebody asks. It
+// stays with the one that it has if another one cannot be read, and says why. A file that --pipeline names
+// stays as it is.
+func (a *app) follow(cmd *cobra.Command, t *target.Target) (func() *pipeline.Pipeline, error) {
+	file, p, err := a.chosenFile(cmd, t, false)
+	if err == nil {
+		p, err = a.hashing(cmd.Context(), t, file, p)
+	}
+	if err != nil || cmd.Flags().Changed("pipeline") {
+		return func() *pipeline.Pipeline { return p }, err
+	}
+	var mu sync.Mutex
+	clock := a.clock.Real()
+	looked, trouble := clock.Now(), ""
+	newer := func() (check.File, *pipeline.Pipeline, error) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), followFor)
+		defer cancel()
+		f, err := t.Deployed(ctx)
+		if err != nil || bytes.Equal(f.Text, file.Text) {
+			return file, p, err
+		}
+		other := check.File{Name: file.Name, Text: f.Text}
+		is, err := other.Load(pipeline.CheckOnly())
+		if err == nil {
+			is, err = a.hashing(ctx, t, other, is)
+		}
+		return other, is, err
+	}
+	return func() *pipeline.Pipeline {
+		mu.Lock()
+		defer mu.Unlock()
+		if clock.Now().Sub(looked) < followEvery {
+			return p
+		}
+		looked = clock.Now()
+		f, is, err := newer()
+		switch {
+		case err != nil:
+			if text := show.Error(err); text != trouble && cmd.Context().Err() == nil {
+				trouble = text
+				fmt.Fprintf(a.stderr, "ingot: the console goes on with the pipeline.yaml that it has, because the deployed one cannot be read: %s\n", text)
+			}
+		case !bytes.Equal(f.Text, file.Text):
+			file, p, trouble = f, is, ""
+			fmt.Fprintf(a.stderr, "ingot: another pipeline.yaml is deployed; the console goes on with it, at epoch %d\n", p.Epoch())
+		}
+		return p
+	}, nil
 }

@@ -11,7 +11,11 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/internal/demo"
 	"github.com/ingot-events/ingot/internal/lambda/mappings"
 )
@@ -123,6 +127,52 @@ func TestConsoleOfDev(t *testing.T) {
 	}
 	if got := w.run(0, "console", "--pipeline", "pipeline.yaml", "--local"); strings.TrimSpace(got.out) != w.dev.Local().Console {
 		t.Errorf("it printed %q", got.out)
+	}
+}
+
+// The console goes on with what is deployed later, and looks once a minute at most.
+func TestConsoleFollowsADeployment(t *testing.T) {
+	w := newDevWorld(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var said strings.Builder
+	a := &app{env: os.LookupEnv, stderr: &said, clock: env.Env{Now: func() time.Time { return now }}}
+	cmd := newConsole(a)
+	cmd.SetContext(t.Context())
+	if err := cmd.ParseFlags([]string{"--local"}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := a.find(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	current, err := a.follow(cmd, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := strings.Replace(letterSpec, "epoch: 1", "epoch: 2", 1) + "  again: {since: 2, onExpire: keep, from: {sale: {values: {sales: count}}}}\n"
+	if err := os.WriteFile("pipeline.yaml", []byte(more), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.dev.Reload(t.Context())
+	if p := current(); p.Epoch() != 1 {
+		t.Errorf("epoch %d within the minute", p.Epoch())
+	}
+	now = now.Add(time.Minute)
+	if p := current(); p.Epoch() != 2 || len(p.Definitions()) != 2 {
+		t.Errorf("epoch %d, with %d aggregates", p.Epoch(), len(p.Definitions()))
+	}
+	if _, err := w.dev.Engine().DynamoDB().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &found.AggregatesTable}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		now = now.Add(time.Minute)
+		if p := current(); p.Epoch() != 2 {
+			t.Errorf("epoch %d", p.Epoch())
+		}
+	}
+	if got := said.String(); !strings.HasPrefix(got, "ingot: another pipeline.yaml is deployed; the console goes on with it, at epoch 2\ningot: the console goes on with the pipeline.yaml that it has") ||
+		strings.Count(got, "\n") != 2 {
+		t.Errorf("it said:\n%s", got)
 	}
 }
 
