@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/pipeline"
 	"github.com/ingot-events/ingot/store"
@@ -170,10 +170,7 @@ func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *ev
 // countedIn reads the total that a contribution goes to. There is none if totals is empty.
 func countedIn(ctx context.Context, st *store.Store, p *pipeline.Pipeline, c *aggregate.Contribution) (def *aggregate.Definition, by map[string]string, from time.Time, totals []store.Total, err error) {
 	def, _ = p.Definition(c.Def.Name)
-	by = map[string]string{}
-	for i, name := range def.By {
-		by[name], _ = url.PathUnescape(c.By[i]) // keys.Escape has written it
-	}
+	by = lanes.Group(def, c.By)
 	var to time.Time
 	if c.Window != aggregate.NoWindow {
 		from = time.Unix(c.Window, 0).UTC()

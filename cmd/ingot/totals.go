@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -120,19 +119,7 @@ func totalOf(def *aggregate.Definition, by map[string]string, t store.Total, mas
 
 // shownValues returns the values of a total by their names.
 func shownValues(def *aggregate.Definition, t store.Total, mask show.Personal) map[string]show.Value {
-	shown := map[string]show.Value{}
-	for _, v := range def.Values {
-		number, has := t.Values[v.Name]
-		text, textual := t.Texts[v.Name]
-		value, ok := show.ValueOf(v.Op, aggregate.Amount{Set: has || textual, Number: number, Text: text})
-		if ok && mask.Value(def.Name, v.Name) {
-			value = show.HiddenValue(v)
-		}
-		if ok {
-			shown[v.Name] = value
-		}
-	}
-	return shown
+	return mask.Values(def, func(name string) aggregate.Amount { return show.AmountOf(name, t.Values, t.Texts) })
 }
 
 func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOptions) error {
@@ -223,7 +210,7 @@ func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, 
 	}
 	var list []shownTotal
 	for _, total := range top {
-		list = append(list, totalOf(def, mask.By(def.Name, total.By), total, mask))
+		list = append(list, totalOf(def, total.By, total, mask))
 	}
 	return list, nil
 }
@@ -301,11 +288,7 @@ func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store,
 	}
 	var list []shownTotal
 	for _, id := range sortedKeys(sums) {
-		by := map[string]string{}
-		for i, name := range def.By {
-			by[name], _ = url.PathUnescape(addresses[id].By[i]) // keys.Escape has written it
-		}
-		list = append(list, totalOf(def, by, *sums[id], mask))
+		list = append(list, totalOf(def, lanes.Group(def, addresses[id].By), *sums[id], mask))
 	}
 	return list, nil
 }
@@ -314,7 +297,7 @@ func (a *app) scanTotals(ctx context.Context, t *target.Target, st *store.Store,
 func add(sums map[string]*store.Total, id string, def *aggregate.Definition, head *store.Head, part store.StoredTotal) {
 	sum := sums[id]
 	if sum == nil {
-		sum = &store.Total{Values: map[string]event.Decimal{}}
+		sum = &store.Total{Values: map[string]event.Decimal{}, Texts: map[string]string{}}
 		if part.Address.Window != aggregate.NoWindow {
 			sum.Window = time.Unix(part.Address.Window, 0).UTC()
 		}
@@ -323,26 +306,14 @@ func add(sums map[string]*store.Total, id string, def *aggregate.Definition, hea
 		}
 		sums[id] = sum
 	}
-	for _, value := range def.Values {
-		has, ok := part.Values[value.Name]
-		was, there := sum.Values[value.Name]
+	for _, v := range def.Values {
+		a := lanes.Merge(v.Op, show.AmountOf(v.Name, sum.Values, sum.Texts), show.AmountOf(v.Name, part.Values, part.Texts))
 		switch {
-		case !ok:
-		case !there:
-			sum.Values[value.Name] = has
-		case value.Op.Additive():
-			sum.Values[value.Name] = was.Add(has)
-		case (value.Op == aggregate.Max) == (has.Cmp(was) > 0):
-			sum.Values[value.Name] = has
-		}
-	}
-	for _, value := range def.Values {
-		if text := part.Texts[value.Name]; text != "" && value.Op.Textual() {
-			if sum.Texts == nil {
-				sum.Texts = map[string]string{}
-			}
-			before := aggregate.Amount{Set: sum.Texts[value.Name] != "", Text: sum.Texts[value.Name]}
-			sum.Texts[value.Name] = lanes.Merge(value.Op, before, aggregate.Amount{Set: true, Text: text}).Text
+		case !a.Set:
+		case v.Op.Textual():
+			sum.Texts[v.Name] = a.Text
+		default:
+			sum.Values[v.Name] = a.Number
 		}
 	}
 	for _, flag := range []string{part.Flag, part.Large} {

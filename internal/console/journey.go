@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/explain"
 	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/keys"
@@ -304,10 +305,8 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 	s.Table = &FactTable{Head: []string{"aggregate", "group", "window", "adds", "now"}}
 	contributions := p.Contributions(item)
 	for _, c := range contributions.List {
-		by, labels := map[string]string{}, []string{}
-		for i, name := range c.Def.By {
-			by[name] = unescape(c.By[i])
-		}
+		var labels []string
+		by := lanes.Group(c.Def, c.By)
 		masked := t.personal().By(c.Def.Name, by)
 		for _, name := range c.Def.By {
 			labels = append(labels, name+"="+masked[name])
@@ -322,7 +321,7 @@ func (t *Tables) totalsStep(ctx context.Context, p *pipeline.Pipeline, item *eve
 		for i, a := range c.Values {
 			added[c.Def.Values[i].Name] = a
 		}
-		adding, is := t.shown(c.Def, added), map[string]Amount{}
+		adding, is := t.shown(c.Def, func(name string) aggregate.Amount { return added[name] }), map[string]Amount{}
 		found, err := st.Total(ctx, c.Def.Name, by, from, to)
 		if err == nil && len(found) > 0 && !found[0].Missing {
 			is = t.amounts(c.Def, found[0].Values, found[0].Texts)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -137,14 +136,6 @@ func (t *Tables) queues(ctx context.Context) (list []Queue, missing string) {
 		list = append(list, Queue{q[0], ready, hidden})
 	}
 	return list, missing
-}
-
-// unescape is the inverse of keys.Escape.
-func unescape(s string) string {
-	if plain, err := url.PathUnescape(s); err == nil {
-		return plain
-	}
-	return s
 }
 
 // judge says what an event would become if it were delivered now.

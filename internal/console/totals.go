@@ -101,9 +101,7 @@ func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Def
 		}
 		s.windows[one.Address.Window] = true
 		for _, v := range def.Values {
-			number, has := one.Values[v.Name]
-			text, textual := one.Texts[v.Name]
-			s.values[v.Name] = lanes.Merge(v.Op, s.values[v.Name], aggregate.Amount{Set: has || textual, Number: number, Text: text})
+			s.values[v.Name] = lanes.Merge(v.Op, s.values[v.Name], show.AmountOf(v.Name, one.Values, one.Texts))
 		}
 	}
 	op := aggregate.Count // without a value of this name, the order is that of the groups
@@ -121,16 +119,12 @@ func (t *Tables) groups(ctx context.Context, st *store.Store, def *aggregate.Def
 	out.More = max(0, len(list)-maxGroups)
 	personal := t.personal()
 	for _, s := range list[:min(len(list), maxGroups)] {
-		g := Group{Windows: len(s.windows), Values: t.shown(def, s.values), By: make([]string, len(s.by))}
-		named := map[string]string{}
-		for i, v := range s.by {
-			g.By[i] = unescape(v)
-			named[def.By[i]] = g.By[i]
-		}
-		named = personal.By(def.Name, named)
+		g := Group{Windows: len(s.windows), Values: t.shown(def, func(name string) aggregate.Amount { return s.values[name] }), By: make([]string, len(def.By))}
+		by := lanes.Group(def, s.by)
+		masked := personal.By(def.Name, by)
 		for i, name := range def.By {
-			g.Hidden = g.Hidden || g.By[i] != named[name]
-			g.By[i] = named[name]
+			g.By[i] = masked[name]
+			g.Hidden = g.Hidden || masked[name] != by[name]
 		}
 		out.Groups = append(out.Groups, g)
 	}
@@ -156,26 +150,14 @@ func size(op aggregate.Op, a aggregate.Amount) event.Decimal {
 
 // amounts returns the values of one total as they are shown.
 func (t *Tables) amounts(def *aggregate.Definition, numbers map[string]event.Decimal, texts map[string]string) map[string]Amount {
-	values := map[string]aggregate.Amount{}
-	for _, v := range def.Values {
-		number, has := numbers[v.Name]
-		text, textual := texts[v.Name]
-		values[v.Name] = aggregate.Amount{Set: has || textual, Number: number, Text: text}
-	}
-	return t.shown(def, values)
+	return t.shown(def, func(name string) aggregate.Amount { return show.AmountOf(name, numbers, texts) })
 }
 
 // shown leaves out what nothing has supplied, and masks what is personal.
-func (t *Tables) shown(def *aggregate.Definition, values map[string]aggregate.Amount) map[string]Amount {
-	out, personal := map[string]Amount{}, t.personal()
-	for _, v := range def.Values {
-		shown, ok := show.ValueOf(v.Op, values[v.Name])
-		if ok && personal.Value(def.Name, v.Name) {
-			shown = show.HiddenValue(v)
-		}
-		if ok {
-			out[v.Name] = Amount{shown.Text, shown.Number}
-		}
+func (t *Tables) shown(def *aggregate.Definition, amount func(name string) aggregate.Amount) map[string]Amount {
+	out := map[string]Amount{}
+	for name, value := range t.personal().Values(def, amount) {
+		out[name] = Amount{value.Text, value.Number}
 	}
 	return out
 }

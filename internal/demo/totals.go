@@ -38,9 +38,7 @@ func (w *world) readTotals(ctx context.Context) (map[slot]*stored, error) {
 		}
 		t.n += part.N
 		for _, v := range def.Values {
-			number, set := part.Values[v.Name]
-			text, textual := part.Texts[v.Name]
-			t.values[v.Name] = lanes.Merge(v.Op, t.values[v.Name], aggregate.Amount{Set: set || textual, Number: number, Text: text})
+			t.values[v.Name] = lanes.Merge(v.Op, t.values[v.Name], show.AmountOf(v.Name, part.Values, part.Texts))
 		}
 	}
 	return totals, nil

@@ -51,6 +51,13 @@ func Columns(v aggregate.Value) []string {
 	return []string{v.Name}
 }
 
+// AmountOf returns the amount of one value of a total, whose amounts are numbers and texts by name.
+func AmountOf(name string, numbers map[string]event.Decimal, texts map[string]string) aggregate.Amount {
+	number, has := numbers[name]
+	text, textual := texts[name]
+	return aggregate.Amount{Set: has || textual, Number: number, Text: text}
+}
+
 // ValueOf returns an amount as it is shown. It returns false if nothing has supplied the amount, or
 // if its text is not one that Ingot writes.
 func ValueOf(op aggregate.Op, a aggregate.Amount) (Value, bool) {
@@ -68,8 +75,24 @@ func ValueOf(op aggregate.Op, a aggregate.Amount) (Value, bool) {
 	return Value{Text: Grouped(text), Number: text, JSON: text, Cells: []string{text}}, true
 }
 
-// HiddenValue returns what is shown in place of a personal value.
-func HiddenValue(v aggregate.Value) Value {
+// Values returns the values of a total by their names. It leaves out those that nothing has supplied,
+// and masks those that are personal.
+func (m Personal) Values(def *aggregate.Definition, amount func(name string) aggregate.Amount) map[string]Value {
+	shown := map[string]Value{}
+	for _, v := range def.Values {
+		value, ok := ValueOf(v.Op, amount(v.Name))
+		if ok && m.Value(def.Name, v.Name) {
+			value = hiddenValue(v)
+		}
+		if ok {
+			shown[v.Name] = value
+		}
+	}
+	return shown
+}
+
+// hiddenValue returns what is shown in place of a personal value.
+func hiddenValue(v aggregate.Value) Value {
 	cells := make([]string, len(Columns(v)))
 	for i := range cells {
 		cells[i] = Mask

@@ -53,7 +53,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %q, %q, %s, %q", tt.op, v.Text, v.Number, text, v.Cells)
 		}
 		value := aggregate.Value{Name: "x", Op: tt.op}
-		if n := len(Columns(value)); n != len(v.Cells) || n != len(HiddenValue(value).Cells) {
+		if n := len(Columns(value)); n != len(v.Cells) || n != len(hiddenValue(value).Cells) {
 			t.Errorf("%s has %d columns and %d cells", tt.op, n, len(v.Cells))
 		}
 	}
