@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
 )
 
 // MissingParts returns the parts of stored wholes that are not stored, and the read units that it
@@ -83,7 +84,8 @@ type PartsPut struct {
 // PutParts puts the missing parts of all stored wholes: see [Store.MissingParts]. It does no harm to
 // stop it and to repeat it, or to run it while events flow: a part that arrives in the meantime is a
 // Duplicate. It is refused before it puts anything if no streams function has started with the
-// pipeline's epoch yet, because parts are stamped with it.
+// pipeline's epoch yet, because parts are stamped with it. It ends with the service's error if the
+// credentials may not put.
 func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 	var p PartsPut
 	if err := s.mayStamp(ctx); err != nil {
@@ -108,6 +110,8 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 			for _, r := range results {
 				if r.Verdict.Stored() {
 					p.Put++
+				} else if awserr.Denied(r.cause) { // as every other would be
+					return p, fmt.Errorf("put parts: %w", r.cause)
 				} else if len(p.Refused) < maxRefused {
 					p.Refused = append(p.Refused, r.Refusal)
 				}

@@ -29,6 +29,9 @@ type Result struct {
 	// Parts are the results of the item's parts, in their order, if they were put: the item itself is
 	// stored. Verdict, Refusal and Existing are then those of the worst of all these items.
 	Parts []Result
+
+	// cause is the service's last error, if the item is not proven stored and there was one.
+	cause error
 }
 
 // putItems does what [Store.Put] does, for the items alone and not for their parts.
@@ -279,5 +282,5 @@ func (p *put) unproven(w *write, item *event.Item) Result {
 	}
 	refusal := *r
 	refusal.Key = item.Key
-	return Result{Verdict: refusal.Verdict, Refusal: &refusal}
+	return Result{Verdict: refusal.Verdict, Refusal: &refusal, cause: w.last.err}
 }

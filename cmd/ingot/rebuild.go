@@ -11,6 +11,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/show"
+	"github.com/ingot-events/ingot/internal/target"
 	"github.com/ingot-events/ingot/store"
 	"github.com/ingot-events/ingot/verify"
 )
@@ -81,6 +82,11 @@ func newRebuild(a *app) *cobra.Command {
 				if all || len(args) > 0 {
 					return usage(errors.New("--parts is about events, not about aggregates: write it alone"))
 				}
+				for _, name := range []string{"segments", "rate", "memory", "work", "patience"} {
+					if cmd.Flags().Changed(name) {
+						return usage(fmt.Errorf("--parts reads the events one by one, and does not wait for the stream: leave --%s out", name))
+					}
+				}
 				return a.rebuildParts(cmd, o)
 			}
 			if all == (len(args) > 0) {
@@ -137,13 +143,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 	}
 	fmt.Fprintf(a.stderr, "ingot: rebuild takes %s\n", price)
 	fmt.Fprintln(a.stderr, "ingot: on a busy stack, an aggregate can be declared complete only during a pause: ingot pause")
-	if o.dry {
-		return a.showPrice(price)
-	}
-	if err := a.announce(v.target); err != nil {
-		return err
-	}
-	if err := a.affordable(price, o.yes); err != nil {
+	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
 	out := rebuilt{Complete: []string{}, Standing: []string{}}
@@ -189,6 +189,19 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 		}
 	}
 	return a.rebuilt(out)
+}
+
+// agreed reports whether a pass that changes the tables may begin. It says which stack is changed, and
+// asks the user if that takes many units.
+func (a *app) agreed(t *target.Target, p price, o verifyOptions) (begin bool, err error) {
+	if o.dry {
+		return false, a.showPrice(p)
+	}
+	if err := a.announce(t); err != nil {
+		return false, err
+	}
+	err = a.affordable(p, o.yes)
+	return err == nil, err
 }
 
 // touch touches all items, and shows how far it is.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/show"
 )
 
@@ -32,13 +33,7 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 		return err
 	}
 	fmt.Fprintf(a.stderr, "ingot: rebuild --parts takes %s\n", price)
-	if o.dry {
-		return a.showPrice(price)
-	}
-	if err := a.announce(v.target); err != nil {
-		return err
-	}
-	if err := a.affordable(price, o.yes); err != nil {
+	if begin, err := a.agreed(v.target, price, o); !begin {
 		return err
 	}
 	done, err := v.store.PutParts(ctx)
@@ -47,7 +42,11 @@ func (a *app) rebuildParts(cmd *cobra.Command, o verifyOptions) error {
 	}
 	out := partsPut{Wholes: done.Wholes, Missing: done.Missing, Put: done.Put, Refused: []string{}}
 	for _, r := range done.Refused {
-		out.Refused = append(out.Refused, fmt.Sprintf("%s (%s)", r.Verdict, r.Reason))
+		text := fmt.Sprintf("%s (%s)", r.Verdict, r.Reason)
+		if r.Verdict == event.Retry { // any other may quote the event
+			text = r.Error()
+		}
+		out.Refused = append(out.Refused, text)
 	}
 	if a.json() {
 		err = a.writeJSON(rebuilt{Complete: []string{}, Standing: []string{}, Parts: &out})

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// Parts that are missing come back, and a second pass finds none.
+func TestRebuildParts(t *testing.T) {
+	w, _ := hashedShop(t, "rebuild")
+	w.lose(t)
+	for _, c := range []struct {
+		line     string
+		code     int
+		out, err string
+	}{
+		{"--dry-run", exitFine, "", "ingot: rebuild --parts takes "},
+		{"--all", exitUsage, "", "--parts is about events, not about aggregates: write it alone"},
+		{"orders_daily", exitUsage, "", "--parts is about events, not about aggregates: write it alone"},
+		{"--rate 100", exitUsage, "", "--parts reads the events one by one, and does not wait for the stream: leave --rate out"},
+		{"", exitFine, "5 parts of 2 events missing, 5 put\n", "this changes stack shop"},
+		{"--output json", exitFine, `"parts": {
+    "wholes": 2,
+    "missing": 0,
+    "put": 0,
+    "refused": []
+  }`, "this changes stack shop"},
+	} {
+		args := append([]string{"rebuild", "--parts", "--stack", "shop"}, strings.Fields(c.line)...)
+		o := toolIn(context.Background(), &app{clock: quickClock()}, args...)
+		if o.code != c.code || !strings.Contains(o.stdout, c.out) || c.out == "" && o.stdout != "" || !strings.Contains(o.stderr, c.err) {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", c.line, o.code, c.code, o.stdout, o.stderr)
+		}
+	}
+}
