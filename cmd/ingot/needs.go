@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/internal/target"
 )
 
@@ -67,10 +68,11 @@ var needs = map[string]func(arns) []policyStatement{
 	},
 	"query": func(r arns) []policyStatement {
 		return []policyStatement{r.find(), r.file(), r.key(), allow("QueryEvents", "dynamodb:GetItem dynamodb:Query", r.events, r.events+"/index/*"),
-			allow("QueryTotals", "dynamodb:Query", r.aggregates)}
+			allow("QueryTotals", "dynamodb:Query", r.aggregates), r.top()}
 	},
 	"rebuild": func(r arns) []policyStatement {
 		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:Scan dynamodb:UpdateItem", r.events),
+			allow("PutParts", "dynamodb:BatchGetItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
 			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
 	},
 	"resume": func(r arns) []policyStatement { return []policyStatement{r.find(), r.switches("UntagResource")} },
@@ -82,10 +84,10 @@ var needs = map[string]func(arns) []policyStatement{
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"), allow("SeeMetrics", "cloudwatch:GetMetricStatistics cloudwatch:DescribeAlarms", "*")}
 	},
 	"totals": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), allow("ReadTotals", "dynamodb:Query", r.aggregates), allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.aggregates)}
+		return []policyStatement{r.find(), r.file(), r.key(), allow("ReadTotals", "dynamodb:Query", r.aggregates), r.top(), allow("Scan", "dynamodb:DescribeTable dynamodb:Scan", r.aggregates)}
 	},
 	"verify": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates), r.lag(),
+		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("ReadAll", "dynamodb:Scan", r.events, r.aggregates), allow("SeeParts", "dynamodb:BatchGetItem", r.events), r.lag(),
 			allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*"),
 			allow("Work", "s3:GetObject s3:PutObject s3:DeleteObject", "arn:aws:s3:::BUCKET-OF-WORK/*")}
 	},
@@ -109,6 +111,11 @@ func (r arns) key() policyStatement {
 
 func (r arns) price() policyStatement {
 	return allow("SeeSizes", "dynamodb:DescribeTable", r.events, r.aggregates)
+}
+
+// top lets a command read the totals of a ranking.
+func (r arns) top() policyStatement {
+	return allow("ReadTop", "dynamodb:Query dynamodb:BatchGetItem", r.aggregates, r.aggregates+"/index/"+lanes.RankIndex)
 }
 
 func (r arns) lag() policyStatement { return allow("SeeLag", "cloudwatch:GetMetricStatistics", "*") }

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -30,17 +32,18 @@ type called struct {
 // calls are command lines of each command that together need all that it may need. LETTER is the id of
 // the message in the folder letters.
 var calls = map[string][]called{
-	"check":   {{"check --was deployed --pipeline pipeline.yaml", 0}},
-	"erase":   {{"erase order.placed order_id=o-1 --yes", 0}},
-	"get":     {{"get order.placed order_id=o-1", 0}},
-	"pause":   {{"pause", 0}},
-	"query":   {{"query order order_id=o-1", 0}, {"query order order_id=o-1,o-2", 0}, {"query merchant_days merchant_id=m-1 currency=EUR", 0}},
-	"resume":  {{"resume", 0}},
-	"send":    {{"send orders.ndjson --wait", 0}},
-	"status":  {{"status", 0}},
-	"totals":  {{"totals orders_daily merchant_id=m-1 currency=EUR", 0}, {"totals orders_daily --scan", 0}},
+	"check":  {{"check --was deployed --pipeline pipeline.yaml", 0}},
+	"erase":  {{"erase order.placed order_id=o-1 --yes", 0}},
+	"get":    {{"get order.placed order_id=o-1", 0}},
+	"pause":  {{"pause", 0}},
+	"query":  {{"query order order_id=o-1", 0}, {"query order order_id=o-1,o-2", 0}, {"query merchant_days merchant_id=m-1 currency=EUR", 0}, {"query leaders --from 2026-03-01", 0}},
+	"resume": {{"resume", 0}},
+	"send":   {{"send orders.ndjson --wait", 0}},
+	"status": {{"status", 0}},
+	"totals": {{"totals orders_daily merchant_id=m-1 currency=EUR", 0}, {"totals orders_daily --scan", 0},
+		{"totals orders_daily --top 1 --from 2026-03-01", 0}},
 	"verify":  {{"verify --twice", exitDifference}, {"verify --work s3://my-bucket/w", exitDifference}},
-	"rebuild": {{"rebuild orders_daily", 0}, {"rebuild --all", 0}},
+	"rebuild": {{"rebuild orders_daily", 0}, {"rebuild --all", 0}, {"rebuild --parts", 0}},
 	"quarantine": {{"quarantine pull letters --once --dead", 0}, {"quarantine pull letters --once", 0},
 		{"quarantine show letters LETTER", exitDifference}, {"quarantine resend letters LETTER --replace --yes", 0}},
 }
@@ -50,7 +53,7 @@ var calls = map[string][]called{
 func TestNeeds(t *testing.T) {
 	for _, command := range slices.Sorted(maps.Keys(needs)) {
 		t.Run(command, func(t *testing.T) {
-			w, seen := hashedShop(t)
+			w, seen := hashedShop(t, command)
 			if command == "pause" || command == "resume" {
 				switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"}, mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
 				switches.Takes = 20 * time.Millisecond // so that the state is asked for
@@ -63,6 +66,9 @@ func TestNeeds(t *testing.T) {
 			w.forget(t)
 			if command == "verify" {
 				w.spoil(t) // it looks twice only if something differs
+			}
+			if command == "rebuild" {
+				w.lose(t)
 			}
 			if command == "console" {
 				w.console(t)
@@ -138,14 +144,30 @@ func (r arns) with(w *living) arns {
 	return r
 }
 
-// hashedShop is README's deployment, with a key that is hashed. It is the working directory.
-func hashedShop(t *testing.T) (*living, *heard) {
+// hashedShop is README's deployment with a key that is hashed, with parts and with a ranking. It is the
+// working directory.
+func hashedShop(t *testing.T, command string) (*living, *heard) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := writeShop(dir); err != nil {
 		t.Fatal(err)
 	}
-	change(t, filepath.Join(dir, "pipeline.yaml"), `pk: "ORDER#{order_id}"`, `pk: "ORDER#{order_id | hmac}"`)
+	file := filepath.Join(dir, "pipeline.yaml")
+	change(t, file, `pk: "ORDER#{order_id}"`, `pk: "ORDER#{order_id | hmac}"`)
+	if command != "quarantine" { // an event with parts is not replaced
+		for i := range copies {
+			change(t, file, "\npatterns:\n", fmt.Sprintf(`
+  copy%[1]d.order:
+    part: {of: order.placed, with: [order_id]}
+    id: "{order_id}"
+    key: {pk: "COPY%[1]d", sk: "ORDER#{order_id}"}
+
+patterns:
+`, i))
+		}
+	}
+	change(t, file, "\npatterns:\n", "\npatterns:\n  leaders: {total: orders_daily, top: 10}\n")
+	change(t, file, "    window: 1d", "    rank: {value: orders}\n    window: 1d")
 	w, err := live(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -228,6 +250,24 @@ func (w *living) spoil(t *testing.T) {
 	if _, err := w.Engine().DynamoDB().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(stack.Aggregates), Key: key, UpdateExpression: aws.String("ADD n :one"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// copies is how many parts an order has. So many are put in one request, and one alone is put by itself.
+const copies = 4
+
+// lose deletes all parts of an event, and one part of another.
+func (w *living) lose(t *testing.T) {
+	t.Helper()
+	lost := [][2]string{{"COPY0", "ORDER#o-2"}}
+	for i := range copies {
+		lost = append(lost, [2]string{"COPY" + strconv.Itoa(i), "ORDER#o-1"})
+	}
+	for _, key := range lost {
+		if _, err := w.Engine().DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]}}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

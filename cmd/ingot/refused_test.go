@@ -43,13 +43,13 @@ func TestRefusedCredentials(t *testing.T) {
 			if slices.Contains([]string{"quarantine", "verify"}, command) { // a refused one leaves work behind that the next would go on with
 				for _, action := range slices.Compact(actions) {
 					t.Run(action, func(t *testing.T) {
-						w, _ := hashedShop(t)
+						w, _ := hashedShop(t, command)
 						w.refuse(t, command, action)
 					})
 				}
 				return
 			}
-			w, _ := hashedShop(t)
+			w, _ := hashedShop(t, command)
 			for _, action := range slices.Compact(actions) {
 				w.refuse(t, command, action)
 			}
@@ -69,6 +69,9 @@ func (w *living) refuse(t *testing.T, command, action string) {
 	w.cloud.Mappings = switches
 	if command == "resume" {
 		w.tool(t, called{"pause", exitFine})
+	}
+	if command == "rebuild" {
+		w.lose(t)
 	}
 	if command == "verify" {
 		w.spoil(t)
@@ -93,7 +96,7 @@ func (w *living) refuse(t *testing.T, command, action string) {
 		all := o.stdout + o.stderr
 		if o.code != want || strings.Contains(all, "operation error") || strings.Contains(all, "StatusCode") ||
 			!strings.Contains(all, "is not authorized to perform: "+action) && command+" "+action != "quarantine sqs:ChangeMessageVisibility" {
-			t.Errorf("%s without %s: exit code %d, want %d: %s", c.line, action, o.code, want, o.stderr)
+			t.Errorf("%s without %s: exit code %d, want %d: %s", c.line, action, o.code, want, all)
 		}
 		return
 	}

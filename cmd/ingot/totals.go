@@ -167,11 +167,8 @@ func (a *app) totals(cmd *cobra.Command, name string, words []string, o totalsOp
 	switch {
 	case err == nil:
 		totals, err := st.Total(cmd.Context(), name, by, from, to)
-		switch {
-		case errors.As(err, new(*smithy.OperationError)):
-			return err
-		case err != nil:
-			return usage(err)
+		if err != nil {
+			return unlessOfService(err)
 		}
 		for _, total := range totals {
 			list = append(list, totalOf(def, by, total, mask))
@@ -206,13 +203,21 @@ func topTotals(ctx context.Context, st *store.Store, def *aggregate.Definition, 
 	}
 	top, err := st.Top(ctx, def.Name, from, o.top)
 	if err != nil {
-		return nil, usage(err)
+		return nil, unlessOfService(err)
 	}
 	var list []shownTotal
 	for _, total := range top {
 		list = append(list, totalOf(def, total.By, total, mask))
 	}
 	return list, nil
+}
+
+// unlessOfService says that a question was wrong, unless a service could not answer it.
+func unlessOfService(err error) error {
+	if errors.As(err, new(*smithy.OperationError)) {
+		return err
+	}
+	return usage(err)
 }
 
 // noAggregate says which aggregates there are.

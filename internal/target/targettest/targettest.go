@@ -98,6 +98,9 @@ var jsonServices = map[string]string{"DynamoDB_20120810": "dynamodb", "DynamoDBS
 func (c *Cloud) action(r *http.Request) string {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		service, name, _ := strings.Cut(target, ".")
+		if name == "BatchExecuteStatement" {
+			return "dynamodb:PartiQLInsert" // the tool sends no other statements
+		}
 		return jsonServices[service] + ":" + strings.TrimSuffix(name, "Batch")
 	}
 	path := r.URL.Path
@@ -124,9 +127,18 @@ func resource(r *http.Request) string {
 	}
 	text, _ := io.ReadAll(r.Body) // of a client on this machine
 	r.Body = io.NopCloser(bytes.NewReader(text))
-	var in struct{ TableName, IndexName, QueueURL string }
+	var in struct {
+		TableName, IndexName, QueueURL string
+		RequestItems                   map[string]any // of a BatchGetItem, which Ingot sends to one table
+		Statements                     []struct{ Statement string }
+	}
 	_ = json.Unmarshal(text, &in) // of the SDK
+	for table := range in.RequestItems {
+		return table
+	}
 	switch {
+	case len(in.Statements) > 0: // INSERT INTO "table" …
+		return strings.Split(in.Statements[0].Statement, `"`)[1]
 	case in.QueueURL != "":
 		return in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:]
 	case in.IndexName != "":
