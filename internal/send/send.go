@@ -39,7 +39,7 @@ type Config struct {
 	Group event.Path
 	// Rate is how many events are sent in a second. 0 means as many as can be.
 	Rate float64
-	// Parallel is how many requests are under way at once. 0 means 8.
+	// Parallel is how many requests are under way at once. 0 means 16.
 	Parallel int
 	// Sent is told how many lines are sent for certain, counted from the first one, each time that
 	// there are more. nil means nobody.
@@ -68,6 +68,7 @@ const tries = 6
 func Lines(ctx context.Context, c Config, lines iter.Seq2[ndjson.Line, error]) (int, error) {
 	s := newSender(ctx, c)
 	err := s.read(lines)
+	close(s.batches)
 	s.work.Wait()
 	if s.failed != nil {
 		err = s.failed
@@ -81,12 +82,13 @@ func Lines(ctx context.Context, c Config, lines iter.Seq2[ndjson.Line, error]) (
 // sender is one run of Lines.
 type sender struct {
 	Config
-	ctx    context.Context
-	stop   context.CancelFunc
-	room   chan struct{} // one for each request that is under way
-	work   sync.WaitGroup
-	began  time.Time
-	queued int // messages that requests were begun for
+	ctx     context.Context
+	stop    context.CancelFunc
+	batches chan *batch // to the goroutines that send them
+	work    sync.WaitGroup
+	workers int
+	began   time.Time
+	queued  int // messages that requests were begun for
 
 	mu      sync.Mutex
 	failed  error
@@ -96,7 +98,7 @@ type sender struct {
 
 func newSender(ctx context.Context, c Config) *sender {
 	if c.Parallel == 0 {
-		c.Parallel = 8
+		c.Parallel = 16
 	}
 	if !c.Group.IsZero() {
 		c.Parallel = 1
@@ -107,7 +109,7 @@ func newSender(ctx context.Context, c Config) *sender {
 	if c.Sleep == nil {
 		c.Sleep = sleep
 	}
-	s := &sender{Config: c, room: make(chan struct{}, c.Parallel), began: c.Now(), done: map[int]int{}}
+	s := &sender{Config: c, batches: make(chan *batch), began: c.Now(), done: map[int]int{}}
 	s.ctx, s.stop = context.WithCancel(ctx)
 	return s
 }
@@ -183,20 +185,27 @@ func (s *sender) begin(b *batch) {
 	if len(b.entries) == 0 || s.pace() != nil {
 		return
 	}
+	s.queued += len(b.entries)
+	if s.workers < s.Parallel {
+		s.workers++
+		s.work.Go(s.sendAll)
+	}
 	select {
 	case <-s.ctx.Done():
-		return
-	case s.room <- struct{}{}:
+	case s.batches <- b:
 	}
-	s.queued += len(b.entries)
-	s.work.Go(func() {
-		defer func() { <-s.room }()
+}
+
+// sendAll sends batches until there are no more. A goroutine for each batch would grow a stack for
+// the SDK each time.
+func (s *sender) sendAll() {
+	for b := range s.batches {
 		if err := s.send(b); err != nil {
 			s.fail(err)
-			return
+			continue
 		}
 		s.finish(b)
-	})
+	}
 }
 
 // pace waits until the rate allows another batch.

@@ -13,8 +13,14 @@ import (
 // looks whether there is more to send, and net/http closes the connection, while a long answer is still being read. An
 // endpoint must answer within microseconds for that, so it does not happen with AWS. The SDK sends such a request again.
 func Client() *http.Client {
-	return &http.Client{Transport: whole{http.DefaultTransport.(*http.Transport).Clone()}}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = connections
+	return &http.Client{Transport: whole{t}}
 }
+
+// connections is how many connections stay open for the next requests. Go's own value is 2, and a
+// program that sends events has more requests under way.
+const connections = 32
 
 type whole struct{ *http.Transport }
 
