@@ -13,8 +13,8 @@ type requests struct{ begun, underWay atomic.Int64 }
 // These say how long a function waits for requests.
 const (
 	// behind is how many times as long as a round took a mapping waits before the next one, while
-	// requests come in. So the functions still do a seventh of what they can.
-	behind = 6
+	// requests come in. So the functions still do a fifteenth of what they can.
+	behind = 14
 	// longestBehind bounds that.
 	longestBehind = time.Second
 	// quiet is for how long no request must come to let the functions go on at once.

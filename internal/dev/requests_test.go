@@ -19,8 +19,8 @@ func TestFunctionsWaitForRequests(t *testing.T) {
 	}{
 		"nothing comes":           {took: 100 * time.Millisecond, want: quiet},
 		"one now and then":        {took: 100 * time.Millisecond, every: time.Minute, want: 2 * quiet},
-		"one after the other":     {took: 100 * time.Millisecond, every: time.Millisecond, want: behind * 100 * time.Millisecond},
-		"one that takes long":     {took: 100 * time.Millisecond, every: time.Hour, answer: time.Hour, want: behind * 100 * time.Millisecond},
+		"one after the other":     {took: 50 * time.Millisecond, every: time.Millisecond, want: behind * 50 * time.Millisecond},
+		"one that takes long":     {took: 50 * time.Millisecond, every: time.Hour, answer: time.Hour, want: behind * 50 * time.Millisecond},
 		"after a round of an age": {took: time.Hour, every: time.Millisecond, want: longestBehind},
 	} {
 		t.Run(name, func(t *testing.T) {
