@@ -37,13 +37,14 @@ const (
 	Unkept     Check = "unkept"      // what cannot be counted is not in quarantine, or no flag says so
 	Misjudged  Check = "misjudged"   // verify --twice calls a total damaged that is not, or does not call a damaged one so
 	Misread    Check = "misread"     // an answer to a pattern has what it must not, lacks what it must have, or is not in order
+	Parted     Check = "parted"      // a part is stored without its whole, or missing beside it
 	Broken     Check = "broken"      // the world itself failed
 )
 
 // Checks lists the promises that a wrong design can be the first to break. Broken is not in the
 // list, because it is a failure of the world itself.
 func Checks() []Check {
-	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread}
+	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted}
 }
 
 // Failure is a broken promise.
@@ -125,18 +126,19 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	w.accept(c)
 	h := w.model.history(c.new.key())
 	// A parcel may be inserted again: an older revision may expire later than the newest one did.
-	if h.inserts > 1 && !h.removed && c.new.Type == "order" {
+	if h.inserts > 1 && !h.removed && c.new.Type != "parcel" {
 		w.fail(Reinserted, "%s was inserted %d times", c.new.key(), h.inserts)
 	}
 	if c.old != nil {
 		switch {
-		case c.new.Type == "order" && c.old.fact != c.new.fact:
+		case c.new.Type != "parcel" && c.old.fact != c.new.fact:
 			w.fail(Rewritten, "%s was %+v and is %+v", c.new.key(), c.old.fact, c.new.fact)
 		case c.new.Type == "parcel" && (c.old.newer(c.new.fact) || !c.new.newer(c.old.fact) && c.new.fact != c.old.fact):
 			w.fail(Rewritten, "%s went from revision %d/%d to %d/%d", c.new.key(), c.old.Rev, c.old.Cents, c.new.Rev, c.new.Cents)
 		}
 	}
 	w.checkStored(c)
+	w.checkWhole(c)
 	w.checkGroup(c.new.fact)
 }
 
@@ -311,8 +313,10 @@ func (w *World) unsettled(m *message) string {
 	switch {
 	case h == nil:
 		return "nothing of its key was ever stored, and it is not in quarantine"
-	case h.facts[m.fact], h.barred:
+	case h.barred:
 		return ""
+	case h.facts[m.fact]:
+		return w.unsettledParts(m)
 	case m.fact.Type == "parcel" && h.newest.newer(m.fact):
 		return ""
 	case h.live != nil:
@@ -323,7 +327,7 @@ func (w *World) unsettled(m *message) string {
 
 // checkGroup checks that a FIFO group stores nothing before everything ahead of it is settled.
 func (w *World) checkGroup(f fact) {
-	if !w.plan.FIFO {
+	if !w.plan.FIFO || f.Type == "line" { // parts are put with their whole
 		return
 	}
 	m := w.firstSent[f]

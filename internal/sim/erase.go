@@ -38,15 +38,19 @@ func (w *World) erasure() {
 		return
 	}
 	of, before := w.sent[bodies[w.rng.IntN(len(bodies))]].fact, w.model.records
+	if lines := of.lines(); len(lines) > 0 && w.wholes.IntN(4) == 0 {
+		of = lines[0] // the line alone
+	}
 	w.fault(byErasure, of.key())
 	ctx := w.deadline(context.Background(), w.now.Add(time.Hour), 0)
-	_, err := w.storeOf(eraser{client{w}}, 1, w.env()).Erase(ctx, event.Key{PK: of.pk(), SK: of.sk()})
+	_, err := w.storeOf(eraser{client{w}}, w.toolEpoch(), w.env()).Erase(ctx, keyOfFact(of))
 	w.tracef("erased %s: %v", of.key(), err)
 	if err != nil {
 		return
 	}
 	for _, img := range w.model.keys[of.key()].during(before) {
 		if img != nil && img.barred {
+			w.checkErasedParts(of, before)
 			return
 		}
 	}
@@ -69,13 +73,13 @@ func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
 	}
 	k := event.Key{PK: text(key["PK"]), SK: text(key["SK"])}
 	w.fault(byErasure, k.PK)
-	_, err := w.storeOf(w.dynamo, 1, w.env()).Erase(context.Background(), k)
+	_, err := w.storeOf(w.dynamo, w.toolEpoch(), w.env()).Erase(context.Background(), k)
 	w.must(err)
 	w.wrote()
 }
 
 // checkBar checks a change that bars a key, or that changes a barred key. Only time to live may
-// take a bar away. The bar holds the key and the expiry of the order that it replaced.
+// take a bar away. The bar holds the key and the expiry of the order, or line, that it replaced.
 func (w *World) checkBar(c *change) {
 	switch {
 	case c.new == nil:
@@ -88,7 +92,7 @@ func (w *World) checkBar(c *change) {
 		return
 	}
 	expires := int64(0)
-	if c.old != nil && c.old.Type == "order" {
+	if c.old != nil && c.old.Type != "parcel" {
 		expires = c.old.expiresAt
 	}
 	want := 3 // PK, SK, i:barred

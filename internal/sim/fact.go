@@ -16,6 +16,9 @@ type fact struct {
 	At                 string // RFC 3339, whole seconds
 	Customer           string // empty: the payload has none
 	Gift               bool
+	// Lines are the lines of an order, such as "1=250,2=-30": number and cents. It is empty in worlds
+	// without parts.
+	Lines string
 }
 
 func (f fact) key() string { return f.Type + "/" + f.ID }
@@ -79,9 +82,10 @@ func read(data string) (fact, error) {
 		Type, ID, Merchant, At, Customer string
 		Cents, Rev                       float64
 		Gift                             bool
+		Lines                            []struct{ Line, Cents float64 }
 	}
 	if err := json.Unmarshal([]byte(data), &raw); err != nil {
 		return fact{}, err
 	}
-	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift, Cents: int64(raw.Cents), Rev: int64(raw.Rev)}, nil
+	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift, Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines)}, nil
 }

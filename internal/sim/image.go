@@ -37,7 +37,11 @@ func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, er
 	var known bool
 	if out.fact, known = m.read[out.data]; !known {
 		var err error
-		if out.fact, err = read(out.data); err != nil {
+		parse := read
+		if value("type") == "line" {
+			parse = readLine
+		}
+		if out.fact, err = parse(out.data); err != nil {
 			return nil, err
 		}
 		m.read[out.data] = out.fact
@@ -84,6 +88,9 @@ type typed struct{ kind, value string }
 // stored returns what the item of a fact must hold, whoever writes it and whenever. Payload, stamp
 // and expiry are left out.
 func (f fact) stored() map[string]typed {
+	if f.Type == "line" {
+		return f.storedLine()
+	}
 	const nanoseconds = "2006-01-02T15:04:05.000000000Z"
 	digest, at := f.digest(), f.at().UTC().Format(nanoseconds)
 	escape := func(s string) string { return strings.ReplaceAll(s, "#", "%23") }
@@ -110,12 +117,23 @@ func (f fact) sk() string { return strings.ToUpper(f.Type) }
 // members of a map by name. The texts of a world hold nothing that encoding/json escapes in another
 // way.
 func (f fact) digest() [sha256.Size]byte {
+	if f.Type == "line" {
+		return f.digestLine()
+	}
 	payload := map[string]any{"type": f.Type, "id": f.ID, "merchant": f.Merchant, "cents": f.Cents, "at": f.At, "gift": f.Gift}
 	if f.Customer != "" {
 		payload["customer"] = f.Customer
 	}
 	if f.Type == "parcel" {
 		payload["rev"] = f.Rev
+	}
+	if f.Lines != "" {
+		lines := []map[string]int64{}
+		for _, line := range f.lines() {
+			_, number := line.wholeID()
+			lines = append(lines, map[string]int64{"line": atoi(number), "cents": line.Cents})
+		}
+		payload["lines"] = lines
 	}
 	text, _ := json.Marshal([]any{f.Type, payload}) // texts, numbers and booleans: Marshal cannot fail
 	return sha256.Sum256(text)

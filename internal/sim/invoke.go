@@ -110,7 +110,7 @@ func (w *World) sandboxFor(function string) *sandbox {
 		}
 	}
 	s := &sandbox{function: function, epoch: epoch, longer: long, wrong: wrong}
-	of := edition{version: epoch, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns}
+	of := w.edition(epoch)
 	if long {
 		of.notice = w.notice
 	}

@@ -127,10 +127,7 @@ func (w *World) unjustified(inv *invocation, m *message, text string) string {
 	if err := json.Unmarshal([]byte(text), &n); err != nil {
 		return err.Error()
 	}
-	pk, sk := m.fact.pk(), m.fact.sk()
-	if m.malformed {
-		pk, sk = "", ""
-	}
+	names := func(f fact) bool { return n.PK == f.pk() && n.SK == f.sk() && !m.malformed }
 	why := w.undeserved(inv, m, n.Verdict)
 	switch {
 	case why != "":
@@ -139,7 +136,7 @@ func (w *World) unjustified(inv *invocation, m *message, text string) string {
 		return "that is not a reason for it"
 	case n.Detail == "":
 		return "it says nothing more"
-	case n.PK != pk || n.SK != sk:
+	case !slices.ContainsFunc(w.itemsOf(m, inv.epoch), names) && (!m.malformed || n.PK+n.SK != ""):
 		return "it names another key"
 	}
 	return ""

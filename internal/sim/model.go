@@ -72,6 +72,7 @@ type laneSteps struct {
 type model struct {
 	spread      int
 	patterns    bool   // see [Plan.Patterns]
+	linesSince  int64  // see [Plan.Parts]
 	monthly     bool   // the aggregate of months is declared
 	secret      string // of hmac
 	marks       bool
@@ -90,7 +91,7 @@ type model struct {
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
-	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, secret: p.secret(), marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
+	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
 		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}}
 }
 

@@ -99,6 +99,15 @@ func (f newForm) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchEx
 	return out, nil
 }
 
+// GetItem reads an item of either form.
+func (f newForm) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	out, err := f.Client.GetItem(ctx, in, options...)
+	if err == nil {
+		out.Item = inward(out.Item)
+	}
+	return out, err
+}
+
 // BatchGetItem reads items of both forms.
 func (f newForm) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	out, err := f.Client.BatchGetItem(ctx, in, options...)

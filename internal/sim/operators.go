@@ -25,6 +25,7 @@ func (w *World) rebuild() (complete bool) {
 	if _, err := s.Touch(ctx); err != nil {
 		return false
 	}
+	w.putParts(2)
 	if w.calm {
 		w.idle = 0
 		w.park(time.Time{}, func() bool { return w.idle >= 3 })

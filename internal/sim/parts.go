@@ -82,6 +82,12 @@ func (m *model) contribute(img *image) (list []part) {
 			list = append(list, p)
 		}
 	}
+	if img.Type == "line" {
+		for _, p := range contributeLine(img, m.linesSince) {
+			add(p)
+		}
+		return list
+	}
 	if m.monthly {
 		add(part{name: "sizes", since: 1, window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})
 		if img.Type == "order" {

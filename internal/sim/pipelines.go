@@ -94,6 +94,7 @@ type edition struct {
 	values  bool      // see [Plan.Values]
 	// patterns is [Plan.Patterns].
 	patterns bool
+	parts    int64 // see [Plan.Parts]
 }
 
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
@@ -104,6 +105,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		return p.(*pipeline.Pipeline)
 	}
 	spec := declaration(e.version, e.spread)
+	if e.parts > 0 && spec.Epoch >= e.parts {
+		addLines(&spec, e.parts)
+	}
 	for name, declared := range spec.Events {
 		if !e.notice.IsZero() {
 			declared.Retain, declared.Was = longer, []pipeline.WasSpec{{Retain: retain, Before: e.notice}}
@@ -130,7 +134,11 @@ func (e edition) pipeline() *pipeline.Pipeline {
 
 // pipelineOf returns the pipeline of a version in the form that this world has.
 func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns}.pipeline()
+	return w.edition(version).pipeline()
+}
+
+func (w *World) edition(version int64) edition {
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

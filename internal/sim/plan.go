@@ -48,6 +48,8 @@ type Plan struct {
 	// Patterns adds two indexes, and a reader who asks questions by patterns. Half-way, the key of an
 	// index changes.
 	Patterns bool
+	// Parts is the epoch from which on the lines of orders are parts of them; 0 means never.
+	Parts int64
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
@@ -152,6 +154,11 @@ func NewPlan(seed uint64) Plan {
 	}
 	p.Values = chance(0.4)
 	p.Patterns = chance(0.4) && p.Faults.Odd == 0 && !p.NewForm
+	if chance(0.35) && !p.Patterns && p.Faults.Odd == 0 {
+		if p.Parts = 1; p.Upgrade > 0 && chance(0.6) {
+			p.Parts = 2
+		}
+	}
 	return p
 }
 
@@ -161,5 +168,5 @@ func NewPlan(seed uint64) Plan {
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
-		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, OneByOne: min(p.OneByOne, 1)}
+		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), OneByOne: min(p.OneByOne, 1)}
 }

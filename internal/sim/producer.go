@@ -12,6 +12,7 @@ import (
 // message is what a producer sent.
 type message struct {
 	body      string
+	payload   string // inside the body, if the body is an envelope
 	fact      fact
 	malformed bool
 	group     string
@@ -58,7 +59,9 @@ func (w *World) burst(phase int) (burst []*message) {
 		if w.chance(w.plan.Late) {
 			f.At = w.now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
 		}
-		m := &message{body: f.spell(w.rng), fact: f}
+		w.addSomeLines(&f)
+		m := &message{fact: f}
+		w.spell(m)
 		if w.chance(w.plan.Poison) {
 			m = &message{body: fmt.Sprintf(`{"type":"order","id":%q,`, id()), malformed: true}
 		}
@@ -70,7 +73,11 @@ func (w *World) burst(phase int) (burst []*message) {
 			} else {
 				f.Gift = !f.Gift // everything in its index keys stays the same
 			}
-			burst = append(burst, &message{body: f.spell(w.rng), fact: f, crowded: w.chance(w.plan.Crowded)})
+			w.otherLines(&f)
+			other := &message{fact: f}
+			w.spell(other)
+			other.crowded = w.chance(w.plan.Crowded)
+			burst = append(burst, other)
 		}
 	}
 	burst = append(burst, w.copies(phase)...)
@@ -78,7 +85,7 @@ func (w *World) burst(phase int) (burst []*message) {
 		if w.chance(w.plan.Duplicates) {
 			again := *burst[w.rng.IntN(len(burst))]
 			if !again.malformed && w.chance(0.5) {
-				again.body = again.fact.spell(w.rng)
+				w.spell(&again)
 			}
 			at := w.rng.IntN(len(burst) + 1)
 			burst = append(burst[:at], append([]*message{&again}, burst[at:]...)...)
@@ -105,7 +112,7 @@ func (w *World) copies(phase int) (list []*message) {
 	for range w.rng.IntN(w.plan.Copies + 1) {
 		again := *from[w.rng.IntN(len(from))]
 		if !again.malformed && w.chance(0.5) {
-			again.body = again.fact.spell(w.rng)
+			w.spell(&again)
 		}
 		list = append(list, &again)
 	}
@@ -144,6 +151,12 @@ func (w *World) send(m *message) {
 	}
 	if w.sent[m.body] == nil {
 		w.sent[m.body] = m
+		if w.carried[m.carried()] == nil {
+			w.carried[m.carried()] = m
+		}
+		if m.fact.Lines != "" {
+			w.orders[m.fact.ID] = append(w.orders[m.fact.ID], m)
+		}
 		if w.firstSent[m.fact] == nil {
 			w.firstSent[m.fact] = m
 			w.groups[m.group] = append(w.groups[m.group], m)

@@ -50,6 +50,8 @@ func (w *World) checkTotals() {
 		return
 	}
 	w.checkReport(report)
+	w.checkMissing(report.MissingParts, epoch)
+	report.MissingParts = 0
 	report.Differences = slices.DeleteFunc(report.Differences, w.spoiledTotal)
 	if !report.OK() {
 		w.fail(Wrong, "verify: %s (and %d more)", report.Differences[0], len(report.Differences)-1)
@@ -74,7 +76,7 @@ func (w *World) checkHead() bool {
 		w.fail(Unkept, "the head says complete, an item cannot be understood, and no flag says so")
 	case head != nil && !head.Building:
 		for _, key := range sortedKeys(w.model.keys) {
-			if live := w.model.keys[key].live; live != nil && live.epoch < 2 {
+			if live := w.model.keys[key].live; live != nil && live.epoch < 2 && live.Type != "line" { // nothing of a line is in it
 				w.fail(Generation, "the head says complete, and %s is stamped %d", key, live.epoch)
 				break
 			}

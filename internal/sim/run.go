@@ -106,6 +106,9 @@ func (w *World) liveBursts() bool {
 		if w.phase > w.plan.Upgrade && w.plan.Upgrade > 0 && w.chance(0.5) {
 			w.spawn("rebuild", nil, func() { w.rebuild() })
 		}
+		if w.plan.Parts == 1 && w.wholes.IntN(4) == 0 {
+			w.spawn("putter", nil, func() { w.putParts(1) })
+		}
 		if !w.settle(func() bool { return !sending }) || !w.checkHead() {
 			return false
 		}

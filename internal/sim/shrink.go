@@ -70,6 +70,7 @@ func cuts() []func(Plan) Plan {
 		func(p Plan) Plan { p.Spread = 1; return p },
 		func(p Plan) Plan { p.Values = false; return p },
 		func(p Plan) Plan { p.Patterns = false; return p },
+		func(p Plan) Plan { p.Parts = 0; return p },
 		func(p Plan) Plan { p.Late = 0; return p },
 		func(p Plan) Plan { p.Poison = 0; return p },
 		func(p Plan) Plan { p.Conflicts = 0; return p },

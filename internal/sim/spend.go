@@ -20,7 +20,7 @@ type spent struct {
 
 // spend checks the cost of one more write. These are the bounds:
 //
-//   - An invocation puts an order once, and writes an aggregate item once.
+//   - An invocation puts an order, or a line of one, once, and writes an aggregate item once.
 //   - It may ask again only if something went wrong in that invocation, or if another writer
 //     succeeded in between. (Copies in one batch are one put. In a FIFO queue, each copy has its turn.)
 //   - A parcel may take a put, a read and a replacement.
@@ -47,7 +47,7 @@ func (r recorder) spend(table string, pk, sk string, accepted bool) {
 	}
 	most := 0
 	switch {
-	case table == eventsTable && strings.HasPrefix(pk, "ORDER#"):
+	case table == eventsTable && (strings.HasPrefix(pk, "ORDER#") || strings.HasPrefix(pk, "LINE#")):
 		most = inv.copies
 	case table == eventsTable && strings.HasPrefix(pk, "PARCEL#"):
 		most = 2*inv.copies + others
@@ -111,8 +111,14 @@ func (r recorder) spendRead(pk string, payload bool) {
 	s.reads++
 	tooLate := 0
 	for _, sqs := range inv.messages {
-		if m := w.sent[sqs.Body]; m != nil && m.fact.pk() == pk && !w.now.Before(m.fact.at().Add(w.lifetime(m.fact)-early)) {
-			tooLate++
+		m := w.sent[sqs.Body]
+		if m == nil || w.now.Before(m.fact.at().Add(w.lifetime(m.fact)-early)) {
+			continue
+		}
+		for _, f := range w.itemsOf(m, inv.epoch) {
+			if f.pk() == pk {
+				tooLate++
+			}
 		}
 	}
 	if most := s.attempts - s.accepted + tooLate + inv.faults; s.reads > most {
@@ -125,7 +131,9 @@ func (r recorder) spendRead(pk string, payload bool) {
 func (w *World) checkPayload(inv *invocation, pk string, s *spent) {
 	other := slices.ContainsFunc(inv.messages, func(sqs events.SQSMessage) bool {
 		m := w.sent[sqs.Body]
-		return m != nil && m.fact.pk() == pk && slices.ContainsFunc(w.model.keys[m.fact.key()].during(inv.began), func(img *image) bool { return img != nil && (img.fact != m.fact || img.epoch > inv.epoch) })
+		return m != nil && slices.ContainsFunc(w.itemsOf(m, inv.epoch), func(f fact) bool {
+			return f.pk() == pk && slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), func(img *image) bool { return img != nil && (img.fact != f || img.epoch > inv.epoch) })
+		})
 	})
 	if s.payloads > s.reads+inv.faults || !other {
 		w.fail(Cost, "%s reads the payload of %s %d times after %d reads without it; that another event held the key is %v", inv.name, pk, s.payloads, s.reads, other)
@@ -189,12 +197,12 @@ func (r recorder) spendItem(table *string, item map[string]types.AttributeValue,
 }
 
 // keyOf returns the key among the parameters of a statement, and its table. The events of a world
-// have two kinds of partition key, with one item under each key.
+// have three kinds of partition key, with one item under each key.
 func keyOf(parameters []types.AttributeValue) (table, pk, sk string) {
 	for i, p := range parameters {
 		switch s, _ := p.(*types.AttributeValueMemberS); {
 		case s == nil:
-		case strings.HasPrefix(s.Value, "ORDER#") || strings.HasPrefix(s.Value, "PARCEL#"):
+		case strings.HasPrefix(s.Value, "ORDER#") || strings.HasPrefix(s.Value, "PARCEL#") || strings.HasPrefix(s.Value, "LINE#"):
 			return eventsTable, s.Value, ""
 		case strings.HasPrefix(s.Value, "A#"): // its sort key is the next parameter
 			return totals, s.Value, text(parameters[i+1])

@@ -107,7 +107,7 @@ const (
 // match, and there must be no others.
 func (w *World) checkStored(c *change) {
 	img, key := c.new, c.new.key()
-	if m := w.sent[img.data]; m == nil || m.malformed || m.fact != img.fact {
+	if m := w.carried[img.data]; (m == nil || m.malformed || m.fact != img.fact) && !w.sentWithin(img) {
 		w.fail(Altered, "%s holds a payload that nobody sent: %s", key, img.data)
 		return
 	}
@@ -117,7 +117,14 @@ func (w *World) checkStored(c *change) {
 			w.fail(Altered, "%s: %s is %s %q, and its event says %s %q", key, name, kindOf(has), valueOf(has), text.kind, text.value)
 		}
 	}
-	if len(img.whole) != len(want)+len([]string{"data", "epoch", "expiresAt"}) {
+	others := []string{"data", "epoch", "expiresAt"}
+	if n, counts := w.countOfParts(c); counts {
+		others = append(others, "i:parts")
+		if has := img.whole["i:parts"]; valueOf(has) != n.value || kindOf(has) != n.kind {
+			w.fail(Altered, "%s says that it has %q parts, and it has %s", key, valueOf(has), n.value)
+		}
+	}
+	if len(img.whole) != len(want)+len(others) {
 		w.fail(Altered, "%s has other attributes than its event makes: %q", key, sortedKeys(img.whole))
 	}
 	if img.epoch < 1 || img.epoch > newest {

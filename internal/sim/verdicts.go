@@ -22,6 +22,7 @@ func (w *World) judge(o handler.Outcome) {
 		w.fail(Broken, "a verdict on a message that nobody sent: %s", o.Message.Body)
 		return
 	}
+	w.noteParts(inv, m, verdict)
 	if why := w.undeserved(inv, m, verdict); why != "" {
 		w.fail(Undeserved, "%s says %s of %s, but %s", inv.name, verdict, m.body, why)
 		return
@@ -38,7 +39,7 @@ func (w *World) judge(o handler.Outcome) {
 		if !o.Failed && w.quarantined[m.body] == 0 {
 			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
 		}
-		if o.Existing != nil && !w.held(inv, m, func(img *image) bool { return img != nil && img.digest() == o.Existing.Digest.String() }) {
+		if o.Existing != nil && !w.heldByAny(inv, m, func(_ fact, img *image) bool { return img != nil && img.digest() == o.Existing.Digest.String() }) {
 			w.fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.name, m.body, o.Existing.Digest)
 		}
 	}
@@ -84,7 +85,18 @@ func (w *World) accept(c *change) {
 // held reports whether the message's key held such an image at some moment of the invocation. Only
 // images that the invocation's code can read count.
 func (w *World) held(inv *invocation, m *message, such func(*image) bool) bool {
-	return slices.ContainsFunc(w.model.keys[m.fact.key()].during(inv.began), func(img *image) bool { return !inv.unreadable(img) && such(img) })
+	return w.heldUnder(inv, m.fact.key(), such)
+}
+
+func (w *World) heldUnder(inv *invocation, key string, such func(*image) bool) bool {
+	return slices.ContainsFunc(w.model.keys[key].during(inv.began), func(img *image) bool { return !inv.unreadable(img) && such(img) })
+}
+
+// heldByAny reports whether the key of the message's item, or of one of its parts, held such an image.
+func (w *World) heldByAny(inv *invocation, m *message, such func(fact, *image) bool) bool {
+	return slices.ContainsFunc(w.itemsOf(m, inv.epoch), func(f fact) bool {
+		return w.heldUnder(inv, f.key(), func(img *image) bool { return such(f, img) })
+	})
 }
 
 // undeserved returns why a verdict does not fit the message's key, its time or its text. It returns
@@ -104,17 +116,21 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 		if inv.wrote[write{m.fact, verdict}] < 1 {
 			return "it has had no such write accepted"
 		}
+		return w.lacking(inv, m)
 	case "Duplicate":
 		if !w.held(inv, m, func(img *image) bool { return img != nil && (img.barred || img.fact == m.fact) }) {
 			return "its key never held that event"
+		}
+		if !w.held(inv, m, func(img *image) bool { return img != nil && img.barred }) {
+			return w.lacking(inv, m)
 		}
 	case "Stale":
 		if !parcel || !w.held(inv, m, func(img *image) bool { return img != nil && !img.barred && img.newer(m.fact) }) {
 			return "its key never held a newer revision"
 		}
 	case "Conflict":
-		if !w.held(inv, m, func(img *image) bool {
-			return img != nil && !img.barred && img.fact != m.fact && (!parcel || !img.newer(m.fact) && !m.fact.newer(img.fact))
+		if !w.heldByAny(inv, m, func(f fact, img *image) bool {
+			return img != nil && !img.barred && img.fact != f && (!parcel || !img.newer(f) && !f.newer(img.fact))
 		}) {
 			return "its key never held another event in its place"
 		}
@@ -122,7 +138,7 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 		if end := m.fact.at().Add(w.lifetime(m.fact)); w.now.Before(end.Add(-early)) {
 			return fmt.Sprintf("it expires %s from now", end.Sub(w.now))
 		}
-		if !w.held(inv, m, func(img *image) bool { return img == nil || parcel && !img.barred && m.fact.newer(img.fact) }) {
+		if !w.heldByAny(inv, m, func(f fact, img *image) bool { return img == nil || parcel && !img.barred && f.newer(img.fact) }) {
 			return "its key held it, or what stands in its place"
 		}
 	default:
@@ -138,12 +154,13 @@ func (w *World) untroubled(inv *invocation, m *message) string {
 		other := w.sent[r.Body]
 		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && !m.fact.newer(other.fact)
 	}
+	items := w.itemsOf(m, inv.epoch)
 	switch {
-	case slices.ContainsFunc(w.model.keys[m.fact.key()].during(inv.began), inv.unreadable):
+	case slices.ContainsFunc(items, func(f fact) bool { return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable) }):
 		w.stats.Faults[metNewer]++
 	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:
 	case w.plan.FIFO: // the message waits for those before it
-	case len(w.model.keys[m.fact.key()].during(inv.began)) > 1:
+	case slices.ContainsFunc(items, func(f fact) bool { return len(w.model.keys[f.key()].during(inv.began)) > 1 }):
 	case slices.ContainsFunc(inv.messages, instead):
 	default:
 		return "nothing was in its way"

@@ -32,7 +32,9 @@ type World struct {
 	// replicas draws which replicas are behind.
 	replicas *rand.Rand
 	// looks draws how people verify.
-	looks   *rand.Rand
+	looks *rand.Rand
+	// wholes draws what worlds with parts have.
+	wholes  *rand.Rand
 	reading bool // whether a request of a function or an operator is being read
 	asking  bool // whether a request of the reader is
 	reader  reader
@@ -53,6 +55,9 @@ type World struct {
 	sent        map[string]*message        // by body
 	script      func(phase int) []*message // what producers send; if it is nil they make it up
 	log         []*message                 // in the order they were sent
+	carried     map[string]*message        // by payload
+	orders      map[string][]*message      // with lines, by id
+	complete    bool                       // somebody has put the parts that were missing, and all code knows parts by now
 	firstSent   map[fact]*message
 	groups      map[string][]*message
 	received    map[string]string // body by receipt handle
@@ -101,7 +106,7 @@ type World struct {
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
-	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
+	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), wholes: rand.New(rand.NewPCG(p.Seed, 5)), carried: map[string]*message{}, orders: map[string][]*message{}, records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
 		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
 		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
 	w.reader = reader{w: w, draw: rand.New(rand.NewPCG(p.Seed, 4))}

@@ -53,6 +53,7 @@ func blunders() []Mutant {
 `}},
 		},
 	}
+	list = append(list, partBlunders()...)
 	for i := range list {
 		list[i].Plain = true
 	}

@@ -1,0 +1,359 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// In worlds whose plan has Parts, every order has lines, and each line is a part of the order: an
+// item of its own beside it.
+
+// lineSpec declares the lines of orders.
+var lineSpec = pipeline.EventSpec{ID: "{id}#{line}", Key: pipeline.KeySpec{PK: "LINE#{id}#{line}", SK: "LINE"}, Attributes: map[string]string{"amount": "cents"},
+	Part: pipeline.PartSpec{Of: "order", Each: "lines", With: []string{"id", "merchant", "at"}}}
+
+// addLines declares lines and two aggregates of them, which begin with the epoch since. One keeps
+// what expires.
+func addLines(spec *pipeline.Spec, since int64) {
+	line := lineSpec
+	line.Indexes = map[string]pipeline.IndexSpec{"GSI1": {PK: "MERCHANT#{merchant}", SK: "{@at}"}}
+	spec.Events["line"] = line
+	spec.Aggregates["lines"] = pipeline.AggregateSpec{Since: since, By: map[string]string{"merchant": "{merchant}"}, OnExpire: "subtract",
+		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"lines": "count", "revenue": "sum cents"}}}}
+	spec.Aggregates["line_days"] = pipeline.AggregateSpec{Since: since, Window: 24 * time.Hour, Retain: 240 * time.Hour,
+		From: map[string]pipeline.FromSpec{"line": {Values: map[string]string{"lines": "count", "largest": "max cents"}}}}
+}
+
+// contributeLine returns what a line contributes, when lines are declared from the epoch since on.
+func contributeLine(img *image, since int64) []part {
+	day := img.at().UTC().Truncate(24 * time.Hour)
+	return []part{
+		{name: "lines", by: img.Merchant, since: since, window: "-", subtract: true, spread: 1, values: map[string]int64{"lines": 1, "revenue": img.Cents}},
+		{name: "line_days", since: since, window: day.Format(time.RFC3339), expires: day.Add((24 + 240) * time.Hour).Unix(), spread: 1,
+			values: map[string]int64{"lines": 1}, max: map[string]int64{"largest": img.Cents}},
+	}
+}
+
+// noLines is what [fact.Lines] says of an order whose array of lines is empty.
+const noLines = "-"
+
+// lines returns the parts of an order.
+func (f fact) lines() (list []fact) {
+	if f.Lines == "" || f.Lines == noLines {
+		return nil
+	}
+	for _, text := range strings.Split(f.Lines, ",") {
+		number, cents, _ := strings.Cut(text, "=")
+		list = append(list, fact{Type: "line", ID: f.ID + "#" + number, Merchant: f.Merchant, At: f.At, Cents: atoi(cents)})
+	}
+	return list
+}
+
+// wholeID returns the id of the order that a line is a part of, and the number of the line.
+func (f fact) wholeID() (id, number string) {
+	id, number, _ = strings.Cut(f.ID, "#")
+	return id, number
+}
+
+// spellLines writes the lines of an order as JSON.
+func (w *World) spellLines(f fact) string {
+	var lines []string
+	for _, line := range f.lines() {
+		_, number := line.wholeID()
+		members := []string{`"line":` + number, `"cents":` + spellNumber(w.wholes, line.Cents)}
+		w.wholes.Shuffle(2, func(i, j int) { members[i], members[j] = members[j], members[i] })
+		lines = append(lines, "{"+strings.Join(members, []string{",", " , "}[w.wholes.IntN(2)])+"}")
+	}
+	return `"lines":[` + strings.Join(lines, ",") + "]"
+}
+
+// spell writes the body of a message anew. Orders with lines often come in an envelope. Its id and
+// time differ each time.
+func (w *World) spell(m *message) {
+	m.body, m.payload = m.fact.spell(w.rng), ""
+	if m.fact.Lines == "" {
+		return
+	}
+	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + "}"
+	if w.wholes.IntN(2) == 0 {
+		m.payload = m.body
+		at := w.now.Add(-time.Duration(w.wholes.IntN(90*3600)) * time.Second)
+		m.body = fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"shop","type":"order","time":%q,"data":%s}`, w.wholes.IntN(1e9), at.Format(time.RFC3339), m.payload)
+	}
+}
+
+// carried returns the payload of a message.
+func (m *message) carried() string { return cmp.Or(m.payload, m.body) }
+
+// addSomeLines gives an order lines, if the world has them.
+func (w *World) addSomeLines(f *fact) {
+	if w.plan.Parts == 0 || f.Type != "order" {
+		return
+	}
+	f.Lines = noLines
+	for n := range w.wholes.IntN(4) {
+		if n == 0 {
+			f.Lines = ""
+		} else {
+			f.Lines += ","
+		}
+		f.Lines += fmt.Sprintf("%d=%d", n+1, w.wholes.Int64N(1000)-100)
+	}
+}
+
+// otherLines gives a copy of an order lines of which at least one is not a line of the first.
+func (w *World) otherLines(f *fact) {
+	if f.Lines == "" {
+		return
+	}
+	list := f.lines()
+	if len(list) == 0 || w.wholes.IntN(2) == 0 {
+		f.Lines = strings.TrimPrefix(f.Lines+fmt.Sprintf(",%d=%d", len(list)+1, w.wholes.Int64N(1000)), noLines+",")
+		return
+	}
+	f.Lines = ""
+	for i, line := range list {
+		_, number := line.wholeID()
+		f.Lines += fmt.Sprintf(",%s=%d", number, line.Cents+int64(i+1))
+	}
+	f.Lines = f.Lines[1:]
+}
+
+// readLines returns lines in the form of [fact.Lines].
+func readLines(lines []struct{ Line, Cents float64 }) string {
+	if lines == nil {
+		return ""
+	}
+	var list []string
+	for _, l := range lines {
+		list = append(list, fmt.Sprintf("%d=%d", int64(l.Line), int64(l.Cents)))
+	}
+	return cmp.Or(strings.Join(list, ","), noLines)
+}
+
+// readLine reads the payload of a line.
+func readLine(data string) (fact, error) {
+	var raw struct {
+		ID, Merchant, At string
+		Line, Cents      float64
+	}
+	if err := json.Unmarshal([]byte(data), &raw); err != nil {
+		return fact{}, err
+	}
+	return fact{Type: "line", ID: raw.ID + "#" + strconv.FormatInt(int64(raw.Line), 10), Merchant: raw.Merchant, At: raw.At, Cents: int64(raw.Cents)}, nil
+}
+
+// storedLine returns what the item of a line must hold. See [fact.stored].
+func (f fact) storedLine() map[string]typed {
+	digest, at := f.digest(), f.at().UTC().Format("2006-01-02T15:04:05.000000000Z")
+	return map[string]typed{"PK": {"S", f.pk()}, "SK": {"S", f.sk()}, "type": {"S", f.Type}, "id": {"S", f.ID}, "at": {"S", at},
+		"digest": {"B", string(digest[:])}, "amount": {"N", strconv.FormatInt(f.Cents, 10)},
+		"GSI1PK": {"S", "MERCHANT#" + strings.ReplaceAll(f.Merchant, "#", "%23")}, "GSI1SK": {"S", at}}
+}
+
+// digestLine returns the digest of a line, which is about its order too.
+func (f fact) digestLine() [sha256.Size]byte {
+	id, number := f.wholeID()
+	payload := map[string]any{"id": id, "merchant": f.Merchant, "at": f.At, "line": atoi(number), "cents": f.Cents}
+	text, _ := json.Marshal([]any{f.Type, payload, "order", id}) // texts and numbers: Marshal cannot fail
+	return sha256.Sum256(text)
+}
+
+// knowsParts reports whether code of an epoch puts the parts of an order.
+func (w *World) knowsParts(epoch int64) bool { return w.plan.Parts > 0 && epoch >= w.plan.Parts }
+
+// partsOf returns the facts of the parts that code of an epoch stores for a message.
+func (w *World) partsOf(m *message, epoch int64) []fact {
+	if !w.knowsParts(epoch) {
+		return nil
+	}
+	return m.fact.lines()
+}
+
+// itemsOf returns the facts of all items that code of an epoch stores for a message, the whole first.
+func (w *World) itemsOf(m *message, epoch int64) []fact {
+	return append([]fact{m.fact}, w.partsOf(m, epoch)...)
+}
+
+// lacking returns which part of a message its invocation cannot have found stored. It returns an empty
+// text if there is none. A part whose key is barred is done with.
+func (w *World) lacking(inv *invocation, m *message) string {
+	for _, p := range w.partsOf(m, inv.epoch) {
+		if !w.heldUnder(inv, p.key(), func(img *image) bool { return img != nil && (img.barred || img.fact == p) }) {
+			return "its part " + p.key() + " was never stored"
+		}
+	}
+	return ""
+}
+
+// unsettledParts returns which part of an acknowledged message is not stored and never was. It says
+// nothing where older code may have acknowledged the whole alone.
+func (w *World) unsettledParts(m *message) string {
+	if w.plan.Parts != 1 {
+		return ""
+	}
+	for _, p := range m.fact.lines() {
+		if h := w.model.keys[p.key()]; h == nil || !h.facts[p] && !h.barred {
+			return "its part " + p.key() + " was never stored"
+		}
+	}
+	return ""
+}
+
+// checkWhole checks a part that is inserted. The order that it is a part of must have been stored before,
+// with just this part.
+func (w *World) checkWhole(c *change) {
+	if c.new.Type != "line" || c.old != nil {
+		return
+	}
+	id, _ := c.new.wholeID()
+	if h := w.model.keys["order/"+id]; h != nil {
+		for whole := range h.facts {
+			if slices.Contains(whole.lines(), c.new.fact) {
+				return
+			}
+		}
+	}
+	w.fail(Parted, "%s (%d cents) is stored, and no order with such a part ever was", c.new.key(), c.new.Cents)
+}
+
+// sentWithin reports whether the payload of a line is what a message makes of it: the members that
+// the line has of its order, and then its own, both as they were spelled.
+func (w *World) sentWithin(img *image) bool {
+	id, _ := img.wholeID()
+	shared := fmt.Sprintf(`{"id":%q,"merchant":%q,"at":%q,`, id, img.Merchant, img.At)
+	own, ok := strings.CutPrefix(img.data, shared)
+	return ok && slices.ContainsFunc(w.orders[id], func(m *message) bool {
+		return slices.Contains(m.fact.lines(), img.fact) && strings.Contains(m.carried(), "{"+own)
+	})
+}
+
+// count returns what an item must say about how many parts it has. It returns nothing for an item
+// that code without parts has put, and for anything but an order.
+func (w *World) countOfParts(c *change) (n typed, counts bool) {
+	switch {
+	case c.new.Type != "order", !w.knowsParts(c.new.epoch), c.old != nil && c.old.whole["i:parts"] == nil:
+		return typed{}, false
+	}
+	return typed{"N", strconv.Itoa(len(c.new.lines()))}, true
+}
+
+// holds returns what a key holds now.
+func (h *history) holds() *image {
+	if h == nil || len(h.states) == 0 {
+		return nil
+	}
+	return h.states[len(h.states)-1].img
+}
+
+// missingParts lists the parts of stored orders whose keys are free, and which are not too late to be
+// put by code that keeps events as long as it did at first.
+func (w *World) missingParts() (list []fact) {
+	for _, key := range sortedKeys(w.model.keys) {
+		whole := w.model.keys[key].live
+		if whole == nil {
+			continue
+		}
+		for _, p := range whole.lines() {
+			if w.model.keys[p.key()].holds() == nil && w.now.Before(p.at().Add(retain-early)) {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// checkMissing checks, at rest, what verify says about missing parts. It also checks that none is
+// missing without a reason: a person has removed it, its message is kept in quarantine, or older code
+// has acknowledged its order and nobody has put it since.
+func (w *World) checkMissing(found int, epoch int64) {
+	if !w.knowsParts(epoch) {
+		if found != 0 {
+			w.fail(Wrong, "verify finds %d missing parts, and no parts are declared", found)
+		}
+		return
+	}
+	missing := w.missingParts()
+	if found != len(missing) {
+		w.fail(Wrong, "verify finds %d missing parts, and %d are missing: %v", found, len(missing), missing)
+	}
+	for _, p := range missing {
+		h, kept := w.model.keys[p.key()], false
+		id, _ := p.wholeID()
+		for _, m := range w.orders[id] {
+			kept = kept || w.quarantined[m.body]+w.byHand[m.body] > 0
+		}
+		if kept || h != nil && h.removed || w.plan.Parts > 1 && !w.complete {
+			continue
+		}
+		w.fail(Parted, "%s is missing: its order is stored, and its message is done with", p.key())
+		return
+	}
+}
+
+// putParts lets a person put the parts that are missing.
+func (w *World) putParts(version int64) {
+	if !w.knowsParts(version) {
+		return
+	}
+	of := w.edition(version)
+	if !w.notice.IsZero() {
+		of.notice = w.notice
+	}
+	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
+	done, err := w.storeWith(client{w}, of.pipeline(), w.env()).PutParts(ctx)
+	w.tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
+	if w.stats.Faults[putAgain] += done.Put; err == nil && w.calm {
+		w.complete = true
+	}
+}
+
+// toolEpoch returns the epoch of the pipeline that a person's tool has when it erases an event. To
+// erase the parts of an order, it must know them, and be able to read the order.
+func (w *World) toolEpoch() int64 {
+	if w.plan.Parts > 0 && w.plan.Upgrade > 0 {
+		return newest
+	}
+	return 1
+}
+
+// checkErasedParts checks that an order that was erased has left no part. It judges only an order that
+// was there, unchanged, from the beginning of the erasure to its end.
+func (w *World) checkErasedParts(of fact, before int) {
+	states := w.model.keys[of.key()].during(before)
+	if len(states) != 2 || states[0] == nil || states[0].barred || states[1] == nil || !states[1].barred {
+		return
+	}
+	for _, p := range states[0].lines() {
+		if img := w.model.keys[p.key()].holds(); img != nil && !img.barred {
+			w.fail(Returned, "%s was erased, and its part %s is still stored", of.key(), p.key())
+			return
+		}
+	}
+}
+
+// noteParts counts what happened to orders with parts.
+func (w *World) noteParts(inv *invocation, m *message, verdict string) {
+	if len(m.fact.lines()) == 0 {
+		return
+	}
+	if !w.knowsParts(inv.epoch) && (verdict == "Inserted" || verdict == "Duplicate") {
+		w.stats.Faults[wholeAlone]++
+	}
+	if verdict == "Duplicate" && slices.ContainsFunc(w.partsOf(m, inv.epoch), func(p fact) bool { return inv.wrote[write{p, "Inserted"}] > 0 }) {
+		w.stats.Faults[healed]++
+	}
+}
+
+// keyOfFact returns the key under which the item of a fact is stored.
+func keyOfFact(f fact) event.Key { return event.Key{PK: f.pk(), SK: f.sk()} }
