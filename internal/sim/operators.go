@@ -75,6 +75,7 @@ func (w *World) finishUpgrade() bool {
 	w.calm = true
 	w.spawn("rebuild", nil, func() { complete = w.rebuild(); ended = true })
 	w.run(calmSteps, func() bool { return ended && w.quiet() })
+	w.complete = complete
 	if w.failure == nil && !complete {
 		w.fail(Generation, "the rebuild of a drained world does not complete")
 	}

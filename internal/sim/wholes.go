@@ -313,9 +313,7 @@ func (w *World) putParts(version int64) {
 	ctx := w.deadline(context.Background(), w.now.Add(48*time.Hour), 0)
 	done, err := w.storeWith(client{w}, of.pipeline(), w.env()).PutParts(ctx)
 	w.tracef("put parts: %d of %d missing, %v", done.Put, done.Missing, err)
-	if w.stats.Faults[putAgain] += done.Put; err == nil && w.calm {
-		w.complete = true
-	}
+	w.stats.Faults[putAgain] += done.Put
 }
 
 // toolEpoch returns the epoch of the pipeline that a person's tool has when it erases an event. To

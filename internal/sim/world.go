@@ -57,7 +57,7 @@ type World struct {
 	log         []*message                 // in the order they were sent
 	carried     map[string]*message        // by payload
 	orders      map[string][]*message      // with lines, by id
-	complete    bool                       // somebody has put the parts that were missing, and all code knows parts by now
+	complete    bool                       // the old code is gone, and somebody has put the parts that were missing
 	firstSent   map[fact]*message
 	groups      map[string][]*message
 	received    map[string]string // body by receipt handle
