@@ -173,7 +173,8 @@ type Metric struct {
 	About string // what it counts, as docs/operating.md has it
 }
 
-// IngestMetrics lists the metrics of the ingest function, in the order in which it writes them.
+// IngestMetrics lists the metrics of the ingest function, in the order in which it writes them. Those of
+// parts are left out: it writes them only for batches that have some.
 func IngestMetrics() []Metric { return described(function.IngestMetrics()) }
 
 // StreamsMetrics lists the metrics of the streams function, in the order in which it writes them.

@@ -16,7 +16,8 @@ const Namespace = "Ingot"
 
 const service = "ingot"
 
-// Metric describes one metric. Each metric is written once a batch, even if it is 0.
+// Metric describes one metric. Each metric is written once a batch, even if it is 0, except those of
+// [PartMetrics].
 type Metric struct {
 	Name  string
 	Unit  emf.Unit
@@ -25,6 +26,10 @@ type Metric struct {
 
 // IngestMetrics lists what the ingest function writes, in order.
 func IngestMetrics() []Metric { return described(ingestMeters()) }
+
+// PartMetrics lists what the ingest function also writes for a batch that has put parts, in order.
+// Pipelines without parts do not pay for these metrics.
+func PartMetrics() []Metric { return described(partMeters()) }
 
 // StreamsMetrics lists what the streams function writes, in order.
 func StreamsMetrics() []Metric { return described(streamsMeters()) }
@@ -69,6 +74,25 @@ func ingestMeters() []meter[handler.IngestReport] {
 			func(b *ingested) float64 { return max(0, b.report.OldestAge.Seconds()) }},
 	)
 	return append(meters, costMeters[handler.IngestReport]()...)
+}
+
+func partMeters() []meter[handler.IngestReport] {
+	return []meter[handler.IngestReport]{
+		{Metric{"Parts", emf.Count, "items of parts, beside those of their messages, that the batch has put or found stored, or has tried to"},
+			func(b *ingested) float64 { return float64(partsOf(b)) }},
+		{Metric{"PartsInserted", emf.Count, "those of them that are new; as with Inserted, at most the number of new items"},
+			func(b *ingested) float64 { return float64(b.report.Parts[event.Inserted]) }},
+		{Metric{"PartsUnproven", emf.Count, "those of them of which nothing is proven; their messages are delivered again"},
+			func(b *ingested) float64 { return float64(b.report.Parts[event.Retry]) }},
+	}
+}
+
+// partsOf returns how many parts the batch has put, or tried to.
+func partsOf(b *ingested) (n int) {
+	for _, of := range b.report.Parts {
+		n += of
+	}
+	return n
 }
 
 var verdictAbout = [len(event.Verdicts) + 1]string{

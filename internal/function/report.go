@@ -22,7 +22,7 @@ type reporter[R any] struct {
 	emitter *emf.Emitter
 	log     *slog.Logger
 	text    string
-	meters  []meter[R]
+	meters  func(*batch[R]) []meter[R]
 	measure func(R) batch[R]
 	trouble func(R) bool   // whether a part of the batch is delivered again
 	shard   func(R) string // which shard then waits; nil if there are none
@@ -30,13 +30,21 @@ type reporter[R any] struct {
 }
 
 func (p Process) ingestReporter(s settings) *reporter[handler.IngestReport] {
-	return &reporter[handler.IngestReport]{emitter: p.emitter(s, "ingest"), log: p.Log, text: "ingested", meters: ingestMeters(),
+	plain, withParts := ingestMeters(), append(ingestMeters(), partMeters()...)
+	of := func(b *ingested) []meter[handler.IngestReport] {
+		if partsOf(b) == 0 {
+			return plain
+		}
+		return withParts
+	}
+	return &reporter[handler.IngestReport]{emitter: p.emitter(s, "ingest"), log: p.Log, text: "ingested", meters: of,
 		measure: func(r handler.IngestReport) ingested { return ingested{report: r, cost: r.Cost, took: r.Took} },
 		trouble: func(r handler.IngestReport) bool { return r.Failed > 0 }}
 }
 
 func (p Process) streamsReporter(s settings) *reporter[handler.StreamsReport] {
-	return &reporter[handler.StreamsReport]{emitter: p.emitter(s, "streams"), log: p.Log, text: "streamed", meters: streamsMeters(),
+	meters := streamsMeters()
+	return &reporter[handler.StreamsReport]{emitter: p.emitter(s, "streams"), log: p.Log, text: "streamed", meters: func(*streamed) []meter[handler.StreamsReport] { return meters },
 		measure: func(r handler.StreamsReport) streamed { return streamed{report: r, cost: r.Cost, took: r.Took} },
 		trouble: func(r handler.StreamsReport) bool { return r.Unproven }, shard: func(r handler.StreamsReport) string { return r.ShardID }}
 }
@@ -54,8 +62,9 @@ func (p Process) emitter(s settings, role string) *emf.Emitter {
 func (p *reporter[R]) batch(ctx context.Context, r R) {
 	b := p.measure(r)
 	b.cold = !p.warm.Swap(true)
-	metrics, attrs := make([]emf.Metric, len(p.meters)), make([]slog.Attr, len(p.meters))
-	for i, m := range p.meters {
+	meters := p.meters(&b)
+	metrics, attrs := make([]emf.Metric, len(meters)), make([]slog.Attr, len(meters))
+	for i, m := range meters {
 		value := m.value(&b)
 		metrics[i] = emf.Metric{Name: m.Name, Unit: m.Unit, Value: value}
 		attrs[i] = slog.Float64(m.Name, value)

@@ -100,6 +100,11 @@ func TestIngestReport(t *testing.T) {
 			t.Errorf("%s is %v in the log and %v in the metrics", m.Name, log[m.Name], got[m.Name])
 		}
 	}
+	for _, m := range PartMetrics() {
+		if got[m.Name] != nil || log[m.Name] != nil {
+			t.Errorf("a batch without parts has %s", m.Name)
+		}
+	}
 	out.metrics.Reset()
 	reporter.batch(request("r-2"), handler.IngestReport{})
 	if again := decode(t, out.metrics.Bytes()); again["ColdStart"] != 0.0 || again["requestId"] != "r-2" || again["throttles"] != nil {
@@ -196,6 +201,27 @@ func TestNamespaceIsTheProcessesOwn(t *testing.T) {
 		p.streamsReporter(settings{}).batch(context.Background(), handler.StreamsReport{})
 		if !strings.Contains(out.metrics.String(), `"Namespace":"`+want+`"`) {
 			t.Errorf("namespace %q: want %s in %s", given, want, &out.metrics)
+		}
+	}
+}
+
+// TestReportOfParts shows that parts are counted beside messages, in the metrics and in the log.
+func TestReportOfParts(t *testing.T) {
+	report := handler.IngestReport{Received: 2}
+	report.Verdicts[event.Inserted], report.Verdicts[event.Retry] = 1, 1
+	report.Parts[event.Inserted], report.Parts[event.Duplicate], report.Parts[event.Retry] = 5, 3, 1
+	var out lines
+	out.process().ingestReporter(settings{}).batch(request("r-1"), report)
+	got, log := decode(t, out.metrics.Bytes()), decode(t, out.log.Bytes())
+	want := map[string]float64{"EventsReceived": 2, "Inserted": 1, "Retry": 1, "Parts": 9, "PartsInserted": 5, "PartsUnproven": 1}
+	for name, n := range want {
+		if got[name] != n || log[name] != n {
+			t.Errorf("%s is %v in the metrics and %v in the log, want %v", name, got[name], log[name], n)
+		}
+	}
+	for _, m := range append(IngestMetrics(), PartMetrics()...) {
+		if got[m.Name] == nil || !bytes.Contains(out.metrics.Bytes(), []byte(`"Name":"`+m.Name+`"`)) {
+			t.Errorf("%s is not declared as a metric", m.Name)
 		}
 	}
 }
