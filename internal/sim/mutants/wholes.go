@@ -79,12 +79,12 @@ func partBlunders() []Mutant {
 		},
 		{
 			Name: "part-time-of-the-envelope", What: "a part has the time of the envelope, which differs next time", Defends: "I13", Checks: altered,
-			Edits: []Edit{{"pipeline.Pipeline.plan", `		if refusal := p.planParts(t, e.Data.Root(), item); refusal != nil {
+			Edits: []Edit{{"pipeline.Pipeline.plan", `		if refusal := p.planParts(t, e.Data.Root(), item, false); refusal != nil {
 `, `		own := item.At
 		if !e.At.IsZero() {
 			item.At = e.At
 		}
-		refusal := p.planParts(t, e.Data.Root(), item)
+		refusal := p.planParts(t, e.Data.Root(), item, false)
 		item.At = own
 		if refusal != nil {
 `}},
