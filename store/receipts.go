@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -145,14 +144,10 @@ func (g *receiptGroup) run(ctx context.Context) {
 // try sends the transaction once.
 func (g *receiptGroup) try(ctx context.Context) (answer, next) {
 	items, updates := g.items()
-	_, err := g.store.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items}, bounded)
-	answer := classify(err)
-	large := errors.Is(err, errTooLarge)
-	if large {
-		answer.outcome = cancelled // no other answer is as long
-	}
+	sent := g.store.transact(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	answer := sent.answer
 	g.count(answer, updates, g.units(items))
-	if large && !g.blind {
+	if sent.long && !g.blind {
 		g.blind = true
 		return answer, again
 	}
@@ -160,9 +155,8 @@ func (g *receiptGroup) try(ctx context.Context) (answer, next) {
 		return answer, ended
 	}
 	progress := false
-	var cancel *types.TransactionCanceledException
-	if errors.As(err, &cancel) {
-		progress, answer = g.cancelled(ctx, cancel.CancellationReasons, updates)
+	if answer.outcome == cancelled && !sent.long {
+		progress, answer = g.cancelled(ctx, sent.reasons, updates)
 	} else if answer.outcome == invalid {
 		progress, answer = g.refusedWhole(ctx, updates, answer)
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
@@ -31,7 +30,7 @@ func (g *receiptGroup) count(answer answer, updates []*lanes.Update, units float
 // and at least as large as when it was last seen. A transaction brings no images, so a flag that
 // another sandbox wrote may be missing here.
 func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
-	units := 0
+	units := 0.0
 	for _, item := range items {
 		size := 0
 		if item.Put != nil {
@@ -39,9 +38,9 @@ func (g *receiptGroup) units(items []types.TransactWriteItem) float64 {
 		} else {
 			size = max(writtenSize(item.Update), g.observed(keyOf(item.Update.Key)).size)
 		}
-		units += 2 * itemform.WriteUnits(size)
+		units += transactionUnits(size)
 	}
-	return float64(units)
+	return units
 }
 
 // writtenSize returns the size of the item that an update makes if there is none. Each attribute
