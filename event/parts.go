@@ -6,4 +6,7 @@ type Parts struct {
 	// Items are the parts as they were planned. It is nil for an item that was read from the table:
 	// pipeline.Pipeline.Parts makes them from it again.
 	Items []*Item
+	// Atomic says that they are put together with the whole, in one transaction. It is false for an item
+	// that was read from the table.
+	Atomic bool `json:",omitempty"`
 }

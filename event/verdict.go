@@ -93,6 +93,7 @@ const (
 	PayloadElsewhere Reason = "payload-elsewhere" // the payload lies in S3; not yet built
 	DigestDiffers    Reason = "digest-differs"    // Conflict: another payload under the same key
 	KeyTaken         Reason = "key-taken"         // Conflict: an item that is not Ingot's under the same key
+	Claimed          Reason = "claimed"           // Conflict: another event has the unique value that this one claims
 	PastExpiry       Reason = "past-expiry"       // Expired
 	Barred           Reason = "barred"            // Duplicate: a person erased the event, and its key is barred
 	Throttled        Reason = "throttled"         // Retry: the table or an index refused for capacity

@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/check/template"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/pipeline"
@@ -72,6 +74,38 @@ func TestRolesAllowWhatIsCalled(t *testing.T) {
 				t.Errorf("%s allows %s, which the %s function never calls", role, action, function)
 			}
 		}
+	}
+}
+
+// A file with an atomic type needs one permission more, and ingot check asks for it.
+func TestAtomicNeedsOnePermissionMore(t *testing.T) {
+	used := map[string]bool{}
+	for _, faults := range faultsOfEachKind() {
+		w := newWorld(t, accounts)
+		w.seen = func(api string, input any) {
+			for _, action := range actions(t, api, input) {
+				used[action] = true
+			}
+		}
+		old, err := w.plan.Plan(envelope.Message{Body: account("a", "x@y")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		old.Parts = nil // as an older function put it
+		w.store.Put(t.Context(), []*event.Item{old})
+		w.faults = faults
+		for range 2 {
+			w.receive(messages(account("a", "x@y"), account("b", "x@y"), order("1", 1)))
+		}
+	}
+	allowed := append(allowedTo(t, "IngestRole"), "dynamodb:ConditionCheckItem EventsTable")
+	for action := range used {
+		if !slices.Contains(allowed, action) {
+			t.Errorf("the ingest function needs %s", action)
+		}
+	}
+	if !used["dynamodb:ConditionCheckItem EventsTable"] {
+		t.Error("it never needs dynamodb:ConditionCheckItem")
 	}
 }
 
@@ -169,6 +203,8 @@ func actions(t *testing.T, api string, input any) (list []string) {
 				add("PutItem", item.Put.TableName)
 			case item.Update != nil:
 				add("UpdateItem", item.Update.TableName)
+			case item.ConditionCheck != nil:
+				add("ConditionCheckItem", item.ConditionCheck.TableName)
 			default:
 				t.Errorf("which action allows %+v?", item)
 			}

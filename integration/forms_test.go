@@ -31,6 +31,7 @@ func TestEveryFormIsInTheContract(t *testing.T) {
 		}
 		newAggregate(newWorld(t, engineBackend(path.config()), aggregate.Marks))
 		ingestRequests(newWorld(t, engineBackend(path.config()), aggregate.Marks))
+		atomicRequests(newWorld(t, engineBackend(path.config()), aggregate.Marks, accounts))
 		e := embedded.New(suite.config())
 		contract.Run(t, &contract.Harness{Backend: "embedded", DynamoDB: e.DynamoDB(), Streams: e.Streams(), SQS: e.SQS(), S3: e.S3(), Name: name, Pass: func() {}})
 	})
@@ -94,6 +95,14 @@ func (f *forms) transacted(api string, item types.TransactWriteItem) {
 	if p := item.Put; p != nil {
 		f.fields(api+" put", p)
 		f.condition(api+" put", p.ConditionExpression)
+	}
+	if c := item.ConditionCheck; c != nil {
+		f.fields(api+" check", c)
+		f.condition(api+" check", c.ConditionExpression)
+	}
+	if d := item.Delete; d != nil {
+		f.fields(api+" delete", d)
+		f.condition(api+" delete", d.ConditionExpression)
 	}
 	if u := item.Update; u != nil {
 		f.fields(api+" update", u)

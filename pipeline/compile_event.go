@@ -21,7 +21,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	if what := badTypeName(name); what != "" {
 		c.misnamed(at, what, `letters, digits, . and - alone, at most 256, such as "order.placed",`)
 	}
-	t := &eventType{name: name, retain: s.Retain, latest: s.Mode == "latest", schemaText: s.Schema}
+	t := &eventType{name: name, retain: s.Retain, latest: s.Mode == "latest", schemaText: s.Schema, atomic: s.Atomic}
 	if s.At != "" {
 		t.at = c.timeTemplate(at.in("at"), s.At)
 	}

@@ -28,10 +28,11 @@ func (c *compiler) hasParts(name string) bool {
 // part compiles what makes t a part, once all event types are compiled.
 func (c *compiler) part(t *eventType) {
 	s := c.spec.Events[t.name]
+	at := place("events").in(t.name)
+	c.atomic(at.in("atomic"), t, s)
 	if !s.Part.isPart() && len(c.broken) == 0 {
 		return
 	}
-	at := place("events").in(t.name)
 	p := at.in("part")
 	if c.isBroken(p) || c.isBroken(p.in("of")) {
 		c.broken[at.in("retain")] = true // it might be that of its whole
@@ -52,6 +53,17 @@ func (c *compiler) part(t *eventType) {
 		c.ofTheWhole(at, t)
 	}
 	c.outlives(at.in("retain"), t, s)
+}
+
+// atomic refuses to store together what has no parts.
+func (c *compiler) atomic(p place, t *eventType, s EventSpec) {
+	switch {
+	case !s.Atomic || c.isBroken(p):
+	case s.Part.Of != "":
+		c.mistake(p, t.name+" is a part, and is stored as its whole says", "atomic: true in "+s.Part.Of)
+	case !s.Part.isPart() && !c.hasParts(t.name):
+		c.mistake(p, "no type is a part of "+t.name+", so nothing is stored together with it", t.name+" without atomic, or a type with part: {of: "+t.name+"},")
+	}
 }
 
 // whole finds what t is a part of. It returns nil if there is a mistake.
@@ -169,7 +181,8 @@ func (c *compiler) ofTheWhole(at place, t *eventType) {
 }
 
 // showsWhole refuses a key that parts of two wholes could share. The second one would be a conflict
-// after its whole is stored.
+// after its whole is stored. If the whole is atomic, nothing of the second one is stored, so such a key
+// is allowed: the part is a claim.
 func (c *compiler) showsWhole(p place, t *eventType) {
 	whole := t.part.whole
 	full, _ := lossless(t.pk, t.sk)
@@ -179,11 +192,14 @@ func (c *compiler) showsWhole(p place, t *eventType) {
 	}
 	for _, v := range slices.Sorted(maps.Keys(whole.leaves(variablesOf(whole.id, "@id")))) {
 		path, err := event.ParsePath(v)
+		shown := err == nil && v[0] != '@' && full[v] && slices.ContainsFunc(t.part.with, func(with event.Path) bool { return with.Contains(path) })
 		switch {
-		case v == "@type":
+		case v == "@type" || shown:
+		case whole.atomic:
+			t.part.claim = true
 		case err != nil || v[0] == '@':
 			c.mistake(p, fmt.Sprintf("the id of %s uses %s, which no part can show: parts of two wholes could have one key", whole.name, v), "an id in "+whole.name+` that is made of its fields, such as "{order_id}",`)
-		case !full[v] || !slices.ContainsFunc(t.part.with, func(with event.Path) bool { return with.Contains(path) }):
+		default:
 			c.mistake(p, fmt.Sprintf("key does not show %s of the whole, which the id of %s uses: parts of two wholes could have one key", v, whole.name), fmt.Sprintf("{%s} in sk, and its member in with", v))
 		}
 	}

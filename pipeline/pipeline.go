@@ -48,6 +48,7 @@ type eventType struct {
 	schema     schema       // nil: there is none, or p does not plan
 	part       *part        // what it is a part of; nil: it comes from the queue by itself
 	parts      []*eventType // its parts, by name
+	atomic     bool         // it is put together with its parts, in one transaction
 }
 
 // part says how a part is made from its whole.
@@ -55,6 +56,7 @@ type part struct {
 	whole *eventType
 	each  event.Path   // to the array; without steps: there is one part
 	with  []event.Path // members of the whole's payload, each a path of one step
+	claim bool         // its key does not show the id of the whole, so only one whole can have it
 }
 
 type index struct {

@@ -54,7 +54,11 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	}
 	item.Meta = t.metaOf(e)
 	if len(t.parts) > 0 {
-		if refusal := p.planParts(t, e.Data.Root(), item, false); refusal != nil {
+		refusal := p.planParts(t, e.Data.Root(), item, false)
+		if refusal == nil {
+			refusal = tooMuchAtOnce(item)
+		}
+		if refusal != nil {
 			refusal.Key, refusal.Type = item.Key, t.name
 			return nil, refusal
 		}

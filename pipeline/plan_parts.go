@@ -16,6 +16,11 @@ const (
 	// maxPartBytes is how many bytes the parts of one message may take together. A message of 1 MiB
 	// could otherwise yield a thousand times its size, because every part repeats what with names.
 	maxPartBytes = 4 << 20
+	// maxAtomic is how many items one transaction puts: a whole and its parts.
+	maxAtomic = 100
+	// maxAtomicBytes is how many bytes these items may take together. It is the smaller one of the two
+	// things that DynamoDB's 4 MB could mean.
+	maxAtomicBytes = 4_000_000
 )
 
 // Parts makes the parts of a stored whole, as they were planned with it. They are a function of the
@@ -45,6 +50,33 @@ func (p *Pipeline) IsPart(eventType string) bool {
 	return ok && t.part != nil
 }
 
+// ClaimOf returns the type of the wholes that events of this type are claims of: parts that only one
+// whole can have, because their key does not show the id of the whole. It returns false for every other
+// type.
+func (p *Pipeline) ClaimOf(eventType string) (whole string, is bool) {
+	t, ok := p.types[eventType]
+	if !ok || t.part == nil || !t.part.claim {
+		return "", false
+	}
+	return t.part.whole.name, true
+}
+
+// Atomic reports whether events of the type are put together with their parts, in one transaction.
+func (p *Pipeline) Atomic(eventType string) bool {
+	t, ok := p.types[eventType]
+	return ok && t.atomic
+}
+
+// UsesAtomic reports whether any event type is atomic.
+func (p *Pipeline) UsesAtomic() bool {
+	for _, t := range p.types {
+		if t.atomic {
+			return true
+		}
+	}
+	return false
+}
+
 // HasParts reports whether events of the type yield parts.
 func (p *Pipeline) HasParts(eventType string) bool {
 	t, ok := p.types[eventType]
@@ -61,7 +93,25 @@ func (p *Pipeline) planParts(t *eventType, root event.Node, whole *event.Item, s
 			return refusal
 		}
 	}
-	whole.Parts = &event.Parts{Count: len(b.items), Items: b.items}
+	whole.Parts = &event.Parts{Count: len(b.items), Items: b.items, Atomic: t.atomic && len(b.items) > 0}
+	return nil
+}
+
+// tooMuchAtOnce refuses a message whose items do not fit into one transaction.
+func tooMuchAtOnce(whole *event.Item) *event.Refusal {
+	if !whole.Parts.Atomic {
+		return nil
+	}
+	items, bytes := 1+len(whole.Parts.Items), whole.Size()
+	for _, part := range whole.Parts.Items {
+		bytes += part.Size()
+	}
+	switch {
+	case items > maxAtomic:
+		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the message yields %d items with its whole, and %s is atomic: a transaction puts at most %d items", items, whole.Type, maxAtomic))
+	case bytes > maxAtomicBytes:
+		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the items of the message take %d bytes, and %s is atomic: those of a transaction take at most %d bytes", bytes, whole.Type, maxAtomicBytes))
+	}
 	return nil
 }
 

@@ -70,6 +70,9 @@ type EventSpec struct {
 	// Makes the type a part of another one, its whole. A message of the whole yields its parts beside
 	// it, and each of them is an item of its own.
 	Part PartSpec `yaml:"part"`
+	// For a type that has parts: it is stored together with them, all in one transaction or nothing. A
+	// part whose key does not show the id of the whole is then a claim to a unique value.
+	Atomic bool `yaml:"atomic"`
 	// What a payload must look like: the path of a JSON Schema (2020-12), from the folder of this file, or
 	// the schema itself as a text that begins with a brace. What breaks it is Poison.
 	Schema string `yaml:"schema"`

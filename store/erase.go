@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -35,6 +36,11 @@ func barred(img image) bool {
 // whole, so a call that stops in between can be repeated. Once the whole is barred, a message that is
 // delivered again puts no parts.
 //
+// A claim of the event is not barred but removed, in the one transaction that bars the whole: from then
+// on another event can claim the value. It must not be free any earlier. A call that stops in between
+// would leave two wholes with one value, and so would the event's own message that is delivered then.
+// A claim is erased with its whole alone.
+//
 // Erase returns nil only if the key is proven barred. You may repeat it. It does nothing to a key
 // that is barred already. It refuses an item that is not Ingot's.
 //
@@ -54,12 +60,15 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 		case len(known) > 0 && textOf(known["type"]) == "":
 			return answer{outcome: invalid, err: errors.New("the key holds an item that is not Ingot's; nothing was changed")}, later
 		}
-		if a := s.eraseParts(ctx, key, textOf(known["type"])); a.outcome != done {
+		if whole, claim := s.pipeline.ClaimOf(textOf(known["type"])); claim {
+			return answer{outcome: invalid, err: fmt.Errorf("the key holds a claim, which is erased with its whole alone: erase the %s that holds it", whole)}, later
+		}
+		claims, a := s.eraseParts(ctx, key, textOf(known["type"]))
+		if a.outcome != done {
 			return a, later
 		}
 		erased = erased || len(known) > 0
-		_, err := s.client.PutItem(ctx, s.barring(key, known))
-		switch a := classify(err); a.outcome {
+		switch a := s.bar(ctx, s.barring(key, known), claims); a.outcome {
 		case done:
 			return a, ended
 		case failed: // the item is not what it was when it was read
@@ -74,31 +83,70 @@ func (s *Store) Erase(ctx context.Context, key event.Key) (erased bool, err erro
 	return erased, nil
 }
 
-// eraseParts erases the parts of the event that is stored under key, if its type has parts.
-func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string) answer {
+// eraseParts erases the parts of the event that is stored under key, if its type has parts. It returns
+// those that are claims: they are removed when the whole is barred.
+func (s *Store) eraseParts(ctx context.Context, key event.Key, eventType string) (claims []*event.Item, a answer) {
 	if !s.pipeline.HasParts(eventType) {
-		return answer{}
+		return nil, answer{}
 	}
 	whole, err := s.Item(ctx, key)
 	if err != nil {
-		return answer{outcome: unknown, err: err}
+		return nil, answer{outcome: unknown, err: err}
 	}
 	if whole == nil || whole.Type != eventType {
-		return answer{outcome: contended, err: errors.New("the item has changed since it was read")}
+		return nil, answer{outcome: contended, err: errors.New("the item has changed since it was read")}
 	}
 	parts, err := s.pipeline.Parts(whole)
 	switch {
 	case err != nil && whole.Parts != nil:
-		return answer{outcome: invalid, err: fmt.Errorf("its parts cannot be found, because pipeline.yaml has changed since it was stored; erase each of them by its own key, and take %s out of the types that are a whole: %w", eventType, err)}
+		return nil, answer{outcome: invalid, err: fmt.Errorf("its parts cannot be found, because pipeline.yaml has changed since it was stored; erase each of them by its own key, and take %s out of the types that are a whole: %w", eventType, err)}
 	case err != nil:
-		return answer{} // it was stored before these parts were declared, and has none
+		return nil, answer{} // it was stored before these parts were declared, and has none
 	}
 	for _, part := range parts {
+		if _, claim := s.pipeline.ClaimOf(part.Type); claim {
+			claims = append(claims, part)
+			continue
+		}
 		if _, err := s.Erase(ctx, part.Key); err != nil {
-			return answer{outcome: unknown, err: err}
+			return nil, answer{outcome: unknown, err: err}
 		}
 	}
-	return answer{}
+	if len(claims) >= maxTransaction {
+		return nil, answer{outcome: invalid, err: fmt.Errorf("it has %d claims, and a transaction releases at most %d; remove the others by hand first", len(claims), maxTransaction-1)}
+	}
+	return claims, answer{}
+}
+
+// bar bars the key of an event, and removes its claims in the same transaction. A claim that another
+// event holds stays. It can be another event's if both were stored before claims were declared.
+func (s *Store) bar(ctx context.Context, bar *dynamodb.PutItemInput, claims []*event.Item) answer {
+	if len(claims) == 0 {
+		_, err := s.client.PutItem(ctx, bar)
+		return classify(err)
+	}
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: bar.TableName, Item: bar.Item,
+		ConditionExpression: bar.ConditionExpression, ExpressionAttributeNames: bar.ExpressionAttributeNames, ExpressionAttributeValues: bar.ExpressionAttributeValues}}}}
+	for _, claim := range claims {
+		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.events, Key: keyImage(claim.Key),
+			ConditionExpression: aws.String("attribute_not_exists(PK) OR #d = :d"), ExpressionAttributeNames: map[string]string{"#d": "digest"},
+			ExpressionAttributeValues: image{":d": binary(claim.Digest[:])}}})
+	}
+	sent := s.transact(ctx, in)
+	if sent.outcome != cancelled || len(sent.reasons) != len(in.TransactItems) {
+		return sent.answer
+	}
+	for i, reason := range sent.reasons[1:] {
+		if classifyReason(reason).outcome == failed { // another event's
+			return s.bar(ctx, bar, slices.Delete(slices.Clone(claims), i, i+1))
+		}
+	}
+	for _, reason := range sent.reasons {
+		if a := classifyReason(reason); a.outcome != done {
+			return a
+		}
+	}
+	return sent.answer
 }
 
 // lookUp reads what decides how a key is barred. It reads consistently, because the bar takes its

@@ -152,6 +152,10 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 		r.Refusal = &event.Refusal{Verdict: event.Conflict, Reason: reason, Detail: fmt.Sprintf(format, args...), Key: item.Key}
 		return r
 	}
+	whole, claim := s.pipeline.ClaimOf(item.Type)
+	if known.barred && claim {
+		return conflict(event.Claimed, "nobody can claim %s %s: its key was barred by hand", item.Type, item.ID)
+	}
 	if known.barred {
 		r.Verdict = event.Duplicate
 		r.Refusal = &event.Refusal{Verdict: event.Duplicate, Reason: event.Barred, Key: item.Key, Detail: "the event was erased, and its key is barred"}
@@ -179,6 +183,9 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 	if known.digest == item.Digest || s.today(known) == item.Digest {
 		r.Verdict = event.Duplicate
 		return r
+	}
+	if claim && known.typ == item.Type {
+		return conflict(event.Claimed, "%s %s is taken: another %s holds it%s", item.Type, item.ID, whole, s.differences(known, item))
 	}
 	return conflict(event.DigestDiffers, "another payload is stored under this key%s; stored digest %s, this one %s", s.differences(known, item), known.digest, item.Digest)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -32,7 +33,11 @@ func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.It
 			stored = there
 		}
 	}
-	return r.with(parts), stored, nil
+	r = r.with(parts)
+	if isAtomic(item) && r.Verdict == event.Duplicate && slices.ContainsFunc(r.Parts, func(p Result) bool { return p.Verdict == event.Inserted }) {
+		r.Verdict = event.Inserted // it is a Duplicate only if all of it is stored
+	}
+	return r, stored, nil
 }
 
 // judgeOne judges an item without its parts.

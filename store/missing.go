@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // took to find out. A part can be missing if an ingest function that did not know it has acknowledged
 // the whole alone. Items of types without parts are left out, and so are parts that are too late to be
 // stored, because they may have expired. A whole that lacks what its parts need was stored before they
-// were declared, and has none.
+// were declared, and has none. A claim whose value another whole holds is missing.
 //
 // A message under way can look like missing parts: its whole is put first.
 func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing []*event.Item, units float64, err error) {
@@ -41,12 +42,13 @@ func (s *Store) MissingParts(ctx context.Context, wholes []*event.Item) (missing
 	return missing, units, nil
 }
 
-// absent returns the items under whose keys nothing is stored. It reads up to 100 keys consistently,
+// absent returns the items under whose keys nothing is stored, or another one's claim. It reads up to 100 keys consistently,
 // without their payloads.
 func (s *Store) absent(ctx context.Context, items []*event.Item) (list []*event.Item, units float64, err error) {
-	left := make(map[event.Key]*event.Item, len(items))
+	left := make(map[event.Key]bool, len(items))
+	there := make(map[event.Key]image, len(items))
 	for _, item := range items {
-		left[item.Key] = item
+		left[item.Key] = true
 	}
 	request := summary.request()
 	for key := range left {
@@ -55,7 +57,7 @@ func (s *Store) absent(ctx context.Context, items []*event.Item) (list []*event.
 	slices.SortFunc(request.Keys, func(a, b image) int { return keyOf(a).Compare(keyOf(b)) })
 	err = s.readAll(ctx, s.events, request, types.ReturnConsumedCapacityTotal, func(out *dynamodb.BatchGetItemOutput) {
 		for _, img := range out.Responses[s.events] {
-			delete(left, keyOf(img))
+			there[keyOf(img)] = img
 		}
 		for _, c := range out.ConsumedCapacity {
 			units += aws.ToFloat64(c.CapacityUnits)
@@ -65,11 +67,17 @@ func (s *Store) absent(ctx context.Context, items []*event.Item) (list []*event.
 		return nil, units, err
 	}
 	for _, item := range items {
-		if left[item.Key] == item {
+		if img := there[item.Key]; len(img) == 0 || s.othersClaim(item, img) {
 			list = append(list, item)
 		}
 	}
 	return list, units, nil
+}
+
+// othersClaim reports whether a part is a claim and its value is another whole's.
+func (s *Store) othersClaim(part *event.Item, stored image) bool {
+	_, claim := s.pipeline.ClaimOf(part.Type)
+	return claim && !barred(stored) && !bytes.Equal(bytesOf(stored["digest"]), part.Digest[:])
 }
 
 // PartsPut is what a pass over the parts of stored wholes did.
@@ -103,12 +111,19 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 				return p, err
 			}
 			p.Missing += len(missing)
-			results, _ := s.putItems(ctx, missing)
+			var results []Result
+			if s.pipeline.Atomic(whole.Type) {
+				for _, part := range missing { // one that is refused must not keep the others away
+					results = append(results, s.putBeside(ctx, whole, part))
+				}
+			} else {
+				results, _ = s.putItems(ctx, missing)
+			}
 			if ctx.Err() != nil {
 				return p, ctx.Err()
 			}
 			for _, r := range results {
-				if r.Verdict.Stored() {
+				if r.Verdict.Stored() && r.Refusal == nil {
 					p.Put++
 				} else if awserr.Denied(r.cause) { // as every other would be
 					return p, fmt.Errorf("put parts: %w", r.cause)

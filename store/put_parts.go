@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ingot-events/ingot/event"
 )
@@ -15,11 +16,39 @@ import (
 // If Put stops in between, the message is Retry, and the next delivery meets the whole as a Duplicate
 // and puts the parts that are missing.
 //
+// If its type is atomic, an item and its parts are put in one transaction: all of them, or none.
+//
 // Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
 // equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends is
 // Retry. Put ends earlier if only a few writes are left and none of them makes progress for three
 // seconds.
 func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+	if !slices.ContainsFunc(items, isAtomic) {
+		return s.putInTurn(ctx, items)
+	}
+	var others []*event.Item
+	var atomic, places []int
+	for i, item := range items {
+		if isAtomic(item) {
+			atomic = append(atomic, i)
+		} else {
+			others, places = append(others, item), append(places, i)
+		}
+	}
+	results := make([]Result, len(items))
+	ofOthers, cost := s.putInTurn(ctx, others)
+	for n, i := range places {
+		results[i] = ofOthers[n]
+	}
+	cost.Add(s.putAtomic(ctx, items, atomic, results))
+	return results, cost
+}
+
+// isAtomic reports whether the item is put in one transaction with its parts.
+func isAtomic(item *event.Item) bool { return item.Parts != nil && item.Parts.Atomic }
+
+// putInTurn puts items, and after them the parts of those that are stored.
+func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	results, cost := s.putItems(ctx, items)
 	var parts []*event.Item
 	for i, item := range items {

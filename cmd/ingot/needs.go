@@ -52,6 +52,7 @@ var needs = map[string]func(arns) []policyStatement{
 	},
 	"erase": func(r arns) []policyStatement {
 		return []policyStatement{r.find(), r.file(), r.key(), allow("Erase", "dynamodb:GetItem dynamodb:PutItem", r.events),
+			allow("ReleaseClaims", "dynamodb:DeleteItem", r.events),
 			allow("SeeQueues", "sqs:GetQueueAttributes", r.queue, r.quarantine, r.deadLetters),
 			allow("ListArchive", "s3:ListBucket s3:ListBucketVersions", r.archive)}
 	},
@@ -72,7 +73,7 @@ var needs = map[string]func(arns) []policyStatement{
 	},
 	"rebuild": func(r arns) []policyStatement {
 		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:Scan dynamodb:UpdateItem", r.events),
-			allow("PutParts", "dynamodb:BatchGetItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
+			allow("PutParts", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
 			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
 	},
 	"resume": func(r arns) []policyStatement { return []policyStatement{r.find(), r.switches("UntagResource")} },

@@ -33,7 +33,7 @@ type called struct {
 // the message in the folder letters.
 var calls = map[string][]called{
 	"check":  {{"check --was deployed --pipeline pipeline.yaml", 0}},
-	"erase":  {{"erase order.placed order_id=o-1 --yes", 0}},
+	"erase":  {{"erase order.placed order_id=o-1 --yes", 0}, {"erase account id=a-1 --yes", 0}},
 	"get":    {{"get order.placed order_id=o-1", 0}},
 	"pause":  {{"pause", 0}},
 	"query":  {{"query order order_id=o-1", 0}, {"query order order_id=o-1,o-2", 0}, {"query merchant_days merchant_id=m-1 currency=EUR", 0}, {"query leaders --from 2026-03-01", 0}},
@@ -58,6 +58,10 @@ func TestNeeds(t *testing.T) {
 				switches := mappings.New(mappings.Mapping{UUID: "u-1", Function: dev.IngestFunction, Source: "arn:queue"}, mappings.Mapping{UUID: "u-2", Function: dev.StreamsFunction, Source: "arn:stream"})
 				switches.Takes = 20 * time.Millisecond // so that the state is asked for
 				w.cloud.Mappings = switches
+			}
+			if command == "erase" || command == "rebuild" {
+				w.tool(t, called{"send account.ndjson --wait", 0})
+				seen.clear()
 			}
 			if command == "resume" {
 				w.tool(t, called{"pause", 0})
@@ -166,6 +170,14 @@ patterns:
 `, i))
 		}
 	}
+	change(t, file, "events:\n", `events:
+  account: {atomic: true, id: "{id}", at: "{at}", key: {pk: "ACCOUNT#{id}", sk: "ACCOUNT"}}
+  email: {part: {of: account, with: [email]}, id: "{email}", key: {pk: "EMAIL#{email}", sk: "CLAIM"}}
+`)
+	change(t, filepath.Join(dir, "template.yaml"), `"dynamodb:BatchGetItem"], Resource: !GetAtt EventsTable.Arn`, `"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"], Resource: !GetAtt EventsTable.Arn`)
+	if err := writeInto(dir, map[string]string{"account.ndjson": `{"type":"account","id":"a-1","email":"ann@example.com","at":"2026-03-01T09:00:00Z"}` + "\n"}); err != nil {
+		t.Fatal(err)
+	}
 	change(t, file, "\npatterns:\n", "\npatterns:\n  leaders: {total: orders_daily, top: 10}\n")
 	change(t, file, "    window: 1d", "    rank: {value: orders}\n    window: 1d")
 	w, err := live(dir)
@@ -259,7 +271,7 @@ const copies = 4
 // lose deletes all parts of an event, and one part of another.
 func (w *living) lose(t *testing.T) {
 	t.Helper()
-	lost := [][2]string{{"COPY0", "ORDER#o-2"}}
+	lost := [][2]string{{"COPY0", "ORDER#o-2"}, {"EMAIL#ann@example.com", "CLAIM"}}
 	for i := range copies {
 		lost = append(lost, [2]string{"COPY" + strconv.Itoa(i), "ORDER#o-1"})
 	}

@@ -87,6 +87,12 @@ func values(in any) map[string]types.AttributeValue {
 			if item.Update != nil {
 				maps.Copy(all, item.Update.ExpressionAttributeValues)
 			}
+			if item.Delete != nil {
+				maps.Copy(all, item.Delete.ExpressionAttributeValues)
+			}
+			if item.ConditionCheck != nil {
+				maps.Copy(all, item.ConditionCheck.ExpressionAttributeValues)
+			}
 		}
 	}
 	return all

@@ -51,10 +51,15 @@ func spec(epoch int64) pipeline.Spec {
 		Events: map[string]pipeline.EventSpec{
 			"order": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ORDER#{id}", SK: "ORDER"}, Retain: 90 * day,
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "CUSTOMER#{id}", SK: "{@id}"}}},
-			"parcel": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest", Revision: "rev number\ntie number"},
-			"person": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{id | hmac}", SK: "PERSON"}},
-			"cart":   {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"}},
-			"row":    {Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}},
+			"parcel":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PARCEL#{id}", SK: "PARCEL"}, Retain: 90 * day, Mode: "latest", Revision: "rev number\ntie number"},
+			"person":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "PERSON#{id | hmac}", SK: "PERSON"}},
+			"cart":    {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "CART"}},
+			"row":     {Part: pipeline.PartSpec{Of: "cart", Each: "rows", With: []string{"id"}}, ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "CART#{id}", SK: "ROW#{n}"}},
+			"account": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"}, Atomic: true},
+			"member":  {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "MEMBER#{id}", SK: "MEMBER"}, Atomic: true, Retain: 90 * day},
+			"email":   {Part: pipeline.PartSpec{Of: "account", With: []string{"email"}}, ID: "{email}", Key: pipeline.KeySpec{PK: "EMAIL#{email}", SK: "EMAIL"}},
+			"nick":    {Part: pipeline.PartSpec{Of: "member", With: []string{"nick"}}, ID: "{nick}", Key: pipeline.KeySpec{PK: "NICK#{nick}", SK: "NICK"}},
+			"device":  {Part: pipeline.PartSpec{Of: "member", With: []string{"id"}}, ID: "{id}", Key: pipeline.KeySpec{PK: "MEMBER#{id}", SK: "DEVICE"}},
 			"note": {ID: "{book}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BOOK#{book}", SK: "{id}"},
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SHELF#{shelf}", SK: "{id}"}}},
 		},
@@ -193,11 +198,34 @@ func (s *shop) storing() {
 	if missing, _, err := st.MissingParts(s.t.Context(), []*event.Item{cart}); err != nil || len(missing) != 0 {
 		s.t.Error(missing, err)
 	}
+	s.claiming(st)
 	s.erasing(st)
 	s.now = time.Unix(one.ExpiresAt, 0)
 	s.put(st, event.Duplicate, one)
 	s.put(st, event.Expired, s.order("too late", 1))
 	s.now = time.Date(2099, 3, 1, 12, 0, 0, 0, time.UTC)
+}
+
+// claiming stores what is put in one transaction, beside what is there, and erases it.
+func (s *shop) claiming(st *store.Store) {
+	account := s.item(`{"type":"account","id":"1","email":"e","at":"2099-03-01T10:00:00Z"}`)
+	s.put(st, event.Inserted, account)
+	s.put(st, event.Duplicate, account)
+	s.put(st, event.Conflict, s.item(`{"type":"account","id":"2","email":"e","at":"2099-03-01T10:00:00Z"}`))
+	member := s.item(`{"type":"member","id":"1","nick":"n","at":"2099-03-01T10:00:00Z"}`)
+	whole, device := *member, member.Parts.Items[0]
+	whole.Parts = nil
+	s.put(st, event.Inserted, &whole, device)
+	if _, err := st.Erase(s.t.Context(), device.Key); err != nil {
+		s.t.Error(err)
+	}
+	s.put(st, event.Inserted, member) // its claim, beside the whole and a barred part
+	for _, item := range []*event.Item{account, member} {
+		if _, err := st.Erase(s.t.Context(), item.Key); err != nil {
+			s.t.Error(err)
+		}
+		s.put(st, event.Duplicate, item)
+	}
 }
 
 // erasing checks the secret and bars keys. Every kind of item is under these keys.

@@ -80,6 +80,7 @@ func orNothing(s string) string {
 const (
 	drainFirst = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would become another item"
 	drainParts = "drain the queue and redrive its dead-letter queue before deploying: a message delivered again afterwards would yield other items than those that are stored"
+	atomically = "drain the queue and redrive its dead-letter queue before deploying: while functions of before run beside new ones, a part may be refused after its whole is stored"
 	putParts   = "after deploying both functions, put the parts of the events that are stored: ingot rebuild --parts. Until then they have none, and verify counts them as missing"
 	noRevision = "; items stored so far have no revision"
 	ignoreMore = "nothing need be drained: digests of what is stored are computed anew under today's ignore, and what is in quarantine as a conflict for such a path can be sent again"
@@ -172,6 +173,13 @@ func partText(p pipeline.PartSpec) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
+func atomicText(atomic bool) string {
+	if atomic {
+		return "true"
+	}
+	return ""
+}
+
 func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Report {
 	subject := "events." + name
 	was := old.Events[name]
@@ -185,6 +193,7 @@ func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Repor
 		{"key.pk", was.Key.PK, is.Key.PK, drainFirst}, {"key.sk", was.Key.SK, is.Key.SK, drainFirst},
 		{"mode", was.Mode, is.Mode, drainFirst + noRevision},
 		{"part", partText(was.Part), partText(is.Part), drainParts},
+		{"atomic", atomicText(was.Atomic), atomicText(is.Atomic), atomically},
 		{"revision", listText(lines(was.Revision)), listText(lines(is.Revision)), revisionAdvice(lines(was.Revision), lines(is.Revision))},
 	} {
 		if m.was != m.is {

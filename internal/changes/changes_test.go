@@ -230,6 +230,8 @@ events:
 		"a new part":    {file, file + line, Rebuild, "events.line: part was not there and is {of: order, each: lines, with: [order]}; after deploying both functions, put the parts"},
 		"another array": {file + line, file + strings.Replace(line, "each: lines", "each: rows", 1), Identity, "events.line: part was {of: order, each: lines, with: [order]} and is {of: order, each: rows, with: [order]}; drain the queue"},
 		"more members":  {file + line, file + strings.Replace(line, "[order]", "[order, currency]", 1), Identity, "with: [order, currency]}; drain the queue"},
+		"atomic":        {file + line, strings.Replace(file, "{id", "{atomic: true, id", 1) + line, Identity, "events.order: atomic was not there and is true; drain the queue"},
+		"not atomic":    {strings.Replace(file, "{id", "{atomic: true, id", 1) + line, file + line, Identity, "events.order: atomic was true and is not there; drain the queue"},
 		"taken out":     {file + line, file, Identity, "events.line was declared and is not there; drain the queues"},
 		"a whole and its part": {strings.Replace(file, "order:", "other:", 1), strings.Replace(file, "order:", "other:", 1) + strings.Replace(file, "ORDER#", "O#", -1)[strings.Index(file, "  order:"):] + line,
 			"", ""},

@@ -38,6 +38,10 @@ var needs = map[string]map[string]need{
 	},
 }
 
+// checkItem is what the ingest function must be allowed to do with the events table beside that, if an
+// event type is atomic.
+const checkItem = "dynamodb:ConditionCheckItem"
+
 // rights compares the functions' roles with what the functions do.
 func (c *checker) rights() {
 	for _, f := range []*function{c.ingest, c.streams} {
@@ -53,8 +57,12 @@ func (c *checker) rights() {
 			if !asked || f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" && !c.hashesKeys() {
 				continue
 			}
+			actions := n.actions
+			if name == "INGOT_TABLE" && c.p != nil && c.p.UsesAtomic() {
+				actions = append(slices.Clone(actions), checkItem)
+			}
 			for _, on := range c.things(f, name) {
-				c.allowed(f, r, on, n.actions, n.without)
+				c.allowed(f, r, on, actions, n.without)
 				if key := c.keyOf(on); key != nil {
 					c.allowed(f, r, key, n.key, n.without+", since "+on.Name+" is encrypted with a key of its own")
 				}

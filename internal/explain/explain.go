@@ -154,6 +154,7 @@ func (e *Explainer) parts(x *Explanation, whole *event.Item) {
 	if whole.Parts == nil {
 		return
 	}
+	x.Atomic = whole.Parts.Atomic
 	for _, part := range whole.Parts.Items {
 		p := Explanation{Verdict: event.Inserted.String()}
 		e.item(&p, part)
@@ -161,9 +162,18 @@ func (e *Explainer) parts(x *Explanation, whole *event.Item) {
 			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, whole.ID))
 		}
 		e.aggregates(&p, part)
+		if x.Atomic {
+			p.Item.double()
+		}
 		x.Parts = append(x.Parts, p)
 	}
+	if x.Atomic {
+		x.Item.double()
+	}
 }
+
+// double makes it the cost of an item in a transaction.
+func (c *Cost) double() { c.WriteUnits, c.EachUnits = 2*c.WriteUnits, 2*c.EachUnits }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

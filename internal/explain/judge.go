@@ -49,4 +49,4 @@ func beside(x *Explanation, item, winner *event.Item, w int) {
 }
 
 // nothing removes what a write would have cost and changed.
-func (x *Explanation) nothing() { x.Item, x.Aggregates, x.Parts = nil, nil, nil }
+func (x *Explanation) nothing() { x.Item, x.Aggregates, x.Parts, x.Atomic = nil, nil, nil, false }

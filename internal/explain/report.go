@@ -38,8 +38,9 @@ type Explanation struct {
 	Archive    string            `json:"archive,omitempty"` // the name of the object, if the message is Expired and was ever stored
 	Item       *Cost             `json:"item,omitempty"`
 	Aggregates []Aggregate       `json:"aggregates,omitempty"` // those that its type feeds, by name
-	// Parts are the items that are put beside this one, once it is stored. Each of them is explained as
-	// a message is.
+	Atomic     bool              `json:"atomic,omitempty"`     // this item and its parts are put in one transaction
+	// Parts are the items that are put beside this one, once it is stored or together with it. Each of
+	// them is explained as a message is.
 	Parts []Explanation `json:"parts,omitempty"`
 }
 

@@ -35,7 +35,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			fmt.Fprintln(b, strings.TrimSpace(fmt.Sprintf("message %d of %d  %s", i+1, len(r.Messages), shown(r.Messages[i].MessageID))))
 		}
 		r.message(b, &r.Messages[i])
-		r.parts(b, r.Messages[i].Parts)
+		r.parts(b, r.Messages[i].Parts, r.Messages[i].Atomic)
 		if i+1 < len(r.Messages) {
 			fmt.Fprintln(b)
 		}
@@ -114,13 +114,17 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 }
 
 // parts writes the parts of a message. Of many it writes the first ones.
-func (r *Report) parts(b *strings.Builder, parts []Explanation) {
+func (r *Report) parts(b *strings.Builder, parts []Explanation, atomic bool) {
+	how := "put once the whole is stored"
+	if atomic {
+		how = "put in one transaction with the whole"
+	}
 	for i := range parts {
 		if i == maxPartsShown && len(parts) > maxPartsShown+1 {
 			fmt.Fprintf(b, "\n%d more parts are put too; --output json lists them.\n", len(parts)-i)
 			return
 		}
-		fmt.Fprintf(b, "\npart %d of %d, put once the whole is stored\n", i+1, len(parts))
+		fmt.Fprintf(b, "\npart %d of %d, %s\n", i+1, len(parts), how)
 		r.message(b, &parts[i])
 	}
 }

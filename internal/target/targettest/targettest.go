@@ -60,7 +60,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.once.Do(func() { c.wire = wire.New(c.Engine) })
 	action := c.action(r)
 	if c.Called != nil {
-		c.Called(action, resource(r))
+		c.called(action, r)
 	}
 	code := ""
 	if c.Refuse != nil {
@@ -86,6 +86,26 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.Mappings.ServeHTTP(w, r)
 	default:
 		c.wire.ServeHTTP(w, r)
+	}
+}
+
+// called tells of a request. A transaction needs the permissions of its parts.
+func (c *Cloud) called(action string, r *http.Request) {
+	if action != "dynamodb:TransactWriteItems" {
+		c.Called(action, resource(r))
+		return
+	}
+	text, _ := io.ReadAll(r.Body) // of a client on this machine
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	var in struct {
+		TransactItems []map[string]struct{ TableName string }
+	}
+	_ = json.Unmarshal(text, &in) // of the SDK
+	for _, item := range in.TransactItems {
+		for name, part := range item {
+			needs := map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
+			c.Called("dynamodb:"+needs[name], part.TableName)
+		}
 	}
 }
 

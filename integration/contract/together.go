@@ -1,0 +1,135 @@
+package contract
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// fresh returns the store's put of an item of an atomic message.
+func (w *table) fresh(sk string, more attrs) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), sk), more),
+		ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: allOld}}
+}
+
+// still returns the store's condition that an item is there as it was met.
+func (w *table) still(sk, digest string) types.TransactWriteItem {
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &w.name, Key: key(w.pk(), sk), ConditionExpression: aws.String("#d = :d"),
+		ExpressionAttributeNames: map[string]string{"#d": "digest"}, ExpressionAttributeValues: attrs{":d": b(digest)}, ReturnValuesOnConditionCheckFailure: allOld}}
+}
+
+// released returns the store's removal of a claim.
+func (w *table) released(sk, digest string) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{TableName: &w.name, Key: key(w.pk(), sk), ConditionExpression: aws.String("attribute_not_exists(PK) OR #d = :d"),
+		ExpressionAttributeNames: map[string]string{"#d": "digest"}, ExpressionAttributeValues: attrs{":d": b(digest)}}}
+}
+
+// togethers checks what atomic messages ask for.
+func togethers(t *testing.T, h *Harness) {
+	digest := func(d string) attrs {
+		return attrs{"digest": b(d), "type": s("t"), "epoch": n("1"), "expiresAt": n("4102444800")}
+	}
+	newTable(t, h).each(t, map[string]func(*table){
+		"all items or none": func(w *table) {
+			whole := with(digest("w"), attrs{"GSI1PK": s(w.pk()), "GSI1SK": s("w"), "i:parts": n("1")})
+			if err := w.transact(w.fresh("whole", whole), w.fresh("claim", digest("c"))); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "whole"), whole))
+			reasons := w.cancelled(w.transact(w.fresh("other", digest("o")), w.fresh("claim", digest("d"))), "None", "ConditionalCheckFailed")
+			w.same("image", reasons[1].Item, with(key(w.pk(), "claim"), digest("c")))
+			w.same("image of an item that is not in the way", reasons[0].Item, nil)
+			w.absent(key(w.pk(), "other"))
+			reasons = w.cancelled(w.transact(w.fresh("whole", whole), w.fresh("claim", digest("c"))), "ConditionalCheckFailed", "ConditionalCheckFailed")
+			w.same("image of the whole", reasons[0].Item, with(key(w.pk(), "whole"), whole))
+		},
+		"the rest beside what is there": func(w *table) {
+			w.put(with(key(w.pk(), "whole"), digest("w")))
+			if err := w.transact(w.still("whole", "w"), w.fresh("claim", digest("c"))); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "whole"), digest("w")))
+			w.stored(with(key(w.pk(), "claim"), digest("c")))
+			reasons := w.cancelled(w.transact(w.still("whole", "v"), w.fresh("claim", digest("c")), w.fresh("line", digest("l")), w.still("gone", "g")),
+				"ConditionalCheckFailed", "ConditionalCheckFailed", "None", "ConditionalCheckFailed")
+			w.same("image of what has changed", reasons[0].Item, with(key(w.pk(), "whole"), digest("w")))
+			w.same("image of what is gone", reasons[3].Item, nil)
+			w.absent(key(w.pk(), "line"))
+		},
+		"conditions alone": func(w *table) {
+			w.put(with(key(w.pk(), "whole"), digest("w")))
+			if err := w.transact(w.still("whole", "w")); err != nil {
+				w.Fatal(err)
+			}
+			w.cancelled(w.transact(w.still("whole", "v")), "ConditionalCheckFailed")
+		},
+		"a barred key": func(w *table) {
+			check := w.still("part", "")
+			check.ConditionCheck.ConditionExpression, check.ConditionCheck.ExpressionAttributeValues = aws.String("attribute_exists(#b)"), nil
+			check.ConditionCheck.ExpressionAttributeNames = map[string]string{"#b": "i:barred"}
+			w.cancelled(w.transact(check, w.fresh("line", digest("l"))), "ConditionalCheckFailed", "None")
+			w.put(with(key(w.pk(), "part"), attrs{"i:barred": yes(true)}))
+			if err := w.transact(check, w.fresh("line", digest("l"))); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "line"), digest("l")))
+		},
+		"an owner is barred and its claims released": func(w *table) {
+			bar := func() error {
+				return w.transact(types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), "whole"), attrs{"i:barred": yes(true), "expiresAt": n("4102444800")}),
+					ConditionExpression: aws.String("#t = :t AND #e = :e"), ExpressionAttributeNames: map[string]string{"#t": "type", "#e": "expiresAt"},
+					ExpressionAttributeValues: attrs{":t": s("t"), ":e": n("4102444800")}}}, w.released("claim", "c"), w.released("never", "n"))
+			}
+			w.cancelled(bar(), "ConditionalCheckFailed", "None", "None")
+			w.put(with(key(w.pk(), "whole"), digest("w")))
+			w.put(with(key(w.pk(), "claim"), digest("other")))
+			w.cancelled(bar(), "None", "ConditionalCheckFailed", "None")
+			w.stored(with(key(w.pk(), "whole"), digest("w")))
+			w.put(with(key(w.pk(), "claim"), digest("c")))
+			if err := bar(); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "whole"), attrs{"i:barred": yes(true), "expiresAt": n("4102444800")}))
+			w.absent(key(w.pk(), "claim"))
+		},
+		"an owner without a time is barred": func(w *table) {
+			w.put(with(key(w.pk(), "whole"), attrs{"type": s("t"), "digest": b("w")}))
+			err := w.transact(types.TransactWriteItem{Put: &types.Put{TableName: &w.name, Item: with(key(w.pk(), "whole"), attrs{"i:barred": yes(true)}),
+				ConditionExpression: aws.String("#t = :t AND attribute_not_exists(#e)"), ExpressionAttributeNames: map[string]string{"#t": "type", "#e": "expiresAt"},
+				ExpressionAttributeValues: attrs{":t": s("t")}}}, w.released("claim", "c"))
+			if err != nil {
+				w.Fatal(err)
+			}
+		},
+		"a put and a condition take two units each": func(w *table) {
+			w.put(with(key(w.pk(), "whole"), digest("w")))
+			out, err := w.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+				TransactItems: []types.TransactWriteItem{w.still("whole", "w"), w.fresh("claim", digest("c"))}})
+			if err != nil || len(out.ConsumedCapacity) != 1 {
+				w.Fatalf("%+v, %v", out, err)
+			}
+			if got := aws.ToFloat64(out.ConsumedCapacity[0].CapacityUnits); got != 4 {
+				w.Errorf("%v units, want 4", got)
+			}
+		},
+		"a hundred items that are all there": func(w *table) {
+			var all []types.TransactWriteItem
+			for i := range 100 {
+				all = append(all, w.fresh(fmt.Sprint("i", i), digest(fmt.Sprint(i))))
+			}
+			if err := w.transact(all...); err != nil {
+				w.Fatal(err)
+			}
+			codes := make([]string, 100)
+			for i := range codes {
+				codes[i] = "ConditionalCheckFailed"
+			}
+			for i, r := range w.cancelled(w.transact(all...), codes...) {
+				w.same("image", r.Item, all[i].Put.Item)
+			}
+		},
+	})
+}

@@ -1,0 +1,60 @@
+package docs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/ingottest"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// TestClaims runs the accounts of docs/pipeline.md: whatever stops or fails, a value has one owner, and
+// the owner that is erased releases it.
+func TestClaims(t *testing.T) {
+	var text string
+	for _, b := range blocksOf(t, "docs/pipeline.md", "yaml pipeline") {
+		if strings.Contains(b.text, "email.claimed") {
+			text = b.text
+		}
+	}
+	p, err := pipeline.Load(fstest.MapFS{"pipeline.yaml": {Data: []byte(text)}}, "pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := func(id, email, name string) string {
+		return fmt.Sprintf(`{"type":"account.opened","account_id":%q,"email":%q,"name":%q,"opened_at":"2026-03-01T10:00:00Z"}`, id, email, name)
+	}
+	ann, bob, cas := account("1", "a@example.com", "ann"), account("2", "a@example.com", "bob"), account("3", "c@example.com", "ann")
+	ingottest.EveryFault(t, ingottest.Config{Pipeline: p}, func(t *testing.T, w *ingottest.World) {
+		w.Send(ann)
+		w.Drain()
+		w.Send(bob, cas, ann)
+		w.Drain()
+		letters := w.Quarantined()
+		var got []string
+		for _, l := range letters {
+			got = append(got, fmt.Sprintf("%s %s %s", l.Verdict, l.Reason, l.Key))
+		}
+		slices.Sort(got)
+		got = slices.Compact(got) // a message may be quarantined twice
+		if items := w.Items(); len(items) != 3 || strings.Join(got, ", ") != "Conflict claimed EMAIL#a@example.com / CLAIM, Conflict claimed NAME#ann / CLAIM" {
+			t.Errorf("%d items, and in quarantine: %q", len(items), got)
+		}
+		whole, err := p.Plan(envelope.Message{Body: ann})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Store().Erase(t.Context(), whole.Key); err != nil {
+			return // a fault; the next try is another run
+		}
+		w.Send(ann, bob, cas)
+		w.Drain()
+		if items := w.Items(); len(items) != 6 {
+			t.Errorf("%d items after the owner was erased", len(items))
+		}
+	})
+}

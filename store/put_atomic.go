@@ -1,0 +1,388 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// putAtomic puts each of the items at these places together with its parts. Copies of one event go one
+// after the other, because two transactions on one key would only stand in each other's way.
+func (s *Store) putAtomic(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
+	copies := make(map[event.Key]int, len(places))
+	var groups [][]int
+	for _, i := range places {
+		n, known := copies[items[i].Key]
+		if !known {
+			n = len(groups)
+			copies[items[i].Key], groups = n, append(groups, nil)
+		}
+		groups[n] = append(groups[n], i)
+	}
+	costs := make([]Cost, len(groups))
+	s.env.Each(len(groups), s.parallel(), func(n int) {
+		first := groups[n][0]
+		for _, i := range groups[n] {
+			if i != first && items[i].Digest == items[first].Digest { // its parts have the digests of the first one's, too
+				results[i] = results[first].again()
+				continue
+			}
+			t := s.atomicPut(items[i], items[i].Parts.Items...)
+			results[i] = t.put(ctx)
+			costs[n].Add(t.cost)
+		}
+	})
+	for _, c := range costs {
+		cost.Add(c)
+	}
+	return cost
+}
+
+// again returns the result of a copy of an item that has this result.
+func (r Result) again() Result {
+	r.Units = 0
+	if r.Verdict.Stored() {
+		r.Verdict, r.Parts = event.Duplicate, slices.Clone(r.Parts)
+		for i := range r.Parts {
+			r.Parts[i].Verdict = event.Duplicate
+		}
+	}
+	return r
+}
+
+// atomicPut puts items in one transaction: all of them, or none. The first one is the whole, and the
+// others are its parts.
+//
+// If a key is taken, the item that came back decides. Another digest is a Conflict, and nothing is
+// stored. The same digest means that this item is stored already: by a try whose answer was lost, by an
+// earlier delivery, or by a function that put the whole and its parts one after the other. Its put
+// becomes a condition that the item is still there as it was met, and the rest is put again. Without
+// that condition a part could be put beside a whole that has been erased in the meantime.
+type atomicPut struct {
+	store   *Store
+	members []*atomicItem
+	cost    Cost
+	last    answer    // why it is not settled
+	blind   bool      // stored items are read after a refusal, because together they are too large for its answer
+	halted  time.Time // when others began to hold it up, if it has got no further since; zero: they do not
+	result  *Result   // once it is known
+}
+
+// atomicItem is one item of a transaction.
+type atomicItem struct {
+	item *event.Item
+	// result is what was found under the key. It has no verdict if nothing was found there yet.
+	result Result
+	// met says that the item is proven stored, with this digest and size, or that its key is barred. It
+	// is not put again.
+	met, barred bool
+	digest      event.Digest
+	size        int
+}
+
+func (s *Store) atomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
+	t := &atomicPut{store: s, members: []*atomicItem{{item: whole}}}
+	for _, part := range parts {
+		t.members = append(t.members, &atomicItem{item: part})
+	}
+	return t
+}
+
+// put sends the transaction until it is settled. What is not settled then is Retry.
+func (t *atomicPut) put(ctx context.Context) Result {
+	tries := 0
+	err := t.store.retry(ctx, func() (answer, next) {
+		if tries++; tries > 1 {
+			t.cost.Retries++
+		}
+		a, next := t.try(ctx)
+		if t.last = a; t.result != nil || t.heldUp(a) {
+			return a, ended
+		}
+		return a, next
+	})
+	switch {
+	case t.result != nil:
+	case tries == 0:
+		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "there was no time left to write it; it is delivered again"})
+	case t.last.err == nil:
+		t.refused(answer{outcome: unknown, err: err}.retry())
+	default:
+		t.refused(t.last.retry())
+	}
+	t.result.Units = t.cost.WriteUnits
+	return *t.result
+}
+
+// refused ends the put with a refusal of the whole message.
+func (t *atomicPut) refused(r *event.Refusal) {
+	r.Key = t.members[0].item.Key
+	t.result = &Result{Verdict: r.Verdict, Refusal: r}
+}
+
+// heldUp reports whether others have held the transaction up for as long as a batch has patience: with
+// a key that is too hot, or with requests that hold one of the items. Such a message comes again.
+func (t *atomicPut) heldUp(a answer) bool {
+	if a.outcome != contended && !a.hotKey() {
+		t.halted = time.Time{}
+		return false
+	}
+	now := t.store.env.Now()
+	if t.halted.IsZero() {
+		t.halted = now
+	}
+	return now.Sub(t.halted) >= patience
+}
+
+// try sends the transaction once.
+func (t *atomicPut) try(ctx context.Context) (answer, next) {
+	now := t.store.env.Now()
+	if slices.ContainsFunc(t.members, func(m *atomicItem) bool { return !m.met && tooLate(m.item, now) }) {
+		t.late(ctx)
+		return answer{}, ended
+	}
+	sent := t.store.transact(ctx, t.request())
+	t.cost.Requests++
+	switch sent.outcome {
+	case done:
+		t.cost.WriteUnits += cmp.Or(sent.units, t.units(true))
+		t.stored(event.Inserted)
+		return sent.answer, ended
+	case cancelled:
+		return t.cancelled(ctx, sent)
+	case throttled:
+		t.cost.throttle(sent.reason, 1)
+	}
+	return sent.answer, later
+}
+
+// request returns the transaction: a put for each item, and a condition for each that is met.
+func (t *atomicPut) request() *dynamodb.TransactWriteItemsInput {
+	in := &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+	images := types.ReturnValuesOnConditionCheckFailureAllOld
+	if t.blind {
+		images = types.ReturnValuesOnConditionCheckFailureNone
+	}
+	for _, m := range t.members {
+		if m.met {
+			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{ConditionCheck: m.check(&t.store.events, images)})
+			continue
+		}
+		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: &t.store.events, Item: encode(m.item),
+			ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: images}})
+	}
+	return in
+}
+
+// check returns the condition that the item is still there as it was met.
+func (m *atomicItem) check(table *string, images types.ReturnValuesOnConditionCheckFailure) *types.ConditionCheck {
+	c := &types.ConditionCheck{TableName: table, Key: keyImage(m.item.Key), ReturnValuesOnConditionCheckFailure: images}
+	if m.barred {
+		c.ConditionExpression, c.ExpressionAttributeNames = aws.String("attribute_exists(#b)"), map[string]string{"#b": barredAttribute}
+		return c
+	}
+	c.ConditionExpression, c.ExpressionAttributeNames = aws.String("#d = :d"), map[string]string{"#d": "digest"}
+	c.ExpressionAttributeValues = image{":d": binary(m.digest[:])}
+	return c
+}
+
+// units returns what the transaction costs. If it is not done, indexes cost nothing.
+func (t *atomicPut) units(done bool) (units float64) {
+	for _, m := range t.members {
+		switch {
+		case m.met:
+			units += transactionUnits(m.size)
+		case done:
+			units += 2 * insertUnits(m.item)
+		default:
+			units += transactionUnits(max(m.item.Size(), m.size))
+		}
+	}
+	return units
+}
+
+var errMoving = errors.New("an item that was there before is gone or has changed")
+
+// cancelled reads the reasons of a cancelled transaction. They have the order of its items.
+func (t *atomicPut) cancelled(ctx context.Context, sent transacted) (why answer, step next) {
+	if len(sent.reasons) != len(t.members) {
+		t.cost.WriteUnits += t.units(false)
+		if sent.long && !t.blind {
+			t.blind = true
+			return sent.answer, again
+		}
+		return answer{outcome: contended, err: errSilent}, later
+	}
+	why, step = sent.answer, again
+	var unread []*atomicItem
+	for i, m := range t.members {
+		reason := sent.reasons[i]
+		known := readWhole(reason.Item)
+		t.cost.WriteUnits += transactionUnits(max(m.attempted(), known.size))
+		switch a := classifyReason(reason); a.outcome {
+		case done:
+		case failed:
+			if m.met { // it was erased, or removed by a person
+				m.met, m.barred, m.result = false, false, Result{}
+				why, step = answer{outcome: unknown, err: errMoving}, later
+			}
+			if len(reason.Item) == 0 {
+				unread = append(unread, m)
+				continue
+			}
+			t.meet(m, known)
+		default:
+			if a.outcome == throttled {
+				t.cost.throttle(a.reason, 1)
+			}
+			why, step = a, later
+		}
+	}
+	if len(unread) > 0 && t.result == nil {
+		t.look(ctx, unread)
+		if step == again && slices.ContainsFunc(unread, func(m *atomicItem) bool { return m.result.Verdict == 0 }) {
+			why, step = answer{outcome: unknown, err: errMoving}, later
+		}
+	}
+	t.decide()
+	return why, step
+}
+
+// attempted returns the size that a transaction is charged for if nothing is found under the key.
+func (m *atomicItem) attempted() int {
+	if m.met {
+		return m.size
+	}
+	return m.item.Size()
+}
+
+// meet takes the stored item that holds the key of a member.
+func (t *atomicPut) meet(m *atomicItem, known *stored) {
+	if err := known.ahead(t.store.pipeline.Epoch()); err != nil {
+		t.refused(answer{outcome: unknown, err: err}.retry())
+		return
+	}
+	m.take(t.store.judge(known, m.item), known.digest)
+	m.size = known.size
+}
+
+// take takes what was found under the member's key.
+func (m *atomicItem) take(r Result, digest event.Digest) {
+	m.result = r
+	if r.Verdict == event.Duplicate {
+		m.met, m.barred, m.digest = true, r.Refusal != nil, digest
+	}
+}
+
+// look reads what lies under the keys of members, and puts nothing.
+func (t *atomicPut) look(ctx context.Context, members []*atomicItem) {
+	items := make([]*event.Item, len(members))
+	for i, m := range members {
+		items[i] = m.item
+	}
+	results, cost := t.store.look(ctx, items)
+	t.cost.Add(cost)
+	for i, m := range members {
+		m.take(results[i], digestIn(results[i].Existing))
+		m.size = m.item.Size()
+	}
+}
+
+func digestIn(item *event.Item) (d event.Digest) {
+	if item != nil {
+		d = item.Digest
+	}
+	return d
+}
+
+// look judges items by what lies under their keys, as Put does with items that it may no longer write.
+// The result of an item whose key holds nothing has no verdict.
+func (s *Store) look(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+	p := &put{store: s, results: make([]Result, len(items)), items: items, parallel: s.parallel()}
+	p.fold()
+	for _, w := range p.writes {
+		w.state = reading
+	}
+	_ = s.retry(ctx, func() (answer, next) { return answer{}, p.round(ctx) })
+	p.judgeRest()
+	for _, w := range p.writes {
+		if w.state == absent {
+			p.results[w.place] = Result{}
+		}
+	}
+	return p.results, p.cost
+}
+
+// late judges a message of which an item may no longer be put. Nothing is put then: a part without its
+// whole, or one of two parts, would be a message that is half stored.
+func (t *atomicPut) late(ctx context.Context) {
+	var unmet []*atomicItem
+	for _, m := range t.members {
+		if !m.met {
+			unmet = append(unmet, m)
+		}
+	}
+	t.look(ctx, unmet)
+	for _, m := range unmet {
+		if m.result.Verdict != 0 {
+			continue
+		}
+		refusal := pastExpiry(m.item)
+		if !tooLate(m.item, t.store.env.Now()) {
+			refusal.Detail = "an item of the same message can no longer be stored, and this one is not stored without it"
+		}
+		m.result = Result{Verdict: event.Expired, Refusal: refusal}
+	}
+	t.decide()
+}
+
+// decide finds out whether what was found under the keys settles the message.
+func (t *atomicPut) decide() {
+	whole := t.members[0]
+	if t.result != nil {
+		return
+	}
+	if whole.met && whole.barred {
+		t.result = &Result{Verdict: event.Duplicate, Refusal: whole.result.Refusal}
+		return
+	}
+	worst, met := &Result{}, true
+	for _, m := range t.members {
+		met = met && m.met
+		if severity(m.result.Verdict) > severity(worst.Verdict) {
+			worst = &m.result
+		}
+	}
+	switch {
+	case worst.Verdict != 0:
+		t.result = &Result{Verdict: worst.Verdict, Refusal: worst.Refusal, Existing: worst.Existing}
+	case met:
+		t.stored(event.Duplicate)
+	}
+}
+
+// stored ends the put of a message of which all items are proven stored.
+func (t *atomicPut) stored(v event.Verdict) {
+	t.result = &Result{Verdict: v}
+	for _, m := range t.members[1:] {
+		if !m.met {
+			m.result = Result{Verdict: event.Inserted}
+		}
+		t.result.Parts = append(t.result.Parts, m.result)
+	}
+}
+
+// putBeside puts a part of a stored whole that is atomic, on condition that the whole is still there.
+func (s *Store) putBeside(ctx context.Context, whole, part *event.Item) Result {
+	t := s.atomicPut(whole, part)
+	t.members[0].met, t.members[0].digest, t.members[0].size = true, whole.Digest, whole.Size()
+	return t.put(ctx)
+}

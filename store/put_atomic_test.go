@@ -1,0 +1,380 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// accounts adds an account that claims its email address and has a part for each of its rows, all of
+// which are put together.
+func accounts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	s.Events["account"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ACCOUNT"}, Retain: 90 * 24 * time.Hour, Atomic: true}
+	s.Events["email"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", With: []string{"email"}},
+		ID: "{email}", Key: pipeline.KeySpec{PK: "EMAIL#{email}", SK: "CLAIM"}}
+	s.Events["row"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "account", Each: "rows", With: []string{"id"}},
+		ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "ACCOUNT#{id}", SK: "ROW#{n}"}, Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SKU#{sku}", SK: "{@id}"}}}
+}
+
+// account returns an account with this email address and as many rows.
+func (w *world) account(id, email string, rows int, extra ...string) *event.Item {
+	list := make([]string, rows)
+	for n := range list {
+		list[n] = fmt.Sprintf(`{"n":%d,"sku":"s"}`, n)
+	}
+	return w.item(append([]string{`"type":"account"`, fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"email":%q`, email), `"at":"2099-03-01T10:00:00Z"`, `"rows":[` + strings.Join(list, ",") + `]`}, extra...)...)
+}
+
+// without returns a copy of the item that puts only those of its parts that keep holds for, and one
+// after the other, as a function of before `atomic` did.
+func without(item *event.Item, keep func(i int) bool) *event.Item {
+	old := *item
+	old.Parts = &event.Parts{Count: item.Parts.Count}
+	for i, part := range item.Parts.Items {
+		if keep(i) {
+			old.Parts.Items = append(old.Parts.Items, part)
+		}
+	}
+	return &old
+}
+
+func none(int) bool { return false }
+
+// put puts items one by one, as they are, and fails unless all are stored.
+func (w *world) keepAll(items ...*event.Item) {
+	w.t.Helper()
+	results, _ := w.store.Put(deadline(w.t), items)
+	for _, r := range results {
+		if !r.Verdict.Stored() {
+			w.t.Fatalf("%v", r)
+		}
+	}
+}
+
+// A whole and its parts are stored together, and again they are Duplicates. A second owner of a value
+// is a Conflict that names it, and nothing of it is stored.
+func TestPutAtomic(t *testing.T) {
+	w := newWorld(t, accounts)
+	a, b, other := w.account("a", "x@y", 2), w.account("b", "x@y", 2), w.account("a", "x@y", 2, `"name":"n"`)
+	results, _ := w.store.Put(deadline(t), []*event.Item{a, w.order("1", 1), w.account("a", "x@y", 2)})
+	if got := verdicts(results); got != "Inserted Inserted Duplicate" || verdicts(results[0].Parts) != "Inserted Inserted Inserted" || verdicts(results[2].Parts) != "Duplicate Duplicate Duplicate" {
+		t.Errorf("%s, %v", got, results)
+	}
+	if whole, parts := w.lieThere(a); !whole || parts != 3 {
+		t.Errorf("whole %v, %d parts", whole, parts)
+	}
+	results, _ = w.store.Put(deadline(t), []*event.Item{b, other, w.account("a", "x@y", 2)})
+	if got := verdicts(results); got != "Conflict Conflict Duplicate" || len(results[0].Parts) != 0 || len(results[1].Parts) != 0 {
+		t.Errorf("%s, %v", got, results)
+	}
+	if r := results[0].Refusal; r.Reason != event.Claimed || r.Key.PK != "EMAIL#x@y" || r.Detail != "email x@y is taken: another account holds it" || results[0].Existing.Type != "email" {
+		t.Errorf("the second owner: %+v of %v", r, results[0].Existing)
+	}
+	if r := results[1].Refusal; r.Reason != event.DigestDiffers || r.Key != a.Key {
+		t.Errorf("another payload of the whole: %+v", r)
+	}
+	if whole, _ := w.lieThere(b); whole || w.stored("events", b.Parts.Items[1].Key) != nil {
+		t.Error("a part of the second owner is stored")
+	}
+	if judged, there, err := tables.Of(w.store).Judge(deadline(t), b); err != nil || judged.Verdict != event.Conflict || there == nil || there.Type != "email" {
+		t.Errorf("judged: %v %v %v", judged, there, err)
+	}
+}
+
+// Whatever is stored of a message already, the rest of it is put, and the message is a Duplicate only if
+// all of it was there.
+func TestAtomicBesidesWhatIsThere(t *testing.T) {
+	for mask := range 1 << 4 { // the whole, and each of three parts
+		w := newWorld(t, accounts)
+		item := w.account("a", "x@y", 2)
+		all := append([]*event.Item{without(item, none)}, item.Parts.Items...)
+		for i, one := range all {
+			if mask&(1<<i) != 0 {
+				w.keepAll(one)
+			}
+		}
+		if judged, _, err := tables.Of(w.store).Judge(deadline(t), w.account("a", "x@y", 2)); err != nil || (judged.Verdict == event.Duplicate) != (mask == 15) {
+			t.Errorf("%04b: judged %v, %v", mask, judged.Verdict, err)
+		}
+		results, _ := w.store.Put(deadline(t), []*event.Item{item})
+		want := event.Inserted
+		if mask == 15 {
+			want = event.Duplicate
+		}
+		whole, parts := w.lieThere(item)
+		if results[0].Verdict != want || !whole || parts != 3 {
+			t.Errorf("%04b: %v, whole %v, %d parts", mask, results[0], whole, parts)
+		}
+		for i, r := range results[0].Parts {
+			if (r.Verdict == event.Duplicate) != (mask&(2<<i) != 0) {
+				t.Errorf("%04b: part %d is %s", mask, i, r.Verdict)
+			}
+		}
+	}
+}
+
+// Whatever happens to any request, either all of a message is stored or nothing, and the next delivery
+// settles it.
+func TestEveryFaultOfAtomic(t *testing.T) {
+	for name, f := range map[string]fault{
+		"lost before": {Before: errLost}, "lost after": {After: errLost}, "throttled": {Before: errThrottled},
+		"contended":        {Before: cancelledFor("TransactionConflict", 4)},
+		"throttled inside": {Before: cancelledFor("ThrottlingError", 4)},
+		"no reasons":       {Before: &types.TransactionCanceledException{}},
+		"stale":            {Before: cancelledFor("ConditionalCheckFailed", 4)}, // and nothing is there
+	} {
+		for _, always := range []bool{false, true} {
+			for _, before := range []int{0, 1} {
+				w := newWorld(t, accounts)
+				item := w.account("a", "x@y", 2)
+				if before == 1 {
+					w.keepAll(without(item, none))
+				}
+				one := f
+				one.API, one.Always = "TransactWriteItems", always
+				w.faults = append(w.faults, one)
+				results, _ := w.store.Put(context.Background(), []*event.Item{item}) // bounded by rounds
+				whole, parts := w.lieThere(item)
+				switch v := results[0].Verdict; {
+				case whole && parts == 3 && v.Stored():
+				case always && v == event.Retry && (name == "lost after" || whole == (before == 1) && parts == 0):
+				default:
+					t.Errorf("%s, always %v, whole there %d: %v, whole %v, %d parts", name, always, before, results[0], whole, parts)
+				}
+				w.faults = nil
+				results, _ = w.store.Put(deadline(t), []*event.Item{w.account("a", "x@y", 2)})
+				if whole, parts = w.lieThere(item); !results[0].Verdict.Stored() || !whole || parts != 3 {
+					t.Errorf("%s, always %v, delivered again: %v, whole %v, %d parts", name, always, results[0], whole, parts)
+				}
+			}
+		}
+	}
+}
+
+// cancelledFor returns a cancellation that gives each of n items the same reason.
+func cancelledFor(code string, n int) error {
+	return &types.TransactionCanceledException{CancellationReasons: slices.Repeat([]types.CancellationReason{{Code: &code}}, n)}
+}
+
+// If the whole is erased between the refusal of a try and the next try, nothing more of it is stored. A
+// part that is put beside it all the same would hold its value for ever.
+func TestTheRestIsPutBesideItsWholeAlone(t *testing.T) {
+	w := newWorld(t, accounts)
+	item := w.account("a", "x@y", 2)
+	w.keepAll(without(item, none))
+	var tries atomic.Int64
+	var w2 = w.store
+	w.onCall = func(api string, _ any) error {
+		if api == "TransactWriteItems" && tries.Add(1) == 2 {
+			if _, err := w.Engine.DynamoDB().PutItem(context.Background(), barOf(item)); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	}
+	results, _ := w2.Put(deadline(t), []*event.Item{item})
+	if r := results[0]; r.Verdict != event.Duplicate || r.Refusal == nil || r.Refusal.Reason != event.Barred {
+		t.Errorf("%v", r)
+	}
+	for _, part := range item.Parts.Items {
+		if w.stored("events", part.Key) != nil {
+			t.Errorf("%s is stored without its whole", part.Key)
+		}
+	}
+}
+
+func barOf(item *event.Item) *dynamodb.PutItemInput {
+	return &dynamodb.PutItemInput{TableName: aws.String("events"), Item: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: item.Key.PK}, "SK": &types.AttributeValueMemberS{Value: item.Key.SK}, "i:barred": &types.AttributeValueMemberBOOL{Value: true}}}
+}
+
+// A whole that is past its time is not stored, and none of its parts. If all of it is stored, it is a
+// Duplicate.
+func TestExpiredAtomic(t *testing.T) {
+	w := newWorld(t, accounts)
+	all, some, nothing := w.account("a", "a@y", 1), w.account("b", "b@y", 1), w.account("c", "c@y", 1)
+	w.keepAll(all, without(some, func(i int) bool { return i == 0 }))
+	w.Clock.Set(time.Unix(all.ExpiresAt, 0).Add(-store.ExpiryMargin))
+	results, _ := w.store.Put(deadline(t), []*event.Item{w.account("a", "a@y", 1), some, nothing})
+	if verdicts(results) != "Duplicate Expired Expired" {
+		t.Errorf("%s: %v", verdicts(results), results)
+	}
+	if _, parts := w.lieThere(some); parts != 1 {
+		t.Errorf("%d parts", parts)
+	}
+}
+
+// What comes back with a refusal may be larger than what is put. It is then read without payloads.
+func TestAtomicBesideLargeItems(t *testing.T) {
+	w := newWorld(t, accounts)
+	item, other := w.account("a", "x@y", 40), w.account("a", "x@y", 40, `"name":"n"`)
+	w.keepAll(item)
+	short := 0
+	w.onCall = func(api string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && tx.TransactItems[0].Put != nil && tx.TransactItems[0].Put.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld {
+			short++
+			return store.ErrTooLarge
+		}
+		return nil
+	}
+	results, _ := w.store.Put(deadline(t), []*event.Item{w.account("a", "x@y", 40), other})
+	if verdicts(results) != "Duplicate Conflict" || short != 2 {
+		t.Errorf("%s after %d answers: %v", verdicts(results), short, results)
+	}
+}
+
+// An atomic message costs two units for each started KB of each item, and of each index that it is in,
+// in one request. A message that is refused costs as much without the indexes.
+func TestCostOfAtomic(t *testing.T) {
+	for _, rows := range []int{0, 9, 98} { // and the claim: 1, 10 and 99 parts
+		w := newWorld(t, accounts)
+		item := w.account("a", "x@y", rows)
+		whole := float64(itemform.WriteUnits(item.Size()))
+		once := 2*whole + 2*float64(1+rows)
+		for _, step := range []struct {
+			name   string
+			item   *event.Item
+			writes float64
+		}{
+			{"new", item, once + 2*float64(rows)},
+			{"redelivered", w.account("a", "x@y", rows), once},
+			{"a conflict of the whole", w.account("a", "x@y", rows, `"name":"n"`), once},
+			{"a conflict of the claim", w.account("b", "x@y", rows), once},
+		} {
+			before := w.Engine.Usage()
+			results, cost := w.store.Put(deadline(t), []*event.Item{step.item})
+			used := w.Engine.Usage().Sub(before)
+			if got := fmt.Sprint(used.Requests); got != "map[TransactWriteItems:1]" || used.WriteUnits() != step.writes || used.ReadUnits() != 0 {
+				t.Errorf("%d rows, %s: %v, %v write and %v read units; want 1, %v and 0", rows, step.name, used.Requests, used.WriteUnits(), used.ReadUnits(), step.writes)
+			}
+			if cost.WriteUnits != step.writes || cost.ReadUnits != 0 || int64(cost.Requests) != used.TotalRequests() || results[0].Units != step.writes {
+				t.Errorf("%d rows, %s: own accounts say %+v, %v for the message", rows, step.name, cost, results[0].Units)
+			}
+		}
+	}
+}
+
+// Erasing an owner bars its key and releases its value in one step, wherever the first try stops. Until
+// then nobody else gets the value, and the message of the owner does not get it back afterwards.
+func TestEraseReleasesClaims(t *testing.T) {
+	for n := range 12 {
+		w := newWorld(t, accounts)
+		a, b := w.account("a", "x@y", 2), w.account("b", "x@y", 1)
+		w.keepAll(a)
+		var calls atomic.Int64
+		w.onCall = func(string, any) error {
+			if n > 0 && calls.Add(1) > int64(n) {
+				return errThrottled
+			}
+			return nil
+		}
+		_, err := w.store.Erase(context.Background(), a.Key) // bounded by rounds
+		w.onCall = nil
+		whole, _ := w.lieThere(a)
+		results, _ := w.store.Put(deadline(t), []*event.Item{b})
+		if want := map[bool]string{true: "Conflict", false: "Inserted"}[whole]; verdicts(results) != want || whole != (err != nil) {
+			t.Errorf("erased up to request %d (%v): the owner is there: %v, and the next one is %v", n, err, whole, results)
+		}
+		if _, err := w.store.Erase(deadline(t), a.Key); err != nil {
+			t.Error(err)
+		}
+		results, _ = w.store.Put(deadline(t), []*event.Item{w.account("a", "x@y", 2), b})
+		if verdicts(results[:1]) != "Duplicate" || results[0].Refusal.Reason != event.Barred || !results[1].Verdict.Stored() {
+			t.Errorf("erased: %v", results)
+		}
+		for _, i := range []*event.Item{a, a.Parts.Items[1], a.Parts.Items[2]} {
+			if lies := w.lies(i.Key); !strings.Contains(lies, "i:barred") {
+				t.Errorf("erased: %s", lies)
+			}
+		}
+		if whole, parts := w.lieThere(b); !whole || parts != 2 {
+			t.Errorf("the next owner: %v, %d", whole, parts)
+		}
+	}
+}
+
+// A claim is erased with its owner alone. One that a person bars all the same can be claimed by nobody.
+func TestEraseClaims(t *testing.T) {
+	w := newWorld(t, accounts)
+	a, b := w.account("a", "x@y", 1), w.account("b", "free@y", 1)
+	w.keepAll(a)
+	if _, err := w.store.Erase(deadline(t), a.Parts.Items[0].Key); err == nil || !strings.Contains(err.Error(), "the key holds a claim, which is erased with its whole alone: erase the account that holds it") {
+		t.Error(err)
+	}
+	if _, err := w.store.Erase(deadline(t), b.Parts.Items[0].Key); err != nil {
+		t.Error(err)
+	}
+	results, _ := w.store.Put(deadline(t), []*event.Item{b})
+	if r := results[0]; r.Verdict != event.Conflict || r.Refusal.Reason != event.Claimed || r.Refusal.Detail != "nobody can claim email free@y: its key was barred by hand" {
+		t.Errorf("%v", r)
+	}
+	// Both were stored before there were claims, and one of them has got it.
+	old := w.account("c", "x@y", 1)
+	w.keepAll(without(old, none))
+	if _, err := w.store.Erase(deadline(t), old.Key); err != nil {
+		t.Error(err)
+	}
+	if whole, parts := w.lieThere(a); !whole || parts != 2 {
+		t.Errorf("the owner after another one was erased: %v, %d parts", whole, parts)
+	}
+}
+
+// The claims of what was stored before they were declared are put by PutParts. Of two owners one gets
+// the value, and the other one is named.
+func TestPutMissingClaims(t *testing.T) {
+	w := newWorld(t, accounts)
+	a, b, c := w.account("a", "x@y", 1), w.account("b", "x@y", 1), w.account("c", "c@y", 1)
+	for _, item := range []*event.Item{a, b, c} {
+		w.keepAll(without(item, none))
+	}
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	held, _, err := w.store.MissingParts(deadline(t), []*event.Item{a, b, c})
+	if err != nil || len(held) != 6 {
+		t.Errorf("%d parts are missing, %v", len(held), err)
+	}
+	w.onCall = func(api string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && tx.TransactItems[0].ConditionCheck != nil {
+			if key := tx.TransactItems[0].ConditionCheck.Key["PK"].(*types.AttributeValueMemberS).Value; key == c.Key.PK {
+				_, _ = w.Engine.DynamoDB().PutItem(context.Background(), barOf(c))
+			}
+		}
+		return nil
+	}
+	p, err := w.store.PutParts(deadline(t))
+	if err != nil || p.Wholes != 3 || p.Missing != 6 || p.Put != 3 || len(p.Refused) != 3 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	var reasons []string
+	for _, r := range p.Refused {
+		reasons = append(reasons, string(r.Reason))
+	}
+	if slices.Sort(reasons); fmt.Sprint(reasons) != "[barred barred claimed]" {
+		t.Errorf("refused: %v", p.Refused)
+	}
+	// Verify goes on to tell of the one that has not got its value.
+	if held, _, err := w.store.MissingParts(deadline(t), []*event.Item{a, b}); err != nil || len(held) != 1 || held[0].Type != "email" {
+		t.Errorf("still missing: %v, %v", held, err)
+	}
+	for _, part := range c.Parts.Items {
+		if w.stored("events", part.Key) != nil {
+			t.Errorf("%s is stored, and its whole was erased", part.Key)
+		}
+	}
+}
