@@ -27,6 +27,7 @@ func Bundles() []Bundle {
 		{"earthquakes", "real", func(uint64) Data { return Earthquakes() }, bundled, "data/earthquakes.yaml", ""},
 		{"shop", "synthetic", Shop, examples.Files, "shop/pipeline.yaml", ShopSecret},
 		{"leaderboard", "synthetic", Leaderboard, examples.Files, "leaderboard/pipeline.yaml", ""},
+		{"feed", "synthetic", Feed, examples.Files, "feed/pipeline.yaml", ""},
 		{"sensors", "synthetic", Sensors, examples.Files, "sensors/pipeline.yaml", ""},
 	}
 }

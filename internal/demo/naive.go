@@ -35,9 +35,21 @@ func newNaive(p *pipeline.Pipeline) *naive {
 // message counts one delivered message, if it can be read at all.
 func (n *naive) message(m envelope.Message) {
 	item, err := n.plan.Plan(m)
-	if err == nil {
-		n.fold(item, 1)
+	if err != nil {
+		return
 	}
+	for _, one := range itemsOf(item) {
+		n.fold(one, 1)
+	}
+}
+
+// itemsOf returns the items of one event: its own, and those of its parts.
+func itemsOf(item *event.Item) []*event.Item {
+	all := []*event.Item{item}
+	if item.Parts != nil {
+		all = append(all, item.Parts.Items...)
+	}
+	return all
 }
 
 // change counts one delivered stream record. It adds the new item and subtracts the old one. It

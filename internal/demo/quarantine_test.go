@@ -97,7 +97,7 @@ func TestAccountsSeeWhatIsNotInQuarantine(t *testing.T) {
 	w.ledger.settled[event.Conflict], w.ledger.settled[event.Poison] = 3, 1
 	w.ledger.quarantined = map[string]int{"Conflict": 2, "Poison": 2}
 	want := "2 messages are in quarantine as Conflict, and that was the verdict on 3"
-	if d := w.accounts(0, Kept{}, true).Differences; len(d) != 1 || d[0] != want {
+	if d := w.accounts(0, 0, Kept{}, true).Differences; len(d) != 1 || d[0] != want {
 		t.Errorf("accounts say %q", d)
 	}
 }

@@ -47,6 +47,7 @@ type run struct {
 	producer *producer
 	list     *naive // plain sums over the producer's list, for data without a tally
 	summary  Summary
+	items    int   // what the events come to; more than the events if some have parts
 	expires  int64 // the latest expiry of any event, in epoch seconds; 0 if none expires
 	first    time.Time
 }
@@ -158,7 +159,10 @@ func (r *run) one(ctx context.Context, copied int, line Line) error {
 	} else {
 		r.list.message(m)
 	}
-	r.expires = max(r.expires, item.ExpiresAt)
+	for _, one := range itemsOf(item) {
+		r.items++
+		r.expires = max(r.expires, one.ExpiresAt)
+	}
 	return r.producer.add(ctx, m, item)
 }
 
@@ -191,9 +195,9 @@ func (r *run) judge(ctx context.Context) error {
 	if r.Data.Tally != nil {
 		s.Checks = append(s.Checks, w.tallied(totals, r.Data.Tally))
 	} else {
-		s.Checks = append(s.Checks, w.listed(totals, r.list, s.Data.Events, s.Kept.Items))
+		s.Checks = append(s.Checks, w.listed(totals, r.list, s.Data.Events, r.items, s.Kept.Items))
 	}
-	s.Checks = append(s.Checks, w.accounts(s.Data.Events, s.Kept, r.Data.Distinct))
+	s.Checks = append(s.Checks, w.accounts(s.Data.Events, r.items, s.Kept, r.Data.Distinct))
 	s.Deliveries = w.ledger.messagePart()
 	if r.expires != 0 {
 		if err := r.expire(ctx, totals); err != nil {

@@ -59,8 +59,8 @@ type Changes struct {
 	Dropped  int `json:"dropped"`  // steps found counted already and dropped by mark or receipt
 }
 
-// Kept says where the messages are after the run. Items is the sum of Unheard and the verdicts
-// Inserted.
+// Kept says where the messages are after the run. If no event has parts, Items is the sum of Unheard and
+// the verdicts Inserted.
 type Kept struct {
 	Items       int `json:"items"`       // in the events table
 	Unheard     int `json:"unheard"`     // of them, stored by a killed invocation or by a request whose answer was lost

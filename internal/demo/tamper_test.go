@@ -154,8 +154,15 @@ func TestAccountsSeeWhatWasNotReported(t *testing.T) {
 	} {
 		w := &world{ledger: newLedger(aggregate.Marks)}
 		w.ledger.verdicts[event.Inserted], w.ledger.deliveries = test.inserted, test.inserted
-		if d := strings.Join(w.accounts(10, Kept{Items: test.items, Unheard: test.unheard}, true).Differences, "\n"); d != test.want {
+		if d := strings.Join(w.accounts(10, 10, Kept{Items: test.items, Unheard: test.unheard}, true).Differences, "\n"); d != test.want {
 			t.Errorf("%+v: accounts say %q", test, d)
 		}
+	}
+	w := &world{ledger: newLedger(aggregate.Marks)}
+	if d := w.accounts(10, 12, Kept{Items: 12}, true).Differences; len(d) != 0 {
+		t.Errorf("events of two items: accounts say %q", d)
+	}
+	if d := w.accounts(10, 12, Kept{Items: 11}, true).Differences; len(d) != 1 || d[0] != "11 items are stored, and the producer's list has 10 events of 12 items" {
+		t.Errorf("a part is missing: accounts say %q", d)
 	}
 }

@@ -93,9 +93,13 @@ func (s *Summary) verdictText(b *bytes.Buffer) {
 	t.Print(b)
 	k, c := s.Kept, s.Changes
 	fmt.Fprintf(b, "  Now %s in the table, %s in quarantine (maybe twice, never lost), %d in the dead-letter queue.\n", show.Count(k.Items, "item"), show.Count(k.Quarantine, "message"), k.DeadLetters)
-	if k.Unheard > 0 {
+	switch inserted := d.Verdicts[event.Inserted.String()]; {
+	case k.Unheard == 0:
+	case inserted+k.Unheard == k.Items:
 		fmt.Fprintf(b, "  %s of them reported Inserted, %s stored unheard (killed, or the answer lost) and found when they came again.\n",
-			show.Comma(d.Verdicts[event.Inserted.String()]), show.Comma(k.Unheard))
+			show.Comma(inserted), show.Comma(k.Unheard))
+	default: // some events have parts: a verdict is about a message
+		fmt.Fprintf(b, "  %s of them stored unheard (killed, or the answer lost) and found when they came again.\n", show.Comma(k.Unheard))
 	}
 	fmt.Fprintf(b, "  The stream brought %s, expiry included, %s of them again; %s found counted already and dropped.\n", show.Count(c.Received, "change"), show.Comma(c.Repeated), show.Count(c.Dropped, "step"))
 }

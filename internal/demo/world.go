@@ -50,6 +50,7 @@ const (
 	forOrders
 	forMatches
 	forReadings
+	forFeed
 )
 
 // newWorld builds everything, at the time of the first event.
