@@ -32,7 +32,7 @@ type Change struct {
 	// Expired reports whether a Remove took away an item whose time was over: ExpiresAt of Old is
 	// at or before Created. It does not matter who removed the item. In a replica of a global
 	// table, the stream does not say that time to live did it. An event that is past its time is
-	// never stored again, whoever removes it.
+	// never stored again, even if somebody else removes it.
 	Expired  bool
 	Lane     Lane
 	Sequence Sequence

@@ -239,7 +239,7 @@ func (w *living) kept(t *testing.T, begins string) (item, key map[string]types.A
 	return nil, nil
 }
 
-// forget removes the deployed file. Whoever wakes the streams function brings it back.
+// forget removes the deployed file. Waking the streams function brings it back.
 func (w *living) forget(t *testing.T) {
 	t.Helper()
 	tables, name := w.Engine().DynamoDB(), stack.Aggregates

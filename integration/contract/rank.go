@@ -89,7 +89,7 @@ func ranks(t *testing.T, h *Harness) {
 				w.Errorf("behind 20.0: %s", got)
 			}
 		},
-		"what is no number is refused": func(w *table) {
+		"what is not a number is refused": func(w *table) {
 			if err := w.score("1", "1"); err != nil {
 				w.Fatal(err)
 			}

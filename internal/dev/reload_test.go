@@ -20,7 +20,7 @@ import (
 func change(t *testing.T, d *Dev, text string) *Deployed {
 	t.Helper()
 	before := d.Steps().Last()
-	// As editors do it: whoever watches the file never sees a half of it.
+	// As editors do it, so that no reader sees half of the file.
 	if err := os.WriteFile(d.cfg.File+".new", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestChangedPipelineThatIsRefused(t *testing.T) {
 	}
 }
 
-// A schema is a part of the file that names it: whoever changes the schema changes the pipeline, and what is
+// A schema is a part of the file that names it. A changed schema is a changed pipeline, and what is
 // kept knows the schema that it was kept with.
 func TestChangedSchemaIsDeployed(t *testing.T) {
 	text := strings.Replace(orders, `sk: "PLACED"}`, `sk: "PLACED"}
