@@ -166,7 +166,11 @@ func TestTimeTemplates(t *testing.T) {
 		"x": false, "{a}Z": false, "{a}#{b}": false, "{a | day}": false, "{a | time | unix}": false, "{a | time}": false, "{a | hmac}": false,
 	} {
 		template := must(t, text)
-		if err := template.CheckTime(); (err == nil) != fine {
+		err := template.CheckTime()
+		if (err == nil) != fine {
+			t.Errorf("%s: %v", text, err)
+		}
+		if text == "x" && err.Error() != `a time is one value; write "{x}", "{x | unix}" or "{x | unixms}" instead` {
 			t.Errorf("%s: %v", text, err)
 		}
 		if _, err := template.Time(&Source{}); err == nil {

@@ -13,7 +13,13 @@ import (
 // *[TemplateError].
 func (t *Template) CheckTime() error {
 	if len(t.parts) != 1 || !t.parts[0].IsVariable() {
-		return &TemplateError{What: "a time is one value", Instead: `"{field}", "{field | unix}" or "{field | unixms}"`}
+		name := "field"
+		if len(t.parts) == 1 {
+			if _, err := ParseTemplate("{" + t.parts[0].Literal + "}"); err == nil {
+				name = t.parts[0].Literal // its braces are missing
+			}
+		}
+		return &TemplateError{What: "a time is one value", Instead: fmt.Sprintf(`"{%[1]s}", "{%[1]s | unix}" or "{%[1]s | unixms}"`, name)}
 	}
 	part := &t.parts[0]
 	for i, f := range part.Funcs {

@@ -14,16 +14,23 @@ import (
 // quote finds a quoted text that never ends. It also finds a quoted text that ends at a quote which
 // was meant to begin another text. The text after that quote shows this.
 func (r *reader) quote() bool {
+	var inside *token.Token // the last text that begins without a quote and ends with one
 	for _, tk := range r.tokens {
 		p := tk.Position
 		if after(p, r.at.Position) {
 			return false
+		}
+		if text := strings.TrimRight(tk.Value, " "); tk.Type == token.StringType && text != "" && strings.ContainsAny(text[len(text)-1:], `"'`) {
+			inside = tk
 		}
 		first := r.text.from(p.Line, p.Column)
 		if tk.Type == token.StringType || tk.Type == token.CommentType || !strings.HasPrefix(first, `"`) && !strings.HasPrefix(first, "'") {
 			continue
 		}
 		line, column, closed := r.text.closing(p.Line, p.Column)
+		if !closed && inside != nil && inside.Position.Line == p.Line {
+			return r.say(inside.Position, "this text begins without a quote, and one opens inside it", "the whole text in quotes")
+		}
 		if !closed {
 			return r.say(p, "the quote that opens here is not closed", "a closing quote where the text ends")
 		}
