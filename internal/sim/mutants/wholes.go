@@ -8,7 +8,7 @@ func wholes() []Mutant {
 	return []Mutant{
 		{
 			Name: "parts-of-a-conflict", What: "the parts of a message that conflicts are put all the same", Defends: "C2 I13", Checks: parted,
-			Edits: []Edit{{"store.Store.Put", `	results, cost := s.putItems(ctx, items)
+			Edits: []Edit{{"store.Store.putInTurn", `	results, cost := s.putItems(ctx, items)
 `, `	results, cost := s.putItems(ctx, items)
 	for i, item := range items {
 		if results[i].Verdict == event.Conflict && item.Parts != nil {
@@ -37,7 +37,7 @@ func wholes() []Mutant {
 		},
 		{
 			Name: "parts-left-by-erasing", What: "an event is erased and its parts are not", Defends: "C2", Checks: []sim.Check{sim.Returned},
-			Edits: []Edit{{"store.Store.Erase", `a := s.eraseParts(ctx, key, textOf(known["type"]))`, `a := (answer{})`}},
+			Edits: []Edit{{"store.Store.Erase", `claims, a := s.eraseParts(ctx, key, textOf(known["type"]))`, `claims, a := []*event.Item(nil), answer{}`}},
 		},
 		{
 			Name: "missing-parts-unseen", What: "verify does not count parts that are missing", Defends: "C5 I13", Checks: []sim.Check{sim.Wrong},
@@ -45,8 +45,8 @@ func wholes() []Mutant {
 		},
 		{
 			Name: "erased-part-missing", What: "a part that was erased counts as missing", Defends: "C5", Checks: []sim.Check{sim.Wrong},
-			Edits: []Edit{{"store.Store.absent", `delete(left, keyOf(img))`, `if !barred(img) {
-				delete(left, keyOf(img))
+			Edits: []Edit{{"store.Store.absent", `there[keyOf(img)] = img`, `if !barred(img) {
+				there[keyOf(img)] = img
 			}`}},
 		},
 	}
@@ -58,7 +58,7 @@ func partBlunders() []Mutant {
 	return []Mutant{
 		{
 			Name: "parts-before-the-whole", What: "parts are put before their whole", Defends: "C2 I13", Checks: []sim.Check{sim.Parted},
-			Edits: []Edit{{"store.Store.Put", `	results, cost := s.putItems(ctx, items)
+			Edits: []Edit{{"store.Store.putInTurn", `	results, cost := s.putItems(ctx, items)
 `, `	var first []*event.Item
 	for _, item := range items {
 		if item.Parts != nil {
@@ -79,14 +79,13 @@ func partBlunders() []Mutant {
 		},
 		{
 			Name: "part-time-of-the-envelope", What: "a part has the time of the envelope, which differs next time", Defends: "I13", Checks: altered,
-			Edits: []Edit{{"pipeline.Pipeline.plan", `		if refusal := p.planParts(t, e.Data.Root(), item, false); refusal != nil {
+			Edits: []Edit{{"pipeline.Pipeline.plan", `		refusal := p.planParts(t, e.Data.Root(), item, false)
 `, `		own := item.At
 		if !e.At.IsZero() {
 			item.At = e.At
 		}
 		refusal := p.planParts(t, e.Data.Root(), item, false)
 		item.At = own
-		if refusal != nil {
 `}},
 		},
 	}
