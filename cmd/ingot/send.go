@@ -307,7 +307,7 @@ func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting 
 				case item.Expired(time.Now()):
 					*poison++
 				default:
-					waiting[item.Key] = item.Digest
+					waiting[item.Key] = send.DueOf(item)
 				}
 			}
 			if !yield(line, err) {

@@ -250,7 +250,7 @@ func TestWait(t *testing.T) {
 			items["b"] = 9
 		}
 	}}
-	keys := send.Waiting{{PK: "a", SK: "-"}: {1}, {PK: "b", SK: "-"}: {2}, {PK: "c", SK: "-"}: {3}}
+	keys := send.Waiting{{PK: "a", SK: "-"}: {Digest: event.Digest{1}}, {PK: "b", SK: "-"}: {Digest: event.Digest{2}}, {PK: "c", SK: "-"}: {Digest: event.Digest{3}}}
 	var told []send.Waited
 	w, err := send.Wait(context.Background(), client, "events", keys, 10*time.Second, noSleep, func(w send.Waited) { told = append(told, w) })
 	if err != nil || w != (send.Waited{Stored: 1, Other: 1, Left: 1}) || told[0] != (send.Waited{Stored: 1, Left: 2}) {
@@ -259,6 +259,32 @@ func TestWait(t *testing.T) {
 	client.grows = func(_ int, items map[string]byte) { maps.Copy(items, map[string]byte{"b": 2, "c": 3}) }
 	if w, err := send.Wait(context.Background(), client, "events", keys, 0, noSleep, func(send.Waited) {}); err != nil || w != (send.Waited{Stored: 3}) {
 		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+// An event is stored when all its parts are. If one of its keys holds something else, it never will be.
+func TestWaitForParts(t *testing.T) {
+	key := func(pk string) event.Key { return event.Key{PK: pk, SK: "-"} }
+	keys := send.Waiting{
+		key("a"): {Digest: event.Digest{1}, Parts: map[event.Key]event.Digest{key("p"): {2}, key("q"): {3}}},
+		key("b"): {Digest: event.Digest{4}, Parts: map[event.Key]event.Digest{key("r"): {5}}},
+		key("c"): {Digest: event.Digest{6}},
+	}
+	client := &table{items: map[string]byte{}, grows: func(round int, items map[string]byte) {
+		switch round {
+		case 1:
+			maps.Copy(items, map[string]byte{"a": 1, "p": 2, "c": 6})
+		case 3:
+			items["r"] = 9
+		case 4:
+			items["q"] = 3
+		}
+	}}
+	var told []send.Waited
+	w, err := send.Wait(context.Background(), client, "events", keys, time.Minute, noSleep, func(w send.Waited) { told = append(told, w) })
+	want := []send.Waited{{Stored: 1, Left: 2}, {Stored: 1, Left: 2}, {Stored: 1, Other: 1, Left: 1}, {Stored: 2, Other: 1}}
+	if err != nil || w != want[3] || !slices.Equal(told, want) {
+		t.Errorf("%+v, %v; told %+v", w, err, told)
 	}
 }
 

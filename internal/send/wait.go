@@ -2,7 +2,6 @@ package send
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -18,25 +17,54 @@ type Table interface {
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 
-// Waiting says what to wait for: the digest that each key will have. A later revision under the key
-// counts as stored too.
-type Waiting map[event.Key]event.Digest
+// Waiting says what to wait for, by the key of each event's item. A later revision under the key counts
+// as stored too.
+type Waiting map[event.Key]Due
+
+// Due is what will be stored of one event: the digest under its key, and the digests under those of its
+// parts.
+type Due struct {
+	Digest event.Digest
+	Parts  map[event.Key]event.Digest
+}
+
+// DueOf returns what will be stored of an item and its parts.
+func DueOf(item *event.Item) Due {
+	d := Due{Digest: item.Digest}
+	if item.Parts != nil && len(item.Parts.Items) > 0 {
+		d.Parts = make(map[event.Key]event.Digest, len(item.Parts.Items))
+		for _, part := range item.Parts.Items {
+			d.Parts[part.Key] = part.Digest
+		}
+	}
+	return d
+}
 
 // Waited says what became of the events.
 type Waited struct {
-	Stored int // keys whose item is there with this digest
-	Other  int // keys that hold another payload
-	Left   int // keys that nothing was stored under when the time was over
+	Stored int // events whose items are all there with these digests
+	Other  int // events of which an item's key holds another payload
+	Left   int // events that were not stored, or not with all their parts, when the time was over
 }
 
 // maxGet is how many keys one BatchGetItem takes.
 const maxGet = 100
 
-// Wait asks until there is an item under each key, or until limit has passed. sleep waits between
+// Wait asks until all items of each event are there, or until limit has passed. sleep waits between
 // two rounds.
 func Wait(ctx context.Context, client Table, table string, keys Waiting, limit time.Duration, sleep func(context.Context, time.Duration) error, told func(Waited)) (Waited, error) {
 	w := Waited{Left: len(keys)}
-	left := slices.SortedFunc(maps.Keys(keys), event.Key.Compare)
+	wholes := map[event.Key]event.Key{} // of parts
+	unproven := make(map[event.Key]int, len(keys))
+	var left []event.Key
+	for key, due := range keys {
+		left, unproven[key] = append(left, key), 1+len(due.Parts)
+		for part := range due.Parts {
+			left, wholes[part] = append(left, part), key
+		}
+	}
+	slices.SortFunc(left, event.Key.Compare)
+	left = slices.Compact(left) // no request may name a key twice
 	pause := 100 * time.Millisecond
 	for waited := time.Duration(0); ; waited += pause {
 		var again []event.Key
@@ -46,18 +74,27 @@ func Wait(ctx context.Context, client Table, table string, keys Waiting, limit t
 				return w, err
 			}
 			for _, key := range chunk {
+				of, want := key, keys[key].Digest
+				if whole, part := wholes[key]; part {
+					of, want = whole, keys[whole].Parts[key]
+				}
 				switch digest, there := found[key]; {
+				case unproven[of] == 0: // another item of the event was not its own
 				case !there:
 					again = append(again, key)
-				case digest == keys[key]:
-					w.Stored++
+				case digest != want:
+					unproven[of], w.Other, w.Left = 0, w.Other+1, w.Left-1
 				default:
-					w.Other++
+					if unproven[of]--; unproven[of] == 0 {
+						w.Stored, w.Left = w.Stored+1, w.Left-1
+					}
 				}
 			}
 		}
-		left = again
-		w.Left = len(left)
+		left = slices.DeleteFunc(again, func(key event.Key) bool {
+			whole, part := wholes[key]
+			return part && unproven[whole] == 0 || !part && unproven[key] == 0
+		})
 		told(w)
 		if w.Left == 0 || waited >= limit {
 			return w, nil
