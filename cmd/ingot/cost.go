@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -34,7 +35,7 @@ const costJSON = `With --output json, one object:
   duplicates, hours       more deliveries for each message; of the month
   messages, partitions    in the month; of the events table
   memory, architecture    of each function
-  events                  file, lines, type, indexes, bytes, updatesEachChange: what is supposed of them
+  events                  file, lines, type, indexes, bytes, parts, updatesEachChange: what is supposed of them
   batches                 ingest, streams: messages and changes that a function is given at once
   partial                 true: the sample is shorter than a batch of each partition
   grows                   true: some events are kept for ever
@@ -50,6 +51,7 @@ type costOptions struct {
 	architecture       string
 	rate, duplicates   float64
 	partitions, memory int
+	parts              int
 }
 
 func newCost(a *app) *cobra.Command {
@@ -80,6 +82,7 @@ func newCost(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.now, "now", "", "plan --events as of this time (RFC 3339) instead of now")
 	cmd.Flags().Float64Var(&o.duplicates, "duplicates", 0, "further deliveries for each event, such as 0.02, beside what repeats in --events")
 	cmd.Flags().IntVar(&o.partitions, "partitions", 0, "partitions of the events table: 1 to 10000 (default as many as the rate needs, and at least the 4 of a new table)")
+	cmd.Flags().IntVar(&o.parts, "parts", 0, "parts that a message yields of each type with each, without --events: 0 to 1000 (default 1)")
 	cmd.Flags().IntVar(&o.memory, "memory", cost.DefaultMemory, "memory of each function in MB: 128 to 10240")
 	cmd.Flags().StringVar(&o.architecture, "architecture", "arm64", "processor of both functions: arm64 or x86_64")
 	return cmd
@@ -130,7 +133,7 @@ func (a *app) cost(o costOptions) error {
 
 // input takes the figures from the command line.
 func (o costOptions) input() (cost.Input, error) {
-	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory, Architecture: o.architecture}
+	in := cost.Input{Name: o.pipeline, Rate: o.rate, Duplicates: o.duplicates, Partitions: o.partitions, Memory: o.memory, Architecture: o.architecture, Parts: o.parts}
 	switch {
 	case !(o.rate > 0) || o.rate > maxPartitions*estimate.ChangesPerShard:
 		return in, fmt.Errorf("--rate %v: give events a second, more than 0 and at most %d", o.rate, maxPartitions*estimate.ChangesPerShard)
@@ -138,6 +141,10 @@ func (o costOptions) input() (cost.Input, error) {
 		return in, fmt.Errorf("--duplicates %v: give further deliveries for each event, 0 to 100", o.duplicates)
 	case o.partitions != 0 && (o.partitions < 1 || o.partitions > maxPartitions):
 		return in, fmt.Errorf("--partitions %d: give 1 to %d", o.partitions, maxPartitions)
+	case o.parts < 0 || o.parts > pipeline.MaxParts:
+		return in, fmt.Errorf("--parts %d: give 0 to %d", o.parts, pipeline.MaxParts)
+	case o.parts > 0 && o.events != "":
+		return in, errors.New("--parts and --events: the events say how many parts they have; leave out --parts")
 	case o.memory < estimate.LeastMemory || o.memory > estimate.MostMemory:
 		return in, fmt.Errorf("--memory %d: give MB, %d to %d", o.memory, estimate.LeastMemory, estimate.MostMemory)
 	case o.architecture != "arm64" && o.architecture != "x86_64":

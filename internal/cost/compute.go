@@ -29,6 +29,9 @@ type Input struct {
 	Architecture string   // of both functions: arm64 or x86_64
 	Events       *Sampled // sample events; nil: none
 	Prices       *Prices  // nil: none are given
+	// Parts is how many parts of each type a message yields, if the type has each. It is supposed, so
+	// sample events do without it. 0 means 1.
+	Parts int
 	// Messages and Changes are how many a function is given at once. 0 means as many as arrive.
 	Messages, Changes float64
 }
@@ -85,7 +88,7 @@ func (in Input) events() *events {
 	if in.Events != nil && in.Events.messages > 0 {
 		return in.Events.finish(in.Rate)
 	}
-	_, worst := dearest(in.Pipeline)
+	_, worst := dearest(in.Pipeline, max(1, in.Parts))
 	return supposed(worst)
 }
 
@@ -94,24 +97,66 @@ type shape struct {
 	indexes    int                     // how many an item can be in
 	retain     time.Duration           // 0: it is kept for ever
 	aggregates []*aggregate.Definition // that the type feeds
+	parts      []partShape             // of a message of the type
 }
 
-// dearest returns the event type whose items cost the most write units.
-func dearest(p *pipeline.Pipeline) (name string, worst shape) {
+// partShape is the shape of the parts of one type.
+type partShape struct {
+	shape
+	n int // how many a message yields
+}
+
+// shapeOf returns the shape of a type. A message yields so many parts of each type that has each.
+func shapeOf(p *pipeline.Pipeline, spec *pipeline.Spec, typ string, parts int) shape {
+	s := shape{indexes: len(spec.Events[typ].Indexes), retain: spec.Events[typ].Retain}
+	for _, def := range p.Definitions() {
+		if _, feeds := spec.Aggregates[def.Name].From[typ]; feeds {
+			s.aggregates = append(s.aggregates, def)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {
+		if part := spec.Events[name].Part; part.Of == typ {
+			n := 1
+			if part.Each != "" {
+				n = parts
+			}
+			s.parts = append(s.parts, partShape{shapeOf(p, spec, name, parts), n})
+		}
+	}
+	return s
+}
+
+// units compares what items of a shape cost.
+func (s shape) units() int {
+	units := s.indexes + len(s.aggregates)
+	if s.retain > 0 {
+		units += len(s.aggregates)
+	}
+	for _, part := range s.parts {
+		units += part.n * (1 + part.units())
+	}
+	return units
+}
+
+// items returns how many parts a message of a shape yields.
+func (s shape) items() (n int) {
+	for _, part := range s.parts {
+		n += part.n
+	}
+	return n
+}
+
+// dearest returns the event type whose messages cost the most write units. A message yields so many
+// parts of each type that has each.
+func dearest(p *pipeline.Pipeline, parts int) (name string, worst shape) {
 	most := -1
 	spec := p.Describe().Spec
 	for _, typ := range slices.Sorted(maps.Keys(spec.Events)) {
-		s := shape{indexes: len(spec.Events[typ].Indexes), retain: spec.Events[typ].Retain}
-		for _, def := range p.Definitions() {
-			if _, feeds := spec.Aggregates[def.Name].From[typ]; feeds {
-				s.aggregates = append(s.aggregates, def)
-			}
+		if p.IsPart(typ) {
+			continue // its messages are those of its whole
 		}
-		units := s.indexes + len(s.aggregates)
-		if s.retain > 0 {
-			units += len(s.aggregates)
-		}
-		if units > most {
+		s := shapeOf(p, &spec, typ, parts)
+		if units := s.units(); units > most {
 			name, worst, most = typ, s, units
 		}
 	}
@@ -213,9 +258,13 @@ func (l *load) report(in Input) *Report {
 	r.add(in.Prices, "storage", "GB-months", Storage, stored(held.all))
 	r.add(in.Prices, "storage", "GB-months of backup", Backup, stored(func(h held) float64 { return h.table }))
 
-	r.add(in.Prices, "watching", "metrics", Metrics, float64(len(function.IngestMetrics())+len(function.StreamsMetrics())))
+	ingested := function.IngestMetrics()
+	if l.parts > 0 {
+		ingested = append(ingested, function.PartMetrics()...)
+	}
+	r.add(in.Prices, "watching", "metrics", Metrics, float64(len(ingested)+len(function.StreamsMetrics())))
 	r.add(in.Prices, "watching", "alarms", Alarms, float64(alarmMetrics+len(in.Pipeline.Indexes())))
-	add("watching", "GB of logs", Logs, (l.batches*logged("ingest", function.IngestMetrics())+(l.counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
+	add("watching", "GB of logs", Logs, (l.batches*logged("ingest", ingested)+(l.counted+windows)*logged("streams", function.StreamsMetrics()))/gigabyte)
 	add("watching", "traces", Traces, traced(l.batches)+traced(l.counted+windows))
 	r.add(in.Prices, "secret", "secrets", Secrets, 1)
 	r.finish()
@@ -227,9 +276,10 @@ func (l *load) about(in Input, r *Report) {
 	r.Batches.Ingest, r.Batches.Streams = l.put.Messages, l.count.Changes
 	r.Events = Events{File: l.file, Messages: int(l.events.messages), Bytes: l.bytes / l.events.messages}
 	if l.file == "" {
-		name, worst := dearest(in.Pipeline)
+		name, worst := dearest(in.Pipeline, max(1, in.Parts))
 		r.Events = Events{Type: name, Bytes: supposedBytes, Indexes: worst.indexes}
 	}
+	r.Events.Parts = l.parts / math.Max(1, l.verdicts[event.Inserted])
 	storing, leaving, _ := l.updates()
 	r.Events.Updates = (storing + leaving) / math.Max(1, l.changes()+l.expire)
 	if l.file != "" {

@@ -37,11 +37,13 @@ type events struct {
 
 	table, index    float64 // write units of items that are stored
 	refused, reread float64 // write units of puts whose key is taken, and read units of what is stored there
-	stored          float64 // bytes of items
-	kept            held    // bytes times the seconds that they are kept
-	forever         held    // bytes of items that are kept for ever
-	expire          float64 // items that expire
-	expired         float64 // their bytes
+	// parts are the parts that are stored, and partsTaken those that are stored already.
+	parts, partsTaken float64
+	stored            float64 // bytes of items
+	kept              held    // bytes times the seconds that they are kept
+	forever           held    // bytes of items that are kept for ever
+	expire            float64 // items that expire
+	expired           float64 // their bytes
 
 	sums []*summed // by aggregate
 }
@@ -104,6 +106,19 @@ func (s *Sampled) Add(j sample.Judged) {
 	if j.Item == nil {
 		return
 	}
+	s.item(j)
+	for _, part := range j.Parts {
+		if part.Verdict == event.Inserted {
+			s.parts++
+		} else {
+			s.partsTaken++
+		}
+		s.item(part)
+	}
+}
+
+// item adds one item of a line.
+func (s *Sampled) item(j sample.Judged) {
 	size, indexes := j.Item.Size(), float64(len(j.Item.Indexes))
 	units, reading := float64(itemform.WriteUnits(size)), float64(estimate.ReadUnits(size))
 	switch j.Verdict {
@@ -256,7 +271,24 @@ func supposed(s shape) *events {
 		}
 		e.sums = append(e.sums, sum)
 	}
+	for _, part := range s.parts {
+		e.beside(supposed(part.shape), float64(part.n))
+	}
 	return e
+}
+
+// beside adds n parts to the events. Each of them is stored as of is.
+func (e *events) beside(of *events, n float64) {
+	e.parts += n
+	e.table, e.index, e.stored = e.table+n*of.table, e.index+n*of.index, e.stored+n*of.stored
+	e.kept.table, e.kept.indexes = e.kept.table+n*of.kept.table, e.kept.indexes+n*of.kept.indexes
+	e.forever.table, e.forever.indexes = e.forever.table+n*of.forever.table, e.forever.indexes+n*of.forever.indexes
+	e.expire, e.expired = e.expire+n*of.expire, e.expired+n*of.expired
+	for _, sum := range of.sums {
+		sum.steps, sum.leave, sum.updates, sum.looks = n*sum.steps, n*sum.leave, n*sum.updates, n*sum.looks
+		sum.plain, sum.full = n*sum.plain, n*sum.full
+		e.sums = append(e.sums, sum)
+	}
 }
 
 // supposedBytes is the size of an item if no sample says otherwise. It costs one write unit.
@@ -272,16 +304,20 @@ func (e *events) duplicates(share float64) {
 	again := share * e.messages
 	e.verdicts[event.Duplicate] += again
 	e.refused += again * e.table / (stored + e.verdicts[event.Updated])
-	e.reread += again * math.Max(1, math.Ceil(e.stored/stored/4096))
+	items := (stored + e.parts) / stored // of a message
+	e.partsTaken += again * e.parts / stored
+	e.reread += again * items * math.Max(1, math.Ceil(e.stored/stored/items/4096))
 }
 
-// taken returns how many of the messages meet an item that is stored.
+// taken returns how many of the messages, and of their parts, meet an item that is stored.
 func (e *events) taken() float64 {
-	return e.verdicts[event.Updated] + e.verdicts[event.Duplicate] + e.verdicts[event.Stale] + e.verdicts[event.Conflict]
+	return e.partsTaken + e.verdicts[event.Updated] + e.verdicts[event.Duplicate] + e.verdicts[event.Stale] + e.verdicts[event.Conflict]
 }
 
 // changes returns how many changes of the table the messages make.
-func (e *events) changes() float64 { return e.verdicts[event.Inserted] + e.verdicts[event.Updated] }
+func (e *events) changes() float64 {
+	return e.parts + e.verdicts[event.Inserted] + e.verdicts[event.Updated]
+}
 
 // letters returns how many of the messages go to quarantine.
 func (e *events) letters() float64 {

@@ -44,6 +44,9 @@ func (r *Report) suppositions() [][2]string {
 	} else {
 		list = append(list, [2]string{"events", fmt.Sprintf("supposed: %s, the dearest type, of 1 KB, in %s", e.Type, counted(e.Indexes, "index"))})
 	}
+	if e.Parts > 0 {
+		list[0][1] += fmt.Sprintf("; each event yields %s parts, which are items of their own", amount(e.Parts))
+	}
 	list = append(list,
 		[2]string{"batches", fmt.Sprintf("about %s messages; %s changes, each %s of a total", amount(r.Batches.Ingest), amount(r.Batches.Streams), updates(e.Updates))},
 		[2]string{"stack", fmt.Sprintf("%s; functions of %d MB on %s", counted(r.Partitions, "partition"), r.Memory, r.Architecture)})

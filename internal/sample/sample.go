@@ -47,6 +47,9 @@ type Judged struct {
 	Bytes         int                      // of the line
 	Item          *event.Item              // nil: the line cannot be planned
 	Contributions []aggregate.Contribution // of an item that would be written
+	// Parts are the items of the line's parts, if it would be stored or is stored already. They have
+	// the verdict of the line.
+	Parts []Judged
 }
 
 // run is the state of one reading.
@@ -121,6 +124,7 @@ func (x *run) line(line ndjson.Line) (judged Judged) {
 		x.fieldsOf(item.Type).see(opened.Data.Root())
 		judged.Item = item
 		judged.Verdict, judged.Contributions = x.item(line.Number, item)
+		judged.Parts = x.parts(item, judged.Verdict)
 	case errors.As(err, &refusal) && refusal.Type != "":
 		x.fieldsOf(refusal.Type).see(opened.Data.Root())
 		fallthrough
@@ -128,6 +132,21 @@ func (x *run) line(line ndjson.Line) (judged Judged) {
 		x.refused(line.Number, err)
 	}
 	return judged
+}
+
+// parts judges the parts of an item.
+func (x *run) parts(item *event.Item, verdict event.Verdict) (list []Judged) {
+	if x.Each == nil || item.Parts == nil || verdict != event.Inserted && verdict != event.Duplicate {
+		return nil
+	}
+	for _, part := range item.Parts.Items {
+		j := Judged{Verdict: verdict, Item: part}
+		if verdict == event.Inserted {
+			j.Contributions = x.Pipeline.Contributions(part).List
+		}
+		list = append(list, j)
+	}
+	return list
 }
 
 // refused counts a line that would not be stored.

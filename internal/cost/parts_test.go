@@ -1,0 +1,95 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const withLines = `
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order:
+    id: "{order}"
+    at: "{at}"
+    key: {pk: "ORDER#{order}", sk: "ORDER"}
+  line:
+    part: {of: order, each: lines, with: [order]}
+    id: "{order}#{line}"
+    key: {pk: "ORDER#{order}", sk: "LINE#{line}"}
+    indexes:
+      GSI1: {pk: "SKU#{sku}", sk: "{@at}"}
+aggregates:
+  sold:
+    since: 1
+    onExpire: subtract
+    by: {sku: "{sku}"}
+    from:
+      line: {values: {sold: count}}
+`
+
+func lines(n, each int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"type":"order","order":"o-%d","at":"2026-03-14T09:00:00Z","lines":[`, i)
+		for l := range each {
+			if l > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `{"line":%d,"sku":"s-%d"}`, l, l)
+		}
+		b.WriteString("]}\n")
+	}
+	return b.String()
+}
+
+// Parts cost what items of their own cost. How many there are is taken from the sample, or supposed.
+func TestPartsAreItems(t *testing.T) {
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(withLines)}}, "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(lines string, parts int) Input {
+		in := Input{Name: "p.yaml", Pipeline: p, Rate: 100, Partitions: 4, Memory: DefaultMemory, Architecture: "arm64", Parts: parts}
+		if lines != "" {
+			in.Events = sampled(t, p, lines, 4, InBatch(100, 4))
+		}
+		return in
+	}
+	near := func(r *Report, part, counted string, want float64) {
+		t.Helper()
+		if got := of(r, part, counted); math.Abs(got-want) > want/1e6 {
+			t.Errorf("%v %s of %s a million, want %v", got, counted, part, want)
+		}
+	}
+	const million = 1e6
+	for _, each := range []int{0, 1, 10} {
+		sample, supposed := Compute(in(lines(50, each), 0)), Compute(in("", each))
+		near(sample, "puts", "write units", million*float64(1+each))
+		near(sample, "indexes", "write units", million*float64(each))
+		if sample.Events.Parts != float64(each) {
+			t.Errorf("a sample of %d lines each yields %v parts", each, sample.Events.Parts)
+		}
+		near(supposed, "puts", "write units", million*float64(1+max(1, each)))
+		near(supposed, "indexes", "write units", million*float64(max(1, each)))
+		near(supposed, "totals", "write units", million*float64(max(1, each)))
+		if supposed.Events.Type != "order" {
+			t.Errorf("the dearest message is a %s, and only orders come from the queue", supposed.Events.Type)
+		}
+	}
+	twice := in(lines(50, 10), 0)
+	twice.Duplicates = 1
+	near(Compute(twice), "repetitions", "write units", million*11)
+	same := Compute(in(lines(50, 10)+lines(50, 10), 0))
+	near(same, "repetitions", "write units", million*11/2)
+	var text strings.Builder
+	if err := same.WriteText(&text); err != nil || !strings.Contains(text.String(), "each event yields 10 parts") {
+		t.Errorf("%v, %s", err, &text)
+	}
+}
