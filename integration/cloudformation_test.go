@@ -154,6 +154,23 @@ func readTemplate(t *testing.T, text []byte) *withoutLambda {
 	return w
 }
 
+// withNames returns the template with further outputs.
+func (w *withoutLambda) withNames(t *testing.T, names map[string]string) string {
+	t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal([]byte(w.body), &body); err != nil {
+		t.Fatal(err)
+	}
+	for output, value := range names {
+		body["Outputs"].(map[string]any)[output] = map[string]any{"Value": value}
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // member follows names into a mapping. The result is empty if one of them is missing.
 func member(n *template.Node, names ...string) *template.Node {
 	for _, name := range names {

@@ -45,7 +45,8 @@ type deployed struct {
 	plan                    *pipeline.Pipeline
 	store                   *store.Store
 	queueURL, quarantine    string
-	events, totals          string     // tables
+	events, totals, archive string     // tables, and the bucket
+	restart                 func()     // starts both functions and their mappings again
 	queue                   *esm.Queue // nil, like everything below, if the endpoint's own Lambda does it
 	stream                  *esm.Stream
 	ingest, streams         *runtimeapi.Process
@@ -105,8 +106,8 @@ func deploy(t *testing.T, c deployment) *deployed {
 	}
 	declared := readTemplate(t, text)
 	stack := name(t)
-	outputs := cloudFormation{e.URL}.create(t, stack, declared.body, c.parameters)
-	d := &deployed{T: t, stack: stack, clients: clients, queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"],
+	outputs := cloudFormation{e.URL}.create(t, stack, declared.withNames(t, standInNames(stack)), c.parameters)
+	d := &deployed{T: t, stack: stack, clients: clients, archive: outputs["ArchiveBucketName"], queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"],
 		events: outputs["EventsTableName"], totals: outputs["AggregatesTableName"]}
 	env := map[string]map[string]string{}
 	for function, variables := range declared.variables {
@@ -122,9 +123,12 @@ func deploy(t *testing.T, c deployment) *deployed {
 	}
 	d.secret = env["StreamsFunction"]["INGOT_PII_KEY"]
 	d.read(c.dir, env["StreamsFunction"])
-	d.ingest = d.start(c.binaries["IngestFunction"], env["IngestFunction"], &d.ingestSaid)
-	d.streams = d.start(c.binaries["StreamsFunction"], env["StreamsFunction"], &d.streamsSaid)
-	d.mapFunctions(outputs["EventsStreamArn"])
+	d.restart = func() {
+		d.ingest = d.start(c.binaries["IngestFunction"], env["IngestFunction"], &d.ingestSaid)
+		d.streams = d.start(c.binaries["StreamsFunction"], env["StreamsFunction"], &d.streamsSaid)
+		d.mapFunctions(outputs["EventsStreamArn"])
+	}
+	d.restart()
 	return d
 }
 
@@ -317,7 +321,8 @@ func TestDeployed(t *testing.T) {
 	d.check(bodies)
 	checkDay(t, d.store, 12)
 	w := d.tool(e.URL, "..")
-	d.useTool(w)
+	d.useTool(w, toolReads)
+	d.changeWith(e, w)
 	d.verifyApart(w)
 }
 

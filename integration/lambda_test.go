@@ -30,7 +30,7 @@ func askLambda(t *testing.T, e *endpoint.Endpoint, method, path string, body any
 			t.Fatal(err)
 		}
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, e.URL+"/2015-03-31/functions"+path, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, method, e.URL+"/2015-03-31/"+path, bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func askLambda(t *testing.T, e *endpoint.Endpoint, method, path string, body any
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if text, err = io.ReadAll(response.Body); err == nil && response.StatusCode < 300 {
+	if text, err = io.ReadAll(response.Body); err == nil && response.StatusCode < 300 && len(text) > 0 {
 		err = json.Unmarshal(text, &f)
 	}
 	if err != nil || response.StatusCode >= 300 {
@@ -62,13 +62,13 @@ func needsLambda(t *testing.T, e *endpoint.Endpoint) {
 		t.Fatal(err)
 	}
 	probe := name(t)
-	f := askLambda(t, e, http.MethodPost, "", map[string]any{"FunctionName": probe, "Runtime": "provided.al2023", "Handler": "bootstrap",
+	f := askLambda(t, e, http.MethodPost, "functions", map[string]any{"FunctionName": probe, "Runtime": "provided.al2023", "Handler": "bootstrap",
 		"Role": "arn:aws:iam::000000000000:role/probe", "Code": map[string]any{"ZipFile": code.Bytes()}})
 	for deadline := time.Now().Add(patience); f.State == "Pending"; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("Lambda has not made a function within %v", patience)
 		}
-		f = askLambda(t, e, http.MethodGet, "/"+probe+"/configuration", nil)
+		f = askLambda(t, e, http.MethodGet, "functions/"+probe+"/configuration", nil)
 	}
 	if f.State != "Active" {
 		t.Skipf("the Lambda of %s cannot run functions (%s); to have this test run, name one that can with %s: the image from the registry, with Docker's socket inside",
@@ -90,7 +90,7 @@ func TestWholeDeployment(t *testing.T) {
 		"deploy", "--template-file", built, "--stack-name", stack, "--no-confirm-changeset")
 	outputs := cloudFormation{e.URL}.outputs(t, stack)
 	d := &deployed{T: t, clients: clients, queueURL: outputs["QueueUrl"], quarantine: outputs["QuarantineQueueUrl"]}
-	d.read("..", askLambda(t, e, http.MethodGet, "/"+outputs["StreamsFunctionName"]+"/configuration", nil).Environment.Variables)
+	d.read("..", askLambda(t, e, http.MethodGet, "functions/"+outputs["StreamsFunctionName"]+"/configuration", nil).Environment.Variables)
 	d.check(orders(t, 12))
 	checkDay(t, d.store, 12)
 }

@@ -1,0 +1,192 @@
+package integration
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/integration/endpoint"
+	"github.com/ingot-events/ingot/internal/slow"
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+// standInNames are the outputs that name the functions of a stack. Functions of these names only hold
+// mappings that can be switched: this process runs the real ones.
+func standInNames(stack string) map[string]string {
+	return map[string]string{"IngestFunctionName": stack + "-ingest", "StreamsFunctionName": stack + "-streams"}
+}
+
+// standIns makes the functions of standInNames, each with a mapping of a queue that is always empty. They stay
+// at the endpoint: LocalStack cannot delete a function that it could not start.
+func (d *deployed) standIns(e *endpoint.Endpoint) {
+	d.Helper()
+	var code bytes.Buffer
+	archive := zip.NewWriter(&code)
+	if _, err := archive.Create("bootstrap"); err != nil {
+		d.Fatal(err)
+	}
+	if err := archive.Close(); err != nil {
+		d.Fatal(err)
+	}
+	for _, function := range standInNames(d.stack) {
+		queue, err := stack.Queue{Name: function}.Create(d.Context(), d.clients.SQS)
+		if err != nil {
+			d.Fatal(err)
+		}
+		askLambda(d.T, e, http.MethodPost, "functions", map[string]any{"FunctionName": function, "Runtime": "provided.al2023", "Handler": "bootstrap",
+			"Role": "arn:aws:iam::000000000000:role/probe", "Code": map[string]any{"ZipFile": code.Bytes()}})
+		askLambda(d.T, e, http.MethodPost, "event-source-mappings/", map[string]any{"FunctionName": function,
+			"EventSourceArn": "arn:aws:sqs:" + endpoint.Region + ":000000000000:" + filepath.Base(queue)})
+	}
+}
+
+// deliver runs both functions while commands of the tool wait for them. The returned function ends that.
+func (d *deployed) deliver() (end func()) {
+	d.restart()
+	ctx, stop := context.WithCancel(d.Context())
+	var both sync.WaitGroup
+	poll := func(what string, once func(context.Context) error) {
+		both.Go(func() {
+			for ctx.Err() == nil {
+				if err := once(ctx); err != nil && ctx.Err() == nil {
+					d.Errorf("%s: %v", what, err)
+					return
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(20 * time.Millisecond):
+				}
+			}
+		})
+	}
+	poll("the queue", func(ctx context.Context) error { _, err := d.queue.Poll(ctx); return err })
+	poll("the stream", func(ctx context.Context) error { _, err := d.stream.Poll(ctx); return err })
+	return func() { stop(); both.Wait() }
+}
+
+var versionOf = regexp.MustCompile(`--bucket (\S+) --key (\S+) --version-id (\S+)`)
+
+// changeWith runs the commands of the tool that change a stack, and checks what they have changed.
+func (d *deployed) changeWith(e *endpoint.Endpoint, w tool) {
+	d.Helper()
+	if slow.All() { // a pause waits for a minute, because a batch may be in work
+		d.standIns(e)
+		d.useTool(w, []toolCall{{"pause --no-drain", 0, "resume"}, {"status --check", 3, "paused"}, {"resume", 0, ""}})
+	} else {
+		used["pause"], used["resume"] = true, true
+	}
+	end := d.deliver()
+	defer end()
+
+	file := strings.Join(replaced(orders(d.T, 3), "m-900"), "\n") + "\n"
+	if err := os.WriteFile(filepath.Join(w.dir, "more.ndjson"), []byte(file), 0o600); err != nil {
+		d.Fatal(err)
+	}
+	right := strings.Replace(replaced(orders(d.T, 1), "m-900")[0], "4998", "4999", 1)
+	waiting := replaced(orders(d.T, 1), "m-901")[0]
+	for queue, body := range map[string]string{d.quarantine: waiting, d.queueURL: right} {
+		if queue == d.queueURL {
+			d.useTool(w, []toolCall{{"send more.ndjson --wait", 0, "3 events stored"}, {"get order.placed merchant_id=m-900 order_id=o-2", 0, "m-900"}})
+		}
+		if _, err := d.clients.SQS.SendMessage(d.Context(), &sqs.SendMessageInput{QueueUrl: &queue, MessageBody: &body}); err != nil {
+			d.Fatal(err)
+		}
+	}
+	id := d.conflicting(w)
+	d.useTool(w, []toolCall{
+		{"quarantine show again " + id, 3, "total"},
+		{"quarantine resend again", 3, "resent"}, // what would be stored today, which is one
+		{"quarantine resend again " + id + " --replace --yes", 0, "resent"},
+		{"rebuild --all", 0, "every aggregate is complete"},
+	})
+	d.until("the replaced event is stored", nothing, func() bool {
+		out, _, _ := w.run(d.Context(), "get order.placed merchant_id=m-900 order_id=o-1")
+		return strings.Contains(out, "4999")
+	})
+	d.eraseWithVersions(w)
+	d.until("every change is counted", nothing, func() bool {
+		_, _, code := w.run(d.Context(), "verify")
+		return code == 0
+	})
+	for _, call := range toolDifferences {
+		d.useTool(w, []toolCall{call.toolCall})
+	}
+	_, known, _ := w.run(d.Context(), "policy --for everything")
+	for _, command := range regexp.MustCompile(`[a-z]+`).FindAllString(known[strings.Index(known, "one of ")+7:], -1) {
+		if !used[command] {
+			d.Errorf("ingot %s was not run on LocalStack", command)
+		}
+	}
+}
+
+// replaced returns orders of another merchant.
+func replaced(bodies []string, merchant string) []string {
+	for i, body := range bodies {
+		bodies[i] = strings.Replace(body, `"m-101"`, `"`+merchant+`"`, 1)
+	}
+	return bodies
+}
+
+// conflicting saves what is in quarantine until a Conflict is there, and returns its id.
+func (d *deployed) conflicting(w tool) (id string) {
+	d.Helper()
+	d.until("a Conflict is in quarantine", nothing, func() bool {
+		if _, stderr, code := w.run(d.Context(), "quarantine pull again --once"); code != 0 {
+			d.Fatalf("exit code %d: %s", code, stderr)
+		}
+		plain := tool{binary: w.binary, dir: w.dir, env: w.env} // a folder is of no stack
+		for _, m := range verdictOf(d.T, plain, "quarantine list again --output json", 0)["messages"].([]any) {
+			if one := m.(map[string]any); one["verdict"] == "Conflict" {
+				id = one["id"].(string)
+			}
+		}
+		return id != ""
+	})
+	return id
+}
+
+func nothing() error { return nil }
+
+// eraseWithVersions erases an event of which the archive has two versions. What the tool names is all that
+// is left of it.
+func (d *deployed) eraseWithVersions(w tool) {
+	d.Helper()
+	const line = "erase order.placed merchant_id=m-101 order_id=o-3"
+	key, err := d.plan.Key("order.placed", envelope.Message{Body: orders(d.T, 3)[2]})
+	if err != nil {
+		d.Fatal(err)
+	}
+	name := "expired/" + key.Hash() + "/event.json"
+	for _, state := range []string{"older", "newer"} {
+		if _, err := d.clients.S3.PutObject(d.Context(), &s3.PutObjectInput{Bucket: &d.archive, Key: &name, Body: strings.NewReader(state)}); err != nil {
+			d.Fatal(err)
+		}
+	}
+	if _, err := d.clients.S3.DeleteObject(d.Context(), &s3.DeleteObjectInput{Bucket: &d.archive, Key: &name}); err != nil { // which leaves a marker
+		d.Fatal(err)
+	}
+	stdout, stderr, code := w.run(d.Context(), line+" --yes")
+	versions := map[string]bool{}
+	for _, v := range versionOf.FindAllStringSubmatch(stdout, -1) {
+		versions[v[3]] = true
+		if _, err := d.clients.S3.DeleteObject(d.Context(), &s3.DeleteObjectInput{Bucket: &v[1], Key: &v[2], VersionId: aws.String(strings.Trim(v[3], "'"))}); err != nil {
+			d.Error(err)
+		}
+	}
+	if code != 0 || len(versions) != 3 {
+		d.Errorf("exit code %d, and %d versions in\n%s%s", code, len(versions), stdout, stderr)
+	}
+	d.useTool(w, []toolCall{{line + " --yes", 0, "archive       nothing"}, {"get order.placed merchant_id=m-101 order_id=o-3", 3, "nothing is stored"}})
+}
