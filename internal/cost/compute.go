@@ -138,14 +138,6 @@ func (s shape) units() int {
 	return units
 }
 
-// items returns how many parts a message of a shape yields.
-func (s shape) items() (n int) {
-	for _, part := range s.parts {
-		n += part.n
-	}
-	return n
-}
-
 // dearest returns the event type whose messages cost the most write units. A message yields so many
 // parts of each type that has each.
 func dearest(p *pipeline.Pipeline, parts int) (name string, worst shape) {
