@@ -17,7 +17,7 @@ type Description struct {
 	// conditions in their normal form, and all defaults written out.
 	Spec Spec
 	// Reads lists what each event type reads of its payload, in the order of its declaration. It
-	// leaves out ignore.
+	// leaves out ignore. What its parts read of it comes last.
 	Reads map[string][]Read
 	// Hashed says for each event type which parts hmac is used in: its "id", its "key", its key in
 	// an index by that name ("GSI1"), or the keys of the totals that it changes in an aggregate

@@ -245,6 +245,32 @@ func TestSpecOfParts(t *testing.T) {
 	}
 }
 
+// A whole reads what its parts have of it, and the array that they are elements of.
+func TestReadsOfParts(t *testing.T) {
+	d := mustLoad(t, withParts).Describe()
+	read := map[string]string{}
+	for _, r := range d.Reads["order"] {
+		if strings.HasPrefix(r.Use, "part ") {
+			read[r.Path.String()] += fmt.Sprintf("%s %v;", strings.TrimPrefix(r.Use, "part "), r.Needed)
+		}
+	}
+	want := map[string]string{
+		"lines":    "line true;",
+		"shop":     "byCustomer id true;line id true;line key.pk true;",
+		"order":    "byCustomer id true;line id true;line key.pk true;",
+		"customer": "byCustomer key.pk true;",
+		"currency": "line sold by currency true;",
+	}
+	if !maps.Equal(read, want) {
+		t.Errorf("%v, want %v", read, want)
+	}
+	for _, r := range d.Reads["line"] {
+		if r.Use == "type" {
+			t.Error("the payload of a part has no type")
+		}
+	}
+}
+
 func TestKeyOfAPart(t *testing.T) {
 	p := mustLoad(t, withParts)
 	key, err := p.Key("line", envelope.Message{Body: `{"shop":"s","order":"1","line":7}`})

@@ -27,8 +27,10 @@ var scalars = []event.Kind{event.String, event.Number, event.Bool}
 // out ignore.
 func (p *Pipeline) reads(t *eventType) []Read {
 	r := &reader{}
-	for _, t := range p.typ {
-		r.template("type", t, false)
+	for _, typ := range p.typ {
+		if t.part == nil { // the payload of a part says no type
+			r.template("type", typ, false)
+		}
 	}
 	r.template("id", t.id, true)
 	r.template("at", t.at, true)
@@ -52,7 +54,24 @@ func (p *Pipeline) reads(t *eventType) []Read {
 	for i := range t.feeds {
 		r.feed(&t.feeds[i])
 	}
+	for _, part := range t.parts {
+		r.part(part, p.reads(part))
+	}
 	return r.list
+}
+
+// part collects what a part reads of its whole: the array that it is an element of, and the members
+// that it has of its whole.
+func (r *reader) part(t *eventType, own []Read) {
+	if !t.part.each.IsZero() {
+		r.field("part "+t.name, t.part.each, []event.Kind{event.Array}, true)
+	}
+	for _, read := range own {
+		if slices.ContainsFunc(t.part.with, func(with event.Path) bool { return with.Contains(read.Path) }) {
+			read.Use = "part " + t.name + " " + read.Use
+			r.list = append(r.list, read)
+		}
+	}
 }
 
 // reader collects reads.

@@ -3,6 +3,7 @@ package send
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ func Sample(p *pipeline.Pipeline, eventType string, set map[string]any, now time
 		slices.Sort(names)
 		return "", fmt.Errorf("there is no event type %q; there are %s", eventType, strings.Join(names, ", "))
 	}
+	if spec.Part.Of != "" {
+		return "", fmt.Errorf("%s is a part of %s and comes only with it; send a sample of %s", eventType, spec.Part.Of, spec.Part.Of)
+	}
 	payload := map[string]any{}
 	typed, err := keys.ParseTemplate(d.Spec.Type)
 	if err == nil && len(typed.Parts()) == 1 && !typed.Parts()[0].Path.IsZero() {
@@ -41,20 +45,68 @@ func Sample(p *pipeline.Pipeline, eventType string, set map[string]any, now time
 		if !read.Needed {
 			continue
 		}
-		var value any = fmt.Sprintf("%s-%d", last(read.Path), n)
-		switch {
-		case times[read.Path.String()], read.Use == "revision" && slices.Contains(read.Kinds, event.String):
+		value := made(read, n)
+		if times[read.Path.String()] || read.Use == "revision" && slices.Contains(read.Kinds, event.String) {
 			value = now.UTC().Format(time.RFC3339Nano)
-		case !slices.Contains(read.Kinds, event.String) && slices.Contains(read.Kinds, event.Number):
-			value = n%100 + 1
-		case !slices.Contains(read.Kinds, event.String) && slices.Contains(read.Kinds, event.Array):
-			value = []any{}
 		}
 		put(payload, names(read.Path), value)
 	}
+	elements(d, eventType, payload, n)
 	merge(payload, set)
 	text, err := json.Marshal(payload)
 	return string(text), err
+}
+
+// made makes up the value of a field.
+func made(read pipeline.Read, n int64) any {
+	switch text := slices.Contains(read.Kinds, event.String); {
+	case !text && slices.Contains(read.Kinds, event.Number):
+		return n%100 + 1
+	case !text && slices.Contains(read.Kinds, event.Array):
+		return []any{}
+	}
+	return fmt.Sprintf("%s-%d", last(read.Path), n)
+}
+
+// sampleParts is how many parts of each type a sample yields, if the type has each.
+const sampleParts = 2
+
+// elements fills the arrays that parts are made of. Types with the same array share its elements.
+func elements(d *pipeline.Description, eventType string, payload map[string]any, n int64) {
+	arrays := map[string][]any{}
+	for _, name := range slices.Sorted(maps.Keys(d.Spec.Events)) {
+		part := d.Spec.Events[name].Part
+		if part.Of != eventType || part.Each == "" {
+			continue
+		}
+		if arrays[part.Each] == nil {
+			for range sampleParts {
+				arrays[part.Each] = append(arrays[part.Each], map[string]any{})
+			}
+			putOver(payload, strings.Split(part.Each, "."), arrays[part.Each])
+		}
+		for _, read := range d.Reads[name] {
+			if !read.Needed || slices.Contains(part.With, names(read.Path)[0]) {
+				continue
+			}
+			for i, element := range arrays[part.Each] {
+				put(element.(map[string]any), names(read.Path), made(read, n+int64(i)))
+			}
+		}
+	}
+}
+
+// putOver puts a value over what stands there.
+func putOver(into map[string]any, names []string, value any) {
+	for ; len(names) > 1; names = names[1:] {
+		inner, ok := into[names[0]].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			into[names[0]] = inner
+		}
+		into = inner
+	}
+	into[names[0]] = value
 }
 
 func names(path event.Path) []string { return strings.Split(path.String(), ".") }
