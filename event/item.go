@@ -32,6 +32,7 @@ type Item struct {
 	Meta       map[string]string // the @-values besides id, at, type, digest that a template uses: "source", "attribute.NAME"
 	Attributes []Attribute       // declared top-level attributes, by name
 	Data       string            // the payload's JSON text as received
+	Packed     []byte            `json:"-"`          // how Data is stored, if that takes fewer write units; nil: as it is
 	Parts      *Parts            `json:",omitempty"` // what the event yields beside this item; nil if its type has no parts
 }
 

@@ -10,7 +10,12 @@ func (i *Item) Size() int {
 	size := len("PK") + len(i.Key.PK) + len("SK") + len(i.Key.SK) +
 		len("type") + len(i.Type) + len("id") + len(i.ID) +
 		len("at") + len("2006-01-02T15:04:05.000000000Z") + len("digest") + len(i.Digest) +
-		len("epoch") + intSize(i.Epoch) + len("data") + len(i.Data)
+		len("epoch") + intSize(i.Epoch) + len("data")
+	if i.Packed != nil {
+		size += len(i.Packed)
+	} else {
+		size += len(i.Data)
+	}
 	for _, index := range i.Indexes {
 		size += 2*(len(index.Name)+len("PK")) + len(index.Key.PK) + len(index.Key.SK)
 	}

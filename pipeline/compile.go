@@ -12,6 +12,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lifetime"
+	"github.com/ingot-events/ingot/internal/packed"
 	"github.com/ingot-events/ingot/internal/where"
 	"github.com/ingot-events/ingot/keys"
 )
@@ -58,10 +59,20 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 // forPeople compiles what the tool and tests ask for: the schemas, the patterns, and the warnings of a file
 // that has no mistakes.
 func (c *compiler) forPeople() {
-	c.schemas()
+	c.forPlanning()
 	c.patterns()
 	if len(c.mistakes) == 0 {
 		c.p.warnings = doubtsOf(c)
+	}
+}
+
+// forPlanning compiles what only planning needs, and the streams function does not.
+func (c *compiler) forPlanning() {
+	c.schemas()
+	for _, t := range c.p.types {
+		if t.compress {
+			t.pack = packed.Pack
+		}
 	}
 }
 

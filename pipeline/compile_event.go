@@ -63,6 +63,9 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	} else {
 		c.revision(at, t, s)
 	}
+	if t.compress = s.Compress; t.compress && t.latest {
+		c.mistake(at.in("compress"), "compress does not go with mode latest: a newer revision replaces a payload that it has not read", "the type without compress")
+	}
 	c.measureStatement(at.in("attributes"), t)
 	c.identity(at, t)
 	return t

@@ -173,7 +173,7 @@ func TestEveryCheck(t *testing.T) {
 		{"epoch fraction", "epoch: 2", `epoch: 2.5`, `p.yaml:2:8: epoch is a number, not a whole number`},
 		{"epoch hexadecimal", "epoch: 2", `epoch: 0x2`, `p.yaml:2:8: epoch is 0x2, which is not a plain whole number`},
 		{"unknown name", "epoch: 2", "epoch: 2\nevent: {}", `p.yaml:3:1: unknown name event; write events instead`},
-		{"unknown name far from all", "    retain: 90d", "    zzzzzzz: 90d", `unknown name zzzzzzz; write one of at, atomic, attributes, id, ignore, indexes, key, mode, part, retain, revision, schema, … instead`},
+		{"unknown name far from all", "    retain: 90d", "    zzzzzzz: 90d", `unknown name zzzzzzz; write one of at, atomic, attributes, compress, id, ignore, indexes, key, mode, part, retain, revision, … instead`},
 		{"repeated name", "epoch: 2", "epoch: 2\nepoch: 3", `p.yaml:3:1: epoch is already declared in line 2`},
 		{"repeated event", "  moved:", "  placed:", `p.yaml:14:3: placed is already declared in line 5`},
 		{"not yaml", "epoch: 2", "epoch: [2", `p.yaml:2:8: not YAML: the bracket that opens here is not closed; write ] where it ends instead`},

@@ -49,6 +49,8 @@ type eventType struct {
 	part       *part        // what it is a part of; nil: it comes from the queue by itself
 	parts      []*eventType // its parts, by name
 	atomic     bool         // it is put together with its parts, in one transaction
+	compress   bool
+	pack       func(string) []byte // nil: payloads are stored as they are, or p does not plan
 }
 
 // part says how a part is made from its whole.
@@ -130,11 +132,11 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 // the warnings. The ingest function is smaller and starts faster that way, and a mistake in a pattern
 // does not stop it.
 func LoadForIngest(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
-	return load(fsys, name, (*compiler).schemas, opts)
+	return load(fsys, name, (*compiler).forPlanning, opts)
 }
 
-// LoadForStreams is [LoadForIngest] for what counts what is stored. It leaves out the schemas too, so what
-// it plans is checked against none.
+// LoadForStreams is [LoadForIngest] for what counts what is stored. It leaves out the schemas and what
+// compresses too, so what it plans is checked against no schema and not compressed.
 func LoadForStreams(fsys fs.FS, name string, opts ...Option) (*Pipeline, error) {
 	return load(fsys, name, nil, opts)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/excerpt"
+	"github.com/ingot-events/ingot/internal/itemform"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -67,7 +68,23 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 		refusal.Key, refusal.Type = item.Key, t.name
 		return nil, refusal
 	}
+	t.shrink(item)
 	return item, nil
+}
+
+// shrink compresses the payload of an item where that saves a write unit. What DynamoDB would not store as it
+// is has been refused before: so no reader needs more room for an item than without compression.
+func (t *eventType) shrink(item *event.Item) {
+	if t.pack == nil {
+		return
+	}
+	units := itemform.WriteUnits(item.Size())
+	if units == 1 {
+		return
+	}
+	if item.Packed = t.pack(item.Data); itemform.WriteUnits(item.Size()) >= units {
+		item.Packed = nil
+	}
 }
 
 // tooLarge refuses an item that DynamoDB does not store.

@@ -241,5 +241,6 @@ func (p *Pipeline) planPart(t *eventType, whole *event.Item, text string, stored
 	if refusal := tooLarge(item); refusal != nil {
 		return nil, refusal
 	}
+	t.shrink(item)
 	return item, nil
 }

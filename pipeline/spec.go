@@ -67,6 +67,8 @@ type EventSpec struct {
 	Revision string `yaml:"revision" list:"yes"`
 	// Paths that the digest leaves out, because they differ between retries of one event.
 	Ignore []string `yaml:"ignore"`
+	// Stores the payload compressed where that saves a write unit.
+	Compress bool `yaml:"compress"`
 	// Makes the type a part of another one, its whole. A message of the whole yields its parts beside
 	// it, and each of them is an item of its own.
 	Part PartSpec `yaml:"part"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/itemform"
+	"github.com/ingot-events/ingot/internal/packed"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -74,7 +75,7 @@ func appendAttributes(list []attribute, item *event.Item) []attribute {
 	list = append(slices.Grow(list, 12+2*len(item.Indexes)+len(item.Attributes)),
 		attribute{"PK", text(item.Key.PK)}, attribute{"SK", text(item.Key.SK)},
 		attribute{"type", text(item.Type)}, attribute{"id", text(item.ID)}, attribute{"at", text(keys.FormatTime(item.At))},
-		attribute{"digest", binary(item.Digest[:])}, attribute{"epoch", integer(item.Epoch)}, attribute{"data", text(item.Data)})
+		attribute{"digest", binary(item.Digest[:])}, attribute{"epoch", integer(item.Epoch)}, attribute{"data", payloadValue(item)})
 	for _, index := range item.Indexes {
 		list = append(list, attribute{index.Name + "PK", text(index.Key.PK)}, attribute{index.Name + "SK", text(index.Key.SK)})
 	}
@@ -103,6 +104,27 @@ func appendAttributes(list []attribute, item *event.Item) []attribute {
 	return list
 }
 
+// payloadValue returns the stored form of a payload. payloadOf reads it.
+func payloadValue(item *event.Item) types.AttributeValue {
+	if item.Packed != nil {
+		return binary(item.Packed)
+	}
+	return text(item.Data)
+}
+
+// payloadOf reads a stored payload, and returns its packed form too, if it has one. Everything that reads
+// payloads does it here. The text is empty if it cannot be read.
+func payloadOf(v types.AttributeValue) (data string, b []byte) {
+	if b = bytesOf(v); b == nil {
+		return textOf(v), nil
+	}
+	data, err := packed.Unpack(b)
+	if err != nil {
+		return "", nil
+	}
+	return data, b
+}
+
 func attributeValue(a event.Attribute) types.AttributeValue {
 	switch a.Kind {
 	case event.NumberAttribute:
@@ -120,8 +142,8 @@ func decode(img image) (*event.Item, error) {
 	if typ == "" {
 		return nil, nil
 	}
-	item := &event.Item{Key: keyOf(img), Type: typ, ID: textOf(img["id"]), Data: textOf(img["data"]),
-		ExpiresAt: integerOf(img["expiresAt"])}
+	item := &event.Item{Key: keyOf(img), Type: typ, ID: textOf(img["id"]), ExpiresAt: integerOf(img["expiresAt"])}
+	item.Data, item.Packed = payloadOf(img["data"])
 	digest := bytesOf(img["digest"])
 	if item.Key.PK == "" || item.Data == "" || len(digest) != len(item.Digest) {
 		return nil, fmt.Errorf("item %s has type %q but no usable key, digest or data", item.Key, typ)

@@ -18,6 +18,7 @@ type stored struct {
 	ties      *string // the same under today's rules, once computed
 	expiresAt int64
 	payload   bool             // data was read
+	packed    []byte           // its packed form, if it has one
 	data      string           // let go once the item is to be replaced
 	foreign   bool             // it has no readable type, digest or data, so it is not an item of this version
 	barred    bool             // an erased event's key
@@ -39,7 +40,7 @@ func (s *stored) wholeSize(read image, own *event.Item) int {
 	whole := *own
 	whole.Type, whole.Digest, whole.Revision, whole.Ties, whole.ExpiresAt = s.typ, s.digest, s.revision, s.tied, s.expiresAt
 	if s.payload {
-		whole.Data = s.data
+		whole.Data, whole.Packed = s.data, s.packed
 	}
 	return whole.Size()
 }
@@ -69,7 +70,7 @@ func readPart(img image, payload bool) *stored {
 	digest := bytesOf(img["digest"])
 	s.stamp, _ = stampOf(img["epoch"])
 	if payload {
-		s.data = textOf(img["data"])
+		s.data, s.packed = payloadOf(img["data"])
 	}
 	if s.typ == "" || len(digest) != len(s.digest) || payload && s.data == "" {
 		s.foreign, s.odd, s.barred = true, s.typ != "", barred(img)

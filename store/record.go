@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -60,12 +61,32 @@ func decodeImages(change *event.Change, before, after event.Node) (err error) {
 	}
 	if change.Expired = change.Kind == event.Remove && pastItsTime(change.Old, change.Created); change.Expired {
 		// The same image gives the same bytes, however it was sent.
-		change.OldImage = string(keys.Canonical(nil, before, nil))
+		change.OldImage = string(keys.Canonical(nil, asText(before, change.Old), nil))
 	}
 	if change.New, err = decodeItem(after); err != nil {
 		return fmt.Errorf("stream record %s: new image: %w", change.Sequence, err)
 	}
 	return nil
+}
+
+// asText returns an image with its payload as text. What is kept of an event is its payload, and not how it
+// was stored.
+func asText(n event.Node, item *event.Item) event.Node {
+	if item.Packed == nil {
+		return n
+	}
+	data, _ := json.Marshal(map[string]string{"S": item.Data}) // a text
+	members := []string{`"data":` + string(data)}
+	for name := range n.Members() {
+		if name != "data" {
+			members = append(members, n.Spelled(name))
+		}
+	}
+	doc, err := event.ParseDocument("{" + strings.Join(members, ",") + "}")
+	if err != nil { // cannot happen: its members come from a document
+		return n
+	}
+	return doc.Root()
 }
 
 // member returns a record's member. Sources other than Lambda write some names in another case.

@@ -115,6 +115,7 @@ func Between(old, new *pipeline.Pipeline, now time.Time) []Report {
 	if is.Epoch < was.Epoch {
 		list = append(list, Report{Epoch, "epoch", "", fmt.Sprint(was.Epoch), fmt.Sprint(is.Epoch), "an epoch is only ever raised: to go back, put the old definitions under a higher epoch"})
 	}
+	list = append(list, compressChanges(was, is)...)
 	list = append(list, generationChanges(was, is)...)
 	list = append(list, lifetimeChanges(was, is)...)
 	for _, name := range sorted(was.Events) {
@@ -178,6 +179,24 @@ func atomicText(atomic bool) string {
 		return "true"
 	}
 	return ""
+}
+
+// compressChanges reports types that are the first to be compressed, without a new epoch. Functions of versions
+// that cannot read compressed payloads know by the stamp that the item is newer than they are.
+func compressChanges(old, new pipeline.Spec) []Report {
+	for _, e := range old.Events {
+		if e.Compress {
+			return nil
+		}
+	}
+	var list []Report
+	for _, name := range sorted(new.Events) {
+		if new.Events[name].Compress && new.Epoch == old.Epoch {
+			list = append(list, Report{Epoch, "events." + name, "compress", "", "true",
+				fmt.Sprintf("write epoch: %d: a function of a version that cannot read compressed payloads must see that they are newer than itself", old.Epoch+1)})
+		}
+	}
+	return list
 }
 
 func identityChanges(name string, old, new pipeline.Spec, now time.Time) []Report {

@@ -57,6 +57,7 @@ func TestChanges(t *testing.T) {
 		{"where", "total > 0", "total > 1", []string{"aggregates.daily: from.placed.where was total > 0 and is total > 1; raise epoch"}},
 		{"spread", "spread: 4", "spread: 5", []string{"aggregates.daily: spread was 4 and is 5; raise"}},
 		{"a value", "count, revenue", "count, more: sum total, revenue", []string{"aggregates.daily: from.placed.values.more was not there and is sum total; raise"}},
+		{"compress", "    retain: 90d", "    retain: 90d\n    compress: true", []string{"events.placed: compress was not there and is true; write epoch: 3: a function of a version"}},
 		{"a schema", "    retain: 90d", "    retain: 90d\n    schema: '{\"required\": [\"shop\"]}'", []string{"events.placed: schema was not there and is a schema with digest 7794a0f9; nothing need be drained and no epoch raised"}},
 		{"no window", "    window: 1d\n", "    window: 2h\n", []string{"aggregates.daily: window was 1d and is 2h; raise"}},
 		{"by", `by: {shop: "{shop}"}`, `by: {store: "{shop}"}`, []string{"aggregates.daily: by.shop was {shop} and is not there; raise", "aggregates.daily: by.store was not there and is {shop}"}},

@@ -16,7 +16,7 @@ var layers = []string{
 	// For tests alone.
 	"internal/testclock", "internal/sampleshop", "internal/corpus", "internal/slow", "internal/golden",
 	// What an event is, and what it adds to which total: pure.
-	"internal/excerpt", "internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "internal/jsonschema", "pipeline",
+	"internal/excerpt", "internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "internal/jsonschema", "internal/packed", "pipeline",
 	"internal/reserved",
 	// The tables, the two functions, and the proof.
 	"env", "internal/awserr", "store", "internal/tables", "handler", "verify", "internal/work",

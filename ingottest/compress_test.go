@@ -1,0 +1,67 @@
+package ingottest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+// TestEveryFaultWithCompressedPayloads deploys compress over items that are stored as they are, and takes it
+// out again. Whatever goes wrong on the way, an event is one item with one payload, whichever form it has.
+func TestEveryFaultWithCompressedPayloads(t *testing.T) {
+	large := func(id string, cents int, escape string) string {
+		return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d,"text":"%s"}`, id, cents, strings.Repeat("lorem"+escape+"ipsum", 400))
+	}
+	EveryFault(t, Config{Pipeline: compile(t, spec())}, func(t *testing.T, w *World) {
+		w.Send(large("before", 1, " "))
+		w.Drain()
+		packed := spec()
+		packed.Epoch = 2
+		order := packed.Events["order.placed"]
+		order.Compress = true
+		packed.Events["order.placed"] = order
+		w.Deploy(compile(t, packed))
+		w.Send(large("before", 1, `\u0020`), large("packed", 20, " "), large("packed", 20, `\u0020`), large("packed", 21, " "))
+		w.Drain()
+		plain := spec()
+		plain.Epoch = 2
+		w.Deploy(compile(t, plain))
+		w.Send(large("packed", 20, `\u0020`), large("after", 300, " "))
+		w.Redeliver()
+		w.Drain()
+		if v := w.Verdicts(); v[event.Conflict] == 0 || v[event.Poison] != 0 {
+			t.Errorf("verdicts %v", v)
+		}
+		items := w.Items()
+		for _, item := range items {
+			if (item.Packed != nil) != (item.ID == "packed") || !strings.HasPrefix(item.Data, `{"type":"order.placed"`) {
+				t.Errorf("%s: packed %v, payload %.60s", item.ID, item.Packed != nil, item.Data)
+			}
+		}
+		if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(items) != 3 || got != "3 orders, 321 cents" {
+			t.Errorf("%d items, %s", len(items), got)
+		}
+		out, err := w.DynamoDB().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(stack.Events),
+			Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "ORDER#packed"}, "SK": &types.AttributeValueMemberS{Value: "ORDER"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := out.Item["data"].(*types.AttributeValueMemberB); !ok {
+			t.Errorf("the payload is stored as %T", out.Item["data"])
+		}
+		w.Advance(91 * day)
+		w.Sweep()
+		w.Drain()
+		if n := len(w.Archived()); n != 3 {
+			t.Errorf("%d objects archived", n)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package store_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/packed"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// compressed adds a type whose payloads are compressed.
+func compressed(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	s.Events["note"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "NOTE#{id}", SK: "NOTE"}, Retain: 90 * 24 * time.Hour, Ignore: []string{"trace"}, Compress: true}
+	s.Aggregates["notes"] = pipeline.AggregateSpec{Since: 1, From: map[string]pipeline.FromSpec{"note": {Values: map[string]string{"notes": "count", "pages": "sum pages"}}}}
+}
+
+// note returns a note of 4 KB.
+func (w *world) note(id string, pages int, more ...string) *event.Item {
+	return w.item(append([]string{`"type":"note"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, fmt.Sprintf(`"pages":%d`, pages), `"text":"` + strings.Repeat("lorem ipsum ", 330) + `"`}, more...)...)
+}
+
+// A compressed payload is stored as bytes, costs what they take, and is read as the text that it was. What
+// is said of an event depends on the text alone.
+func TestCompressedPayload(t *testing.T) {
+	for what, n := range map[string]int{"alone": 1, "in a batch": 40} {
+		w := newWorld(t, compressed)
+		var items, spelled, ignored, other []*event.Item
+		for i := range n {
+			id := fmt.Sprint(i)
+			items, spelled = append(items, w.note(id, 7)), append(spelled, w.item(`"text":"`+strings.Repeat("lorem\\u0020ipsum ", 330)+`"`, `"type":"note"`, fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
+			ignored, other = append(ignored, w.note(id, 7, `"trace":"b"`)), append(other, w.note(id, 8))
+		}
+		all := func(step string, items []*event.Item, want event.Verdict) []store.Result {
+			t.Helper()
+			results, cost := w.store.Put(deadline(t), items)
+			for _, r := range results {
+				if r.Verdict != want {
+					t.Fatalf("%s, %s: %s, want %s: %v", what, step, r.Verdict, want, r.Refusal)
+				}
+			}
+			if step == "new" && cost.WriteUnits != float64(n) {
+				t.Errorf("%s: %d items of 4 KB cost %v units, want one each", what, n, cost.WriteUnits)
+			}
+			return results
+		}
+		all("new", items, event.Inserted)
+		all("again", items, event.Duplicate)
+		all("in another spelling", spelled, event.Duplicate)
+		all("with what is ignored", ignored, event.Duplicate)
+		for _, r := range all("with another number", other, event.Conflict) {
+			if !strings.Contains(r.Refusal.Detail, "pages") || r.Refusal.Reason != event.DigestDiffers {
+				t.Fatalf("%s: %v", what, r.Refusal)
+			}
+		}
+		if bytes, ok := w.stored("events", items[0].Key)["data"].(*types.AttributeValueMemberB); !ok || len(bytes.Value) > 600 {
+			t.Errorf("%s: the payload is stored as %T", what, w.stored("events", items[0].Key)["data"])
+		}
+		read, err := w.store.Item(deadline(t), items[0].Key)
+		if err != nil || read.Data != items[0].Data || read.Size() != items[0].Size() {
+			t.Errorf("%s: it is read as %+v, %v", what, read, err)
+		}
+	}
+}
+
+// Bytes that are not a packed payload are an odd item, whatever they would unpack to.
+func TestBytesThatAreNotAPayload(t *testing.T) {
+	for name, bytes := range map[string][]byte{"text": []byte(`{"id":"1"}`), "nothing": {}, "too large a claim": {0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x40}} {
+		w := newWorld(t, compressed)
+		item := w.note("1", 7)
+		w.store.Put(deadline(t), []*event.Item{item})
+		img := w.stored("events", item.Key)
+		img["data"] = &types.AttributeValueMemberB{Value: bytes}
+		put(t, w, "events", img)
+		if read, err := w.store.Item(deadline(t), item.Key); err == nil || !strings.Contains(err.Error(), "no usable key, digest or data") {
+			t.Errorf("%s: %+v, %v", name, read, err)
+		}
+		results, _ := w.store.Put(deadline(t), []*event.Item{item})
+		if results[0].Verdict != event.Conflict {
+			t.Errorf("%s: %s", name, results[0].Verdict)
+		}
+	}
+}
+
+// The stream brings the packed form. What is counted and what is archived is the text.
+func TestCompressedRecord(t *testing.T) {
+	data := `{"type":"order","id":"1","merchant":"m","cents":1,"at":"2099-03-01T10:00:00Z","text":"<é` + strings.Repeat("x", 2000) + `"}`
+	coded := base64.StdEncoding.EncodeToString(packed.Pack(data))
+	plain := strings.NewReplacer(`"{}"`, `"`+strings.ReplaceAll(data, `"`, `\"`)+`"`).Replace(expiring(`,"expiresAt":{"N":"4075272000"}`))
+	image := strings.Replace(expiring(`,"expiresAt":{"N":"4075272000"}`), `"data":{"S":"{}"}`, `"data":{"B":"`+coded+`"}`, 1)
+	if image == plain || !strings.Contains(image, coded) {
+		t.Fatal("the image is not changed")
+	}
+	change, err := readRecord([]byte(removal("", image)), "shard")
+	if err != nil || change.Old == nil || change.Old.Data != data || !change.Expired || change.OldImage != plain {
+		t.Errorf("the change is %+v, %v", change, err)
+	}
+	if _, err := readRecord([]byte(removal("", strings.Replace(image, coded, coded[:len(coded)-8], 1))), "shard"); err == nil || !strings.Contains(err.Error(), "old image: item p / s has type") {
+		t.Errorf("a damaged payload: %v", err)
+	}
+}
