@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/sampleshop"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/wire"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// badInput is what people and machines do wrong with the tool. Each ends with the exit code of the page on
+// commands and one clear sentence, and nothing is lost. The named test shows it.
+var badInput = []struct{ what, folder, test string }{
+	{"a pattern on an index that does not exist", "pipeline", "TestPatternMistakes"},
+	{"a pattern over types with different partition keys", "pipeline", "TestPatternMistakes"},
+	{"a question over 1,000 partitions", "cmd/ingot", "TestQuery"},
+	{"a page token that was altered, or is of another question", "cmd/ingot", "TestQueryPages"},
+	{"a page token of another pipeline.yaml", "cmd/ingot", "TestTokenOfAnotherFile"},
+	{"a parameter that is missing or misspelled, or has # or % in its value", "cmd/ingot", "TestQuery"},
+	{"a stack that does not exist, has no outputs, or is of an older version", "internal/target", "TestStacksThatCannotBeUsed"},
+	{"credentials that are refused", "cmd/ingot", "TestRefusedCredentials"},
+	{"no credentials", "internal/target", "TestCredentials"},
+	{"a table that is deleted while verify runs", "cmd/ingot", "TestTableDeletedWhileVerifyRuns"},
+	{"tables that are deleted and made again while dev runs", "internal/dev", "TestTablesThatAreMadeAgain"},
+	{"a full disk under dev", "cmd/ingot", "TestFullDiskUnderDev"},
+	{"two devs on one folder, and a port that is taken", "cmd/ingot", "TestDevThatCannotStart"},
+	{"a pipeline.yaml that breaks while dev runs", "cmd/ingot", "TestPipelineThatBreaksWhileDevRuns"},
+	{"control characters in payloads", "cmd/ingot", "TestQuery"},
+	{"formulas in payloads", "cmd/ingot", "TestValuesOfEveryKind"},
+	{"control characters and markup in payloads that the console shows", "internal/console", "TestPageMakesTextNodes"},
+	{"a message in quarantine of 1 MiB with ten attributes", "integration", "TestLargeLetter"},
+	{"a clock that jumps under dev", "internal/dev", "TestCalendarThatJumpsWhileDevRuns"},
+	{"a clock that differs between the tool and dev", "cmd/ingot", "TestLagOfDev"},
+	{"a stream that stands still while verify waits", "cmd/ingot", "TestWaitingForTheStreamIsSaid"},
+}
+
+// Each test of the table is there.
+func TestBadInputIsTested(t *testing.T) {
+	tests := map[string]map[string]bool{} // by folder
+	for _, b := range badInput {
+		if tests[b.folder] == nil {
+			tests[b.folder] = testsIn(t, filepath.Join("../..", b.folder))
+		}
+		if !tests[b.folder][b.test] {
+			t.Errorf("%s: there is no test %s in %s", b.what, b.test, b.folder)
+		}
+	}
+}
+
+// testsIn lists the tests of a folder.
+func testsIn(t *testing.T, folder string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
+				found[fn.Name.Name] = true
+			}
+		}
+	}
+	return found
+}
+
+// A table that is gone in the middle of a pass is named, and no difference is reported for it.
+func TestTableDeletedWhileVerifyRuns(t *testing.T) {
+	for _, table := range []string{stack.Events, stack.Aggregates} {
+		t.Run(table, func(t *testing.T) {
+			var engine *embedded.Engine
+			var once sync.Once
+			engine = embedded.New(embedded.Config{Intercept: func(ctx context.Context, api string, in any, call func() (any, error)) (any, error) {
+				if api == "Scan" {
+					once.Do(func() {
+						if _, err := engine.DynamoDB().DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				return call()
+			}})
+			p, err := pipeline.Load(os.DirFS("../.."), sampleshop.Pipeline, pipeline.Secret([]byte(shopSecret)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stack.New(t.Context(), engine, stack.Config{Indexes: p.Indexes()}); err != nil {
+				t.Fatal(err)
+			}
+			st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
+			if err == nil {
+				err = st.Start(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := httptest.NewServer(wire.New(engine))
+			defer server.Close()
+			for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s",
+				"AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none"} {
+				t.Setenv(name, value)
+			}
+			env := map[string]string{"INGOT_TABLE": stack.Events, "INGOT_AGGREGATES_TABLE": stack.Aggregates, "INGOT_PII_KEY": shopSecret}
+			got := pipedWith(t, env, "", "verify", "--pipeline", "../../"+sampleshop.Pipeline)
+			if got.code != exitFailed || got.out != "" || !strings.Contains(got.errors, "there is no table "+table) || strings.Count(got.errors, "\n") > 3 {
+				t.Errorf("exit code %d\n%s%s", got.code, got.out, got.errors)
+			}
+		})
+	}
+}
+
+// The token of a page goes on only with the patterns of the file that made it.
+func TestTokenOfAnotherFile(t *testing.T) {
+	ingot := shopWithOrders(t, 5)
+	code, out, stderr := ingot("", "customer_orders", "customer_id=c-1", "--limit", "2", "--output", "json")
+	var first answer
+	if err := json.Unmarshal([]byte(out), &first); code != exitFine || err != nil || first.Next == "" {
+		t.Fatalf("exit code %d, %v\n%s%s", code, err, out, stderr)
+	}
+	text, err := os.ReadFile("../../" + sampleshop.Pipeline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := bytes.Replace(text, []byte("customer_orders: {read: [order.placed, order.refunded]"), []byte("customer_orders: {read: [order.placed]"), 1)
+	if bytes.Equal(other, text) {
+		t.Fatal("the shop has no customer_orders")
+	}
+	file := filepath.Join(t.TempDir(), "pipeline.yaml")
+	if err := os.WriteFile(file, other, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr = ingot("", "customer_orders", "customer_id=c-1", "--limit", "2", "--pipeline", file, "--page", first.Next)
+	if code != exitUsage || out != "" || !strings.Contains(stderr, "the page token belongs to another question") {
+		t.Errorf("exit code %d\n%s%s", code, out, stderr)
+	}
+}
