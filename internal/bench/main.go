@@ -61,6 +61,7 @@ var sections = []struct {
 	{"many", true, false, (*bench).many},
 	{"values", false, false, func(b *bench, _ context.Context) error { return b.values() }},
 	{"pages", false, false, (*bench).pages},
+	{"compress", false, false, (*bench).compress},
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},
