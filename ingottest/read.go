@@ -105,7 +105,7 @@ func (w *World) Archived() []string {
 }
 
 // Verify drains the queue and the stream, adds up all items again and compares every total. These
-// are errors of the test: a difference, a flag, a message that SQS has deleted for its age, and a
+// are errors of the test: a difference, a flag, a part of a stored event that is missing, a message that SQS has deleted for its age, and a
 // fault that you asked for and that never happened. An aggregate that is building is logged.
 func (w *World) Verify() {
 	w.t.Helper()
@@ -122,6 +122,9 @@ func (w *World) Verify() {
 	}
 	for _, d := range report.Differences {
 		w.t.Errorf("ingottest: %s", d)
+	}
+	if n := report.MissingParts; n > 0 {
+		w.t.Errorf("ingottest: %d parts of stored events are missing: a function that did not know them has stored the events; call Store().PutParts to put them", n)
 	}
 	for _, def := range report.Building {
 		w.t.Logf("ingottest: %s is building: events from before it was deployed may not be counted in it", def)

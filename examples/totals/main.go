@@ -102,8 +102,11 @@ func (t tables) verify(ctx context.Context) error {
 		fmt.Fprintln(t.out, "building:", def)
 	}
 	fmt.Fprintf(t.out, "%d items, %d totals, %d of them in part: %d differences\n", report.Items, report.Totals, report.Partly, len(report.Differences))
+	if n := report.MissingParts; n > 0 {
+		fmt.Fprintln(t.out, "missing parts:", n)
+	}
 	if !report.OK() {
-		return errors.New("totals differ")
+		return errors.New("totals differ from the items, or parts are missing")
 	}
 	return nil
 }

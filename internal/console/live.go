@@ -98,6 +98,9 @@ func (l *Live) verify(ctx context.Context) (*Verified, error) {
 	for _, d := range report.Differences {
 		out.Findings = append(out.Findings, d.String())
 	}
+	if n := report.MissingParts; n > 0 {
+		out.Findings = append(out.Findings, show.Count(n, "part")+" of stored events missing; ingot rebuild --parts puts them")
+	}
 	out.Findings = append(append(out.Findings, report.Odd...), report.Flagged...)
 	for _, def := range report.Building {
 		out.Findings = append(out.Findings, def.String()+": building; older items may not be counted yet")

@@ -1,0 +1,96 @@
+package ingottest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+const alone = `
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order:
+    id: "{order}"
+    at: "{at}"
+    key: {pk: "ORDER#{order}", sk: "ORDER"}
+`
+
+const withLines = alone + `
+  line:
+    part: {of: order, each: lines, with: [order]}
+    id: "{order}#{line}"
+    key: {pk: "ORDER#{order}", sk: "LINE#{line}"}
+aggregates:
+  sold:
+    since: 1
+    onExpire: subtract
+    from:
+      line: {values: {pieces: sum pieces}}
+`
+
+const twoLines = `{"type":"order","order":"a","at":"2026-03-01T10:00:00Z","lines":[{"line":1,"pieces":2},{"line":2,"pieces":3}]}`
+
+func loaded(t *testing.T, text string) *pipeline.Pipeline {
+	t.Helper()
+	p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(text)}}, "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestDiesBetweenWholeAndParts kills the ingest function after each of its puts. The next delivery meets
+// the whole, and puts the parts that are missing.
+func TestDiesBetweenWholeAndParts(t *testing.T) {
+	for request := 1; request <= 3; request++ { // the whole, and each line
+		w := New(t, Config{Pipeline: loaded(t, withLines)})
+		w.Crash(Ingest, request)
+		w.Send(twoLines)
+		w.Verify()
+		if n, sold := len(w.Items()), w.Total("sold", nil, w.Now()); n != 3 || sold.N != 2 || sold.Values["pieces"].String() != "5" {
+			t.Errorf("killed after request %d: %d items, %v", request, n, sold)
+		}
+		if v := w.Verdicts(); v[event.Duplicate] != 1 || v[event.Inserted] != 0 {
+			t.Errorf("killed after request %d: %v; the first delivery has no verdict, and the second meets the whole", request, v)
+		}
+	}
+}
+
+func TestEveryFaultWithParts(t *testing.T) {
+	EveryFault(t, Config{Pipeline: loaded(t, withLines)}, func(t *testing.T, w *World) {
+		w.Send(twoLines, twoLines, strings.Replace(twoLines, `"pieces":3`, `"pieces":4`, 1))
+		w.Drain()
+		if n, sold := len(w.Items()), w.Total("sold", nil, w.Now()); n != 3 || sold.N != 2 || sold.Values["pieces"].String() != "5" {
+			t.Errorf("%d items, %v", n, sold)
+		}
+		if v := w.Verdicts(); v[event.Conflict] == 0 {
+			t.Errorf("verdicts %v", v)
+		}
+	})
+}
+
+// TestVerifyNamesMissingParts shows that a world does not pass over an order that was stored by a
+// function that did not know its lines.
+func TestVerifyNamesMissingParts(t *testing.T) {
+	w := New(t, Config{Pipeline: loaded(t, alone)})
+	w.Send(twoLines)
+	w.Drain()
+	w.Deploy(loaded(t, strings.NewReplacer("epoch: 1", "epoch: 2", "since: 1", "since: 2").Replace(withLines)))
+	if b := watched(func(tb TB) { w.t = tb; w.Verify() }); !strings.Contains(b.errors, "2 parts of stored events are missing") || strings.Count(b.errors, "\n") != 1 {
+		t.Fatalf("%q %q", b.errors, b.fatal)
+	}
+	w.t = t
+	if done, err := w.Store().PutParts(context.Background()); err != nil || done.Put != 2 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	w.Verify()
+	if sold := w.Total("sold", nil, w.Now()); sold.Values["pieces"].String() != "5" {
+		t.Errorf("%v", sold)
+	}
+}
