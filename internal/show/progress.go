@@ -3,7 +3,9 @@ package show
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 )
@@ -27,6 +29,16 @@ func NewProgress(w io.Writer, terminal bool) func(Step) {
 	return plainLines(w)
 }
 
+// These are the columns that a bar has, beside its phase and the figures, in a terminal of 80.
+const (
+	widest, narrowest = 30, 8
+	besideBar         = len(" 100% || (/) [1h23m45s:1h23m45s]")
+)
+
+func barWidth(s Step) int {
+	return max(narrowest, min(widest, 79-utf8.RuneCountInString(s.Phase)-besideBar-2*len(strconv.Itoa(s.Total))))
+}
+
 // bar draws one bar for each phase and clears it when the phase is over.
 func bar(w io.Writer) func(Step) {
 	var current *progressbar.ProgressBar
@@ -48,7 +60,7 @@ func bar(w io.Writer) func(Step) {
 			}
 			current = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(s.Phase),
 				progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(redraw),
-				progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30),
+				progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(barWidth(s)),
 				progressbar.OptionSetSpinnerChangeInterval(0)) // otherwise it spins on a goroutine of its own
 		}
 		_ = current.Set(s.Done)

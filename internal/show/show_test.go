@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"unicode/utf8"
 
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/pipeline"
@@ -50,6 +51,30 @@ func TestProgress(t *testing.T) {
 	// It shows how much is done, how long that took, and how long the rest will take.
 	if !regexp.MustCompile(`sending  50% \|█+ +\| \(1/2\) \[\d+s:\d+s\]`).MatchString(out.String()) {
 		t.Errorf("the bars are %q", out.String())
+	}
+}
+
+// A bar fits into a terminal of 80 columns, whatever it counts.
+func TestBarFits(t *testing.T) {
+	for _, phase := range []string{"sending", "reading", "sending events through trouble"} {
+		var out bytes.Buffer
+		tell := NewProgress(&out, true)
+		for _, done := range []int{0, 1, 12_345_678, 99_999_999, 100_000_000} {
+			tell(Step{phase, done, 100_000_000})
+		}
+		tell(Step{})
+		drawn := 0
+		for line := range strings.SplitSeq(regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`).ReplaceAllString(out.String(), ""), "\r") {
+			if line = strings.TrimRight(line, " \n"); line != "" {
+				drawn++
+			}
+			if n := utf8.RuneCountInString(line); n > 80 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+		if drawn == 0 {
+			t.Errorf("%s: no bar was drawn: %q", phase, out.String())
+		}
 	}
 }
 

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Where no terminal is, send says how far it is at the beginning and at each quarter. With --skip, what was
+// sent before counts.
+func TestSendSaysHowFarItIs(t *testing.T) {
+	w := newDevWorld(t)
+	var lines strings.Builder
+	for n := range 80 {
+		fmt.Fprintf(&lines, `{"type":"sale","id":"p%d","cents":1,"at":"2026-03-01T09:00:00Z","customer":{"email":"a@b.example"}}`+"\n", n)
+	}
+	if err := os.WriteFile("sales.ndjson", []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := w.run(exitFine, "send", "sales.ndjson", "--local")
+	_, said, _ := strings.Cut(got.errors, "sending …\n")
+	last := 0
+	for line := range strings.Lines(said) {
+		var done, total int
+		if _, err := fmt.Sscanf(line, "sending: %d of %d", &done, &total); err != nil || done <= last || total != 80 {
+			t.Errorf("after %d it says %q", last, line)
+		}
+		last = done
+	}
+	if last != 80 || !strings.HasPrefix(got.out, "80 events sent in ") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	if got := w.run(exitFine, "send", "sales.ndjson", "--skip", "70", "--local"); !strings.Contains(got.errors, "sending …\n") || !strings.HasPrefix(got.out, "10 events sent in ") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+}
