@@ -53,7 +53,7 @@ func TestCommandsOnLocalStack(t *testing.T) {
 	for file, pattern := range map[string]string{
 		"integration/endpoint/endpoint.go": `Image = "(localstack/localstack:[0-9.]+)"`,
 		"samconfig.toml":                   `stack_name = "(ingot-dev)"`,
-		"docs/operating.md":                `STACK=(ingot-dev)`,
+		"docs/aws-cli.md":                  `STACK=(ingot-dev)`,
 		"handler/streams.go":               `errors.New\("(the batch names no shard)`,
 	} {
 		m := regexp.MustCompile(pattern).FindStringSubmatch(read(t, file))

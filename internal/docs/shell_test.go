@@ -46,7 +46,7 @@ var (
 	output       = regexp.MustCompile(`\$\(output (\w+)\)`)
 )
 
-// TestNamesOfAStack shows that every variable that a command of the operating guide uses is set
+// TestNamesOfAStack shows that every variable that a command of the AWS CLI uses is set
 // earlier. Every output from which a variable is set must be one of the template's.
 func TestNamesOfAStack(t *testing.T) {
 	_, outputs, found := strings.Cut(read(t, sampleshop.Template), "\nOutputs:\n")
@@ -54,7 +54,7 @@ func TestNamesOfAStack(t *testing.T) {
 		t.Fatal("the template has no outputs")
 	}
 	var known []string
-	for _, b := range slices.Concat(blocksOf(t, operatingPage, "sh"), blocksOf(t, "docs/aws-cli.md", "sh")) {
+	for _, b := range slices.Concat(blocksOf(t, "docs/aws-cli.md", "sh"), blocksOf(t, operatingPage, "sh")) {
 		for line := range strings.Lines(b.text) {
 			for _, m := range output.FindAllStringSubmatch(line, -1) {
 				if !strings.Contains(outputs, "  "+m[1]+": ") {
@@ -80,7 +80,7 @@ func TestNamesOfAStack(t *testing.T) {
 // the commands look for it.
 func TestTryingAStack(t *testing.T) {
 	commands := ""
-	for _, b := range blocksOf(t, operatingPage, "sh") {
+	for _, b := range blocksOf(t, "docs/aws-cli.md", "sh") {
 		if strings.Contains(b.text, "events/ingest-one.json > order.json") {
 			commands = b.text
 		}
