@@ -139,6 +139,7 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	}
 	w.checkStored(c)
 	w.checkWhole(c)
+	w.checkAtomic(c)
 	w.checkGroup(c.new.fact)
 }
 

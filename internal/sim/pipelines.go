@@ -95,6 +95,7 @@ type edition struct {
 	// patterns is [Plan.Patterns].
 	patterns bool
 	parts    int64 // see [Plan.Parts]
+	atomic   bool  // see [Plan.Atomic]
 }
 
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
@@ -107,6 +108,11 @@ func (e edition) pipeline() *pipeline.Pipeline {
 	spec := declaration(e.version, e.spread)
 	if e.parts > 0 && spec.Epoch >= e.parts {
 		addLines(&spec, e.parts)
+		if e.atomic {
+			order := spec.Events["order"]
+			order.Atomic = true
+			spec.Events["order"] = order
+		}
 	}
 	for name, declared := range spec.Events {
 		if !e.notice.IsZero() {
@@ -138,7 +144,7 @@ func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 }
 
 func (w *World) edition(version int64) edition {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts}
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

@@ -50,6 +50,8 @@ type Plan struct {
 	Patterns bool
 	// Parts is the epoch from which on the lines of orders are parts of them; 0 means never.
 	Parts int64
+	// Atomic puts an order and its lines in one transaction, from the epoch Parts on.
+	Atomic bool
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
@@ -159,6 +161,7 @@ func NewPlan(seed uint64) Plan {
 			p.Parts = 2
 		}
 	}
+	p.Atomic = p.Parts > 0 && !p.NewForm && rand.New(rand.NewPCG(seed, 6)).IntN(3) == 0 // a draw of its own, so that the other worlds stay as they are
 	return p
 }
 
@@ -168,5 +171,5 @@ func NewPlan(seed uint64) Plan {
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
-		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), OneByOne: min(p.OneByOne, 1)}
+		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), Atomic: p.Atomic, OneByOne: min(p.OneByOne, 1)}
 }

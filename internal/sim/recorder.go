@@ -107,11 +107,19 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 			}
 		}
 	}
+	if len(receipts) == 0 {
+		r.w.eventWrites += 2 * len(in.TransactItems) // two units for each item, also if it is cancelled
+	}
 	if len(receipts) > 0 { // otherwise it comes from a start
 		r.spendReceipts(receipts, err == nil)
 	}
 	if err != nil {
 		return out, err
+	}
+	for _, item := range in.TransactItems {
+		if put := item.Put; put != nil && *put.TableName == eventsTable {
+			r.w.accepted[eventsTable+"|"+text(put.Item["PK"])+"|"]++
+		}
 	}
 	r.w.newReceipts = append(r.w.newReceipts, receipts...)
 	for _, item := range in.TransactItems {

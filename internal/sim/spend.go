@@ -173,7 +173,8 @@ func (w *World) checkAsked(inv *invocation, pk string, s *spent, most, others in
 }
 
 // checkCost compares the write units of the events table with the writes that were asked for. An
-// event is under a kilobyte, so each write is one unit, and nothing else writes there.
+// event is under a kilobyte, so each write is one unit, or two in a transaction. Nothing else writes
+// there.
 func (w *World) checkCost() {
 	if units := w.engine.Usage().Tables[eventsTable].Write; units > float64(w.eventWrites) {
 		w.fail(Cost, "%v write units for %d writes of items under a kilobyte", units, w.eventWrites)

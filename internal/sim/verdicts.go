@@ -34,7 +34,7 @@ func (w *World) judge(o handler.Outcome) {
 	}
 	switch verdict {
 	case "Inserted", "Updated":
-		inv.wrote[write{m.fact, verdict}]-- // each write belongs to one message
+		inv.wrote[w.writeOf(inv, m, verdict)]-- // each write belongs to one message
 	case "Conflict", "Expired", "Poison":
 		if !o.Failed && w.quarantined[m.body] == 0 {
 			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
@@ -113,7 +113,7 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 	}
 	switch verdict {
 	case "Inserted", "Updated":
-		if inv.wrote[write{m.fact, verdict}] < 1 {
+		if inv.wrote[w.writeOf(inv, m, verdict)] < 1 {
 			return "it has had no such write accepted"
 		}
 		return w.lacking(inv, m)

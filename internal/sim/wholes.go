@@ -227,6 +227,43 @@ func (w *World) checkWhole(c *change) {
 	w.fail(Parted, "%s (%d cents) is stored, and no order with such a part ever was", c.new.key(), c.new.Cents)
 }
 
+// writeOf returns the write that earns a message its verdict: that of its item. If all of a message is
+// put in one transaction, and its item was there already, it may be that of a part.
+func (w *World) writeOf(inv *invocation, m *message, verdict string) write {
+	own := write{m.fact, verdict}
+	if w.plan.Atomic && inv.wrote[own] == 0 && w.held(inv, m, func(img *image) bool { return img != nil && img.fact == m.fact }) {
+		for _, p := range w.partsOf(m, inv.epoch) {
+			if part := (write{p, verdict}); inv.wrote[part] > 0 {
+				return part
+			}
+		}
+	}
+	return own
+}
+
+// checkAtomic checks an item of an order that code puts in one transaction. At the moment in which any of
+// its items is stored, all of them are. Only a bar may stand in the place of a line.
+func (w *World) checkAtomic(c *change) {
+	if !w.plan.Atomic || c.old != nil || !w.knowsParts(c.new.epoch) || w.current.invocation() == nil {
+		return
+	}
+	switch c.new.Type {
+	case "order":
+		for _, p := range c.new.lines() {
+			if len(w.read(eventsTable, p.pk(), p.sk())) == 0 {
+				w.fail(Parted, "%s is stored, and its part %s is not, though they are put together", c.new.key(), p.key())
+				return
+			}
+		}
+	case "line":
+		id, _ := c.new.wholeID()
+		whole := fact{Type: "order", ID: id}
+		if item := w.read(eventsTable, whole.pk(), whole.sk()); item["type"] == nil {
+			w.fail(Parted, "%s is stored beside %s, which is not there", c.new.key(), whole.key())
+		}
+	}
+}
+
 // sentWithin reports whether the payload of a line is what a message makes of it: the members that
 // the line has of its order, and then its own, both as they were spelled.
 func (w *World) sentWithin(img *image) bool {

@@ -49,6 +49,15 @@ func wholes() []Mutant {
 				there[keyOf(img)] = img
 			}`}},
 		},
+		{
+			Name: "atomic-in-two", What: "the parts of an atomic message are put in a second transaction", Defends: "I13", Checks: parted,
+			Edits: []Edit{{"store.Store.putAtomic", `t := s.atomicPut(items[i], items[i].Parts.Items...)`, `alone := s.atomicPut(items[i])
+			if r := alone.put(ctx); !r.Verdict.Stored() {
+				results[i] = r
+				continue
+			}
+			t := s.atomicPut(items[i], items[i].Parts.Items...)`}},
+		},
 	}
 }
 
