@@ -4,6 +4,7 @@ package function_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/packed"
 	"github.com/ingot-events/ingot/internal/slow"
 )
 
@@ -77,14 +79,75 @@ func TestLargeTotalsUnderReceiptsFitSmallestFunction(t *testing.T) {
 	}
 }
 
+// A batch of the stream with as many compressed payloads as fit, each as large as a payload can be and packed
+// as well as it can be, must fit the smallest function: its records unpack to 8 times their size.
+func TestCompressedBatchFitsSmallestFunction(t *testing.T) {
+	slow.Test(t, "it fills the smallest function's memory")
+	const changes, batchBytes = 88, 6 << 20
+	dir := t.TempDir()
+	binary, plan := filepath.Join(dir, "streams"), filepath.Join(dir, "pipeline.yaml")
+	if err := runtimeapi.Build(t.Context(), "../../cmd/streams", binary, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(plan, []byte(readings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	totals := newLargeTotals(t)
+	for i := range 2 * changes {
+		for _, name := range []string{"most", "least", "range"} {
+			totals.known[fmt.Sprintf("A#%s#1#0#%d", name, i)] = true // no update is refused, so no total is in memory
+		}
+	}
+	table := httptest.NewServer(totals)
+	t.Cleanup(table.Close)
+	var output bytes.Buffer
+	p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
+		"INGOT_AGGREGATES_TABLE": "totals", "INGOT_COUNTING": "receipts", "INGOT_PIPELINE": plan, "AWS_ENDPOINT_URL": table.URL,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	blanks := strings.Repeat(" ", 399<<10)
+	for batch := range 2 {
+		body := recordsOf(batch*changes, changes, func(i int) string {
+			return `{"B":"` + base64.StdEncoding.EncodeToString(packed.Pack(fmt.Sprintf(`{"type":"reading","id":%d,"value":5,"at":"2099-03-01T10:00:00Z"%s}`, i, blanks))) + `"}`
+		})
+		if len(body) > batchBytes || len(body) < batchBytes*9/10 {
+			t.Fatalf("a batch has %d bytes, and Lambda sends at most %d", len(body), batchBytes)
+		}
+		answer, err := p.Invoke(t.Context(), body, 0)
+		if err != nil || string(answer) != `{"batchItemFailures":[]}` {
+			t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
+		}
+	}
+	totals.mu.Lock()
+	defer totals.mu.Unlock()
+	if totals.done != 2*3*changes {
+		t.Errorf("%d updates done, want %d", totals.done, 2*3*changes)
+	}
+	peak := residentPeak(t, p.PID())
+	t.Logf("%d MB resident at the peak", peak)
+	if peak > smallest*9/10 {
+		t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
+	}
+}
+
 // readingsFrom returns a batch of new items. Each item moves its own totals.
 func readingsFrom(first, n int) []byte {
+	return recordsOf(first, n, func(i int) string {
+		return fmt.Sprintf(`{"S":"{\"type\":\"reading\",\"id\":%d,\"value\":5,\"at\":\"2099-03-01T10:00:00Z\"}"}`, i)
+	})
+}
+
+// recordsOf returns a batch of new items with these payloads.
+func recordsOf(first, n int, data func(i int) string) []byte {
 	var records []string
 	for i := first; i < first+n; i++ {
 		text := func(s string) string { return `{"S":"` + s + `"}` }
 		key := fmt.Sprintf(`{"PK":%s,"SK":%s}`, text(fmt.Sprint("READING#", i)), text("-"))
 		image := fmt.Sprintf(`{"PK":%s,"SK":%s,"type":%s,"id":%s,"at":%s,"digest":{"B":"%s"},"epoch":{"N":"1"},"data":%s}`, text(fmt.Sprint("READING#", i)), text("-"), text("reading"),
-			text(fmt.Sprint(i)), text("2099-03-01T10:00:00.000000000Z"), strings.Repeat("A", 43)+"=", text(fmt.Sprintf(`{\"type\":\"reading\",\"id\":%d,\"value\":5,\"at\":\"2099-03-01T10:00:00Z\"}`, i)))
+			text(fmt.Sprint(i)), text("2099-03-01T10:00:00.000000000Z"), strings.Repeat("A", 43)+"=", data(i))
 		records = append(records, fmt.Sprintf(`{"eventID":"e%d","eventName":"INSERT","eventSource":"aws:dynamodb","eventSourceARN":"arn:aws:dynamodb:eu-central-1:123456789012:table/events/stream/2099-01-01T00:00:00.000",`+
 			`"dynamodb":{"ApproximateCreationDateTime":4076222400,"Keys":%s,"NewImage":%s,"SequenceNumber":"%021d","StreamViewType":"NEW_AND_OLD_IMAGES"}}`, i, key, image, i+1))
 	}
