@@ -24,6 +24,8 @@ var foreignMistakes = []advice{
 	{"JSONPath in ignore", "[trace]", `[$.trace]`, `p.yaml:13:14: $.trace is a JSONPath`, []string{"[trace]"}},
 	{"JSONPath of a revision", "revision: moved_at time", "revision: $.moved_at time", `p.yaml:19:15: $.moved_at is a JSONPath, and $ would be a field of that name: paths begin at the payload; write moved_at instead`, []string{"revision: moved_at time"}},
 	{"JSONPath in a template", `{pk: "DAY#{@at | day}"`, `{pk: "DAY#{$.day | lower}"`, `p.yaml:10:23: $.day is a JSONPath, and $ would be a field of that name: paths begin at the payload; write day instead`, []string{`{pk: "DAY#{day | lower}"`}},
+	{"a template in a sum", "sum total", `"sum -{total}"`, `p.yaml:26:73: {total} has braces, which only templates have; write sum -total instead`, []string{"sum -total"}},
+	{"a template of an attribute", "{status: status}", `{status: "{status}"}`, `p.yaml:11:26: {status} has braces, which only templates have; write status instead`, []string{"{status: status}"}},
 	{"the whole payload", "{status: status}", "{status: $}", `$ is a JSONPath, and $ would be a field of that name: paths begin at the payload; write a path such as customer.city or items[0].sku instead`, []string{"{status: customer.city}", `{status: "items[0].sku"}`}},
 
 	{"an environment's variable", `pk: "PARCEL#{parcel}"`, `pk: "${STAGE}#{parcel}"`, `p.yaml:17:16: ${STAGE} is not filled in from anywhere: it is a $ and then a field of the payload; write {STAGE} for that field, or the text itself, instead`, []string{`pk: "prod#{parcel}"`}},

@@ -31,6 +31,10 @@ func Path(text string) (event.Path, *Mistake) {
 	}
 	path, err := event.ParsePath(text)
 	if err != nil {
+		inside, end := strings.CutSuffix(strings.TrimPrefix(text, "{"), "}")
+		if _, bad := event.ParsePath(inside); bad == nil && end && strings.HasPrefix(text, "{") {
+			return event.Path{}, &Mistake{What: text + " has braces, which only templates have", Instead: inside}
+		}
 		return event.Path{}, &Mistake{What: err.Error(), Instead: APath}
 	}
 	return path, nil
