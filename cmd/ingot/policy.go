@@ -39,7 +39,7 @@ func newPolicy(a *app) *cobra.Command {
 	var o policyOptions
 	cmd := &cobra.Command{
 		Use:   "policy PATTERN…",
-		Short: "Print the IAM policy of who reads by a pattern",
+		Short: "Print the IAM policy for reading by a pattern, or for a command",
 		Long:  policyHelp,
 		Example: `  ingot policy order merchant_days
   ingot policy order --principal-tag order --local
