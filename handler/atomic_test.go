@@ -33,7 +33,7 @@ func TestIngestAtomic(t *testing.T) {
 		many[i] = i
 	}
 	for _, queue := range []string{"", ".fifo"} {
-		w := newWorld(t, accounts)
+		w := newWorld(t, accounts, func(s *setup) { s.store.Concurrency = 1 }) // so that a claims before b does
 		e := messages(account("a", "x@y", 1, 2), order("1", 1), account("b", "x@y", 3), account("a", "x@y", 1, 2), account("c", "c@y", many...), account("d", "d@y", 1, 1), account("e", "e@y", many[:98]...))
 		for i := range e.Records {
 			e.Records[i].EventSourceARN += queue
