@@ -117,6 +117,7 @@ func (t *atomicPut) put(ctx context.Context) Result {
 		t.refused(answer{outcome: unknown, err: err}.retry())
 	default:
 		t.refused(t.last.retry())
+		t.result.cause = t.last.err
 	}
 	t.result.Units = t.cost.WriteUnits
 	return *t.result

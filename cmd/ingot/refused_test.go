@@ -50,6 +50,9 @@ func TestRefusedCredentials(t *testing.T) {
 				return
 			}
 			w, _ := hashedShop(t, command)
+			if command == "erase" || command == "rebuild" {
+				w.tool(t, called{"send account.ndjson --wait", exitFine})
+			}
 			for _, action := range slices.Compact(actions) {
 				w.refuse(t, command, action)
 			}

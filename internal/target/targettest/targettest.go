@@ -58,13 +58,17 @@ type Cloud struct {
 // ServeHTTP answers a request for any service.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.once.Do(func() { c.wire = wire.New(c.Engine) })
-	action := c.action(r)
-	if c.Called != nil {
-		c.called(action, r)
-	}
-	code := ""
-	if c.Refuse != nil {
-		code = c.Refuse(action)
+	action, code := "", ""
+	for _, p := range c.permissions(r) {
+		if c.Called != nil {
+			c.Called(p.action, p.resource)
+		}
+		if code == "" {
+			action = p.action
+			if c.Refuse != nil {
+				code = c.Refuse(action)
+			}
+		}
 	}
 	service, name, _ := strings.Cut(action, ":")
 	switch {
@@ -89,11 +93,14 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// called tells of a request. A transaction needs the permissions of its parts.
-func (c *Cloud) called(action string, r *http.Request) {
+// permission is what a request needs: an action, on a table or queue.
+type permission struct{ action, resource string }
+
+// permissions returns what a request needs. A transaction needs the permissions of its parts.
+func (c *Cloud) permissions(r *http.Request) (list []permission) {
+	action := c.action(r)
 	if action != "dynamodb:TransactWriteItems" {
-		c.Called(action, resource(r))
-		return
+		return []permission{{action, resource(r)}}
 	}
 	text, _ := io.ReadAll(r.Body) // of a client on this machine
 	r.Body = io.NopCloser(bytes.NewReader(text))
@@ -103,10 +110,11 @@ func (c *Cloud) called(action string, r *http.Request) {
 	_ = json.Unmarshal(text, &in) // of the SDK
 	for _, item := range in.TransactItems {
 		for name, part := range item {
-			needs := map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
-			c.Called("dynamodb:"+needs[name], part.TableName)
+			actions := map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
+			list = append(list, permission{"dynamodb:" + actions[name], part.TableName})
 		}
 	}
+	return list
 }
 
 const invocations = "/2015-03-31/functions/"
