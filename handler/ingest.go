@@ -50,8 +50,8 @@ type Outcome struct {
 	// Existing is the stored item that a Conflict met, without its payload. See [store.Result]. It
 	// is nil for every other verdict.
 	Existing *event.Item
-	// Parts are the results of the message's parts, if they were put. See [store.Result].
-	Parts []store.Result
+	// Parts counts the message's parts by event.Verdict, if they were put.
+	Parts [len(event.Verdicts) + 1]int
 }
 
 // IngestReport sums up one batch. The verdicts add up to Received: each is that of a message, with all
@@ -166,12 +166,15 @@ func (b *ingestBatch) standard() {
 // their wholes, so those of a batch may take much more than its messages.
 const maxPartBytes = 8 << 20
 
-// partBytes returns how much memory the payloads of an item's parts take.
+// partOverhead is about what a part takes in memory besides its payload.
+const partOverhead = 1 << 10
+
+// partBytes returns about how much memory an item's parts take.
 func partBytes(item *event.Item) int {
 	bytes := 0
 	if item.Parts != nil {
 		for _, part := range item.Parts.Items {
-			bytes += len(part.Data)
+			bytes += len(part.Data) + partOverhead
 		}
 	}
 	return bytes
@@ -204,7 +207,9 @@ func (b *ingestBatch) plan(o *Outcome) bool {
 func (o *Outcome) take(r store.Result) {
 	if o.Item.Parts != nil {
 		o.Item.Parts.Items = nil // a batch may have more of them than memory holds
-		o.Parts = r.Parts
+		for n := range r.Parts {
+			o.Parts[r.Parts[n].Verdict]++
+		}
 	}
 	o.Verdict, o.Refusal = r.Verdict, r.Refusal
 	if r.Verdict == event.Conflict {
@@ -267,8 +272,8 @@ func (b *ingestBatch) report(ctx context.Context, began time.Time) {
 	for i := range b.outcomes {
 		o := &b.outcomes[i]
 		r.Verdicts[o.Verdict]++
-		for n := range o.Parts {
-			r.Parts[o.Parts[n].Verdict]++
+		for v, n := range o.Parts {
+			r.Parts[v] += n
 		}
 		if o.Failed {
 			r.Failed++

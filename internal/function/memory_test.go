@@ -85,6 +85,98 @@ func TestWorstBatchesFitSmallestFunction(t *testing.T) {
 	}
 }
 
+// Parts can take far more memory than the message that yields them: there may be a thousand of a few bytes
+// each, and each may repeat a large member of the whole. The worst batches of them must fit, too.
+func TestWorstPartsFitSmallestFunction(t *testing.T) {
+	slow.Test(t, "it fills the smallest function's memory many times")
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "ingest")
+	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		lines  int    // of each whole
+		memo   int    // bytes of the member that every part repeats
+		atomic string // of the whole
+	}{
+		"the most parts":           {1000, 1, ""},
+		"the largest parts":        {1000, 3 << 10, ""},
+		"the most in transactions": {99, 1, "atomic: true"},
+		"the largest transactions": {99, 35 << 10, "atomic: true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := filepath.Join(t.TempDir(), "pipeline.yaml")
+			if err := os.WriteFile(plan, []byte(fmt.Sprintf(withLines, c.atomic)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			batch := wholes(t, c.lines, c.memo)
+			table := httptest.NewServer(&fullTable{t: t})
+			t.Cleanup(table.Close)
+			var output bytes.Buffer
+			p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan, "AWS_ENDPOINT_URL": table.URL,
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			for range 2 {
+				// The time is not enough for all of them.
+				if answer, err := p.Invoke(t.Context(), batch, 8*time.Second); err != nil {
+					t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
+				}
+			}
+			peak := residentPeak(t, p.PID())
+			t.Logf("%d bytes: %d MB resident at the peak", len(batch), peak)
+			if peak > smallest*9/10 {
+				t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
+			}
+		})
+	}
+}
+
+const withLines = `
+ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  order:
+    id: "{o}"
+    at: "{at}"
+    key: {pk: "O#{o}", sk: "O"}
+    %s
+  line:
+    part: {of: order, each: lines, with: [o, memo]}
+    id: "{o}#{n}"
+    key: {pk: "O#{o}", sk: "L#{n}"}
+`
+
+// wholes returns a batch of as many orders with lines as Lambda sends.
+func wholes(t *testing.T, lines, memo int) []byte {
+	t.Helper()
+	var e events.SQSEvent
+	for size := 0; ; {
+		var list []string
+		for n := range lines {
+			list = append(list, fmt.Sprintf(`{"n":%d}`, n))
+		}
+		body := fmt.Sprintf(`{"type":"order","o":%d,"at":"2099-01-02T03:04:05Z","memo":%s,"lines":[%s]}`, len(e.Records), quoted(memo), strings.Join(list, ","))
+		text, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size += len(text) + 400; size > runtimeapi.MaxPayload || len(e.Records) == 10_000 {
+			break
+		}
+		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: body})
+	}
+	batch, err := json.Marshal(e)
+	if err != nil || len(batch) > runtimeapi.MaxPayload || len(batch) < runtimeapi.MaxPayload*8/10 {
+		t.Fatalf("a batch of %d bytes: %v", len(batch), err)
+	}
+	return batch
+}
+
 // orders returns a batch of orders, each with a note of JSON.
 func orders(t *testing.T, n int, note string) []byte {
 	t.Helper()
@@ -181,6 +273,7 @@ func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			sent = append(sent, map[string]any{"Id": e.Id, "MessageId": "m", "MD5OfMessageBody": fmt.Sprintf("%x", md5.Sum([]byte(e.MessageBody)))})
 		}
 		out["Successful"] = sent
+	case "TransactWriteItems": // all of them are put
 	case "GetItem", "PutItem": // the check value of the secret: it was never put
 	default:
 		f.t.Errorf("%s is not served", action)
