@@ -27,7 +27,9 @@ func (b *ingestBatch) fifo() {
 		places := groups[order[n]]
 		for at, i := range places {
 			if !b.one(i, &mu) {
-				b.leave(places[at+1:])
+				for _, later := range places[at+1:] {
+					b.outcomes[later].leave("an earlier message of its group goes back, and order is kept")
+				}
 				return
 			}
 		}
@@ -48,10 +50,8 @@ func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 	return !o.Failed
 }
 
-func (b *ingestBatch) leave(places []int) {
-	for _, i := range places {
-		o := &b.outcomes[i]
-		o.Verdict = event.Retry
-		o.Refusal = &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "an earlier message of its group goes back, and order is kept"}
-	}
+// leave lets the message go back untouched.
+func (o *Outcome) leave(why string) {
+	o.Verdict = event.Retry
+	o.Refusal = &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: why}
 }

@@ -148,7 +148,12 @@ func (b *ingestBatch) standard() {
 	places := make([]int, 0, len(b.outcomes))
 	items := make([]*event.Item, 0, len(b.outcomes))
 	bytes := 0 // of the parts among items
+	late := false
 	for i := range b.outcomes {
+		if late {
+			b.outcomes[i].leave("there was no time left to write it; it is delivered again")
+			continue
+		}
 		if !b.plan(&b.outcomes[i]) {
 			continue
 		}
@@ -156,6 +161,7 @@ func (b *ingestBatch) standard() {
 		if bytes += partBytes(b.outcomes[i].Item); bytes > maxPartBytes {
 			b.put(places, items)
 			places, items, bytes = places[:0], items[:0], 0
+			late = b.writing.Err() != nil // to plan thousands of parts would take the time that is left for the answer
 		}
 	}
 	b.put(places, items)

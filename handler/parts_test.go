@@ -1,9 +1,11 @@
 package handler_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
@@ -77,4 +79,29 @@ func TestIngestPutsPartsInTurns(t *testing.T) {
 			t.Error("an outcome keeps the parts of its message")
 		}
 	}
+}
+
+// When the time to write is over, the parts of further messages are not even planned: that would take the
+// time that the answer needs. Such a message goes back untouched.
+func TestIngestPlansNoPartsTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, carts)
+		w.slow("BatchExecuteStatement")
+		var bodies []string
+		for i := range 8 {
+			bodies = append(bodies, cart(fmt.Sprint(i), strings.Repeat("n", 10_000), 350))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond) // one turn takes longer than the half of it
+		defer cancel()
+		w.outcomes = nil
+		answer, err := w.ingest.Handle(ctx, messages(bodies...))
+		if err != nil || len(answer.BatchItemFailures) < 5 || len(w.outcomes) != 8 {
+			t.Fatalf("%d of %d messages go back: %v", len(answer.BatchItemFailures), len(w.outcomes), err)
+		}
+		for i, o := range w.outcomes[3:] {
+			if o.Item != nil || !o.Failed || o.Verdict != event.Retry || o.Refusal.Reason != event.Unattempted {
+				t.Errorf("message %d: %s, %v, planned: %v", 3+i, o.Verdict, o.Refusal, o.Item != nil)
+			}
+		}
+	})
 }

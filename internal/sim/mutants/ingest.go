@@ -50,7 +50,9 @@ func ingest() []Mutant {
 			Name: "fifo-goes-on", What: "a FIFO group goes on after a failure", Defends: "C2", Checks: []sim.Check{sim.Order},
 			Edits: []Edit{{"handler.ingestBatch.fifo", `		for at, i := range places {
 			if !b.one(i, &mu) {
-				b.leave(places[at+1:])
+				for _, later := range places[at+1:] {
+					b.outcomes[later].leave("an earlier message of its group goes back, and order is kept")
+				}
 				return
 			}
 		}
