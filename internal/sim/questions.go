@@ -118,7 +118,8 @@ func (r *reader) begin() {
 		return list[:1+draw.IntN(len(list))]
 	}
 	buyer := func(f fact) bool { return f.Customer != "" && slices.Contains(q.ask.Values["customer"], f.Customer) }
-	from := w.now.Add(-time.Duration(draw.IntN(50*3600)) * time.Second).UTC()
+	// The question's text has whole seconds, and so has what it is judged by.
+	from := w.now.Add(-time.Duration(draw.IntN(50*3600)) * time.Second).UTC().Truncate(time.Second)
 	to := from.Add(time.Duration(1+draw.IntN(40*3600)) * time.Second)
 	if draw.IntN(2) == 0 { // events come at whole hours too
 		from, to = from.Truncate(time.Hour), to.Truncate(time.Hour).Add(time.Hour)
