@@ -25,9 +25,9 @@ func (w *World) damage() {
 	if len(w.damaged) >= damagedMost {
 		return
 	}
-	var there []string // only totals of the first epoch: a generation that is being rebuilt could never be completed
+	var there []string
 	for key, s := range w.model.slots {
-		if s.applied > 0 && !strings.HasPrefix(key, "A#status#") {
+		if s.applied > 0 && firstGeneration(key) {
 			there = append(there, key)
 		}
 	}
@@ -41,6 +41,14 @@ func (w *World) damage() {
 	} else {
 		w.fill(s)
 	}
+}
+
+// firstGeneration reports whether a total was there from the first epoch on. A later generation
+// that is being rebuilt could never be completed if one of its totals refused its changes.
+func firstGeneration(key string) bool {
+	pk, _, _ := strings.Cut(key, "|")
+	name, _, _ := slotName(key)
+	return strings.HasPrefix(pk, "A#"+name+"#1#")
 }
 
 func (w *World) mistype(s *slot) {
