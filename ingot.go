@@ -174,7 +174,7 @@ type Metric struct {
 }
 
 // IngestMetrics lists the metrics of the ingest function, in the order in which it writes them. Those of
-// parts are left out: it writes them only for batches that have some.
+// parts and of Rejected events are left out: it writes them only for batches that have some.
 func IngestMetrics() []Metric { return described(function.IngestMetrics()) }
 
 // StreamsMetrics lists the metrics of the streams function, in the order in which it writes them.

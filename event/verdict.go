@@ -17,6 +17,10 @@ const (
 	// Conflict means that an item with the same key and another digest is stored. The event goes to
 	// quarantine, and is never dropped.
 	Conflict
+	// Rejected means that the event may not be stored as things are: a total that moves with it
+	// would fall below its floor, or cannot be updated any more. Nothing is stored. The event goes
+	// to quarantine.
+	Rejected
 	// Expired means that nothing is stored, and that the event's time is over or will be within an
 	// hour. If it were stored now, it could count twice after time to live has removed it. The
 	// event goes to quarantine.
@@ -28,9 +32,9 @@ const (
 )
 
 // Verdicts lists every verdict in the order in which they are reported.
-var Verdicts = [...]Verdict{Inserted, Updated, Duplicate, Stale, Conflict, Expired, Poison, Retry}
+var Verdicts = [...]Verdict{Inserted, Updated, Duplicate, Stale, Conflict, Rejected, Expired, Poison, Retry}
 
-var verdictNames = [...]string{"None", "Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison", "Retry"}
+var verdictNames = [...]string{"None", "Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Rejected", "Expired", "Poison", "Retry"}
 
 // String returns the verdict's name, as it stands in logs, metrics and summaries.
 func (v Verdict) String() string {
@@ -47,12 +51,12 @@ func (v Verdict) Stored() bool {
 
 // Quarantined reports whether a message with verdict v belongs in quarantine.
 func (v Verdict) Quarantined() bool {
-	return v == Conflict || v == Expired || v == Poison
+	return v == Conflict || v == Rejected || v == Expired || v == Poison
 }
 
 // Refusal says, as an error, why an event is not stored. It has the verdict (Poison, Conflict,
-// Expired or Retry), a reason that metrics and alarms may group by, and a detail for the person who
-// reads it.
+// Rejected, Expired or Retry), a reason that metrics and alarms may group by, and a detail for the
+// person who reads it.
 type Refusal struct {
 	Verdict Verdict
 	Reason  Reason
@@ -94,6 +98,8 @@ const (
 	DigestDiffers    Reason = "digest-differs"    // Conflict: another payload under the same key
 	KeyTaken         Reason = "key-taken"         // Conflict: an item that is not Ingot's under the same key
 	Claimed          Reason = "claimed"           // Conflict: another event has the unique value that this one claims
+	BelowFloor       Reason = "below-floor"       // Rejected: a total that moves with the put would fall below its floor
+	TotalRefused     Reason = "total-refused"     // Rejected: a total that moves with the put cannot be updated any more
 	PastExpiry       Reason = "past-expiry"       // Expired
 	Barred           Reason = "barred"            // Duplicate: a person erased the event, and its key is barred
 	Throttled        Reason = "throttled"         // Retry: the table or an index refused for capacity

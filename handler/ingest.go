@@ -57,13 +57,15 @@ type Outcome struct {
 // IngestReport sums up one batch. The verdicts add up to Received: each is that of a message, with all
 // the items that it yields.
 type IngestReport struct {
-	Received  int
-	Verdicts  [len(event.Verdicts) + 1]int // by event.Verdict
-	Parts     [len(event.Verdicts) + 1]int // items of parts beside those of their wholes, by event.Verdict
-	Failed    int                          // returned to SQS: retries, and messages that quarantine did not take
-	Cost      store.Cost
-	OldestAge time.Duration // age of the oldest message, since it was sent
-	Took      time.Duration
+	Received int
+	Verdicts [len(event.Verdicts) + 1]int // by event.Verdict
+	Parts    [len(event.Verdicts) + 1]int // items of parts beside those of their wholes, by event.Verdict
+	// TotalRefused counts the events that were Rejected because a total cannot be updated any more.
+	TotalRefused int
+	Failed       int // returned to SQS: retries, and messages that quarantine did not take
+	Cost         store.Cost
+	OldestAge    time.Duration // age of the oldest message, since it was sent
+	Took         time.Duration
 }
 
 // Handle processes a batch as Lambda sends it. It returns an error for an event that is not from
@@ -283,6 +285,9 @@ func (b *ingestBatch) report(ctx context.Context, began time.Time) {
 		}
 		if o.Failed {
 			r.Failed++
+		}
+		if o.Refusal != nil && o.Refusal.Reason == event.TotalRefused {
+			r.TotalRefused++
 		}
 		if sent, err := strconv.ParseInt(o.Message.Attributes["SentTimestamp"], 10, 64); err == nil {
 			r.OldestAge = max(r.OldestAge, began.Sub(time.UnixMilli(sent)))

@@ -3,6 +3,7 @@ package handler
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -78,7 +79,7 @@ func ReadNote(text string) (n Note, is bool) {
 	if d.Decode(&n) != nil || d.InputOffset() != int64(len(text)) {
 		return Note{}, false
 	}
-	return n, n.Reason != "" && (n.Verdict == event.Conflict.String() || n.Verdict == event.Expired.String() || n.Verdict == event.Poison.String())
+	return n, n.Reason != "" && slices.ContainsFunc(event.Verdicts[:], func(v event.Verdict) bool { return v.Quarantined() && v.String() == n.Verdict })
 }
 
 // maxDetail bounds the detail in a note, because the detail may quote the payload.

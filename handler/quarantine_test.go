@@ -15,6 +15,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
 
@@ -253,5 +254,16 @@ func TestDetailIsBounded(t *testing.T) {
 	note := *w.quarantined()[0].MessageAttributes[handler.Attribute].StringValue
 	if len(note) > 4096 || !utf8.ValidString(note) || !json.Valid([]byte(note)) {
 		t.Errorf("a note of %d bytes", len(note))
+	}
+}
+
+// TestNoteOfEveryVerdict shows that a note with any verdict that leads to quarantine is one of Ingot's
+// own. If it were not, a message that was sent again could never come back to quarantine.
+func TestNoteOfEveryVerdict(t *testing.T) {
+	for _, v := range event.Verdicts {
+		note, is := handler.ReadNote(`{"verdict":"` + v.String() + `","reason":"r","detail":"d"}`)
+		if is != v.Quarantined() || is && note.Verdict != v.String() {
+			t.Errorf("%s: %v, %+v", v, is, note)
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // not be understood, it holds what is known of it.
 type Letter struct {
 	Message
-	Verdict string // Conflict, Expired or Poison
+	Verdict string // Conflict, Rejected, Expired or Poison
 	Reason  event.Reason
 	Detail  string    // for people
 	Key     event.Key // if it is known

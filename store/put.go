@@ -17,7 +17,7 @@ const ExpiryMargin = time.Hour
 // Result says what became of one item.
 type Result struct {
 	Verdict event.Verdict
-	// Refusal says why, for Conflict, Expired, Poison and Retry. It is nil for an item that is
+	// Refusal says why, for Conflict, Rejected, Expired, Poison and Retry. It is nil for an item that is
 	// proven stored. A Duplicate has a Refusal if its key is barred: its reason is [event.Barred].
 	Refusal *event.Refusal
 	// Existing is what was read of the stored item to judge this one, if it is another item: its

@@ -98,10 +98,12 @@ func (r Result) with(parts []Result) Result {
 func severity(v event.Verdict) int {
 	switch v {
 	case event.Retry:
-		return 4
+		return 5
 	case event.Poison:
-		return 3
+		return 4
 	case event.Conflict:
+		return 3
+	case event.Rejected:
 		return 2
 	case event.Expired:
 		return 1

@@ -424,7 +424,7 @@ func consequence(v event.Verdict) string {
 		return "It would replace the stored revision, and the totals would follow."
 	case event.Duplicate, event.Stale:
 		return "Nothing would change, and nothing would be counted twice."
-	case event.Conflict, event.Expired, event.Poison:
+	case event.Conflict, event.Rejected, event.Expired, event.Poison:
 		return "It would go to quarantine, and nothing would be counted."
 	}
 	return "Nothing is proven; it would be delivered again."

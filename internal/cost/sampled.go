@@ -321,5 +321,5 @@ func (e *events) changes() float64 {
 
 // letters returns how many of the messages go to quarantine.
 func (e *events) letters() float64 {
-	return e.verdicts[event.Conflict] + e.verdicts[event.Expired] + e.verdicts[event.Poison]
+	return e.verdicts[event.Conflict] + e.verdicts[event.Rejected] + e.verdicts[event.Expired] + e.verdicts[event.Poison]
 }

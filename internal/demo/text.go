@@ -73,6 +73,7 @@ var verdictNotes = map[event.Verdict]string{
 	event.Duplicate: "the same event is stored already",
 	event.Stale:     "a newer revision is stored already",
 	event.Conflict:  "another payload is stored under this key: quarantine",
+	event.Rejected:  "a total would fall below its floor: quarantine",
 	event.Expired:   "past its time: quarantine",
 	event.Poison:    "can never be stored: quarantine",
 	event.Retry:     "nothing proven: delivered again",

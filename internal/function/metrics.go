@@ -17,7 +17,7 @@ const Namespace = "Ingot"
 const service = "ingot"
 
 // Metric describes one metric. Each metric is written once a batch, even if it is 0, except those of
-// [PartMetrics].
+// [PartMetrics] and [PutMetrics].
 type Metric struct {
 	Name  string
 	Unit  emf.Unit
@@ -30,6 +30,10 @@ func IngestMetrics() []Metric { return described(ingestMeters()) }
 // PartMetrics lists what the ingest function also writes for a batch that has put parts, in order.
 // Pipelines without parts do not pay for these metrics.
 func PartMetrics() []Metric { return described(partMeters()) }
+
+// PutMetrics lists what the ingest function also writes for a batch with an event that was Rejected, in
+// order. Pipelines without totals that move with the put do not pay for these metrics.
+func PutMetrics() []Metric { return described(putMeters()) }
 
 // StreamsMetrics lists what the streams function writes, in order.
 func StreamsMetrics() []Metric { return described(streamsMeters()) }
@@ -60,10 +64,13 @@ type ingested = batch[handler.IngestReport]
 
 func ingestMeters() []meter[handler.IngestReport] {
 	meters := []meter[handler.IngestReport]{
-		{Metric{"EventsReceived", emf.Count, "messages in the batch; the eight verdicts below add up to it"},
+		{Metric{"EventsReceived", emf.Count, "messages in the batch; the verdicts add up to it"},
 			func(b *ingested) float64 { return float64(b.report.Received) }},
 	}
 	for _, v := range event.Verdicts {
+		if v == event.Rejected {
+			continue
+		}
 		meters = append(meters, meter[handler.IngestReport]{Metric{v.String(), emf.Count, verdictAbout[v]},
 			func(b *ingested) float64 { return float64(b.report.Verdicts[v]) }})
 	}
@@ -87,6 +94,15 @@ func partMeters() []meter[handler.IngestReport] {
 	}
 }
 
+func putMeters() []meter[handler.IngestReport] {
+	return []meter[handler.IngestReport]{
+		{Metric{event.Rejected.String(), emf.Count, verdictAbout[event.Rejected]},
+			func(b *ingested) float64 { return float64(b.report.Verdicts[event.Rejected]) }},
+		{Metric{"RejectedByTotal", emf.Count, "those of them whose total cannot be updated any more: it is full, or holds something else than a number"},
+			func(b *ingested) float64 { return float64(b.report.TotalRefused) }},
+	}
+}
+
 // partsOf returns how many parts the batch has put, or tried to.
 func partsOf(b *ingested) (n int) {
 	for _, of := range b.report.Parts {
@@ -101,6 +117,7 @@ var verdictAbout = [len(event.Verdicts) + 1]string{
 	event.Duplicate: "events that were stored already",
 	event.Stale:     "older revisions than the stored one",
 	event.Conflict:  "another payload under a stored event's key; quarantined",
+	event.Rejected:  "events that a total which moves with the put has refused; quarantined",
 	event.Expired:   "events that came after their time; quarantined",
 	event.Poison:    "messages that can never be stored; quarantined",
 	event.Retry:     "events of which nothing is proven; delivered again",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/emf"
 	"github.com/ingot-events/ingot/store"
@@ -30,12 +31,16 @@ type reporter[R any] struct {
 }
 
 func (p Process) ingestReporter(s settings) *reporter[handler.IngestReport] {
-	plain, withParts := ingestMeters(), append(ingestMeters(), partMeters()...)
+	plain, parts, put := ingestMeters(), partMeters(), putMeters()
 	of := func(b *ingested) []meter[handler.IngestReport] {
-		if partsOf(b) == 0 {
-			return plain
+		meters := plain[:len(plain):len(plain)]
+		if partsOf(b) > 0 {
+			meters = append(meters, parts...)
 		}
-		return withParts
+		if b.report.Verdicts[event.Rejected] > 0 {
+			meters = append(meters, put...)
+		}
+		return meters
 	}
 	return &reporter[handler.IngestReport]{emitter: p.emitter(s, "ingest"), log: p.Log, text: "ingested", meters: of,
 		measure: func(r handler.IngestReport) ingested { return ingested{report: r, cost: r.Cost, took: r.Took} },

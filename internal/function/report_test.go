@@ -54,7 +54,7 @@ func TestVerdictMetricsAddUpToReceived(t *testing.T) {
 		line, sum := decode(t, out.metrics.Bytes()), 0.0
 		for _, v := range event.Verdicts {
 			n, ok := line[v.String()].(float64)
-			if !ok || n != float64(report.Verdicts[v]) {
+			if ok != (v != event.Rejected || report.Verdicts[v] > 0) || n != float64(report.Verdicts[v]) {
 				t.Fatalf("seed %d: metric %s is %v, want %d", seed, v, line[v.String()], report.Verdicts[v])
 			}
 			sum += n
@@ -100,9 +100,9 @@ func TestIngestReport(t *testing.T) {
 			t.Errorf("%s is %v in the log and %v in the metrics", m.Name, log[m.Name], got[m.Name])
 		}
 	}
-	for _, m := range PartMetrics() {
+	for _, m := range append(PartMetrics(), PutMetrics()...) {
 		if got[m.Name] != nil || log[m.Name] != nil {
-			t.Errorf("a batch without parts has %s", m.Name)
+			t.Errorf("a batch without parts and without Rejected events has %s", m.Name)
 		}
 	}
 	out.metrics.Reset()
@@ -220,6 +220,26 @@ func TestReportOfParts(t *testing.T) {
 		}
 	}
 	for _, m := range append(IngestMetrics(), PartMetrics()...) {
+		if got[m.Name] == nil || !bytes.Contains(out.metrics.Bytes(), []byte(`"Name":"`+m.Name+`"`)) {
+			t.Errorf("%s is not declared as a metric", m.Name)
+		}
+	}
+}
+
+// TestReportOfRejected shows that a batch with Rejected events says how many, and how many of them no
+// floor is to blame for. Alarms watch the second number alone.
+func TestReportOfRejected(t *testing.T) {
+	report := handler.IngestReport{Received: 4, TotalRefused: 1}
+	report.Verdicts[event.Inserted], report.Verdicts[event.Rejected] = 1, 3
+	var out lines
+	out.process().ingestReporter(settings{}).batch(request("r-1"), report)
+	got, log := decode(t, out.metrics.Bytes()), decode(t, out.log.Bytes())
+	for name, n := range map[string]float64{"EventsReceived": 4, "Inserted": 1, "Rejected": 3, "RejectedByTotal": 1} {
+		if got[name] != n || log[name] != n {
+			t.Errorf("%s is %v in the metrics and %v in the log, want %v", name, got[name], log[name], n)
+		}
+	}
+	for _, m := range append(IngestMetrics(), PutMetrics()...) {
 		if got[m.Name] == nil || !bytes.Contains(out.metrics.Bytes(), []byte(`"Name":"`+m.Name+`"`)) {
 			t.Errorf("%s is not declared as a metric", m.Name)
 		}

@@ -282,7 +282,7 @@ func (x *run) finish() {
 // rounded returns a mean with two decimals.
 func rounded(sum, n int) float64 { return float64((sum*100+n/2)/n) / 100 }
 
-var ranks = []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Expired", "Poison", "Retry"}
+var ranks = []string{"Inserted", "Updated", "Duplicate", "Stale", "Conflict", "Rejected", "Expired", "Poison", "Retry"}
 
 func rank(verdict string) int { return slices.Index(ranks, verdict) }
 

@@ -38,6 +38,9 @@ func NewSurvey() *Survey {
 		s.faults[name] = &Tally{}
 	}
 	for _, v := range event.Verdicts {
+		if v == event.Rejected {
+			continue // no world has totals that move with the put
+		}
 		s.verdicts[v.String()] = &Tally{}
 	}
 	return s

@@ -35,7 +35,7 @@ func (w *World) judge(o handler.Outcome) {
 	switch verdict {
 	case "Inserted", "Updated":
 		inv.wrote[w.writeOf(inv, m, verdict)]-- // each write belongs to one message
-	case "Conflict", "Expired", "Poison":
+	case "Conflict", "Rejected", "Expired", "Poison":
 		if !o.Failed && w.quarantined[m.body] == 0 {
 			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
 		}

@@ -9,6 +9,7 @@ const verdicts = [
   ["Duplicate", "stored already; nothing changed"],
   ["Stale", "an older revision than the stored one"],
   ["Conflict", "another payload under a stored key; in quarantine"],
+  ["Rejected", "a total would fall below its floor; in quarantine"],
   ["Expired", "came after its time; in quarantine"],
   ["Poison", "can never be stored; in quarantine"],
   ["Retry", "not proven; delivered again"],

@@ -1,0 +1,23 @@
+package store
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// TestSeverity shows that every verdict has its place among those of a message's items.
+func TestSeverity(t *testing.T) {
+	worst := []event.Verdict{event.Retry, event.Poison, event.Conflict, event.Rejected, event.Expired}
+	for i, v := range worst[1:] {
+		if severity(worst[i]) <= severity(v) || severity(v) == 0 {
+			t.Errorf("%s does not decide over %s", worst[i], v)
+		}
+	}
+	for _, v := range event.Verdicts {
+		if v.Stored() != (severity(v) == 0) || v.Stored() == slices.Contains(worst, v) {
+			t.Errorf("%s has severity %d", v, severity(v))
+		}
+	}
+}
