@@ -83,6 +83,25 @@ func ParseCounting(s string) (Counting, error) {
 	return Marks, fmt.Errorf("counting %q: write marks or receipts", s)
 }
 
+// Mover is what moves the totals of a generation.
+type Mover uint8
+
+// Stream moves totals after the events, by the changes that the table's stream brings. Put moves them
+// in the transaction that stores the event. Everything else that happens to an item, such as its
+// removal, is counted by the stream in either case.
+const (
+	Stream Mover = iota
+	Put
+)
+
+// String returns the word that pipeline.yaml uses.
+func (m Mover) String() string {
+	if m == Put {
+		return "put"
+	}
+	return "stream"
+}
+
 // Value is one number that an aggregate keeps.
 type Value struct {
 	Name string
@@ -111,6 +130,10 @@ type Definition struct {
 	Spread   int           // write shards, at least 1
 	Retain   time.Duration // how long after its window's end an aggregate item lives; 0: for ever
 	Rank     Rank
+	MovedBy  Mover
+	// AtLeast holds the least that a value may come to by an event that subtracts from it, aligned with
+	// Values. It is nil if there are no floors.
+	AtLeast []Amount
 	// Text is the canonical text of the whole definition, with every template, condition and path.
 	// A silent change of meaning is therefore a change of the text.
 	Text string

@@ -32,8 +32,11 @@ type Item struct {
 	Meta       map[string]string // the @-values besides id, at, type, digest that a template uses: "source", "attribute.NAME"
 	Attributes []Attribute       // declared top-level attributes, by name
 	Data       string            // the payload's JSON text as received
-	Packed     []byte            `json:"-"`          // how Data is stored, if that takes fewer write units; nil: as it is
-	Parts      *Parts            `json:",omitempty"` // what the event yields beside this item; nil if its type has no parts
+	Packed     []byte            `json:"-"` // how Data is stored, if that takes fewer write units; nil: as it is
+	// Put is the epoch under which the transaction that stored the item moved totals. 0 means that it
+	// moved none: then the stream counts the item. A planned item has it if its put is to move totals.
+	Put   int64  `json:",omitempty"`
+	Parts *Parts `json:",omitempty"` // what the event yields beside this item; nil if its type has no parts
 }
 
 // Expired reports whether the item is past its time at now. Readers do not see such an item,

@@ -31,6 +31,9 @@ func (i *Item) Size() int {
 	if i.Parts != nil {
 		size += len("i:parts") + intSize(int64(i.Parts.Count))
 	}
+	if i.Put != 0 {
+		size += len("i:put") + intSize(i.Put)
+	}
 	if len(i.Meta) > 0 {
 		size += len("meta") + 3
 		for name, value := range i.Meta {

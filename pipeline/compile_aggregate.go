@@ -58,6 +58,7 @@ func (c *compiler) aggregate(name string, s AggregateSpec) {
 		return
 	}
 	c.rank(at.in("rank"), def, s)
+	c.movedBy(at, def, s)
 	def.Text, def.KeyCheck = definitionText(def, by, feeds), c.keyCheck(def, by, feeds)
 	c.measureDefinition(at, def)
 	c.p.definitions = append(c.p.definitions, def)
@@ -96,6 +97,90 @@ func (c *compiler) rank(at place, def *aggregate.Definition, s AggregateSpec) {
 		c.mistake(at.in("shards"), fmt.Sprintf("shards is %d", s.Rank.Shards), "a whole number from 1 to 100")
 	}
 	def.Rank = aggregate.Rank{Value: s.Rank.Value, Shards: max(1, s.Rank.Shards)}
+}
+
+// maxMoved is how many totals one event can move in the transaction that puts its item.
+const maxMoved = maxAtomic - 1
+
+// movedBy compiles what moves the totals, and what they may not fall below.
+func (c *compiler) movedBy(at place, def *aggregate.Definition, s AggregateSpec) {
+	p := at.in("movedBy")
+	switch s.MovedBy {
+	case "", "stream":
+	case "put":
+		def.MovedBy = aggregate.Put
+	default:
+		c.mistake(p, "unknown movedBy "+s.MovedBy, suggest(s.MovedBy, []string{"stream", "put"}))
+		return
+	}
+	if def.MovedBy == aggregate.Put {
+		c.mistake(p, "movedBy: put is not finished in this version", "movedBy: stream, or leave movedBy out,")
+		c.canMove(at, def, s)
+	}
+	c.atLeast(at.in("atLeast"), def, s)
+}
+
+// canMove refuses what cannot be moved by the put. An update in a transaction cannot be corrected like
+// one of the stream: so it only adds. And the streams function counts what becomes of an item after its
+// put, so a newer revision would be counted there.
+func (c *compiler) canMove(at place, def *aggregate.Definition, s AggregateSpec) {
+	for _, t := range slices.Sorted(maps.Keys(s.From)) {
+		p := at.in("from").in(t)
+		for _, v := range def.Values {
+			_, supplied := s.From[t].Values[v.Name]
+			if supplied && v.Op != aggregate.Count && v.Op != aggregate.Sum {
+				c.mistake(p.in("values").in(v.Name), fmt.Sprintf("%s is a %s, and a total that is movedBy: put has only counts and sums", v.Name, v.Op), "count or sum, or movedBy: stream,")
+			}
+		}
+		declared, ok := c.p.types[t]
+		if !ok {
+			continue
+		}
+		if declared.latest {
+			c.misnamed(p, fmt.Sprintf("mode of %s is latest, and a total that is movedBy: put counts only events that never change", t), "movedBy: stream, or mode: insert for "+t+",")
+		}
+		if declared.moved++; declared.moved == maxMoved+1 {
+			c.misnamed(p, fmt.Sprintf("%s feeds more than %d aggregates that are movedBy: put, and a transaction has at most %d items", t, maxMoved, maxAtomic), "movedBy: stream for some of them")
+		}
+	}
+}
+
+// atLeast compiles the floors. A floor is a condition on one item, so the total must be one item. It
+// holds against events only: what expires would be subtracted without a condition.
+func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec) {
+	if len(s.AtLeast) == 0 {
+		return
+	}
+	if def.MovedBy != aggregate.Put {
+		c.misnamed(at, "atLeast is a condition of the transaction that puts an event, and these totals are moved by the stream", "movedBy: put beside it")
+	}
+	if s.Spread > 1 {
+		c.misnamed(at, fmt.Sprintf("spread is %d, and a floor needs a total that is one item", s.Spread), "spread: 1 beside it, or leave atLeast out,")
+	}
+	if def.OnExpire == aggregate.Subtract {
+		c.misnamed(at, "onExpire is subtract, so what expires could bring the total below its floor", "onExpire: keep beside it, or leave atLeast out,")
+	}
+	var names []string
+	for _, v := range def.Values {
+		if v.Op == aggregate.Count || v.Op == aggregate.Sum {
+			names = append(names, v.Name)
+		}
+	}
+	def.AtLeast = make([]aggregate.Amount, len(def.Values))
+	for _, name := range slices.Sorted(maps.Keys(s.AtLeast)) {
+		floor, p := s.AtLeast[name], at.in(name)
+		i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == name })
+		switch {
+		case i < 0:
+			c.misnamed(p, "there is no value "+name+" in "+def.Name, cmp.Or(suggest(name, names), "the name of a count or sum"))
+		case !slices.Contains(names, name):
+			c.misnamed(p, fmt.Sprintf("%s is a %s, and a floor is for a sum", name, def.Values[i].Op), cmp.Or(suggest(name, names), "the name of a count or sum"))
+		case !floor.Storable():
+			c.mistake(p, name+" has more than the 38 digits or the exponent that a table can hold", "a number such as 0 or -100.5")
+		default:
+			def.AtLeast[i] = aggregate.Amount{Set: true, Number: floor}
+		}
+	}
 }
 
 func (c *compiler) generation(at place, s AggregateSpec) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/yamlfile"
 )
 
@@ -86,6 +87,7 @@ func (d *decoder) shape(t reflect.Type) shape {
 var (
 	durationType = reflect.TypeFor[time.Duration]()
 	timeType     = reflect.TypeFor[time.Time]()
+	decimalType  = reflect.TypeFor[event.Decimal]()
 )
 
 // value decodes n into into. tags are those of the field that holds it. For members of a map or
@@ -108,6 +110,8 @@ func (d *decoder) value(p place, n *yamlfile.Node, into reflect.Value, tags *ref
 		d.duration(p, n, into, tags)
 	case into.Type() == timeType:
 		d.time(p, n, into)
+	case into.Type() == decimalType:
+		d.decimal(p, n, into)
 	case into.Kind() == reflect.Struct:
 		d.members(p, n, into)
 	case into.Kind() == reflect.Map:

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/excerpt"
 	"github.com/ingot-events/ingot/internal/lifetime"
 	"github.com/ingot-events/ingot/internal/yamlfile"
 	"github.com/ingot-events/ingot/keys"
@@ -124,6 +126,24 @@ func (d *decoder) integer(p place, n *yamlfile.Node, into reflect.Value, tags *r
 		return
 	}
 	into.SetInt(v)
+}
+
+// decimal decodes a number exactly, in the spelling that JSON has.
+func (d *decoder) decimal(p place, n *yamlfile.Node, into reflect.Value) {
+	const form = "a number such as 0 or -100.5"
+	if n.Kind != yamlfile.Integer && n.Kind != yamlfile.Float && !ownText(n) {
+		d.wrongKind(p, n, "a number", form)
+		return
+	}
+	v, err := event.ParseDecimal(n.Text)
+	switch {
+	case err != nil:
+		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain number", nameOf(p), excerpt.Of(n.Text, 100)), form)
+	case !v.Storable():
+		d.breaks(p, nameOf(p)+" has more than the 38 digits or the exponent that a table can hold", form)
+	default:
+		into.Set(reflect.ValueOf(v))
+	}
 }
 
 func (d *decoder) boolean(p place, n *yamlfile.Node, into reflect.Value) {

@@ -12,8 +12,10 @@ import (
 
 // definitionForm is a generation as canonical text. Its fields are in byte order of their names.
 type definitionForm struct {
+	AtLeast  map[string]string   `json:"atLeast,omitempty"`
 	By       map[string]string   `json:"by"`
 	From     map[string]fromForm `json:"from"`
+	MovedBy  string              `json:"movedBy,omitempty"`
 	Name     string              `json:"name"`
 	OnExpire string              `json:"onExpire"`
 	Rank     *rankForm           `json:"rank,omitempty"`
@@ -36,8 +38,10 @@ type fromForm struct {
 // definitionText returns the canonical text of a generation. It is one JSON object without white
 // space, and its members are in byte order:
 //
+//	atLeast   name -> the number that the value may not fall below, if there are any
 //	by        name -> template, each {…} as {path|fn:arg} without spaces
 //	from      event type -> {"values": name -> expression, "where": condition, if there is one}
+//	movedBy   "put", if the put moves the totals
 //	name, since, spread
 //	onExpire  "keep" or "subtract"
 //	rank      {"shards": a number, "value": a name}, if the totals are ranked
@@ -55,6 +59,10 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 	if def.Months > 0 {
 		text.Window = lifetime.FormatWindow(windowOf(def))
 	}
+	if def.MovedBy == aggregate.Put {
+		text.MovedBy = def.MovedBy.String()
+	}
+	text.AtLeast = floorsOf(def)
 	if def.Rank.Value != "" {
 		text.Rank = &rankForm{def.Rank.Shards, def.Rank.Value}
 	}
@@ -77,4 +85,20 @@ func definitionText(def *aggregate.Definition, by []*keys.Template, feeds map[st
 		panic("pipeline: text and numbers that JSON cannot hold: " + err.Error()) // cannot be: strings and integers
 	}
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// floorsOf returns what values may not fall below, by name and as decimal text. It is nil if there are
+// no floors.
+func floorsOf(def *aggregate.Definition) map[string]string {
+	var floors map[string]string
+	for i, floor := range def.AtLeast {
+		if !floor.Set {
+			continue
+		}
+		if floors == nil {
+			floors = map[string]string{}
+		}
+		floors[def.Values[i].Name] = floor.Number.String()
+	}
+	return floors
 }

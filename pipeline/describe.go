@@ -45,8 +45,17 @@ func (p *Pipeline) spec() Spec {
 	s := Spec{Ingot: Format, Epoch: p.epoch, Type: strings.Join(canonicalTemplates(p.typ), "\n"),
 		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
 	for _, def := range p.definitions {
-		s.Aggregates[def.Name] = AggregateSpec{Since: def.Since, By: map[string]string{}, Window: windowOf(def),
-			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank), Retain: def.Retain}
+		a := AggregateSpec{Since: def.Since, By: map[string]string{}, Window: windowOf(def),
+			From: map[string]FromSpec{}, OnExpire: def.OnExpire.String(), Spread: def.Spread, Rank: RankSpec(def.Rank), MovedBy: def.MovedBy.String(), Retain: def.Retain}
+		for i, floor := range def.AtLeast {
+			if floor.Set {
+				if a.AtLeast == nil {
+					a.AtLeast = map[string]event.Decimal{}
+				}
+				a.AtLeast[def.Values[i].Name] = floor.Number
+			}
+		}
+		s.Aggregates[def.Name] = a
 	}
 	for name, t := range p.types {
 		s.Events[name] = t.spec()

@@ -48,6 +48,7 @@ type eventType struct {
 	schema     schema       // nil: there is none, or p does not plan
 	part       *part        // what it is a part of; nil: it comes from the queue by itself
 	parts      []*eventType // its parts, by name
+	moved      int          // how many of feeds are moved by its put
 	atomic     bool         // it is put together with its parts, in one transaction
 	compress   bool
 	pack       func(string) []byte // nil: payloads are stored as they are, or p does not plan

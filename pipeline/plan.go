@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/excerpt"
@@ -129,7 +130,7 @@ func (w *work) rest(t *eventType, item *event.Item) *event.Refusal {
 	if refusal := w.revision(t, item); refusal != nil {
 		return refusal
 	}
-	return w.contributions(t)
+	return w.contributions(t, item)
 }
 
 // typeOf finds the event's type. It is the envelope's own type, or else what the file's `type`
@@ -291,8 +292,8 @@ func (w *work) identity(t *eventType, e *event.Event, item *event.Item) *event.R
 }
 
 // contributions computes what the item will add to every aggregate, and keeps none of it. It
-// refuses now what cannot be computed.
-func (w *work) contributions(t *eventType) *event.Refusal {
+// refuses now what cannot be computed. It notes on the item whether its put is to move totals.
+func (w *work) contributions(t *eventType, item *event.Item) *event.Refusal {
 	for i := range t.feeds {
 		f := &t.feeds[i]
 		if !f.applies(w.source.Data) {
@@ -303,6 +304,9 @@ func (w *work) contributions(t *eventType) *event.Refusal {
 		}
 		if refusal := w.amounts(f, nil, nil); refusal != nil {
 			return refusal
+		}
+		if f.def.MovedBy == aggregate.Put {
+			item.Put = item.Epoch
 		}
 	}
 	return nil

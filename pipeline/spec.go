@@ -3,6 +3,7 @@ package pipeline
 import (
 	"time"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/lifetime"
 )
 
@@ -160,6 +161,11 @@ type AggregateSpec struct {
 	OnExpire string `yaml:"onExpire" enum:"keep,subtract"`
 	// How many items each total is spread over, if many events move the same total. The default is 1.
 	Spread int `yaml:"spread" min:"1" max:"1000"`
+	// What moves the totals. With stream (the default) they follow the events within seconds. With put
+	// they move in the transaction that stores the event.
+	MovedBy string `yaml:"movedBy" enum:"stream,put"`
+	// With put: the least that a value may come to. An event that subtracts more is Rejected.
+	AtLeast map[string]event.Decimal `yaml:"atLeast" like:"{available: 0}" keys:"^[a-z][a-z0-9_]*$"`
 	// Keeps the totals of each window in the order of one of their values, as a leaderboard does.
 	Rank RankSpec `yaml:"rank" like:"{value: orders}"`
 	// The total expires at the end of its window plus this. It needs a window, and must be at least

@@ -64,6 +64,9 @@ func encode(item *event.Item) image {
 // partsAttribute holds how many parts the message of a whole yields.
 const partsAttribute = "i:parts"
 
+// putAttribute holds the epoch under which the transaction that stored the item moved totals.
+const putAttribute = "i:put"
+
 // attribute is one attribute of a stored item.
 type attribute struct {
 	name  string
@@ -169,6 +172,7 @@ func decode(img image) (*event.Item, error) {
 	if img[partsAttribute] != nil {
 		item.Parts = &event.Parts{Count: int(integerOf(img[partsAttribute]))}
 	}
+	item.Put = integerOf(img[putAttribute])
 	if meta, ok := img["meta"].(*types.AttributeValueMemberM); ok {
 		item.Meta = make(map[string]string, len(meta.Value))
 		for name, v := range meta.Value {

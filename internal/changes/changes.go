@@ -337,6 +337,10 @@ func definitionChanges(subject string, before, after map[string]string) []Report
 // and so on, as the file writes them. It leaves out members without a value.
 func members(a pipeline.AggregateSpec) map[string]string {
 	list := map[string]string{"onExpire": a.OnExpire, "spread": fmt.Sprint(a.Spread)}
+	list["movedBy"] = a.MovedBy
+	for name, floor := range a.AtLeast {
+		list["atLeast."+name] = floor.String()
+	}
 	if a.Rank.Value != "" {
 		list["rank.value"], list["rank.shards"] = a.Rank.Value, fmt.Sprint(a.Rank.Shards)
 	}
