@@ -99,7 +99,7 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 	if err := s.mayStamp(ctx); err != nil {
 		return p, fmt.Errorf("put parts: %w", err)
 	}
-	for page, err := range s.ItemPages(ctx, Part{}) {
+	for page, err := range s.ItemPages(ctx, Segment{}) {
 		if err != nil {
 			return p, err
 		}

@@ -44,7 +44,7 @@ const maxRefused = 100
 func (s *Store) Touch(ctx context.Context) (Touched, error) {
 	var t Touched
 	var refusals []error
-	for page, err := range s.TouchPages(ctx, Part{}) {
+	for page, err := range s.TouchPages(ctx, Segment{}) {
 		t.Add(page.Touched)
 		refusals = append(refusals, page.Refusals...)
 		if err != nil {
@@ -62,7 +62,7 @@ type TouchedPage struct {
 	Next          event.Key // where the next page begins; zero after the last page
 }
 
-// Add adds what another part of the pass did.
+// Add adds what another segment or page of the pass did.
 func (t *Touched) Add(other Touched) {
 	t.Scanned, t.Touched, t.Odd = t.Scanned+other.Scanned, t.Touched+other.Touched, t.Odd+other.Odd
 	t.Refused = append(t.Refused, other.Refused...)
@@ -77,16 +77,16 @@ func RefusedTouches(refusals []error) error {
 	return fmt.Errorf("touch: %d items take no higher stamp and stay uncounted in newer generations; shorten or remove them, then run the touch pass again:\n%w", len(refusals), errors.Join(refusals...))
 }
 
-// TouchPages does what [Store.Touch] does, for a part of the table, and tells of each page. An error
-// ends it.
-func (s *Store) TouchPages(ctx context.Context, part Part) iter.Seq2[TouchedPage, error] {
+// TouchPages does what [Store.Touch] does, for one segment of the table, and tells of each page.
+// An error ends it.
+func (s *Store) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPage, error] {
 	return func(yield func(TouchedPage, error) bool) {
 		if err := s.mayStamp(ctx); err != nil {
 			yield(TouchedPage{}, fmt.Errorf("touch: %w", err))
 			return
 		}
 		refused := 0
-		for page, err := range s.ItemPages(ctx, part) {
+		for page, err := range s.ItemPages(ctx, seg) {
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}

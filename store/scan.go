@@ -13,13 +13,13 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// Part says which part of a table a scan reads. The zero value is the whole table.
-type Part struct {
-	// Segment is the number of the part, from 0, if the table is divided into Of segments. The
+// Segment is the part of a table that a scan reads. The zero value is the whole table.
+type Segment struct {
+	// Number is the number of the segment, from 0, if the table is divided into Of segments. The
 	// service reads several segments at the same time. Of 0 means that the table is not divided.
-	Segment, Of int
+	Number, Of int
 	// After lets a scan go on where another one ended: behind the Next of its last page. The zero
-	// value begins at the beginning. The segment must be the same one.
+	// value begins at the beginning. Number and Of must be the same ones.
 	After event.Key
 }
 
@@ -34,10 +34,10 @@ type Page[T any] struct {
 // Last reports whether no page follows.
 func (p *Page[T]) Last() bool { return p.Next == event.Key{} }
 
-// ItemPages scans a part of the events table consistently, in no order, one request for each page.
+// ItemPages scans one segment of the events table consistently, in no order, one request for each page.
 // A page may be empty. An error ends the scan. [Store.Items] says which items it returns.
-func (s *Store) ItemPages(ctx context.Context, part Part) iter.Seq2[Page[*event.Item], error] {
-	return pages(ctx, s, s.events, part, func(page *Page[*event.Item], img image) {
+func (s *Store) ItemPages(ctx context.Context, seg Segment) iter.Seq2[Page[*event.Item], error] {
+	return pages(ctx, s, s.events, seg, func(page *Page[*event.Item], img image) {
 		switch item, err := decode(img); {
 		case err != nil:
 			page.Odd = append(page.Odd, &OddItem{Key: keyOf(img), Err: err})
@@ -47,10 +47,10 @@ func (s *Store) ItemPages(ctx context.Context, part Part) iter.Seq2[Page[*event.
 	})
 }
 
-// TotalPages scans a part of the aggregates table consistently, in no order, one request for each
+// TotalPages scans one segment of the aggregates table consistently, in no order, one request for each
 // page. It returns what [Store.Totals] returns.
-func (s *Store) TotalPages(ctx context.Context, part Part) iter.Seq2[Page[StoredTotal], error] {
-	return pages(ctx, s, s.aggregates, part, func(page *Page[StoredTotal], img image) {
+func (s *Store) TotalPages(ctx context.Context, seg Segment) iter.Seq2[Page[StoredTotal], error] {
+	return pages(ctx, s, s.aggregates, seg, func(page *Page[StoredTotal], img image) {
 		if total, ok := readTotal(img); ok {
 			page.All = append(page.All, total)
 		}
@@ -63,7 +63,7 @@ func (s *Store) TotalPages(ctx context.Context, part Part) iter.Seq2[Page[Stored
 // understood, comes as an [*OddItem] error, and the scan goes on. Any other error ends the scan.
 func (s *Store) Items(ctx context.Context) iter.Seq2[*event.Item, error] {
 	return func(yield func(*event.Item, error) bool) {
-		for page, err := range s.ItemPages(ctx, Part{}) {
+		for page, err := range s.ItemPages(ctx, Segment{}) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -96,7 +96,7 @@ func (o *OddItem) Unwrap() error { return o.Err }
 // generation. It includes items past their expiry.
 func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
 	return func(yield func(StoredTotal, error) bool) {
-		for page, err := range s.TotalPages(ctx, Part{}) {
+		for page, err := range s.TotalPages(ctx, Segment{}) {
 			if err != nil {
 				yield(StoredTotal{}, err)
 				return
@@ -110,14 +110,14 @@ func (s *Store) Totals(ctx context.Context) iter.Seq2[StoredTotal, error] {
 	}
 }
 
-// pages scans a part of a table. add puts an item of it into a page.
-func pages[T any](ctx context.Context, s *Store, table string, part Part, add func(*Page[T], image)) iter.Seq2[Page[T], error] {
+// pages scans one segment of a table. add puts an item of it into a page.
+func pages[T any](ctx context.Context, s *Store, table string, seg Segment, add func(*Page[T], image)) iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
 		in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
-		if part.Of > 0 {
-			in.Segment, in.TotalSegments = aws.Int32(int32(part.Segment)), aws.Int32(int32(part.Of))
+		if seg.Of > 0 {
+			in.Segment, in.TotalSegments = aws.Int32(int32(seg.Number)), aws.Int32(int32(seg.Of))
 		}
-		for next := part.After; ; {
+		for next := seg.After; ; {
 			if in.ExclusiveStartKey = nil; next != (event.Key{}) {
 				in.ExclusiveStartKey = keyImage(next)
 			}

@@ -110,7 +110,7 @@ func TestRefusedStartLeavesNoCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := w.under(two, func(s *pipeline.Spec) { hashed(s); delete(s.Aggregates, "live") })
-	if err := other.Start(deadline(t)); !errors.As(err, new(*store.Mismatch)) || w.check() != "" {
+	if err := other.Start(deadline(t)); !errors.As(err, new(*store.StartError)) || w.check() != "" {
 		t.Errorf("%v, and the check value %q", err, w.check())
 	}
 }

@@ -31,7 +31,7 @@ func (s *Store) Start(ctx context.Context) error {
 		if last.outcome == done {
 			return last, ended
 		}
-		if mismatch := (*Mismatch)(nil); errors.As(last.err, &mismatch) && !doubted {
+		if mistaken := (*StartError)(nil); errors.As(last.err, &mistaken) && !doubted {
 			doubted = true // a batch is read key by key: another start may have written between two of them
 			return last, again
 		}
@@ -46,11 +46,12 @@ func (s *Store) Start(ctx context.Context) error {
 	return err
 }
 
-// Mismatch says why a start is refused: the table and the pipeline do not agree.
-type Mismatch struct{ Mistakes []string }
+// StartError is returned by [Store.Start] if the aggregates table and the pipeline do not agree. Each
+// mistake says what would mean two things, and what to do.
+type StartError struct{ Mistakes []string }
 
-func (m *Mismatch) Error() string {
-	return "start: refused, because totals would mean two things:\n  " + strings.Join(m.Mistakes, "\n  ")
+func (e *StartError) Error() string {
+	return "start: refused, because totals would mean two things:\n  " + strings.Join(e.Mistakes, "\n  ")
 }
 
 // knownFor is how long the store trusts what Start has found.
@@ -107,7 +108,7 @@ func (s *Store) start(ctx context.Context) answer {
 	s.flagged.learn(t.heads, s.env.Now())
 	c := s.compare(t)
 	if len(c.mistakes) > 0 {
-		return answer{outcome: invalid, err: &Mismatch{c.mistakes}}
+		return answer{outcome: invalid, err: &StartError{c.mistakes}}
 	}
 	// The secret is checked before the epoch is raised, but only once all else agrees: a function
 	// that must not start changes nothing. If the table has the value, CheckSecret asks nothing.

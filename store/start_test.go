@@ -241,8 +241,8 @@ func TestStartDoubtsWhatItReads(t *testing.T) {
 	if err := w.with(added(2, 2), aggregate.Marks).Start(deadline(t)); err != nil {
 		t.Error(err)
 	}
-	var mismatch *store.Mismatch
-	if err := w.with(added(1, 2), aggregate.Marks).Start(deadline(t)); !errors.As(err, &mismatch) || len(mismatch.Mistakes) != 2 {
+	var refused *store.StartError
+	if err := w.with(added(1, 2), aggregate.Marks).Start(deadline(t)); !errors.As(err, &refused) || len(refused.Mistakes) != 2 {
 		t.Errorf("%v", err)
 	}
 }

@@ -20,17 +20,18 @@ import (
 	"github.com/ingot-events/ingot/keys"
 )
 
-// StoredTotal is one aggregate item as it is stored: one bucket of a total.
+// StoredTotal is one item of the aggregates table. It is a whole total or, if the aggregate declares
+// spread, one of the buckets that [Total] adds up.
 type StoredTotal struct {
 	Address   aggregate.Address
 	Values    map[string]event.Decimal
 	Texts     map[string]string // values whose operation is [aggregate.Op.Textual], as amounts have them; nil if there are none
-	N         int64
-	FP, FPX   event.Decimal // fingerprint of all that was counted and not taken back; its expired part
-	Flag      string        // why the values are not proven; empty if they are
-	Large     string        // says that the item may soon take no more updates; empty if it is not that large
-	ExpiresAt int64         // epoch seconds; 0: never
-	Marks     int           // lanes whose marks it carries
+	N         int64             // contributions counted and not taken back
+	FP, FPX   event.Decimal     // their fingerprint, and the expired part of it
+	Flag      string            // why the values are not proven; empty if they are
+	Large     string            // says that the item may soon take no more updates; empty if it is not that large
+	ExpiresAt int64             // epoch seconds; 0: never
+	Marks     int               // lanes whose marks it carries
 	// Rank and Score are its place in the index that keeps totals in order, and the copy of the
 	// value that it is ranked by; empty and nil if it has none.
 	Rank  string
@@ -46,8 +47,9 @@ type Total struct {
 	// nil if there are none. [Total.Dated] reads them.
 	Texts map[string]string
 	N     int64 // contributions counted and not taken back
-	FP    event.Decimal
-	FPX   event.Decimal
+	// FP is their fingerprint: the sum of a hash of each. FPX is the part of it that comes from
+	// expired items. Both prove the total against the items. Nothing else reads them.
+	FP, FPX event.Decimal
 	// Flags say why the values are not proven, or that the total is large. They are the flags of
 	// its items and of its generation.
 	Flags []string

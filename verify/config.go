@@ -18,7 +18,7 @@ import (
 type Config struct {
 	Pipeline *pipeline.Pipeline
 	Source   Source
-	// Segments is into how many parts both tables are divided. [Run] reads all parts side by side.
+	// Segments is how many segments both tables are divided into. [Run] reads all of them side by side.
 	// 0 means 1.
 	Segments int
 	// Buckets is into how many parts the totals are divided for [Merge], by a hash of their keys. 0

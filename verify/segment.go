@@ -124,7 +124,7 @@ func (s *reading) items(ctx context.Context) error {
 	if s.Items.Done {
 		return nil
 	}
-	for page, err := range s.Source.ItemPages(ctx, s.part(s.Items)) {
+	for page, err := range s.Source.ItemPages(ctx, s.segment(s.Items)) {
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (s *reading) totals(ctx context.Context) error {
 	if s.Totals.Done {
 		return nil
 	}
-	for page, err := range s.Source.TotalPages(ctx, s.part(s.Totals)) {
+	for page, err := range s.Source.TotalPages(ctx, s.segment(s.Totals)) {
 		if err != nil {
 			return err
 		}
@@ -205,12 +205,12 @@ func (s *reading) totals(ctx context.Context) error {
 	return nil
 }
 
-func (s *reading) part(from position) store.Part {
-	part := store.Part{After: from.after()}
+func (s *reading) segment(from position) store.Segment {
+	seg := store.Segment{After: from.after()}
 	if s.Of > 1 {
-		part.Segment, part.Of = s.Segment, s.Of
+		seg.Number, seg.Of = s.Segment, s.Of
 	}
-	return part
+	return seg
 }
 
 func positionOf(next event.Key) position {

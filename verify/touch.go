@@ -113,11 +113,11 @@ func (p *pass) touchSegment(ctx context.Context, st *store.Store, segment int, t
 }
 
 func (p *pass) touchPages(ctx context.Context, st *store.Store, segment int, t *touching, name string) error {
-	part, last := store.Part{After: t.Items.after()}, p.Env.Now()
+	from, last := store.Segment{After: t.Items.after()}, p.Env.Now()
 	if p.Segments > 1 {
-		part.Segment, part.Of = segment, p.Segments
+		from.Number, from.Of = segment, p.Segments
 	}
-	for page, err := range st.TouchPages(ctx, part) {
+	for page, err := range st.TouchPages(ctx, from) {
 		t.Touched += page.Touched.Touched
 		t.Reads, t.Writes = t.Reads+page.Reads, t.Writes+page.Writes
 		for i, k := range page.Refused {

@@ -31,8 +31,8 @@ import (
 
 // Source is where items and totals are read. A *[store.Store] is a Source.
 type Source interface {
-	ItemPages(context.Context, store.Part) iter.Seq2[store.Page[*event.Item], error]
-	TotalPages(context.Context, store.Part) iter.Seq2[store.Page[store.StoredTotal], error]
+	ItemPages(context.Context, store.Segment) iter.Seq2[store.Page[*event.Item], error]
+	TotalPages(context.Context, store.Segment) iter.Seq2[store.Page[store.StoredTotal], error]
 	// Head returns what the aggregates table says of a whole generation, or nil if it says nothing.
 	Head(context.Context, *aggregate.Definition) (*store.Head, error)
 }

@@ -26,7 +26,7 @@ type doubts struct {
 // doubts reads one page of the events table, and looks up some totals of its events.
 func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err error) {
 	looked := map[*aggregate.Definition]int{}
-	for page, err := range v.store.ItemPages(ctx, store.Part{}) {
+	for page, err := range v.store.ItemPages(ctx, store.Segment{}) {
 		if err != nil {
 			return d, err
 		}

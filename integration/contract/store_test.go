@@ -329,8 +329,8 @@ func (s *shop) looking() {
 	if item, there, barred, err := tables.Of(st).Find(s.t.Context(), stored.Key); err != nil || item == nil || !there || barred {
 		s.t.Errorf("found %v, there %t, barred %t, %v", item, there, barred, err)
 	}
-	for part := range 2 {
-		for page, err := range st.ItemPages(s.t.Context(), store.Part{Segment: part, Of: 2}) {
+	for segment := range 2 {
+		for page, err := range st.ItemPages(s.t.Context(), store.Segment{Number: segment, Of: 2}) {
 			if err != nil || len(page.Odd) > 0 {
 				s.t.Errorf("%d odd items, %v", len(page.Odd), err)
 			}

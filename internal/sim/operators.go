@@ -48,7 +48,7 @@ func (w *World) othersStart() {
 // checkStart checks that a start with a correct pipeline is not refused, whatever else happens to
 // it.
 func (w *World) checkStart(err error) {
-	if mismatch := (*store.Mismatch)(nil); errors.As(err, &mismatch) {
+	if refused := (*store.StartError)(nil); errors.As(err, &refused) {
 		w.fail(Generation, "a start was refused for no reason: %v", err)
 	}
 }
