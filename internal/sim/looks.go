@@ -140,7 +140,7 @@ func (w *World) lookTwice() bool {
 		w.sleep(time.Duration(draw.IntN(60)) * time.Second)
 		c := verify.Config{Pipeline: w.pipelineOf(epoch), Segments: 1 + draw.IntN(3), Memory: 1 + draw.IntN(20000), Rate: 0.2 + draw.Float64(), Work: memory{}, Env: w.env()}
 		c.Source = w.storeOf(&shortPages{Client: client{w}, limit: int32(10 + draw.IntN(40))}, epoch, w.env())
-		for range 20 {
+		for range 5 {
 			if l.result, l.err = verify.Twice(context.Background(), c, streamLag{w}, patience); l.err == nil {
 				break
 			}
@@ -149,7 +149,7 @@ func (w *World) lookTwice() bool {
 		}
 		l.finished, l.halted = true, false
 	})
-	w.run(calmSteps, func() bool { return l.finished && !sending })
+	w.run(lookSteps, func() bool { return l.finished && !sending })
 	w.looking = nil
 	if w.failure == nil && !l.finished {
 		w.fail(Stuck, "verify --twice does not come to its end")

@@ -52,7 +52,8 @@ func Live(p Plan, trace bool) Result {
 const (
 	phaseSteps = 3000
 	calmSteps  = 60000
-	redrives   = 50 // in a row, without faults
+	lookSteps  = 300000 // a verifier waits for the stream by the clock, while producers and faults go on
+	redrives   = 50     // in a row, without faults
 )
 
 // strangers is how many items of others the table begins with. There are so many that, in a world
