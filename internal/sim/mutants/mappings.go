@@ -5,7 +5,7 @@ package main
 func mappings() []Mutant {
 	return []Mutant{
 		{
-			Name: "parallel-lanes", What: "a mapping with ParallelizationFactor 2 that names the shard", Defends: "C3 I2", Checks: counting,
+			Name: "parallel-lanes", What: "a mapping with ParallelizationFactor 2 that names the shard", Defends: "C3 I2", Checks: counting, Plain: true,
 			Fields: []Field{{"esm.shard", "lane uint32"}},
 			Helpers: []Helper{{"esm", `import (
 	"hash/fnv"
