@@ -71,6 +71,7 @@ type atomicPut struct {
 	members []*atomicItem
 	cost    Cost
 	last    answer    // why it is not settled
+	beside  bool      // the whole is stored already, and is never put
 	blind   bool      // stored items are read after a refusal, because together they are too large for its answer
 	halted  time.Time // when others began to hold it up, if it has got no further since; zero: they do not
 	result  *Result   // once it is known
@@ -145,6 +146,10 @@ func (t *atomicPut) heldUp(a answer) bool {
 
 // try sends the transaction once.
 func (t *atomicPut) try(ctx context.Context) (answer, next) {
+	if t.beside && !t.members[0].met {
+		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "its whole was removed in the meantime, so it is not put"})
+		return answer{}, ended
+	}
 	now := t.store.env.Now()
 	if slices.ContainsFunc(t.members, func(m *atomicItem) bool { return !m.met && tooLate(m.item, now) }) {
 		t.late(ctx)
@@ -381,9 +386,10 @@ func (t *atomicPut) stored(v event.Verdict) {
 	}
 }
 
-// putBeside puts a part of a stored whole that is atomic, on condition that the whole is still there.
+// putBeside puts a part of a stored whole that is atomic, on condition that the whole is still there. A
+// whole that was removed does not come back.
 func (s *Store) putBeside(ctx context.Context, whole, part *event.Item) Result {
 	t := s.atomicPut(whole, part)
-	t.members[0].met, t.members[0].digest, t.members[0].size = true, whole.Digest, whole.Size()
+	t.beside, t.members[0].met, t.members[0].digest, t.members[0].size = true, true, whole.Digest, whole.Size()
 	return t.put(ctx)
 }

@@ -334,6 +334,35 @@ func TestEraseClaims(t *testing.T) {
 	}
 }
 
+// Somebody removes a whole while PutParts is at its missing parts. Neither the parts nor the whole come
+// back.
+func TestPutPartsOfARemovedWhole(t *testing.T) {
+	w := newWorld(t, accounts)
+	a := w.account("a", "x@y", 1)
+	w.keepAll(without(a, none))
+	if err := w.store.Start(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	key := barOf(a).Item
+	delete(key, "i:barred")
+	w.onCall = func(api string, _ any) error {
+		if api == "TransactWriteItems" {
+			_, _ = w.Engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String("events"), Key: key})
+		}
+		return nil
+	}
+	p, err := w.store.PutParts(deadline(t))
+	if err != nil || p.Missing != 2 || p.Put != 0 || len(p.Refused) != 2 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if whole, parts := w.lieThere(a); whole || parts != 0 {
+		t.Errorf("a removed whole is there: %v, with %d parts", whole, parts)
+	}
+	if r := p.Refused[0]; r.Reason != event.Unattempted || r.Detail != "its whole was removed in the meantime, so it is not put" {
+		t.Errorf("refused: %+v", r)
+	}
+}
+
 // The claims of what was stored before they were declared are put by PutParts. Of two owners one gets
 // the value, and the other one is named.
 func TestPutMissingClaims(t *testing.T) {
