@@ -38,13 +38,14 @@ const (
 	Misjudged  Check = "misjudged"   // verify --twice calls a total damaged that is not, or does not call a damaged one so
 	Misread    Check = "misread"     // an answer to a pattern has what it must not, lacks what it must have, or is not in order
 	Parted     Check = "parted"      // a part is stored without its whole, or missing beside it
+	Shared     Check = "shared"      // a unique value is free while an event that has it is stored
 	Broken     Check = "broken"      // the world itself failed
 )
 
 // Checks lists the promises that a wrong design can be the first to break. Broken is not in the
 // list, because it is a failure of the world itself.
 func Checks() []Check {
-	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted}
+	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted, Shared}
 }
 
 // Failure is a broken promise.
@@ -95,7 +96,7 @@ func (w *World) observe() {
 		w.record(r.shard, r.record)
 	}
 	clear(w.written)
-	w.written = w.written[:0]
+	w.written, w.removing = w.written[:0], ""
 }
 
 func (w *World) record(shard string, r streamtypes.Record) {
@@ -113,6 +114,7 @@ func (w *World) record(shard string, r streamtypes.Record) {
 		return
 	}
 	w.tellChange(shard, c)
+	w.checkClaim(c)
 	if w.strand(c, *r.Dynamodb.SequenceNumber) {
 		return
 	}
@@ -125,8 +127,9 @@ func (w *World) record(shard string, r streamtypes.Record) {
 	}
 	w.accept(c)
 	h := w.model.history(c.new.key())
-	// A parcel may be inserted again: an older revision may expire later than the newest one did.
-	if h.inserts > 1 && !h.removed && c.new.Type != "parcel" {
+	// A parcel may be inserted again: an older revision may expire later than the newest one did. A coupon
+	// may be claimed for another order.
+	if h.inserts > 1 && !h.removed && c.new.Type != "parcel" && c.new.Type != "coupon" {
 		w.fail(Reinserted, "%s was inserted %d times", c.new.key(), h.inserts)
 	}
 	if c.old != nil {
@@ -328,7 +331,7 @@ func (w *World) unsettled(m *message) string {
 
 // checkGroup checks that a FIFO group stores nothing before everything ahead of it is settled.
 func (w *World) checkGroup(f fact) {
-	if !w.plan.FIFO || f.Type == "line" { // parts are put with their whole
+	if !w.plan.FIFO || f.isPart() { // parts are put with their whole
 		return
 	}
 	m := w.firstSent[f]

@@ -38,6 +38,9 @@ func (w *World) erasure() {
 		return
 	}
 	of, before := w.sent[bodies[w.rng.IntN(len(bodies))]].fact, w.model.records
+	if holders := w.holders(); len(holders) > 0 && w.wholes.IntN(2) == 0 {
+		of = holders[w.wholes.IntN(len(holders))]
+	}
 	if lines := of.lines(); len(lines) > 0 && w.wholes.IntN(4) == 0 {
 		of = lines[0] // the line alone
 	}
@@ -72,6 +75,9 @@ func (w *World) eraseBeforeTouch(key map[string]types.AttributeValue) {
 		return
 	}
 	k := event.Key{PK: text(key["PK"]), SK: text(key["SK"])}
+	if k.SK == "COUPON" { // it is erased with its order alone
+		return
+	}
 	w.fault(byErasure, k.PK)
 	_, err := w.storeOf(w.dynamo, w.toolEpoch(), w.env()).Erase(context.Background(), k)
 	w.must(err)

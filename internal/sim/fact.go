@@ -19,6 +19,9 @@ type fact struct {
 	// Lines are the lines of an order, such as "1=250,2=-30": number and cents. It is empty in worlds
 	// without parts.
 	Lines string
+	// Coupons are the coupons that an order claims, such as "3,7". It is empty in worlds without claims.
+	Coupons string
+	Owner   string // of a coupon: the id of its order
 }
 
 func (f fact) key() string { return f.Type + "/" + f.ID }
@@ -83,9 +86,10 @@ func read(data string) (fact, error) {
 		Cents, Rev                       float64
 		Gift                             bool
 		Lines                            []struct{ Line, Cents float64 }
+		Coupons                          []struct{ Coupon string }
 	}
 	if err := json.Unmarshal([]byte(data), &raw); err != nil {
 		return fact{}, err
 	}
-	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift, Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines)}, nil
+	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift, Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons)}, nil
 }

@@ -38,8 +38,11 @@ func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, er
 	if out.fact, known = m.read[out.data]; !known {
 		var err error
 		parse := read
-		if value("type") == "line" {
+		switch value("type") {
+		case "line":
 			parse = readLine
+		case "coupon":
+			parse = readCoupon
 		}
 		if out.fact, err = parse(out.data); err != nil {
 			return nil, err
@@ -88,8 +91,11 @@ type typed struct{ kind, value string }
 // stored returns what the item of a fact must hold, whoever writes it and whenever. Payload, stamp
 // and expiry are left out.
 func (f fact) stored() map[string]typed {
-	if f.Type == "line" {
+	switch f.Type {
+	case "line":
 		return f.storedLine()
+	case "coupon":
+		return f.storedCoupon()
 	}
 	const nanoseconds = "2006-01-02T15:04:05.000000000Z"
 	digest, at := f.digest(), f.at().UTC().Format(nanoseconds)
@@ -117,8 +123,11 @@ func (f fact) sk() string { return strings.ToUpper(f.Type) }
 // members of a map by name. The texts of a world hold nothing that encoding/json escapes in another
 // way.
 func (f fact) digest() [sha256.Size]byte {
-	if f.Type == "line" {
+	switch f.Type {
+	case "line":
 		return f.digestLine()
+	case "coupon":
+		return f.digestCoupon()
 	}
 	payload := map[string]any{"type": f.Type, "id": f.ID, "merchant": f.Merchant, "cents": f.Cents, "at": f.At, "gift": f.Gift}
 	if f.Customer != "" {
@@ -134,6 +143,13 @@ func (f fact) digest() [sha256.Size]byte {
 			lines = append(lines, map[string]int64{"line": atoi(number), "cents": line.Cents})
 		}
 		payload["lines"] = lines
+	}
+	if f.Coupons != "" {
+		coupons := []map[string]string{}
+		for _, c := range f.coupons() {
+			coupons = append(coupons, map[string]string{"coupon": c.ID})
+		}
+		payload["coupons"] = coupons
 	}
 	text, _ := json.Marshal([]any{f.Type, payload}) // texts, numbers and booleans: Marshal cannot fail
 	return sha256.Sum256(text)

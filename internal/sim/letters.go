@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -132,6 +133,11 @@ func (w *World) unjustified(inv *invocation, m *message, text string) string {
 	switch {
 	case why != "":
 		return why
+	case n.Verdict == "Conflict" && strings.HasPrefix(n.PK, "COUPON#"):
+		if n.Reason != "claimed" {
+			return "another order has the coupon"
+		}
+		w.stats.Faults[taken]++
 	case n.Reason == "" || n.Reason != reasons[n.Verdict]:
 		return "that is not a reason for it"
 	case n.Detail == "":

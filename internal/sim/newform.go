@@ -8,6 +8,7 @@ import (
 	"errors"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -97,6 +98,32 @@ func (f newForm) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchEx
 		}
 	}
 	return out, nil
+}
+
+// TransactWriteItems converts items that are put. The reasons of a cancelled transaction may have items
+// of either form.
+func (f newForm) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	own := *in
+	own.TransactItems = slices.Clone(in.TransactItems)
+	for i, item := range own.TransactItems {
+		if item.Put == nil || item.Put.Item["data"] == nil {
+			continue
+		}
+		put := *item.Put
+		put.Item = maps.Clone(put.Item)
+		put.Item["data"] = f.outward(put.Item["data"])
+		own.TransactItems[i].Put = &put
+	}
+	out, err := f.Client.TransactWriteItems(ctx, &own, options...)
+	if cancelled := (*types.TransactionCanceledException)(nil); errors.As(err, &cancelled) {
+		told := *cancelled
+		told.CancellationReasons = slices.Clone(cancelled.CancellationReasons)
+		for i, reason := range told.CancellationReasons {
+			told.CancellationReasons[i].Item = inward(reason.Item)
+		}
+		return out, &told
+	}
+	return out, err
 }
 
 // GetItem reads an item of either form.

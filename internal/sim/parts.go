@@ -88,6 +88,9 @@ func (m *model) contribute(img *image) (list []part) {
 		}
 		return list
 	}
+	if img.Type == "coupon" {
+		return nil
+	}
 	if m.monthly {
 		add(part{name: "sizes", since: 1, window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})
 		if img.Type == "order" {

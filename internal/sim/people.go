@@ -42,6 +42,7 @@ func (w *World) remove(img *image) {
 
 func (w *World) delete(img *image) {
 	w.eventWrites++
+	w.removing = img.key()
 	_, err := w.engine.DynamoDB().DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: aws.String(eventsTable), Key: keyOfItem(img.pk, img.sk)})
 	w.must(err)
 }

@@ -96,6 +96,7 @@ type edition struct {
 	patterns bool
 	parts    int64 // see [Plan.Parts]
 	atomic   bool  // see [Plan.Atomic]
+	claims   bool  // see [Plan.Claims]
 }
 
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
@@ -112,6 +113,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 			order := spec.Events["order"]
 			order.Atomic = true
 			spec.Events["order"] = order
+		}
+		if e.claims {
+			addCoupons(&spec)
 		}
 	}
 	for name, declared := range spec.Events {
@@ -144,7 +148,7 @@ func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 }
 
 func (w *World) edition(version int64) edition {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic}
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

@@ -52,6 +52,8 @@ type Plan struct {
 	Parts int64
 	// Atomic puts an order and its lines in one transaction, from the epoch Parts on.
 	Atomic bool
+	// Claims lets atomic orders want coupons, each of which only one order can have.
+	Claims bool
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
@@ -161,7 +163,10 @@ func NewPlan(seed uint64) Plan {
 			p.Parts = 2
 		}
 	}
-	p.Atomic = p.Parts > 0 && !p.NewForm && rand.New(rand.NewPCG(seed, 6)).IntN(3) == 0 // a draw of its own, so that the other worlds stay as they are
+	p.Atomic = p.Parts > 0 && rand.New(rand.NewPCG(seed, 6)).IntN(2) == 0 // a draw of its own, so that the other worlds stay as they are
+	if p.Atomic && rand.New(rand.NewPCG(seed, 7)).IntN(4) > 0 {
+		p.Claims, p.People = true, true
+	}
 	return p
 }
 
@@ -171,5 +176,5 @@ func NewPlan(seed uint64) Plan {
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
-		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), Atomic: p.Atomic, OneByOne: min(p.OneByOne, 1)}
+		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, OneByOne: min(p.OneByOne, 1)}
 }

@@ -60,6 +60,7 @@ func (w *World) burst(phase int) (burst []*message) {
 			f.At = w.now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
 		}
 		w.addSomeLines(&f)
+		w.addSomeCoupons(&f)
 		m := &message{fact: f}
 		w.spell(m)
 		if w.chance(w.plan.Poison) {

@@ -76,7 +76,7 @@ func (w *World) checkHead() bool {
 		w.fail(Unkept, "the head says complete, an item cannot be understood, and no flag says so")
 	case head != nil && !head.Building:
 		for _, key := range sortedKeys(w.model.keys) {
-			if live := w.model.keys[key].live; live != nil && live.epoch < 2 && live.Type != "line" { // nothing of a line is in it
+			if live := w.model.keys[key].live; live != nil && live.epoch < 2 && !live.isPart() { // nothing of a part is in it
 				w.fail(Generation, "the head says complete, and %s is stamped %d", key, live.epoch)
 				break
 			}

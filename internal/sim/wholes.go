@@ -84,7 +84,7 @@ func (w *World) spell(m *message) {
 	if m.fact.Lines == "" {
 		return
 	}
-	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + "}"
+	m.body = strings.TrimSuffix(m.body, "}") + "," + w.spellLines(m.fact) + m.fact.spellCoupons() + "}"
 	if w.wholes.IntN(2) == 0 {
 		m.payload = m.body
 		at := w.now.Add(-time.Duration(w.wholes.IntN(90*3600)) * time.Second)
@@ -177,7 +177,7 @@ func (w *World) partsOf(m *message, epoch int64) []fact {
 	if !w.knowsParts(epoch) {
 		return nil
 	}
-	return m.fact.lines()
+	return m.fact.parts()
 }
 
 // itemsOf returns the facts of all items that code of an epoch stores for a message, the whole first.
@@ -202,7 +202,7 @@ func (w *World) unsettledParts(m *message) string {
 	if w.plan.Parts != 1 {
 		return ""
 	}
-	for _, p := range m.fact.lines() {
+	for _, p := range m.fact.parts() {
 		if h := w.model.keys[p.key()]; h == nil || !h.facts[p] && !h.barred {
 			return "its part " + p.key() + " was never stored"
 		}
@@ -213,13 +213,12 @@ func (w *World) unsettledParts(m *message) string {
 // checkWhole checks a part that is inserted. The order that it is a part of must have been stored before,
 // with just this part.
 func (w *World) checkWhole(c *change) {
-	if c.new.Type != "line" || c.old != nil {
+	if !c.new.isPart() || c.old != nil {
 		return
 	}
-	id, _ := c.new.wholeID()
-	if h := w.model.keys["order/"+id]; h != nil {
+	if h := w.model.keys[c.new.order().key()]; h != nil {
 		for whole := range h.facts {
-			if slices.Contains(whole.lines(), c.new.fact) {
+			if slices.Contains(whole.parts(), c.new.fact) {
 				return
 			}
 		}
@@ -249,29 +248,28 @@ func (w *World) checkAtomic(c *change) {
 	}
 	switch c.new.Type {
 	case "order":
-		for _, p := range c.new.lines() {
-			if len(w.read(eventsTable, p.pk(), p.sk())) == 0 {
+		for _, p := range c.new.parts() {
+			if !w.stands(p) {
 				w.fail(Parted, "%s is stored, and its part %s is not, though they are put together", c.new.key(), p.key())
 				return
 			}
 		}
-	case "line":
-		id, _ := c.new.wholeID()
-		whole := fact{Type: "order", ID: id}
+	case "line", "coupon":
+		whole := c.new.order()
 		if item := w.read(eventsTable, whole.pk(), whole.sk()); item["type"] == nil {
 			w.fail(Parted, "%s is stored beside %s, which is not there", c.new.key(), whole.key())
 		}
 	}
 }
 
-// sentWithin reports whether the payload of a line is what a message makes of it: the members that
-// the line has of its order, and then its own, both as they were spelled.
+// sentWithin reports whether the payload of a part is what a message makes of it: the members that
+// the part has of its order, and then its own, both as they were spelled.
 func (w *World) sentWithin(img *image) bool {
-	id, _ := img.wholeID()
+	id := img.order().ID
 	shared := fmt.Sprintf(`{"id":%q,"merchant":%q,"at":%q,`, id, img.Merchant, img.At)
 	own, ok := strings.CutPrefix(img.data, shared)
 	return ok && slices.ContainsFunc(w.orders[id], func(m *message) bool {
-		return slices.Contains(m.fact.lines(), img.fact) && strings.Contains(m.carried(), "{"+own)
+		return slices.Contains(m.fact.parts(), img.fact) && strings.Contains(m.carried(), "{"+own)
 	})
 }
 
@@ -282,7 +280,7 @@ func (w *World) countOfParts(c *change) (n typed, counts bool) {
 	case c.new.Type != "order", !w.knowsParts(c.new.epoch), c.old != nil && c.old.whole["i:parts"] == nil:
 		return typed{}, false
 	}
-	return typed{"N", strconv.Itoa(len(c.new.lines()))}, true
+	return typed{"N", strconv.Itoa(len(c.new.parts()))}, true
 }
 
 // holds returns what a key holds now.
@@ -293,16 +291,20 @@ func (h *history) holds() *image {
 	return h.states[len(h.states)-1].img
 }
 
-// missingParts lists the parts of stored orders whose keys are free, and which are not too late to be
-// put by code that keeps events as long as it did at first.
+// missingParts lists the parts of stored orders whose keys are free, or hold another order's claim, and
+// which are not too late to be put by code that keeps events as long as it did at first.
 func (w *World) missingParts() (list []fact) {
 	for _, key := range sortedKeys(w.model.keys) {
 		whole := w.model.keys[key].live
 		if whole == nil {
 			continue
 		}
-		for _, p := range whole.lines() {
-			if w.model.keys[p.key()].holds() == nil && w.now.Before(p.at().Add(retain-early)) {
+		for _, p := range whole.parts() {
+			held := w.model.keys[p.key()].holds()
+			if held != nil && (p.Type == "line" || held.fact == p) {
+				continue
+			}
+			if w.now.Before(p.at().Add(retain - early)) {
 				list = append(list, p)
 			}
 		}
@@ -326,11 +328,10 @@ func (w *World) checkMissing(found int, epoch int64) {
 	}
 	for _, p := range missing {
 		h, kept := w.model.keys[p.key()], false
-		id, _ := p.wholeID()
-		for _, m := range w.orders[id] {
+		for _, m := range w.orders[p.order().ID] {
 			kept = kept || w.quarantined[m.body]+w.byHand[m.body] > 0
 		}
-		if kept || h != nil && h.removed || w.plan.Parts > 1 && !w.complete {
+		if kept || h.holds() != nil && w.plan.Parts > 1 || h != nil && h.removed || w.plan.Parts > 1 && !w.complete {
 			continue
 		}
 		w.fail(Parted, "%s is missing: its order is stored, and its message is done with", p.key())
@@ -369,6 +370,7 @@ func (w *World) checkErasedParts(of fact, before int) {
 	if len(states) != 2 || states[0] == nil || states[0].barred || states[1] == nil || !states[1].barred {
 		return
 	}
+	w.checkReleased(states[0].fact)
 	for _, p := range states[0].lines() {
 		if img := w.model.keys[p.key()].holds(); img != nil && !img.barred {
 			w.fail(Returned, "%s was erased, and its part %s is still stored", of.key(), p.key())
@@ -379,7 +381,7 @@ func (w *World) checkErasedParts(of fact, before int) {
 
 // noteParts counts what happened to orders with parts.
 func (w *World) noteParts(inv *invocation, m *message, verdict string) {
-	if len(m.fact.lines()) == 0 {
+	if len(m.fact.parts()) == 0 {
 		return
 	}
 	if !w.knowsParts(inv.epoch) && (verdict == "Inserted" || verdict == "Duplicate") {

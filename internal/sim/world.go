@@ -76,6 +76,7 @@ type World struct {
 	stranded stranded
 	letters  letters
 	damaged  []*slot // totals that a person has spoiled
+	removing string  // the key whose item a person removed last
 
 	model       *model
 	written     []written       // records of the stream that nobody has looked at yet
