@@ -64,11 +64,23 @@ func notification(root event.Node) (Message, bool) {
 	return m, true
 }
 
-func openNotification(inner Message, outer map[string]string) (Opened, *event.Refusal) {
-	opened, refusal := open(inner, true)
+func openNotification(inner Message, outer map[string]string, elements *[]Message) (Opened, *event.Refusal) {
+	inner.inSNS = true
+	opened, refusal := open(inner, elements)
 	if refusal != nil {
 		refusal.Detail = "in the SNS notification: " + refusal.Detail
 		return Opened{}, refusal
+	}
+	if elements != nil && *elements != nil {
+		for name, value := range outer {
+			if _, taken := inner.Attributes[name]; !taken {
+				inner.Attributes = with(inner.Attributes, name, value)
+			}
+		}
+		for i := range *elements {
+			(*elements)[i].Attributes = inner.Attributes
+		}
+		return Opened{}, nil
 	}
 	for name, value := range outer {
 		if _, taken := opened.Attributes[name]; !taken {

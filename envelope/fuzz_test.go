@@ -3,6 +3,7 @@ package envelope
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/ingot-events/ingot/event"
@@ -59,6 +60,67 @@ func FuzzOpen(f *testing.F) {
 			}
 		default:
 			t.Fatalf("one attribute makes no binary CloudEvent: %s", body)
+		}
+	})
+}
+
+// FuzzArray holds OpenArray to what is true of any message: what is no array is opened as by Open, and the
+// elements of an array are what a plain JSON decoder sees, in its order, each opened as its text alone would be.
+func FuzzArray(f *testing.F) {
+	corpus.Add(f)
+	structured, bridge := object(structuredMembers...), object(eventBridgeMembers...)
+	f.Add("["+orderPayload+"]", "", "")
+	f.Add("[ "+structured+" ,\n"+bridge+",7,[],null]", "ce-id", "42")
+	f.Add(object(snsMembers("["+structured+","+orderPayload+"]", `{"a":{"Type":"String","Value":"b"}}`)...), "a", "outer")
+	f.Add(object(snsMembers(object(snsMembers("[1]", "{}")...), "null")...), "", "")
+	f.Add(`["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`, "ExtendedPayloadSize", "9")
+	f.Add("[]", "", "")
+	f.Fuzz(func(t *testing.T, body, name, value string) {
+		m := Message{Body: body, Attributes: map[string]string{name: value}}
+		opened, elements, err := OpenArray(m)
+		alone, aloneErr := Open(m)
+		if elements == nil {
+			var refusal *event.Refusal
+			switch {
+			case err != nil && (!errors.As(err, &refusal) || refusal.Verdict != event.Poison || refusal.Detail == ""):
+				t.Fatalf("error %v is no full refusal", err)
+			case err == nil && aloneErr != nil || err != nil && aloneErr == nil:
+				t.Fatalf("%s: %v, and by Open: %v", body, err, aloneErr)
+			case err == nil && (opened.Data.Text() != alone.Data.Text() || opened.Kind != alone.Kind || opened.ID != alone.ID):
+				t.Fatalf("%s is opened as %+v, and by Open as %+v", body, opened, alone)
+			}
+			return
+		}
+		if aloneErr == nil || err != nil || len(elements) > MaxEvents {
+			t.Fatalf("%d events (%v) of what is one: %v", len(elements), err, aloneErr)
+		}
+		text := body
+		if strings.HasPrefix(strings.TrimSpace(body), "{") {
+			var notification struct{ Message string }
+			if err := json.Unmarshal([]byte(body), &notification); err != nil {
+				t.Fatal(err)
+			}
+			text = notification.Message
+		}
+		var plain []json.RawMessage
+		if err := json.Unmarshal([]byte(text), &plain); err != nil || len(plain) != len(elements) {
+			t.Fatalf("%d elements, and %d by another decoder: %v", len(elements), len(plain), err)
+		}
+		for i, element := range elements {
+			if element.Body != strings.TrimSpace(string(plain[i])) {
+				t.Fatalf("element %d is %s, and %s by another decoder", i, element.Body, plain[i])
+			}
+			if name != "" && element.Attributes[name] == "" && value != "" {
+				t.Fatalf("element %d lacks the attribute %q", i, name)
+			}
+			one, err := Open(element)
+			object := strings.HasPrefix(element.Body, "{")
+			if err == nil && (!object || one.Data.Root().Kind() != event.Object) {
+				t.Fatalf("element %d, %s, is opened as %+v", i, element.Body, one)
+			}
+			if bare, bareErr := Open(Message{Body: element.Body}); bareErr == nil && err == nil && bare.Kind.Form == Structured && (one.ID != bare.ID || one.Type != bare.Type) {
+				t.Fatalf("element %d is opened as %+v, and alone as %+v", i, one, bare)
+			}
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/ingot-events/ingot/event"
@@ -12,7 +13,13 @@ type Message struct {
 	// Attributes are the message attributes of type String and Number, by name. A number is its
 	// text. Binary attributes are left out.
 	Attributes map[string]string
+
+	element bool // it is one event of an array
+	inSNS   bool // it was in an SNS notification
 }
+
+// MaxEvents is how many events an array may hold.
+const MaxEvents = 1000
 
 // Opened is the event that was in a message, and the envelope that it was in.
 type Opened struct {
@@ -23,16 +30,31 @@ type Opened struct {
 // Open recognises the envelope of m and takes out the event. Every error is a *[event.Refusal] with
 // verdict Poison. Open keeps no reference to m.Attributes. It may keep m.Body.
 func Open(m Message) (Opened, error) {
-	opened, refusal := open(m, false)
+	opened, refusal := open(m, nil)
 	if refusal != nil {
 		return Opened{}, refusal
 	}
+	opened.Kind.SNS = opened.Kind.SNS || m.element && m.inSNS
 	return opened, nil
 }
 
+// OpenArray is [Open] for a message that may be a JSON array of events, bare or in an SNS
+// notification. It then returns each of them as a message of its own, in order, for Open. They share
+// their Attributes. If the message is no array, there are none, and Opened is as from Open.
+func OpenArray(m Message) (Opened, []Message, error) {
+	var elements []Message
+	opened, refusal := open(m, &elements)
+	if refusal != nil {
+		return Opened{}, nil, refusal
+	}
+	return opened, elements, nil
+}
+
 // open reads one layer from the outside in: the attributes, then the body. Inside an SNS
-// notification it is called once more. A notification in a notification is a bare payload.
-func open(m Message, insideSNS bool) (Opened, *event.Refusal) {
+// notification it is called once more. A notification in a notification is a bare payload. If
+// elements is nil, arrays are refused. Otherwise it gets the elements of an array, and Opened is
+// empty.
+func open(m Message, elements *[]Message) (Opened, *event.Refusal) {
 	doc, err := event.ParseDocument(m.Body)
 	if err != nil {
 		return Opened{}, event.Poisoned(event.Undecodable, "body: "+err.Error())
@@ -42,6 +64,7 @@ func open(m Message, insideSNS bool) (Opened, *event.Refusal) {
 		return Opened{}, refusal
 	}
 	attributes, binary := binaryMarkers(m.Attributes)
+	binary = binary && !m.element // attributes say one id, so an array with those of a CloudEvent is refused
 	structured, isStructured := structuredMarkers(root)
 	switch {
 	case isStructured && (!binary || structured.sameEvent(attributes)):
@@ -52,19 +75,43 @@ func open(m Message, insideSNS bool) (Opened, *event.Refusal) {
 	if isEventBridge(root) {
 		return openEventBridge(root, m.Attributes)
 	}
-	if !insideSNS {
+	if !m.inSNS {
 		if inner, ok := notification(root); ok {
-			return openNotification(inner, m.Attributes)
+			return openNotification(inner, m.Attributes, elements)
 		}
 	}
-	return openRaw(doc, m.Attributes)
-}
-
-func openRaw(doc event.Document, attributes map[string]string) (Opened, *event.Refusal) {
-	if refusal := mustBeObject(doc.Root(), "the body"); refusal != nil {
+	if elements != nil && root.Kind() == event.Array {
+		list, refusal := elementsOf(root, m)
+		*elements = list
 		return Opened{}, refusal
 	}
-	return Opened{Event: event.Event{Attributes: maps.Clone(attributes), Data: doc}}, nil
+	return openRaw(doc, m)
+}
+
+func openRaw(doc event.Document, m Message) (Opened, *event.Refusal) {
+	where := "the body"
+	if m.element {
+		where = "it"
+	}
+	if refusal := mustBeObject(doc.Root(), where); refusal != nil {
+		return Opened{}, refusal
+	}
+	return Opened{Event: event.Event{Attributes: maps.Clone(m.Attributes), Data: doc}}, nil
+}
+
+// elementsOf returns the elements of an array as messages of their own.
+func elementsOf(array event.Node, m Message) ([]Message, *event.Refusal) {
+	switch n := array.Len(); {
+	case n == 0:
+		return nil, event.Poisoned(event.BadArray, "the array holds no events; send no message where there is nothing to say")
+	case n > MaxEvents:
+		return nil, event.Poisoned(event.BadArray, fmt.Sprintf("the array holds %d events, and a message brings at most %d; send several messages", n, MaxEvents))
+	}
+	list := make([]Message, 0, array.Len())
+	for element := range array.Elements() {
+		list = append(list, Message{Body: element.Raw(), Attributes: m.Attributes, element: true, inSNS: m.inSNS})
+	}
+	return list, nil
 }
 
 // payload returns the document of a payload that is part of a larger text.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -310,5 +311,49 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%v, want %s with %q", refusal, tt.reason, tt.detail)
 			}
 		})
+	}
+}
+
+// Each element of an array is opened as if it had come alone. In a notification, it has the notification's
+// attributes, and those of the message where they do not say otherwise.
+func TestOpenArray(t *testing.T) {
+	structured, bridge := object(structuredMembers...), object(eventBridgeMembers...)
+	elements := []string{orderPayload, structured, bridge, "[" + orderPayload + "]"}
+	list := "[" + strings.Join(elements, " , ") + "]"
+	open := func(m Message, sns string, attributes map[string]string) {
+		t.Helper()
+		_, messages, err := OpenArray(m)
+		if err != nil || len(messages) != len(elements) {
+			t.Fatalf("%d elements, %v", len(messages), err)
+		}
+		for i, kind := range []string{"raw JSON", "CloudEvent (structured)", "EventBridge"} {
+			opened, err := Open(messages[i])
+			if err != nil || opened.Kind.String() != sns+kind {
+				t.Errorf("element %d is %s (%v), want %s", i, opened.Kind, err, sns+kind)
+			}
+			for name, value := range attributes {
+				if opened.Attributes[name] != value {
+					t.Errorf("element %d: attribute %s is %q, want %q", i, name, opened.Attributes[name], value)
+				}
+			}
+			alone, err := Open(Message{Body: elements[i]})
+			if err != nil || alone.ID != opened.ID || alone.Type != opened.Type || alone.Data.Text() != opened.Data.Text() {
+				t.Errorf("element %d is %+v, and alone it is %+v, %v", i, opened, alone, err)
+			}
+		}
+		if _, err := Open(messages[3]); err == nil || !strings.Contains(err.Error(), "it is an array; a payload must be a JSON object") {
+			t.Errorf("an array in an array: %v", err)
+		}
+	}
+	open(Message{Body: list, Attributes: map[string]string{"tenant": "a"}}, "", map[string]string{"tenant": "a"})
+	open(Message{Body: object(snsMembers(list, `{"tenant":{"Type":"String","Value":"inner"}}`)...), Attributes: map[string]string{"tenant": "outer", "hop": "1"}},
+		"SNS > ", map[string]string{"tenant": "inner", "hop": "1"})
+	if _, messages, err := OpenArray(Message{Body: bridge}); err != nil || messages != nil {
+		t.Errorf("an event is opened as %d elements, %v", len(messages), err)
+	}
+	// EventBridge has an object as its detail, and a CloudEvent is one event: neither holds an array.
+	cloud := append(slices.Clone(structuredMembers[:8]), "data", list)
+	if _, messages, err := OpenArray(Message{Body: object(cloud...)}); err == nil || messages != nil {
+		t.Errorf("the data of a CloudEvent: %d elements, %v", len(messages), err)
 	}
 }

@@ -54,6 +54,21 @@ func (v Verdict) Quarantined() bool {
 	return v == Conflict || v == Rejected || v == Expired || v == Poison
 }
 
+// Outweighs reports whether a message that is an array of events has verdict v rather than other, if
+// its events have both. Retry comes first, because the message is delivered again. Then come those of
+// quarantine, which are equal. Of the rest, the one comes first that says most of what was written.
+func (v Verdict) Outweighs(other Verdict) bool { return v.weight() > other.weight() }
+
+func (v Verdict) weight() int {
+	switch {
+	case v == Retry:
+		return 2
+	case v.Quarantined():
+		return 1
+	}
+	return -int(v)
+}
+
 // Refusal says, as an error, why an event is not stored. It has the verdict (Poison, Conflict,
 // Rejected, Expired or Retry), a reason that metrics and alarms may group by, and a detail for the
 // person who reads it.
@@ -92,6 +107,7 @@ const (
 	ValueTooLong     Reason = "value-too-long"    // a field that a total keeps has over 1 KB
 	ItemTooLarge     Reason = "item-too-large"    // over 400 KB
 	TooManyParts     Reason = "too-many-parts"    // a message that yields over 1,000 parts, or over 4 MiB of them
+	BadArray         Reason = "bad-array"         // an array of no events, or of over 1,000
 	PartsClash       Reason = "parts-clash"       // two items of one message have one key, or a part has one name twice
 	BreaksSchema     Reason = "schema"            // the payload is not as the schema of its type says
 	PayloadElsewhere Reason = "payload-elsewhere" // the payload lies in S3; not yet built

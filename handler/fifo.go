@@ -36,16 +36,29 @@ func (b *ingestBatch) fifo() {
 	})
 }
 
-// one settles one message of a group. It returns false if the message goes back.
+// one settles one message of a group. It returns false if the message goes back. The events of an
+// array are put one after another, as messages of their own would be. After the first one of which
+// nothing is proven, the others are left alone.
 func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 	o := &b.outcomes[i]
-	if b.plan(o) {
-		results, cost := b.Store.Put(b.writing, []*event.Item{o.Item})
-		mu.Lock()
-		b.cost.Add(cost)
-		mu.Unlock()
-		o.take(results[0])
+	if !b.plan(o) {
+		return false
 	}
+	stopped := false
+	for e := range o.each {
+		switch {
+		case stopped:
+			e.leave("an earlier event of its array goes back, and order is kept")
+		case e.Item != nil:
+			results, cost := b.Store.Put(b.writing, []*event.Item{e.Item})
+			mu.Lock()
+			b.cost.Add(cost)
+			mu.Unlock()
+			e.take(results[0])
+			stopped = e.Verdict == event.Retry
+		}
+	}
+	o.sum()
 	b.quarantine(b.outcomes[i : i+1])
 	return !o.Failed
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/corpus"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // FuzzIngest gives the ingest function any event that Lambda's own decoder reads. Whatever is in
@@ -28,7 +29,8 @@ func FuzzIngest(f *testing.F) {
 		}
 		f.Add(sample)
 	}
-	for _, e := range []events.SQSEvent{messages(), messages(order("1", 1), order("1", 1), order("1", 2), `{`, parcel("p", 2), parcel("p", 1), parcel("p", 1))} {
+	for _, e := range []events.SQSEvent{messages(), messages(order("1", 1), order("1", 1), order("1", 2), `{`, parcel("p", 2), parcel("p", 1), parcel("p", 1)),
+		messages(array(order("1", 1), order("1", 2), "7", order("2", 1)), "[]", array(order("2", 1), array(order("3", 1))))} {
 		payload, err := json.Marshal(e)
 		if err != nil {
 			f.Fatal(err)
@@ -40,20 +42,23 @@ func FuzzIngest(f *testing.F) {
 		if json.Unmarshal(payload, &e) != nil {
 			t.Skip("Lambda sends no such event")
 		}
-		w := newWorld(t)
-		answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), payload)
-		if err != nil {
-			w.nothingHappened(e, err)
-			return
+		check := func(w *world) {
+			answer, err := lambda.NewHandler(w.ingest.Handle).Invoke(deadline(t), payload)
+			if err != nil {
+				w.nothingHappened(e, err)
+				return
+			}
+			w.nothingLost(e, failed(t, e, answer))
+			before := w.items()
+			if again := w.receive(e); again != strings.TrimSpace(string(answer)) {
+				t.Errorf("answer %s, and %s for the same event again", answer, again)
+			}
+			if after := w.items(); !reflect.DeepEqual(before, after) {
+				t.Errorf("items %v, and %v after the same event again", before, after)
+			}
 		}
-		w.nothingLost(e, failed(t, e, answer))
-		before := w.items()
-		if again := w.receive(e); again != strings.TrimSpace(string(answer)) {
-			t.Errorf("answer %s, and %s for the same event again", answer, again)
-		}
-		if after := w.items(); !reflect.DeepEqual(before, after) {
-			t.Errorf("items %v, and %v after the same event again", before, after)
-		}
+		check(newWorld(t))
+		check(newWorld(t, arrays))
 	})
 }
 
@@ -109,9 +114,7 @@ func (w *world) nothingLost(e events.SQSEvent, failed map[string]bool) {
 		if failed[m.MessageId] && !w.failedForGood(m.MessageId) {
 			w.t.Errorf("message %s is to come again, and nothing had gone wrong", m.MessageId)
 		}
-		item, err := w.plan.Plan(envelopeOf(m))
-		if err == nil && stored[item.Key] > 0 {
-			planned++
+		if w.allStored(m, stored, &planned) {
 			if w.outcomes[i].Verdict.Quarantined() && !failed[m.MessageId] {
 				letters[m.Body]--
 			}
@@ -129,6 +132,23 @@ func (w *world) nothingLost(e events.SQSEvent, failed map[string]bool) {
 	if planned < len(stored) {
 		w.t.Errorf("%d items of %d messages", len(stored), planned)
 	}
+}
+
+// allStored reports whether there is an item of the message, and of each of its events if it is an array. It
+// counts the events that have one.
+func (w *world) allStored(m *events.SQSMessage, stored map[event.Key]int, planned *int) bool {
+	item, list, err := w.plan.PlanMessage(envelopeOf(m))
+	if list == nil {
+		list = []pipeline.Planned{{Item: item}}
+	}
+	all := err == nil
+	for _, p := range list {
+		is := p.Item != nil && stored[p.Item.Key] > 0
+		if all = all && is; is {
+			*planned++
+		}
+	}
+	return all
 }
 
 // failedForGood reports whether even quarantine did not take a message of this id, or whether it

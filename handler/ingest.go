@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -52,6 +53,9 @@ type Outcome struct {
 	Existing *event.Item
 	// Parts counts the message's parts by event.Verdict, if they were put.
 	Parts [len(event.Verdicts) + 1]int
+	// Events are the outcomes of the events of a message that is an array, in its order. Verdict is
+	// then the sum of theirs, and Item and Existing are nil. Events is nil for every other message.
+	Events []Outcome
 }
 
 // IngestReport sums up one batch. The verdicts add up to Received: each is that of a message, with all
@@ -60,6 +64,7 @@ type IngestReport struct {
 	Received int
 	Verdicts [len(event.Verdicts) + 1]int // by event.Verdict
 	Parts    [len(event.Verdicts) + 1]int // items of parts beside those of their wholes, by event.Verdict
+	Events   [len(event.Verdicts) + 1]int // events of messages that are arrays, by event.Verdict
 	// TotalRefused counts the events that were Rejected because a total cannot be updated any more.
 	TotalRefused int
 	Failed       int // returned to SQS: retries, and messages that quarantine did not take
@@ -105,6 +110,7 @@ type ingestBatch struct {
 	env      env.Env
 	outcomes []Outcome
 	cost     store.Cost
+	events   atomic.Int64 // of messages that are arrays
 	// writing ends first and sending later, both before the function's own deadline.
 	writing, sending context.Context
 	quarantineLog    quarantineLog
@@ -147,26 +153,35 @@ func marginOf(margin, left time.Duration) time.Duration {
 // standard takes all messages together. It plans each, writes all, and quarantines what can never
 // be written.
 func (b *ingestBatch) standard() {
-	places := make([]int, 0, len(b.outcomes))
+	todo := make([]*Outcome, 0, len(b.outcomes))
 	items := make([]*event.Item, 0, len(b.outcomes))
-	bytes := 0 // of the parts among items
+	bytes := 0 // of what the messages yield beside one item each
 	late := false
 	for i := range b.outcomes {
+		o := &b.outcomes[i]
 		if late {
-			b.outcomes[i].leave("there was no time left to write it; it is delivered again")
+			o.leave("there was no time left to write it; it is delivered again")
 			continue
 		}
-		if !b.plan(&b.outcomes[i]) {
+		if !b.plan(o) {
 			continue
 		}
-		places, items = append(places, i), append(items, b.outcomes[i].Item)
-		if bytes += partBytes(b.outcomes[i].Item); bytes > maxPartBytes {
-			b.put(places, items)
-			places, items, bytes = places[:0], items[:0], 0
-			late = b.writing.Err() != nil // to plan thousands of parts would take the time that is left for the answer
+		for e := range o.each {
+			if e.Item != nil {
+				todo, items = append(todo, e), append(items, e.Item)
+				bytes += partBytes(e.Item)
+			}
+		}
+		if bytes += len(o.Events) * partOverhead; bytes > maxPartBytes {
+			b.put(todo, items)
+			todo, items, bytes = todo[:0], items[:0], 0
+			late = b.writing.Err() != nil // to plan thousands of items would take the time that is left for the answer
 		}
 	}
-	b.put(places, items)
+	b.put(todo, items)
+	for i := range b.outcomes {
+		b.outcomes[i].sum()
+	}
 	b.quarantine(b.outcomes)
 }
 
@@ -174,7 +189,7 @@ func (b *ingestBatch) standard() {
 // their wholes, so those of a batch may take much more than its messages.
 const maxPartBytes = 8 << 20
 
-// partOverhead is about what a part takes in memory besides its payload.
+// partOverhead is about what a part, or an event of an array, takes in memory besides its payload.
 const partOverhead = 1 << 10
 
 // partBytes returns about how much memory an item's parts take.
@@ -188,28 +203,55 @@ func partBytes(item *event.Item) int {
 	return bytes
 }
 
-// put puts the items of the messages at these places. It then lets go of their parts.
-func (b *ingestBatch) put(places []int, items []*event.Item) {
+// put puts the items of these outcomes. It then lets go of their parts.
+func (b *ingestBatch) put(todo []*Outcome, items []*event.Item) {
 	results, cost := b.Store.Put(b.writing, items)
 	b.cost.Add(cost)
-	for n, i := range places {
-		b.outcomes[i].take(results[n])
+	for n, o := range todo {
+		o.take(results[n])
 	}
 }
 
-// plan makes the message's item. It returns false if there is none. The refusal then says whether
-// that can change.
+// maxArrayEvents is about how many events of arrays a batch may bring. An array of a thousand events
+// may have two thousand bytes, and the outcomes of a batch are kept until it is reported.
+const maxArrayEvents = 100_000
+
+// plan makes the item of the message, or those of its events. An outcome that is left without an
+// item has a refusal, which says whether that can change. plan returns false for a message that it
+// has left alone, because the batch has brought too many events.
 func (b *ingestBatch) plan(o *Outcome) bool {
-	item, err := b.Pipeline.Plan(open(o.Message))
+	if b.events.Load() >= maxArrayEvents {
+		o.leave("the messages before it in its batch hold as many events as memory takes; it is delivered again")
+		return false
+	}
+	item, list, err := b.Pipeline.PlanMessage(open(o.Message))
+	o.planned(item, err)
+	if list == nil {
+		return true
+	}
+	b.events.Add(int64(len(list)))
+	o.Events = make([]Outcome, len(list))
+	for i, p := range list {
+		e := &o.Events[i]
+		e.Message, e.Failed = o.Message, true
+		if p.Refusal != nil {
+			e.planned(nil, p.Refusal)
+		} else {
+			e.planned(p.Item, nil)
+		}
+	}
+	return true
+}
+
+func (o *Outcome) planned(item *event.Item, err error) {
 	if err == nil {
 		o.Item = item
-		return true
+		return
 	}
 	if !errors.As(err, &o.Refusal) {
 		o.Refusal = event.Poisoned(event.Undecodable, err.Error())
 	}
 	o.Verdict = o.Refusal.Verdict
-	return false
 }
 
 func (o *Outcome) take(r store.Result) {
@@ -239,7 +281,7 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 		if !o.Verdict.Quarantined() {
 			continue
 		}
-		l, err := letter(o.Message, o.Refusal)
+		l, err := letter(o)
 		if err != nil {
 			b.unkept(o, err)
 			continue
@@ -251,7 +293,7 @@ func (b *ingestBatch) quarantine(outcomes []Outcome) {
 	}
 	for n, err := range within(b.env, b.Quarantine).Send(b.sending, letters) {
 		o := &outcomes[places[n]]
-		if o.Failed = err != nil; o.Failed {
+		if o.fail(err != nil); o.Failed {
 			b.unkept(o, err)
 		}
 	}
@@ -280,14 +322,19 @@ func (b *ingestBatch) report(ctx context.Context, began time.Time) {
 	for i := range b.outcomes {
 		o := &b.outcomes[i]
 		r.Verdicts[o.Verdict]++
-		for v, n := range o.Parts {
-			r.Parts[v] += n
+		for e := range o.each {
+			for v, n := range e.Parts {
+				r.Parts[v] += n
+			}
+			if e.Refusal != nil && e.Refusal.Reason == event.TotalRefused {
+				r.TotalRefused++
+			}
+		}
+		for n := range o.Events {
+			r.Events[o.Events[n].Verdict]++
 		}
 		if o.Failed {
 			r.Failed++
-		}
-		if o.Refusal != nil && o.Refusal.Reason == event.TotalRefused {
-			r.TotalRefused++
 		}
 		if sent, err := strconv.ParseInt(o.Message.Attributes["SentTimestamp"], 10, 64); err == nil {
 			r.OldestAge = max(r.OldestAge, began.Sub(time.UnixMilli(sent)))

@@ -35,7 +35,8 @@ func open(m *events.SQSMessage) envelope.Message {
 // It replaces a note from an earlier time in quarantine. It does not replace a producer's own
 // attribute of that name. Such a message does not fit (ErrUnfit), and the dead-letter queue gets it
 // with all that it says.
-func letter(m *events.SQSMessage, r *event.Refusal) (Letter, error) {
+func letter(o *Outcome) (Letter, error) {
+	m := o.Message
 	if a, taken := m.MessageAttributes[Attribute]; taken && !isNote(a) {
 		return Letter{}, fmt.Errorf("%w: it has a message attribute %s of the producer's own, where the reason would go", ErrUnfit, Attribute)
 	}
@@ -45,7 +46,7 @@ func letter(m *events.SQSMessage, r *event.Refusal) (Letter, error) {
 			l.Attributes[name] = types.MessageAttributeValue{DataType: aws.String(a.DataType), StringValue: a.StringValue, BinaryValue: a.BinaryValue}
 		}
 	}
-	l.Attributes[Attribute] = note(r, m.Attributes["MessageGroupId"])
+	l.Attributes[Attribute] = note(o.Refusal, m.Attributes["MessageGroupId"], o.refused())
 	return l, nil
 }
 
@@ -59,6 +60,10 @@ type Note struct {
 	// Group is the group id that the message had in its queue. The quarantine queue has no groups, so
 	// the note keeps it for the day when the message is sent again.
 	Group string `json:"group,omitempty"`
+	// Events are the positions of the events that can never be stored, in a message that is an array.
+	// They are counted from 0. The rest of the note is about the first of them. All other events of
+	// the array are stored.
+	Events []int `json:"events,omitempty"`
 }
 
 // isNote reports whether an attribute is Ingot's. A producer may give its own attribute the same
@@ -85,9 +90,10 @@ func ReadNote(text string) (n Note, is bool) {
 // maxDetail bounds the detail in a note, because the detail may quote the payload.
 const maxDetail = 1024
 
-// note returns Ingot's attribute. group is empty if the message had no group id.
-func note(r *event.Refusal, group string) types.MessageAttributeValue {
-	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), excerpt.Of(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group})
+// note returns Ingot's attribute. group is empty if the message had no group id, and positions if it
+// is no array.
+func note(r *event.Refusal, group string, positions []int) types.MessageAttributeValue {
+	value, _ := json.Marshal(Note{r.Verdict.String(), string(r.Reason), excerpt.Of(r.Detail, maxDetail), r.Key.PK, r.Key.SK, group, positions})
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(sendable(value))}
 }
 

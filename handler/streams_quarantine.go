@@ -47,7 +47,7 @@ const noteRoom = 32 << 10
 func (r *recordLetter) letter() Letter {
 	key := event.Key{PK: r.PK, SK: r.SK}
 	refusal := &event.Refusal{Verdict: event.Poison, Reason: event.Reason(r.Reason), Detail: r.Detail, Key: key}
-	l := Letter{Attributes: map[string]types.MessageAttributeValue{Attribute: note(refusal, "")}}
+	l := Letter{Attributes: map[string]types.MessageAttributeValue{Attribute: note(refusal, "", nil)}}
 	body, err := json.Marshal(r)
 	if l.Body = sendable(body); err != nil || len(l.Body) > maxMessageBytes-noteRoom {
 		r.Record = nil

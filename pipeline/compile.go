@@ -32,7 +32,7 @@ func compile(spec *Spec, r *report, more func(*compiler), opts []Option) (*Pipel
 	for _, apply := range opts {
 		apply(&o)
 	}
-	c := &compiler{report: r, spec: spec, p: &Pipeline{epoch: spec.Epoch, secret: o.secret, types: map[string]*eventType{}}}
+	c := &compiler{report: r, spec: spec, p: &Pipeline{epoch: spec.Epoch, batches: spec.Batches, secret: o.secret, types: map[string]*eventType{}}}
 	if spec.Ingot != Format {
 		// In another format the rest may mean anything. So nothing else is decoded or reported.
 		c.mistake(place("ingot"), fmt.Sprintf("ingot: %d is not a file format that this build reads: it reads %d", spec.Ingot, Format), fmt.Sprintf("ingot: %d", Format))

@@ -42,7 +42,7 @@ func (p *Pipeline) Describe() *Description {
 
 // spec returns the declaration in its one normal spelling.
 func (p *Pipeline) spec() Spec {
-	s := Spec{Ingot: Format, Epoch: p.epoch, Type: strings.Join(canonicalTemplates(p.typ), "\n"),
+	s := Spec{Ingot: Format, Epoch: p.epoch, Type: strings.Join(canonicalTemplates(p.typ), "\n"), Batches: p.batches,
 		Events: map[string]EventSpec{}, Aggregates: map[string]AggregateSpec{}}
 	for _, def := range p.definitions {
 		a := AggregateSpec{Since: def.Since, By: map[string]string{}, Window: windowOf(def),

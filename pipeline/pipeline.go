@@ -18,6 +18,7 @@ import (
 type Pipeline struct {
 	epoch       int64
 	typ         []*keys.Template // the first whose fields are there decides; empty: only an envelope says the type
+	batches     bool             // a message may be an array of events
 	types       map[string]*eventType
 	names       []string                // names of types, in byte order
 	definitions []*aggregate.Definition // by name
@@ -192,6 +193,9 @@ func (p *Pipeline) Definition(name string) (*aggregate.Definition, bool) {
 
 // Indexes lists the secondary indexes that any event type uses, GSI1 first.
 func (p *Pipeline) Indexes() []string { return slices.Clone(p.indexes) }
+
+// Batches reports whether a message may be an array of events.
+func (p *Pipeline) Batches() bool { return p.batches }
 
 // UsesHMAC reports whether any template needs the secret.
 func (p *Pipeline) UsesHMAC() bool { return p.usesHMAC }

@@ -28,6 +28,60 @@ func (p *Pipeline) Plan(m envelope.Message) (*event.Item, error) {
 	return p.PlanEvent(opened.Event)
 }
 
+// Planned is what one event of an array comes to: its item, or why there is none.
+type Planned struct {
+	Item    *event.Item
+	Refusal *event.Refusal // nil: there is an item
+}
+
+// PlanMessage is [Pipeline.Plan] for a message that may be an array of events, if the file says
+// batches. It then plans each of them as if it came alone, and returns them in order, without an item
+// of the message. The error is about the message as a whole: nothing of it can be stored.
+func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []Planned, error) {
+	if !p.batches {
+		item, err := p.Plan(m)
+		return item, nil, err
+	}
+	opened, elements, err := envelope.OpenArray(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	if elements == nil {
+		item, err := p.PlanEvent(opened.Event)
+		return item, nil, err
+	}
+	list := make([]Planned, len(elements))
+	parts, bytes := 0, 0
+	for i, element := range elements {
+		item, err := p.Plan(element)
+		if err != nil {
+			list[i].Refusal = refusalOf(err)
+			continue
+		}
+		list[i].Item = item
+		if item.Parts == nil {
+			continue
+		}
+		parts += len(item.Parts.Items)
+		for _, part := range item.Parts.Items {
+			bytes += len(part.Data)
+		}
+		if parts > MaxParts || bytes > maxPartBytes { // the bounds of one message
+			return nil, nil, event.Poisoned(event.TooManyParts, fmt.Sprintf("the events of the array yield over %d parts or %d bytes of them together; send several messages", MaxParts, maxPartBytes))
+		}
+	}
+	return nil, list, nil
+}
+
+// refusalOf returns an error of planning as what it is.
+func refusalOf(err error) *event.Refusal {
+	var refusal *event.Refusal
+	if !errors.As(err, &refusal) { // cannot happen: all errors of planning are refusals
+		refusal = event.Poisoned(event.Undecodable, err.Error())
+	}
+	return refusal
+}
+
 // PlanEvent turns an event into the item to store: its type, time, digest, id, keys and expiry. It
 // also computes what the item will contribute, so that the stream function never meets an item that
 // it cannot count. The error is that of [Pipeline.Plan].

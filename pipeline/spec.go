@@ -31,6 +31,8 @@ type Spec struct {
 	// may be a list. Then the first entry whose fields all exist is used. The type of an envelope
 	// goes first.
 	Type string `yaml:"type" list:"yes"`
+	// Lets a message be a JSON array of up to 1,000 events, each with an id of its own.
+	Batches bool `yaml:"batches"`
 	// Event types by name.
 	Events map[string]EventSpec `yaml:"events" like:"{order.placed: {id: \"{order_id}\", at: \"{placed_at}\", key: {pk: \"ORDER#{order_id}\", sk: \"ORDER\"}}}" need:"yes"`
 	// What is read, by name: a question that GetItem or Query can answer.

@@ -15,6 +15,8 @@ type Note struct {
 	PK      string `json:"pk,omitempty"`
 	SK      string `json:"sk,omitempty"`
 	Group   string `json:"group,omitempty"` // the message's group id in its queue
+	// Events are the positions of the events that could not be stored, if the message is an array.
+	Events []int `json:"events,omitempty"`
 }
 
 // withoutNote returns a message as it was before quarantine, and quarantine's note. If a producer

@@ -135,6 +135,81 @@ func TestWorstPartsFitSmallestFunction(t *testing.T) {
 	}
 }
 
+// An array of a thousand small events is a small message, so a batch may hold a hundred thousand events. The
+// worst batches of them must fit, too.
+func TestWorstArraysFitSmallestFunction(t *testing.T) {
+	slow.Test(t, "it fills the smallest function's memory many times")
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "ingest")
+	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
+		t.Fatal(err)
+	}
+	plan := filepath.Join(dir, "pipeline.yaml")
+	if err := os.WriteFile(plan, []byte(strings.Replace(fmt.Sprintf(withLines, ""), "epoch: 1", "epoch: 1\nbatches: true", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const at = `"at":"2099-01-02T03:04:05Z","memo":`
+	for name, event := range map[string]func(i int) string{
+		"the most events":  func(i int) string { return fmt.Sprintf(`{"type":"order","o":%d,%s1,"lines":[]}`, i, at) },
+		"the most refused": func(int) string { return "1" },
+		"the most parts":   func(i int) string { return fmt.Sprintf(`{"type":"order","o":%d,%s1,"lines":[{"n":1}]}`, i, at) },
+		"the largest parts": func(i int) string {
+			return fmt.Sprintf(`{"type":"order","o":%d,%s%s,"lines":[{"n":1},{"n":2},{"n":3},{"n":4}]}`, i, at, quoted(1000))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			batch := arraysOf(t, event)
+			table := httptest.NewServer(&fullTable{t: t})
+			t.Cleanup(table.Close)
+			var output bytes.Buffer
+			p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_PIPELINE": plan, "AWS_ENDPOINT_URL": table.URL,
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			for range 2 {
+				if answer, err := p.Invoke(t.Context(), batch, 20*time.Second); err != nil {
+					t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
+				}
+			}
+			peak := residentPeak(t, p.PID())
+			t.Logf("%d bytes: %d MB resident at the peak", len(batch), peak)
+			if peak > smallest*9/10 {
+				t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
+			}
+		})
+	}
+}
+
+// arraysOf returns a batch of as many arrays of 1,000 events as Lambda sends.
+func arraysOf(t *testing.T, one func(i int) string) []byte {
+	t.Helper()
+	var e events.SQSEvent
+	for size, i := 0, 0; len(e.Records) < 10_000; {
+		var list []string
+		for range 1000 {
+			list = append(list, one(i))
+			i++
+		}
+		body := "[" + strings.Join(list, ",") + "]"
+		text, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size += len(text) + 400; size > runtimeapi.MaxPayload {
+			break
+		}
+		e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d-b21e-4ac1-bd88-01bbb068cb78", len(e.Records)), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q", Body: body})
+	}
+	batch, err := json.Marshal(e)
+	if err != nil || len(batch) > runtimeapi.MaxPayload || len(batch) < runtimeapi.MaxPayload*6/10 {
+		t.Fatalf("a batch of %d bytes: %v", len(batch), err)
+	}
+	return batch
+}
+
 const withLines = `
 ingot: 1
 epoch: 1

@@ -35,6 +35,10 @@ func PartMetrics() []Metric { return described(partMeters()) }
 // order. Pipelines without totals that move with the put do not pay for these metrics.
 func PutMetrics() []Metric { return described(putMeters()) }
 
+// ArrayMetrics lists what the ingest function also writes for a batch with messages that are arrays of
+// events, in order.
+func ArrayMetrics() []Metric { return described(arrayMeters()) }
+
 // StreamsMetrics lists what the streams function writes, in order.
 func StreamsMetrics() []Metric { return described(streamsMeters()) }
 
@@ -86,7 +90,7 @@ func ingestMeters() []meter[handler.IngestReport] {
 func partMeters() []meter[handler.IngestReport] {
 	return []meter[handler.IngestReport]{
 		{Metric{"Parts", emf.Count, "items of parts, beside those of their messages, that the batch has put or found stored, or has tried to"},
-			func(b *ingested) float64 { return float64(partsOf(b)) }},
+			func(b *ingested) float64 { return float64(sum(b.report.Parts[:])) }},
 		{Metric{"PartsInserted", emf.Count, "those of them that are new; as with Inserted, at most the number of new items"},
 			func(b *ingested) float64 { return float64(b.report.Parts[event.Inserted]) }},
 		{Metric{"PartsUnproven", emf.Count, "those of them of which nothing is proven; their messages are delivered again"},
@@ -103,9 +107,26 @@ func putMeters() []meter[handler.IngestReport] {
 	}
 }
 
-// partsOf returns how many parts the batch has put, or tried to.
-func partsOf(b *ingested) (n int) {
-	for _, of := range b.report.Parts {
+func arrayMeters() []meter[handler.IngestReport] {
+	return []meter[handler.IngestReport]{
+		{Metric{"ArrayEvents", emf.Count, "events of messages that are arrays; the verdicts count such a message once, as the one of them that outweighs the others"},
+			func(b *ingested) float64 { return float64(sum(b.report.Events[:])) }},
+		{Metric{"ArrayEventsInserted", emf.Count, "those of them that are new; as with Inserted, at most the number of new items"},
+			func(b *ingested) float64 { return float64(b.report.Events[event.Inserted]) }},
+		{Metric{"ArrayEventsRefused", emf.Count, "those of them that can never be stored; their messages go to quarantine once the others are stored"},
+			func(b *ingested) (n float64) {
+				for v, of := range b.report.Events {
+					if event.Verdict(v).Quarantined() {
+						n += float64(of)
+					}
+				}
+				return n
+			}},
+	}
+}
+
+func sum(list []int) (n int) {
+	for _, of := range list {
 		n += of
 	}
 	return n

@@ -31,14 +31,17 @@ type reporter[R any] struct {
 }
 
 func (p Process) ingestReporter(s settings) *reporter[handler.IngestReport] {
-	plain, parts, put := ingestMeters(), partMeters(), putMeters()
+	plain, parts, put, arrays := ingestMeters(), partMeters(), putMeters(), arrayMeters()
 	of := func(b *ingested) []meter[handler.IngestReport] {
 		meters := plain[:len(plain):len(plain)]
-		if partsOf(b) > 0 {
+		if sum(b.report.Parts[:]) > 0 {
 			meters = append(meters, parts...)
 		}
-		if b.report.Verdicts[event.Rejected] > 0 {
+		if b.report.Verdicts[event.Rejected]+b.report.Events[event.Rejected] > 0 {
 			meters = append(meters, put...)
+		}
+		if sum(b.report.Events[:]) > 0 {
+			meters = append(meters, arrays...)
 		}
 		return meters
 	}

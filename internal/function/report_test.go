@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,9 +101,9 @@ func TestIngestReport(t *testing.T) {
 			t.Errorf("%s is %v in the log and %v in the metrics", m.Name, log[m.Name], got[m.Name])
 		}
 	}
-	for _, m := range append(PartMetrics(), PutMetrics()...) {
+	for _, m := range slices.Concat(PartMetrics(), PutMetrics(), ArrayMetrics()) {
 		if got[m.Name] != nil || log[m.Name] != nil {
-			t.Errorf("a batch without parts and without Rejected events has %s", m.Name)
+			t.Errorf("a batch without parts, arrays and Rejected events has %s", m.Name)
 		}
 	}
 	out.metrics.Reset()
@@ -205,21 +206,23 @@ func TestNamespaceIsTheProcessesOwn(t *testing.T) {
 	}
 }
 
-// TestReportOfParts shows that parts are counted beside messages, in the metrics and in the log.
+// TestReportOfParts shows that parts and the events of arrays are counted beside messages, in the metrics and in
+// the log.
 func TestReportOfParts(t *testing.T) {
 	report := handler.IngestReport{Received: 2}
 	report.Verdicts[event.Inserted], report.Verdicts[event.Retry] = 1, 1
 	report.Parts[event.Inserted], report.Parts[event.Duplicate], report.Parts[event.Retry] = 5, 3, 1
+	report.Events[event.Inserted], report.Events[event.Conflict], report.Events[event.Poison], report.Events[event.Retry] = 4, 1, 2, 1
 	var out lines
 	out.process().ingestReporter(settings{}).batch(request("r-1"), report)
 	got, log := decode(t, out.metrics.Bytes()), decode(t, out.log.Bytes())
-	want := map[string]float64{"EventsReceived": 2, "Inserted": 1, "Retry": 1, "Parts": 9, "PartsInserted": 5, "PartsUnproven": 1}
+	want := map[string]float64{"EventsReceived": 2, "Inserted": 1, "Retry": 1, "Parts": 9, "PartsInserted": 5, "PartsUnproven": 1, "ArrayEvents": 8, "ArrayEventsInserted": 4, "ArrayEventsRefused": 3}
 	for name, n := range want {
 		if got[name] != n || log[name] != n {
 			t.Errorf("%s is %v in the metrics and %v in the log, want %v", name, got[name], log[name], n)
 		}
 	}
-	for _, m := range append(IngestMetrics(), PartMetrics()...) {
+	for _, m := range slices.Concat(IngestMetrics(), PartMetrics(), ArrayMetrics()) {
 		if got[m.Name] == nil || !bytes.Contains(out.metrics.Bytes(), []byte(`"Name":"`+m.Name+`"`)) {
 			t.Errorf("%s is not declared as a metric", m.Name)
 		}

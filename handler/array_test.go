@@ -1,0 +1,449 @@
+package handler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+)
+
+// arrays lets messages be arrays of events.
+func arrays(s *setup) { s.spec.Batches = true }
+
+func array(events ...string) string { return "[" + strings.Join(events, ", ") + "]" }
+
+// inGroup makes the messages those of one group of a queue.
+func inGroup(e events.SQSEvent, queue string) events.SQSEvent {
+	for i := range e.Records {
+		e.Records[i].EventSourceARN += queue
+		e.Records[i].Attributes["MessageGroupId"] = "one"
+	}
+	return e
+}
+
+// of returns the verdicts of a message's events.
+func of(o handler.Outcome) string {
+	var names []string
+	for _, e := range o.Events {
+		names = append(names, e.Verdict.String())
+	}
+	return strings.Join(names, " ")
+}
+
+// note returns what quarantine has written beside the only letter.
+func (w *world) note() handler.Note {
+	w.t.Helper()
+	letters := w.quarantined()
+	if len(letters) != 1 {
+		w.t.Fatalf("%d letters", len(letters))
+	}
+	n, is := handler.ReadNote(*letters[0].MessageAttributes[handler.Attribute].StringValue)
+	if !is {
+		w.t.Fatal("there is no note")
+	}
+	return n
+}
+
+// Each event of an array gets the verdict that it would get alone. The message has one verdict, and is
+// done when all of its events are.
+func TestIngestArrays(t *testing.T) {
+	for _, queue := range []string{"", ".fifo"} {
+		for name, c := range map[string]struct {
+			body      string
+			message   event.Verdict
+			events    string
+			positions []int
+			detail    string // of the note
+		}{
+			"all new":              {array(order("1", 1), order("2", 1)), event.Inserted, "Inserted Inserted", nil, ""},
+			"one event":            {array(order("1", 1)), event.Inserted, "Inserted", nil, ""},
+			"stored already":       {array(order("there", 1), order("there", 1)), event.Duplicate, "Duplicate Duplicate", nil, ""},
+			"one is stored":        {array(order("there", 1), order("2", 1)), event.Inserted, "Duplicate Inserted", nil, ""},
+			"one event twice":      {array(order("1", 1), order("2", 1), order("1", 1)), event.Inserted, "Inserted Inserted Duplicate", nil, ""},
+			"one id, two payloads": {array(order("1", 1), order("1", 2), order("2", 1)), event.Conflict, "Inserted Conflict Inserted", []int{1}, "event [1] of the array: another payload is stored under this key"},
+			"a conflict":           {array(order("there", 2), order("2", 1)), event.Conflict, "Conflict Inserted", []int{0}, "event [0] of the array: another payload is stored under this key"},
+			"several that are bad": {array(order("1", 1), `{"type":"order"}`, order("2", 1), order("there", 2), `{"type":"x"}`), event.Poison, "Inserted Poison Inserted Conflict Poison", []int{1, 3, 4}, "event [1] of the array: at: field at is missing"},
+			"not objects":          {array(order("1", 1), `null`, `1`, `"x"`), event.Poison, "Inserted Poison Poison Poison", []int{1, 2, 3}, "event [1] of the array: it is null; a payload must be a JSON object"},
+			"an array in an array": {array(array(order("1", 1)), order("2", 1)), event.Poison, "Poison Inserted", []int{0}, "event [0] of the array: it is an array; a payload must be a JSON object"},
+			"too old":              {array(`{"type":"order","id":"old","cents":1,"at":"1970-01-01T00:00:00Z"}`, order("2", 1)), event.Expired, "Expired Inserted", []int{0}, "event [0] of the array: "},
+		} {
+			t.Run(name+queue, func(t *testing.T) {
+				w := newWorld(t, arrays)
+				w.receive(messages(order("there", 1)))
+				before := len(w.items())
+				if got := w.receive(inGroup(messages(c.body, order("after", 1)), queue)); got != failures() {
+					t.Errorf("%s", got)
+				}
+				o := w.outcomes[0]
+				if o.Verdict != c.message || of(o) != c.events || o.Item != nil || o.Failed || w.outcomes[1].Verdict != event.Inserted {
+					t.Errorf("%s of %s, want %s of %s", w.verdicts(), of(o), c.message, c.events)
+				}
+				if got := len(w.items()) - before; got != strings.Count(c.events, "Inserted")+1 {
+					t.Errorf("%d new items", got)
+				}
+				r := w.batches[0]
+				if r.Received != 2 || r.Events[event.Inserted] != strings.Count(c.events, "Inserted") || r.Events[event.Poison] != strings.Count(c.events, "Poison") {
+					t.Errorf("%+v", r)
+				}
+				if c.positions == nil {
+					if n := len(w.quarantined()); n != 0 {
+						t.Errorf("%d letters", n)
+					}
+					return
+				}
+				if n := w.note(); n.Verdict != c.message.String() || !slices.Equal(n.Events, c.positions) || !strings.HasPrefix(n.Detail, c.detail) {
+					t.Errorf("%+v, want the events %v and %q", n, c.positions, c.detail)
+				}
+			})
+		}
+	}
+}
+
+// Two revisions of one event in an array: the newer one wins, wherever it is. On a FIFO queue they are
+// written one after the other, as two messages would be.
+func TestIngestArrayOfRevisions(t *testing.T) {
+	for queue, want := range map[string]string{"": "Stale Inserted Stale Duplicate", ".fifo": "Inserted Updated Stale Duplicate"} {
+		w := newWorld(t, arrays)
+		e := inGroup(messages(array(parcel("p", 2), parcel("p", 3), parcel("p", 1), parcel("p", 3))), queue)
+		if got := w.receive(e); got != failures() || of(w.outcomes[0]) != want || w.outcomes[0].Verdict != event.Inserted {
+			t.Errorf("%s: %s of %s, want %s", got, w.verdicts(), of(w.outcomes[0]), want)
+		}
+		if got := w.receive(e); got != failures() || of(w.outcomes[0]) != "Stale Duplicate Stale Duplicate" || w.outcomes[0].Verdict != event.Duplicate {
+			t.Errorf("again: %s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
+		}
+	}
+}
+
+// A message that is no usable array stores nothing, and its note names no positions.
+func TestBadArrays(t *testing.T) {
+	many := strings.TrimSuffix(strings.Repeat(order("1", 1)+",", 1001), ",")
+	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`
+	for name, c := range map[string]struct {
+		body    string
+		without bool // the file does not say batches
+		reason  event.Reason
+		detail  string
+	}{
+		"empty":                      {`[]`, false, event.BadArray, "the array holds no events; send no message where there is nothing to say"},
+		"blank":                      {" [ ] \n", false, event.BadArray, ""},
+		"1,001 events":               {"[" + many + "]", false, event.BadArray, "the array holds 1001 events, and a message brings at most 1000; send several messages"},
+		"not JSON in one event":      {array(order("1", 1), `{"type":}`), false, event.Undecodable, ""},
+		"a name twice in one event":  {array(order("1", 1), order("2", 1, `"cents":2`)), false, event.Undecodable, ""},
+		"cut off":                    {strings.TrimSuffix(array(order("1", 1)), "]"), false, event.Undecodable, ""},
+		"two arrays":                 {array(order("1", 1)) + array(order("2", 1)), false, event.Undecodable, ""},
+		"a pointer to S3":            {pointer, false, event.PayloadElsewhere, ""},
+		"a file without batches":     {array(order("1", 1)), true, event.NotAnObject, "the body is an array; a payload must be a JSON object"},
+		"empty, without batches":     {`[]`, true, event.NotAnObject, ""},
+		"a number, with batches":     {`1`, false, event.NotAnObject, ""},
+		"1,000 events of other type": {"[" + strings.TrimSuffix(strings.Repeat("1,", 1001), ",") + "]", false, event.BadArray, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(s *setup) { s.spec.Batches = !c.without })
+			if got := w.receive(messages(c.body)); got != failures() || w.verdicts() != "Poison" || w.outcomes[0].Refusal.Reason != c.reason || w.outcomes[0].Events != nil {
+				t.Errorf("%s: %s (%v)", got, w.verdicts(), w.outcomes[0].Refusal)
+			}
+			n := w.note()
+			if n.Events != nil || !strings.HasPrefix(n.Detail, c.detail) || len(w.items()) != 0 {
+				t.Errorf("%d items; %+v", len(w.items()), n)
+			}
+		})
+	}
+	t.Run("a pointer among events", func(t *testing.T) {
+		w := newWorld(t, arrays)
+		if w.receive(messages(array(order("1", 1), pointer))); of(w.outcomes[0]) != "Inserted Poison" || w.outcomes[0].Refusal.Reason != event.PayloadElsewhere {
+			t.Errorf("%s: %v", of(w.outcomes[0]), w.outcomes[0].Refusal)
+		}
+	})
+}
+
+// An array with the attributes of one CloudEvent says one id for several events.
+func TestArrayBesideOneID(t *testing.T) {
+	w := newWorld(t, arrays)
+	e := messages(array(order("1", 1), order("2", 1)))
+	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{}
+	for name, value := range map[string]string{"specversion": "1.0", "id": "7", "source": "/shop", "type": "order"} {
+		e.Records[0].MessageAttributes["ce-"+name] = events.SQSMessageAttribute{DataType: "String", StringValue: &value}
+	}
+	if w.receive(e); w.verdicts() != "Poison" || w.outcomes[0].Refusal.Reason != event.NotAnObject || len(w.items()) != 0 {
+		t.Errorf("%s: %v", w.verdicts(), w.outcomes[0].Refusal)
+	}
+}
+
+// refuses makes the puts of one order fail, whichever request they go in.
+func refuses(id string) fault {
+	return fault{API: "PutItem", Always: true, Before: &types.ResourceNotFoundException{}, Applies: func(input any) bool {
+		in, ok := input.(*dynamodb.PutItemInput)
+		return ok && in.Item["PK"].(*types.AttributeValueMemberS).Value == "ORDER#"+id
+	}}
+}
+
+// While nothing is proven of one event, the message goes back, and no letter is sent for another one that
+// can never be stored. The next delivery does the rest.
+func TestArrayWithARetry(t *testing.T) {
+	w := newWorld(t, arrays)
+	body := array(order("1", 1), "7", order("2", 1))
+	w.faults = []fault{refuses("2")}
+	if got := w.receive(messages(body)); got != failures("m0") || of(w.outcomes[0]) != "Inserted Poison Retry" || w.outcomes[0].Verdict != event.Retry {
+		t.Errorf("%s: %s", got, of(w.outcomes[0]))
+	}
+	if n := len(w.quarantined()); n != 0 {
+		t.Errorf("%d letters before the other events are stored", n)
+	}
+	for _, o := range w.outcomes[0].Events {
+		if !o.Failed {
+			t.Error("an event of a message that goes back is said to be done")
+		}
+	}
+	w.faults = nil
+	if got := w.receive(messages(body)); got != failures() || of(w.outcomes[0]) != "Duplicate Poison Inserted" {
+		t.Errorf("again: %s: %s", got, of(w.outcomes[0]))
+	}
+	if n := w.note(); !slices.Equal(n.Events, []int{1}) {
+		t.Errorf("%+v", n)
+	}
+}
+
+// On a FIFO queue, an array stops at the first event of which nothing is proven. What comes after it,
+// in the array and in its group, goes back untouched.
+func TestFIFOArrayStopsAtRetry(t *testing.T) {
+	w := newWorld(t, arrays)
+	w.faults = []fault{refuses("2")}
+	e := inGroup(messages(array(order("1", 1), "7", order("2", 1), order("3", 1), order("4", 1)), order("5", 1), order("6", 1)), ".fifo")
+	e.Records[2].Attributes["MessageGroupId"] = "another"
+	if got := w.receive(e); got != failures("m0", "m1") || of(w.outcomes[0]) != "Inserted Poison Retry Retry Retry" || w.verdicts() != "Retry Retry Inserted" {
+		t.Errorf("%s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
+	}
+	if left := w.outcomes[0].Events[3].Refusal; left.Reason != event.Unattempted || left.Detail != "an earlier event of its array goes back, and order is kept" {
+		t.Errorf("%v", left)
+	}
+	if items := w.items(); len(items) != 2 || items[event.Key{PK: "ORDER#1", SK: "ORDER"}] != 1 || items[event.Key{PK: "ORDER#6", SK: "ORDER"}] != 1 {
+		t.Errorf("%v", items)
+	}
+	if n := len(w.quarantined()); n != 0 {
+		t.Errorf("%d letters", n)
+	}
+	w.faults = nil
+	if got := w.receive(e); got != failures() || of(w.outcomes[0]) != "Duplicate Poison Inserted Inserted Inserted" {
+		t.Errorf("again: %s: %s", got, of(w.outcomes[0]))
+	}
+}
+
+// On a FIFO queue, the events of an array are put in its order.
+func TestFIFOArrayKeepsOrder(t *testing.T) {
+	w := newWorld(t, arrays)
+	var put []string
+	w.seen = func(api string, input any) {
+		if in, ok := input.(*dynamodb.PutItemInput); ok {
+			put = append(put, in.Item["PK"].(*types.AttributeValueMemberS).Value)
+		}
+	}
+	var list, want []string
+	for i := range 30 {
+		list, want = append(list, order(fmt.Sprint(i), 1)), append(want, fmt.Sprint("ORDER#", i))
+	}
+	w.receive(inGroup(messages(array(list...)), ".fifo"))
+	if !slices.Equal(put, want) {
+		t.Errorf("put in the order %v", put)
+	}
+}
+
+// The letter is sent after the other events are stored, and the message goes back if it is not kept.
+func TestLetterOfAnArray(t *testing.T) {
+	for _, queue := range []string{"", ".fifo"} {
+		w := newWorld(t, arrays)
+		w.faults = []fault{{API: "SendMessageBatch", Always: true, Before: &smithy.GenericAPIError{Code: "AccessDenied", Message: "no"}}}
+		var calls []string
+		w.seen = func(api string, _ any) { calls = append(calls, api) }
+		if got := w.receive(inGroup(messages(array("7", order("1", 1))), queue)); got != failures("m0") || len(w.items()) != 1 || w.outcomes[0].Verdict != event.Poison || !w.outcomes[0].Events[1].Failed {
+			t.Errorf("%s: %s", got, of(w.outcomes[0]))
+		}
+		if put, sent := slices.Index(calls, "PutItem"), slices.Index(calls, "SendMessageBatch"); put < 0 || sent < put {
+			t.Errorf("the letter is sent before the other event is stored: %v", calls)
+		}
+	}
+}
+
+// The events of an array may have parts. What is stored is the same as if they had come alone. Together
+// they may not yield more parts than one message may: then nothing of the message is stored.
+func TestArrayOfWholes(t *testing.T) {
+	for _, queue := range []string{"", ".fifo"} {
+		w := newWorld(t, arrays, carts, accounts)
+		if got := w.receive(inGroup(messages(array(cart("a", "x", 3), account("b", "x@y", 1, 2), account("c", "x@y"), order("1", 1), account("d", "d@y", 1, 1))), queue)); got != failures() {
+			t.Errorf("%s", got)
+		}
+		if got := of(w.outcomes[0]); got != "Inserted Inserted Conflict Inserted Poison" && got != "Inserted Conflict Inserted Inserted Poison" {
+			t.Errorf("%s", got)
+		}
+		inserted := w.batches[0].Parts[event.Inserted]
+		if n := len(w.items()); n != 3+inserted || inserted != 3+1 && inserted != 3+3 {
+			t.Errorf("%d items, %d parts", n, inserted)
+		}
+		if n := w.note(); len(n.Events) != 2 || n.Events[1] != 4 {
+			t.Errorf("%+v", n)
+		}
+
+		w = newWorld(t, arrays, carts)
+		for body, want := range map[string]string{
+			array(cart("a", "x", 500), cart("b", "x", 500)):                                               "Inserted",
+			array(cart("c", "x", 500), cart("d", "x", 501)):                                               "Poison",
+			array(cart("e", strings.Repeat("n", 30_000), 70), cart("f", strings.Repeat("n", 30_000), 80)): "Poison",
+		} {
+			before := len(w.items())
+			if w.receive(inGroup(messages(body), queue)); w.verdicts() != want || want == "Poison" && (w.outcomes[0].Refusal.Reason != event.TooManyParts || len(w.items()) != before) {
+				t.Errorf("%.60s…: %s, %v", body, w.verdicts(), w.outcomes[0].Refusal)
+			}
+		}
+	}
+}
+
+// Many arrays are put in turns, so the items of a batch never wait in memory all together. When the time
+// to write is over, further arrays are not even planned.
+func TestIngestPutsArraysInTurns(t *testing.T) {
+	var bodies []string
+	for i := range 30 {
+		list := make([]string, 1000)
+		for n := range list {
+			list[n] = order(fmt.Sprint(i, "-", n), 1)
+		}
+		bodies = append(bodies, array(list...))
+	}
+	w := newWorld(t, arrays)
+	largest := 0
+	w.seen = func(api string, input any) {
+		if in, ok := input.(*dynamodb.BatchExecuteStatementInput); ok {
+			largest = max(largest, len(in.Statements))
+		}
+	}
+	if got := w.receive(messages(bodies...)); got != failures() || len(w.items()) != 30_000 || w.batches[0].Events[event.Inserted] != 30_000 {
+		t.Errorf("%s: %+v", got, w.batches[0])
+	}
+	if r := w.batches[0].Cost.Requests; r != 30_000/25 {
+		t.Errorf("%d requests", r)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, arrays)
+		w.slow("BatchExecuteStatement")
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		answer, err := w.ingest.Handle(ctx, messages(bodies...))
+		if err != nil || len(answer.BatchItemFailures) < 20 {
+			t.Fatalf("%d of 30 messages go back: %v", len(answer.BatchItemFailures), err)
+		}
+		for i, o := range w.outcomes[20:] {
+			if o.Events != nil || !o.Failed || o.Refusal.Reason != event.Unattempted {
+				t.Errorf("message %d: %s, %v, %d events planned", 20+i, o.Verdict, o.Refusal, len(o.Events))
+			}
+		}
+	})
+}
+
+// An array of a thousand events may be tiny, and what becomes of them is kept until the batch is reported. So
+// after a hundred thousand of them, the other messages of a batch go back untouched.
+func TestTooManyArraysForOneBatch(t *testing.T) {
+	tiny := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
+	var bodies []string
+	for range 120 {
+		bodies = append(bodies, tiny)
+	}
+	for _, queue := range []string{"", ".fifo"} {
+		w := newWorld(t, arrays)
+		var left []string
+		for i := 100; i < 120; i++ {
+			left = append(left, fmt.Sprint("m", i))
+		}
+		if got := w.receive(inGroup(messages(bodies...), queue)); got != failures(left...) || w.batches[0].Events[event.Poison] != 100_000 {
+			t.Errorf("%s: %+v", got, w.batches[0])
+		}
+		if n := len(w.quarantined()); n != 100 {
+			t.Errorf("%d letters", n)
+		}
+	}
+}
+
+// A lost answer, or a crash of the function, at any request: the next delivery finishes the message, and
+// each event is stored once.
+func TestArrayAfterAnyCrash(t *testing.T) {
+	body := array(cart("0", "x", 2), order("1", 1), order("1", 2), order("2", 1), cart("a", "x", 2))
+	for _, queue := range []string{"", ".fifo"} {
+		for at := 1; ; at++ {
+			w := newWorld(t, arrays, carts)
+			calls := 0
+			hit := false
+			for _, api := range []string{"PutItem", "BatchExecuteStatement", "SendMessageBatch"} {
+				w.faults = append(w.faults, fault{API: api, Always: true, Before: nil, After: errLost, Applies: func(any) bool {
+					calls++
+					hit = hit || calls == at
+					return calls >= at
+				}})
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			if _, err := w.ingest.Handle(ctx, inGroup(messages(body), queue)); err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			w.faults, w.outcomes = nil, nil
+			if !hit {
+				if at < 3 {
+					t.Errorf("only %d requests were met", at)
+				}
+				break
+			}
+			answer, err := w.ingest.Handle(deadline(t), inGroup(messages(body), queue))
+			if err != nil || len(answer.BatchItemFailures) != 0 || len(w.items()) != 2*3+2 {
+				t.Errorf("request %d%s: %d items, %+v, %v", at, queue, len(w.items()), answer, errors.Join(err))
+			}
+			for key, n := range w.items() {
+				if n != 1 {
+					t.Errorf("%s is stored %d times", key, n)
+				}
+			}
+		}
+	}
+}
+
+// An SNS notification may hold an array. Its attributes are those of every event.
+func TestArrayInANotification(t *testing.T) {
+	w := newWorld(t, arrays)
+	body := fmt.Sprintf(`{"Type":"Notification","MessageId":"n","TopicArn":"arn:aws:sns:eu-central-1:111122223333:t","Timestamp":"2099-03-01T09:00:01Z","Message":%q}`, array(order("1", 1), "7", order("2", 1)))
+	if got := w.receive(messages(body)); got != failures() || of(w.outcomes[0]) != "Inserted Poison Inserted" {
+		t.Errorf("%s: %s of %s", got, w.verdicts(), of(w.outcomes[0]))
+	}
+	if n := w.note(); !slices.Equal(n.Events, []int{1}) {
+		t.Errorf("%+v", n)
+	}
+}
+
+// Logs say of an array what they may say of its events, and no more: a key that may be personal is left
+// out, whether its event can never be stored or goes back.
+func TestLogsOfArrays(t *testing.T) {
+	other := body(with(person(), "weight", "1"))
+	for _, queue := range []string{"", ".fifo"} {
+		for _, fails := range []error{nil, &types.ResourceNotFoundException{}} {
+			w, log := newWorld(t, secretive, arrays), logged{}
+			log.to(w)
+			if fails != nil {
+				w.faults = []fault{{API: "PutItem", Always: true, Before: fails, Applies: func(input any) bool { return *input.(*dynamodb.PutItemInput).TableName == "events" }}}
+			}
+			w.receive(inGroup(messages(array(body(person()), other), array(body(plainEvent()), "7")), queue))
+			if want := map[bool]string{true: "Conflict Poison", false: "Retry Retry"}[fails == nil]; w.verdicts() != want {
+				t.Errorf("%s, want %s", w.verdicts(), want)
+			}
+			if !strings.Contains(log.text.String(), w.outcomes[0].Verdict.String()) {
+				t.Errorf("nothing is logged: %s", log.text.String())
+			}
+			log.check(t, "array"+queue)
+		}
+	}
+}
