@@ -75,7 +75,9 @@ type IngestReport struct {
 
 // Handle processes a batch as Lambda sends it. It returns an error for an event that is not from
 // SQS. It also returns an error if the secret of hmac is missing, is not the one that the tables
-// were filled with, or cannot be checked. Such a batch comes back whole.
+// were filled with, or cannot be checked. Such a batch comes back whole. So does every batch of a
+// pipeline with totals that move with the put, if the aggregates table does not agree with the
+// pipeline: see [store.Store.Start].
 func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	if err := in.Pipeline.Ready(); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
@@ -91,6 +93,11 @@ func (in *Ingest) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	var stop context.CancelFunc
 	b.writing, b.sending, stop = b.deadlines(ctx, in.Margin)
 	defer stop()
+	if in.Pipeline.MovesByPut() {
+		if err := tables.Of(in.Store).Begin(b.writing); err != nil {
+			return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
+		}
+	}
 	if err := tables.Of(in.Store).CheckSecret(b.writing); err != nil {
 		return events.SQSEventResponse{}, fmt.Errorf("ingest: %w", err)
 	}

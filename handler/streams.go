@@ -330,9 +330,25 @@ func (b *streamBatch) route(shard string) (*lanes.Batch, *heads) {
 	batch, h := lanes.NewBatch(tables.Of(b.Store).Counting(), lane), &heads{failed: map[*aggregate.Definition]string{}}
 	for i := range b.changes {
 		c := &b.changes[i]
-		batch.Add(c, b.contributions(c.Old, h, false), b.contributions(c.New, h, true))
+		batch.Add(c, b.contributions(c.Old, h, false), uncounted(c, b.contributions(c.New, h, true)))
 	}
 	return batch, h
+}
+
+// uncounted leaves out what the transaction that put the new image has counted already: what it adds to
+// totals that move with the put. The transaction put the item, so the old image is absent, or is not
+// Ingot's. It knew the generations of its own epoch, which the item carries.
+//
+// Whatever else happens to the item is counted here, as for every other total. So is an item that a
+// person or a migration puts, because no transaction counted it, and an older item that a touch pass
+// brings in.
+func uncounted(c *event.Change, list []aggregate.Contribution) []aggregate.Contribution {
+	if c.Old != nil || c.New == nil || c.New.Put == 0 {
+		return list
+	}
+	return slices.DeleteFunc(list, func(of aggregate.Contribution) bool {
+		return of.Def.MovedBy == aggregate.Put && of.Def.Since <= c.New.Put
+	})
 }
 
 func (b *streamBatch) contributions(item *event.Item, h *heads, isNew bool) []aggregate.Contribution {

@@ -171,6 +171,11 @@ func (p *Pipeline) Text() []byte { return p.text }
 // Epoch returns the epoch that p stamps on the items that it plans.
 func (p *Pipeline) Epoch() int64 { return p.epoch }
 
+// MovesByPut reports whether the puts of events move any totals.
+func (p *Pipeline) MovesByPut() bool {
+	return slices.ContainsFunc(p.definitions, func(d *aggregate.Definition) bool { return d.MovedBy == aggregate.Put })
+}
+
 // Definitions lists the aggregates by name.
 func (p *Pipeline) Definitions() []*aggregate.Definition { return slices.Clone(p.definitions) }
 

@@ -21,6 +21,7 @@ type observation struct {
 	state    itemState
 	slots    uint64             // the attributes that the item has, one bit each; see slot
 	extremes []aggregate.Amount // aligned with Def.Values, set for each value that is there and only moves outwards; nil if there are none
+	floors   []aggregate.Amount // aligned with Def.Values, set for each value that has a floor; nil if there are none
 	buckets  []slot             // the buckets of histograms that the item has, in order; see bucketSlot
 	marks    []seenMark         // at most maxSeenMarks
 	size     int                // of the item, in bytes
@@ -154,6 +155,14 @@ func (o *observation) extreme(i int) aggregate.Amount {
 	return aggregate.Amount{}
 }
 
+// floored returns what was seen of a value that has a floor. What is missing counts as 0.
+func (o *observation) floored(i int) event.Decimal {
+	if i < len(o.floors) {
+		return o.floors[i].Number
+	}
+	return event.Decimal{}
+}
+
 // observe reads an image of an aggregate item for an update whose lane has the mark own. An empty
 // image means that the item does not exist.
 func observe(def *aggregate.Definition, img image, own string) *observation {
@@ -178,6 +187,12 @@ func observe(def *aggregate.Definition, img image, own string) *observation {
 	see(lanes.ScoreAttribute, slotScore)
 	for i, v := range def.Values {
 		stored := see(v.Name, slotOf(i))
+		if def.AtLeast != nil && def.AtLeast[i].Set {
+			if o.floors == nil {
+				o.floors = make([]aggregate.Amount, len(def.Values))
+			}
+			o.floors[i] = amountOf(v.Op, stored)
+		}
 		if v.Op.Additive() {
 			continue
 		}
@@ -240,6 +255,11 @@ func (o *observation) sameForm(other *observation) bool {
 	if o.state != other.state || o.slots != other.slots || !slices.Equal(o.buckets, other.buckets) {
 		return false
 	}
+	for i := range max(len(o.floors), len(other.floors)) {
+		if o.floored(i).Cmp(other.floored(i)) != 0 {
+			return false
+		}
+	}
 	for i := range max(len(o.extremes), len(other.extremes)) {
 		a, b := o.extreme(i), other.extreme(i)
 		if !lanes.Equal(a, b) {
@@ -263,7 +283,7 @@ func (o *observation) prunable(own string, first time.Time) []seenMark {
 
 // bytes estimates how many bytes it takes to remember the observation.
 func (o *observation) bytes(key event.Key) int {
-	bytes := 320 + len(key.PK) + len(key.SK) + len(o.extremes)*80 + len(o.marks)*72 + len(o.buckets)*4
+	bytes := 320 + len(key.PK) + len(key.SK) + (len(o.extremes)+len(o.floors))*80 + len(o.marks)*72 + len(o.buckets)*4
 	for i := range o.extremes {
 		bytes += len(o.extremes[i].Text)
 	}

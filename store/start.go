@@ -18,7 +18,7 @@ import (
 	"github.com/ingot-events/ingot/internal/lanes"
 )
 
-// Start makes sure, before a streams handler counts anything, that the aggregates table agrees with
+// Start makes sure, before a handler counts anything, that the aggregates table agrees with
 // the pipeline: it has the same generations with the same definitions, counted in the same way. In
 // one transaction it creates the heads of new generations, retires those that are no longer
 // declared, and raises the epoch. It refuses, with an explanation, everything that would give a
@@ -76,6 +76,15 @@ func (s counter) Renew(ctx context.Context) error {
 	}
 	s.looked.Store(now.UnixNano())
 	return nil
+}
+
+// Begin starts the store if it has not started yet, and otherwise renews it. The ingest function calls
+// it where puts move totals. Whichever function is the first to start creates the heads.
+func (s counter) Begin(ctx context.Context) error {
+	if s.looked.Load() == 0 {
+		return s.Start(ctx)
+	}
+	return s.Renew(ctx)
 }
 
 // stateOf returns what an item E# says, as text.

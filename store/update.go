@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -79,8 +80,40 @@ func (e *edit) fold(u *lanes.Update, d *lanes.Delta, seen *observation) {
 	for i, b := range d.Buckets {
 		e.histogram(def.Values[i].Name, i, b)
 	}
+	e.floors(u, d, seen)
 	if d.Flag != "" {
 		e.flag(d.Last.Created(), d.Flag)
+	}
+}
+
+// floors flags a total that falls below its floor because an event was removed or corrected, which a
+// floor does not prevent. Whether it falls depends on what is stored. As for [edit.extreme], the guess
+// is part of the condition. An event that a touch pass brings in is no reason: until the pass is over,
+// the sum lacks others.
+func (e *edit) floors(u *lanes.Update, d *lanes.Delta, seen *observation) {
+	if u.Def.AtLeast == nil || !slices.ContainsFunc(u.Steps, func(s lanes.Step) bool { return s.Minus != nil && !s.Closes }) {
+		return
+	}
+	var fallen []string
+	for i, floor := range u.Def.AtLeast {
+		if !floor.Set || d.Values[i].Number.Sign() >= 0 {
+			continue
+		}
+		need := floor.Number.Sub(d.Values[i].Number) // the least that must be stored
+		o := operand{u.Def.Values[i].Name, slotNone, ":f" + strconv.Itoa(i), number(need.String())}
+		if !need.Storable() { // no comparison can hold it
+			fallen = append(fallen, o.name)
+			continue
+		}
+		if seen.floored(i).Cmp(need) >= 0 {
+			e.guards = append(e.guards, guard{o, ">=", need.Sign() <= 0})
+			continue
+		}
+		e.guards = append(e.guards, guard{o, "<", need.Sign() > 0})
+		fallen = append(fallen, o.name)
+	}
+	if len(fallen) > 0 {
+		e.flag(d.Last.Created(), "an event was removed or corrected, and that has brought "+strings.Join(fallen, ", ")+" below its floor")
 	}
 }
 

@@ -45,6 +45,9 @@ func (c *checker) all() (counting aggregate.Counting, known bool) {
 	}
 	c.tables()
 	c.environment()
+	if c.ingest != nil {
+		c.quarantineAlarm(c.ingest)
+	}
 	c.outputs()
 	c.rights()
 	return counting, known

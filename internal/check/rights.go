@@ -24,6 +24,7 @@ type statement struct {
 	on       []*template.Node // resources; nil: anything
 	keyOf    string           // for a key's own policy: the key, whatever Resource says
 	anything bool             // NotAction, or a value that cannot be determined
+	keys     bool             // it is for items with certain partition keys only
 }
 
 // managed are policies of AWS that grant either what a function needs or nothing that it needs. Any
@@ -150,12 +151,25 @@ func (c *checker) statement(n *template.Node) statement {
 		s.actions = append(s.actions, strings.ToLower(action.Text))
 	}
 	s.anything = doubts.doubt != nil || c.t.Get(n, "NotAction") != nil
+	for _, operator := range members(c.t.Get(n, "Condition")) {
+		for _, key := range members(operator.Value) {
+			s.keys = s.keys || strings.EqualFold(key.Name, "dynamodb:LeadingKeys")
+		}
+	}
 	var anywhere rights
 	s.on = c.list(&anywhere, c.t.Get(n, "Resource"))
 	if anywhere.doubt != nil {
 		s.on = nil
 	}
 	return s
+}
+
+// members returns the members of a map, or nothing.
+func members(n *template.Node) []template.Member {
+	if n == nil || n.Kind != template.Map {
+		return nil
+	}
+	return n.Members
 }
 
 // managed reads a policy of AWS by its name or ARN.
@@ -215,6 +229,13 @@ func (c *checker) keyPolicy(r *rights, key, role *template.Resource) {
 // allows reports whether an action on what n refers to is allowed, or may be allowed.
 func (r *rights) allows(action string, on *template.Node) bool {
 	return slices.ContainsFunc(r.statements, func(s statement) bool { return s.allows(strings.ToLower(action)) && s.covers(on) })
+}
+
+// ofWholeTables returns the rights without those that are for certain partition keys only.
+func (r *rights) ofWholeTables() *rights {
+	whole := *r
+	whole.statements = slices.DeleteFunc(slices.Clone(r.statements), func(s statement) bool { return s.keys })
+	return &whole
 }
 
 func (s statement) allows(action string) bool {

@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
@@ -104,4 +105,24 @@ func (c *checker) indexNames(table *template.Resource) (names []*template.Node, 
 		names = append(names, name)
 	}
 	return names, true
+}
+
+// quarantineAlarm checks that no alarm goes off for each event that a floor refuses. Such events are
+// business as usual, and they lie in quarantine among the messages that are trouble.
+func (c *checker) quarantineAlarm(f *function) {
+	queue := c.referred(c.variable(f.Resource, "INGOT_QUARANTINE_URL"))
+	if queue == nil || c.p == nil || !slices.ContainsFunc(c.p.Definitions(), func(d *aggregate.Definition) bool { return d.AtLeast != nil }) {
+		return
+	}
+	for _, r := range c.t.Resources() {
+		if r.Type != "AWS::CloudWatch::Alarm" || !c.says(r, "Namespace", "AWS/SQS") || !c.says(r, "MetricName", "ApproximateNumberOfMessagesVisible") {
+			continue
+		}
+		for _, item := range items(c.t.Property(r, "Dimensions")) {
+			if of := c.referred(c.t.Get(item, "Value")); of != nil && of.Name == queue.Name {
+				c.warn("quarantine-alarm", r.Position, r.Name+" goes off for every event that a floor (atLeast) refuses, and those are business as usual",
+					"an alarm on the metrics of the other verdicts, as docs/operating.md#quarantine has it,")
+			}
+		}
+	}
 }

@@ -34,7 +34,7 @@ func (c *checker) environment() {
 
 func (c *checker) required(f *function) {
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		needed := variables[name] == f.role || f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" && c.hashesKeys()
+		needed := variables[name] == f.role || f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" && (c.hashesKeys() || c.movesByPut())
 		if needed && c.variable(f.Resource, name) == nil {
 			c.mistake("variable", f.Position, fmt.Sprintf("%s has no variable %s: it would not start", f.Name, name), name+": !Ref the table")
 		}

@@ -42,6 +42,12 @@ var needs = map[string]map[string]need{
 // event type is atomic.
 const checkItem = "dynamodb:ConditionCheckItem"
 
+// moving is what the ingest function must be allowed to do with the aggregates table, if the puts of
+// events move totals: it updates them, reads what stands in the way, and creates the heads if it is the
+// first to start.
+var moving = need{[]string{"dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"}, []string{"kms:Decrypt"},
+	"events could not be stored together with what they add to totals"}
+
 // rights compares the functions' roles with what the functions do.
 func (c *checker) rights() {
 	for _, f := range []*function{c.ingest, c.streams} {
@@ -54,7 +60,13 @@ func (c *checker) rights() {
 		}
 		for _, name := range []string{"INGOT_TABLE", "INGOT_AGGREGATES_TABLE", "INGOT_QUARANTINE_URL", "INGOT_ARCHIVE_BUCKET", "Queue", "Stream"} {
 			n, asked := needs[f.role][name]
-			if !asked || f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" && !c.hashesKeys() {
+			r := r
+			if f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" {
+				if asked = c.hashesKeys(); c.movesByPut() {
+					n, asked, r = moving, true, r.ofWholeTables()
+				}
+			}
+			if !asked {
 				continue
 			}
 			actions := n.actions
@@ -73,6 +85,9 @@ func (c *checker) rights() {
 		}
 	}
 }
+
+// movesByPut reports whether the ingest function updates totals.
+func (c *checker) movesByPut() bool { return c.p != nil && c.p.MovesByPut() }
 
 // hashesKeys reports whether the ingest function makes keys with the secret.
 func (c *checker) hashesKeys() bool {

@@ -3,6 +3,7 @@ package docs
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -86,6 +87,36 @@ func TestAlarmsOnOwnMetrics(t *testing.T) {
 	}
 	if len(watched) != 2 {
 		t.Errorf("%d metrics of our own are watched, want Inserted and Updated", len(watched))
+	}
+}
+
+// TestAlarmWithFloors shows that the alarm which the guide has for pipelines with floors adds up the
+// messages of every verdict that leads to quarantine, except those that a floor refuses.
+func TestAlarmWithFloors(t *testing.T) {
+	found := map[string]bool{}
+	for _, b := range blocksOf(t, operatingPage, "yaml template") {
+		if strings.HasPrefix(b.text, "  QuarantineAlarm:") {
+			for _, m := range ownMetric.FindAllStringSubmatch(b.text, -1) {
+				found[m[1]+" of "+m[2]] = true
+			}
+		}
+	}
+	want := map[string]bool{}
+	watch := func(metrics []function.Metric, name, of string) {
+		if !slices.ContainsFunc(metrics, func(m function.Metric) bool { return m.Name == name }) {
+			t.Errorf("there is no metric %s", name)
+		}
+		want[name+" of {Name: service, Value: ingot}, {Name: function, Value: !Ref "+of+"}"] = true
+	}
+	for _, v := range event.Verdicts {
+		if v.Quarantined() && v != event.Rejected {
+			watch(function.IngestMetrics(), v.String(), "IngestFunction")
+		}
+	}
+	watch(function.PutMetrics(), "RejectedByTotal", "IngestFunction")
+	watch(function.StreamsMetrics(), "Quarantined", "StreamsFunction")
+	if !maps.Equal(found, want) {
+		t.Errorf("it watches %v, want %v", found, want)
 	}
 }
 

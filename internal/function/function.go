@@ -40,7 +40,8 @@ type IngestHandler func(context.Context, events.SQSEvent) (events.SQSEventRespon
 type StreamsHandler func(context.Context, json.RawMessage) (handler.StreamResponse, error)
 
 // Ingest makes the ingest function ready. It sends no request. If the events table does not exist,
-// the first batch says so, and its messages stay in the queue. If adjust is not nil, it may change
+// or the aggregates table does not agree with totals that move with the put, the first batch says so,
+// and its messages stay in the queue. If adjust is not nil, it may change
 // the handler before it is used. The metrics are written whatever it does.
 func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (IngestHandler, error) {
 	s, plan, err := p.read(ctx, tableVariable, pipeline.LoadForIngest)
@@ -54,7 +55,10 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 	if plan.SecretCheck() != "" && s.aggregates == "" {
 		return nil, Mistakes{aggregatesVariable + " is not set, and pipeline.yaml uses hmac in a key: set it to the name of the aggregates table, which holds a check value of " + secretVariable}
 	}
-	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Events: s.events, Aggregates: s.aggregates, Env: b.env()})
+	if plan.MovesByPut() && s.aggregates == "" {
+		return nil, Mistakes{aggregatesVariable + " is not set, and pipeline.yaml has totals that move with the put: set it to the name of the aggregates table"}
+	}
+	st, err := store.New(store.Config{Client: b.tables(), Pipeline: plan, Events: s.events, Aggregates: s.aggregates, Counting: s.counting, Env: b.env()})
 	if err != nil {
 		return nil, err
 	}

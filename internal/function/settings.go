@@ -13,7 +13,7 @@ import (
 const (
 	pipelineVariable   = "INGOT_PIPELINE"         // a file in place of the one in the binary
 	tableVariable      = "INGOT_TABLE"            // the events table; ingest needs it
-	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it, and ingest needs it if a key uses hmac
+	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it, and ingest needs it if a key uses hmac or a put moves totals
 	quarantineVariable = "INGOT_QUARANTINE_URL"   // URL of a standard queue; empty: no quarantine
 	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: what expires is gone
 	countingVariable   = "INGOT_COUNTING"         // marks (default) or receipts

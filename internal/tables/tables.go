@@ -36,6 +36,7 @@ func (t Tables) Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quar
 // counter is what package store implements. The comments on its methods are there.
 type counter interface {
 	Apply(ctx context.Context, b *lanes.Batch, quarantine lanes.Quarantine) (lanes.Applied, store.Cost)
+	Begin(ctx context.Context) error
 	CheckSecret(ctx context.Context) error
 	ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error
 	Counting() aggregate.Counting
