@@ -206,6 +206,9 @@ func TestTouchEndsWhenAllAreRefused(t *testing.T) {
 	}
 	w.store.Put(deadline(t), items)
 	s := w.started(added(2, 2))
+	for range 6 {
+		w.faults = append(w.faults, fault{API: "BatchExecuteStatement", Before: errUnforeseen})
+	}
 	for range 150 {
 		w.faults = append(w.faults, fault{API: "UpdateItem", Before: errUnforeseen})
 	}

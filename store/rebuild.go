@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -103,32 +104,102 @@ func (s *Store) TouchPages(ctx context.Context, seg Segment) iter.Seq2[TouchedPa
 	}
 }
 
-// touchAll touches the items of a page one after another.
+// touchAll touches the items of a page, 25 in a request. A few go one by one, and so does what a request
+// with others could not carry out.
 func (s *Store) touchAll(ctx context.Context, page Page[*event.Item], t *TouchedPage) error {
-	t.Odd = len(page.Odd)
+	t.Odd, t.Scanned = len(page.Odd), len(page.All)
+	var below, alone []event.Key
 	for _, item := range page.All {
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if item.Epoch < s.pipeline.Epoch() {
+			below = append(below, item.Key)
 		}
-		t.Scanned++
-		if item.Epoch >= s.pipeline.Epoch() {
+	}
+	for some := range slices.Chunk(below, maxStatements) {
+		if len(some) <= few {
+			alone = append(alone, some...)
 			continue
 		}
-		touched, units, err := s.touch(ctx, item.Key)
-		t.Writes += units
-		if classify(err).outcome == invalid {
-			t.Refused = append(t.Refused, item.Key)
-			if t.Refusals = append(t.Refusals, fmt.Errorf("item %s: %w", item.Key, err)); len(t.Refused) == maxRefused {
-				return nil
-			}
-			continue
-		}
+		left, err := s.touchMany(ctx, some, t)
 		if err != nil {
-			return fmt.Errorf("touch %s: %w", item.Key, err)
+			return fmt.Errorf("touch %s and %d other items: %w", some[0], len(some)-1, err)
 		}
-		if touched {
-			t.Touched.Touched++
+		alone = append(alone, left...)
+	}
+	for _, key := range alone {
+		if err := s.touchAlone(ctx, key, t); err != nil || len(t.Refused) == maxRefused {
+			return err
 		}
+	}
+	return nil
+}
+
+// touchMany touches up to 25 items in one request, with the condition of [Store.touch] for each. What is
+// throttled is sent again without the others. It returns what was refused as invalid: then only the
+// answer to a request of its own is final.
+func (s *Store) touchMany(ctx context.Context, keys []event.Key, t *TouchedPage) (alone []event.Key, err error) {
+	set := statementText("UPDATE ").quoted(s.events).add(` SET "epoch" = ? WHERE PK = ? AND SK = ?`).
+		add(` AND "type" IS NOT MISSING`).add(` AND ("epoch" IS MISSING OR "epoch" < ?)`)
+	statement, now := string(set), integer(s.pipeline.Epoch())
+	err = s.retry(ctx, func() (answer, next) {
+		in := &dynamodb.BatchExecuteStatementInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+		for _, key := range keys {
+			in.Statements = append(in.Statements, types.BatchStatementRequest{Statement: &statement,
+				Parameters: []types.AttributeValue{now, text(key.PK), text(key.SK), now}})
+		}
+		out, err := s.client.BatchExecuteStatement(ctx, in)
+		if err == nil && len(out.Responses) != len(keys) {
+			err = errAnswers
+		}
+		switch whole := classify(err); whole.outcome {
+		case done:
+		case invalid: // the refusal names no statement
+			alone, keys = append(alone, keys...), nil
+			return whole, ended
+		default:
+			return whole, later
+		}
+		for _, used := range out.ConsumedCapacity {
+			t.Writes += unitsOf(&used, 0)
+		}
+		var left []event.Key
+		var why answer
+		for i, key := range keys {
+			switch a := classifyStatement(out.Responses[i].Error); a.outcome {
+			case done:
+				t.Touched.Touched++
+			case failed: // somebody else touched it, or it is gone
+			case invalid:
+				alone = append(alone, key)
+			default:
+				if left = append(left, key); !why.hopeless() {
+					why = a
+				}
+			}
+		}
+		if keys = left; len(left) == 0 {
+			return answer{}, ended
+		}
+		return why, later
+	})
+	return alone, err
+}
+
+// touchAlone touches one item, and notes if it takes no higher stamp.
+func (s *Store) touchAlone(ctx context.Context, key event.Key, t *TouchedPage) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	touched, units, err := s.touch(ctx, key)
+	t.Writes += units
+	if classify(err).outcome == invalid {
+		t.Refused, t.Refusals = append(t.Refused, key), append(t.Refusals, fmt.Errorf("item %s: %w", key, err))
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("touch %s: %w", key, err)
+	}
+	if touched {
+		t.Touched.Touched++
 	}
 	return nil
 }

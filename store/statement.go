@@ -109,10 +109,12 @@ func (s *Store) execute(ctx context.Context, statements []types.BatchStatementRe
 		return nil, err
 	}
 	if len(out.Responses) != len(statements) {
-		return nil, errors.New("the service answered for another number of statements than were sent")
+		return nil, errAnswers
 	}
 	return out.Responses, nil
 }
+
+var errAnswers = errors.New("the service answered for another number of statements than were sent")
 
 func request(text statementText, parameters []types.AttributeValue) types.BatchStatementRequest {
 	statement := string(text)

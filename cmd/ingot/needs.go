@@ -72,7 +72,7 @@ var needs = map[string]func(arns) []policyStatement{
 			allow("QueryTotals", "dynamodb:Query", r.aggregates), r.top()}
 	},
 	"rebuild": func(r arns) []policyStatement {
-		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:Scan dynamodb:UpdateItem", r.events),
+		return []policyStatement{r.find(), r.file(), r.key(), r.price(), allow("Touch", "dynamodb:PartiQLUpdate dynamodb:Scan dynamodb:UpdateItem", r.events),
 			allow("PutParts", "dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:PartiQLInsert dynamodb:PutItem", r.events),
 			allow("Declare", "dynamodb:Scan dynamodb:Query dynamodb:UpdateItem", r.aggregates), r.lag(), allow("SeeMappings", "lambda:ListEventSourceMappings lambda:ListTags", "*")}
 	},

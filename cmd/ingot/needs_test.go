@@ -43,7 +43,7 @@ var calls = map[string][]called{
 	"totals": {{"totals orders_daily merchant_id=m-1 currency=EUR", 0}, {"totals orders_daily --scan", 0},
 		{"totals orders_daily --top 1 --from 2026-03-01", 0}},
 	"verify":  {{"verify --twice", exitDifference}, {"verify --work s3://my-bucket/w", exitDifference}},
-	"rebuild": {{"rebuild orders_daily", 0}, {"rebuild --all", 0}, {"rebuild --parts", 0}},
+	"rebuild": {{"rebuild orders_daily --segments 1", 0}, {"rebuild --all", 0}, {"rebuild --parts", 0}},
 	"quarantine": {{"quarantine pull letters --once --dead", 0}, {"quarantine pull letters --once", 0},
 		{"quarantine show letters LETTER", exitDifference}, {"quarantine resend letters LETTER --replace --yes", 0}},
 }
@@ -62,6 +62,9 @@ func TestNeeds(t *testing.T) {
 			if command == "erase" || command == "rebuild" {
 				w.tool(t, called{"send account.ndjson --wait", 0})
 				seen.clear()
+			}
+			if command == "rebuild" {
+				w.age(t)
 			}
 			if command == "resume" {
 				w.tool(t, called{"pause", 0})
@@ -280,6 +283,17 @@ func (w *living) lose(t *testing.T) {
 			"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]}}}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// age deploys the file with the next epoch, so that a rebuild touches what is stored.
+func (w *living) age(t *testing.T) {
+	t.Helper()
+	epoch := w.Pipeline().Epoch()
+	change(t, "pipeline.yaml", fmt.Sprintf("epoch: %d", epoch), fmt.Sprintf("epoch: %d", epoch+1))
+	w.Reload(t.Context())
+	if now := w.Pipeline().Epoch(); now != epoch+1 {
+		t.Fatalf("it is deployed with epoch %d", now)
 	}
 }
 

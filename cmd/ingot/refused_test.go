@@ -64,6 +64,9 @@ func TestRefusedCredentials(t *testing.T) {
 func (w *living) refuse(t *testing.T, command, action string) {
 	t.Helper()
 	w.cloud.Refuse = nil
+	if command == "rebuild" {
+		w.age(t)
+	}
 	if action == "lambda:InvokeFunction" {
 		w.forget(t)
 	}

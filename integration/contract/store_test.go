@@ -439,8 +439,12 @@ func (s *shop) evolving() {
 	if _, err := tables.Of(st).MarkBehind(s.t.Context(), []*aggregate.Definition{d}); err != nil {
 		s.t.Error(err)
 	}
-	if _, err := st.Touch(s.t.Context()); err != nil {
+	if _, err := st.Touch(s.t.Context()); err != nil { // many items in one request
 		s.t.Error(err)
+	}
+	s.put(s.open(1), event.Inserted, s.order("late", 1))
+	if touched, err := st.Touch(s.t.Context()); err != nil || touched.Touched != 1 {
+		s.t.Error(touched, err)
 	}
 	var pass store.Pass
 	for range 2 { // the second replaces the first

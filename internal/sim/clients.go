@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
@@ -83,6 +84,15 @@ func (o operator) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 		w.eraseBeforeTouch(in.Key)
 	}
 	return o.client.UpdateItem(ctx, in)
+}
+
+func (o operator) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	for _, s := range in.Statements {
+		if strings.HasPrefix(*s.Statement, "UPDATE") { // … SET "epoch" = ? WHERE PK = ? AND SK = ?
+			o.w.eraseBeforeTouch(map[string]types.AttributeValue{"PK": s.Parameters[1], "SK": s.Parameters[2]})
+		}
+	}
+	return o.client.BatchExecuteStatement(ctx, in, options...)
 }
 
 // source is the queue as a mapping reaches it. It remembers what was received, and checks what is

@@ -127,7 +127,8 @@ func (c *Cloud) action(r *http.Request) string {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		service, name, _ := strings.Cut(target, ".")
 		if name == "BatchExecuteStatement" {
-			return "dynamodb:PartiQLInsert" // the tool sends no other statements
+			verb, _, _ := strings.Cut(statement(r), " ")
+			return "dynamodb:PartiQL" + verb[:1] + strings.ToLower(verb[1:])
 		}
 		return jsonServices[service] + ":" + strings.TrimSuffix(name, "Batch")
 	}
@@ -148,6 +149,15 @@ func (c *Cloud) action(r *http.Request) string {
 	return "s3:" + objectAction(r)
 }
 
+// statement returns the first statement of a batch. Ingot sends only statements of one kind together.
+func statement(r *http.Request) string {
+	text, _ := io.ReadAll(r.Body) // of a client on this machine
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	var in struct{ Statements []struct{ Statement string } }
+	_ = json.Unmarshal(text, &in) // of the SDK
+	return in.Statements[0].Statement
+}
+
 // resource returns the table, with its index, or the queue of a request.
 func resource(r *http.Request) string {
 	if r.Header.Get("X-Amz-Target") == "" {
@@ -165,7 +175,7 @@ func resource(r *http.Request) string {
 		return table
 	}
 	switch {
-	case len(in.Statements) > 0: // INSERT INTO "table" …
+	case len(in.Statements) > 0: // INSERT INTO "table" … or UPDATE "table" …
 		return strings.Split(in.Statements[0].Statement, `"`)[1]
 	case in.QueueURL != "":
 		return in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:]
