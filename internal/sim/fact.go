@@ -22,6 +22,7 @@ type fact struct {
 	// Coupons are the coupons that an order claims, such as "3,7". It is empty in worlds without claims.
 	Coupons string
 	Owner   string // of a coupon: the id of its order
+	Note    int    // how long the note of an order is; 0: it has none
 }
 
 func (f fact) key() string { return f.Type + "/" + f.ID }
@@ -65,6 +66,9 @@ func (f fact) spell(rng *rand.Rand) string {
 	if f.Type == "parcel" {
 		members = append(members, `"rev":`+spellNumber(rng, f.Rev))
 	}
+	if f.Note > 0 {
+		members = append(members, fmt.Sprintf(`"note":%q`, f.note()))
+	}
 	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	return "{" + strings.Join(members, []string{",", ", "}[rng.IntN(2)]) + "}"
 }
@@ -87,9 +91,10 @@ func read(data string) (fact, error) {
 		Gift                             bool
 		Lines                            []struct{ Line, Cents float64 }
 		Coupons                          []struct{ Coupon string }
+		Note                             string
 	}
 	if err := json.Unmarshal([]byte(data), &raw); err != nil {
 		return fact{}, err
 	}
-	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift, Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons)}, nil
+	return fact{Type: raw.Type, ID: raw.ID, Merchant: raw.Merchant, At: raw.At, Customer: raw.Customer, Gift: raw.Gift, Cents: int64(raw.Cents), Rev: int64(raw.Rev), Lines: readLines(raw.Lines), Coupons: readCoupons(raw.Coupons), Note: strings.Count(raw.Note, ";")}, nil
 }

@@ -61,6 +61,7 @@ const (
 	putAgain   = "parts put by hand"       // a person puts a missing part
 	taken      = "coupon taken"            // an order wants a coupon that another order has
 	released   = "coupon released"         // the order that has a coupon is erased, so that others can have it
+	compressed = "payload compressed"      // an item is stored with its payload compressed
 	goneBefore = "gone before a condition" // an item is removed or erased just before a transaction names it in a condition
 	asleep     = "operator asleep"         // a rebuild stops before its last request, and goes on after others have written
 )
@@ -68,5 +69,5 @@ const (
 // FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
 	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, indexBehind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
-		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore}
+		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed}
 }

@@ -20,7 +20,8 @@ type image struct {
 	expiresAt int64
 	data      string
 	whole     map[string]streamtypes.AttributeValue
-	inBytes   bool // newer code wrote its payload, in a form of its own
+	inBytes   bool // newer code wrote its payload, in a form that older code cannot read
+	packed    bool // its payload is compressed
 	barred    bool // it bars the key of an erased event; its fact has only type and id
 }
 
@@ -33,7 +34,10 @@ func (m *model) readImage(img map[string]streamtypes.AttributeValue) (*image, er
 	}
 	value := func(name string) string { return valueOf(img[name]) }
 	out := &image{whole: img, pk: value("PK"), sk: value("SK"), data: value("data"), epoch: atoi(value("epoch")), expiresAt: atoi(value("expiresAt"))}
-	out.inBytes = kindOf(img["data"]) == "B"
+	if kindOf(img["data"]) == "B" {
+		out.data, out.packed = unpack(out.data)
+		out.inBytes = m.newForm
+	}
 	var known bool
 	if out.fact, known = m.read[out.data]; !known {
 		var err error
@@ -136,6 +140,9 @@ func (f fact) digest() [sha256.Size]byte {
 	if f.Type == "parcel" {
 		payload["rev"] = f.Rev
 	}
+	if f.Note > 0 {
+		payload["note"] = f.note()
+	}
 	if f.Lines != "" {
 		lines := []map[string]int64{}
 		for _, line := range f.lines() {
@@ -167,7 +174,7 @@ func (i *image) object(digest string) object {
 		}
 		kind, text := kindOf(i.whole[name]), valueOf(i.whole[name])
 		if name == "data" {
-			kind = "S" // the form that code has which can read it; see newForm
+			kind, text = "S", i.data // the form that code has which can read it; see newForm
 		}
 		body = append(append(append(append(body, '"'), name...), `":{"`...), kind...)
 		body = append(body, `":`...)

@@ -250,11 +250,7 @@ func (w *World) count(payload []byte) ([]byte, error) {
 			}
 			s.started = true
 		}
-		form := payload
-		if w.plan.NewForm && s.epoch > 1 {
-			form = readable(payload)
-		}
-		response, err := s.streams.Handle(ctx, form)
+		response, err := s.streams.Handle(ctx, w.formFor(s.epoch, payload))
 		if err != nil {
 			w.readError(err)
 			return nil, err

@@ -20,22 +20,29 @@ import (
 // newForm is DynamoDB as a future version uses it, whose pipeline has a later epoch. That version
 // stores the payload of an event as bytes, which today's code cannot read. It reads both forms.
 // Here, that version is today's code with this translation between it and the table.
+//
+// Where newer code compresses payloads, the translation is the other way round: blind code, which is
+// older, meets payloads that it cannot read.
 type newForm struct {
 	store.Client
-	w *World
+	w     *World
+	blind bool
 }
 
 // outward converts an item, or the parameters of a statement, to the new form.
 func (f newForm) outward(v types.AttributeValue) types.AttributeValue {
-	if s, ok := v.(*types.AttributeValueMemberS); ok && strings.HasPrefix(s.Value, "{") { // no other text is an object
+	if s, ok := v.(*types.AttributeValueMemberS); ok && !f.blind && strings.HasPrefix(s.Value, "{") { // no other text is an object
 		f.w.stats.Faults[newerForm]++
 		return &types.AttributeValueMemberB{Value: []byte(s.Value)}
 	}
 	return v
 }
 
-// inward converts an item of either form to the form of today's code.
-func inward(item map[string]types.AttributeValue) map[string]types.AttributeValue {
+// inward converts an item of either form to the form of the code that reads it.
+func (f newForm) inward(item map[string]types.AttributeValue) map[string]types.AttributeValue {
+	if f.blind {
+		return garble(item)
+	}
 	b, ok := item["data"].(*types.AttributeValueMemberB)
 	if !ok {
 		return item
@@ -45,9 +52,9 @@ func inward(item map[string]types.AttributeValue) map[string]types.AttributeValu
 	return item
 }
 
-func inwardAll(items []map[string]types.AttributeValue) {
+func (f newForm) inwardAll(items []map[string]types.AttributeValue) {
 	for i := range items {
-		items[i] = inward(items[i])
+		items[i] = f.inward(items[i])
 	}
 }
 
@@ -68,7 +75,7 @@ func (f newForm) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options
 	out, err := f.Client.PutItem(ctx, &own, options...)
 	if taken := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &taken) {
 		told := *taken
-		told.Item = inward(taken.Item)
+		told.Item = f.inward(taken.Item)
 		return out, &told
 	}
 	return out, err
@@ -93,7 +100,7 @@ func (f newForm) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchEx
 	for i := range out.Responses {
 		if refusal := out.Responses[i].Error; refusal != nil && refusal.Item != nil {
 			told := *refusal
-			told.Item = inward(refusal.Item)
+			told.Item = f.inward(refusal.Item)
 			out.Responses[i].Error = &told
 		}
 	}
@@ -119,7 +126,7 @@ func (f newForm) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 		told := *cancelled
 		told.CancellationReasons = slices.Clone(cancelled.CancellationReasons)
 		for i, reason := range told.CancellationReasons {
-			told.CancellationReasons[i].Item = inward(reason.Item)
+			told.CancellationReasons[i].Item = f.inward(reason.Item)
 		}
 		return out, &told
 	}
@@ -130,7 +137,7 @@ func (f newForm) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 func (f newForm) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	out, err := f.Client.GetItem(ctx, in, options...)
 	if err == nil {
-		out.Item = inward(out.Item)
+		out.Item = f.inward(out.Item)
 	}
 	return out, err
 }
@@ -140,7 +147,7 @@ func (f newForm) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 	out, err := f.Client.BatchGetItem(ctx, in, options...)
 	if err == nil {
 		for _, items := range out.Responses {
-			inwardAll(items)
+			f.inwardAll(items)
 		}
 	}
 	return out, err
@@ -150,7 +157,7 @@ func (f newForm) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 func (f newForm) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
 	out, err := f.Client.Scan(ctx, in, options...)
 	if err == nil {
-		inwardAll(out.Items)
+		f.inwardAll(out.Items)
 	}
 	return out, err
 }

@@ -126,8 +126,8 @@ func (w *World) storeOf(client store.Client, version int64, env env.Env) *store.
 }
 
 func (w *World) storeWith(client store.Client, plan *pipeline.Pipeline, env env.Env) *store.Store {
-	if w.plan.NewForm && plan.Epoch() > 1 {
-		client = newForm{client, w}
+	if blind := w.blind(plan.Epoch()); blind || w.plan.NewForm && w.plan.Packed == 0 && plan.Epoch() > 1 {
+		client = newForm{client, w, blind}
 	}
 	s, err := store.New(store.Config{Client: client, Pipeline: plan, Events: eventsTable, Aggregates: totals, Counting: w.plan.Counting, OneByOne: w.plan.OneByOne, Env: env})
 	if err != nil {

@@ -97,6 +97,7 @@ type edition struct {
 	parts    int64 // see [Plan.Parts]
 	atomic   bool  // see [Plan.Atomic]
 	claims   bool  // see [Plan.Claims]
+	packed   int64 // see [Plan.Packed]
 }
 
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
@@ -107,6 +108,11 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		return p.(*pipeline.Pipeline)
 	}
 	spec := declaration(e.version, e.spread)
+	if e.packed > 0 && spec.Epoch >= e.packed {
+		order := spec.Events["order"]
+		order.Compress = true
+		spec.Events["order"] = order
+	}
 	if e.parts > 0 && spec.Epoch >= e.parts {
 		addLines(&spec, e.parts)
 		if e.atomic {
@@ -148,7 +154,7 @@ func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 }
 
 func (w *World) edition(version int64) edition {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims}
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

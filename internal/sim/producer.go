@@ -61,6 +61,7 @@ func (w *World) burst(phase int) (burst []*message) {
 		}
 		w.addSomeLines(&f)
 		w.addSomeCoupons(&f)
+		w.addNote(&f)
 		m := &message{fact: f}
 		w.spell(m)
 		if w.chance(w.plan.Poison) {

@@ -131,6 +131,7 @@ func (w *World) checkStored(c *change) {
 		w.fail(Altered, "%s is stamped %d, and the newest pipeline has epoch %d", key, img.epoch, newest)
 	}
 	w.checkExpiry(c)
+	w.checkPacked(c)
 }
 
 // keyOfEpoch returns what a new item must have of an index whose key changes with the second epoch.

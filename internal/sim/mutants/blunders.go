@@ -54,6 +54,7 @@ func blunders() []Mutant {
 		},
 	}
 	list = append(list, partBlunders()...)
+	list = append(list, packingBlunders()...)
 	for i := range list {
 		list[i].Plain = true
 	}

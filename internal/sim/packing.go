@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/klauspost/compress/zstd"
+)
+
+// In worlds whose plan has Packed, many orders have a note, and their payloads are compressed from that
+// epoch on. If the plan has NewForm too, older code is of a version that cannot read such payloads.
+
+// planPacking decides whether payloads are compressed. Its draw is its own, so that other worlds stay as
+// they are.
+func (p *Plan) planPacking() {
+	draw := rand.New(rand.NewPCG(p.Seed, 8))
+	if draw.IntN(5) > 0 {
+		return
+	}
+	p.Packed = 1
+	if p.Upgrade > 0 && (p.NewForm || draw.IntN(3) > 0) {
+		p.Packed = 2
+	}
+}
+
+// note returns the text of a note.
+func (f fact) note() string { return strings.Repeat("fragile; ", f.Note) }
+
+// addNote gives an order a note, if the world has them. With a long one, the item takes two write units as
+// it is, and one when it is compressed.
+func (w *World) addNote(f *fact) {
+	if w.plan.Packed > 0 && f.Type == "order" && w.notes.IntN(3) > 0 {
+		f.Note = 60 + w.notes.IntN(56)
+	}
+}
+
+// unpacker reads zstd. It is not the code that wrote it.
+var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1)) // without a source there is no error
+
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
+// unpack returns the text of a payload that is stored in bytes: compressed, or in the form of [newForm].
+func unpack(data string) (text string, packed bool) {
+	if !strings.HasPrefix(data, zstdMagic) {
+		return data, false
+	}
+	out, err := unpacker.DecodeAll([]byte(data), nil)
+	if err != nil {
+		return "", true // no payload reads like this
+	}
+	return string(out), true
+}
+
+// aUnit is what one write unit pays for, in bytes.
+const aUnit = 1024
+
+// checkPacked checks in which form a payload is stored. Code that compresses does so where the payload
+// alone takes more than a write unit, and other code never does. Nothing changes the form later.
+func (w *World) checkPacked(c *change) {
+	if w.plan.Packed == 0 {
+		return
+	}
+	img := c.new
+	compresses := img.Type == "order" && img.epoch >= w.plan.Packed
+	switch {
+	case c.old != nil && c.old.fact == img.fact:
+		if valueOf(c.old.whole["data"]) != valueOf(img.whole["data"]) {
+			w.fail(Altered, "%s has its payload in another form than before", img.key())
+		}
+		return
+	case img.packed && (!compresses || len(valueOf(img.whole["data"])) >= len(img.data)):
+		w.fail(Altered, "%s is compressed, by code of epoch %d, from %d bytes", img.key(), img.epoch, len(img.data))
+	case !img.packed && compresses && len(img.data) > aUnit:
+		w.fail(Altered, "%s is not compressed, by code of epoch %d, at %d bytes", img.key(), img.epoch, len(img.data))
+	}
+	if img.packed {
+		w.stats.Faults[compressed]++
+	}
+}
+
+// garble converts an item to what a version of Ingot makes of it that cannot read compressed payloads: its
+// payload is not text.
+func garble(item map[string]types.AttributeValue) map[string]types.AttributeValue {
+	if _, packed := item["data"].(*types.AttributeValueMemberB); !packed {
+		return item
+	}
+	own := make(map[string]types.AttributeValue, len(item))
+	for name, v := range item {
+		own[name] = v
+	}
+	own["data"] = &types.AttributeValueMemberB{Value: []byte{0}}
+	return own
+}
+
+// formFor returns a batch of stream records in the form that code of an epoch meets.
+func (w *World) formFor(epoch int64, payload []byte) []byte {
+	switch {
+	case w.blind(epoch):
+		return dataInBytes.ReplaceAll(payload, []byte(`"data":{"B":"AA=="}`))
+	case w.plan.NewForm && w.plan.Packed == 0 && epoch > 1:
+		return readable(payload)
+	}
+	return payload
+}
+
+// blind reports whether code of an epoch is of a version that cannot read compressed payloads.
+func (w *World) blind(epoch int64) bool {
+	return w.plan.NewForm && w.plan.Packed > 0 && epoch < w.plan.Packed
+}

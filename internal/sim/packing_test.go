@@ -1,0 +1,79 @@
+package sim
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// TestBlindCode shows that blind code meets bytes that are no payload, in an item and in a stream record, and
+// that it meets everything else as it is.
+func TestBlindCode(t *testing.T) {
+	w := newWorld(StillPlan(1), false)
+	defer w.killAll()
+	w.plan.NewForm, w.plan.Packed = true, 2
+	item := keyOfItem("ORDER#1", "ORDER")
+	item["data"] = &types.AttributeValueMemberB{Value: []byte(zstdMagic + "rest")}
+	if _, err := w.engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(eventsTable), Item: item}); err != nil {
+		t.Fatal(err)
+	}
+	f := newForm{w.engine.DynamoDB(), w, w.blind(1)}
+	out, err := f.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String(eventsTable), Key: keyOfItem("ORDER#1", "ORDER")})
+	if err != nil || text(out.Item["data"]) != "00" || text(out.Item["PK"]) != "ORDER#1" {
+		t.Errorf("blind code reads %v, %v", out, err)
+	}
+	const record = `{"data":{"B":"KLUv/XJlc3Q="},"id":{"S":"1"}}`
+	for epoch, want := range map[int64]string{1: `{"data":{"B":"AA=="},"id":{"S":"1"}}`, 2: record} {
+		if got := string(w.formFor(epoch, []byte(record))); got != want {
+			t.Errorf("code of epoch %d meets the record %s", epoch, got)
+		}
+	}
+}
+
+// TestCheckPacked shows which forms of a payload are right.
+func TestCheckPacked(t *testing.T) {
+	const long = 2000
+	img := func(epoch int64, size int, packed bool) *image {
+		data := strings.Repeat("x", size)
+		out := &image{fact: order(1), epoch: epoch, data: data, packed: packed, whole: map[string]streamtypes.AttributeValue{"data": &streamtypes.AttributeValueMemberS{Value: data}}}
+		if packed {
+			out.whole["data"] = &streamtypes.AttributeValueMemberB{Value: []byte(zstdMagic)}
+		}
+		return out
+	}
+	for name, test := range map[string]struct {
+		c     change
+		wrong bool
+	}{
+		"long, by code that compresses":         {change{new: img(2, long, true)}, false},
+		"long and left as it is":                {change{new: img(2, long, false)}, true},
+		"short and left as it is":               {change{new: img(2, 200, false)}, false},
+		"long, by code that does not":           {change{new: img(1, long, false)}, false},
+		"compressed by code that does not":      {change{new: img(1, long, true)}, true},
+		"compressed, and larger than it was":    {change{new: img(2, 3, true)}, true},
+		"touched by code that compresses":       {change{old: img(1, long, false), new: img(2, long, false)}, false},
+		"compressed when it was touched":        {change{old: img(1, long, false), new: img(2, long, true)}, true},
+		"no longer compressed when touched too": {change{old: img(2, long, true), new: img(2, long, false)}, true},
+	} {
+		w := newWorld(StillPlan(1), false)
+		w.plan.Packed = 2
+		w.checkPacked(&test.c)
+		if got := w.failure != nil; got != test.wrong {
+			t.Errorf("%s: %v", name, w.failure)
+		}
+		w.killAll()
+	}
+}
+
+func TestUnpack(t *testing.T) {
+	for data, want := range map[string]string{`{"a":1}`: `{"a":1}`, zstdMagic + "no frame": ""} {
+		if got, packed := unpack(data); got != want || packed != (want == "") {
+			t.Errorf("%q reads as %q, %v", data, got, packed)
+		}
+	}
+}
