@@ -51,10 +51,10 @@ func (d *deployed) tool(url, dir string) tool {
 	d.Helper()
 	w := tool{binary: filepath.Join(built.dir, "ingot"), dir: d.TempDir(), flags: []string{"--stack", d.stack, "--endpoint-url", url},
 		env: append(os.Environ(), "INGOT_PII_KEY="+d.secret, "AWS_REGION="+endpoint.Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_CONFIG_FILE=absent", "AWS_SHARED_CREDENTIALS_FILE=absent")}
-	build := exec.CommandContext(d.Context(), "go", "build", "-o", w.binary, "./cmd/ingot")
+	build := exec.CommandContext(d.Context(), "go", "run", "-exec", "cp", "./cmd/ingot", w.binary)
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
-		d.Fatalf("go build ./cmd/ingot: %v\n%s", err, out)
+		d.Fatalf("go run -exec cp ./cmd/ingot: %v\n%s", err, out)
 	}
 	for _, name := range []string{"pipeline.yaml", "template.yaml"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))

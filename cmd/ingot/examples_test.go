@@ -13,6 +13,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+
+	"github.com/ingot-events/ingot/internal/slow"
 )
 
 var updateExamples = flag.Bool("update-examples", false, "write the golden files of the examples anew")
@@ -25,6 +27,7 @@ type expected struct {
 	until  string   // it serves until Ctrl-C, which comes when it has printed this
 	more   string   // flags that only the test adds
 	piped  bool     // a terminal makes no difference, and the command takes seconds
+	long   bool     // it takes seconds, and INGOT_TEST_ALL alone runs it
 	free   string   // why its output is not compared with a golden file
 	wide   string   // why its lines may be wider than a terminal of 80 columns
 	not    string   // why it cannot be run here, and what runs it instead
@@ -46,6 +49,8 @@ var particular = map[string]expected{
 	"ingot console --local":   {},
 
 	"ingot demo":                 {place: "root", piped: true},
+	"ingot demo --seed":          {place: "root", piped: true, long: true},
+	"ingot demo --data":          {place: "root", piped: true, long: true},
 	"ingot demo --repeat":        {not: "it takes ten times as long. internal/demo tests copies with less data"},
 	"ingot demo --output":        {place: "root", piped: true, free: "it is long. TestDemoJSON reads it"},
 	"ingot demo --input":         {place: "readings", piped: true},
@@ -150,6 +155,9 @@ func TestExamples(t *testing.T) {
 			}
 			name := fmt.Sprintf("%s_%d", strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), "ingot "), " ", "_"), i+1)
 			golden[name+".golden"], golden[name+".80.golden"] = true, true
+			if e.long && !slow.All() && !*updateExamples {
+				continue
+			}
 			for file, text := range map[string]string{"": script(name, line, e, "ingot", ""), "-80": script(name, line, e, "ingot80", widthOf(line, e))} {
 				if e.piped && file != "" {
 					continue

@@ -274,8 +274,9 @@ func TestSameSeedSameSummary(t *testing.T) {
 		"orders":      func() Config { return orders(t, 3, aggregate.Marks) },
 		"copies":      func() Config { c := firstDays(t, aggregate.Marks); c.Repeat = 2; return c },
 	}
+	var earthquakes *Summary
 	for name, config := range configs {
-		if testing.Short() && name != "receipts" {
+		if testing.Short() && name != "receipts" || name == "copies" && !slow.All() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -288,6 +289,9 @@ func TestSameSeedSameSummary(t *testing.T) {
 				if err := json.NewEncoder(&jsons[i]).Encode(s); err != nil {
 					t.Fatal(err)
 				}
+				if name == "earthquakes" {
+					earthquakes = s
+				}
 			}
 			if texts[0].String() != texts[1].String() {
 				t.Error("the same seed gave two texts")
@@ -297,9 +301,12 @@ func TestSameSeedSameSummary(t *testing.T) {
 			}
 		})
 	}
-	one, other := firstDays(t, aggregate.Marks), firstDays(t, aggregate.Marks)
-	other.Seed = one.Seed + 1
-	if a, b := mustRun(t, one), mustRun(t, other); a.Deliveries.Received == b.Deliveries.Received && a.Changes == b.Changes {
+	if earthquakes == nil {
+		return // -short, or another test of these was asked for
+	}
+	other := firstDays(t, aggregate.Marks)
+	other.Seed++
+	if a, b := earthquakes, mustRun(t, other); a.Deliveries.Received == b.Deliveries.Received && a.Changes == b.Changes {
 		t.Error("two seeds gave the same deliveries")
 	}
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/ingot-events/ingot/internal/sampleshop"
 )
 
-// tool builds the tool as the README's go run does, but without the tables of a debugger, which
-// would double the time. It is built once for all tests that need it.
+// tool builds the tool as the README's go run does, which keeps it in the build cache. It is built once
+// for all tests that need it.
 func tool(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the tool with the go command, which -short leaves out")
 	}
 	binary := filepath.Join(t.TempDir(), "ingot")
-	cmd := exec.Command("go", "build", "-ldflags=-w", "-o", binary, "./cmd/ingot")
+	cmd := exec.Command("go", "run", "-exec", "cp", "./cmd/ingot", binary)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build ./cmd/ingot: %v\n%s", err, out)
+		t.Fatalf("go run -exec cp ./cmd/ingot: %v\n%s", err, out)
 	}
 	return binary
 }

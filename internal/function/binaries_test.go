@@ -66,7 +66,7 @@ func buildLocal(t *testing.T) map[string]string {
 	flags[0] += ",ingotlocal"
 	for _, name := range []string{"ingest", "streams"} {
 		binaries[name] = filepath.Join(dir, name)
-		args := append(append([]string{"build", "-o", binaries[name]}, flags...), "../../cmd/"+name)
+		args := append(append([]string{"run", "-exec", "cp"}, flags...), "../../cmd/"+name, binaries[name])
 		cmd := exec.Command("go", args...)
 		cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -16,9 +16,12 @@ var ProductionFlags = []string{"-tags=lambda.norpc", "-trimpath", "-ldflags=-s"}
 // Build compiles the main package (an import path or a ./path) to the file output. It uses the
 // production flags, no cgo, and Linux on arch. If arch is "", it uses the system and architecture
 // of this machine, which is the only kind that Start can run.
+//
+// It asks go run for the file. go run keeps what it has linked in the build cache, which go build does
+// not do. So the same program is linked once, however many tests and commands ask for it.
 func Build(ctx context.Context, pkg, output, arch string) error {
-	args := append([]string{"build", "-o", output}, ProductionFlags...)
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	args := append([]string{"run", "-exec", "cp"}, ProductionFlags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg, output)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if arch != "" {
 		cmd.Env = append(cmd.Env, "GOOS=linux", "GOARCH="+arch)
