@@ -114,7 +114,6 @@ func (c *compiler) movedBy(at place, def *aggregate.Definition, s AggregateSpec)
 		return
 	}
 	if def.MovedBy == aggregate.Put {
-		c.mistake(p, "movedBy: put is not finished in this version", "movedBy: stream, or leave movedBy out,")
 		c.canMove(at, def, s)
 	}
 	c.atLeast(at.in("atLeast"), def, s)
@@ -175,8 +174,8 @@ func (c *compiler) atLeast(at place, def *aggregate.Definition, s AggregateSpec)
 			c.misnamed(p, "there is no value "+name+" in "+def.Name, cmp.Or(suggest(name, names), "the name of a count or sum"))
 		case !slices.Contains(names, name):
 			c.misnamed(p, fmt.Sprintf("%s is a %s, and a floor is for a sum", name, def.Values[i].Op), cmp.Or(suggest(name, names), "the name of a count or sum"))
-		case !floor.Storable():
-			c.mistake(p, name+" has more than the 38 digits or the exponent that a table can hold", "a number such as 0 or -100.5")
+		case !floor.Summable():
+			c.mistake(p, name+" is beyond 10^18 or has more than 9 decimals, which no sum has", "a number such as 0 or -100.5")
 		default:
 			def.AtLeast[i] = aggregate.Amount{Set: true, Number: floor}
 		}

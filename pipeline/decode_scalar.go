@@ -136,14 +136,11 @@ func (d *decoder) decimal(p place, n *yamlfile.Node, into reflect.Value) {
 		return
 	}
 	v, err := event.ParseDecimal(n.Text)
-	switch {
-	case err != nil:
+	if err != nil {
 		d.breaks(p, fmt.Sprintf("%s is %s, which is not a plain number", nameOf(p), excerpt.Of(n.Text, 100)), form)
-	case !v.Storable():
-		d.breaks(p, nameOf(p)+" has more than the 38 digits or the exponent that a table can hold", form)
-	default:
-		into.Set(reflect.ValueOf(v))
+		return
 	}
+	into.Set(reflect.ValueOf(v))
 }
 
 func (d *decoder) boolean(p place, n *yamlfile.Node, into reflect.Value) {

@@ -112,7 +112,7 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 	if len(t.parts) > 0 {
 		refusal := p.planParts(t, e.Data.Root(), item, false)
 		if refusal == nil {
-			refusal = tooMuchAtOnce(item)
+			refusal = p.tooMuchAtOnce(item)
 		}
 		if refusal != nil {
 			refusal.Key, refusal.Type = item.Key, t.name

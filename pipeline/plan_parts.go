@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -97,22 +99,46 @@ func (p *Pipeline) planParts(t *eventType, root event.Node, whole *event.Item, s
 	return nil
 }
 
-// tooMuchAtOnce refuses a message whose items do not fit into one transaction.
-func tooMuchAtOnce(whole *event.Item) *event.Refusal {
+// tooMuchAtOnce refuses a message whose items do not fit into one transaction, together with the totals
+// that their puts move.
+func (p *Pipeline) tooMuchAtOnce(whole *event.Item) *event.Refusal {
 	if !whole.Parts.Atomic {
 		return nil
 	}
 	items, bytes := 1+len(whole.Parts.Items), whole.Size()
+	moving := p.moving(whole, nil)
 	for _, part := range whole.Parts.Items {
 		bytes += part.Size()
+		if items <= maxAtomic {
+			moving = p.moving(part, moving)
+		}
 	}
 	switch {
+	case items <= maxAtomic && items+len(moving) > maxAtomic:
+		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the message yields %d items with its whole, which move %d totals, and %s is atomic: a transaction has at most %d items and totals", items, len(moving), whole.Type, maxAtomic))
 	case items > maxAtomic:
 		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the message yields %d items with its whole, and %s is atomic: a transaction puts at most %d items", items, whole.Type, maxAtomic))
 	case bytes > maxAtomicBytes:
 		return event.Poisoned(event.TooManyParts, fmt.Sprintf("the items of the message take %d bytes, and %s is atomic: those of a transaction take at most %d bytes", bytes, whole.Type, maxAtomicBytes))
 	}
 	return nil
+}
+
+// moving adds to a set of totals those that the put of an item moves.
+func (p *Pipeline) moving(item *event.Item, totals map[event.Key]bool) map[event.Key]bool {
+	if item.Put == 0 {
+		return totals
+	}
+	for _, c := range p.Contributions(item).List {
+		if c.Def.MovedBy != aggregate.Put {
+			continue
+		}
+		if totals == nil {
+			totals = map[event.Key]bool{}
+		}
+		totals[lanes.Key(c.Def, lanes.ItemBucket(item.Key, c.Def.Spread), c.By, c.Window)] = true
+	}
+	return totals
 }
 
 // partsBuilder plans the parts of one message.

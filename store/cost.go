@@ -28,6 +28,8 @@ type Cost struct {
 	ReadUnits  float64
 	// Retries are requests or statements that were sent again after a refusal or a lost answer.
 	Retries int
+	// Conflicts are transactions that were refused because another request held one of their items.
+	Conflicts int
 	// Throttles are refusals for capacity, by the reason that the service names.
 	Throttles map[string]int
 }
@@ -38,6 +40,7 @@ func (c *Cost) Add(other Cost) {
 	c.WriteUnits += other.WriteUnits
 	c.ReadUnits += other.ReadUnits
 	c.Retries += other.Retries
+	c.Conflicts += other.Conflicts
 	for reason, n := range other.Throttles {
 		c.throttle(reason, n)
 	}
@@ -48,6 +51,16 @@ func (c *Cost) throttle(reason string, n int) {
 		c.Throttles = map[string]int{}
 	}
 	c.Throttles[reason] += n
+}
+
+// refused counts a refusal that says nothing about what is stored.
+func (c *Cost) refused(a answer) {
+	switch a.outcome {
+	case throttled:
+		c.throttle(a.reason, 1)
+	case contended:
+		c.Conflicts++
+	}
 }
 
 // read counts the reading of an item of size bytes.

@@ -101,15 +101,15 @@ func (f *flagging) ask(ctx context.Context, send func() error) error {
 	return err
 }
 
-// flaggedHeads remembers when a head was last seen with a flag. Only the number of requests depends
+// recentHeads remembers when something was last seen of a head: its flag, or that it is complete. Only the number of requests depends
 // on it, so it may use a machine's clock. It does not remember for ever, because a person may
 // delete a head or its flag.
-type flaggedHeads struct {
+type recentHeads struct {
 	mu   sync.Mutex
 	seen map[event.Key]time.Time
 }
 
-func (f *flaggedHeads) recently(head event.Key, now time.Time) bool {
+func (f *recentHeads) recently(head event.Key, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at, ok := f.seen[head]
@@ -117,7 +117,7 @@ func (f *flaggedHeads) recently(head event.Key, now time.Time) bool {
 	return ok && age >= 0 && age <= knownFor
 }
 
-func (f *flaggedHeads) note(head event.Key, now time.Time) {
+func (f *recentHeads) note(head event.Key, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.seen == nil {
@@ -128,7 +128,7 @@ func (f *flaggedHeads) note(head event.Key, now time.Time) {
 
 // learn takes what a start has read, and forgets all that was known before, because the heads may
 // have gone.
-func (f *flaggedHeads) learn(heads map[event.Key]*Head, now time.Time) {
+func (f *recentHeads) learn(heads map[event.Key]*Head, now time.Time) {
 	f.mu.Lock()
 	f.seen = nil
 	f.mu.Unlock()

@@ -117,7 +117,7 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 					results = append(results, s.putBeside(ctx, whole, part))
 				}
 			} else {
-				results, _ = s.putItems(ctx, missing)
+				results, _ = s.putAlone(ctx, missing)
 			}
 			if ctx.Err() != nil {
 				return p, ctx.Err()

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/event"
 )
 
@@ -59,22 +60,28 @@ func (r Result) again() Result {
 }
 
 // atomicPut puts items in one transaction: all of them, or none. The first one is the whole, and the
-// others are its parts.
+// others are its parts. The same transaction moves the totals that move with these items.
 //
 // If a key is taken, the item that came back decides. Another digest is a Conflict, and nothing is
 // stored. The same digest means that this item is stored already: by a try whose answer was lost, by an
 // earlier delivery, or by a function that put the whole and its parts one after the other. Its put
 // becomes a condition that the item is still there as it was met, and the rest is put again. Without
 // that condition a part could be put beside a whole that has been erased in the meantime.
+//
+// What the keys hold is judged before what the totals say: an event that is stored is a Duplicate,
+// whatever a floor says.
 type atomicPut struct {
 	store   *Store
 	members []*atomicItem
 	cost    Cost
-	last    answer    // why it is not settled
-	beside  bool      // the whole is stored already, and is never put
-	blind   bool      // stored items are read after a refusal, because together they are too large for its answer
-	halted  time.Time // when others began to hold it up, if it has got no further since; zero: they do not
-	result  *Result   // once it is known
+	last    answer // why it is not settled
+	beside  bool   // the whole is stored already, and is never put
+	blind   bool   // stored items are read after a refusal, because together they are too large for its answer
+	halt    halt
+	result  *Result // once it is known
+	// unanswered says that a try got no answer, and may still be carried out.
+	unanswered bool
+	ready      bool // no total with a floor that it takes from is being built
 }
 
 // atomicItem is one item of a transaction.
@@ -87,12 +94,14 @@ type atomicItem struct {
 	met, barred bool
 	digest      event.Digest
 	size        int
+	// moves is what its put adds to totals.
+	moves []aggregate.Contribution
 }
 
 func (s *Store) atomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
-	t := &atomicPut{store: s, members: []*atomicItem{{item: whole}}}
+	t := &atomicPut{store: s, members: []*atomicItem{{item: whole, moves: s.moves(whole)}}}
 	for _, part := range parts {
-		t.members = append(t.members, &atomicItem{item: part})
+		t.members = append(t.members, &atomicItem{item: part, moves: s.moves(part)})
 	}
 	return t
 }
@@ -105,14 +114,19 @@ func (t *atomicPut) put(ctx context.Context) Result {
 			t.cost.Retries++
 		}
 		a, next := t.try(ctx)
-		if t.last = a; t.result != nil || t.heldUp(a) {
+		if t.last = a; t.result != nil || t.halt.up(a, t.store.env.Now()) {
 			return a, ended
 		}
 		return a, next
 	})
+	return t.end(tries > 0, err)
+}
+
+// end returns the result. What is not settled is Retry.
+func (t *atomicPut) end(tried bool, err error) Result {
 	switch {
 	case t.result != nil:
-	case tries == 0:
+	case !tried:
 		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "there was no time left to write it; it is delivered again"})
 	case t.last.err == nil:
 		t.refused(answer{outcome: unknown, err: err}.retry())
@@ -130,18 +144,22 @@ func (t *atomicPut) refused(r *event.Refusal) {
 	t.result = &Result{Verdict: r.Verdict, Refusal: r}
 }
 
-// heldUp reports whether others have held the transaction up for as long as a batch has patience: with
-// a key that is too hot, or with requests that hold one of the items. Such a message comes again.
-func (t *atomicPut) heldUp(a answer) bool {
+// halt is when others began to hold a transaction up, if it has got no further since. It is zero if they
+// do not.
+type halt struct{ since time.Time }
+
+// up takes an answer. It reports whether others have held the transaction up for as long as a batch has
+// patience: with a key that is too hot, or with requests that hold one of the items. Its messages come
+// again.
+func (h *halt) up(a answer, now time.Time) bool {
 	if a.outcome != contended && !a.hotKey() {
-		t.halted = time.Time{}
+		h.since = time.Time{}
 		return false
 	}
-	now := t.store.env.Now()
-	if t.halted.IsZero() {
-		t.halted = now
+	if h.since.IsZero() {
+		h.since = now
 	}
-	return now.Sub(t.halted) >= patience
+	return now.Sub(h.since) >= patience
 }
 
 // try sends the transaction once.
@@ -155,37 +173,67 @@ func (t *atomicPut) try(ctx context.Context) (answer, next) {
 		t.late(ctx)
 		return answer{}, ended
 	}
-	sent := t.store.transact(ctx, t.request())
+	if !t.mayTake(ctx) {
+		return answer{}, ended
+	}
+	moves := totalMoves(t.unmet())
+	sent := t.store.transact(ctx, t.store.transaction(t.members, t.blind, moves), sendOnce(moves)...)
 	t.cost.Requests++
 	switch sent.outcome {
 	case done:
-		t.cost.WriteUnits += cmp.Or(sent.units, t.units(true))
+		t.cost.WriteUnits += cmp.Or(sent.units, t.units(true)+movedUnits(&t.store.aggregates, moves, nil))
 		t.stored(event.Inserted)
 		return sent.answer, ended
 	case cancelled:
-		return t.cancelled(ctx, sent)
+		return t.cancelled(ctx, sent, moves)
 	case throttled:
 		t.cost.throttle(sent.reason, 1)
+	case unknown, contended:
+		t.unanswered = true
 	}
 	return sent.answer, later
 }
 
-// request returns the transaction: a put for each item, and a condition for each that is met.
-func (t *atomicPut) request() *dynamodb.TransactWriteItemsInput {
+// unmet returns the items that are to be put.
+func (t *atomicPut) unmet() (list []*atomicItem) {
+	for _, m := range t.members {
+		if !m.met {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// transaction returns the transaction: a put for each item, a condition for each that is met, and an
+// update for each total. If blind is set, the items in the way are not asked for.
+func (s *Store) transaction(members []*atomicItem, blind bool, moves []*totalMove) *dynamodb.TransactWriteItemsInput {
 	in := &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 	images := types.ReturnValuesOnConditionCheckFailureAllOld
-	if t.blind {
+	if blind {
 		images = types.ReturnValuesOnConditionCheckFailureNone
 	}
-	for _, m := range t.members {
+	for _, m := range members {
 		if m.met {
-			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{ConditionCheck: m.check(&t.store.events, images)})
+			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{ConditionCheck: m.check(&s.events, images)})
 			continue
 		}
-		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: &t.store.events, Item: encode(m.item),
+		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: &s.events, Item: m.encode(),
 			ConditionExpression: aws.String("attribute_not_exists(PK)"), ReturnValuesOnConditionCheckFailure: images}})
 	}
+	for _, u := range moves {
+		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Update: u.update(&s.aggregates)})
+	}
 	return in
+}
+
+// encode returns the stored form of the item. It says under which epoch the put has counted it, if the
+// transaction does so.
+func (m *atomicItem) encode() image {
+	img := encode(m.item)
+	if len(m.moves) > 0 {
+		img[putAttribute] = integer(m.item.Epoch)
+	}
+	return img
 }
 
 // check returns the condition that the item is still there as it was met.
@@ -217,10 +265,11 @@ func (t *atomicPut) units(done bool) (units float64) {
 
 var errMoving = errors.New("an item that was there before is gone or has changed")
 
-// cancelled reads the reasons of a cancelled transaction. They have the order of its items.
-func (t *atomicPut) cancelled(ctx context.Context, sent transacted) (why answer, step next) {
-	if len(sent.reasons) != len(t.members) {
-		t.cost.WriteUnits += t.units(false)
+// cancelled reads the reasons of a cancelled transaction. They have the order of its items: first the
+// members, then the totals.
+func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*totalMove) (why answer, step next) {
+	if len(sent.reasons) != len(t.members)+len(moves) {
+		t.cost.WriteUnits += t.units(false) + movedUnits(&t.store.aggregates, moves, nil)
 		if sent.long && !t.blind {
 			t.blind = true
 			return sent.answer, again
@@ -246,12 +295,12 @@ func (t *atomicPut) cancelled(ctx context.Context, sent transacted) (why answer,
 			}
 			t.meet(m, known)
 		default:
-			if a.outcome == throttled {
-				t.cost.throttle(a.reason, 1)
-			}
+			t.cost.refused(a)
 			why, step = a, later
 		}
 	}
+	ofMoves := sent.reasons[len(t.members):]
+	t.cost.WriteUnits += movedUnits(&t.store.aggregates, moves, ofMoves)
 	if len(unread) > 0 && t.result == nil {
 		t.look(ctx, unread)
 		if step == again && slices.ContainsFunc(unread, func(m *atomicItem) bool { return m.result.Verdict == 0 }) {
@@ -259,8 +308,13 @@ func (t *atomicPut) cancelled(ctx context.Context, sent transacted) (why answer,
 		}
 	}
 	t.decide()
+	if t.result == nil && step == again && len(moves) > 0 && !slices.ContainsFunc(sent.reasons[:len(t.members)], isFailed) {
+		return t.stopped(ctx, moves, ofMoves)
+	}
 	return why, step
 }
+
+func isFailed(reason types.CancellationReason) bool { return classifyReason(reason).outcome == failed }
 
 // attempted returns the size that a transaction is charged for if nothing is found under the key.
 func (m *atomicItem) attempted() int {
@@ -330,12 +384,7 @@ func (s *Store) look(ctx context.Context, items []*event.Item) ([]Result, Cost) 
 // late judges a message of which an item may no longer be put. Nothing is put then: a part without its
 // whole, or one of two parts, would be a message that is half stored.
 func (t *atomicPut) late(ctx context.Context) {
-	var unmet []*atomicItem
-	for _, m := range t.members {
-		if !m.met {
-			unmet = append(unmet, m)
-		}
-	}
+	unmet := t.unmet()
 	t.look(ctx, unmet)
 	for _, m := range unmet {
 		if m.result.Verdict != 0 {

@@ -17,6 +17,7 @@ import (
 // and puts the parts that are missing.
 //
 // If its type is atomic, an item and its parts are put in one transaction: all of them, or none.
+// Totals that are moved by the put are updated in the transaction that puts the item.
 //
 // Inserted, Updated, Duplicate and Stale are proofs: the service has said that the item, or an
 // equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends is
@@ -40,7 +41,11 @@ func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	for n, i := range places {
 		results[i] = ofOthers[n]
 	}
+	moving := slices.Clone(atomic)
+	moving = slices.DeleteFunc(moving, func(i int) bool { return !movesTotals(items[i]) })
+	atomic = slices.DeleteFunc(atomic, func(i int) bool { return movesTotals(items[i]) })
 	cost.Add(s.putAtomic(ctx, items, atomic, results))
+	cost.Add(s.putMoved(ctx, items, moving, results))
 	return results, cost
 }
 
@@ -49,7 +54,7 @@ func isAtomic(item *event.Item) bool { return item.Parts != nil && item.Parts.At
 
 // putInTurn puts items, and after them the parts of those that are stored.
 func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, Cost) {
-	results, cost := s.putItems(ctx, items)
+	results, cost := s.putAlone(ctx, items)
 	var parts []*event.Item
 	for i, item := range items {
 		if results[i].yields(item) {
@@ -59,7 +64,7 @@ func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, C
 	if len(parts) == 0 {
 		return results, cost
 	}
-	ofParts, more := s.putItems(ctx, parts)
+	ofParts, more := s.putAlone(ctx, parts)
 	cost.Add(more)
 	for i, item := range items {
 		if results[i].yields(item) {
@@ -68,6 +73,30 @@ func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, C
 			ofParts = ofParts[n:]
 		}
 	}
+	return results, cost
+}
+
+// putAlone puts items without their parts. Those that move totals are put in transactions with them.
+func (s *Store) putAlone(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+	moved := func(item *event.Item) bool { return item.Put != 0 }
+	if !slices.ContainsFunc(items, moved) {
+		return s.putItems(ctx, items)
+	}
+	results := make([]Result, len(items))
+	var others []*event.Item
+	var moving, places []int
+	for i, item := range items {
+		if moved(item) {
+			moving = append(moving, i)
+		} else {
+			others, places = append(others, item), append(places, i)
+		}
+	}
+	ofOthers, cost := s.putItems(ctx, others)
+	for n, i := range places {
+		results[i] = ofOthers[n]
+	}
+	cost.Add(s.putMoved(ctx, items, moving, results))
 	return results, cost
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -65,7 +66,8 @@ type Store struct {
 	hot         hotKeys
 	pace        pace
 	lookKeys    atomic.Int32
-	flagged     flaggedHeads
+	flagged     recentHeads
+	complete    recentHeads                             // generations with floors that are not being built
 	newer       atomic.Pointer[[]*aggregate.Definition] // found by Start
 	sure        atomic.Bool                             // CheckSecret has found that the secret is the one of the tables
 	looked      atomic.Int64                            // when Start or Renew found it, in unix nanoseconds; 0: never
@@ -86,6 +88,8 @@ func New(c Config) (*Store, error) {
 		return nil, errors.New("store: Config names no table: set Events, Aggregates or both")
 	case len(c.TokenKey) > 0 && len(c.TokenKey) < 16:
 		return nil, errors.New("store: Config.TokenKey has less than 16 bytes, which could be guessed: give it 16 or more")
+	case c.Events != "" && c.Aggregates == "" && movesByPut(c.Pipeline):
+		return nil, errors.New("store: Config.Aggregates names no table, and the pipeline has totals that are movedBy: put: set it to the aggregates table")
 	case c.Concurrency < 0:
 		return nil, errors.New("store: Config.Concurrency is negative: leave it 0 to let it follow the table")
 	}
@@ -105,6 +109,11 @@ func New(c Config) (*Store, error) {
 	s.pace.limit = firstPace
 	s.lookKeys.Store(maxKeys)
 	return s, nil
+}
+
+// movesByPut reports whether a pipeline has totals that move with the put.
+func movesByPut(p *pipeline.Pipeline) bool {
+	return slices.ContainsFunc(p.Definitions(), func(d *aggregate.Definition) bool { return d.MovedBy == aggregate.Put })
 }
 
 // parallel returns how many requests a call has in flight if it does not follow the pace.

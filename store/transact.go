@@ -26,8 +26,8 @@ type transacted struct {
 // transact sends operations as one transaction, once. All of them are done, or none is. Nothing here
 // relies on a token to recognise a repetition: if the answer is lost, the next try meets what this one
 // has done. So each operation must have a condition that fails then.
-func (s *Store) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput) (t transacted) {
-	out, err := s.client.TransactWriteItems(ctx, in, bounded)
+func (s *Store) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (t transacted) {
+	out, err := s.client.TransactWriteItems(ctx, in, append(options, bounded)...)
 	t.answer = classify(err)
 	if err == nil {
 		for _, c := range out.ConsumedCapacity {
@@ -47,3 +47,7 @@ func (s *Store) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInp
 // transactionUnits returns what a transaction costs for one of its items on the table itself: two
 // units for each started KB, also if the transaction is cancelled.
 func transactionUnits(size int) float64 { return float64(2 * itemform.WriteUnits(size)) }
+
+// once makes the SDK send a request only once. The SDK repeats a request whose answer was lost, and does
+// not say so. The caller of [Store.transact] has to know that a try is not answered.
+func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }

@@ -31,8 +31,8 @@ func IngestMetrics() []Metric { return described(ingestMeters()) }
 // Pipelines without parts do not pay for these metrics.
 func PartMetrics() []Metric { return described(partMeters()) }
 
-// PutMetrics lists what the ingest function also writes for a batch with an event that was Rejected, in
-// order. Pipelines without totals that move with the put do not pay for these metrics.
+// PutMetrics lists what the ingest function also writes for a batch with an event that was Rejected, or
+// with a transaction that met another one, in order. Pipelines without totals that move with the put do not pay for these metrics.
 func PutMetrics() []Metric { return described(putMeters()) }
 
 // ArrayMetrics lists what the ingest function also writes for a batch with messages that are arrays of
@@ -104,6 +104,8 @@ func putMeters() []meter[handler.IngestReport] {
 			func(b *ingested) float64 { return float64(b.report.Verdicts[event.Rejected]) }},
 		{Metric{"RejectedByTotal", emf.Count, "those of them whose total cannot be updated any more: it is full, or holds something else than a number"},
 			func(b *ingested) float64 { return float64(b.report.TotalRefused) }},
+		{Metric{"TransactionConflicts", emf.Count, "transactions of puts that were refused because another request held one of their items, and were sent again; `spread` makes them fewer"},
+			func(b *ingested) float64 { return float64(b.cost.Conflicts) }},
 	}
 }
 

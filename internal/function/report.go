@@ -37,7 +37,7 @@ func (p Process) ingestReporter(s settings) *reporter[handler.IngestReport] {
 		if sum(b.report.Parts[:]) > 0 {
 			meters = append(meters, parts...)
 		}
-		if b.report.Verdicts[event.Rejected]+b.report.Events[event.Rejected] > 0 {
+		if b.report.Verdicts[event.Rejected]+b.report.Events[event.Rejected]+b.cost.Conflicts > 0 {
 			meters = append(meters, put...)
 		}
 		if sum(b.report.Events[:]) > 0 {

@@ -232,12 +232,12 @@ func TestReportOfParts(t *testing.T) {
 // TestReportOfRejected shows that a batch with Rejected events says how many, and how many of them no
 // floor is to blame for. Alarms watch the second number alone.
 func TestReportOfRejected(t *testing.T) {
-	report := handler.IngestReport{Received: 4, TotalRefused: 1}
+	report := handler.IngestReport{Received: 4, TotalRefused: 1, Cost: store.Cost{Conflicts: 2}}
 	report.Verdicts[event.Inserted], report.Verdicts[event.Rejected] = 1, 3
 	var out lines
 	out.process().ingestReporter(settings{}).batch(request("r-1"), report)
 	got, log := decode(t, out.metrics.Bytes()), decode(t, out.log.Bytes())
-	for name, n := range map[string]float64{"EventsReceived": 4, "Inserted": 1, "Rejected": 3, "RejectedByTotal": 1} {
+	for name, n := range map[string]float64{"EventsReceived": 4, "Inserted": 1, "Rejected": 3, "RejectedByTotal": 1, "TransactionConflicts": 2} {
 		if got[name] != n || log[name] != n {
 			t.Errorf("%s is %v in the metrics and %v in the log, want %v", name, got[name], log[name], n)
 		}

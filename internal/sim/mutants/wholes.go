@@ -8,11 +8,11 @@ func wholes() []Mutant {
 	return []Mutant{
 		{
 			Name: "parts-of-a-conflict", What: "the parts of a message that conflicts are put all the same", Defends: "C2 I13", Checks: parted,
-			Edits: []Edit{{"store.Store.putInTurn", `	results, cost := s.putItems(ctx, items)
-`, `	results, cost := s.putItems(ctx, items)
+			Edits: []Edit{{"store.Store.putInTurn", `	results, cost := s.putAlone(ctx, items)
+`, `	results, cost := s.putAlone(ctx, items)
 	for i, item := range items {
 		if results[i].Verdict == event.Conflict && item.Parts != nil {
-			s.putItems(ctx, item.Parts.Items)
+			s.putAlone(ctx, item.Parts.Items)
 		}
 	}
 `}},
@@ -67,15 +67,15 @@ func partBlunders() []Mutant {
 	return []Mutant{
 		{
 			Name: "parts-before-the-whole", What: "parts are put before their whole", Defends: "C2 I13", Checks: []sim.Check{sim.Parted},
-			Edits: []Edit{{"store.Store.putInTurn", `	results, cost := s.putItems(ctx, items)
+			Edits: []Edit{{"store.Store.putInTurn", `	results, cost := s.putAlone(ctx, items)
 `, `	var first []*event.Item
 	for _, item := range items {
 		if item.Parts != nil {
 			first = append(first, item.Parts.Items...)
 		}
 	}
-	s.putItems(ctx, first)
-	results, cost := s.putItems(ctx, items)
+	s.putAlone(ctx, first)
+	results, cost := s.putAlone(ctx, items)
 `}},
 		},
 		{

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
+	"github.com/ingot-events/ingot/internal/lanes"
+)
+
+// mayTake reports whether the message may take from the totals whose floors it must not break. It may
+// not while one of them is being built: its sum then says nothing. What is stored already is judged all
+// the same, and the rest is Retry.
+func (t *atomicPut) mayTake(ctx context.Context) bool {
+	if t.ready {
+		return true
+	}
+	for _, def := range t.floors() {
+		if why := t.store.incomplete(ctx, def, false, &t.cost); why != nil {
+			t.look(ctx, t.unmet())
+			if t.decide(); t.result == nil {
+				t.refused(why)
+			}
+			return false
+		}
+	}
+	t.ready = true
+	return true
+}
+
+// stopped says what becomes of a message whose keys are free as far as the refusal says, and whose
+// transaction was cancelled. If no total refuses, others are in the way.
+func (t *atomicPut) stopped(ctx context.Context, moves []*totalMove, reasons []types.CancellationReason) (answer, next) {
+	why, refusing := answer{outcome: contended, err: errSilent}, -1
+	for i := range moves {
+		switch a := classifyReason(reasons[i]); a.outcome {
+		case done:
+		case failed, invalid:
+			if refusing < 0 || a.outcome == invalid {
+				refusing = i
+			}
+		default:
+			t.cost.refused(a)
+			why = a
+		}
+	}
+	if refusing < 0 {
+		return why, later
+	}
+	// A refusal need not name all that is in the way. So the keys are read before a total decides.
+	unmet := t.unmet()
+	if t.look(ctx, unmet); t.result == nil {
+		t.decide()
+	}
+	switch {
+	case t.result != nil:
+		return answer{}, ended
+	case len(t.unmet()) < len(unmet): // a part of it is stored, and that part moves nothing
+		return answer{}, again
+	case t.unanswered:
+		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unproven,
+			Detail: "a try of this delivery got no answer and may still be carried out, and now a total refuses the event; it is delivered again"})
+		return answer{}, ended
+	}
+	return t.refusedBy(ctx, moves[refusing], reasons[refusing])
+}
+
+// refusedBy says what becomes of a message that is not stored, and that a total refuses. All tries of
+// this delivery were answered.
+func (t *atomicPut) refusedBy(ctx context.Context, u *totalMove, reason types.CancellationReason) (answer, next) {
+	a, img := classifyReason(reason), reason.Item
+	if a.outcome == invalid {
+		return t.refuseTotal(ctx, u, a.err)
+	}
+	if len(img) == 0 { // there is none, or the refusal did not bring it
+		var err error
+		if img, err = t.store.get(ctx, u.Key); err != nil {
+			return classify(err), later
+		}
+		t.cost.Requests++
+		t.cost.read(imageSize(img))
+	}
+	floor, mistyped := u.below(img)
+	switch {
+	case mistyped != "":
+		return t.refuseTotal(ctx, u, errors.New(mistyped))
+	case floor == "":
+		return answer{outcome: contended, err: errMoving}, later // it has risen in the meantime
+	}
+	if why := t.store.incomplete(ctx, u.Def, true, &t.cost); why != nil {
+		t.refused(why)
+		return answer{}, ended
+	}
+	t.refused(&event.Refusal{Verdict: event.Rejected, Reason: event.BelowFloor, Detail: floor})
+	return answer{}, ended
+}
+
+// refuseTotal flags a total that takes no more updates, or the head of its generation if it takes not
+// even a flag. The message is Rejected once that is proven.
+func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) (answer, next) {
+	now, e := t.store.env.Now(), &edit{}
+	e.flag(now, "an event was rejected, because its update was refused: "+cause.Error())
+	e.expiry(u.ExpiresAt)
+	x := e.expression()
+	err := t.store.ask(ctx, func() error {
+		t.cost.Requests++
+		_, err := t.store.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &t.store.aggregates, Key: keyImage(u.Key),
+			UpdateExpression: &x.update, ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values})
+		return err
+	})
+	if classify(err).outcome == invalid {
+		var cost Cost
+		cost, err = counter{t.store}.Flag(ctx, []*aggregate.Definition{u.Def}, now, fmt.Sprintf("aggregate %s takes no more updates: %v", u.Key, cause))
+		t.cost.Add(cost)
+	} else if err == nil {
+		t.cost.WriteUnits++
+	}
+	if err != nil {
+		t.refused(answer{outcome: unknown, err: fmt.Errorf("%s takes no more updates and could not be flagged: %w", u.name(), awserr.Quiet(err))}.retry())
+		return answer{}, ended
+	}
+	t.refused(&event.Refusal{Verdict: event.Rejected, Reason: event.TotalRefused,
+		Detail: fmt.Sprintf("%s cannot be updated: %v; it is flagged, and the event can be sent again once the total is mended", u.name(), cause)})
+	return answer{}, ended
+}
+
+// incomplete says why nothing may be taken from the totals of a generation: older events are not in
+// them yet, or nobody has started with it. It returns nil if they are complete. That is believed for
+// five minutes, unless now asks for what is true now.
+func (s *Store) incomplete(ctx context.Context, def *aggregate.Definition, now bool, cost *Cost) *event.Refusal {
+	key := lanes.HeadKey(def)
+	if !now && s.complete.recently(key, s.env.Now()) {
+		return nil
+	}
+	in := &dynamodb.GetItemInput{TableName: &s.aggregates, Key: keyImage(key), ConsistentRead: aws.Bool(true)}
+	var img image
+	err := s.ask(ctx, func() error {
+		cost.Requests++
+		out, err := s.client.GetItem(ctx, in)
+		if err == nil {
+			img = out.Item
+		}
+		return err
+	})
+	if err != nil {
+		return classify(err).retry()
+	}
+	cost.read(imageSize(img))
+	why := "older events are not in its totals yet; it is delivered again until a rebuild is finished"
+	switch {
+	case len(img) == 0:
+		why = "no function has started with it yet; it is delivered again"
+	case !readHead(img).Building:
+		s.complete.note(key, s.env.Now())
+		return nil
+	}
+	return &event.Refusal{Verdict: event.Retry, Reason: event.Unproven, Detail: fmt.Sprintf("the event takes from aggregate %s, and %s", def, why)}
+}

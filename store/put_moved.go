@@ -1,0 +1,318 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Totals that are moved by the put are updated in the transaction that puts the item. The condition of
+// the put, that the key is free, makes this exactly once: no mark and no receipt is needed. The item
+// then says, in i:put, that its put has counted it, and the stream does not count that change again.
+//
+// A floor is a condition of the same transaction. So two events that subtract from one total cannot
+// both use what is there only once.
+
+// moves returns what the put of an item adds to totals. It returns nothing if not all of it can be
+// computed. Such an item is put without i:put, and the stream counts it and says what is wrong.
+func (s *Store) moves(item *event.Item) (list []aggregate.Contribution) {
+	if item.Put == 0 {
+		return nil
+	}
+	c := s.pipeline.Contributions(item)
+	if slices.ContainsFunc(c.Failed, func(f pipeline.Failure) bool { return f.Def.MovedBy == aggregate.Put }) {
+		return nil
+	}
+	return slices.DeleteFunc(c.List, func(c aggregate.Contribution) bool { return c.Def.MovedBy != aggregate.Put })
+}
+
+// totalMove is what one transaction does to one total.
+type totalMove struct {
+	lanes.Update
+	delta     lanes.Delta
+	subtracts []bool // aligned with the definition's values: an event of the transaction takes from it
+}
+
+// totalKey returns where the total of a contribution is stored. Under spread, an item always moves the
+// same share of a total.
+func totalKey(item event.Key, c *aggregate.Contribution) event.Key {
+	bucket := 0
+	if c.Def.Spread > 1 {
+		bucket = lanes.ItemBucket(item, c.Def.Spread)
+	}
+	return lanes.Key(c.Def, bucket, c.By, c.Window)
+}
+
+// totalMoves folds what these items move into one update of each total, because a transaction may name
+// an item only once. The updates are in the order of their keys.
+func totalMoves(members []*atomicItem) []*totalMove {
+	byKey := map[event.Key]*totalMove{}
+	var list []*totalMove
+	for _, m := range members {
+		for i := range m.moves {
+			c := &m.moves[i]
+			key := totalKey(m.item.Key, c)
+			u := byKey[key]
+			if u == nil {
+				u = &totalMove{Update: lanes.Update{Key: key, Def: c.Def, ExpiresAt: lanes.Expiry(c.Def, c.Window)}, subtracts: make([]bool, len(c.Values))}
+				byKey[key] = u
+				list = append(list, u)
+			}
+			u.Steps = append(u.Steps, lanes.Step{Plus: c})
+			for v, amount := range c.Values {
+				u.subtracts[v] = u.subtracts[v] || subtracts(c, v, amount)
+			}
+		}
+	}
+	for _, u := range list {
+		u.delta = u.Fold()
+	}
+	slices.SortFunc(list, func(a, b *totalMove) int { return a.Key.Compare(b.Key) })
+	return list
+}
+
+// subtracts reports whether a contribution takes from a value that has a floor.
+func subtracts(c *aggregate.Contribution, v int, amount aggregate.Amount) bool {
+	return v < len(c.Def.AtLeast) && c.Def.AtLeast[v].Set && amount.Set && amount.Number.Sign() < 0
+}
+
+// update returns the update of the total, on condition that no value that is taken from falls below its
+// floor.
+func (u *totalMove) update(table *string) *types.Update {
+	e := &edit{}
+	e.fold(&u.Update, &u.delta, &observation{})
+	e.expiry(u.ExpiresAt)
+	for v, takes := range u.subtracts {
+		if takes {
+			need := u.need(v)
+			e.guards = append(e.guards, guard{operand{u.Def.Values[v].Name, slotNone, ":f" + strconv.Itoa(v), number(need.String())}, ">=", need.Sign() <= 0})
+		}
+	}
+	x := e.expression()
+	update := &types.Update{TableName: table, Key: keyImage(u.Key), UpdateExpression: &x.update, ConditionExpression: x.condition,
+		ExpressionAttributeNames: x.names, ExpressionAttributeValues: x.values}
+	if x.condition != nil {
+		update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	return update
+}
+
+// need returns what a value must be before the transaction, so that it does not fall below its floor.
+func (u *totalMove) need(v int) event.Decimal {
+	return u.Def.AtLeast[v].Number.Sub(u.delta.Values[v].Number)
+}
+
+// units returns what the update costs in a transaction, for a total that was found as img.
+func (u *totalMove) units(table *string, img image) float64 {
+	return transactionUnits(max(writtenSize(u.update(table)), imageSize(img)))
+}
+
+// name names the total for people: stock by sku=a.
+func (u *totalMove) name() string {
+	address, _ := lanes.ParseKey(u.Key)
+	var by []string
+	group := lanes.Group(u.Def, address.By)
+	for _, name := range u.Def.By {
+		by = append(by, name+"="+group[name])
+	}
+	text := u.Def.Name
+	if len(by) > 0 {
+		text += " of " + strings.Join(by, " ")
+	}
+	if address.Window != aggregate.NoWindow {
+		text += " from " + lanes.WindowText(address.Window)
+	}
+	return text
+}
+
+// below says why the condition of the update fails for a total as it was found: which floor does not
+// hold, or which value is not a number. Both are empty if the condition holds for that total.
+func (u *totalMove) below(img image) (floor, mistyped string) {
+	for v, takes := range u.subtracts {
+		if !takes {
+			continue
+		}
+		name, has := u.Def.Values[v].Name, event.Decimal{}
+		if attribute, there := img[name]; there {
+			n, err := event.ParseDecimal(numberOf(attribute))
+			if err != nil {
+				return "", fmt.Sprintf("%s: %s is not a number", u.name(), name)
+			}
+			has = n
+		}
+		if has.Cmp(u.need(v)) < 0 {
+			return fmt.Sprintf("%s: %s is %s, and with this event it would be %s, which is below its floor of %s",
+				u.name(), name, has, has.Add(u.delta.Values[v].Number), u.Def.AtLeast[v].Number), ""
+		}
+	}
+	return "", ""
+}
+
+// putMoved puts the items at these places, of which each moves totals, with their parts if they are
+// atomic. Messages that move one total share transactions. So they do not stand in each other's way,
+// and the total is paid for once. Copies of one event go after the first one.
+func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int, results []Result) (cost Cost) {
+	first := make(map[event.Key]int, len(places))
+	var puts []*atomicPut
+	var copies []int
+	of := map[*atomicPut]int{}
+	for _, i := range places {
+		if _, again := first[items[i].Key]; again {
+			copies = append(copies, i)
+			continue
+		}
+		first[items[i].Key] = i
+		t := s.atomicPut(items[i], atomicParts(items[i])...)
+		puts, of[t] = append(puts, t), i
+	}
+	groups := connected(puts)
+	costs := make([]Cost, len(groups))
+	s.env.Each(len(groups), s.parallel(), func(n int) {
+		for _, p := range packs(s, groups[n]) { // one after the other: they share totals
+			p.put(ctx)
+			costs[n].Add(p.cost)
+		}
+	})
+	for _, c := range costs {
+		cost.Add(c)
+	}
+	for t, i := range of {
+		results[i] = *t.result
+	}
+	for _, i := range copies {
+		var own Cost
+		results[i], own = s.putCopy(ctx, items[i], items[first[items[i].Key]], results[first[items[i].Key]])
+		cost.Add(own)
+	}
+	return cost
+}
+
+// putCopy settles an item whose key another item of the same call has, which came to this result.
+func (s *Store) putCopy(ctx context.Context, item, other *event.Item, r Result) (Result, Cost) {
+	if item.Digest == other.Digest && r.Verdict.Stored() {
+		return r.again(), Cost{}
+	}
+	if item.Digest == other.Digest && r.Verdict == event.Retry { // a try of it may still be carried out
+		refusal := inPlaceOf(item)
+		return Result{Verdict: refusal.Verdict, Refusal: refusal}, Cost{}
+	}
+	t := s.atomicPut(item, atomicParts(item)...)
+	return t.put(ctx), t.cost
+}
+
+// atomicParts returns the parts that are put in one transaction with the item.
+func atomicParts(item *event.Item) []*event.Item {
+	if !isAtomic(item) {
+		return nil
+	}
+	return item.Parts.Items
+}
+
+// movesTotals reports whether the put of the item moves totals: its own put, or that of a part in the
+// same transaction.
+func movesTotals(item *event.Item) bool {
+	return item.Put != 0 || slices.ContainsFunc(atomicParts(item), func(part *event.Item) bool { return part.Put != 0 })
+}
+
+// sendOnce returns how a transaction is sent that moves totals: the SDK does not repeat it.
+func sendOnce(moves []*totalMove) []func(*dynamodb.Options) {
+	if len(moves) == 0 {
+		return nil
+	}
+	return []func(*dynamodb.Options){once}
+}
+
+// connected groups messages that move the same totals, directly or by way of others. The groups are in
+// the order of their first messages. In a group, messages that take nothing from a floor go first.
+func connected(puts []*atomicPut) (groups [][]*atomicPut) {
+	group := make([]int, len(puts)) // the group of each message: the lowest place of its messages
+	owner := map[event.Key]int{}    // a message that moves the total
+	root := func(i int) int {
+		for group[i] != i {
+			i = group[i]
+		}
+		return i
+	}
+	for i, t := range puts {
+		group[i] = i
+		for _, m := range t.members {
+			for n := range m.moves {
+				key := totalKey(m.item.Key, &m.moves[n])
+				if other, known := owner[key]; known {
+					a, b := root(other), root(i)
+					group[max(a, b)] = min(a, b)
+				} else {
+					owner[key] = i
+				}
+			}
+		}
+	}
+	at := map[int]int{}
+	for i, t := range puts {
+		n, known := at[root(i)]
+		if !known {
+			n = len(groups)
+			at[root(i)], groups = n, append(groups, nil)
+		}
+		groups[n] = append(groups[n], t)
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g, func(a, b *atomicPut) int { return cmp.Compare(len(a.floors()), len(b.floors())) })
+	}
+	return groups
+}
+
+// floors lists the generations whose floors the message must not break: those that it takes from.
+func (t *atomicPut) floors() (list []*aggregate.Definition) {
+	for _, m := range t.members {
+		for i := range m.moves {
+			c := &m.moves[i]
+			for v, amount := range c.Values {
+				if !m.met && subtracts(c, v, amount) && !slices.Contains(list, c.Def) {
+					list = append(list, c.Def)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// bytes returns how many bytes the items of the message take.
+func (t *atomicPut) bytes() (size int) {
+	for _, m := range t.members {
+		size += m.item.Size()
+	}
+	return size
+}
+
+// movedUnits returns what the totals of a transaction cost, as far as it is known.
+func movedUnits(table *string, moves []*totalMove, reasons []types.CancellationReason) (units float64) {
+	for i, u := range moves {
+		var img image
+		if i < len(reasons) {
+			img = reasons[i].Item
+		}
+		units += u.units(table, img)
+	}
+	return units
+}
+
+// keys returns where the totals are stored that the put of the item moves.
+func (m *atomicItem) keys() []event.Key {
+	keys := make([]event.Key, len(m.moves))
+	for i := range m.moves {
+		keys[i] = totalKey(m.item.Key, &m.moves[i])
+	}
+	return keys
+}

@@ -1,0 +1,555 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// stocked adds goods that come and go, and transfers between accounts: totals that are moved by the put,
+// some with a floor, one that is spread, and one that follows the stream.
+func stocked(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	zero := map[string]event.Decimal{"available": {}}
+	for name, pk := range map[string]string{"received": "IN", "reserved": "OUT"} {
+		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: pk + "#{id}", SK: "X"}, Retain: 90 * 24 * time.Hour}
+	}
+	s.Events["transfer"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "TRANSFER#{id}", SK: "X"}, Atomic: true}
+	for name, account := range map[string]string{"debit": "from", "credit": "to"} {
+		s.Events[name] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "transfer", With: []string{"id", account, "amount"}},
+			ID: "{id}", Key: pipeline.KeySpec{PK: "TRANSFER#{id}", SK: strings.ToUpper(name)}}
+	}
+	s.Events["slip"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: "transfer", With: []string{"slip"}}, ID: "{slip}", Key: pipeline.KeySpec{PK: "SLIP#{slip}", SK: "CLAIM"}}
+	s.Aggregates = map[string]pipeline.AggregateSpec{
+		"stock": {Since: 1, By: map[string]string{"sku": "{sku}"}, MovedBy: "put", AtLeast: zero, From: map[string]pipeline.FromSpec{
+			"received": {Values: map[string]string{"available": "sum quantity"}},
+			"reserved": {Values: map[string]string{"available": "sum -quantity", "reservations": "count"}, Where: "quantity != 0"}}},
+		"flow": {Since: 1, Window: 24 * time.Hour, Spread: 3, MovedBy: "put", From: map[string]pipeline.FromSpec{
+			"received": {Values: map[string]string{"events": "count"}}, "reserved": {Values: map[string]string{"events": "count"}}}},
+		"credits": {Since: 1, By: map[string]string{"account": "{to}"}, From: map[string]pipeline.FromSpec{"credit": {Values: map[string]string{"credits": "count"}}}},
+		"paid": {Since: 1, By: map[string]string{"account": "{from}"}, MovedBy: "put", From: map[string]pipeline.FromSpec{
+			"debit": {Values: map[string]string{"paid": "sum amount"}}}},
+	}
+	s.Aggregates["balances"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put", AtLeast: map[string]event.Decimal{"balance": event.DecimalOf(-100)},
+		From: map[string]pipeline.FromSpec{"debit": {Values: map[string]string{"balance": "sum -amount"}}, "credit": {Values: map[string]string{"balance": "sum amount"}}}}
+}
+
+// quick leaves out the total that all goods share, so that only those of one sku meet.
+func quick(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) { delete(s.Aggregates, "flow") }
+
+func (w *world) goods(typ, id, sku string, quantity int, extra ...string) *event.Item {
+	return w.item(append([]string{fmt.Sprintf(`"type":%q`, typ), fmt.Sprintf(`"id":%q`, id), fmt.Sprintf(`"sku":%q`, sku), fmt.Sprintf(`"quantity":%d`, quantity), `"at":"2099-03-01T10:00:00Z"`}, extra...)...)
+}
+
+func (w *world) transfer(id, from, to string, amount int) *event.Item {
+	return w.item(`"type":"transfer"`, fmt.Sprintf(`"id":%q,"from":%q,"to":%q,"amount":%d,"slip":%q`, id, from, to, amount, "s"+id), `"at":"2099-03-01T10:00:00Z"`)
+}
+
+func (w *world) putNow(items ...*event.Item) []store.Result {
+	w.t.Helper()
+	results, _ := w.store.Put(deadline(w.t), items)
+	return results
+}
+
+func (w *world) start() {
+	w.t.Helper()
+	if err := w.store.Start(deadline(w.t)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// twin is what the totals that move with the put must be: a naive sum over the stored items that say
+// that their put was counted. It returns the differences.
+func (w *world) twin() (wrong []string) {
+	w.t.Helper()
+	type sum struct {
+		n      int64
+		fp     event.Decimal
+		values map[string]event.Decimal
+	}
+	key := func(def *aggregate.Definition, by []string, window int64) string {
+		return fmt.Sprint(def.Name, " ", by, " ", window)
+	}
+	want, has := map[string]*sum{}, map[string]*sum{}
+	at := func(m map[string]*sum, k string) *sum {
+		if m[k] == nil {
+			m[k] = &sum{values: map[string]event.Decimal{}}
+		}
+		return m[k]
+	}
+	for page, err := range w.store.ItemPages(context.Background(), store.Segment{}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, item := range page.All {
+			moved := false
+			for _, c := range w.plan.Contributions(item).List {
+				if c.Def.MovedBy != aggregate.Put {
+					continue
+				}
+				moved = true
+				s := at(want, key(c.Def, c.By, c.Window))
+				s.n++
+				s.fp = s.fp.Add(event.DecimalOf(c.Term))
+				for i, v := range c.Values {
+					if v.Set {
+						s.values[c.Def.Values[i].Name] = s.values[c.Def.Values[i].Name].Add(v.Number)
+					}
+				}
+			}
+			if moved != (item.Put == 1) {
+				wrong = append(wrong, fmt.Sprintf("%s moves totals: %v, and i:put is %d", item.Key, moved, item.Put))
+			}
+		}
+	}
+	for page, err := range w.store.TotalPages(context.Background(), store.Segment{}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, t := range page.All {
+			def, _ := w.plan.Definition(t.Address.Name)
+			if def == nil || def.MovedBy != aggregate.Put {
+				continue
+			}
+			s := at(has, key(def, t.Address.By, t.Address.Window))
+			s.n += t.N
+			s.fp = s.fp.Add(t.FP)
+			for name, v := range t.Values {
+				s.values[name] = s.values[name].Add(v)
+				if i := slices.IndexFunc(def.Values, func(v aggregate.Value) bool { return v.Name == name }); def.AtLeast != nil && def.AtLeast[i].Set && v.Cmp(def.AtLeast[i].Number) < 0 {
+					wrong = append(wrong, fmt.Sprintf("%s of %s is %s, below its floor", name, def.Name, v))
+				}
+			}
+		}
+	}
+	for k := range has {
+		at(want, k)
+	}
+	for k, w := range want {
+		h := at(has, k)
+		if h.n != w.n || h.fp.Cmp(w.fp) != 0 || fmt.Sprint(h.values) != fmt.Sprint(w.values) {
+			wrong = append(wrong, fmt.Sprintf("%s has %d %s %v, want %d %s %v", k, h.n, h.fp, h.values, w.n, w.fp, w.values))
+		}
+	}
+	return wrong
+}
+
+// agree fails unless every total is the sum over the stored items.
+func (w *world) agree(when string) {
+	w.t.Helper()
+	for _, wrong := range w.twin() {
+		w.t.Errorf("%s: %s", when, wrong)
+	}
+}
+
+// A total moves once with the put of each event that feeds it, however often it comes. The item says so.
+func TestPutMovesTotals(t *testing.T) {
+	w := newWorld(t, stocked)
+	w.start()
+	in, out := w.goods("received", "1", "a", 10), w.goods("reserved", "1", "a", 4)
+	results := w.putNow(in, out, w.goods("received", "1", "a", 10), w.goods("reserved", "2", "b", 0), w.order("1", 5))
+	if got := verdicts(results); got != "Inserted Inserted Duplicate Inserted Inserted" {
+		t.Errorf("%s: %v", got, results)
+	}
+	w.agree("put")
+	total := w.total("stock", map[string]string{"sku": "a"})
+	if fmt.Sprint(total.Values) != "map[available:6 reservations:1]" || total.N != 2 {
+		t.Errorf("%+v", total)
+	}
+	if item := w.stored("events", in.Key); item["i:put"].(*types.AttributeValueMemberN).Value != "1" {
+		t.Errorf("%v", item)
+	}
+	if item := w.stored("events", w.order("1", 5).Key); item["i:put"] != nil {
+		t.Errorf("an order moves nothing with its put, and has %v", item["i:put"])
+	}
+	results = w.putNow(w.goods("received", "1", "a", 11), w.goods("received", "1", "a", 10), w.goods("reserved", "1", "a", 4))
+	if got := verdicts(results); got != "Conflict Duplicate Duplicate" {
+		t.Errorf("%s: %v", got, results)
+	}
+	w.agree("delivered again")
+}
+
+// An event that would bring a sum below its floor is Rejected, and nothing of it is stored. It can be sent
+// again when there is enough. What is stored is a Duplicate, whatever the floor says.
+func TestFloor(t *testing.T) {
+	w := newWorld(t, stocked)
+	w.start()
+	results := w.putNow(w.goods("reserved", "1", "a", 4))
+	if r := results[0].Refusal; results[0].Verdict != event.Rejected || r.Reason != event.BelowFloor || r.Detail != "stock of sku=a: available is 0, and with this event it would be -4, which is below its floor of 0" || r.Key.PK != "OUT#1" {
+		t.Errorf("%+v", r)
+	}
+	if w.stored("events", w.goods("reserved", "1", "a", 4).Key) != nil {
+		t.Error("a rejected event is stored")
+	}
+	// What comes in goes first, in whatever order a batch brings it. Of two that take the same, one is left.
+	results = w.putNow(w.goods("reserved", "1", "a", 4), w.goods("reserved", "2", "a", 4), w.goods("received", "1", "a", 5), w.goods("reserved", "3", "b", 1), w.goods("received", "4", "b", 1))
+	if got := verdicts(results); got != "Inserted Rejected Inserted Inserted Inserted" {
+		t.Errorf("%s: %v", got, results)
+	}
+	w.agree("put")
+	results = w.putNow(w.goods("reserved", "1", "a", 4), w.goods("reserved", "1", "a", 5), w.goods("reserved", "5", "a", 1))
+	if got := verdicts(results); got != "Duplicate Conflict Inserted" {
+		t.Errorf("%s: %v", got, results)
+	}
+	w.agree("put again")
+	// An amount may be negative: then the words say the opposite of what happens, and the floor holds.
+	results = w.putNow(w.goods("received", "9", "b", -1), w.goods("reserved", "9", "b", -1))
+	if got := verdicts(results); got != "Inserted Inserted" {
+		t.Errorf("%s: %v", got, results)
+	}
+	w.agree("negative amounts")
+}
+
+// A transfer moves both sides or none, and its claim. What both sides move in one total is one update.
+func TestTransfers(t *testing.T) {
+	w := newWorld(t, stocked)
+	w.start()
+	results := w.putNow(w.transfer("1", "x", "y", 70), w.transfer("2", "y", "x", 130), w.transfer("1", "x", "y", 70), w.transfer("3", "x", "x", 10))
+	if got := verdicts(results); got != "Inserted Inserted Duplicate Inserted" {
+		t.Errorf("%s: %v", got, results)
+	}
+	w.agree("put")
+	for _, part := range w.transfer("1", "x", "y", 70).Parts.Items {
+		if there := w.stored("events", part.Key); (there["i:put"] == nil) != (part.Type == "slip") {
+			t.Errorf("%s: %v", part.Key, there)
+		}
+	}
+	// A second owner of the slip is a Conflict, and moves nothing.
+	other := w.item(`"type":"transfer"`, `"id":"4","from":"x","to":"y","amount":1,"slip":"s1"`, `"at":"2099-03-01T10:00:00Z"`)
+	results = w.putNow(other, w.transfer("5", "y", "z", 1))
+	if got := verdicts(results); got != "Conflict Inserted" || results[0].Refusal.Reason != event.Claimed {
+		t.Errorf("%s: %v", got, results)
+	}
+	w.agree("a claim that is taken")
+	if results = w.putNow(w.transfer("1", "x", "y", 70)); verdicts(results) != "Duplicate" || verdicts(results[0].Parts) != "Duplicate Duplicate Duplicate" {
+		t.Errorf("%v", results)
+	}
+	// A part that an older function has stored by itself was not counted by its put: the stream does that.
+	late := w.transfer("6", "x", "y", 5)
+	debit := *late.Parts.Items[1]
+	if debit.Type != "debit" {
+		t.Fatal(debit.Type)
+	}
+	debit.Put = 0
+	w.keepAll(&debit)
+	if results = w.putNow(late); verdicts(results) != "Inserted" || verdicts(results[0].Parts) != "Inserted Duplicate Inserted" {
+		t.Errorf("%v", results)
+	}
+	if there := w.stored("events", debit.Key); there["i:put"] != nil {
+		t.Error("a stored item says that a later transaction has counted it")
+	}
+}
+
+// Whatever happens to a request, every total is the sum over what is stored, and the next delivery settles
+// what is left.
+func TestEveryFaultOfMovedPuts(t *testing.T) {
+	for name, f := range map[string]fault{
+		"lost before": {Before: errLost}, "lost after": {After: errLost}, "throttled": {Before: errThrottled},
+		"contended": {Before: cancelledFor("TransactionConflict", 5)}, "one contended": {Before: cancelledFor("TransactionConflict", 3)},
+		"no reasons": {Before: &types.TransactionCanceledException{}}, "stale": {Before: cancelledFor("ConditionalCheckFailed", 5)},
+		"stale alone": {Before: cancelledFor("ConditionalCheckFailed", 3)},
+		"invalid":     {Before: &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("None")}, {Code: aws.String("ValidationError")}, {Code: aws.String("None")}}}},
+	} {
+		for _, always := range []bool{false, true} {
+			for skip := range 3 {
+				w := newWorld(t, stocked)
+				w.start()
+				w.putNow(w.goods("received", "0", "a", 10))
+				one := f
+				one.API, one.Always = "TransactWriteItems", always
+				batch := func() []*event.Item {
+					return []*event.Item{w.goods("reserved", "1", "a", 8), w.goods("received", "2", "a", 1), w.goods("reserved", "3", "a", 8), w.goods("reserved", "1", "a", 8)}
+				}
+				var sent atomic.Int64
+				w.onCall = func(api string, _ any) error {
+					if api == "TransactWriteItems" {
+						if sent.Add(1) == int64(skip+1) {
+							w.mu.Lock()
+							w.faults = append(w.faults, one)
+							w.mu.Unlock()
+						}
+					}
+					return nil
+				}
+				results, _ := w.store.Put(context.Background(), batch()) // bounded by rounds
+				w.faults, w.onCall = nil, nil
+				when := fmt.Sprintf("%s, always %v, after %d", name, always, skip)
+				w.agree(when)
+				for i, item := range batch() {
+					if results[i].Verdict.Stored() != (w.stored("events", item.Key) != nil) && name != "lost after" {
+						t.Errorf("%s: %s is %v", when, item.Key, results[i])
+					}
+				}
+				again := w.putNow(batch()...)
+				w.agree(when + ", delivered again")
+				rejected := 0
+				for i, r := range again {
+					if r.Verdict == event.Rejected {
+						rejected++
+					} else if !r.Verdict.Stored() {
+						t.Errorf("%s: delivered again, %d is %v", when, i, r)
+					}
+				}
+				if rejected < 1 || rejected > 2 { // one of the two, and its copy
+					t.Errorf("%s: %d are rejected: %v", when, rejected, again)
+				}
+			}
+		}
+	}
+}
+
+// A try without an answer may still be carried out. So a floor that refuses the next one proves nothing,
+// and the event is Retry. It is stored by the late try, and a Duplicate when it comes again.
+func TestLateTryIsNotRejected(t *testing.T) {
+	w := newWorld(t, stocked)
+	w.start()
+	w.putNow(w.goods("received", "0", "a", 5))
+	var late *dynamodb.TransactWriteItemsInput
+	w.onCall = func(api string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && late == nil {
+			late = tx
+			w.onCall = nil
+			w.putNow(w.goods("reserved", "1", "a", 5)) // meanwhile somebody else takes it
+			return errLost
+		}
+		return nil
+	}
+	results := w.putNow(w.goods("reserved", "2", "a", 5))
+	if r := results[0]; r.Verdict != event.Retry {
+		t.Errorf("%v", r)
+	}
+	w.putNow(w.goods("received", "3", "a", 5))
+	if _, err := w.Engine.DynamoDB().TransactWriteItems(context.Background(), late); err != nil {
+		t.Fatal(err)
+	}
+	w.agree("after the late try")
+	if results = w.putNow(w.goods("reserved", "2", "a", 5)); verdicts(results) != "Duplicate" {
+		t.Errorf("%v", results)
+	}
+	w.agree("delivered again")
+}
+
+// While older events are not in a total, nothing is taken from it. What is stored is judged all the same.
+func TestNothingIsTakenWhileItIsBuilt(t *testing.T) {
+	w := newWorld(t, stocked)
+	if results := w.putNow(w.goods("reserved", "0", "a", 1)); verdicts(results) != "Retry" || !strings.Contains(results[0].Refusal.Detail, "the event takes from aggregate stock since 1, and no function has started with it yet") {
+		t.Errorf("before the start: %v", results)
+	}
+	w.start()
+	w.putNow(w.goods("received", "1", "a", 5), w.goods("reserved", "1", "a", 1))
+	building := func(is bool) {
+		if _, err := w.Engine.DynamoDB().UpdateItem(context.Background(), &dynamodb.UpdateItemInput{TableName: aws.String("totals"), UpdateExpression: aws.String("SET building = :b"),
+			Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "G#stock#1"}, "SK": &types.AttributeValueMemberS{Value: "-"}},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":b": &types.AttributeValueMemberBOOL{Value: is}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	building(true)
+	// For five minutes it is believed that it is complete. But nothing is rejected for that.
+	if results := w.putNow(w.goods("reserved", "2", "a", 1), w.goods("reserved", "3", "a", 9)); verdicts(results) != "Inserted Retry" {
+		t.Errorf("%v", results)
+	}
+	w.Clock.Pass(6 * time.Minute)
+	if results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("reserved", "1", "a", 2), w.goods("reserved", "4", "a", 1), w.goods("received", "4", "a", 1)); verdicts(results) != "Duplicate Conflict Retry Inserted" {
+		t.Errorf("%v", results)
+	}
+	building(false)
+	if results := w.putNow(w.goods("reserved", "4", "a", 1), w.goods("reserved", "3", "a", 9)); verdicts(results) != "Inserted Rejected" {
+		t.Errorf("%v", results)
+	}
+	w.agree("in the end")
+}
+
+// A total that is damaged or full takes no update. Its events are Rejected, it is flagged, and others go on.
+func TestRefusedTotalRejects(t *testing.T) {
+	for name, damage := range map[string]map[string]types.AttributeValue{
+		"text in place of a floored sum": {"available": &types.AttributeValueMemberS{Value: "many"}},
+		"text in place of a count":       {"reservations": &types.AttributeValueMemberS{Value: "many"}, "available": &types.AttributeValueMemberN{Value: "9"}},
+		"full":                           {"available": &types.AttributeValueMemberN{Value: "9"}, "x": &types.AttributeValueMemberS{Value: strings.Repeat("x", 400<<10-30)}},
+	} {
+		w := newWorld(t, stocked, quick)
+		w.start()
+		damage["PK"], damage["SK"] = &types.AttributeValueMemberS{Value: "A#stock#1#0#a"}, &types.AttributeValueMemberS{Value: "-"}
+		if _, err := w.Engine.DynamoDB().PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: damage}); err != nil {
+			t.Fatal(err)
+		}
+		results := w.putNow(w.goods("reserved", "1", "a", 1), w.goods("received", "2", "b", 5), w.goods("reserved", "2", "b", 1))
+		if verdicts(results) != "Rejected Inserted Inserted" || results[0].Refusal.Reason != event.TotalRefused || !strings.HasPrefix(results[0].Refusal.Detail, "stock of sku=a cannot be updated: ") {
+			t.Errorf("%s: %v", name, results)
+			continue
+		}
+		if w.stored("events", w.goods("reserved", "1", "a", 1).Key) != nil {
+			t.Errorf("%s: it is stored", name)
+		}
+		flag := w.stored("totals", event.Key{PK: "A#stock#1#0#a", SK: "-"})["flag"]
+		if name == "full" {
+			flag = w.stored("totals", event.Key{PK: "G#stock#1", SK: "-"})["flag"]
+		}
+		if s, ok := flag.(*types.AttributeValueMemberS); !ok || !strings.Contains(s.Value, "2099-03-01T12:00:00Z ") {
+			t.Errorf("%s: the flag is %v", name, flag)
+		}
+	}
+}
+
+// What it costs: an event and its total cost two units each, and events of one total pay for it once. Of
+// messages that come again, only those go alone whose items are in the way of others.
+func TestCostOfMovedPuts(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		events, totals   int
+		requests, writes float64
+	}{
+		{"one event", 1, 1, 1, 4},
+		{"two of one total", 2, 1, 1, 6},
+		{"25 of one total", 25, 1, 1, 52},
+		{"99 of one total", 99, 1, 1, 200},
+		{"100 of one total", 100, 1, 2, 204},
+		{"25 of 25 totals", 25, 25, 25, 100},
+		{"25 of 5 totals", 25, 5, 5, 60},
+	} {
+		for _, again := range []bool{false, true} {
+			w := newWorld(t, stocked, quick)
+			w.start()
+			batch := func() (items []*event.Item) {
+				for i := range c.events {
+					items = append(items, w.goods("received", fmt.Sprint(i), fmt.Sprint(i%c.totals), 1))
+				}
+				return items
+			}
+			requests, want := c.requests, event.Inserted
+			if again {
+				w.putNow(batch()...)
+				want = event.Duplicate
+			}
+			before := w.Engine.Usage()
+			results, cost := w.store.Put(deadline(t), batch())
+			used := w.Engine.Usage().Sub(before)
+			for _, r := range results {
+				if r.Verdict != want {
+					t.Fatalf("%s: %v", c.name, r)
+				}
+			}
+			if float64(used.TotalRequests()) != requests || used.WriteUnits() != c.writes || used.ReadUnits() != 0 {
+				t.Errorf("%s, again %v: %v, %v write and %v read units; want %v requests and %v units", c.name, again, used.Requests, used.WriteUnits(), used.ReadUnits(), requests, c.writes)
+			}
+			if cost.WriteUnits != used.WriteUnits() || int64(cost.Requests) != used.TotalRequests() || cost.ReadUnits != 0 {
+				t.Errorf("%s, again %v: own accounts say %+v, and %v units were used", c.name, again, cost, used.WriteUnits())
+			}
+		}
+	}
+}
+
+// Under contention the transaction is sent again, after a wait, and the batch says how often.
+func TestConflictsOfMovedPuts(t *testing.T) {
+	w := newWorld(t, stocked, quick)
+	w.start()
+	left := 3
+	w.onCall = func(api string, in any) error {
+		if tx, ok := in.(*dynamodb.TransactWriteItemsInput); ok && left > 0 {
+			left--
+			reasons := make([]types.CancellationReason, len(tx.TransactItems))
+			for i := range reasons {
+				reasons[i].Code = aws.String("None")
+			}
+			reasons[len(reasons)-1].Code = aws.String("TransactionConflict")
+			return &types.TransactionCanceledException{CancellationReasons: reasons}
+		}
+		return nil
+	}
+	results, cost := w.store.Put(deadline(t), []*event.Item{w.goods("received", "1", "a", 1), w.goods("received", "2", "a", 1)})
+	if verdicts(results) != "Inserted Inserted" || cost.Conflicts != 3 || cost.Retries != 3 || cost.Requests != 4 || w.slept != 3 {
+		t.Errorf("%v, %+v, %d waits", results, cost, w.slept)
+	}
+	w.agree("after the conflicts")
+}
+
+// Random batches under random trouble: at every moment each total is the sum over what is stored, and no
+// sum is below its floor.
+func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("INGOT_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	}
+	defer func() {
+		if t.Failed() {
+			t.Logf("INGOT_SEED=%d go test -run TestMovedPutsAgainstANaiveTwin ./store", seed)
+		}
+	}()
+	for run := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, run))
+		w := newWorld(t, stocked)
+		w.start()
+		var late []*dynamodb.TransactWriteItemsInput
+		var mu sync.Mutex // a batch has several requests under way
+		w.onCall = func(api string, in any) error {
+			mu.Lock()
+			defer mu.Unlock()
+			tx, ok := in.(*dynamodb.TransactWriteItemsInput)
+			if !ok || rng.IntN(3) > 0 {
+				return nil
+			}
+			reasons := make([]types.CancellationReason, len(tx.TransactItems))
+			for i := range reasons {
+				reasons[i].Code = aws.String([]string{"None", "TransactionConflict"}[rng.IntN(2)])
+			}
+			f := []fault{{Before: errLost}, {After: errLost}, {Before: errThrottled}, {Before: &types.TransactionCanceledException{CancellationReasons: reasons}},
+				{Before: cancelledFor("ConditionalCheckFailed", len(reasons))}}[rng.IntN(5)]
+			if f.Before == errLost && rng.IntN(2) == 0 {
+				late = append(late, tx)
+			}
+			f.API = api
+			w.mu.Lock()
+			w.faults = append(w.faults, f)
+			w.mu.Unlock()
+			return nil
+		}
+		for step := range 12 {
+			var items []*event.Item
+			for range 1 + rng.IntN(8) {
+				id, sku := fmt.Sprint(rng.IntN(12)), string(rune('a'+rng.IntN(3)))
+				switch rng.IntN(3) {
+				case 0:
+					items = append(items, w.goods("received", id, sku, rng.IntN(6)))
+				case 1:
+					items = append(items, w.goods("reserved", id, sku, rng.IntN(6)))
+				default:
+					items = append(items, w.transfer(id, sku, "z", 10*rng.IntN(6)))
+				}
+			}
+			results, _ := w.store.Put(context.Background(), items)
+			when := fmt.Sprintf("run %d, step %d", run, step)
+			w.agree(when)
+			for i, r := range results {
+				there := w.stored("events", items[i].Key)
+				if r.Verdict.Stored() && there == nil || r.Verdict == event.Rejected && there != nil && items[i].Digest == event.Digest(there["digest"].(*types.AttributeValueMemberB).Value) {
+					t.Errorf("%s: %s is %v, and stored is %v", when, items[i].Key, r, there != nil)
+				}
+			}
+			if len(late) > 0 && rng.IntN(2) == 0 {
+				_, _ = w.Engine.DynamoDB().TransactWriteItems(context.Background(), late[0]) // done or refused
+				late = late[1:]
+				w.agree(when + ", after a late try")
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
