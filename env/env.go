@@ -11,6 +11,7 @@ import (
 // waiting, chance and goroutines. The zero value is the real world. Simulations and tests put in
 // their own functions, so that a run depends on its seed alone.
 type Env struct {
+	// Now returns the time.
 	Now func() time.Time
 	// Sleep waits for d or until ctx is done. If ctx is done, it returns the error of ctx.
 	Sleep func(ctx context.Context, d time.Duration) error

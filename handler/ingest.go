@@ -51,7 +51,7 @@ type Outcome struct {
 	// Existing is the stored item that a Conflict met, without its payload. See [store.Result]. It
 	// is nil for every other verdict.
 	Existing *event.Item
-	// Parts counts the message's parts by event.Verdict, if they were put.
+	// Parts counts the message's parts by [event.Verdict], if they were put.
 	Parts [len(event.Verdicts) + 1]int
 	// Events are the outcomes of the events of a message that is an array, in its order. Verdict is
 	// then the sum of theirs, and Item and Existing are nil. Events is nil for every other message.

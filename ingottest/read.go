@@ -35,7 +35,7 @@ func (w *World) Items() []*event.Item {
 //
 // The values of by are those that the functions of the template return: the lower case for {site |
 // lower}, the hash for {customer_id | hmac}. For any other value, the total is the zero one.
-// pipeline.Pipeline.By computes the values.
+// [pipeline.Pipeline.By] computes the values.
 func (w *World) Total(name string, by map[string]string, at time.Time) store.Total {
 	w.t.Helper()
 	def, ok := w.plan.Definition(name)

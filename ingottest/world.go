@@ -43,9 +43,9 @@ type Config struct {
 	// Seed decides everything that the services choose at random: ids, sequence numbers, the waits
 	// of retries.
 	Seed uint64
-	// OnResult is the ingest function's hook: handler.Ingest.OnResult.
+	// OnResult is the ingest function's hook: see [handler.Ingest].
 	OnResult func(context.Context, handler.Outcome)
-	// OnChange is the streams function's hook: handler.Streams.OnChange. Unlike in Lambda, what the
+	// OnChange is the streams function's hook: see [handler.Streams]. Unlike in Lambda, what the
 	// hook keeps in memory outlives a crash here.
 	OnChange func(context.Context, event.Change) error
 }

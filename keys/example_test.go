@@ -3,6 +3,7 @@ package keys_test
 import (
 	"fmt"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/keys"
 )
 
@@ -21,4 +22,20 @@ func ExampleFormatTime() {
 	}
 	fmt.Println(keys.FormatTime(at))
 	// Output: 2026-03-01T09:00:00.000000000Z
+}
+
+// A template makes the same key of the same event, and different keys of different values.
+func ExampleTemplate() {
+	template, err := keys.ParseTemplate("MERCHANT#{merchant_id}#{order_id}")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	payload, err := event.ParseDocument(`{"merchant_id": "m-1", "order_id": "a#b"}`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(template.Expand(&keys.Source{Data: payload.Root()}))
+	// Output: MERCHANT#m-1#a%23b <nil>
 }

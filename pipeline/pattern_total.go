@@ -26,7 +26,8 @@ func (p *Pattern) Window(q Question, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// Groups computes what a pattern over totals reads: the values of by that store.Total takes, for
+// Groups computes what a pattern over totals reads: the values of by that
+// [github.com/ingot-events/ingot/store.Store.Total] takes, for
 // each combination of the question's values, and the range of windows. A zero time means no bound.
 func (p *Pattern) Groups(q Question) (groups []map[string]string, from, to time.Time, err error) {
 	a := &asked{Pattern: p, q: q}

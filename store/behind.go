@@ -146,7 +146,8 @@ func (m *marking) tell(ctx context.Context, d *aggregate.Definition) answer {
 	return classify(err)
 }
 
-// Pass is a touch pass over a generation, from [Store.BeginPass] to verify.Finish. Its two fields may
+// Pass is a touch pass over a generation, from [Store.BeginPass] to
+// [github.com/ingot-events/ingot/verify.Finish]. Its two fields may
 // be kept while it runs, and put together again.
 type Pass struct {
 	Definition *aggregate.Definition
@@ -155,8 +156,8 @@ type Pass struct {
 	Behind int64
 }
 
-// BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and verify.Finish
-// when the stream has brought what was touched.
+// BeginPass begins a touch pass over a generation. Call [Store.Touch] after it, and
+// [github.com/ingot-events/ingot/verify.Finish] when the stream has brought what was touched.
 func (s *Store) BeginPass(ctx context.Context, d *aggregate.Definition) (Pass, error) {
 	var behind int64
 	err := s.retry(ctx, func() (answer, next) {

@@ -536,7 +536,7 @@ func TestTouchMany(t *testing.T) {
 	s := w.started(added(2, 2))
 	before := w.Engine.Usage()
 	units := 0.0
-	for page, err := range s.TouchPages(deadline(t), store.Part{}) {
+	for page, err := range s.TouchPages(deadline(t), store.Segment{}) {
 		if err != nil || page.Touched.Touched != 52 {
 			t.Fatalf("%+v %v", page, err)
 		}

@@ -261,7 +261,7 @@ var ErrBehind = errors.New("images stamped below the generation have been met si
 
 // ClearBuilding declares a generation complete, on condition that behind of its head is still what
 // [Store.BeginPass] returned. Call it only if you have found no lower stamp and no difference.
-// verify.Finish does all of this.
+// [github.com/ingot-events/ingot/verify.Finish] does all of this.
 func (s counter) ClearBuilding(ctx context.Context, d *aggregate.Definition, behind int64) error {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.aggregates, Key: keyImage(lanes.HeadKey(d)),

@@ -72,7 +72,7 @@ type Total struct {
 //
 // The values of by are those that the template's functions return, not those of the event: the
 // lower case for {site | lower}, the hash for {customer_id | hmac}. A value that the template never
-// makes is an error. pipeline.Pipeline.By computes the values from an event, or from some of its
+// makes is an error. [pipeline.Pipeline.By] computes the values from an event, or from some of its
 // fields.
 //
 // Total refuses a definition or a secret other than the one that the totals are counted with,
@@ -138,7 +138,7 @@ func missing(def *aggregate.Definition, head *Head) []Total {
 }
 
 // readable refuses a definition or secret with which other totals would be found. A pipeline
-// without its secret (pipeline.CheckOnly) computes no hashes. Its readers have the hashes from
+// without its secret ([pipeline.CheckOnly]) computes no hashes. Its readers have the hashes from
 // elsewhere.
 func readable(def *aggregate.Definition, head *Head) error {
 	if head == nil {

@@ -9,7 +9,7 @@
 // what the stream has not delivered yet. One thing cannot be computed again: what expired events
 // have added to a total that keeps it. For such a total only the fingerprint is compared. The
 // fingerprint shows whether each event that is left was counted once. It does not show if somebody
-// has changed n or a value by hand. Report.Partly counts such totals.
+// has changed n or a value by hand. [Report.Partly] counts such totals.
 package verify
 
 import (
