@@ -1,0 +1,198 @@
+package handler_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// moving adds a total that moves with the put, with a floor.
+func moving(s *setup) {
+	s.spec.Aggregates["stock"] = pipeline.AggregateSpec{Since: 2, MovedBy: "put", AtLeast: map[string]event.Decimal{"revenue": event.DecimalOf(-10)},
+		From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}}
+}
+
+// TestCountedByPut shows which changes the streams function leaves to the transaction that put the
+// item, and that it counts all others, in both ways of counting.
+func TestCountedByPut(t *testing.T) {
+	images := newWorld(t) // of a pipeline whose puts move nothing
+	one := images.image(order("1", 5))
+	put := func(epoch string) attributes { return one.with("i:put", "N", epoch) }
+	bar := attributes{"PK": one["PK"], "SK": one["SK"], "i:barred": {"BOOL": true}}
+	foreign := attributes{"PK": one["PK"], "SK": one["SK"], "color": {"S": "red"}}
+	for name, c := range map[string]struct {
+		change map[string]any
+		stock  string // orders and revenue of the total that moves with the put
+		live   string // of one that does not
+	}{
+		"put by this generation's transaction":        {record(1, event.Insert, nil, put("2")), "0 0", "1 5"},
+		"put by a later epoch's transaction":          {record(1, event.Insert, nil, put("3")), "0 0", "1 5"},
+		"put by an epoch before the generation":       {record(1, event.Insert, nil, put("1")), "1 5", "1 5"},
+		"put without a transaction, or by a person":   {record(1, event.Insert, nil, one), "1 5", "1 5"},
+		"put in the place of what is not Ingot's":     {record(1, event.Modify, foreign, put("3")), "0 0", "1 5"},
+		"put by a person in the place of a bar":       {record(1, event.Modify, bar, one), "1 5", "1 5"},
+		"stamped below the generation":                {record(1, event.Insert, nil, put("1").with("epoch", "N", "1")), "0 0", "0 0"},
+		"touched":                                     {record(1, event.Modify, put("1").with("epoch", "N", "1"), put("1")), "1 5", "1 5"},
+		"touched by a later pass":                     {record(1, event.Modify, put("2").with("epoch", "N", "2"), put("2")), "0 0", "0 0"},
+		"an attribute changed":                        {record(1, event.Modify, put("3"), put("3").with("color", "S", "red")), "0 0", "0 0"},
+		"removed":                                     {record(1, event.Remove, put("3"), nil), "-1 -5", "-1 -5"},
+		"erased":                                      {record(1, event.Modify, put("3"), bar), "-1 -5", "-1 -5"},
+		"expired: it keeps what expires":              {expiry(1, put("3")), "0 0", "-1 -5"},
+		"removed before it was in any new generation": {record(1, event.Remove, put("1").with("epoch", "N", "1"), nil), "0 0", "0 0"},
+	} {
+		for _, way := range bothWays {
+			w := newWorld(t, counting(way), moving).started()
+			for range 2 { // the second delivery changes nothing
+				w.expect(batch(c.change), done)
+				for total, want := range map[string]string{"stock": c.stock, "live": c.live} {
+					got := w.total(total)
+					if text := got.Values["orders"].String() + " " + got.Values["revenue"].String(); text != want {
+						t.Errorf("%s, by %s: %s is %s, want %s", name, way, total, text, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestFloorOfARemoval shows that a total which falls below its floor because somebody removes or
+// corrects an event is flagged in the write that takes it there, and that nothing else flags it.
+func TestFloorOfARemoval(t *testing.T) {
+	images := newWorld(t)
+	of := func(id string, cents int) attributes { return images.image(order(id, cents)) }
+	for name, c := range map[string]struct {
+		changes [][]map[string]any // by batch
+		sum     string
+		flagged bool
+	}{
+		"removed, and it stays above":   {[][]map[string]any{{insert(1, of("1", 5))}, {record(2, event.Remove, of("1", 5), nil)}}, "0", false},
+		"removed, down to the floor":    {[][]map[string]any{{record(1, event.Remove, of("1", 10), nil)}}, "-10", false},
+		"removed, below":                {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil)}}, "-11", true},
+		"removed, below what is stored": {[][]map[string]any{{insert(1, of("1", -7))}, {record(2, event.Remove, of("2", 4), nil)}}, "-11", true},
+		"removed where there is enough": {[][]map[string]any{{insert(1, of("1", 100))}, {record(2, event.Remove, of("2", 40), nil)}}, "60", false},
+		"corrected, below":              {[][]map[string]any{{record(1, event.Modify, of("1", 20), of("1", 1))}}, "-19", true},
+		"corrected upwards":             {[][]map[string]any{{insert(1, of("1", -20))}, {record(2, event.Modify, of("2", 1), of("2", 2))}}, "-19", false},
+		"an older event is brought in":  {[][]map[string]any{{insert(1, of("1", -20))}}, "-20", false},
+		"folded with what makes up":     {[][]map[string]any{{record(1, event.Remove, of("1", 11), nil), insert(2, of("2", 30))}}, "19", false},
+	} {
+		for _, way := range bothWays {
+			w := newWorld(t, counting(way), moving).started()
+			for _, records := range c.changes {
+				for range 2 {
+					w.expect(batch(records...), done)
+				}
+			}
+			got := w.total("stock")
+			flagged := len(got.Flags) == 1 && strings.HasSuffix(got.Flags[0], "an event was removed or corrected, and that has brought revenue below its floor")
+			if got.Values["revenue"].String() != c.sum || flagged != c.flagged || !flagged && len(got.Flags) > 0 {
+				t.Errorf("%s, by %s: %s %q, want %s, flagged: %v", name, way, got.Values["revenue"], got.Flags, c.sum, c.flagged)
+			}
+		}
+	}
+}
+
+// TestFloorOfManyTotals shows the same where a batch writes its totals as statements, and where the
+// function remembers them from an earlier batch.
+func TestFloorOfManyTotals(t *testing.T) {
+	by := func(s *setup) {
+		moving(s)
+		stock := s.spec.Aggregates["stock"]
+		stock.By = map[string]string{"id": "{id}"}
+		s.spec.Aggregates["stock"] = stock
+	}
+	images := newWorld(t)
+	w := newWorld(t, by).started()
+	var first, second []map[string]any
+	for i := range 40 {
+		img := images.image(order(fmt.Sprint(i), 100))
+		first = append(first, record(1+i, event.Insert, nil, img))
+		second = append(second, record(100+i, event.Modify, img, images.image(order(fmt.Sprint(i), 100-200*(i%2)-i))))
+	}
+	w.expect(batch(first...), done)
+	w.expect(batch(second...), done)
+	if w.calls["BatchExecuteStatement"] == 0 {
+		t.Fatal("no statement was sent")
+	}
+	for i := range 40 {
+		totals, err := w.store.Total(deadline(t), "stock", map[string]string{"id": fmt.Sprint(i)}, epoch, epoch)
+		if err != nil || len(totals) != 1 {
+			t.Fatalf("%v %v", totals, err)
+		}
+		if want := fmt.Sprint(100 - 200*(i%2) - i); totals[0].Values["revenue"].String() != want || len(totals[0].Flags) != i%2 {
+			t.Errorf("%d: %s %q, want %s", i, totals[0].Values["revenue"], totals[0].Flags, want)
+		}
+	}
+}
+
+// TestIngestStarts shows that the ingest function of a pipeline whose puts move totals starts the
+// tables if it is the first, looks again after five minutes, and returns its batch if it is refused.
+func TestIngestStarts(t *testing.T) {
+	w := newWorld(t, moving)
+	if got := w.receive(messages(order("1", 5))); got != failures() || w.verdicts() != "Inserted" {
+		t.Fatalf("%s %s", got, w.verdicts())
+	}
+	if h := w.head("stock"); h.Building || h.Retired != 0 {
+		t.Errorf("the head %+v", h)
+	}
+	sends := func(what string, want int, bodies ...string) {
+		t.Helper()
+		before := w.calls["BatchGetItem"] + w.calls["GetItem"]
+		if got := w.receive(messages(bodies...)); got != failures() || w.calls["BatchGetItem"]+w.calls["GetItem"]-before != want {
+			t.Errorf("%s: %s, %d reads, want %d", what, got, w.calls["BatchGetItem"]+w.calls["GetItem"]-before, want)
+		}
+	}
+	sends("the next batch", 0, order("2", 5))
+	w.Clock.Pass(6 * time.Minute)
+	sends("after five minutes, as the one that has raised the epoch", 2, order("3", 5))
+	sends("the one after that", 0, order("4", 5))
+	w.Clock.Pass(6 * time.Minute)
+	sends("after five more minutes", 1, order("5", 5))
+
+	// A pipeline of the same epoch with another definition is refused, and its batch comes back.
+	other := newWorld(t, moving, func(s *setup) {
+		stock := s.spec.Aggregates["stock"]
+		stock.AtLeast = nil
+		s.spec.Aggregates["stock"] = stock
+	})
+	other.ingest.Store = nil
+	st, err := w.Store(other.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.ingest.Store = st
+	before := len(w.items())
+	if _, err := other.ingest.Handle(deadline(t), messages(order("6", 5))); err == nil || !strings.Contains(err.Error(), "aggregate stock since 2 is declared otherwise than the table has it") {
+		t.Errorf("%v", err)
+	}
+	if len(w.items()) != before {
+		t.Error("a function that was refused has stored something")
+	}
+}
+
+// TestIngestStartsOnlyWhereItMust shows that a pipeline whose puts move nothing is stored without a
+// look at the aggregates table.
+func TestIngestStartsOnlyWhereItMust(t *testing.T) {
+	w := newWorld(t)
+	clear(w.calls)
+	if w.receive(messages(order("1", 5))); w.calls["PutItem"] != 1 || len(w.calls) != 1 {
+		t.Errorf("it has sent %v", w.calls)
+	}
+}
+
+// TestIngestCannotStart shows that a batch comes back whole while the tables give no proof.
+func TestIngestCannotStart(t *testing.T) {
+	w := newWorld(t, moving)
+	w.faults = append(w.faults, fault{API: "BatchGetItem", Before: &smithy.GenericAPIError{Code: "AccessDeniedException"}, Always: true})
+	var response events.SQSEventResponse
+	var err error
+	if response, err = w.ingest.Handle(deadline(t), messages(order("1", 5))); err == nil || len(response.BatchItemFailures) != 0 || len(w.items()) != 0 {
+		t.Errorf("%v %v", response, err)
+	}
+}

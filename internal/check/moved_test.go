@@ -1,0 +1,58 @@
+package check
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+const (
+	movedTotal = "\naggregates:\n  credit: {since: 1, by: {merchant: '{merchant_id}'}, movedBy: put, from: {order.placed: {values: {cents: sum -total_cents}}}}\n"
+	keyed      = `              - {Effect: Allow, Action: ["dynamodb:GetItem", "dynamodb:PutItem"], Resource: !GetAtt AggregatesTable.Arn, Condition: {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["K#"]}}}` + "\n"
+	granted    = `{Effect: Allow, Action: ["dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:BatchGetItem"], Resource: !GetAtt AggregatesTable.Arn}`
+)
+
+// The ingest function of a pipeline whose puts move totals must be allowed more. A statement for the
+// one key of the secret's check value is not enough. What the finding says to write is accepted.
+func TestRightsOfTotalsThatMoveWithThePut(t *testing.T) {
+	o := own{pipeline: [][2]string{{"\naggregates:\n", movedTotal}}}
+	r := run(t, o.input(t))
+	want := "IngestRole does not allow dynamodb:UpdateItem, dynamodb:PutItem, dynamodb:GetItem, dynamodb:BatchGetItem on AggregatesTable: " +
+		"events could not be stored together with what they add to totals; write " + granted + " among the statements of IngestRole instead"
+	if len(r.Findings) != 1 || !strings.HasSuffix(r.Findings[0].String(), want) {
+		t.Errorf("got  %v\nwant %s", r.Findings, want)
+	}
+	o.template = [][2]string{{keyed, "              - " + granted + "\n"}}
+	if r := run(t, o.input(t)); len(r.Findings) != 0 {
+		t.Errorf("with what it says: %v", r.Findings)
+	}
+}
+
+// A floor refuses events every day. So the alarm on everything in quarantine gives way to the one of
+// the operating guide.
+func TestAlarmWithFloors(t *testing.T) {
+	o := own{pipeline: [][2]string{{"\naggregates:\n", strings.Replace(movedTotal, "movedBy: put", "movedBy: put, atLeast: {cents: -1000}", 1)}},
+		template: [][2]string{{keyed, "              - " + granted + "\n"}}}
+	in := o.input(t)
+	r := run(t, in)
+	want := "template.yaml:" + place(t, string(in.Template.Text), "  |QuarantineAlarm:") + ": warning: QuarantineAlarm goes off for every event that a floor (atLeast) refuses, and those are business as usual; " +
+		"write an alarm on the metrics of the other verdicts, as docs/operating.md#quarantine has it, instead"
+	if len(r.Findings) != 1 || r.Findings[0].String() != want {
+		t.Errorf("got  %v\nwant %s", r.Findings, want)
+	}
+	page, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(page), "It goes off for an hour after the last message that came for any other reason:\n\n```yaml template\n")
+	alarm, _, found := strings.Cut(after, "```")
+	_, text, _ := strings.Cut(string(in.Template.Text), "  QuarantineAlarm:\n")
+	old, _, there := strings.Cut(text, "  StreamsGrowingAlarm:")
+	if !found || !there {
+		t.Fatal("the alarm is not found")
+	}
+	o.template = append(o.template, [2]string{"  QuarantineAlarm:\n" + old, alarm})
+	if r := run(t, o.input(t)); len(r.Findings) != 0 {
+		t.Errorf("with the alarm of the guide: %v", r.Findings)
+	}
+}
