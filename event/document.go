@@ -8,6 +8,10 @@ import (
 // MaxDepth is how deep arrays and objects may be nested in a [Document].
 const MaxDepth = 256
 
+// MaxNodes is how many values and names of members a [Document] has at most, give or take one. Without
+// this bound, 16 MiB of text could take a hundred megabytes to understand. No message of 1 MiB has as many.
+const MaxNodes = 1 << 21
+
 // maxText is the length in bytes of the longest text of a Document: positions on the tape have 28
 // bits.
 const maxText = 1<<28 - 1
@@ -16,7 +20,7 @@ const maxText = 1<<28 - 1
 //
 //   - no object has two members with the same decoded name;
 //   - the text is valid UTF-8, and no \u escape is half of a surrogate pair;
-//   - arrays and objects are nested at most [MaxDepth] deep;
+//   - arrays and objects are nested at most [MaxDepth] deep, and there are at most [MaxNodes] values;
 //   - every number has an exponent of at most 18 digits, not counting leading zeros, so it is a
 //     [Decimal].
 //
@@ -86,9 +90,10 @@ func (d Document) Root() Node {
 }
 
 // sizeTape estimates an upper bound for the number of nodes in src: each node but the first follows
-// a comma, a colon or an opening bracket. It does not believe text that only looks that rich, such
-// as ":::" in a string.
+// a comma, a colon or an opening bracket. It does not quite believe text that only looks that rich, such
+// as ":::" in a string: beyond maxPrealloc nodes, the tape takes at most twice as many bytes as the text. A
+// tape that has to grow leaves several times its own size behind.
 func sizeTape(src string) int {
 	bound := 1 + strings.Count(src, ",") + strings.Count(src, ":") + strings.Count(src, "{") + strings.Count(src, "[")
-	return min(bound, maxPrealloc)
+	return min(bound, max(maxPrealloc, len(src)/8))
 }

@@ -274,3 +274,19 @@ func BenchmarkParseDocument(b *testing.B) {
 		}
 	}
 }
+
+// A text of many tiny values must not take many times its own size. The bound counts values and names, and
+// does not depend on how long the text is.
+func TestTooManyValues(t *testing.T) {
+	for _, many := range []string{"[" + strings.Repeat("0,", MaxNodes+1) + "0]", "[" + strings.Repeat("[],", MaxNodes+1) + "0]"} {
+		var refused *SyntaxError
+		if _, err := ParseDocument(many); !errors.As(err, &refused) || !strings.Contains(err.Error(), "more than 2097152 values") {
+			t.Errorf("error %v", err)
+		}
+	}
+	for _, fine := range []string{"[" + strings.Repeat("0,", MaxNodes-10) + "0]", `["` + strings.Repeat(":", 2*MaxNodes) + `"]`} {
+		if _, err := ParseDocument(fine); err != nil {
+			t.Error(err)
+		}
+	}
+}

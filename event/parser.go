@@ -44,6 +44,9 @@ func (p *parser) value(depth int) error {
 	if p.at == len(p.src) {
 		return p.wrong(p.at, "a value is missing")
 	}
+	if len(p.tape) >= MaxNodes {
+		return p.wrong(p.at, "more than %d values and names of members", MaxNodes)
+	}
 	switch c := p.src[p.at]; c {
 	case '{', '[':
 		if depth == MaxDepth {
