@@ -20,6 +20,7 @@
 //	INGOT_AGGREGATES_TABLE  the aggregates table; the streams function needs it
 //	INGOT_QUARANTINE_URL    a standard queue for what can never be stored or counted; empty: none
 //	INGOT_ARCHIVE_BUCKET    a bucket for events that expire; empty: they are not kept. Streams only
+//	INGOT_POINTER_BUCKETS   buckets with payloads that messages point to, with commas between. Ingest only
 //	INGOT_COUNTING          marks (default) or receipts. Streams only
 //	INGOT_PII_KEY           the secret of hmac; needed if the pipeline uses it
 //

@@ -90,24 +90,3 @@ func openNotification(inner Message, outer map[string]string, elements *[]Messag
 	opened.Kind.SNS = true
 	return opened, nil
 }
-
-// pointer refuses what the extended client libraries send in place of a large payload: an array of
-// a class name and a place in S3. The second class is the one that Java libraries before version 2
-// write.
-func pointer(root event.Node) *event.Refusal {
-	if root.Kind() != event.Array || root.Len() != 2 || root.Index(0).Kind() != event.String {
-		return nil
-	}
-	switch root.Index(0).Text() {
-	case "software.amazon.payloadoffloading.PayloadS3Pointer", "com.amazon.sqs.javamessaging.MessageS3Pointer":
-	default:
-		return nil
-	}
-	bucket, hasBucket := text(root.Index(1), "s3BucketName")
-	key, hasKey := text(root.Index(1), "s3Key")
-	if !hasBucket || !hasKey {
-		return nil
-	}
-	return event.Poisoned(event.PayloadElsewhere, "the payload is in S3 (bucket "+bucket+", key "+key+
-		"); reading payloads from S3 is not built yet: send the payload itself, at most 1 MiB")
-}

@@ -31,10 +31,16 @@
 // subscriptions can filter on them. If the body is itself a structured event with the same id,
 // source and type, it is therefore read as structured. Any other body is the data.
 //
+// # Pointers
+//
+// The extended client libraries of SQS put a large payload into S3, and send a pointer to it: see
+// [Pointer]. This package reads no S3. If the caller gives it the object's text as the message's
+// Payload, it is opened in place of the pointer, with the attributes of the message. Otherwise the
+// message is refused.
+//
 // # What is refused
 //
-// The payload must be a JSON object, and is parsed strictly. A message whose payload is in S3 (a
-// pointer of the extended client libraries) is refused. A recognised envelope with an unusable part
+// The payload must be a JSON object, and is parsed strictly. A recognised envelope with an unusable part
 // is refused as a whole, for example if its time is not RFC 3339, or if it has data and
 // data_base64.
 package envelope

@@ -23,6 +23,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(object(append(structuredMembers[:8:8], "data_base64", `"eyJvcmRlcl9pZCI6Im8xIn0="`)...), "", "")
 	f.Add(`["com.amazon.sqs.javamessaging.MessageS3Pointer",{"s3BucketName":"b","s3Key":"k"}]`, "ExtendedPayloadSize", "9")
 	f.Fuzz(func(t *testing.T, body, name, value string) {
+		checkPointer(t, body, map[string]string{name: value})
 		opened, err := Open(Message{Body: body, Attributes: map[string]string{name: value}})
 		if err != nil {
 			var refusal *event.Refusal
@@ -123,4 +124,24 @@ func FuzzArray(f *testing.F) {
 			}
 		}
 	})
+}
+
+// checkPointer holds two ways of looking at one message against each other: a message has a pointer exactly if
+// Open refuses it for that, and with the object's text it is opened as that text would be.
+func checkPointer(t *testing.T, body string, attributes map[string]string) {
+	const payload = `{"a":1}`
+	text := payload
+	_, is := PointerOf(Message{Body: body, Attributes: attributes})
+	_, err := Open(Message{Body: body, Attributes: attributes})
+	var refusal *event.Refusal
+	if elsewhere := errors.As(err, &refusal) && refusal.Reason == event.PayloadElsewhere; is && !elsewhere {
+		// The attributes of a CloudEvent come first, and so do the members of an envelope.
+		t.Fatalf("%s has a pointer, and is opened as if it had none: %v", body, err)
+	} else if elsewhere && !is {
+		t.Fatalf("%s is refused for a pointer that nobody finds", body)
+	}
+	opened, err := Open(Message{Body: body, Attributes: attributes, Payload: &text})
+	if is && err == nil && opened.Data.Text() != payload {
+		t.Fatalf("%s was opened as %s", body, opened.Data.Text())
+	}
 }

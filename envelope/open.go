@@ -13,6 +13,9 @@ type Message struct {
 	// Attributes are the message attributes of type String and Number, by name. A number is its
 	// text. Binary attributes are left out.
 	Attributes map[string]string
+	// Payload is the text of the object that the message's [Pointer] names. It is nil if there is
+	// no pointer, or if nobody has read the object.
+	Payload *string
 
 	element bool // it is one event of an array
 	inSNS   bool // it was in an SNS notification
@@ -60,8 +63,8 @@ func open(m Message, elements *[]Message) (Opened, *event.Refusal) {
 		return Opened{}, event.Poisoned(event.Undecodable, "body: "+err.Error())
 	}
 	root := doc.Root()
-	if refusal := pointer(root); refusal != nil {
-		return Opened{}, refusal
+	if p, is := pointer(root); is {
+		return openPointer(p, m, elements)
 	}
 	attributes, binary := binaryMarkers(m.Attributes)
 	binary = binary && !m.element // attributes say one id, so an array with those of a CloudEvent is refused
@@ -77,6 +80,7 @@ func open(m Message, elements *[]Message) (Opened, *event.Refusal) {
 	}
 	if !m.inSNS {
 		if inner, ok := notification(root); ok {
+			inner.Payload = m.Payload
 			return openNotification(inner, m.Attributes, elements)
 		}
 	}

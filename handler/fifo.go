@@ -41,8 +41,16 @@ func (b *ingestBatch) fifo() {
 // nothing is proven, the others are left alone.
 func (b *ingestBatch) one(i int, mu *sync.Mutex) bool {
 	o := &b.outcomes[i]
-	if !b.plan(o) {
+	if !b.plan(o, nil) {
 		return false
+	}
+	if o.pointer != nil {
+		// Groups run at the same time, and each may have the largest payload.
+		b.pointed.Lock()
+		defer b.pointed.Unlock()
+		if !b.followOne(o) {
+			return false
+		}
 	}
 	stopped := false
 	for e := range o.each {

@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
@@ -27,6 +29,9 @@ type Ingest struct {
 	// Quarantine takes what can never be stored. If it is nil, such messages are failures, and
 	// SQS's own redrive carries them to the dead-letter queue.
 	Quarantine Quarantine
+	// Payloads reads the payloads that are in S3, to which messages point. If it is nil, such messages
+	// are Poison.
+	Payloads *Payloads
 	// Margin is how long before the function's deadline writing stops, so that the answer is still
 	// sent in time. Quarantine has two thirds of it. 0 means 3 seconds. It is never more than half
 	// of the time that there is.
@@ -42,7 +47,8 @@ type Ingest struct {
 // Outcome is what became of one message.
 type Outcome struct {
 	Message *events.SQSMessage
-	Item    *event.Item // nil if it could not be planned
+	// Item is nil if it could not be planned. If the payload came from S3, the item's Data is empty.
+	Item    *event.Item
 	Verdict event.Verdict
 	Refusal *event.Refusal
 	// Failed says that the message is returned to SQS, because it is proven neither stored nor kept
@@ -56,6 +62,8 @@ type Outcome struct {
 	// Events are the outcomes of the events of a message that is an array, in its order. Verdict is
 	// then the sum of theirs, and Item and Existing are nil. Events is nil for every other message.
 	Events []Outcome
+
+	pointer *envelope.Pointer // to the payload, if it is in S3 and is to be read
 }
 
 // IngestReport sums up one batch. The verdicts add up to Received: each is that of a message, with all
@@ -121,6 +129,7 @@ type ingestBatch struct {
 	// writing ends first and sending later, both before the function's own deadline.
 	writing, sending context.Context
 	quarantineLog    quarantineLog
+	pointed          sync.Mutex // held from reading a payload in S3 until its items are put, on a FIFO queue
 }
 
 // begin makes every message failed until it is proven stored or kept in quarantine. SQS deletes
@@ -160,36 +169,49 @@ func marginOf(margin, left time.Duration) time.Duration {
 // standard takes all messages together. It plans each, writes all, and quarantines what can never
 // be written.
 func (b *ingestBatch) standard() {
-	todo := make([]*Outcome, 0, len(b.outcomes))
-	items := make([]*event.Item, 0, len(b.outcomes))
-	bytes := 0 // of what the messages yield beside one item each
+	load := load{todo: make([]*Outcome, 0, len(b.outcomes)), items: make([]*event.Item, 0, len(b.outcomes))}
 	late := false
+	var elsewhere []*Outcome // messages whose payloads are in S3
 	for i := range b.outcomes {
 		o := &b.outcomes[i]
-		if late {
-			o.leave("there was no time left to write it; it is delivered again")
-			continue
-		}
-		if !b.plan(o) {
-			continue
-		}
-		for e := range o.each {
-			if e.Item != nil {
-				todo, items = append(todo, e), append(items, e.Item)
-				bytes += partBytes(e.Item)
-			}
-		}
-		if bytes += len(o.Events) * partOverhead; bytes > maxPartBytes {
-			b.put(todo, items)
-			todo, items, bytes = todo[:0], items[:0], 0
+		switch {
+		case late:
+			o.leave(noTime)
+		case !b.plan(o, nil):
+		case o.pointer != nil:
+			elsewhere = append(elsewhere, o)
+		case load.add(o):
+			b.put(&load)
 			late = b.writing.Err() != nil // to plan thousands of items would take the time that is left for the answer
 		}
 	}
-	b.put(todo, items)
+	b.put(&load)
+	b.follow(elsewhere)
 	for i := range b.outcomes {
 		b.outcomes[i].sum()
 	}
 	b.quarantine(b.outcomes)
+}
+
+const noTime = "there was no time left to write it; it is delivered again"
+
+// load is what is put together.
+type load struct {
+	todo  []*Outcome
+	items []*event.Item
+	bytes int // of what the messages yield beside one item each
+}
+
+// add takes the items of a planned message. It reports whether the load is now to be put.
+func (l *load) add(o *Outcome) bool {
+	for e := range o.each {
+		if e.Item != nil {
+			l.todo, l.items = append(l.todo, e), append(l.items, e.Item)
+			l.bytes += partBytes(e.Item)
+		}
+	}
+	l.bytes += len(o.Events) * partOverhead
+	return l.bytes > maxPartBytes
 }
 
 // maxPartBytes is how many bytes of parts wait in memory to be put together. Parts repeat members of
@@ -210,13 +232,14 @@ func partBytes(item *event.Item) int {
 	return bytes
 }
 
-// put puts the items of these outcomes. It then lets go of their parts.
-func (b *ingestBatch) put(todo []*Outcome, items []*event.Item) {
-	results, cost := b.Store.Put(b.writing, items)
+// put puts a load. It then lets go of the items' parts, and empties the load.
+func (b *ingestBatch) put(l *load) {
+	results, cost := b.Store.Put(b.writing, l.items)
 	b.cost.Add(cost)
-	for n, o := range todo {
+	for n, o := range l.todo {
 		o.take(results[n])
 	}
+	l.todo, l.items, l.bytes = l.todo[:0], l.items[:0], 0
 }
 
 // maxArrayEvents is about how many events of arrays a batch may bring. An array of a thousand events
@@ -226,13 +249,23 @@ const maxArrayEvents = 100_000
 // plan makes the item of the message, or those of its events. An outcome that is left without an
 // item has a refusal, which says whether that can change. plan returns false for a message that it
 // has left alone, because the batch has brought too many events.
-func (b *ingestBatch) plan(o *Outcome) bool {
+//
+// payload is what was read from S3 for the message. If it is nil and the payload is in S3, plan finds
+// out where, and whether it may be read. If so, the outcome has a pointer, and neither item nor refusal.
+func (b *ingestBatch) plan(o *Outcome, payload *string) bool {
 	if b.events.Load() >= maxArrayEvents {
 		o.leave("the messages before it in its batch hold as many events as memory takes; it is delivered again")
 		return false
 	}
-	item, list, err := b.Pipeline.PlanMessage(open(o.Message))
+	m := open(o.Message)
+	m.Payload = payload
+	item, list, err := b.Pipeline.PlanMessage(m)
 	o.planned(item, err)
+	if o.Refusal != nil && o.Refusal.Reason == event.PayloadElsewhere && b.Payloads != nil {
+		if o.pointer, o.Refusal = b.Payloads.find(m); o.pointer != nil {
+			o.Verdict = 0 // what the object holds will say
+		}
+	}
 	if list == nil {
 		return true
 	}
@@ -240,7 +273,7 @@ func (b *ingestBatch) plan(o *Outcome) bool {
 	o.Events = make([]Outcome, len(list))
 	for i, p := range list {
 		e := &o.Events[i]
-		e.Message, e.Failed = o.Message, true
+		e.Message, e.Failed, e.pointer = o.Message, true, o.pointer
 		if p.Refusal != nil {
 			e.planned(nil, p.Refusal)
 		} else {
@@ -262,8 +295,11 @@ func (o *Outcome) planned(item *event.Item, err error) {
 }
 
 func (o *Outcome) take(r store.Result) {
+	if o.pointer != nil {
+		o.Item.Data, o.Item.Packed = "", nil // a batch may have more of them than memory holds
+	}
 	if o.Item.Parts != nil {
-		o.Item.Parts.Items = nil // a batch may have more of them than memory holds
+		o.Item.Parts.Items = nil // likewise
 		for n := range r.Parts {
 			o.Parts[r.Parts[n].Verdict]++
 		}

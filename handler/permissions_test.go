@@ -109,6 +109,41 @@ func TestAtomicNeedsOnePermissionMore(t *testing.T) {
 	}
 }
 
+// With a bucket for large payloads, the ingest function needs one permission more, and its role has it for the
+// objects of that bucket alone.
+func TestPointersNeedOnePermissionMore(t *testing.T) {
+	used := map[string]bool{}
+	for _, faults := range append(faultsOfEachKind(), []fault{{API: "GetObject", Always: true, Before: errLost}}) {
+		w := newWorld(t)
+		w.withObjects(map[string]string{"1": order("1", 1)})
+		w.seen = func(api string, input any) {
+			for _, action := range actions(t, api, input) {
+				used[action] = true
+			}
+		}
+		w.faults = faults
+		w.receive(messages(pointer("1"), pointer("2"), "poison"))
+	}
+	text, err := os.ReadFile("../" + sampleshop.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := template.Open(text, map[string]string{"PointerBucket": large})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var more []string
+	without := allowedTo(t, "IngestRole")
+	for _, action := range allowedIn(t, with, "IngestRole") {
+		if !slices.Contains(without, action) {
+			more = append(more, action)
+		}
+	}
+	if len(more) != 1 || more[0] != "s3:GetObject arn:${AWS::Partition}:s3:::${PointerBucket}/*" || !used["s3:GetObject "+large] {
+		t.Errorf("the role allows %q more, and the function used %v", more, used)
+	}
+}
+
 // In the aggregates table, the ingest function reads and puts only the check value of its secret.
 // Its role allows that one key alone.
 func TestIngestSeesOneKeyOfTheTotals(t *testing.T) {
@@ -216,6 +251,8 @@ func actions(t *testing.T, api string, input any) (list []string) {
 			t.Errorf("the role allows objects under expired/, and %s is not", *in.Key)
 		}
 		list = append(list, "s3:PutObject ${ArchiveBucket.Arn}/expired/*")
+	case *s3.GetObjectInput:
+		list = append(list, "s3:GetObject "+*in.Bucket)
 	default:
 		t.Errorf("which action allows %s?", api)
 	}
@@ -238,7 +275,11 @@ func openTemplate(t *testing.T) *template.Template {
 // allowedTo lists the actions of a role, each with the resources on which it is allowed.
 func allowedTo(t *testing.T, role string) (list []string) {
 	t.Helper()
-	tpl := openTemplate(t)
+	return allowedIn(t, openTemplate(t), role)
+}
+
+func allowedIn(t *testing.T, tpl *template.Template, role string) (list []string) {
+	t.Helper()
 	policies := tpl.Property(tpl.Resource(role), "Policies")
 	for _, policy := range policies.Items {
 		for _, statement := range tpl.Get(policy, "PolicyDocument", "Statement").Items {

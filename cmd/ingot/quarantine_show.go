@@ -65,7 +65,7 @@ A body that is not JSON is then masked whole, and so are the group and what a de
 
 The messages of a folder can be replaced (resend --replace) only after show has printed what is stored.
 
-Exit codes: 0 it would be stored today, 3 it would be quarantined again, 1 failed.
+Exit codes: 0 it would be stored today, 3 it would be quarantined again or its payload is in S3, 1 failed.
 
 ` + targetHelp + `
 

@@ -342,3 +342,21 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("%d dead letters", n)
 	}
 }
+
+// Only the ingest function reads payloads in S3. So nobody else says what such a message would be, and resend
+// sends it, pointer and all.
+func TestPointersInQuarantine(t *testing.T) {
+	w := newDevWorld(t)
+	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
+	w.post(w.dev.Stack().DeadLetters, pointer, nil)
+	w.run(0, "quarantine", "pull", "letters", "--once", "--dead", "--local")
+	got := w.run(exitDifference, "quarantine", "show", "letters", w.files("letters")[0], "--local")
+	if !strings.Contains(got.out, "only the ingest function reads it") || !strings.Contains(got.out, "bucket large-payloads, key a/b") {
+		t.Error(got.out)
+	}
+	w.run(exitRefused, "quarantine", "resend", "letters", w.files("letters")[0], "--replace", "--yes", "--local")
+	w.run(0, "quarantine", "resend", "letters", "--local")
+	if n := w.waiting(w.dev.Stack().DeadLetters); n != 0 {
+		t.Errorf("%d dead letters", n)
+	}
+}

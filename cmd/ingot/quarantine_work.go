@@ -220,7 +220,8 @@ func (a *app) resend(cmd *cobra.Command, t *target.Target, path string, ids []st
 	})
 }
 
-// storable returns the letters that would be stored today. It says of the others why they stay.
+// storable returns the letters that would be stored today, and those of which only the ingest function can
+// tell. It says of the others why they stay.
 func (j *job) storable(ctx context.Context, x quarantine.Examiner, letters []*quarantine.Letter) ([]*quarantine.Letter, error) {
 	var list []*quarantine.Letter
 	for _, l := range letters {
@@ -228,7 +229,7 @@ func (j *job) storable(ctx context.Context, x quarantine.Examiner, letters []*qu
 		switch {
 		case err != nil:
 			return nil, err
-		case l.Resent != nil || today.Verdict.Stored():
+		case l.Resent != nil || today.Verdict.Stored() || today.Elsewhere:
 			list = append(list, l)
 		case l.OfStream():
 			j.note(l, quarantine.ErrOfStream)

@@ -28,6 +28,7 @@ var needs = map[string]map[string]need{
 		// These are for the check value of the secret, if a key is hashed with the secret.
 		"INGOT_AGGREGATES_TABLE": {[]string{"dynamodb:GetItem", "dynamodb:PutItem"}, []string{"kms:Decrypt"}, "the function could not tell whether INGOT_PII_KEY is the right one, and would not start"},
 		"INGOT_QUARANTINE_URL":   {[]string{"sqs:SendMessage"}, []string{"kms:GenerateDataKey", "kms:Decrypt"}, "what can never succeed could not be put aside, and would be tried until the dead-letter queue takes it"},
+		"INGOT_POINTER_BUCKETS":  {[]string{"s3:GetObject"}, []string{"kms:Decrypt"}, "payloads in S3 could not be read, and their messages would end in the dead-letter queue"},
 		"Queue":                  {[]string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}, []string{"kms:Decrypt"}, "Lambda could not read the queue"},
 	},
 	"streams": {
@@ -58,7 +59,7 @@ func (c *checker) rights() {
 		if r == nil {
 			continue
 		}
-		for _, name := range []string{"INGOT_TABLE", "INGOT_AGGREGATES_TABLE", "INGOT_QUARANTINE_URL", "INGOT_ARCHIVE_BUCKET", "Queue", "Stream"} {
+		for _, name := range []string{"INGOT_TABLE", "INGOT_AGGREGATES_TABLE", "INGOT_QUARANTINE_URL", "INGOT_ARCHIVE_BUCKET", "INGOT_POINTER_BUCKETS", "Queue", "Stream"} {
 			n, asked := needs[f.role][name]
 			r := r
 			if f.role == "ingest" && name == "INGOT_AGGREGATES_TABLE" {

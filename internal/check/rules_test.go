@@ -213,8 +213,12 @@ var environmentRules = []broken{
 		"warning: the key stands in the template, where anyone who reads it can find out what keyed hashes stand for; write '{{resolve:secretsmanager:NAME}}' instead"},
 	{"archive", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{OTHER: x}"}}, "  |StreamsFunction:\n",
 		"warning: StreamsFunction has no archive bucket: items that expire are gone for good; write INGOT_ARCHIVE_BUCKET: !Ref a bucket instead"},
+	{"payloads that may not be read", [][2]string{{"INGOT_POINTER_BUCKETS: !Ref PointerBucket", "INGOT_POINTER_BUCKETS: !Ref ArchiveBucket"}},
+		"              |- {Effect: Allow, Action: [\"sqs:ReceiveMessage\"",
+		"IngestRole does not allow s3:GetObject on ArchiveBucket: payloads in S3 could not be read, and their messages would end in the dead-letter queue; " +
+			`write {Effect: Allow, Action: ["s3:GetObject"], Resource: !Sub "${ArchiveBucket.Arn}/*"} among the statements of IngestRole instead`},
 	{"misspelled", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_ARCHIVE: x}"}}, "|INGOT_ARCHIVE: x",
-		"warning: nothing reads variable INGOT_ARCHIVE; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, INGOT_ENDPOINT_URL, INGOT_PII_KEY, INGOT_PIPELINE, INGOT_QUARANTINE_URL, INGOT_TABLE instead"},
+		"warning: nothing reads variable INGOT_ARCHIVE; write one of INGOT_AGGREGATES_TABLE, INGOT_ARCHIVE_BUCKET, INGOT_COUNTING, INGOT_ENDPOINT_URL, INGOT_PII_KEY, INGOT_PIPELINE, INGOT_POINTER_BUCKETS, INGOT_QUARANTINE_URL, INGOT_TABLE instead"},
 	{"different keys", [][2]string{{"{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"]}", "{INGOT_ARCHIVE_BUCKET: !If [Archives, !Ref ArchiveBucket, \"\"], INGOT_PII_KEY: '{{resolve:a}}'}"},
 		{`!Sub ["{{resolve:secretsmanager:${Arn}}}", {Arn: !If [OwnPiiKey, !Ref PiiKey, !Ref PiiKeySecretArn]}]`, "'{{resolve:b}}'"}}, "INGOT_PII_KEY: |'{{resolve:a}}'",
 		"the two functions have different keys: totals by personal data would be of other people than the events; write the same INGOT_PII_KEY instead"},

@@ -154,6 +154,9 @@ func (t *Tables) letter(ctx context.Context, id string) (*Letter, error) {
 	if l.OfStream() {
 		out.Today = "It is about a stored item, and not a message that could be sent."
 	}
+	if today.Elsewhere {
+		out.Today = "Its payload is in S3, where only the ingest function reads it. So nobody knows before the message is sent."
+	}
 	if today.Stored != nil {
 		out.Stored = personal.Data(today.Stored.Data)
 	}

@@ -73,6 +73,9 @@ func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	opened, err := envelope.Open(message)
 	if err != nil {
 		x.refuse(err)
+		if x.Reason == string(event.PayloadElsewhere) {
+			x.Detail += "; save the object in a file and explain that file"
+		}
 		x.place(m)
 		return x, nil
 	}

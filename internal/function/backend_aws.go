@@ -95,13 +95,20 @@ func (b *backend) quarantine(url string) handler.Quarantine {
 }
 
 func (b *backend) archive(bucket string) handler.Archive {
-	return handler.NewArchive(lateUploader{sync.OnceValue(func() *s3.Client {
-		return s3.NewFromConfig(b.config, func(o *s3.Options) {
-			o.RetryMaxAttempts = once
-			// An emulator's host name does not resolve with a bucket in front of it.
-			o.UsePathStyle = b.config.BaseEndpoint != nil
-		})
-	})}, bucket)
+	return handler.NewArchive(lateUploader{sync.OnceValue(b.objects)}, bucket)
+}
+
+func (b *backend) payloads(buckets []string) *handler.Payloads {
+	return handler.NewPayloads(lateDownloader{sync.OnceValue(b.objects)}, buckets...)
+}
+
+func (b *backend) objects() *s3.Client {
+	return s3.NewFromConfig(b.config, func(o *s3.Options) {
+		o.RetryMaxAttempts = once
+		// An emulator's host name does not resolve with a bucket in front of it.
+		o.UsePathStyle = b.config.BaseEndpoint != nil
+		o.DisableLogOutputChecksumValidationSkipped = true // a line for each object that an older client has put
+	})
 }
 
 // lateSender makes its client when the first letter is sent, because most cold starts quarantine
@@ -117,4 +124,11 @@ type lateUploader struct{ client func() *s3.Client }
 
 func (l lateUploader) PutObject(ctx context.Context, in *s3.PutObjectInput, options ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
 	return l.client().PutObject(ctx, in, options...)
+}
+
+// lateDownloader makes its client when the first message points to S3.
+type lateDownloader struct{ client func() *s3.Client }
+
+func (l lateDownloader) GetObject(ctx context.Context, in *s3.GetObjectInput, options ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	return l.client().GetObject(ctx, in, options...)
 }

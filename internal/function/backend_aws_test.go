@@ -17,10 +17,12 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/handler"
 )
@@ -137,6 +139,51 @@ func TestArchiveReachesItsBucket(t *testing.T) {
 		t.Errorf("%d requests, first %v", len(got), got[0].URL)
 	}
 }
+
+// A function asks a bucket only for a message that points to it. The client of S3 is made then, and not when
+// the function starts.
+func TestPayloadsReachTheirBucket(t *testing.T) {
+	r := newRecorder(t, http.StatusOK, `{"type":"x"}`)
+	t.Setenv("INGOT_TABLE", "events")
+	t.Setenv("INGOT_POINTER_BUCKETS", "large-payloads")
+	made := 0
+	p := Process{Getenv: os.Getenv, Files: fstest.MapFS{"pipeline.yaml": &fstest.MapFile{Data: []byte(least)}}, Pipeline: "pipeline.yaml", Out: io.Discard, Log: slog.New(slog.DiscardHandler)}
+	handle, err := p.Ingest(t.Context(), func(in *handler.Ingest) {
+		if in.Payloads == nil {
+			t.Error("nothing reads payloads")
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := lateDownloader{sync.OnceValue(func() *s3.Client {
+		made++
+		return connected(t).objects()
+	})}
+	if handler.NewPayloads(late, "large-payloads"); made != 0 {
+		t.Error("a client is made before the first message needs it")
+	}
+	message := func(body string) events.SQSEvent {
+		return events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body, EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q"}}}
+	}
+	if _, err := handle(t.Context(), message(`{"type":"x"}`)); err != nil || len(r.seen()) != 0 {
+		t.Errorf("%v, %d requests", err, len(r.seen()))
+	}
+	answer, err := handle(t.Context(), message(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b c"}]`))
+	if err != nil || len(answer.BatchItemFailures) != 1 { // Poison, and there is no quarantine
+		t.Errorf("%v, %v", answer, err)
+	}
+	if got := r.seen(); len(got) != 1 || got[0].Method != http.MethodGet || got[0].URL.Path != "/large-payloads/a/b c" {
+		t.Errorf("%d requests, the first for %v", len(got), got[0].URL)
+	}
+}
+
+const least = `ingot: 1
+epoch: 1
+type: "{type}"
+events:
+  visit: {id: "{id}", at: "{at}", key: {pk: "VISIT#{id}", sk: "VISIT"}}
+`
 
 // The archive asks again itself, within its half of an invocation's time.
 func TestArchiveIsAskedOnce(t *testing.T) {

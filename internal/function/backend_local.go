@@ -98,6 +98,10 @@ func (b *backend) quarantine(string) handler.Quarantine {
 	return handler.NewQuarantine(b.engine.SQS(), b.queue)
 }
 
+func (b *backend) payloads(buckets []string) *handler.Payloads {
+	return handler.NewPayloads(b.engine.S3(), buckets...)
+}
+
 func (b *backend) archive(bucket string) handler.Archive {
 	return handler.NewArchive(b.engine.S3(), bucket)
 }

@@ -66,6 +66,9 @@ func (p Process) Ingest(ctx context.Context, adjust func(*handler.Ingest)) (Inge
 	if s.quarantine != "" {
 		in.Quarantine = b.quarantine(s.quarantine)
 	}
+	if len(s.pointers) > 0 {
+		in.Payloads = b.payloads(s.pointers)
+	}
 	if adjust != nil {
 		adjust(in)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/ingot-events/ingot/internal/lambda/runtimeapi"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/internal/sampleshop"
 	"github.com/ingot-events/ingot/internal/slow"
 )
@@ -210,6 +211,72 @@ func arraysOf(t *testing.T, one func(i int) string) []byte {
 	return batch
 }
 
+// An object in S3 may have sixteen times what a message has, and a batch may point to thousands of them. The
+// worst batches of pointers must fit, too.
+func TestWorstPointersFitSmallestFunction(t *testing.T) {
+	slow.Test(t, "it fills the smallest function's memory many times")
+	binary := filepath.Join(t.TempDir(), "ingest")
+	if err := runtimeapi.Build(t.Context(), "../../cmd/ingest", binary, ""); err != nil {
+		t.Fatal(err)
+	}
+	shop, err := filepath.Abs("../../" + sampleshop.Pipeline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enveloped := func(i int, note string) string {
+		return fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"s","type":"order.placed","data":%s}`, i, order(i, note))
+	}
+	// As many values as a text may have, in 16 MiB. They are parsed twice: with the envelope, and alone.
+	most := enveloped(1, "["+strings.Repeat("[],", 1<<21-100)+strings.Repeat(" ", payloads.Max-3<<21-1000)+"0]")
+	for name, c := range map[string]struct {
+		object   func(i int) string
+		pointers int
+	}{
+		"the most values":   {func(int) string { return most }, 20},
+		"too many values":   {func(int) string { return "[" + strings.Repeat("[],", payloads.Max/3-10) + "0]" }, 20},
+		"the largest text":  {func(i int) string { return enveloped(i, escapedNote(payloads.Max-2000)) }, 20},
+		"the largest items": {func(i int) string { return order(i, escapedNote(390<<10)) }, 400},
+		"the largest envelopes": {func(i int) string {
+			return fmt.Sprintf(`{"specversion":"1.0","id":"%d","source":"s","type":"order.placed","x":%s,"data":%s}`, i, escapedNote(8<<20), order(i, escapedNote(380<<10)))
+		}, 20},
+		"the most pointers": {func(i int) string { return order(i, quoted(10)) }, 10_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := httptest.NewServer(&fullTable{t: t, object: c.object})
+			t.Cleanup(table.Close)
+			var output bytes.Buffer
+			p, err := runtimeapi.Start(t.Context(), runtimeapi.Config{Binary: binary, Memory: smallest, Timeout: time.Minute, Stdout: &output, Stderr: &output, Env: map[string]string{
+				"INGOT_TABLE": "events", "INGOT_AGGREGATES_TABLE": "totals", "INGOT_QUARANTINE_URL": table.URL + "/000000000000/quarantine", "INGOT_PII_KEY": "a secret of sixteen bytes", "INGOT_PIPELINE": shop,
+				"INGOT_POINTER_BUCKETS": "large-payloads", "AWS_ENDPOINT_URL": table.URL,
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			var e events.SQSEvent
+			for i := range c.pointers {
+				e.Records = append(e.Records, events.SQSMessage{MessageId: fmt.Sprintf("%08d", i), EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:q",
+					Body: fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"%d"}]`, i)})
+			}
+			batch, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				// The time is not enough for all of them.
+				if answer, err := p.Invoke(t.Context(), batch, 8*time.Second); err != nil || len(answer) == 0 {
+					t.Fatalf("answer %.200s, error %v; it printed %.2000s", answer, err, output.Bytes())
+				}
+			}
+			peak := residentPeak(t, p.PID())
+			t.Logf("%d pointers: %d MB resident at the peak; %.600s", c.pointers, peak, output.Bytes())
+			if peak > smallest*9/10 {
+				t.Errorf("%d MB resident at the peak; Lambda ends a process above %d MB", peak, smallest)
+			}
+		})
+	}
+}
+
 const withLines = `
 ingot: 1
 epoch: 1
@@ -282,12 +349,25 @@ func escapedNote(n int) string { return `"` + strings.Repeat(`\\`, n/2) + `"` }
 
 // fullTable is a table in which every key is taken by another order than the one that comes. If it
 // has no notes, it is an empty table. It also takes every letter to quarantine.
+//
+// It is also a bucket with an object of each number.
 type fullTable struct {
-	t     *testing.T
-	notes []string
+	t      *testing.T
+	notes  []string
+	object func(i int) string
 }
 
 func (f *fullTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		i, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/large-payloads/"))
+		if err != nil {
+			f.t.Errorf("%s is not served", r.URL)
+		}
+		text := f.object(i)
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		_, _ = io.WriteString(w, text)
+		return
+	}
 	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var in struct {
 		Statements   []struct{ ReturnValuesOnConditionCheckFailure string }

@@ -16,6 +16,7 @@ const (
 	aggregatesVariable = "INGOT_AGGREGATES_TABLE" // the aggregates table; streams needs it, and ingest needs it if a key uses hmac or a put moves totals
 	quarantineVariable = "INGOT_QUARANTINE_URL"   // URL of a standard queue; empty: no quarantine
 	archiveVariable    = "INGOT_ARCHIVE_BUCKET"   // empty: what expires is gone
+	pointersVariable   = "INGOT_POINTER_BUCKETS"  // names of buckets, with commas between, to which messages may point; empty: none
 	countingVariable   = "INGOT_COUNTING"         // marks (default) or receipts
 	secretVariable     = "INGOT_PII_KEY"          // needed if the pipeline uses hmac
 	endpointVariable   = "INGOT_ENDPOINT_URL"     // an emulator in place of every service; empty: the SDK's own, as in AWS_ENDPOINT_URL
@@ -31,6 +32,7 @@ type settings struct {
 	aggregates string
 	quarantine string
 	archive    string
+	pointers   []string
 	counting   aggregate.Counting
 	secret     []byte
 	endpoint   string
@@ -65,7 +67,11 @@ func readSettings(getenv func(string) string, needs string) (settings, error) {
 		m.add("%s and %s are both %q: give totals a table of their own, or they would feed their own stream", tableVariable, aggregatesVariable, s.events)
 	}
 	m.checkQueue(s.quarantine)
-	m.checkBucket(s.archive)
+	m.checkBucket(archiveVariable, s.archive)
+	if list := getenv(pointersVariable); list != "" {
+		s.pointers = strings.Split(list, ",")
+		m.checkPointers(list, s.pointers)
+	}
 	m.checkEndpoint(s.endpoint)
 	m.checkSecret(s.secret)
 	counting, err := aggregate.ParseCounting(getenv(countingVariable))
@@ -115,9 +121,23 @@ func (m *Mistakes) checkEndpoint(text string) {
 	}
 }
 
-func (m *Mistakes) checkBucket(name string) {
+func (m *Mistakes) checkBucket(variable, name string) {
 	if strings.ContainsAny(name, ":/") {
-		m.add("%s is %q: set it to the bucket's name, without s3:// and not its ARN", archiveVariable, name)
+		m.add("%s is %q: set it to the bucket's name, without s3:// and not its ARN", variable, name)
+	}
+}
+
+// bucketLetters and a length of 3 to 63 are what S3 allows (user guide, "Bucket naming rules").
+const bucketLetters = "abcdefghijklmnopqrstuvwxyz0123456789.-"
+
+// checkPointers refuses a list with a name that no bucket has. Such a name would allow nothing, and the
+// messages that were meant to be allowed would go to quarantine.
+func (m *Mistakes) checkPointers(list string, names []string) {
+	for _, name := range names {
+		if len(name) < 3 || len(name) > 63 || strings.Trim(name, bucketLetters) != "" {
+			m.add("%s is %q: set it to names of buckets with commas and no blanks between, without s3:// and not their ARNs", pointersVariable, list)
+			return
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ var layers = []string{
 	"internal/excerpt", "internal/itemform", "event", "keys", "envelope", "aggregate", "internal/lanes", "internal/where", "internal/yamlfile", "internal/lifetime", "internal/jsonschema", "internal/packed", "pipeline",
 	"internal/reserved",
 	// The tables, the two functions, and the proof.
-	"env", "internal/awserr", "store", "internal/tables", "handler", "verify", "internal/work",
+	"env", "internal/awserr", "internal/payloads", "store", "internal/tables", "handler", "verify", "internal/work",
 	// What stands in for AWS.
 	"internal/embedded/api", "internal/embedded/value", "internal/embedded/expr",
 	"internal/embedded/dynamo", "internal/embedded/sqs", "internal/embedded/s3", "internal/embedded", "internal/wire",

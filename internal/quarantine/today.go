@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/tables"
 	"github.com/ingot-events/ingot/pipeline"
@@ -31,6 +32,9 @@ type Today struct {
 	Stored *event.Item
 	// Asked reports whether the tables were asked. If not, the verdict is that of an empty table.
 	Asked bool
+	// Elsewhere reports whether the payload is in S3. Only the ingest function reads it there, so nobody
+	// knows the verdict before the message is sent.
+	Elsewhere bool
 	// Differences are the members in which the two payloads differ, as their digests see them.
 	Differences []Difference
 }
@@ -79,6 +83,9 @@ func (x Examiner) Examine(ctx context.Context, l *Letter) (*Today, error) {
 		var refusal *event.Refusal
 		if !errors.As(err, &refusal) {
 			refusal = event.Poisoned(event.Undecodable, err.Error())
+		}
+		if p, is := envelope.PointerOf(l.Message()); is && refusal.Reason == event.PayloadElsewhere {
+			return &Today{Verdict: event.Retry, Reason: refusal.Reason, Elsewhere: true, Detail: fmt.Sprintf("the payload is in S3 (bucket %s, key %s), where only the ingest function reads it: it decides when the message is sent", p.Bucket, p.Key)}, nil
 		}
 		return &Today{Verdict: refusal.Verdict, Reason: refusal.Reason, Detail: refusal.Detail}, nil
 	}

@@ -1,0 +1,136 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/payloads"
+)
+
+// Downloader is what Payloads needs of S3. A *s3.Client is a Downloader.
+type Downloader interface {
+	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+}
+
+// Payloads reads payloads that are too large for a message. The extended client libraries of SQS put
+// them into S3, and send a pointer: see [envelope.Pointer].
+type Payloads struct{ reader payloads.Reader }
+
+// NewPayloads makes a [Payloads] that reads from these buckets alone. Anybody who may send a message can
+// name any bucket. So a bucket that everything may be read from must not be among them.
+func NewPayloads(client Downloader, buckets ...string) *Payloads {
+	return &Payloads{payloads.Reader{Client: client, Buckets: buckets}}
+}
+
+// find returns where the payload of a message is, or why it cannot be read.
+func (p *Payloads) find(m envelope.Message) (*envelope.Pointer, *event.Refusal) {
+	pointer, is := envelope.PointerOf(m)
+	if !is {
+		return nil, event.Poisoned(event.PayloadElsewhere, "the payload is elsewhere, and the message does not say where")
+	}
+	if refusal := p.reader.Allowed(pointer); refusal != nil {
+		return nil, refusal
+	}
+	return &pointer, nil
+}
+
+const (
+	// pointedRoom is how many bytes of payloads from S3 are in memory at once. They are read, planned and
+	// put before the next ones are read. It is not less than one object may have.
+	pointedRoom = payloads.Max
+	// pointedAtOnce is how many messages are taken together at most, and readAtOnce how many requests
+	// there are side by side.
+	pointedAtOnce, readAtOnce = 100, 8
+)
+
+// follow settles the messages whose payloads are in S3. It reads as many as there is room for, puts them,
+// and goes on. Those for which there is no time left go back untouched.
+func (b *ingestBatch) follow(todo []*Outcome) {
+	for len(todo) > 0 {
+		if b.writing.Err() != nil {
+			for _, o := range todo {
+				o.leave(noTime)
+			}
+			return
+		}
+		n := min(len(todo), pointedAtOnce)
+		later := b.followSome(todo[:n])
+		todo = append(later, todo[n:]...)
+	}
+}
+
+// followSome reads, plans and puts these messages. It returns those for which there was no room. The
+// first object that is read always has room.
+func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
+	var mu sync.Mutex // guards room
+	room := int64(pointedRoom)
+	texts, errs := make([]string, len(todo)), make([]error, len(todo))
+	b.env.Each(len(todo), readAtOnce, func(n int) {
+		taken := int64(0) // by an earlier try
+		texts[n], errs[n] = b.Payloads.reader.Read(b.writing, b.env, *todo[n].pointer, func(size int64) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			if size > room+taken {
+				return false
+			}
+			room, taken = room+taken-size, size
+			return true
+		})
+	})
+	var load load
+	for n, o := range todo {
+		switch {
+		case errors.Is(errs[n], payloads.ErrNoRoom):
+			later = append(later, o)
+		case errs[n] != nil:
+			o.unread(errs[n])
+		case b.plan(o, &texts[n]) && load.add(o):
+			b.put(&load)
+		}
+		texts[n] = "" // what is planned holds it, and nobody else needs it
+	}
+	b.put(&load)
+	tidy(pointedRoom - room)
+	return later
+}
+
+// manyBytes is how much of payloads makes so much garbage that the next ones need its room.
+const manyBytes = 4 << 20
+
+// tidy collects the garbage of payloads of so many bytes, if it is much. To understand a payload takes
+// several times its size in a few large pieces. The collector would begin only when the memory is almost
+// full, and the next such piece would not find room.
+func tidy(bytes int64) {
+	if bytes >= manyBytes {
+		runtime.GC()
+	}
+}
+
+// followOne reads and plans one message. It returns false if the message goes back.
+func (b *ingestBatch) followOne(o *Outcome) bool {
+	read := int64(0)
+	text, err := b.Payloads.reader.Read(b.writing, b.env, *o.pointer, func(size int64) bool {
+		read = size
+		return true
+	})
+	if err != nil {
+		o.unread(err)
+		return o.Verdict != event.Retry
+	}
+	defer tidy(read)
+	return b.plan(o, &text)
+}
+
+// unread takes the reason why a payload could not be read.
+func (o *Outcome) unread(err error) {
+	if !errors.As(err, &o.Refusal) {
+		o.Refusal = &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnread, Detail: err.Error()}
+	}
+	o.Verdict = o.Refusal.Verdict
+}

@@ -1,0 +1,342 @@
+package handler_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/internal/stack"
+)
+
+const large = "large-payloads"
+
+// withObjects lets the ingest function read from the bucket [large], and puts these objects there.
+func (w *world) withObjects(objects map[string]string) {
+	w.t.Helper()
+	w.ingest.Payloads = handler.NewPayloads(w.Engine.S3(), large)
+	if err := stack.CreateArchive(context.Background(), w.Engine.S3(), large); err != nil {
+		w.t.Fatal(err)
+	}
+	for key, body := range objects {
+		w.putObject(large, key, body)
+	}
+	w.calls = map[string]int{}
+}
+
+func (w *world) putObject(bucket, key, body string) {
+	w.t.Helper()
+	if _, err := w.Engine.S3().PutObject(context.Background(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func pointer(key string) string {
+	return fmt.Sprintf(`["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":%q,"s3Key":%q}]`, large, key)
+}
+
+// A payload that is in S3 is stored and judged as if it had come in its message, whichever library wrote the
+// pointer. One request reads it.
+func TestPayloadsInS3(t *testing.T) {
+	w := newWorld(t)
+	w.withObjects(map[string]string{"1": order("1", 100), "2": order("2", 200), "3": order("3", 300), "bad": "hello"})
+	old := strings.Replace(pointer("2"), "software.amazon.payloadoffloading.PayloadS3Pointer", "com.amazon.sqs.javamessaging.MessageS3Pointer", 1)
+	sns := fmt.Sprintf(`{"Type":"Notification","MessageId":"n","TopicArn":"arn:aws:sns:r:1:t","Message":%q,"Timestamp":"2099-03-01T10:00:00Z"}`, pointer("3"))
+	if answer := w.receive(messages(pointer("1"), old, sns, order("4", 400), pointer("bad"), order("1", 100))); answer != `{"batchItemFailures":[]}` {
+		t.Errorf("%s", answer)
+	}
+	if got := w.verdicts(); got != "Duplicate Inserted Inserted Inserted Poison Inserted" {
+		t.Errorf("%s", got)
+	}
+	if w.calls["GetObject"] != 4 {
+		t.Errorf("%d requests for 4 objects", w.calls["GetObject"])
+	}
+	if got := w.outcomes[1].Item; got.Data != "" || got.Key.PK != "ORDER#2" {
+		t.Errorf("%+v", got)
+	}
+	letters := w.quarantined()
+	if len(letters) != 1 || *letters[0].Body != pointer("bad") || !strings.Contains(*letters[0].MessageAttributes[handler.Attribute].StringValue, "in the object that the message points to: body") {
+		t.Errorf("%+v", letters)
+	}
+	// The same payload comes again, in a message and by a pointer.
+	w.receive(messages(order("2", 200), pointer("3")))
+	if got := w.verdicts(); got != "Duplicate Duplicate" {
+		t.Errorf("%s", got)
+	}
+	// The object was changed meanwhile: that is another event under the same key.
+	w.putObject(large, "1", order("1", 101))
+	w.receive(messages(pointer("1")))
+	if letters := w.quarantined(); w.verdicts() != "Conflict" || len(letters) != 1 || *letters[0].Body != pointer("1") {
+		t.Errorf("%s, %+v", w.verdicts(), letters)
+	}
+}
+
+// A message whose object is not there may succeed later. So it goes back, and in the end to the dead-letter
+// queue. Its key is in no log, because it may be personal.
+func TestMissingPayloadIsRetried(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault *fault
+		calls int
+		says  string
+	}{
+		"not there":  {nil, 1, "it is not there (NoSuchKey)"},
+		"forbidden":  {&fault{API: "GetObject", Before: &smithy.GenericAPIError{Code: "AccessDenied", Message: "not authorized on arn:aws:s3:::b/secret-key"}}, 1, "the role may not read it (AccessDenied)"},
+		"throttled":  {&fault{API: "GetObject", Always: true, Before: &smithy.GenericAPIError{Code: "SlowDown", Message: "secret-key"}}, 3, "SlowDown"},
+		"lost":       {&fault{API: "GetObject", Always: true, After: errLost}, 3, "connection reset by peer"},
+		"cut short":  {&fault{API: "GetObject", Always: true, Edit: func(out any) { out.(*s3.GetObjectOutput).Body = io.NopCloser(strings.NewReader("{")) }}, 3, "1 bytes came of"},
+		"not closed": {&fault{API: "GetObject", Always: true, Edit: func(out any) { out.(*s3.GetObjectOutput).ContentLength = nil }}, 3, "does not say how large it is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.withObjects(nil)
+			if c.fault != nil {
+				w.putObject(large, "secret-key", order("1", 100))
+				w.faults = []fault{*c.fault}
+			}
+			if answer := w.receive(messages(pointer("secret-key"), order("2", 1))); answer != `{"batchItemFailures":[{"itemIdentifier":"m0"}]}` {
+				t.Errorf("%s", answer)
+			}
+			if got := w.verdicts(); got != "Retry Inserted" || w.outcomes[0].Refusal.Reason != event.PayloadUnread || w.calls["GetObject"] != c.calls {
+				t.Errorf("%s after %d requests: %v", got, w.calls["GetObject"], w.outcomes[0].Refusal)
+			}
+			if log := w.log.String(); !strings.Contains(log, c.says) || strings.Contains(log, "secret-key") {
+				t.Errorf("the log says %s", log)
+			}
+			if n := len(w.quarantined()); n != 0 {
+				t.Errorf("%d letters", n)
+			}
+			w.faults = nil
+			w.putObject(large, "secret-key", order("1", 100))
+			if w.receive(messages(pointer("secret-key"))); w.verdicts() != "Inserted" {
+				t.Errorf("%s", w.verdicts())
+			}
+		})
+	}
+}
+
+// Whoever may send a message can name any bucket. Nothing is asked of one that is not allowed.
+func TestPointersThatCannotBeFollowed(t *testing.T) {
+	w := newWorld(t)
+	w.withObjects(map[string]string{"vast": strings.Repeat(" ", payloads.Max+1), "next": pointer("vast"), "vaster": strings.Repeat("[],", payloads.Max/3)})
+	w.receive(messages(strings.Replace(pointer("1"), large, "other-bucket", 1), pointer(strings.Repeat("k", 1025)), pointer("vast"), pointer("next"), pointer("vaster")))
+	reasons := map[int]event.Reason{0: event.PayloadElsewhere, 1: event.BadEnvelope, 2: event.PayloadTooLarge, 3: event.BadEnvelope, 4: event.Undecodable}
+	for i, o := range w.outcomes {
+		if o.Verdict != event.Poison || o.Refusal.Reason != reasons[i] || o.Failed {
+			t.Errorf("message %d: %s, %v", i, o.Verdict, o.Refusal)
+		}
+	}
+	if says := w.outcomes[0].Refusal.Detail; !strings.Contains(says, "other-bucket") || !strings.Contains(says, "PointerBucket") || !strings.Contains(says, large) {
+		t.Errorf("%s", says)
+	}
+	calls := w.calls["GetObject"] // the last object may have been asked for twice, because the one before left no room
+	if calls < 3 || calls > 4 || len(w.quarantined()) != 5 {
+		t.Errorf("%d requests", calls)
+	}
+	w.ingest.Payloads = nil
+	if w.receive(messages(pointer("1"))); w.verdicts() != "Poison" || w.outcomes[0].Refusal.Reason != event.PayloadElsewhere || w.calls["GetObject"] != calls {
+		t.Errorf("%s", w.verdicts())
+	}
+}
+
+// measured counts the bytes of payloads that are read and not yet put.
+type measured struct {
+	handler.Downloader
+	held, most atomic.Int64
+}
+
+func (m *measured) GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	out, err := m.Downloader.GetObject(ctx, in, o...)
+	if err == nil {
+		body, readErr := io.ReadAll(out.Body)
+		out.Body = io.NopCloser(&counted{m, bytes.NewReader(body)})
+		err = readErr
+	}
+	return out, err
+}
+
+type counted struct {
+	m    *measured
+	body io.Reader
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.body.Read(p)
+	held := c.m.held.Add(int64(n))
+	if held > c.m.most.Load() {
+		c.m.most.Store(held)
+	}
+	return n, err
+}
+
+// A batch may point to far more than memory holds. Payloads are read while there is room, put, and let go
+// of, until all of them are done. Nothing goes back for that.
+func TestPayloadsBeyondMemory(t *testing.T) {
+	for _, fifo := range []bool{false, true} {
+		w := newWorld(t)
+		objects := map[string]string{}
+		var bodies []string
+		for i := range 10 {
+			id := fmt.Sprint(i)
+			// Most of the object is an attribute of the envelope, which is not stored.
+			objects[id] = fmt.Sprintf(`{"specversion":"1.0","id":%q,"source":"s","type":"order","big":%q,"data":%s}`, id, strings.Repeat("x", 5<<20), order(id, i))
+			bodies = append(bodies, pointer(id))
+		}
+		w.withObjects(objects)
+		m := &measured{Downloader: w.Engine.S3()}
+		w.ingest.Payloads = handler.NewPayloads(m, large)
+		w.seen = func(api string, _ any) {
+			if strings.HasPrefix(api, "PutItem") || api == "BatchExecuteStatement" {
+				m.held.Store(0)
+			}
+		}
+		e := messages(bodies...)
+		if fifo {
+			for i := range e.Records {
+				e.Records[i].EventSourceARN += ".fifo"
+				e.Records[i].Attributes["MessageGroupId"] = fmt.Sprint(i)
+			}
+		}
+		if answer := w.receive(e); answer != `{"batchItemFailures":[]}` || strings.Count(w.verdicts(), "Inserted") != 10 {
+			t.Errorf("%s: %s", answer, w.verdicts())
+		}
+		if most := m.most.Load(); most > payloads.Max || most < 5<<20 {
+			t.Errorf("%d bytes of payloads were in memory at once (FIFO: %v)", most, fifo)
+		}
+	}
+}
+
+// When the time for writing is over, the messages that are left go back untouched.
+func TestPayloadsWhenTimeIsOver(t *testing.T) {
+	w := newWorld(t)
+	objects := map[string]string{}
+	var bodies []string
+	for i := range 250 {
+		objects[fmt.Sprint(i)] = order(fmt.Sprint(i), i)
+		bodies = append(bodies, pointer(fmt.Sprint(i)))
+	}
+	w.withObjects(objects)
+	ctx, stop := context.WithCancel(context.Background())
+	w.seen = func(api string, _ any) {
+		if api == "BatchExecuteStatement" {
+			stop()
+		}
+	}
+	response, err := w.ingest.Handle(ctx, messages(bodies...))
+	if err != nil || len(response.BatchItemFailures) < 150 {
+		t.Fatalf("%d go back, %v", len(response.BatchItemFailures), err)
+	}
+	for _, o := range w.outcomes[100:] {
+		if o.Verdict != event.Retry || o.Refusal.Reason != event.Unattempted {
+			t.Fatalf("%s: %v", o.Verdict, o.Refusal)
+		}
+	}
+	if w.calls["GetObject"] != 100 {
+		t.Errorf("%d objects were read", w.calls["GetObject"])
+	}
+}
+
+// The object may hold an array of events, as a message may. A pointer among events is not followed.
+func TestArraysInS3(t *testing.T) {
+	for _, queue := range []string{"", ".fifo"} {
+		w := newWorld(t, arrays)
+		w.withObjects(map[string]string{"1": array(order("1", 1), `{"type":"order"}`, order("2", 2), pointer("2")), "2": order("3", 3)})
+		if got := w.receive(inGroup(messages(pointer("1")), queue)); got != failures() || of(w.outcomes[0]) != "Inserted Poison Inserted Poison" || w.calls["GetObject"] != 1 {
+			t.Errorf("%s: %s after %d requests", got, of(w.outcomes[0]), w.calls["GetObject"])
+		}
+		for _, o := range w.outcomes[0].Events {
+			if o.Item != nil && o.Item.Data != "" {
+				t.Error("a payload is kept in memory")
+			}
+		}
+		if says := w.outcomes[0].Events[3].Refusal; says.Reason != event.PayloadElsewhere || !strings.Contains(says.Detail, "only if it is the whole message") {
+			t.Errorf("%v", says)
+		}
+		if n := w.note(); len(n.Events) != 2 || n.Events[0] != 1 || n.Events[1] != 3 {
+			t.Errorf("%+v", n)
+		}
+		if w.receive(inGroup(messages(pointer("1")), queue)); of(w.outcomes[0]) != "Duplicate Poison Duplicate Poison" {
+			t.Errorf("%s", of(w.outcomes[0]))
+		}
+	}
+}
+
+// On a FIFO queue, a message whose payload cannot be read holds back the rest of its group.
+func TestPayloadsKeepOrder(t *testing.T) {
+	w := newWorld(t)
+	w.withObjects(map[string]string{"1": parcel("p", 1), "3": parcel("p", 3)})
+	e := messages(pointer("1"), pointer("2"), pointer("3"), parcel("q", 1))
+	for i := range e.Records {
+		e.Records[i].EventSourceARN += ".fifo"
+		e.Records[i].Attributes["MessageGroupId"] = "p"
+	}
+	e.Records[3].Attributes["MessageGroupId"] = "q"
+	w.receive(e)
+	if got := w.verdicts(); got != "Inserted Retry Retry Inserted" || w.outcomes[2].Refusal.Reason != event.Unattempted {
+		t.Errorf("%s, %v", got, w.outcomes[2].Refusal)
+	}
+}
+
+// The attributes of the message stay with it, in quarantine too.
+func TestPointerWithAttributes(t *testing.T) {
+	w := newWorld(t)
+	w.withObjects(map[string]string{"1": `{"id":"1","cents":1}`})
+	e := messages(pointer("1"))
+	attribute := func(text string) events.SQSMessageAttribute {
+		return events.SQSMessageAttribute{DataType: "String", StringValue: &text}
+	}
+	e.Records[0].MessageAttributes = map[string]events.SQSMessageAttribute{"ce-specversion": attribute("1.0"), "ce-id": attribute("1"), "ce-source": attribute("s"),
+		"ce-type": attribute("order"), "ExtendedPayloadSize": {DataType: "Number", StringValue: aws.String("20")}}
+	w.receive(e) // without a time
+	letters := w.quarantined()
+	if w.verdicts() != "Poison" || len(letters) != 1 || letters[0].MessageAttributes["ExtendedPayloadSize"].StringValue == nil {
+		t.Fatalf("%s, %+v", w.verdicts(), letters)
+	}
+	w.putObject(large, "1", `{"id":"1","cents":1,"at":"2099-03-01T10:00:00Z"}`)
+	if w.receive(e); w.verdicts() != "Inserted" {
+		t.Errorf("%s: %v", w.verdicts(), w.outcomes[0].Refusal)
+	}
+}
+
+// A reader that closes nothing would run out of connections.
+func TestPayloadsAreClosed(t *testing.T) {
+	for name, edit := range map[string]func(*s3.GetObjectOutput){
+		"read": func(*s3.GetObjectOutput) {}, "too large": func(o *s3.GetObjectOutput) { o.ContentLength = aws.Int64(payloads.Max + 1) },
+		"fails": func(o *s3.GetObjectOutput) { o.Body = io.NopCloser(io.MultiReader()) },
+	} {
+		w := newWorld(t)
+		w.withObjects(map[string]string{"1": order("1", 1)})
+		opened, closed := 0, 0
+		w.faults = []fault{{API: "GetObject", Always: true, Edit: func(out any) {
+			o := out.(*s3.GetObjectOutput)
+			edit(o)
+			opened++
+			o.Body = &closing{o.Body, &closed}
+		}}}
+		w.receive(messages(pointer("1")))
+		if opened == 0 || closed != opened {
+			t.Errorf("%s: %d bodies of %d are closed", name, closed, opened)
+		}
+	}
+}
+
+type closing struct {
+	io.ReadCloser
+	closed *int
+}
+
+func (c *closing) Close() error {
+	*c.closed++
+	return errors.Join(c.ReadCloser.Close())
+}
