@@ -77,6 +77,16 @@ func TestMissingParts(t *testing.T) {
 	if err != nil || len(totals) != 1 || totals[0].Values["pieces"].String() != "15" {
 		t.Errorf("%+v %v", totals, err)
 	}
+	// Another file cannot make the parts of what is stored with parts: nobody can tell whether they are there.
+	other := withLines(orders())
+	line := other.Events["line"]
+	line.ID, line.Key.SK = "{id}#{number}", "LINE#{number}"
+	other.Events["line"], other.Epoch = line, 2
+	plan, otherStore := w.open(other)
+	if r, err := verify.Totals(ctx, plan, otherStore, w.Clock.Now()); err != nil || r.MissingParts != 0 || len(r.Odd) != 1 ||
+		!strings.Contains(r.Odd[0], "item ORDER#whole / ORDER: its i:parts is 1, but this pipeline.yaml cannot make its parts") {
+		t.Errorf("%+v %v", r, err)
+	}
 	// Parts that may have expired are not missing.
 	whole, err := w.store.Item(ctx, event.Key{PK: "ORDER#alone", SK: "ORDER"})
 	if err != nil {

@@ -179,6 +179,11 @@ func (s *reading) missingParts(ctx context.Context, items []*event.Item) (units 
 			return units, err
 		}
 		s.Seen.Parts += len(missing)
+		if read == 0 && whole.Parts != nil && whole.Parts.Count > 0 {
+			if _, err := s.Pipeline.Parts(whole); err != nil {
+				s.Seen.odd(fmt.Sprintf("item %s: its i:parts is %d, but this pipeline.yaml cannot make its parts, so they are not looked for: %v", whole.Key, whole.Parts.Count, err))
+			}
+		}
 	}
 	return units, nil
 }

@@ -24,7 +24,8 @@ or needs --yes. It may be stopped at any time and run again: an item that was to
 --work, the touch pass goes on where it was, and does not read again what it has read.
 
 --all is for every aggregate that says it is not complete. If all say that they are, one page of events is read to see
-whether that can be: an aggregates table that was lost and made anew does not know what it lacks.
+whether that can be: an aggregates table that was lost and made anew does not know what it lacks. One page does not prove
+it: a total that newer events have made anew is there, but too small. Only ingot verify proves it.
 
 The table is read and touched in --segments, side by side. --rate is for reads and writes together, and also slows
 down what the stream brings to the streams function.
@@ -129,7 +130,7 @@ func (a *app) rebuild(cmd *cobra.Command, o verifyOptions, names []string) error
 			return a.rebuilt(rebuilt{Complete: []string{}, Standing: standing})
 		}
 		if defs = d.behind; len(defs) == 0 {
-			fmt.Fprintln(a.stderr, "ingot: every aggregate is complete; nothing is to do")
+			fmt.Fprintln(a.stderr, "ingot: every aggregate says that it is complete, and so do the first events; nothing is to do. ingot verify proves it")
 			return a.rebuilt(rebuilt{Complete: []string{}, Standing: []string{}})
 		}
 	}

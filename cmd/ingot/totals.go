@@ -446,10 +446,11 @@ func (s *shownTotal) cells(named bool) []string {
 
 // window names the window.
 func (s *shownTotal) window() string {
-	if s.Window == nil {
-		return "-"
+	var start time.Time
+	if s.Window != nil {
+		start = *s.Window
 	}
-	return show.Window(s.def, *s.Window)
+	return show.Window(s.def, start)
 }
 
 // bars draws the first value of each window, if there are several.
