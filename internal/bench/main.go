@@ -62,6 +62,7 @@ var sections = []struct {
 	{"values", false, false, func(b *bench, _ context.Context) error { return b.values() }},
 	{"pages", false, false, (*bench).pages},
 	{"compress", false, false, (*bench).compress},
+	{"put", false, false, (*bench).put},
 	{"memory", false, false, (*bench).memory},
 	{"streamsmemory", true, false, (*bench).streamsMemory},
 	{"large", false, true, (*bench).large},

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/lanes"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+const (
+	movedEvents = 640 // of each way
+	movedBatch  = 10  // messages of a batch
+)
+
+// movedWay is one way to store events and to keep their totals.
+type movedWay struct {
+	name    string
+	mover   string // of the pipeline: put or stream; empty: transactions by hand
+	totals  int
+	writers int
+	spread  int
+}
+
+// put compares totals that move with the put with TransactWriteItems by hand and with totals by stream.
+// It runs on the engine, with the delay for each request. While a transaction is under way, it holds its
+// items, as it does in the service: another one that meets them is refused with TransactionConflict.
+func (b *bench) put(ctx context.Context) error {
+	b.head("Totals with the put: %d events of under 1 KB in batches of %d, %s for each request", movedEvents, movedBatch, delay)
+	var ways []*series
+	figures := map[string]run{}
+	for _, w := range movedWays() {
+		r, conflicts, err := w.measure(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		figures[w.name] = r
+		ways = append(ways, &series{name: fmt.Sprintf("%s (%d conflicts)", w.name, conflicts), runs: []run{r}})
+	}
+	if err := table(b.out, "events", ways...); err != nil {
+		return err
+	}
+	put, hand := figures["movedBy: put, 1 total, 1 writer"], figures["by hand, 1 total, 1 writer"]
+	b.atMost("write units of an event, batches of one total, times those by hand", put.units/hand.units, 0.6)
+	put, hand = figures["movedBy: put, 1 total, 4 writers"], figures["by hand, 1 total, 4 writers"]
+	b.atLeast("events a second of one total, 4 writers, times those by hand", put.rate()/hand.rate(), 1)
+	return nil
+}
+
+func movedWays() (ways []movedWay) {
+	for _, c := range []struct{ totals, writers int }{{1000, 4}, {1, 1}, {1, 4}, {1, 16}} {
+		of := fmt.Sprintf(", %d totals, %d writers", c.totals, c.writers)
+		if c.totals == 1 {
+			of = fmt.Sprintf(", 1 total, %d writers", c.writers)
+		}
+		if c.writers == 1 {
+			of = of[:len(of)-1]
+		}
+		ways = append(ways, movedWay{"by hand" + of, "", c.totals, c.writers, 1}, movedWay{"movedBy: put" + of, "put", c.totals, c.writers, 1})
+		if c.totals == 1 {
+			ways = append(ways, movedWay{"movedBy: put, spread 10" + of, "put", c.totals, c.writers, 10})
+		}
+		ways = append(ways, movedWay{"movedBy: stream" + of, "stream", c.totals, c.writers, 1})
+	}
+	return ways
+}
+
+// measure stores all events once, and checks that the totals are right.
+func (w movedWay) measure(ctx context.Context) (r run, conflicts int64, err error) {
+	h := &holding{held: map[string]bool{}}
+	engine := embedded.New(embedded.Config{Intercept: h.intercept})
+	if _, err := stack.New(ctx, engine, stack.Config{}); err != nil {
+		return r, 0, err
+	}
+	p, err := w.pipeline()
+	if err != nil {
+		return r, 0, err
+	}
+	st, err := store.New(store.Config{Client: engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates})
+	if err != nil {
+		return r, 0, err
+	}
+	if err := st.Start(ctx); err != nil {
+		return r, 0, err
+	}
+	items, err := w.items(p)
+	if err != nil {
+		return r, 0, err
+	}
+	before := engine.Usage()
+	h.on.Store(true)
+	r, err = measure(func() error { return w.store(ctx, engine, st, p, items) })
+	h.on.Store(false)
+	used := engine.Usage().Sub(before)
+	r.events, r.units, r.requests = movedEvents, used.WriteUnits()+float64(h.refusedUnits.Load()), float64(used.TotalRequests())
+	if err != nil {
+		return r, 0, err
+	}
+	var sum int64
+	for page, err := range st.TotalPages(ctx, store.Segment{}) {
+		if err != nil {
+			return r, 0, err
+		}
+		for _, t := range page.All {
+			n, _ := t.Values["units"].Int64()
+			sum += n
+		}
+	}
+	if sum != movedEvents {
+		return r, 0, fmt.Errorf("the totals come to %d, not to %d", sum, movedEvents)
+	}
+	return r, h.conflicts.Load(), nil
+}
+
+func (w movedWay) pipeline() (*pipeline.Pipeline, error) {
+	mover := w.mover
+	if mover == "" {
+		mover = "stream"
+	}
+	return pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Type: "{type}",
+		Events: map[string]pipeline.EventSpec{"sold": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "SOLD#{id}", SK: "-"}}},
+		Aggregates: map[string]pipeline.AggregateSpec{"sold": {Since: 1, By: map[string]string{"sku": "{sku}"}, Spread: w.spread, MovedBy: mover,
+			From: map[string]pipeline.FromSpec{"sold": {Values: map[string]string{"units": "sum units"}}}}}})
+}
+
+func (w movedWay) items(p *pipeline.Pipeline) (items []*event.Item, err error) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range movedEvents {
+		item, err := p.Plan(envelope.Message{Body: fmt.Sprintf(`{"type":"sold","id":"%d","at":"2026-03-01T10:00:00Z","sku":"%d","units":1}`, i, rng.IntN(w.totals))})
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// store has the writers store all events, and then counts them, if the stream is to do that.
+func (w movedWay) store(ctx context.Context, engine *embedded.Engine, st *store.Store, p *pipeline.Pipeline, items []*event.Item) error {
+	errs := make([]error, w.writers)
+	var group sync.WaitGroup
+	for n := range w.writers {
+		group.Go(func() {
+			for at := n * movedBatch; at < len(items) && errs[n] == nil; at += w.writers * movedBatch {
+				batch := items[at : at+movedBatch]
+				if w.mover == "" {
+					errs[n] = byHand(ctx, engine, p, batch)
+				} else {
+					errs[n] = putAll(ctx, st, batch)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil || w.mover != "stream" {
+		return err
+	}
+	return countAll(ctx, st, p, items)
+}
+
+// putAll puts a batch until all of it is stored, as its queue would have it done.
+func putAll(ctx context.Context, st *store.Store, batch []*event.Item) error {
+	for len(batch) > 0 {
+		results, _ := st.Put(ctx, batch)
+		var left []*event.Item
+		for i, r := range results {
+			switch {
+			case r.Verdict == event.Retry:
+				left = append(left, batch[i])
+			case !r.Verdict.Stored():
+				return fmt.Errorf("an event is not stored: %+v", r)
+			}
+		}
+		batch = left
+	}
+	return ctx.Err()
+}
+
+// byHand stores each event and adds to its total in a transaction of its own, as one writes it without
+// Ingot. A transaction that meets another one is sent again after a random wait.
+func byHand(ctx context.Context, engine *embedded.Engine, p *pipeline.Pipeline, batch []*event.Item) error {
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	for _, item := range batch {
+		c := p.Contributions(item).List[0]
+		total := lanes.Key(c.Def, 0, c.By, c.Window)
+		in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+			{Put: &types.Put{TableName: aws.String(stack.Events), ConditionExpression: aws.String("attribute_not_exists(PK)"),
+				Item: map[string]types.AttributeValue{"PK": text(item.Key.PK), "SK": text(item.Key.SK), "data": text(item.Data)}}},
+			{Update: &types.Update{TableName: aws.String(stack.Aggregates), Key: map[string]types.AttributeValue{"PK": text(total.PK), "SK": text(total.SK)},
+				UpdateExpression: aws.String("ADD units :one"), ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}}}},
+		}}
+		for try := 0; ; try++ {
+			_, err := engine.DynamoDB().TransactWriteItems(ctx, in)
+			if err == nil {
+				break
+			}
+			var cancelled *types.TransactionCanceledException
+			if !errors.As(err, &cancelled) {
+				return err
+			}
+			time.Sleep(time.Duration(rand.Float64() * float64(min(25*time.Millisecond<<min(try, 6), time.Second))))
+		}
+	}
+	return nil
+}
+
+// countAll counts all items as the changes of one shard, 100 in a batch.
+func countAll(ctx context.Context, st *store.Store, p *pipeline.Pipeline, items []*event.Item) error {
+	lane := event.Lane{StreamARN: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/1", ShardID: "shardId-1"}
+	for at := 0; at < len(items); at += 100 {
+		batch := lanes.NewBatch(aggregate.Marks, lane)
+		for i, item := range items[at:min(at+100, len(items))] {
+			sequence, err := event.ParseSequence(fmt.Sprintf("%021s", strconv.Itoa(1000+at+i)))
+			if err != nil {
+				return err
+			}
+			batch.Add(&event.Change{Kind: event.Insert, Lane: lane, Sequence: sequence, Created: item.At, Key: item.Key, New: item}, nil, p.Contributions(item).List)
+		}
+		applied := tables.Of(st).Apply(ctx, batch, func(_ context.Context, _ *lanes.Update, cause error) error { return cause })
+		if applied.Err != nil || !applied.Unproven.IsZero() {
+			return fmt.Errorf("a batch is not counted: %+v", applied)
+		}
+	}
+	return nil
+}
+
+// holding delays every request, and lets a transaction hold its items while it is under way.
+type holding struct {
+	on                      atomic.Bool
+	conflicts, refusedUnits atomic.Int64 // the engine does not count what never reaches it
+	mu                      sync.Mutex
+	held                    map[string]bool
+}
+
+func (h *holding) intercept(_ context.Context, _ string, in any, call func() (any, error)) (any, error) {
+	if !h.on.Load() {
+		return call()
+	}
+	tx, ok := in.(*dynamodb.TransactWriteItemsInput)
+	if !ok {
+		time.Sleep(delay)
+		return call()
+	}
+	names := make([]string, len(tx.TransactItems))
+	for i, one := range tx.TransactItems {
+		if one.Put != nil {
+			names[i] = nameOf(one.Put.Item)
+		} else if one.Update != nil {
+			names[i] = nameOf(one.Update.Key)
+		}
+	}
+	if reasons := h.take(names); reasons != nil {
+		h.conflicts.Add(1)
+		h.refusedUnits.Add(int64(2 * len(names)))
+		time.Sleep(delay)
+		return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
+	}
+	defer h.release(names)
+	time.Sleep(delay)
+	return call()
+}
+
+func nameOf(img map[string]types.AttributeValue) string {
+	pk, _ := img["PK"].(*types.AttributeValueMemberS)
+	sk, _ := img["SK"].(*types.AttributeValueMemberS)
+	if pk == nil || sk == nil {
+		return ""
+	}
+	return pk.Value + "\x00" + sk.Value
+}
+
+// take holds all items, or none and says which are held by another transaction.
+func (h *holding) take(names []string) (reasons []types.CancellationReason) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	conflict := false
+	for _, name := range names {
+		code := "None"
+		if h.held[name] {
+			code, conflict = "TransactionConflict", true
+		}
+		reasons = append(reasons, types.CancellationReason{Code: aws.String(code)})
+	}
+	if conflict {
+		return reasons
+	}
+	for _, name := range names {
+		h.held[name] = true
+	}
+	return nil
+}
+
+func (h *holding) release(names []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, name := range names {
+		delete(h.held, name)
+	}
+}
