@@ -23,6 +23,7 @@ import (
 	"github.com/ingot-events/ingot"
 	"github.com/ingot-events/ingot/internal/propose"
 	"github.com/ingot-events/ingot/internal/scaffold"
+	"github.com/ingot-events/ingot/internal/show"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -91,8 +92,9 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	if c.Module == "" {
 		c.Module = "example.com/" + filepath.Base(full)
 	}
+	unfit := false
 	if o.from != "" {
-		if c.Pipeline, c.Sample, err = a.propose(o.from); err != nil {
+		if c.Pipeline, c.Sample, unfit, err = a.propose(o.from); err != nil {
 			return err
 		}
 	}
@@ -116,12 +118,13 @@ func (a *app) init(ctx context.Context, o initOptions, dir string) error {
 	if !o.noTidy {
 		err = tidy(ctx, full, a.stderr)
 	}
-	a.next(dir, o.noTidy || err != nil)
+	a.next(dir, o.noTidy || err != nil, unfit)
 	return err
 }
 
-// next says what to do with a new repository.
-func (a *app) next(dir string, untidy bool) {
+// next says what to do with a new repository. If events of the sample do not fit the proposed
+// pipeline.yaml, its tests fail until a person has completed it.
+func (a *app) next(dir string, untidy, unfit bool) {
 	first := "cd " + dir + " && make test"
 	if untidy {
 		first = "cd " + dir + " && go mod tidy && make test"
@@ -129,20 +132,23 @@ func (a *app) next(dir string, untidy bool) {
 	if dir == "." {
 		first = strings.TrimPrefix(first, "cd . && ")
 	}
+	if unfit {
+		first = "complete " + filepath.Join(dir, "pipeline.yaml") + ", then " + first
+	}
 	fmt.Fprintf(a.stderr, "ingot: done; next: %s\n", first)
 }
 
-// propose reads sample events and proposes a pipeline.yaml. It reports the result on standard
-// error.
-func (a *app) propose(name string) (text []byte, bodies []string, err error) {
+// propose reads sample events and proposes a pipeline.yaml. It reports the result on standard error,
+// and whether events of the sample do not fit what it proposes.
+func (a *app) propose(name string) (text []byte, bodies []string, unfit bool, err error) {
 	from, _, err := a.open(name, "name a file of events with --from")
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, nil, false, usage(err)
 	}
 	defer from.Close()
 	sample, err := propose.Read(from)
 	if err != nil {
-		return nil, nil, usage(fmt.Errorf("--from %s: %w", name, err))
+		return nil, nil, false, usage(fmt.Errorf("--from %s: %w", name, err))
 	}
 	count, first := sample.Unusable()
 	for _, line := range first {
@@ -154,13 +160,13 @@ func (a *app) propose(name string) (text []byte, bodies []string, err error) {
 	p := sample.Proposal("event")
 	taken, poison, err := p.Check()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
-	fmt.Fprintf(a.stderr, "ingot: pipeline.yaml is proposed from %s: read each comment in it; %d events of the sample fit it\n", name, taken)
+	fmt.Fprintf(a.stderr, "ingot: pipeline.yaml is proposed from %s: read each comment in it; it fits %s of the sample\n", name, show.Count(taken, "event"))
 	for _, why := range slices.Sorted(maps.Keys(poison)) {
-		fmt.Fprintf(a.stderr, "ingot: %d events do not fit it yet: %s\n", poison[why], why)
+		fmt.Fprintf(a.stderr, "ingot: it does not fit %s yet: %s\n", show.Count(poison[why], "event"), why)
 	}
-	return p.YAML(), p.Bodies(), nil
+	return p.YAML(), p.Bodies(), len(poison) > 0, nil
 }
 
 // writeFiles creates all files, or none of them. It changes no file that exists.

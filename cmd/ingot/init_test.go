@@ -140,11 +140,26 @@ func TestInitRefuses(t *testing.T) {
 func TestInitFrom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "visits")
 	got := piped(t, samples, "init", dir, "--from", "-", "--no-tidy")
-	if got.code != exitFine || !strings.Contains(got.errors, "line 3: ") || !strings.Contains(got.errors, "3 events of the sample fit it") {
+	if got.code != exitFine || !strings.Contains(got.errors, "line 3: ") || !strings.Contains(got.errors, "it fits 3 events of the sample\n") {
 		t.Fatalf("exit %d: %s", got.code, got.errors)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
 	if err != nil || !strings.Contains(string(text), `id: "{visit_id}"`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// A sample that says too little gives a file with a gap. That is said before anybody runs its tests.
+func TestInitFromTooLittle(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "visits")
+	got := piped(t, `{"x":1}`+"\n", "init", dir, "--from", "-", "--no-tidy")
+	for _, want := range []string{"it fits 0 events of the sample\n", "it does not fit 1 event yet: at: ", "next: complete " + filepath.Join(dir, "pipeline.yaml") + ", then cd "} {
+		if got.code != exitFine || !strings.Contains(got.errors, want) {
+			t.Errorf("exit %d, no %q in\n%s", got.code, want, got.errors)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "pipeline.yaml"))
+	if err != nil || !strings.Contains(string(text), "# MISSING: ") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
