@@ -27,6 +27,7 @@ func (w *World) coldIngest(context.Context) (esm.Handler, error) {
 		return nil, err
 	}
 	in := w.world.Ingest(w.plan, st)
+	in.Payloads = handler.NewPayloads(w.world.Engine.S3(), largePayloads)
 	in.OnResult = func(ctx context.Context, o handler.Outcome) {
 		w.verdicts[o.Verdict]++
 		if o.Failed && o.Refusal != nil {

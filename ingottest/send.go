@@ -38,7 +38,7 @@ func (w *World) SendMessage(m Message) {
 	m.Attributes = maps.Clone(m.Attributes)
 	w.sent = append(w.sent, m)
 	w.waiting = append(w.waiting, m)
-	if item, err := w.plan.Plan(envelope.Message{Body: m.Body, Attributes: m.Attributes}); err == nil && !w.dated {
+	if item, err := w.plan.Plan(w.read(envelope.Message{Body: m.Body, Attributes: m.Attributes})); err == nil && !w.dated {
 		w.date(item.At)
 	}
 	if w.dated {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/embedded"
@@ -67,9 +68,11 @@ type World struct {
 	faults  faults
 	lags    *rand.Rand // how far indexes lag
 
+	payloads  map[envelope.Pointer]string // what PutPayload has put and RemovePayload has not removed
 	sent      []Message
 	waiting   []Message // sent before the clock was set
 	posted    int       // how many were sent to a FIFO queue
+	objects   int       // how many payloads were put into S3
 	verdicts  map[event.Verdict]int
 	letters   []Letter  // taken out of the quarantine queue so far
 	dead      []Message // taken out of the dead-letter queue so far
