@@ -129,6 +129,32 @@ func cancellations(t *testing.T, h *Harness) {
 			}
 			w.stored(with(key(w.pk(), "total"), attrs{"flag": s("why")}))
 		},
+		"a floor that holds, and one that does not": func(w *table) {
+			take := func(sk, condition, need string) types.TransactWriteItem {
+				return types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), sk), UpdateExpression: aws.String("ADD #n0 :v"),
+					ConditionExpression: &condition, ExpressionAttributeNames: map[string]string{"#n0": "available"},
+					ExpressionAttributeValues: attrs{":v": n("-3"), ":f": n(need)}, ReturnValuesOnConditionCheckFailure: allOld}}
+			}
+			const there, orNot = "#n0 >= :f", "(attribute_not_exists(#n0) OR #n0 >= :f)"
+			if err := w.transact(w.receipt("r1"), take("new", orNot, "-7")); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "new"), attrs{"available": n("-3")}))
+			text, few := with(key(w.pk(), "text"), attrs{"available": s("9")}), with(key(w.pk(), "few"), attrs{"available": n("2.5")})
+			w.put(text)
+			w.put(few)
+			w.put(with(key(w.pk(), "enough"), attrs{"available": n("10")})) // a number, and not a text
+			reasons := w.cancelled(w.transact(w.receipt("r2"), take("enough", there, "3"), take("few", there, "3"), take("none", there, "3"), take("text", there, "3"), take("new", orNot, "-2")),
+				"None", "None", "ConditionalCheckFailed", "ConditionalCheckFailed", "ConditionalCheckFailed", "ConditionalCheckFailed")
+			w.same("image of a total with too little", reasons[2].Item, few)
+			w.same("image of a total that is not there", reasons[3].Item, nil)
+			w.same("image of a total that is not a number", reasons[4].Item, text)
+			w.absent(key(w.pk(), "r2"))
+			if err := w.transact(w.receipt("r2"), take("enough", there, "10")); err != nil {
+				w.Fatal(err)
+			}
+			w.stored(with(key(w.pk(), "enough"), attrs{"available": n("7")}))
+		},
 		"a smallest that shrinks": func(w *table) {
 			shrink := func(receipt, least string) error {
 				return w.transact(w.receipt(receipt), types.TransactWriteItem{Update: &types.Update{TableName: &w.name, Key: key(w.pk(), "total"), UpdateExpression: aws.String("SET #n0 = :v"),

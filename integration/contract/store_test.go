@@ -60,6 +60,7 @@ func spec(epoch int64) pipeline.Spec {
 			"email":   {Part: pipeline.PartSpec{Of: "account", With: []string{"email"}}, ID: "{email}", Key: pipeline.KeySpec{PK: "EMAIL#{email}", SK: "EMAIL"}},
 			"nick":    {Part: pipeline.PartSpec{Of: "member", With: []string{"nick"}}, ID: "{nick}", Key: pipeline.KeySpec{PK: "NICK#{nick}", SK: "NICK"}},
 			"device":  {Part: pipeline.PartSpec{Of: "member", With: []string{"id"}}, ID: "{id}", Key: pipeline.KeySpec{PK: "MEMBER#{id}", SK: "DEVICE"}},
+			"goods":   {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "GOODS#{id}", SK: "GOODS"}},
 			"note": {ID: "{book}#{id}", At: "{at}", Key: pipeline.KeySpec{PK: "BOOK#{book}", SK: "{id}"},
 				Indexes: map[string]pipeline.IndexSpec{"GSI1": {PK: "SHELF#{shelf}", SK: "{id}"}}},
 		},
@@ -72,6 +73,8 @@ func spec(epoch int64) pipeline.Spec {
 			"daily": {Since: 1, Window: day, Retain: 100 * day, From: map[string]pipeline.FromSpec{"order": {Values: all}}},
 			"live":  {Since: 1, OnExpire: "subtract", From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"orders": "count", "revenue": "sum cents"}}}},
 			"first": {Since: 1, By: map[string]string{"id": "{id}"}, Rank: pipeline.RankSpec{Value: "revenue"}, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"revenue": "sum cents"}}}},
+			"stock": {Since: 1, By: map[string]string{"sku": "{sku}"}, MovedBy: "put", AtLeast: map[string]event.Decimal{"available": {}}, From: map[string]pipeline.FromSpec{"goods": {Values: map[string]string{"available": "sum quantity"}}}},
+			"owed":  {Since: 1, MovedBy: "put", AtLeast: map[string]event.Decimal{"goods": event.DecimalOf(-100)}, From: map[string]pipeline.FromSpec{"goods": {Values: map[string]string{"goods": "sum quantity"}}}},
 			"shape": {Since: 1, From: map[string]pipeline.FromSpec{"order": {Values: map[string]string{"prices": "histogram cents", "buyers": "distinct id"}}}},
 		}}
 	if epoch > 1 {
@@ -291,6 +294,24 @@ func (s *shop) counting() {
 	}
 }
 
+// moving stores events whose totals move with the put: several in one transaction, with a floor that holds
+// and one that does not, and a total that takes no number.
+func (s *shop) moving() {
+	st := s.open(1)
+	goods := func(id, sku string, quantity int) *event.Item {
+		return s.item(`{"type":"goods","id":%q,"sku":%q,"quantity":%d,"at":"2099-03-01T10:00:00Z"}`, id, sku, quantity)
+	}
+	s.put(st, event.Inserted, goods("in", "a", 5), goods("out", "a", -3))
+	s.put(st, event.Duplicate, goods("in", "a", 5), goods("out", "a", -3))
+	s.put(st, event.Rejected, goods("more", "a", -3))
+	text := &types.AttributeValueMemberS{Value: "x"}
+	in := &dynamodb.PutItemInput{TableName: aws.String("totals"), Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "A#stock#1#0#b"}, "SK": &types.AttributeValueMemberS{Value: "-"}, "available": text}}
+	if _, err := s.engine.DynamoDB().PutItem(s.t.Context(), in); err != nil {
+		s.t.Fatal(err)
+	}
+	s.put(st, event.Rejected, goods("refused", "b", 1))
+}
+
 // reading does what a reader of totals and verify do.
 func (s *shop) reading() {
 	st := s.open(1)
@@ -485,6 +506,7 @@ func sent(t *testing.T) *record {
 		s.few = way.few
 		s.storing()
 		s.counting()
+		s.moving()
 		s.reading()
 		s.looking()
 		s.asking()
