@@ -1,7 +1,6 @@
 package envelope
 
 import (
-	"fmt"
 	"maps"
 
 	"github.com/ingot-events/ingot/event"
@@ -21,9 +20,6 @@ type Message struct {
 	inSNS   bool // it was in an SNS notification
 }
 
-// MaxEvents is how many events an array may hold.
-const MaxEvents = 1000
-
 // Opened is the event that was in a message, and the envelope that it was in.
 type Opened struct {
 	event.Event
@@ -39,18 +35,6 @@ func Open(m Message) (Opened, error) {
 	}
 	opened.Kind.SNS = opened.Kind.SNS || m.element && m.inSNS
 	return opened, nil
-}
-
-// OpenArray is [Open] for a message that may be a JSON array of events, bare or in an SNS
-// notification. It then returns each of them as a message of its own, in order, for Open. They share
-// their Attributes. If the message is no array, there are none, and Opened is as from Open.
-func OpenArray(m Message) (Opened, []Message, error) {
-	var elements []Message
-	opened, refusal := open(m, &elements)
-	if refusal != nil {
-		return Opened{}, nil, refusal
-	}
-	return opened, elements, nil
 }
 
 // open reads one layer from the outside in: the attributes, then the body. Inside an SNS
@@ -101,21 +85,6 @@ func openRaw(doc event.Document, m Message) (Opened, *event.Refusal) {
 		return Opened{}, refusal
 	}
 	return Opened{Event: event.Event{Attributes: maps.Clone(m.Attributes), Data: doc}}, nil
-}
-
-// elementsOf returns the elements of an array as messages of their own.
-func elementsOf(array event.Node, m Message) ([]Message, *event.Refusal) {
-	switch n := array.Len(); {
-	case n == 0:
-		return nil, event.Poisoned(event.BadArray, "the array holds no events; send no message where there is nothing to say")
-	case n > MaxEvents:
-		return nil, event.Poisoned(event.BadArray, fmt.Sprintf("the array holds %d events, and a message brings at most %d; send several messages", n, MaxEvents))
-	}
-	list := make([]Message, 0, array.Len())
-	for element := range array.Elements() {
-		list = append(list, Message{Body: element.Raw(), Attributes: m.Attributes, element: true, inSNS: m.inSNS})
-	}
-	return list, nil
 }
 
 // payload returns the document of a payload that is part of a larger text.

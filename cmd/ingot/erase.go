@@ -264,7 +264,8 @@ func messages(ctx context.Context, client *sqs.Client, url string) (int, error) 
 	return sum, nil
 }
 
-// lettersOf lists the messages of a folder that have a key, today or when they were quarantined.
+// lettersOf lists the messages of a folder that have a key, or an event with it, today or when they were
+// quarantined.
 func lettersOf(p *pipeline.Pipeline, key event.Key, path string) ([]string, error) {
 	dir, err := quarantine.OpenDir(path)
 	if err != nil {
@@ -273,9 +274,7 @@ func lettersOf(p *pipeline.Pipeline, key event.Key, path string) ([]string, erro
 	all, err := dir.List()
 	var ids []string
 	for _, l := range all {
-		item, planErr := p.Plan(l.Message())
-		then := l.Note != nil && l.Note.PK == key.PK && l.Note.SK == key.SK
-		if then || planErr == nil && item.Key == key {
+		if l.Has(p, key) {
 			ids = append(ids, l.ID)
 		}
 	}

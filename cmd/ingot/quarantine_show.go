@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -63,6 +64,8 @@ If both are there, it lists the members that differ, as the digests see them. An
 Values on paths that feed hmac are personal. They are masked, also inside envelopes, unless --reveal is given.
 A body that is not JSON is then masked whole, and so are the group and what a detail quotes.
 
+Of an array of events it shows those that could not be stored. The others are, and are not sent again.
+
 The messages of a folder can be replaced (resend --replace) only after show has printed what is stored.
 
 Exit codes: 0 it would be stored today, 3 it would be quarantined again or its payload is in S3, 1 failed.
@@ -74,6 +77,8 @@ With --output json, one object:
   today         verdict, reason, detail, type, id, pk, sk, digest, at
   stored        type, id, pk, sk, digest, at, data; absent if there is no event under the key
   differences[] path, stored, message; a value is JSON, and absent if the member is missing there
+  events[]      position, verdict, reason, detail, type, id, pk, sk, digest, at, stored, differences:
+                instead, if the message is an array
   attributes    by name, text or binary
   body`
 
@@ -93,6 +98,7 @@ type shown struct {
 	Today       shownToday        `json:"today"`
 	Stored      *shownEvent       `json:"stored,omitempty"`
 	Differences []shownDifference `json:"differences,omitempty"`
+	Events      []shownOne        `json:"events,omitempty"`
 	Attributes  map[string]any    `json:"attributes,omitempty"`
 	Body        string            `json:"body"`
 }
@@ -102,6 +108,14 @@ type shownToday struct {
 	Reason  string `json:"reason,omitempty"`
 	Detail  string `json:"detail,omitempty"`
 	shownKey
+}
+
+// shownOne is one event of an array.
+type shownOne struct {
+	Position int `json:"position"`
+	shownToday
+	Stored      *shownEvent       `json:"stored,omitempty"`
+	Differences []shownDifference `json:"differences,omitempty"`
 }
 
 type shownEvent struct {
@@ -181,7 +195,7 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 		report.print(a.stdout, path, strings.Join(sameTarget(cmd, t), " "), flaggedBy(x, today))
 	}
 	// Only what a person was shown may be replaced.
-	if seen := digestOf(today.Stored); err == nil && l.Open() && l.Seen != seen {
+	if seen := today.Digests(); err == nil && l.Open() && !slices.Equal(l.Seen, seen) {
 		l.Seen = seen
 		err = dir.Save(l)
 	}
@@ -191,18 +205,14 @@ func (a *app) showLetter(cmd *cobra.Command, t *target.Target, path, id string, 
 	return err
 }
 
-func flaggedBy(x quarantine.Examiner, today *quarantine.Today) []string {
-	if today.Stored == nil {
-		return nil
+func flaggedBy(x quarantine.Examiner, today *quarantine.Today) (names []string) {
+	for _, one := range today.All() {
+		if one.Stored != nil {
+			names = append(names, quarantine.Flagged(x, one.Stored)...)
+		}
 	}
-	return quarantine.Flagged(x, today.Stored)
-}
-
-func digestOf(item *event.Item) string {
-	if item == nil {
-		return ""
-	}
-	return item.Digest.String()
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // quotes are the parts of a detail that may quote a payload.
@@ -219,7 +229,7 @@ func detail(text string, personal show.Personal) string {
 func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today, personal show.Personal) *shown {
 	r := &shown{ID: l.ID, Dead: l.Dead, Sent: l.Sent, Receives: l.Receives, File: dir.File(l.ID), State: l.State(), Group: l.Group, Edited: l.Original != nil,
 		Today: shownToday{Verdict: today.Verdict.String(), Reason: string(today.Reason), Detail: detail(today.Detail, personal)},
-		Body:  personal.Data(l.Body)}
+		Body:  personal.Data(l.Sends())}
 	if r.Group != "" && !personal.None() {
 		r.Group = show.Mask // nobody knows which field a producer has made the group of
 	}
@@ -234,21 +244,43 @@ func reportOf(dir quarantine.Dir, l *quarantine.Letter, today *quarantine.Today,
 			r.Attributes[name] = *attribute.Text
 		}
 	}
-	if today.Item != nil {
-		r.Today.shownKey = keyOf(personal.Item(*today.Item))
+	if today.Events == nil {
+		if today.Item != nil {
+			r.Today.shownKey = keyOf(personal.Item(*today.Item))
+		}
+		r.Stored, r.Differences = bothOf(today, personal)
+		return r
 	}
+	positions := l.Positions()
+	for i := range today.Events {
+		of := &today.Events[i]
+		one := shownOne{Position: i, shownToday: shownToday{Verdict: of.Verdict.String(), Reason: string(of.Reason), Detail: detail(of.Detail, personal)}}
+		if positions != nil {
+			one.Position = positions[i]
+		}
+		if of.Item != nil {
+			one.shownKey = keyOf(personal.Item(*of.Item))
+		}
+		one.Stored, one.Differences = bothOf(of, personal)
+		r.Events = append(r.Events, one)
+	}
+	return r
+}
+
+// bothOf returns the stored event, and the members in which it differs from the message.
+func bothOf(today *quarantine.Today, personal show.Personal) (stored *shownEvent, list []shownDifference) {
 	if today.Stored != nil {
 		item := personal.Item(*today.Stored)
-		r.Stored = &shownEvent{keyOf(item), item.Data}
+		stored = &shownEvent{keyOf(item), item.Data}
 	}
 	for _, d := range today.Differences {
 		one := shownDifference{d.Name(), d.Stored, d.Message}
 		if path, err := event.ParsePath(d.Name()); err != nil || personal.Is(path) {
 			one.Stored, one.Message = masked(one.Stored), masked(one.Message)
 		}
-		r.Differences = append(r.Differences, one)
+		list = append(list, one)
 	}
-	return r
+	return stored, list
 }
 
 func masked(value string) string {
@@ -310,6 +342,7 @@ func (r *shown) print(w io.Writer, path, same string, flagged []string) {
 	row("type", show.Text(r.Today.Type))
 	row("key", show.Text(r.Today.PK))
 	row("", show.Text(r.Today.SK))
+	r.printEvents(w)
 	r.printBoth(w, row)
 	if r.Today.Reason == string(event.DigestDiffers) {
 		fmt.Fprintf(w, "\nIf the message is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine resend %s %s --replace --yes %s", quoted(path), r.ID[:min(8, len(r.ID))], same)))
@@ -317,6 +350,37 @@ func (r *shown) print(w io.Writer, path, same string, flagged []string) {
 			fmt.Fprintf(w, "  Totals of %s are then flagged, because min and max cannot be taken back.\n", strings.Join(flagged, ", "))
 		}
 		fmt.Fprintf(w, "If the stored one is right:\n  %s\n", strings.TrimSpace(fmt.Sprintf("ingot quarantine drop %s %s --yes %s", quoted(path), r.ID[:min(8, len(r.ID))], same)))
+	}
+}
+
+// printEvents writes what each event of an array would be, and what is stored in its place.
+func (r *shown) printEvents(w io.Writer) {
+	for _, one := range r.Events {
+		today := one.Verdict
+		if one.Reason != "" {
+			today += " (" + one.Reason + ")"
+		}
+		fmt.Fprintf(w, "\nevent [%d]  %s\n", one.Position, today)
+		if one.Detail != "" {
+			fmt.Fprintf(w, "  %s\n", abridged(one.Detail, maxBody))
+		}
+		if one.PK != "" {
+			fmt.Fprintf(w, "  %s  %s  %s\n", show.Text(one.Type), show.Text(one.PK), show.Text(one.SK))
+		}
+		if one.Stored == nil {
+			continue
+		}
+		t := show.NewTable()
+		t.Row("", "stored", "message")
+		t.Row("digest", one.Stored.Digest[:16]+"…", one.Digest[:16]+"…")
+		t.Row("time", one.Stored.At, one.At)
+		for _, d := range one.Differences {
+			t.Row(show.Text(d.Path), missing(d.Stored), missing(d.Message))
+		}
+		t.Print(w)
+	}
+	if len(r.Events) > 0 {
+		fmt.Fprintln(w)
 	}
 }
 
@@ -348,7 +412,8 @@ func missing(value string) string {
 
 const editHelp = `Opens the body of a message in your editor: VISUAL, EDITOR, or else vi. When the editor ends, the body is checked:
 it must be one that SQS takes, and the pipeline says what it would be. The file keeps the body as it was pulled.
-Nothing is sent. ingot quarantine resend sends what you saved.
+Nothing is sent. ingot quarantine resend sends what you saved. Of an array of events you edit those that could
+not be stored.
 
 A line end that the editor adds after the last line is taken off.
 
@@ -394,14 +459,15 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 		return err
 	}
 	draft := filepath.Join(path, ".editing-"+l.ID)
-	text, err := a.inEditor(draft, l.Body)
+	before := l.Sends()
+	text, err := a.inEditor(draft, before)
 	if err != nil {
 		return err
 	}
-	if !strings.HasSuffix(l.Body, "\n") {
+	if !strings.HasSuffix(before, "\n") {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	}
-	if text == l.Body {
+	if text == before {
 		fmt.Fprintln(a.stdout, "nothing was changed")
 		return os.Remove(draft)
 	}
@@ -420,7 +486,7 @@ func (a *app) edit(ctx context.Context, path, id, file string) error {
 		original := now.Body
 		now.Original = &original
 	}
-	if now.Body, now.Seen = text, ""; now.Body == *now.Original {
+	if now.Body, now.Seen = text, nil; now.Body == *now.Original {
 		now.Original = nil
 	}
 	if err := dir.Save(now); err != nil {

@@ -233,6 +233,35 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
+// Of an array, show prints the events that could not be stored, and edit and resend work on them alone.
+func TestQuarantineOfAnArray(t *testing.T) {
+	w := newDevWorldOf(t, strings.Replace(letterSpec, "epoch: 1\n", "epoch: 1\nbatches: true\n", 1))
+	other := strings.Replace(oldSale, `"id":1`, `"id":7`, 1)
+	w.send(0, oldSale)
+	w.send(1, "["+other+","+newSale+","+badSale+"]")
+	w.run(0, "quarantine", "pull", "letters", "--once", "--local")
+	ids := w.files("letters")
+	shown := w.run(3, "quarantine", "show", "letters", ids[0], "--local")
+	sameText(t, "quarantine-show-array.txt", shown.out, ids...)
+	asJSON := w.run(3, "quarantine", "show", "letters", ids[0], "--local", "--output", "json")
+	if strings.Contains(shown.out+asJSON.out, "example.") || !strings.Contains(asJSON.out, `"position": 2`) {
+		t.Errorf("%s", asJSON.out)
+	}
+	if got := w.run(exitRefused, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local"); !strings.Contains(got.out, "event [2] of the array: it would be Poison (missing-field)") {
+		t.Errorf("%s%s", got.out, got.errors)
+	}
+	w.env["EDITOR"] = "sed -i s/\\\"id\\\":2,/\\\"id\\\":2,\\\"at\\\":\\\"2026-01-02T03:04:05Z\\\",/"
+	w.run(0, "quarantine", "edit", "letters", ids[0])
+	w.run(3, "quarantine", "show", "letters", ids[0], "--local")
+	w.run(0, "quarantine", "resend", "letters", ids[0], "--replace", "--yes", "--local")
+	w.send(0)
+	for id, cents := range map[string]string{"1": "250", "2": "5", "7": "100"} {
+		if got := w.run(0, "get", "sale", "id="+id, "--local", "--output", "json"); !strings.Contains(got.out, `\"cents\":`+cents) {
+			t.Errorf("sale %s: %s", id, got.out)
+		}
+	}
+}
+
 // An editor may fail, or write what cannot be sent. The text is then kept, and the message stays.
 func TestEdit(t *testing.T) {
 	w := newDevWorld(t)

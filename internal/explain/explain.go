@@ -46,38 +46,65 @@ func (e *Explainer) described() *pipeline.Description {
 // empty.
 func (e *Explainer) Explain(list []Message) *Report {
 	r := &Report{Counting: e.Counting.String(), Partitions: e.Partitions, Messages: []Explanation{}}
-	items := make([]*event.Item, len(list))
 	for i := range list {
-		var x Explanation
-		x, items[i] = e.message(&list[i])
-		r.Messages = append(r.Messages, x)
+		r.Messages = append(r.Messages, Explanation{})
+		e.message(&r.Messages[i], &list[i])
 	}
-	judge(r.Messages, items)
+	judge(r.Messages)
+	for i := range r.Messages {
+		r.Messages[i].sum()
+	}
 	r.StandInKey = e.StandInKey && slices.ContainsFunc(r.Messages, e.showsHash)
 	return r
 }
 
 // showsHash reports whether the explanation of a message or of its parts contains a keyed hash.
 func (e *Explainer) showsHash(x Explanation) bool {
-	return x.shows(e.described().Hashed[x.Type]) || slices.ContainsFunc(x.Parts, e.showsHash)
+	return x.shows(e.described().Hashed[x.Type]) || slices.ContainsFunc(x.Parts, e.showsHash) || slices.ContainsFunc(x.Events, e.showsHash)
 }
 
-// message explains one message by itself. The item is nil if it would not be put.
-func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
+// message explains one message by itself, or each of its events if it is an array.
+func (e *Explainer) message(x *Explanation, m *Message) {
 	message, note := withoutNote(m.Message)
-	x := Explanation{MessageID: m.ID, Verdict: event.Inserted.String(), Quarantined: note}
+	*x = Explanation{MessageID: m.ID, Verdict: event.Inserted.String(), Quarantined: note}
 	if note != nil && note.ofStream() {
 		x.Verdict, x.Reason, x.Detail = note.Verdict, note.Reason, ofStreamDetail
-		return x, nil
+		return
 	}
-	opened, err := envelope.Open(message)
+	var elements []envelope.Message
+	var err error
+	if e.Pipeline.Batches() {
+		if _, elements, err = envelope.OpenArray(message); err == nil && elements != nil {
+			_, _, err = e.Pipeline.PlanMessage(message) // all of them together may be too many
+		}
+	}
+	if err == nil && elements == nil {
+		err = e.event(x, message, note)
+	}
 	if err != nil {
 		x.refuse(err)
 		if x.Reason == string(event.PayloadElsewhere) {
 			x.Detail += "; save the object in a file and explain that file"
 		}
 		x.place(m)
-		return x, nil
+	}
+	if err != nil || elements == nil {
+		return
+	}
+	x.Events = make([]Explanation, len(elements))
+	for i, element := range elements {
+		x.Events[i].Verdict = event.Inserted.String()
+		if err := e.event(&x.Events[i], element, nil); err != nil {
+			x.Events[i].refuse(err)
+		}
+	}
+}
+
+// event explains one event. The error says why it cannot be opened.
+func (e *Explainer) event(x *Explanation, m envelope.Message, note *Note) error {
+	opened, err := envelope.Open(m)
+	if err != nil {
+		return err
 	}
 	x.Envelope, x.Type, x.ID = opened.Kind.String(), opened.Type, opened.ID
 	if !opened.At.IsZero() && opened.At.Year() >= 1970 && opened.At.Year() <= 9999 {
@@ -86,22 +113,51 @@ func (e *Explainer) message(m *Message) (Explanation, *event.Item) {
 	item, err := e.Pipeline.PlanEvent(opened.Event)
 	if err != nil {
 		x.refuse(err)
-		return x, nil
+		return nil
 	}
-	e.item(&x, item)
-	e.aggregates(&x, item)
-	e.parts(&x, item)
+	e.item(x, item)
+	e.aggregates(x, item)
+	e.parts(x, item)
 	if note != nil && note.Verdict == event.Expired.String() {
-		e.archived(&x, item)
+		e.archived(x, item)
 	}
 	if limit := time.Unix(item.ExpiresAt, 0).Add(-store.ExpiryMargin); item.ExpiresAt != 0 && !e.Now.Before(limit) {
 		x.refuse(&event.Refusal{Verdict: event.Expired, Reason: event.PastExpiry,
 			Detail: fmt.Sprintf("it expires at %s, and an event is taken until an hour before that: stored later, it could be counted twice", x.ExpiresAt)})
 		x.nothing()
-		e.archived(&x, item)
-		return x, nil
+		e.archived(x, item)
+		return nil
 	}
-	return x, item
+	x.item = item
+	return nil
+}
+
+// sum gives a message that is an array its verdict, from those of its events.
+func (x *Explanation) sum() {
+	if x.Events == nil {
+		return
+	}
+	decides := 0
+	for i := range x.Events {
+		if verdictOf(x.Events[i].Verdict).Outweighs(verdictOf(x.Events[decides].Verdict)) {
+			decides = i
+		}
+	}
+	first := &x.Events[decides]
+	x.Verdict, x.Reason = first.Verdict, first.Reason
+	if x.Reason != "" {
+		x.Detail = fmt.Sprintf("event [%d] of the array: %s", decides, first.Detail)
+	}
+}
+
+// verdictOf returns the verdict of this name.
+func verdictOf(name string) event.Verdict {
+	for _, v := range event.Verdicts {
+		if v.String() == name {
+			return v
+		}
+	}
+	return 0
 }
 
 // archived records where the archive would have the item, if the item had been stored and had

@@ -255,10 +255,13 @@ func TestEventsOneALine(t *testing.T) {
 	if x.Verdict != "Poison" || x.Line != 4 || x.Column != 9 {
 		t.Errorf("%+v", x)
 	}
-	for _, text := range []string{"{\"id\": 1}\n", "1\n2\n", "{\n}\n{}\n", "[]\n[]"} {
+	for _, text := range []string{"{\"id\": 1}\n", "1\n2\n", "{\n}\n{}\n", "[{}]\n", "[\n{}]\n[{}]"} {
 		if list, _, err := Messages(text); err != nil || len(list) != 1 {
 			t.Errorf("%q: %d messages, %v", text, len(list), err)
 		}
+	}
+	if list, _, err := Messages("[{}]\n{}\n"); err != nil || len(list) != 2 {
+		t.Errorf("an array in the first line: %d messages, %v", len(list), err)
 	}
 }
 

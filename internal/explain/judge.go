@@ -6,25 +6,33 @@ import (
 	"github.com/ingot-events/ingot/event"
 )
 
-// judge gives messages with one key the verdicts that one batch would give them. One of them is
+// judge gives events with one key the verdicts that one batch would give them. One of them is
 // written. The others are judged against it by their digests.
-func judge(list []Explanation, items []*event.Item) {
-	winners := map[event.Key]int{}
-	for i, item := range items {
-		if item == nil {
-			continue
+func judge(messages []Explanation) {
+	var list []*Explanation
+	var names []string
+	for i := range messages {
+		x := &messages[i]
+		if x.item != nil {
+			list, names = append(list, x), append(names, fmt.Sprintf("message %d", i+1))
 		}
-		if w, ok := winners[item.Key]; !ok || newer(item, items[w]) {
-			winners[item.Key] = i
+		for n := range x.Events {
+			if x.Events[n].item != nil {
+				list, names = append(list, &x.Events[n]), append(names, fmt.Sprintf("event [%d] of message %d", n, i+1))
+			}
 		}
 	}
-	for i, item := range items {
-		if item == nil || winners[item.Key] == i {
-			continue
+	winners := map[event.Key]int{}
+	for i, x := range list {
+		if w, ok := winners[x.item.Key]; !ok || newer(x.item, list[w].item) {
+			winners[x.item.Key] = i
 		}
-		w := winners[item.Key]
-		beside(&list[i], item, items[w], w)
-		list[i].nothing()
+	}
+	for i, x := range list {
+		if w := winners[x.item.Key]; w != i {
+			beside(x, list[w].item, names[w])
+			x.nothing()
+		}
 	}
 }
 
@@ -33,18 +41,18 @@ func newer(a, b *event.Item) bool {
 	return a.NewerThan(b)
 }
 
-// beside judges an item whose key was taken by another item of the batch, that of message number w.
-func beside(x *Explanation, item, winner *event.Item, w int) {
-	switch {
+// beside judges an event whose key was taken by another item of the batch, that of the event of this name.
+func beside(x *Explanation, winner *event.Item, name string) {
+	switch item := x.item; {
 	case newer(winner, item):
 		x.Verdict = event.Stale.String()
-		x.Detail = fmt.Sprintf("message %d has the same key and a newer revision", w+1)
+		x.Detail = name + " has the same key and a newer revision"
 	case item.Type == winner.Type && item.Digest == winner.Digest:
 		x.Verdict = event.Duplicate.String()
-		x.Detail = fmt.Sprintf("message %d has the same key and the same digest", w+1)
+		x.Detail = name + " has the same key and the same digest"
 	default:
 		x.Verdict, x.Reason = event.Conflict.String(), string(event.DigestDiffers)
-		x.Detail = fmt.Sprintf("message %d has the same key and another digest", w+1)
+		x.Detail = name + " has the same key and another digest"
 	}
 }
 

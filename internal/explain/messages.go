@@ -78,14 +78,14 @@ func Messages(text string) (list []Message, batch bool, err error) {
 }
 
 // eachLine returns a message for each line, if there are several lines and the first one is an
-// object by itself. If a later line is not JSON, that is a mistake of this line.
+// object or an array by itself. If a later line is not JSON, that is a mistake of this line.
 func eachLine(text string) []Message {
 	var list []Message
 	for line, err := range ndjson.Lines(strings.NewReader(text)) {
 		if err != nil {
 			return nil
 		}
-		if doc, err := event.ParseDocument(line.Text); len(list) == 0 && (err != nil || doc.Root().Kind() != event.Object) {
+		if doc, err := event.ParseDocument(line.Text); len(list) == 0 && (err != nil || doc.Root().Kind() != event.Object && doc.Root().Kind() != event.Array) {
 			return nil
 		}
 		list = append(list, Message{Message: envelope.Message{Body: line.Text}, bare: true, line: line.Number})

@@ -1,5 +1,7 @@
 package explain
 
+import "github.com/ingot-events/ingot/event"
+
 // Report says what becomes of every message of a file.
 type Report struct {
 	StandInKey bool          `json:"standInKey"` // it contains a keyed hash made with a stand-in for INGOT_PII_KEY
@@ -42,6 +44,11 @@ type Explanation struct {
 	// Parts are the items that are put beside this one, once it is stored or together with it. Each of
 	// them is explained as a message is.
 	Parts []Explanation `json:"parts,omitempty"`
+	// Events are the events of a message that is an array, each explained as a message is. The message
+	// itself then has only a verdict, and what it was refused for.
+	Events []Explanation `json:"events,omitempty"`
+
+	item *event.Item // nil: it would not be put
 }
 
 // Key is where an item is stored.

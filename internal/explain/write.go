@@ -36,6 +36,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 		r.message(b, &r.Messages[i])
 		r.parts(b, r.Messages[i].Parts, r.Messages[i].Atomic)
+		r.events(b, r.Messages[i].Events)
 		if i+1 < len(r.Messages) {
 			fmt.Fprintln(b)
 		}
@@ -112,6 +113,27 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	t.w.Flush() // a strings.Builder accepts everything
 	r.aggregates(b, x)
 }
+
+// events writes the events of a message that is an array. Of many it writes the first ones, and all that
+// could not be stored.
+func (r *Report) events(b *strings.Builder, events []Explanation) {
+	left := 0
+	for i := range events {
+		if i >= maxEventsShown && len(events) > maxEventsShown+1 && events[i].Reason == "" {
+			left++
+			continue
+		}
+		fmt.Fprintf(b, "\nevent [%d] of %d\n", i, len(events))
+		r.message(b, &events[i])
+		r.parts(b, events[i].Parts, events[i].Atomic)
+	}
+	if left > 0 {
+		fmt.Fprintf(b, "\n%d more events are put or stored already; --output json lists them.\n", left)
+	}
+}
+
+// maxEventsShown is how many events of an array the text shows.
+const maxEventsShown = 5
 
 // parts writes the parts of a message. Of many it writes the first ones.
 func (r *Report) parts(b *strings.Builder, parts []Explanation, atomic bool) {

@@ -16,7 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/ingot-events/ingot/envelope"
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // Letter is a message that was pulled, as its file holds it.
@@ -39,13 +41,14 @@ type Letter struct {
 
 	// Original is the body as it was pulled, if it was edited since.
 	Original *string `json:"original,omitempty"`
-	// Seen is the digest of the stored event that a person was shown next to this message. Only that
-	// event may be replaced. It is empty if nothing was shown.
-	Seen string `json:"seen,omitempty"`
-	// Replaced is the stored event that had to go for this message, saved before it was deleted.
-	Replaced *Replaced `json:"replaced,omitempty"`
-	Resent   *Resent   `json:"resent,omitempty"`
-	Deleted  time.Time `json:"deleted,omitzero"` // when it was deleted from its queue; zero: it is still there
+	// Seen are the digests of the stored events that a person was shown next to this message: one for
+	// each event that is sent again, empty where nothing was stored. Only these events may be replaced.
+	// It is nil if nothing was shown.
+	Seen []string `json:"seen,omitempty"`
+	// Replaced are the stored events that had to go for this message. Each is saved before it is deleted.
+	Replaced []Replaced `json:"replaced,omitempty"`
+	Resent   *Resent    `json:"resent,omitempty"`
+	Deleted  time.Time  `json:"deleted,omitzero"` // when it was deleted from its queue; zero: it is still there
 }
 
 // Attribute is a message attribute. It has a text or a binary value.
@@ -106,8 +109,46 @@ func (l *Letter) OfStream() bool {
 	return false
 }
 
-// Message returns the part of the letter that decides what becomes of it.
+// Message returns the part of the letter that decides what becomes of it if it is sent again.
 func (l *Letter) Message() envelope.Message {
+	m := l.whole()
+	m.Body = l.Sends()
+	return m
+}
+
+// Sends returns the body that is sent again. Of an array of events, these are the events that could not
+// be stored, because the others are. A body that was edited is sent as it is.
+func (l *Letter) Sends() string {
+	if l.Original == nil && l.Note != nil && len(l.Note.Events) > 0 {
+		if body, ok := envelope.Keep(l.whole(), l.Note.Events); ok {
+			return body
+		}
+	}
+	return l.Body
+}
+
+// Positions returns where the events that are sent again stood in the message that is in quarantine, if
+// they are some events of an array. Otherwise it returns nil.
+func (l *Letter) Positions() []int {
+	if l.Sends() == l.Body {
+		return nil
+	}
+	return l.Note.Events
+}
+
+// Has reports whether the message, or an event of it, has this key today, or had it when it came to
+// quarantine.
+func (l *Letter) Has(p *pipeline.Pipeline, key event.Key) bool {
+	if l.Note != nil && l.Note.PK == key.PK && l.Note.SK == key.SK {
+		return true
+	}
+	item, list, err := p.PlanMessage(l.whole())
+	return err == nil && item != nil && item.Key == key ||
+		slices.ContainsFunc(list, func(one pipeline.Planned) bool { return one.Item != nil && one.Item.Key == key })
+}
+
+// whole returns the message with all that its body holds now.
+func (l *Letter) whole() envelope.Message {
 	m := envelope.Message{Body: l.Body}
 	for name, a := range l.Attributes {
 		if a.Text != nil {

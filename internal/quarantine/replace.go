@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -35,10 +36,11 @@ type Refused struct {
 
 func (r *Refused) Error() string { return r.why }
 
-func refused(format string, args ...any) error { return &Refused{why: fmt.Sprintf(format, args...)} }
+func refused(format string, args ...any) *Refused { return &Refused{why: fmt.Sprintf(format, args...)} }
 
 // Replace makes room for a letter that is right, and then sends it: it deletes the stored event of
-// the same key, on condition that it still is the one that a person was shown (Letter.Seen).
+// the same key, on condition that it still is the one that a person was shown (Letter.Seen). Of an
+// array it does so for each event that is sent, if it may for all of them.
 //
 // The stream takes the deletion for a removal by a person, so every total loses what the event had
 // added. Then the letter is stored as a new event and adds its own. In between, readers find
@@ -62,33 +64,65 @@ func (w *Work) Replace(ctx context.Context, l *Letter) error {
 	if err != nil {
 		return err
 	}
-	now := w.Env.Real().Now()
-	switch stored := today.Stored; {
-	case today.Item != nil && today.Item.Parts != nil && today.Item.Parts.Count > 0 && today.Verdict == event.Conflict:
-		return refused("its event has parts, and those of the stored event would stay and differ from its own: erase the stored event first, or send a correction under another id")
-	case today.Reason == event.Barred:
-		return refused("its event was erased, and the key is barred: the message would not be stored")
-	case today.Verdict == event.Inserted || today.Verdict == event.Updated || today.Verdict == event.Duplicate:
-		return w.Resend(ctx, l) // nothing stands in its way
-	case today.Verdict == event.Stale:
-		return refused("a newer revision is stored: the message would not replace it")
-	case today.Reason != event.DigestDiffers || stored == nil:
-		return refused("it would be %s (%s) and not be stored, so nothing is deleted for it: %s", today.Verdict, today.Reason, today.Detail)
-	case expiring(today.Item, now):
-		return refused("it expires within the hour or has expired, and would not be stored")
-	case expiring(stored, now):
-		return refused("the stored event expires within the hour or has expired: totals might keep what it added")
-	case l.Seen == "":
-		return &Refused{"nobody was shown what is stored: look at both first", true}
-	case l.Seen != stored.Digest.String():
-		return &Refused{"another event is stored than the one that was shown: look at both again", true}
+	events := today.All()
+	var away []int // the events in whose place another one is stored
+	for i := range events {
+		inTheWay, err := w.inTheWay(l, &events[i], i)
+		switch {
+		case err != nil && today.Events != nil:
+			err.why = fmt.Sprintf("event [%d] of the array: %s", l.position(i), err.why)
+			return err
+		case err != nil:
+			return err
+		case inTheWay:
+			away = append(away, i)
+		}
 	}
-	return w.replace(ctx, l, today.Stored)
+	for _, i := range away {
+		if err := w.remove(ctx, l, i, events[i].Stored); err != nil {
+			return err
+		}
+	}
+	return w.Resend(ctx, l)
 }
 
-func (w *Work) replace(ctx context.Context, l *Letter, stored *event.Item) error {
-	l.Replaced = &Replaced{At: w.Env.Real().Now().UTC(), PK: stored.Key.PK, SK: stored.Key.SK, Type: stored.Type, ID: stored.ID,
+// inTheWay reports whether a stored event must go for event i of those that are sent, and may. It
+// returns why nothing can be replaced for it.
+func (w *Work) inTheWay(l *Letter, today *Today, i int) (bool, *Refused) {
+	now := w.Env.Real().Now()
+	seen := ""
+	if i < len(l.Seen) {
+		seen = l.Seen[i]
+	}
+	switch stored := today.Stored; {
+	case today.Item != nil && today.Item.Parts != nil && today.Item.Parts.Count > 0 && today.Verdict == event.Conflict:
+		return false, refused("its event has parts, and those of the stored event would stay and differ from its own: erase the stored event first, or send a correction under another id")
+	case today.Reason == event.Barred:
+		return false, refused("its event was erased, and the key is barred: the message would not be stored")
+	case today.Verdict == event.Inserted || today.Verdict == event.Updated || today.Verdict == event.Duplicate:
+		return false, nil
+	case today.Verdict == event.Stale:
+		return false, refused("a newer revision is stored: the message would not replace it")
+	case today.Reason != event.DigestDiffers || stored == nil:
+		return false, refused("it would be %s (%s) and not be stored, so nothing is deleted for it: %s", today.Verdict, today.Reason, today.Detail)
+	case expiring(today.Item, now):
+		return false, refused("it expires within the hour or has expired, and would not be stored")
+	case expiring(stored, now):
+		return false, refused("the stored event expires within the hour or has expired: totals might keep what it added")
+	case seen == "":
+		return false, &Refused{"nobody was shown what is stored: look at both first", true}
+	case seen != stored.Digest.String():
+		return false, &Refused{"another event is stored than the one that was shown: look at both again", true}
+	}
+	return true, nil
+}
+
+// remove deletes the stored event that is in the way of event i of those that are sent.
+func (w *Work) remove(ctx context.Context, l *Letter, i int, stored *event.Item) error {
+	saved := Replaced{At: w.Env.Real().Now().UTC(), PK: stored.Key.PK, SK: stored.Key.SK, Type: stored.Type, ID: stored.ID,
 		Time: keys.FormatTime(stored.At), Digest: stored.Digest.String(), Data: stored.Data}
+	// A call that was killed may have saved it already.
+	l.Replaced = append(slices.DeleteFunc(l.Replaced, func(r Replaced) bool { return r.PK == saved.PK && r.SK == saved.SK && r.Digest == saved.Digest }), saved)
 	if err := w.Dir.Save(l); err != nil {
 		return err
 	}
@@ -98,13 +132,15 @@ func (w *Work) replace(ctx context.Context, l *Letter, stored *event.Item) error
 		// The SDK sends a request again whose answer is lost, and the second one finds nothing. Or
 		// somebody else was faster. What is stored now tells.
 		today, lookErr := w.Events.Examiner.Examine(ctx, l)
-		switch {
-		case lookErr != nil:
+		if lookErr != nil {
 			return lookErr
-		case today.Verdict != event.Inserted && (today.Verdict != event.Duplicate || today.Reason == event.Barred):
-			if l.Replaced = nil; w.Dir.Save(l) != nil {
-				l.Replaced = nil // the file then says that an event was replaced, which is harmless
-			}
+		}
+		if i < len(today.Events) {
+			today = &today.Events[i]
+		}
+		if today.Verdict != event.Inserted && (today.Verdict != event.Duplicate || today.Reason == event.Barred) {
+			l.Replaced = l.Replaced[:len(l.Replaced)-1]
+			_ = w.Dir.Save(l) // without it the file says that an event was replaced, which is harmless
 			return &Refused{"somebody has changed what is stored in the meantime: look at both again", true}
 		}
 		err = nil
@@ -112,7 +148,7 @@ func (w *Work) replace(ctx context.Context, l *Letter, stored *event.Item) error
 	if err != nil {
 		return fmt.Errorf("deleting %s from table %s: %w", stored.Key, w.Events.Table, awserr.Quiet(err))
 	}
-	return w.Resend(ctx, l)
+	return nil
 }
 
 // deletion deletes exactly the event that was seen.

@@ -64,7 +64,7 @@ func TestReplace(t *testing.T) {
 			}
 			saved, err := w.dir.Find(l.ID)
 			w.must(err)
-			if saved.Replaced == nil || saved.Replaced.Data != body(typ, 1, "cents", 100) || saved.State() != "resent" {
+			if len(saved.Replaced) != 1 || saved.Replaced[0].Data != body(typ, 1, "cents", 100) || saved.State() != "resent" {
 				t.Errorf("%+v", saved)
 			}
 			w.proven()
@@ -113,7 +113,7 @@ func TestReplaceSurvivesEveryCrash(t *testing.T) {
 					w.proven()
 					saved, err := w.dir.Find(l.ID)
 					w.must(err)
-					if !strings.Contains(w.data(), "100") && (saved.Replaced == nil || saved.Replaced.Data != old) {
+					if !strings.Contains(w.data(), "100") && (len(saved.Replaced) != 1 || saved.Replaced[0].Data != old) {
 						t.Error("the old event is lost")
 					}
 					// Until it is right, pull and replace again. There may be a second copy by now.
@@ -162,7 +162,7 @@ func TestReplaceIsRefused(t *testing.T) {
 		change func(w *world, l *quarantine.Letter)
 		want   string
 	}{
-		"nobody has looked": {"sale", func(w *world, l *quarantine.Letter) { l.Seen = "" }, "look at both first"},
+		"nobody has looked": {"sale", func(w *world, l *quarantine.Letter) { l.Seen = nil }, "look at both first"},
 		"somebody else has replaced it": {"sale", func(w *world, l *quarantine.Letter) {
 			w.remove(w.seen(l).Stored.Key)
 			w.send(body("sale", 1, "cents", 300))
@@ -222,7 +222,7 @@ func TestReplaceIsRefused(t *testing.T) {
 			if w.depth(w.Quarantine) != 1 || len(w.faults) > 0 || !strings.Contains(name, "between") && w.data() != before {
 				t.Errorf("%d in quarantine, stored %s", w.depth(w.Quarantine), w.data())
 			}
-			if saved, _ := w.dir.Find(l.ID); saved.Replaced != nil {
+			if saved, _ := w.dir.Find(l.ID); len(saved.Replaced) != 0 {
 				t.Error("the file says that something was replaced")
 			}
 			if !strings.Contains(name, "expired") {

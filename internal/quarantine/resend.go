@@ -182,10 +182,11 @@ func (w *Work) gone(ctx context.Context, l *Letter) error {
 }
 
 func (w *Work) send(ctx context.Context, l *Letter) (*Resent, error) {
-	if err := l.CheckBody(l.Body); err != nil {
+	body := l.Sends()
+	if err := l.CheckBody(body); err != nil {
 		return nil, err
 	}
-	in := &sqs.SendMessageInput{QueueUrl: &w.To, MessageBody: &l.Body}
+	in := &sqs.SendMessageInput{QueueUrl: &w.To, MessageBody: &body}
 	for _, name := range slices.Sorted(maps.Keys(l.Attributes)) {
 		if in.MessageAttributes == nil {
 			in.MessageAttributes = map[string]types.MessageAttributeValue{}
@@ -210,7 +211,7 @@ func (w *Work) send(ctx context.Context, l *Letter) (*Resent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sending to %s: %w", w.To, awserr.Quiet(err))
 	}
-	sum, want := aws.ToString(out.MD5OfMessageBody), md5Of(l.Body)
+	sum, want := aws.ToString(out.MD5OfMessageBody), md5Of(body)
 	if aws.ToString(out.MessageId) == "" || sum != want || aws.ToString(out.MD5OfMessageAttributes) != l.AttributesMD5 {
 		return nil, fmt.Errorf("sending to %s is not proven: the queue answered with MD5 %s and %s for what has %s and %s; the message stays in its queue",
 			w.To, sum, aws.ToString(out.MD5OfMessageAttributes), want, l.AttributesMD5)
@@ -223,6 +224,6 @@ func (w *Work) send(ctx context.Context, l *Letter) (*Resent, error) {
 // tool was killed. It never is the id that the producer gave, because SQS would then take a message
 // that is sent within five minutes for a copy, and drop it.
 func (l *Letter) once() string {
-	sum := sha256.Sum256([]byte("ingot quarantine\x00" + l.ID + "\x00" + l.Body))
+	sum := sha256.Sum256([]byte("ingot quarantine\x00" + l.ID + "\x00" + l.Sends()))
 	return hex.EncodeToString(sum[:])
 }

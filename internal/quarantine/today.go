@@ -37,6 +37,33 @@ type Today struct {
 	Elsewhere bool
 	// Differences are the members in which the two payloads differ, as their digests see them.
 	Differences []Difference
+	// Events says the same of each event that is sent again, if the message is an array. What is above is
+	// then about the one that decides, and names its position in Detail.
+	Events []Today
+}
+
+// All returns what each event that is sent again would be: t itself if the message is no array.
+func (t *Today) All() []Today {
+	if t.Events == nil {
+		return []Today{*t}
+	}
+	return t.Events
+}
+
+// Digests returns the digests of the stored events, one for each of All. A person who is shown them has
+// seen what a letter would replace: see Letter.Seen. It returns nil if nothing is stored.
+func (t *Today) Digests() (list []string) {
+	all := t.All()
+	for i, one := range all {
+		if one.Stored == nil {
+			continue
+		}
+		if list == nil {
+			list = make([]string, len(all))
+		}
+		list[i] = one.Stored.Digest.String()
+	}
+	return list
 }
 
 // Difference is one member of two payloads. Its values are JSON. A value is empty if the member is
@@ -72,20 +99,56 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// Examine says what a letter would be today. The error is about the tables. A letter that can never
-// be stored is not an error.
+// Examine says what a letter would be today: what is sent of it, if it is an array of events. The error is
+// about the tables. A letter that can never be stored is not an error.
 func (x Examiner) Examine(ctx context.Context, l *Letter) (*Today, error) {
 	if l.OfStream() {
 		return &Today{Verdict: event.Poison, Reason: event.Reason(l.Note.Reason), Detail: ErrOfStream.Error()}, nil
 	}
-	item, err := x.Pipeline.Plan(l.Message())
-	if err != nil {
-		var refusal *event.Refusal
-		if !errors.As(err, &refusal) {
-			refusal = event.Poisoned(event.Undecodable, err.Error())
+	item, list, err := x.Pipeline.PlanMessage(l.Message())
+	var refusal *event.Refusal
+	if p, is := envelope.PointerOf(l.Message()); is && errors.As(err, &refusal) && refusal.Reason == event.PayloadElsewhere {
+		return &Today{Verdict: event.Retry, Reason: refusal.Reason, Elsewhere: true, Detail: fmt.Sprintf("the payload is in S3 (bucket %s, key %s), where only the ingest function reads it: it decides when the message is sent", p.Bucket, p.Key)}, nil
+	}
+	if list == nil {
+		return x.judge(ctx, item, err)
+	}
+	all := make([]Today, len(list))
+	decides := 0
+	for i, p := range list {
+		var refused error
+		if p.Refusal != nil {
+			refused = p.Refusal
 		}
-		if p, is := envelope.PointerOf(l.Message()); is && refusal.Reason == event.PayloadElsewhere {
-			return &Today{Verdict: event.Retry, Reason: refusal.Reason, Elsewhere: true, Detail: fmt.Sprintf("the payload is in S3 (bucket %s, key %s), where only the ingest function reads it: it decides when the message is sent", p.Bucket, p.Key)}, nil
+		one, err := x.judge(ctx, p.Item, refused)
+		if err != nil {
+			return nil, err
+		}
+		if all[i] = *one; one.Verdict.Outweighs(all[decides].Verdict) {
+			decides = i
+		}
+	}
+	t := all[decides]
+	if t.Events = all; t.Detail != "" {
+		t.Detail = fmt.Sprintf("event [%d] of the array: %s", l.position(decides), t.Detail)
+	}
+	return &t, nil
+}
+
+// position returns where event i of those that are sent again stood in the message.
+func (l *Letter) position(i int) int {
+	if positions := l.Positions(); i < len(positions) {
+		return positions[i]
+	}
+	return i
+}
+
+// judge says what one event would be today, from what planning made of it.
+func (x Examiner) judge(ctx context.Context, item *event.Item, planned error) (*Today, error) {
+	if planned != nil {
+		var refusal *event.Refusal
+		if !errors.As(planned, &refusal) {
+			refusal = event.Poisoned(event.Undecodable, planned.Error())
 		}
 		return &Today{Verdict: refusal.Verdict, Reason: refusal.Reason, Detail: refusal.Detail}, nil
 	}

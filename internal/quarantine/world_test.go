@@ -33,6 +33,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const spec = `ingot: 1
 epoch: 1
+batches: true
 type: "{type}"
 events:
   sale:
@@ -176,7 +177,7 @@ func (w *world) seen(l *quarantine.Letter) *quarantine.Today {
 	today, err := quarantine.Examiner{Pipeline: w.plan, Store: w.store}.Examine(w.t.Context(), l)
 	w.must(err)
 	if today.Stored != nil {
-		l.Seen = today.Stored.Digest.String()
+		l.Seen = today.Digests()
 		w.must(w.dir.Save(l))
 	}
 	return today

@@ -1,0 +1,72 @@
+package explain
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/internal/golden"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// Each event of an array is explained like a message, and judged beside all others.
+func TestArraysAreExplained(t *testing.T) {
+	const file = `ingot: 1
+epoch: 1
+batches: true
+type: "{type}"
+events:
+  order: {id: "{order}", at: "{at}", key: {pk: "ORDER#{order}", sk: "ORDER"}}
+  cart: {id: "{cart}", at: "{at}", key: {pk: "CART#{cart}", sk: "CART"}}
+  row:
+    part: {of: cart, each: rows, with: [cart]}
+    id: "{cart}#{row}"
+    key: {pk: "CART#{cart}", sk: "ROW#{row}"}
+`
+	order := func(id, cents string) string {
+		return `{"type":"order","order":"` + id + `","at":"2026-01-02T03:04:05Z","cents":` + cents + `}`
+	}
+	explain := func(file, text string) *Report {
+		t.Helper()
+		p, err := pipeline.Load(fstest.MapFS{"p.yaml": {Data: []byte(file)}}, "p.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _, err := Messages(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return (&Explainer{Pipeline: p, Counting: aggregate.Marks, Partitions: 1, Now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}).Explain(list)
+	}
+	r := explain(file, order("1", "1")+"\n["+strings.Join([]string{order("2", "1"), `{"type":"cart","cart":"c","at":"2026-01-02T03:04:05Z","rows":[{"row":1}]}`, order("2", "1"), order("1", "2"), `7`}, ",")+"]\n")
+	if len(r.Messages) != 2 || len(r.Messages[1].Events) != 5 || !r.Quarantined() {
+		t.Fatalf("%+v", r)
+	}
+	var b bytes.Buffer
+	if err := r.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	golden.File(t, filepath.Join("testdata", "array.txt"), b.String())
+
+	for _, c := range []struct{ file, body, verdict, reason, detail string }{
+		{file, "[" + order("1", "1") + "]", "Inserted", "", ""},
+		{file, "[]", "Poison", "bad-array", "the array holds no events"},
+		{file, "[" + order("1", "1"), "Poison", "undecodable", "body: not strict JSON"},
+		{file, "[[]]", "Poison", "not-an-object", "event [0] of the array: it is an array"},
+		{strings.Replace(file, "batches: true\n", "", 1), "[" + order("1", "1") + "]", "Poison", "not-an-object", "the body is an array"},
+	} {
+		r := explain(c.file, c.body)
+		if m := r.Messages[0]; len(r.Messages) != 1 || m.Verdict != c.verdict || m.Reason != c.reason || !strings.HasPrefix(m.Detail, c.detail) {
+			t.Errorf("%s: %s (%s): %s", c.body, m.Verdict, m.Reason, m.Detail)
+		}
+	}
+	many := explain(file, "["+strings.Repeat(order("1", "1")+",", 19)+"7]")
+	b.Reset()
+	if err := many.WriteText(&b); err != nil || strings.Count(b.String(), "\nevent [") != 6 || !strings.Contains(b.String(), "14 more events are put or stored already") || !strings.Contains(b.String(), "event [19] of 20") {
+		t.Errorf("%s", b.String())
+	}
+}
