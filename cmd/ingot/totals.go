@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -49,7 +50,7 @@ func newTotals(a *app) *cobra.Command {
 		Use:   "totals NAME [FIELD=VALUE…]",
 		Short: "Show totals of an aggregate, as a table, bars, JSON or CSV",
 		Long: `totals reads the totals of one aggregate, by the fields that its by is made of, over the windows that start from
---from until before --to. It sends a Query for each part of its spread. On a terminal each window has a bar for its
+--from until before --to. It sends a Query for each part of its spread. On a terminal each window of one total has a bar for its
 first value. Totals run behind the events by the stream's lag.
 
 With --top, it shows the totals of one window with the greatest values instead, if the aggregate declares rank. --from
@@ -453,9 +454,11 @@ func (s *shownTotal) window() string {
 	return show.Window(s.def, start)
 }
 
-// bars draws the first value of each window, if there are several.
+// bars draws the first value of each window, if there are several of one total. Bars of several totals would
+// not say which is whose.
 func bars(b *strings.Builder, def *aggregate.Definition, list []shownTotal, width int) {
-	if len(list) < 2 || def.Window == 0 || len(def.Values) == 0 {
+	if len(list) < 2 || def.Window == 0 || len(def.Values) == 0 ||
+		slices.ContainsFunc(list, func(one shownTotal) bool { return !maps.Equal(one.By, list[0].By) }) {
 		return
 	}
 	name := def.Values[0].Name

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -131,12 +132,20 @@ func (w *living) sendMessages() error {
 	return w.settle()
 }
 
-// settle waits until each of README's messages has its verdict and every stored event is counted.
-func (w *living) settle() error {
+// settle waits until each of README's messages has its verdict and every stored event is counted. So it
+// does for some more events, all of which are new.
+func (w *living) settle(more ...string) error {
 	limit := time.After(time.Minute)
-	judged, counted := 0, 0
-	for from := int64(0); judged < 4 || counted < 2; {
-		steps, more := w.Steps().After(from, 1000)
+	judged, counted, events := 0, 0, 0
+	for _, text := range more {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		events += n
+	}
+	for from := int64(0); judged < 4+events || counted < 2+events; {
+		steps, next := w.Steps().After(from, 1000)
 		for _, s := range steps {
 			if from = s.Number; s.Message != nil {
 				judged++
@@ -149,7 +158,7 @@ func (w *living) settle() error {
 			continue
 		}
 		select {
-		case <-more:
+		case <-next:
 		case <-limit:
 			return fmt.Errorf("%d messages are judged, and %d changes counted", judged, counted)
 		}
@@ -214,8 +223,10 @@ func runScripts(t *testing.T, p testscript.Params) {
 				ts.Fatalf("want\n%s\nand it prints\n%s", want, got)
 			}
 		},
-		// settle waits until README's messages are judged and counted.
-		"settle": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(ts.Value("living").(*living).settle()) },
+		// settle waits until README's messages, and so many more, are judged and counted.
+		"settle": func(ts *testscript.TestScript, _ bool, args []string) {
+			ts.Check(ts.Value("living").(*living).settle(args...))
+		},
 		// reloaded has the deployment take over pipeline.yaml as it is now.
 		"reloaded": func(ts *testscript.TestScript, _ bool, _ []string) {
 			ts.Value("living").(*living).Reload(context.Background())
