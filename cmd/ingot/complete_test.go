@@ -29,7 +29,7 @@ func TestCompletionOfValues(t *testing.T) {
 		want      []string // at least
 		directive string
 	}{
-		{"demo --data |", []string{"earthquakes", "shop", "leaderboard", "feed", "sensors"}, noFiles},
+		{"demo --data |", []string{"earthquakes", "shop", "leaderboard", "feed", "ledger", "sensors"}, noFiles},
 		{"demo --data e|", []string{"earthquakes"}, noFiles},
 		{"demo --counting |", []string{"marks", "receipts"}, noFiles},
 		{"explain --counting r|", []string{"receipts"}, noFiles},

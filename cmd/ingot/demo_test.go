@@ -113,7 +113,7 @@ func TestDemoRefuses(t *testing.T) {
 	demo := func(more ...string) outcome {
 		return tool(t, append([]string{"demo", "--input", "events.ndjson", "--pipeline", "pipeline.yaml"}, more...)...)
 	}
-	tool(t, "demo", "--data", "nonsense").says(t, exitUsage, `--data "nonsense"`, "write one of earthquakes, shop, leaderboard, feed, sensors, or")
+	tool(t, "demo", "--data", "nonsense").says(t, exitUsage, `--data "nonsense"`, "write one of earthquakes, shop, leaderboard, feed, ledger, sensors, or")
 	tool(t, "demo", "--counting", "fingers").says(t, exitUsage, `counting "fingers"`, "write marks or receipts")
 	tool(t, "demo", "--repeat", "0").says(t, exitUsage, "--repeat 0: write 1 or more")
 	for _, seed := range []string{"minus", "-1", "1.5", "18446744073709551616"} {

@@ -15,7 +15,7 @@ import (
 
 // TestExamplePages types what the page of each example says beside an ingot dev that runs the example's
 // pipeline.yaml, and compares what is printed. On a page, … stands for anything, and a command without
-// output may print anything.
+// output may print anything. What is to be saved in a file is there before.
 func TestExamplePages(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -42,6 +42,11 @@ func TestExamplePages(t *testing.T) {
 				t.Fatal("the page has no session")
 			}
 			s := newStory(t, bash, string(text))
+			for _, file := range strings.Split(string(page), "```json ")[1:] {
+				name, rest, _ := strings.Cut(file, "\n")
+				lines, _, _ := strings.Cut(rest, "```\n")
+				s.write(name, lines)
+			}
 			for part := range strings.SplitSeq(session, "\n$ ") {
 				line, out, _ := strings.Cut(strings.TrimSuffix(part, "\n"), "\n")
 				if out == "" {

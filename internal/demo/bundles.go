@@ -28,6 +28,7 @@ func Bundles() []Bundle {
 		{"shop", "synthetic", Shop, examples.Files, "shop/pipeline.yaml", ShopSecret},
 		{"leaderboard", "synthetic", Leaderboard, examples.Files, "leaderboard/pipeline.yaml", ""},
 		{"feed", "synthetic", Feed, examples.Files, "feed/pipeline.yaml", ""},
+		{"ledger", "synthetic", Bank, examples.Files, "ledger/pipeline.yaml", ""},
 		{"sensors", "synthetic", Sensors, examples.Files, "sensors/pipeline.yaml", ""},
 	}
 }

@@ -84,13 +84,16 @@ func exactly(r *big.Rat) string {
 // listed compares the totals with plain sums over the producer's list. It is for data without a
 // hand-written tally. The sums use no store, no marks and no trouble, but they read the pipeline as
 // Ingot does. A list that names an event twice cannot be summed like this.
-func (w *world) listed(totals map[slot]*stored, list *naive, events, planned, items int) Check {
+func (w *world) listed(totals map[slot]*stored, list *naive, events, refused, planned, items int) Check {
 	c := Check{Name: "list", Differences: []string{}}
 	if planned != items {
 		c.About = fmt.Sprintf("not compared with the producer's list: its %s are %s", show.Count(events, "line"), show.Count(items, "item"))
 		return c
 	}
 	c.About = fmt.Sprintf("every total against plain sums over the producer's %s, made before the trouble", show.Count(events, "event"))
+	if refused > 0 {
+		c.About += fmt.Sprintf(", without the %s that a floor refused", show.Comma(refused))
+	}
 	for at, total := range totals {
 		c.Compared++
 		for _, v := range total.def.Values {

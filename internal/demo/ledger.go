@@ -51,7 +51,7 @@ type ledger struct {
 
 	sent       int
 	deliveries int // of messages, to the ingest function
-	unjudged   int // deliveries to invocations that were killed
+	unjudged   int // deliveries to invocations that were killed, or that could not start
 	verdicts   [len(event.Verdicts) + 1]int
 	settled    [len(event.Verdicts) + 1]int // verdicts among them whose message left the queue for good
 	// unheard counts items stored by requests whose answer was lost, or by invocations killed

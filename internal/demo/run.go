@@ -47,8 +47,10 @@ type run struct {
 	producer *producer
 	list     *naive // plain sums over the producer's list, for data without a tally
 	summary  Summary
-	items    int   // what the events come to; more than the events if some have parts
-	expires  int64 // the latest expiry of any event, in epoch seconds; 0 if none expires
+	planned  []*event.Item // in place of list until the end, where floors decide what is stored
+	items    int           // what the events come to; more than the events if some have parts
+	refused  int           // events of planned that are not stored, because a floor refused them
+	expires  int64         // the latest expiry of any event, in epoch seconds; 0 if none expires
 	first    time.Time
 }
 
@@ -156,6 +158,8 @@ func (r *run) one(ctx context.Context, copied int, line Line) error {
 		if err := r.Data.Tally.Add(m.Body); err != nil {
 			return err
 		}
+	} else if len(r.world.floors.defs) > 0 {
+		r.planned = append(r.planned, item)
 	} else {
 		r.list.message(m)
 	}
@@ -177,6 +181,9 @@ func (r *run) judge(ctx context.Context) error {
 		}
 	}
 	r.Progress(show.Step{Phase: "checking", Done: 0, Total: 0})
+	if err := r.settle(ctx); err != nil {
+		return err
+	}
 	var err error
 	if s.Kept, err = w.kept(ctx); err != nil {
 		return err
@@ -195,9 +202,12 @@ func (r *run) judge(ctx context.Context) error {
 	if r.Data.Tally != nil {
 		s.Checks = append(s.Checks, w.tallied(totals, r.Data.Tally))
 	} else {
-		s.Checks = append(s.Checks, w.listed(totals, r.list, s.Data.Events, r.items, s.Kept.Items))
+		s.Checks = append(s.Checks, w.listed(totals, r.list, s.Data.Events, r.refused, r.items, s.Kept.Items))
 	}
 	s.Checks = append(s.Checks, w.accounts(s.Data.Events, r.items, s.Kept, r.Data.Distinct))
+	if len(w.floors.defs) > 0 {
+		s.Checks = append(s.Checks, w.floors.check())
+	}
 	s.Deliveries = w.ledger.messagePart()
 	if r.expires != 0 {
 		if err := r.expire(ctx, totals); err != nil {

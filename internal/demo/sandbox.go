@@ -65,13 +65,19 @@ func newIngest(w *world) *sandbox {
 			return nil, err
 		}
 		in := w.Ingest(w.plan, st)
-		in.OnResult = func(_ context.Context, o handler.Outcome) { w.ledger.outcome(o) }
+		in.OnResult = func(_ context.Context, o handler.Outcome) {
+			w.ledger.outcome(o)
+			if o.Verdict == event.Rejected {
+				w.floors.refused[o.Item.Key] = true
+			}
+		}
 		return func(ctx context.Context, _ []byte) ([]byte, error) {
 			if unread != nil {
 				return nil, unread
 			}
 			response, err := in.Handle(ctx, batch)
 			if err != nil {
+				s.unjudged(&batch, ingestRefused)
 				return nil, err
 			}
 			return json.Marshal(response)
@@ -87,16 +93,25 @@ func newIngest(w *world) *sandbox {
 			w.perMessage.message(planned(&batch.Records[i]))
 		}
 	}
-	s.onKill = func([]byte) {
-		var ids []string
-		for i := range batch.Records {
-			ids = append(ids, batch.Records[i].MessageId)
-		}
-		w.ledger.unjudged += len(ids)
-		w.ledger.comeBack(ingestKilled, ids)
-	}
+	s.onKill = func([]byte) { s.unjudged(&batch, ingestKilled) }
 	s.onRefusal = func([]byte) { w.ledger.happened(ingestRefused, 0) }
 	return s
+}
+
+// unjudged notes a batch that came to no verdicts, because of k.
+func (s *sandbox) unjudged(batch *events.SQSEvent, k kind) {
+	var ids []string
+	for i := range batch.Records {
+		ids = append(ids, batch.Records[i].MessageId)
+	}
+	s.world.ledger.unjudged += len(ids)
+	if k == ingestKilled {
+		s.world.ledger.comeBack(k, ids)
+		return
+	}
+	for _, id := range ids { // the refusal itself has been counted
+		s.world.ledger.touch(k, id)
+	}
 }
 
 // planned returns a message as the pipeline plans it.

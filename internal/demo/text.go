@@ -89,7 +89,7 @@ func (s *Summary) verdictText(b *bytes.Buffer) {
 		}
 	}
 	if d.Unjudged > 0 {
-		t.Row(show.Comma(d.Unjudged), "none", "the invocation was killed: delivered again")
+		t.Row(show.Comma(d.Unjudged), "none", "the invocation was killed, or could not start: delivered again")
 	}
 	t.Print(b)
 	k, c := s.Kept, s.Changes

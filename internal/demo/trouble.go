@@ -41,6 +41,7 @@ type trouble struct {
 	die    *rand.Rand
 	ledger *ledger
 	items  func(context.Context) (int, error) // returns how many items the events table holds
+	watch  func(context.Context, any)         // is told of each request that was carried out
 	in     *invocation                        // nil if no function runs
 	tries  [kinds]int                         // how often each kind could have happened
 }
@@ -104,7 +105,14 @@ func (t *trouble) intercept(ctx context.Context, api string, input any, call fun
 	}
 	// A kill happens only after a request that was carried out. A throttled request has written
 	// nothing.
-	if carriedOut := err == nil || errors.Is(err, errLost); carriedOut && t.in.killAt > 0 && t.in.calls >= t.in.killAt {
+	carriedOut := err == nil || errors.Is(err, errLost)
+	if carriedOut {
+		in := t.in
+		t.in = nil // its own requests meet no trouble
+		t.watch(ctx, input)
+		t.in = in
+	}
+	if carriedOut && t.in.killAt > 0 && t.in.calls >= t.in.killAt {
 		testworld.Kill()
 	}
 	return out, err

@@ -25,6 +25,7 @@ type world struct {
 	plan    *pipeline.Pipeline
 	trouble *trouble
 	ledger  *ledger
+	floors  *floors
 	reader  *store.Store // for reading independently of the functions, without trouble
 
 	began  embedded.Usage // the usage once everything is set up; what comes after is the cost of the events
@@ -51,14 +52,15 @@ const (
 	forMatches
 	forReadings
 	forFeed
+	forBank
 )
 
 // newWorld builds everything, at the time of the first event.
 func newWorld(ctx context.Context, c Config, first time.Time) (*world, error) {
 	p, counting, seed := c.Plan, c.Counting, c.Seed
 	jitter := source(seed, forJitter)
-	w := &world{plan: p, ledger: newLedger(counting), perMessage: newNaive(p), perChange: newNaive(p)}
-	w.trouble = &trouble{calm: c.Calm, die: source(seed, forTrouble), ledger: w.ledger, items: w.items}
+	w := &world{plan: p, ledger: newLedger(counting), floors: newFloors(p), perMessage: newNaive(p), perChange: newNaive(p)}
+	w.trouble = &trouble{calm: c.Calm, die: source(seed, forTrouble), ledger: w.ledger, items: w.items, watch: w.watch}
 	var err error
 	if w.World, err = testworld.New(ctx, testworld.Config{Start: first, Counting: counting, Stack: stack.Config{Indexes: p.Indexes()},
 		Engine: embedded.Config{Seed: seed, RollAfter: -1, Intercept: w.trouble.intercept},
