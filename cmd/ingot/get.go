@@ -137,19 +137,11 @@ func (a *app) get(cmd *cobra.Command, eventType string, words []string, reveal b
 func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *event.Item, mask show.Personal) (*gotItem, error) {
 	got := &gotItem{Indexes: []gotIndex{}, Attributes: map[string]string{}, Totals: []shownTotal{}}
 	for _, c := range p.Contributions(item).List {
-		def, by, from, totals, err := countedIn(ctx, st, p, &c)
+		total, err := countedIn(ctx, st, &c)
 		if err != nil {
 			return nil, err
 		}
-		for _, total := range totals {
-			if total.Missing {
-				total.Window = from
-			}
-			got.Totals = append(got.Totals, totalOf(def, by, total, mask))
-		}
-		if len(totals) == 0 {
-			got.Totals = append(got.Totals, totalOf(def, by, store.Total{Window: from, Missing: true}, mask))
-		}
+		got.Totals = append(got.Totals, totalOf(c.Def, total.By, total, mask))
 	}
 	masked := mask.Item(*item)
 	got.Key, got.Type, got.ID, got.At = gotKey(masked.Key), masked.Type, masked.ID, masked.At
@@ -167,17 +159,23 @@ func itemOf(ctx context.Context, st *store.Store, p *pipeline.Pipeline, item *ev
 	return got, nil
 }
 
-// countedIn reads the total that a contribution goes to. There is none if totals is empty.
-func countedIn(ctx context.Context, st *store.Store, p *pipeline.Pipeline, c *aggregate.Contribution) (def *aggregate.Definition, by map[string]string, from time.Time, totals []store.Total, err error) {
-	def, _ = p.Definition(c.Def.Name)
-	by = lanes.Group(def, c.By)
+// countedIn reads the total that a contribution goes to. It is Missing if nothing is stored of it.
+func countedIn(ctx context.Context, st *store.Store, c *aggregate.Contribution) (store.Total, error) {
+	total := store.Total{By: lanes.Group(c.Def, c.By), Missing: true}
 	var to time.Time
 	if c.Window != aggregate.NoWindow {
-		from = time.Unix(c.Window, 0).UTC()
-		to = from.Add(time.Second)
+		total.Window = time.Unix(c.Window, 0).UTC()
+		to = total.Window.Add(time.Second)
 	}
-	totals, err = st.Total(ctx, def.Name, by, from, to)
-	return def, by, from, totals, err
+	stored, err := st.Total(ctx, c.Def.Name, total.By, total.Window, to)
+	switch {
+	case err != nil || len(stored) == 0:
+	case stored[0].Missing:
+		total.Flags, total.Building = stored[0].Flags, stored[0].Building // what the generation says
+	default:
+		total = stored[0]
+	}
+	return total, err
 }
 
 // text writes the item for people.

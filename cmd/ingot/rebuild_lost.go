@@ -60,8 +60,8 @@ func (v verifying) doubts(ctx context.Context, now time.Time) (d doubts, err err
 }
 
 func (v verifying) isMissing(ctx context.Context, c *aggregate.Contribution) (bool, error) {
-	_, _, _, totals, err := countedIn(ctx, v.store, v.plan, c)
-	return len(totals) == 0 || totals[0].Missing, err
+	total, err := countedIn(ctx, v.store, c)
+	return total.Missing, err
 }
 
 // lost returns why aggregates that say they are complete are not. What the stream has not counted yet is

@@ -74,8 +74,11 @@ func (ts *Tables) newTable(name string, in *dynamodb.CreateTableInput) (*table, 
 	}
 	used := map[string]bool{}
 	var err error
-	if t.schema, err = newSchema(in.KeySchema, in.AttributeDefinitions, used, false); err != nil {
+	if t.schema, err = newSchema(in.KeySchema, in.AttributeDefinitions, used); err != nil {
 		return nil, err
+	}
+	if t.schema.number {
+		return nil, noKeyOf(types.ScalarAttributeTypeN)
 	}
 	for _, g := range in.GlobalSecondaryIndexes {
 		ix, err := ts.newIndex(t, g, in.AttributeDefinitions, used)
@@ -101,7 +104,7 @@ func (ts *Tables) newIndex(t *table, g types.GlobalSecondaryIndex, attributes []
 		return nil, api.Invalid("One or more parameter values were invalid: Duplicate index name: %s", ix.name)
 	}
 	var err error
-	if ix.schema, err = newSchema(g.KeySchema, attributes, used, true); err != nil {
+	if ix.schema, err = newSchema(g.KeySchema, attributes, used); err != nil {
 		return nil, err
 	}
 	switch {
@@ -146,7 +149,9 @@ func (ts *Tables) AddIndex(tableName string, g types.GlobalSecondaryIndex, attri
 	})
 }
 
-func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, used map[string]bool, ofIndex bool) (schema, error) {
+// newSchema reads the keys of a table or an index, and notes in used which attributes they are. A sort
+// key may be a number, which only an index can have.
+func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, used map[string]bool) (schema, error) {
 	if len(keys) < 1 || len(keys) > 2 || keys[0].KeyType != types.KeyTypeHash || (len(keys) == 2 && keys[1].KeyType != types.KeyTypeRange) {
 		return schema{}, api.Invalid("Invalid KeySchema: it must be one HASH key, then at most one RANGE key")
 	}
@@ -159,10 +164,10 @@ func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, 
 		}
 		switch kind := defs[at].AttributeType; {
 		case kind == types.ScalarAttributeTypeS:
-		case kind == types.ScalarAttributeTypeN && ofIndex && i == 1:
+		case kind == types.ScalarAttributeTypeN && i == 1:
 			s.number = true
 		default:
-			return schema{}, api.Unsupported("CreateTable", "a key attribute of type "+string(defs[at].AttributeType))
+			return schema{}, noKeyOf(kind)
 		}
 		used[name] = true
 		if i == 0 {
@@ -175,6 +180,10 @@ func newSchema(keys []types.KeySchemaElement, defs []types.AttributeDefinition, 
 		return schema{}, api.Invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
 	}
 	return s, nil
+}
+
+func noKeyOf(kind types.ScalarAttributeType) error {
+	return api.Unsupported("CreateTable", "a key attribute of type "+string(kind))
 }
 
 func (ts *Tables) describe(in *dynamodb.DescribeTableInput) (*dynamodb.DescribeTableOutput, error) {
