@@ -38,6 +38,7 @@ const (
 	Misjudged  Check = "misjudged"   // verify --twice calls a total damaged that is not, or does not call a damaged one so
 	Misread    Check = "misread"     // an answer to a pattern has what it must not, lacks what it must have, or is not in order
 	Parted     Check = "parted"      // a part is stored without its whole, or missing beside it
+	Overdrawn  Check = "overdrawn"   // an event has brought a total below its floor
 	Shared     Check = "shared"      // a unique value is free while an event that has it is stored
 	Broken     Check = "broken"      // the world itself failed
 )
@@ -45,7 +46,7 @@ const (
 // Checks lists the promises that a wrong design can be the first to break. Broken is not in the
 // list, because it is a failure of the world itself.
 func Checks() []Check {
-	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted, Shared}
+	return []Check{Lost, Rewritten, Reinserted, Miscounted, Twice, Uncounted, Wrong, Order, Expiry, Altered, Undeserved, Afterwards, Unarchived, Generation, Stuck, Cost, Returned, Unkept, Misjudged, Misread, Parted, Shared, Overdrawn}
 }
 
 // Failure is a broken promise.
@@ -177,7 +178,8 @@ func (w *World) checkSlot(key string) {
 	if got := number(item["expiresAt"]); got.Int64() != s.expiresAt {
 		w.fail(Expiry, "%s expires at %s, not %d", s.key, got, s.expiresAt)
 	}
-	if !s.damaged && (!s.unmarked || s.applied == s.steps) {
+	w.checkFloor(s)
+	if !s.damaged && (!s.unmarked || s.byPut || s.applied == s.steps) {
 		w.compare(s, item)
 	}
 }

@@ -51,10 +51,12 @@ func (c client) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExe
 }
 
 func (c client) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	return request(c.w, ctx, "TransactWriteItems", true, func() (*dynamodb.TransactWriteItemsOutput, error) {
+	out, err := request(c.w, ctx, "TransactWriteItems", true, func() (*dynamodb.TransactWriteItemsOutput, error) {
 		c.w.goneBeforeCheck(in)
 		return c.w.cancel(in, func() (*dynamodb.TransactWriteItemsOutput, error) { return c.w.dynamo.TransactWriteItems(sent, in) })
 	})
+	c.w.noteUnanswered(in, err)
+	return out, err
 }
 
 func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -65,7 +66,7 @@ func (w *World) triage() {
 // hopeless reports whether a message can never be stored, as things are now.
 func (w *World) hopeless(m *message) bool {
 	now := &invocation{began: w.model.records, epoch: newest}
-	return m.malformed || w.undeserved(now, m, "Conflict") == "" || w.undeserved(now, m, "Expired") == ""
+	return m.malformed || slices.ContainsFunc([]string{"Conflict", "Rejected", "Expired"}, func(v string) bool { return w.undeserved(now, m, v) == "" })
 }
 
 // redrive moves dead letters back into the queue, where they get new ids.

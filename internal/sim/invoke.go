@@ -47,8 +47,9 @@ type invocation struct {
 	epoch        int64 // of its pipeline
 	began        int   // how many records of events there were when it began
 	messages     []events.SQSMessage
-	kept         map[string]int // bodies of letters that it knows are in quarantine
-	wrote        map[write]int  // accepted writes of events, without those it has already reported
+	kept         map[string]int  // bodies of letters that it knows are in quarantine
+	unanswered   map[string]bool // by partition key and digest: whether a transaction that puts it got no answer
+	wrote        map[write]int   // accepted writes of events, without those it has already reported
 }
 
 // upgraded returns the phase in which a function gets the newer pipeline; 0 means never.
@@ -143,7 +144,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	s := w.sandboxFor(function)
 	s.busy = true
 	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{},
-		epoch: s.epoch, began: w.model.records, wrote: map[write]int{}, kept: map[string]int{}}
+		epoch: s.epoch, began: w.model.records, wrote: map[write]int{}, kept: map[string]int{}, unanswered: map[string]bool{}}
 	w.invocations = append(w.invocations, inv)
 	began := w.now
 	ctx := w.deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)

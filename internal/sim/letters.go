@@ -71,7 +71,7 @@ func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput
 }
 
 // reasons lists, by verdict, why a message may be in quarantine.
-var reasons = map[string]string{"Conflict": "digest-differs", "Expired": "past-expiry", "Poison": "undecodable"}
+var reasons = map[string]string{"Conflict": "digest-differs", "Expired": "past-expiry", "Rejected": "below-floor", "Poison": "undecodable"}
 
 // note is what a letter says beside the message.
 type note struct{ Verdict, Reason, Detail, PK, SK string }

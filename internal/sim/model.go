@@ -29,17 +29,18 @@ type change struct {
 
 // step is what one change does to one aggregate item.
 type step struct {
-	seq    string
-	slot   *slot
-	n      int64
-	fp     *big.Int
-	fpx    *big.Int
-	values map[string]int64
-	max    map[string]int64 // candidates
-	min    map[string]int64
-	dated  []dated // candidates
-	met    map[string]met
-	spoils bool // it takes away a value that an extreme cannot give back
+	seq     string
+	slot    *slot
+	n       int64
+	fp      *big.Int
+	fpx     *big.Int
+	values  map[string]int64
+	max     map[string]int64 // candidates
+	min     map[string]int64
+	dated   []dated // candidates
+	met     map[string]met
+	removes bool // it takes something back that had not expired
+	spoils  bool // it takes away a value that an extreme cannot give back
 }
 
 // slot is one aggregate item, with what has been counted in it so far according to its own marks or
@@ -60,6 +61,11 @@ type slot struct {
 	unmarked  bool
 	damaged   bool    // a person has spoiled it, so some changes are refused
 	filled    bool    // it may not even have room for a flag
+	byPut     bool    // the put of an order has moved it
+	taken     bool    // in the request that is being checked, a put took from its floored sum
+	removed   bool    // in that request, something was taken back that had not expired
+	took      int64   // what that request has added to its floored sum by the stream
+	levels    []level // of its floored sum
 	waiting   []*step // of a damaged slot: steps that its marks or receipts passed, and that nobody has looked at yet
 }
 
@@ -76,6 +82,7 @@ type model struct {
 	monthly     bool   // the aggregate of months is declared
 	secret      string // of hmac
 	newForm     bool   // see [Plan.NewForm]
+	putSince    int64  // see [Plan.Put]
 	marks       bool
 	arn         string
 	shards      map[string][]*change
@@ -92,7 +99,7 @@ type model struct {
 }
 
 func newModel(p *Plan, marks bool, arn string) *model {
-	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
+	return &model{spread: p.Spread, monthly: p.Values, patterns: p.Patterns, linesSince: p.Parts, secret: p.secret(), newForm: p.NewForm, putSince: p.Put, marks: marks, arn: arn, shards: map[string][]*change{}, receipts: map[string]*change{}, slots: map[string]*slot{}, keys: map[string]*history{},
 		read: map[string]fact{}, stored: map[fact]map[string]typed{}, contributed: map[stamped][]part{}, objects: map[object]bool{}}
 }
 
@@ -174,10 +181,15 @@ func receiptPK(arn string, c *change, seq string) string {
 func (m *model) laneHash(shard string) [32]byte { return sha256.Sum256([]byte(m.arn + "\x00" + shard)) }
 
 func (m *model) bucket(shard string, img *image, spread int) int {
-	h := m.laneHash(shard)
 	if !m.marks {
-		h = sha256.Sum256(framed(img.pk, img.sk))
+		return bucketOfItem(img, spread)
 	}
+	h := m.laneHash(shard)
+	return int(binary.BigEndian.Uint64(h[:8]) % uint64(spread))
+}
+
+func bucketOfItem(img *image, spread int) int {
+	h := sha256.Sum256(framed(img.pk, img.sk))
 	return int(binary.BigEndian.Uint64(h[:8]) % uint64(spread))
 }
 
@@ -185,7 +197,11 @@ func (m *model) bucket(shard string, img *image, spread int) int {
 func (m *model) route(shard string, c *change) {
 	old, new := m.parts(c.old), m.parts(c.new)
 	at := func(img *image, p part) string {
-		pk := fmt.Sprintf("A#%s#%d#%d", p.name, p.since, m.bucket(shard, img, p.spread))
+		bucket := m.bucket(shard, img, p.spread)
+		if img == c.new && countedByPut(c, p) {
+			bucket = bucketOfItem(img, p.spread)
+		}
+		pk := fmt.Sprintf("A#%s#%d#%d", p.name, p.since, bucket)
 		if p.by != "" {
 			pk += "#" + strings.ReplaceAll(p.by, "#", "%23")
 		}
@@ -215,6 +231,7 @@ func (m *model) route(shard string, c *change) {
 			continue
 		}
 		s.n--
+		s.removes = true
 		s.fp.Sub(s.fp, big.NewInt(p.term))
 		for name, v := range p.values {
 			s.values[name] -= v
@@ -227,6 +244,10 @@ func (m *model) route(shard string, c *change) {
 			same = same || (q.term == p.term && at(c.old, p) == at(c.new, q))
 		}
 		if same {
+			continue
+		}
+		if countedByPut(c, q) {
+			m.applyPut(at(c.new, q), q)
 			continue
 		}
 		s := touch(c.new, q)
@@ -286,6 +307,8 @@ func (s *step) apply() {
 		t.waiting = append(t.waiting, s)
 		return
 	}
+	t.removed = t.removed || s.removes
+	t.took += s.values["cents"]
 	t.n += s.n
 	t.fp.Add(t.fp, s.fp)
 	t.fpx.Add(t.fpx, s.fpx)

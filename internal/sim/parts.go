@@ -22,6 +22,7 @@ type part struct {
 	expires  int64
 	subtract bool // whether to subtract it when it expires
 	spread   int
+	byPut    bool // see [addPut]
 	values   map[string]int64
 	max, min map[string]int64
 	dated    []dated
@@ -90,6 +91,11 @@ func (m *model) contribute(img *image) (list []part) {
 	}
 	if img.Type == "coupon" {
 		return nil
+	}
+	if m.putSince > 0 && img.Type == "order" {
+		for _, p := range contributePut(img, m.putSince, m.spread) {
+			add(p)
+		}
 	}
 	if m.monthly {
 		add(part{name: "sizes", since: 1, window: "-", subtract: true, spread: 1, buckets: same(bucketOf(img.Cents), "sizes")})

@@ -98,6 +98,7 @@ type edition struct {
 	atomic   bool  // see [Plan.Atomic]
 	claims   bool  // see [Plan.Claims]
 	packed   int64 // see [Plan.Packed]
+	put      int64 // see [Plan.Put]
 }
 
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
@@ -108,6 +109,9 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		return p.(*pipeline.Pipeline)
 	}
 	spec := declaration(e.version, e.spread)
+	if e.put > 0 && spec.Epoch >= e.put {
+		addPut(&spec, e.put, e.spread)
+	}
 	if e.packed > 0 && spec.Epoch >= e.packed {
 		order := spec.Events["order"]
 		order.Compress = true
@@ -154,7 +158,7 @@ func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 }
 
 func (w *World) edition(version int64) edition {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed}
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

@@ -56,6 +56,8 @@ type Plan struct {
 	Claims bool
 	// Packed is the epoch from which on the payloads of orders are compressed; 0 means never.
 	Packed int64
+	// Put is the epoch from which on orders move totals with their put; 0 means never.
+	Put int64
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
@@ -170,6 +172,7 @@ func NewPlan(seed uint64) Plan {
 		p.Claims, p.People = true, true
 	}
 	p.planPacking()
+	p.planPut()
 	return p
 }
 
@@ -179,5 +182,5 @@ func NewPlan(seed uint64) Plan {
 func StillPlan(seed uint64) Plan {
 	p := NewPlan(seed)
 	return Plan{Seed: seed, Counting: p.Counting, FIFO: p.FIFO, Spread: p.Spread, Phases: 2, Messages: 15, Receives: 1000, Gap: p.Gap,
-		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), OneByOne: min(p.OneByOne, 1)}
+		Ingests: 1, IngestBatch: p.IngestBatch, StreamBatch: p.StreamBatch, Window: p.Window, RollAfter: -1, Still: true, Values: p.Values, Parts: min(p.Parts, 1), Atomic: p.Atomic, Claims: p.Claims, Packed: min(p.Packed, 1), Put: min(p.Put, 1), OneByOne: min(p.OneByOne, 1)}
 }

@@ -59,6 +59,7 @@ func (w *World) burst(phase int) (burst []*message) {
 		if w.chance(w.plan.Late) {
 			f.At = w.now.Add(-retain + time.Duration(w.rng.IntN(3*3600)-3600)*time.Second).Format(time.RFC3339)
 		}
+		w.takeMore(&f)
 		w.addSomeLines(&f)
 		w.addSomeCoupons(&f)
 		w.addNote(&f)

@@ -112,6 +112,7 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 	if len(receipts) == 0 {
 		r.w.eventWrites += 2 * len(in.TransactItems) // two units for each item, also if it is cancelled
 	}
+	r.spendPuts(in, err == nil)
 	if len(receipts) > 0 { // otherwise it comes from a start
 		r.spendReceipts(receipts, err == nil)
 	}
@@ -127,6 +128,9 @@ func (r recorder) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 	for _, item := range in.TransactItems {
 		if update := item.Update; update != nil {
 			r.w.stats.Updates++
+			if len(receipts) == 0 {
+				r.w.accepted[totals+"|"+text(update.Key["PK"])+"|"+text(update.Key["SK"])]++
+			}
 			r.changed(update.TableName, update.Key)
 		}
 	}

@@ -18,6 +18,7 @@ type Stats struct {
 	Verdicts                       map[string]int
 	Hours                          float64 // of the world's own time
 	Answers, Pages                 int     // to questions by patterns
+	Resurrected                    int     // events that a late try stored after they were Rejected
 	Looks, Altered, Untold         int     // verify --twice; with a total altered by hand; that could not tell
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -90,6 +91,28 @@ func (r recorder) spendReceipts(receipts []string, accepted bool) {
 		}
 		w.checkAfter(inv, pk, s)
 		w.checkAsked(inv, pk, s, most, others)
+	}
+}
+
+// spendPuts counts the puts of a transaction. What was refused is a reason to read.
+func (r recorder) spendPuts(in *dynamodb.TransactWriteItemsInput, accepted bool) {
+	inv := r.w.current.invocation()
+	if inv == nil || r.w.plan.Put == 0 {
+		return
+	}
+	named := map[string]bool{}
+	for _, item := range in.TransactItems {
+		if update := item.Update; update != nil {
+			key := text(update.Key["PK"]) + "|" + text(update.Key["SK"])
+			if named[key] {
+				r.w.fail(Cost, "%s sends a transaction that names %s twice, which the table refuses", inv.name, key)
+			}
+			named[key] = true
+		}
+		if item.Put != nil && *item.Put.TableName == eventsTable {
+			key := eventsTable + "|" + text(item.Put.Item["PK"]) + "|"
+			inv.spentOn(key, r.w.accepted[key]).asks(accepted)
+		}
 	}
 }
 

@@ -124,6 +124,9 @@ func (w *World) checkStored(c *change) {
 			w.fail(Altered, "%s says that it has %q parts, and it has %s", key, valueOf(has), n.value)
 		}
 	}
+	if w.checkPut(c) {
+		others = append(others, "i:put")
+	}
 	if len(img.whole) != len(want)+len(others) {
 		w.fail(Altered, "%s has other attributes than its event makes: %q", key, sortedKeys(img.whole))
 	}

@@ -25,6 +25,8 @@ type Survey struct {
 	answers, pages, asking int
 	// looks are those of verify --twice while events flow.
 	looks, altered, untold int
+	// resurrected is how many events a late try has stored after they were Rejected.
+	resurrected int
 }
 
 // Tally is how often something happened, and in how many worlds.
@@ -38,9 +40,6 @@ func NewSurvey() *Survey {
 		s.faults[name] = &Tally{}
 	}
 	for _, v := range event.Verdicts {
-		if v == event.Rejected {
-			continue // no world has totals that move with the put
-		}
 		s.verdicts[v.String()] = &Tally{}
 	}
 	return s
@@ -58,6 +57,7 @@ func (s *Survey) Add(r Result) {
 	s.statements += r.Stats.Statements
 	s.answers, s.pages = s.answers+r.Stats.Answers, s.pages+r.Stats.Pages
 	s.looks, s.altered, s.untold = s.looks+r.Stats.Looks, s.altered+r.Stats.Altered, s.untold+r.Stats.Untold
+	s.resurrected += r.Stats.Resurrected
 	if r.Stats.Answers > 0 {
 		s.asking++
 	}
@@ -135,6 +135,7 @@ func (s *Survey) ways() []share {
 		{"worlds that verify twice while events flow", s.looks, s.Worlds, 30},
 		{"of these, with a total altered by hand", s.altered, s.looks, 20},
 		{"of these, that could not tell", s.untold, s.looks, 10},
+		{"stored by a late try after they were Rejected", s.resurrected, s.verdicts["Rejected"].Times, 0},
 	}
 }
 

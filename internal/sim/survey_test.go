@@ -64,7 +64,7 @@ func TestSurveyKnowsEveryFault(t *testing.T) {
 	for seed := range uint64(12) {
 		s.Add(Run(seed))
 	}
-	if len(s.faults) != len(FaultNames()) || len(s.verdicts) != len(event.Verdicts)-1 { // without Rejected
+	if len(s.faults) != len(FaultNames()) || len(s.verdicts) != len(event.Verdicts) {
 		t.Errorf("faults %v, verdicts %v", sortedKeys(s.faults), sortedKeys(s.verdicts))
 	}
 	if s.faults[lost].Times == 0 || s.verdicts["Inserted"].Worlds != 12 {

@@ -36,6 +36,7 @@ func (w *World) judge(o handler.Outcome) {
 	case "Inserted", "Updated":
 		inv.wrote[w.writeOf(inv, m, verdict)]-- // each write belongs to one message
 	case "Conflict", "Rejected", "Expired", "Poison":
+		w.rejected[m.fact] = w.rejected[m.fact] || verdict == "Rejected"
 		if !o.Failed && w.quarantined[m.body] == 0 {
 			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
 		}
@@ -134,6 +135,8 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 		}) {
 			return "its key never held another event in its place"
 		}
+	case "Rejected":
+		return w.undeservedRejection(inv, m)
 	case "Expired":
 		if end := m.fact.at().Add(w.lifetime(m.fact)); w.now.Before(end.Add(-early)) {
 			return fmt.Sprintf("it expires %s from now", end.Sub(w.now))

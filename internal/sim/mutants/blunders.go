@@ -55,6 +55,7 @@ func blunders() []Mutant {
 	}
 	list = append(list, partBlunders()...)
 	list = append(list, packingBlunders()...)
+	list = append(list, putBlunders()...)
 	for i := range list {
 		list[i].Plain = true
 	}

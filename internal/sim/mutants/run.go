@@ -52,10 +52,8 @@ func run(ctx context.Context, list []Mutant, beside int, markdown bool) error {
 	}
 	defer os.RemoveAll(dir)
 	r := runner{root: root, dir: dir, patience: huntTime}
-	if !markdown { // otherwise the run must find out how many worlds each takes
-		if r.known, err = knownKills(root); err != nil {
-			return err
-		}
+	if r.known, err = knownKills(root); err != nil {
+		return err
 	}
 	return r.all(ctx, list, beside, newTable(os.Stdout, markdown), os.Stderr)
 }
@@ -76,7 +74,7 @@ func (r runner) all(ctx context.Context, list []Mutant, beside int, table *table
 		} else {
 			verdicts[i] = r.try(ctx, binary, m)
 		}
-		fmt.Fprintf(talk, "%s: %s in %d worlds\n", m.Name, verdicts[i].Check, verdicts[i].Worlds)
+		fmt.Fprintf(talk, "%s: %s in world %d, after %d\n", m.Name, verdicts[i].Check, verdicts[i].Seed, verdicts[i].Worlds)
 	})
 	for _, v := range verdicts {
 		table.row(v)

@@ -16,15 +16,14 @@ type table struct {
 	markdown         bool
 	mutants, killed  int
 	blunders, caught int
-	worst            int // the most worlds that a mutant took
 	notes            []string
 }
 
 func newTable(out io.Writer, markdown bool) *table {
 	if markdown {
-		fmt.Fprintf(out, "| mutant | what is wrong | defends | killed by | worlds needed | allowed |\n| --- | --- | --- | --- | ---: | ---: |\n")
+		fmt.Fprintf(out, "| mutant | what is wrong | defends | killed by | in world | worlds allowed |\n| --- | --- | --- | --- | ---: | ---: |\n")
 	} else {
-		fmt.Fprintf(out, "%-28s %-12s %7s %8s  %s\n", "mutant", "killed by", "worlds", "allowed", "what is wrong")
+		fmt.Fprintf(out, "%-28s %-12s %7s %8s  %s\n", "mutant", "killed by", "world", "allowed", "what is wrong")
 	}
 	return &table{out: out, markdown: markdown}
 }
@@ -32,18 +31,18 @@ func newTable(out io.Writer, markdown bool) *table {
 func (t *table) row(v verdict) {
 	t.count(v)
 	m := v.mutant
-	killer, worlds, allowed := v.Check, fmt.Sprint(v.Worlds), fmt.Sprint(m.seeds())
+	killer, world, allowed := v.Check, fmt.Sprint(v.Seed), fmt.Sprint(m.seeds())
 	if v.err != nil {
-		killer, worlds = "NOT KILLED", "-"
+		killer, world = "NOT KILLED", "-"
 		t.notes = append(t.notes, fmt.Sprintf("%s: %v (meant for %s)%s", m.Name, v.err, m.names(), others(v.Others)))
 	}
 	if m.Plain {
 		allowed += " quiet"
 	}
 	if t.markdown {
-		fmt.Fprintf(t.out, "| %s | %s | %s | %s | %s | %s |\n", m.Name, m.What, m.Defends, killer, worlds, allowed)
+		fmt.Fprintf(t.out, "| %s | %s | %s | %s | %s | %s |\n", m.Name, m.What, m.Defends, killer, world, allowed)
 	} else {
-		fmt.Fprintf(t.out, "%-28s %-12s %7s %8s  %s\n", m.Name, killer, worlds, allowed, m.What)
+		fmt.Fprintf(t.out, "%-28s %-12s %7s %8s  %s\n", m.Name, killer, world, allowed, m.What)
 	}
 }
 
@@ -57,9 +56,6 @@ func (t *table) count(v verdict) {
 		return
 	}
 	t.mutants, t.killed = t.mutants+1, t.killed+caught
-	if v.err == nil {
-		t.worst = max(t.worst, v.Worlds)
-	}
 }
 
 // survivors returns how many were not killed.
@@ -79,7 +75,7 @@ func others(checks map[string]int) string {
 }
 
 func (t *table) end() {
-	fmt.Fprintf(t.out, "\n%d mutants, %d killed; the last of them within %d worlds.\n", t.mutants, t.killed, t.worst)
+	fmt.Fprintf(t.out, "\n%d mutants, %d killed.\n", t.mutants, t.killed)
 	if t.blunders > 0 {
 		fmt.Fprintf(t.out, "%d blunders, %d caught in worlds without trouble.\n", t.blunders, t.caught)
 	}
@@ -88,9 +84,8 @@ func (t *table) end() {
 	}
 }
 
-// knownKills returns the worlds that killed the mutants when the table of docs/correctness.md was
-// printed. Seeds are counted from 0 there, so a mutant that needed ten worlds died in the world of
-// seed 9.
+// knownKills returns the seeds of the worlds that killed the mutants when the table of docs/correctness.md
+// was printed.
 func knownKills(root string) (map[string]uint64, error) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "correctness.md"))
 	if err != nil {
@@ -98,8 +93,8 @@ func knownKills(root string) (map[string]uint64, error) {
 	}
 	known := map[string]uint64{}
 	for _, row := range documented(string(text)) {
-		if worlds, err := strconv.ParseUint(row[len(row)-2], 10, 64); err == nil && worlds > 0 {
-			known[row[0]] = worlds - 1
+		if seed, err := strconv.ParseUint(row[len(row)-2], 10, 64); err == nil {
+			known[row[0]] = seed
 		}
 	}
 	return known, nil

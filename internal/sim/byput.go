@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/pipeline"
+)
+
+// In worlds whose plan has Put, orders move some totals in the transaction that puts them, next to those
+// that the stream moves. One of them has a floor, and orders take from it as often as they add to it.
+
+// planPut decides whether totals move with the put. Its draw is its own, so that other worlds stay as they
+// are. Nobody spoils such totals.
+func (p *Plan) planPut() {
+	draw := rand.New(rand.NewPCG(p.Seed, 10))
+	if draw.IntN(4) > 0 || p.Faults.Damage > 0 {
+		return
+	}
+	if p.Put = 1; p.Upgrade > 0 && draw.IntN(3) == 0 {
+		p.Put = 2
+	}
+}
+
+// addPut declares totals that move with the put, from the epoch since on. Where they begin with the first
+// epoch, one has a floor, and the second epoch adds one more. A floor that begins with the second epoch
+// would let nobody take anything until a rebuild is over.
+func addPut(spec *pipeline.Spec, since int64, spread int) {
+	from := func(values map[string]string) map[string]pipeline.FromSpec {
+		return map[string]pipeline.FromSpec{"order": {Values: values}}
+	}
+	byMerchant := map[string]string{"merchant": "{merchant}"}
+	spec.Aggregates["paid"] = pipeline.AggregateSpec{Since: since, By: byMerchant, MovedBy: "put", OnExpire: "subtract", Spread: spread,
+		From: from(map[string]string{"orders": "count", "revenue": "sum cents"})}
+	if since > 1 {
+		return
+	}
+	spec.Aggregates["balance"] = pipeline.AggregateSpec{Since: 1, By: byMerchant, MovedBy: "put", AtLeast: map[string]event.Decimal{"cents": {}},
+		From: from(map[string]string{"cents": "sum cents"})}
+	if spec.Epoch > 1 {
+		spec.Aggregates["later"] = pipeline.AggregateSpec{Since: 2, MovedBy: "put", OnExpire: "subtract", From: from(map[string]string{"orders": "count"})}
+	}
+}
+
+// contributePut returns what an order contributes to these totals.
+func contributePut(img *image, since int64, spread int) []part {
+	list := []part{{name: "paid", by: img.Merchant, since: since, window: "-", subtract: true, spread: spread, byPut: true, values: map[string]int64{"orders": 1, "revenue": img.Cents}}}
+	if since > 1 {
+		return list
+	}
+	return append(list,
+		part{name: "balance", by: img.Merchant, since: 1, window: "-", spread: 1, byPut: true, values: map[string]int64{"cents": img.Cents}},
+		part{name: "later", since: 2, window: "-", subtract: true, spread: 1, byPut: true, values: map[string]int64{"orders": 1}})
+}
+
+// takeMore makes about half of the orders take from the balance.
+func (w *World) takeMore(f *fact) {
+	if w.plan.Put > 0 && f.Type == "order" {
+		f.Cents -= 700
+	}
+}
+
+// countedByPut reports whether the transaction that put an item has counted it in a generation. It has if
+// nothing was there before, and the item says that a put of that epoch or a later one has counted it.
+func countedByPut(c *change, p part) bool {
+	return p.byPut && (c.old == nil || c.old.barred) && c.new != nil && atoi(valueOf(c.new.whole["i:put"])) >= p.since
+}
+
+// applyPut counts what the put of an item has added to a total. Total and item change at one moment.
+func (m *model) applyPut(key string, p part) *slot {
+	s := m.slot(key, p.expires)
+	st := &step{slot: s, n: 1, fp: new1(), fpx: new1(), values: p.values}
+	st.fp.SetInt64(p.term)
+	s.steps, s.byPut, s.taken = s.steps+1, true, s.taken || p.values["cents"] < 0
+	st.apply()
+	m.note(s)
+	return s
+}
+
+// level is a sum with a floor from one record of the stream on.
+type level struct {
+	since int
+	cents int64
+}
+
+// note remembers how high a sum with a floor stands.
+func (m *model) note(s *slot) {
+	if name, _, _ := slotName(s.key); name == "balance" {
+		s.levels = append(s.levels, level{m.records + 1, s.values["cents"]})
+	}
+}
+
+// lowest returns how low a balance has stood at any moment since a record of the stream.
+func (m *model) lowest(merchant string, since int) (low int64) {
+	s := m.slots[balanceKey(merchant)]
+	if s == nil {
+		return 0
+	}
+	at := []int64{0} // before the first order
+	for _, l := range s.levels {
+		if l.since <= since {
+			at = at[:0]
+		}
+		at = append(at, l.cents)
+	}
+	return slices.Min(at)
+}
+
+func balanceKey(merchant string) string {
+	return "A#balance#1#0#" + strings.ReplaceAll(merchant, "#", "%23") + "|-"
+}
+
+// checkFloor checks a balance that was written. An order may not bring it below its floor. What a person
+// removes may, and then the total is flagged.
+func (w *World) checkFloor(s *slot) {
+	if name, _, _ := slotName(s.key); name != "balance" {
+		return
+	}
+	took, removed, taken := s.took, s.removed, s.taken
+	s.took, s.removed, s.taken = 0, false, false
+	w.model.note(s)
+	switch below := s.values["cents"] < 0; {
+	case !below:
+	case taken:
+		w.fail(Overdrawn, "%s was taken from, and stands at %d", s.key, s.values["cents"])
+	case removed && took < 0:
+		s.flagged = true
+	}
+}
+
+// undeservedRejection returns why a message may not be Rejected. It returns an empty text if it may.
+func (w *World) undeservedRejection(inv *invocation, m *message) string {
+	f := m.fact
+	digest := f.digest()
+	switch {
+	case w.plan.Put != 1 || f.Type != "order" || f.Cents >= 0:
+		return "it takes nothing from a total with a floor"
+	case !w.held(inv, m, func(img *image) bool { return img == nil }):
+		return "its key was never free"
+	case w.copiesOf(inv, f) < 2 && inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise it may be that of a copy
+		return "a try of it got no answer, and may still be carried out"
+	}
+	if low := w.model.lowest(f.Merchant, inv.began); low+f.Cents >= 0 {
+		return fmt.Sprintf("the balance was %d or more, and it takes %d", low, -f.Cents)
+	}
+	return ""
+}
+
+// copiesOf returns how many messages of an invocation are about an event.
+func (w *World) copiesOf(inv *invocation, f fact) (n int) {
+	for _, r := range inv.messages {
+		if m := w.sent[r.Body]; m != nil && !m.malformed && m.fact == f {
+			n++
+		}
+	}
+	return n
+}
+
+// noteUnanswered remembers the items of a transaction that got no answer.
+func (w *World) noteUnanswered(in *dynamodb.TransactWriteItemsInput, err error) {
+	inv := w.current.invocation()
+	if inv == nil || !errors.Is(err, errLost) && !errors.Is(err, errHung) && !errors.Is(err, context.DeadlineExceeded) {
+		return
+	}
+	for _, item := range in.TransactItems {
+		if item.Put != nil {
+			inv.unanswered[text(item.Put.Item["PK"])+" "+text(item.Put.Item["digest"])] = true
+		}
+	}
+}
+
+// unansweredName names the put of an event in [invocation.unanswered].
+func unansweredName(pk string, digest []byte) string { return pk + " " + hex.EncodeToString(digest) }
+
+// putAttribute returns what an item must say about the put that has counted it.
+func (w *World) putAttribute(c *change) streamtypes.AttributeValue {
+	switch {
+	case c.old != nil:
+		return c.old.whole["i:put"]
+	case w.plan.Put == 0 || c.new.Type != "order" || c.new.epoch < w.plan.Put:
+		return nil
+	}
+	return &streamtypes.AttributeValueMemberN{Value: fmt.Sprint(c.new.epoch)}
+}
+
+// checkPut checks what an item says about the put that has counted it, and whether it says so. It also
+// measures how often a late try stores what a later delivery has rejected.
+func (w *World) checkPut(c *change) (says bool) {
+	want, has := w.putAttribute(c), c.new.whole["i:put"]
+	if valueOf(want) != valueOf(has) || has != nil && kindOf(has) != "N" {
+		w.fail(Altered, "%s was counted by the put of epoch %q, and says %q", c.new.key(), valueOf(want), valueOf(has))
+	}
+	if c.old == nil && w.rejected[c.new.fact] && w.current != nil && strings.HasPrefix(w.current.name, "late ") {
+		w.stats.Resurrected++
+	}
+	return has != nil
+}

@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// TestCheckFloor shows when a balance may stand below its floor: after a removal, which flags it, and never
+// because of an order that takes from it.
+func TestCheckFloor(t *testing.T) {
+	for name, test := range map[string]struct {
+		puts    []int64
+		removes int64 // cents of an order that a person removes; 0: none
+		want    Check
+		flagged bool
+	}{
+		"taken from, and above the floor": {[]int64{500, -500}, 0, "", false},
+		"taken from, and below the floor": {[]int64{500, -501}, 0, Overdrawn, false},
+		"a removal brings it below":       {[]int64{500}, 501, "", true},
+		"a removal leaves it above":       {[]int64{500}, 400, "", false},
+	} {
+		w := newWorld(StillPlan(1), false)
+		var s *slot
+		for _, cents := range test.puts {
+			s = w.model.applyPut("A#balance#1#0#m1|-", part{values: map[string]int64{"cents": cents}})
+		}
+		if test.removes > 0 {
+			s.taken = false
+			(&step{slot: s, n: -1, removes: true, fp: new1(), fpx: new1(), values: map[string]int64{"cents": -test.removes}}).apply()
+		}
+		w.checkFloor(s)
+		if got := w.failure; (got == nil) != (test.want == "") || got != nil && got.Check != test.want || s.flagged != test.flagged {
+			t.Errorf("%s: %v, flagged %v", name, got, s.flagged)
+		}
+		w.killAll()
+	}
+}
+
+// TestUndeservedRejection shows which rejections are right.
+func TestUndeservedRejection(t *testing.T) {
+	taker := order(1)
+	taker.Type, taker.Merchant, taker.Cents = "order", "m1", -300
+	for name, test := range map[string]struct {
+		change func(*World, *invocation, *fact)
+		want   string
+	}{
+		"the balance is too low":           {func(*World, *invocation, *fact) {}, ""},
+		"it was too low a moment ago":      {func(w *World, _ *invocation, _ *fact) { w.pay(1000) }, ""},
+		"it was enough from the beginning": {func(w *World, inv *invocation, _ *fact) { w.pay(1000); inv.began = w.model.records + 1 }, "the balance was"},
+		"the order takes nothing":          {func(_ *World, _ *invocation, f *fact) { f.Cents = 0 }, "it takes nothing"},
+		"the world has no floors":          {func(w *World, _ *invocation, _ *fact) { w.plan.Put = 0 }, "it takes nothing"},
+		"the order was stored all along": {func(w *World, _ *invocation, f *fact) {
+			w.model.keys[f.key()] = &history{states: []state{{img: &image{fact: *f}}}}
+		}, "its key was never free"},
+		"a try of it may still be under way": {func(w *World, inv *invocation, f *fact) { unanswer(inv, *f) }, "a try of it got no answer"},
+	} {
+		w, inv := judged(t, nil, nil)
+		w.plan.Put, inv.unanswered = 1, map[string]bool{}
+		w.pay(100)
+		f := taker
+		test.change(w, inv, &f)
+		got := w.undeservedRejection(inv, &message{body: "b", fact: f})
+		if (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// pay adds to the balance of a merchant.
+func (w *World) pay(cents int64) {
+	w.model.applyPut(balanceKey("m1"), part{values: map[string]int64{"cents": cents}})
+}
+
+func unanswer(inv *invocation, f fact) {
+	digest := f.digest()
+	inv.unanswered[unansweredName(f.pk(), digest[:])] = true
+}
+
+// TestCheckPut shows what an item must say about the put that has counted it.
+func TestCheckPut(t *testing.T) {
+	img := func(kind string, epoch int64, put string) *image {
+		f := order(1)
+		f.Type, f.At = kind, origin.Format(time.RFC3339)
+		out := &image{fact: f, epoch: epoch, whole: map[string]streamtypes.AttributeValue{}}
+		if put != "" {
+			out.whole["i:put"] = &streamtypes.AttributeValueMemberN{Value: put}
+		}
+		return out
+	}
+	for name, test := range map[string]struct {
+		c     change
+		wrong bool
+	}{
+		"put by code that moves totals":        {change{new: img("order", 2, "2")}, false},
+		"put by it, and it does not say so":    {change{new: img("order", 2, "")}, true},
+		"put by it, and it says another epoch": {change{new: img("order", 2, "1")}, true},
+		"put by older code":                    {change{new: img("order", 1, "")}, false},
+		"put by older code, and it says so":    {change{new: img("order", 1, "1")}, true},
+		"a parcel":                             {change{new: img("parcel", 2, "")}, false},
+		"touched":                              {change{old: img("order", 1, ""), new: img("order", 2, "")}, false},
+		"touched, and it says so since":        {change{old: img("order", 1, ""), new: img("order", 2, "2")}, true},
+	} {
+		w := newWorld(StillPlan(1), false)
+		w.plan.Put = 2
+		w.checkPut(&test.c)
+		if got := w.failure != nil; got != test.wrong {
+			t.Errorf("%s: %v", name, w.failure)
+		}
+		w.killAll()
+	}
+}
