@@ -14,7 +14,8 @@ import (
 
 // Judge returns what [Store.Put] would answer for the item now, and the event that is stored under
 // its key. It writes nothing, so an answer can be out of date as soon as it is given. The stored
-// event is nil if there is none, or if what is there is not an event of Ingot's. The parts of an item
+// event is nil if there is none, or if what is there is not an event of Ingot's. Totals that move with
+// the put are not asked whether they would refuse the event. The parts of an item
 // that would be stored, or is, are judged too. If one of them is worse, the event that is stored under
 // its key is returned.
 func (s counter) Judge(ctx context.Context, item *event.Item) (Result, *event.Item, error) {

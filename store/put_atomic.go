@@ -77,7 +77,7 @@ type atomicPut struct {
 	last    answer // why it is not settled
 	beside  bool   // the whole is stored already, and is never put
 	blind   bool   // stored items are read after a refusal, because together they are too large for its answer
-	halt    halt
+	halt    *halt
 	result  *Result // once it is known
 	// unanswered says that a try got no answer, and may still be carried out.
 	unanswered bool
@@ -99,7 +99,7 @@ type atomicItem struct {
 }
 
 func (s *Store) atomicPut(whole *event.Item, parts ...*event.Item) *atomicPut {
-	t := &atomicPut{store: s, members: []*atomicItem{{item: whole, moves: s.moves(whole)}}}
+	t := &atomicPut{store: s, halt: &halt{}, members: []*atomicItem{{item: whole, moves: s.moves(whole)}}}
 	for _, part := range parts {
 		t.members = append(t.members, &atomicItem{item: part, moves: s.moves(part)})
 	}
@@ -114,7 +114,8 @@ func (t *atomicPut) put(ctx context.Context) Result {
 			t.cost.Retries++
 		}
 		a, next := t.try(ctx)
-		if t.last = a; t.result != nil || t.halt.up(a, t.store.env.Now()) {
+		held := t.halt.up(a, t.store.env.Now())
+		if t.last = a; t.result != nil || held {
 			return a, ended
 		}
 		return a, next
@@ -144,8 +145,9 @@ func (t *atomicPut) refused(r *event.Refusal) {
 	t.result = &Result{Verdict: r.Verdict, Refusal: r}
 }
 
-// halt is when others began to hold a transaction up, if it has got no further since. It is zero if they
-// do not.
+// halt is when others began to hold transactions up, if none of them has got any further since. It is
+// zero if they do not. Messages that move the same totals have one halt, so they are patient together:
+// each of a hundred would otherwise wait for the same total in its turn.
 type halt struct{ since time.Time }
 
 // up takes an answer. It reports whether others have held the transaction up for as long as a batch has

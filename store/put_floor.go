@@ -123,7 +123,7 @@ func (t *atomicPut) refuseTotal(ctx context.Context, u *totalMove, cause error) 
 		t.cost.WriteUnits++
 	}
 	if err != nil {
-		t.refused(answer{outcome: unknown, err: fmt.Errorf("%s takes no more updates and could not be flagged: %w", u.name(), awserr.Quiet(err))}.retry())
+		t.refused(answer{outcome: unknown, err: fmt.Errorf("a total of aggregate %s takes no more updates and could not be flagged: %w", u.Def, awserr.Quiet(err))}.retry())
 		return answer{}, ended
 	}
 	t.refused(&event.Refusal{Verdict: event.Rejected, Reason: event.TotalRefused,

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/aggregate"
+	"github.com/ingot-events/ingot/env"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/pipeline"
@@ -551,5 +552,49 @@ func TestMovedPutsAgainstANaiveTwin(t *testing.T) {
 				return
 			}
 		}
+	}
+}
+
+// Messages of one total are patient together. If it is held all the time, the batch ends after three
+// seconds, however many of them there are, and events of other totals are stored.
+func TestHeldTotal(t *testing.T) {
+	w := newWorld(t, stocked, quick)
+	w.start()
+	w.putNow(w.goods("received", "0", "b", 1))
+	tries := 0
+	w.onCall = func(api string, in any) error {
+		tx, ok := in.(*dynamodb.TransactWriteItemsInput)
+		if !ok || !strings.HasSuffix(tx.TransactItems[len(tx.TransactItems)-1].Update.Key["PK"].(*types.AttributeValueMemberS).Value, "#a") {
+			return nil
+		}
+		if tries++; tries == 1 { // so they go one by one
+			return &types.TransactionCanceledException{}
+		}
+		reasons := make([]types.CancellationReason, len(tx.TransactItems))
+		for i := range reasons {
+			reasons[i].Code = aws.String("None")
+		}
+		reasons[len(reasons)-1].Code = aws.String("TransactionConflict")
+		return &types.TransactionCanceledException{CancellationReasons: reasons}
+	}
+	var items []*event.Item
+	for i := range 30 {
+		items = append(items, w.goods("received", fmt.Sprint("held ", i), "a", 1))
+	}
+	items = append(items, w.goods("received", "1", "b", 1))
+	st := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: "events", Aggregates: "totals", Env: env.Env{Now: w.Clock.Now, Rand: func() float64 { return 1 },
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			w.Clock.Pass(d)
+			return ctx.Err()
+		}, Group: func() env.Group { n := 0; return counted{&n} }}})
+	began := w.Clock.Now()
+	results, _ := st.Put(context.Background(), items)
+	for i, r := range results {
+		if want := event.Retry; i < 30 && r.Verdict != want || i == 30 && r.Verdict != event.Inserted {
+			t.Errorf("%d: %v", i, r)
+		}
+	}
+	if took := w.Clock.Now().Sub(began); took > 6*time.Second || tries > 45 {
+		t.Errorf("it took %s and %d tries", took, tries)
 	}
 }

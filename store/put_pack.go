@@ -17,6 +17,7 @@ const assumedTotal = 1 << 10
 // packs splits the messages of a group over transactions.
 func packs(s *Store, group []*atomicPut) (list []*pack) {
 	var p *pack
+	together := &halt{}
 	totals, items, bytes := map[event.Key]bool{}, 0, 0
 	for _, t := range group {
 		more := map[event.Key]bool{}
@@ -29,7 +30,7 @@ func packs(s *Store, group []*atomicPut) (list []*pack) {
 		}
 		size := t.bytes() + len(more)*assumedTotal
 		if p == nil || items+len(t.members)+len(totals)+len(more) > maxTransaction || bytes+size > maxTransactionBytes {
-			p = &pack{store: s}
+			p = &pack{store: s, halt: together}
 			list = append(list, p)
 			totals, items, bytes = map[event.Key]bool{}, 0, 0
 			for _, m := range t.members { // all of its totals are new to this transaction
@@ -39,6 +40,7 @@ func packs(s *Store, group []*atomicPut) (list []*pack) {
 			}
 			size = t.bytes() + len(more)*assumedTotal
 		}
+		t.halt = together
 		p.puts = append(p.puts, t)
 		items, bytes = items+len(t.members), bytes+size
 		for key := range more {
@@ -54,7 +56,7 @@ type pack struct {
 	store *Store
 	puts  []*atomicPut // those that are still together
 	alone []*atomicPut // those that are not, and not settled
-	halt  halt
+	halt  *halt
 	cost  Cost // besides that of the messages
 }
 
