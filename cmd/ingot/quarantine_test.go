@@ -389,3 +389,19 @@ func TestPointersInQuarantine(t *testing.T) {
 		t.Errorf("%d dead letters", n)
 	}
 }
+
+// Of a message that points to S3, send --wait knows no key. It says so, and does not call it refused.
+func TestSendDoesNotWaitForPointers(t *testing.T) {
+	w := newDevWorld(t)
+	const pointer = `["software.amazon.payloadoffloading.PayloadS3Pointer",{"s3BucketName":"large-payloads","s3Key":"a/b"}]`
+	if err := os.WriteFile("events.ndjson", []byte(pointer+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := w.run(exitUntold, "send", "events.ndjson", "--wait", "--local")
+	if !strings.Contains(got.out, "0 events stored, 1 with the payload in S3, not waited for") || strings.Contains(got.out, "refused") {
+		t.Error(got.out)
+	}
+	if got := w.run(exitUntold, "send", "events.ndjson", "--wait", "--local", "--output", "json"); !strings.Contains(got.out, `"elsewhere": 1`) {
+		t.Error(got.out)
+	}
+}

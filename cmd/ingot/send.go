@@ -27,7 +27,8 @@ const sendJSON = `With --output json, one object:
   skipped                 lines that --skip left out
   seconds                 how long that took
   stored, other, left     with --wait: stored; another payload is stored under the key; not stored yet
-  refused                 with --wait: events that go to quarantine as Poison or Expired`
+  refused                 with --wait: events that go to quarantine as Poison or Expired
+  elsewhere               with --wait: messages that point to S3, of which the tool knows no key; absent without`
 
 // sendGCPercent is high because little memory is in use, and each request leaves much behind.
 const sendGCPercent = 400
@@ -58,7 +59,7 @@ For a FIFO queue, --group names the field whose value is the message group. The 
 ` + targetHelp + `
 
 Exit codes: 0 sent, 1 failed, 2 usage, 3 with --wait: an event is refused, or another payload is stored,
-4 credentials, 5 refused, 6 with --wait: not everything was stored in time, 130 interrupted.
+4 credentials, 5 refused, 6 with --wait: not everything was stored in time, or a payload is in S3, 130 interrupted.
 
 ` + sendJSON,
 		Example: `  ingot send orders.ndjson --local
@@ -107,6 +108,8 @@ type sentReport struct {
 	Other   *int    `json:"other,omitempty"`
 	Left    *int    `json:"left,omitempty"`
 	Refused *int    `json:"refused,omitempty"`
+	// Elsewhere counts the messages whose payload is in S3. Nobody waits for them.
+	Elsewhere int `json:"elsewhere,omitempty"`
 }
 
 func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
@@ -149,9 +152,9 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(sendGCPercent))
 	tell := show.NewProgress(a.stderr, isTerminal(a.stderr))
 	c.Sent = func(n int) { tell(show.Step{Phase: "sending", Done: o.skip + n, Total: total}) }
-	waiting, poison := send.Waiting{}, 0
+	waiting, poison, elsewhere := send.Waiting{}, 0, 0
 	if o.wait {
-		lines = planned(lines, p, waiting, &poison)
+		lines = planned(lines, p, waiting, &poison, &elsewhere)
 	}
 	began := time.Now()
 	sent, err := send.Lines(cmd.Context(), c, lines)
@@ -166,6 +169,7 @@ func (a *app) send(cmd *cobra.Command, file string, o sendOptions) error {
 		return fmt.Errorf("sending to %s: %w", t.QueueURL, err)
 	}
 	if o.wait {
+		r.Elsewhere = elsewhere
 		return a.waitForStored(cmd.Context(), t, r, waiting, poison, o.limit)
 	}
 	return a.sent(r)
@@ -202,7 +206,7 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, r sentReport,
 		for _, one := range []struct {
 			n    int
 			what string
-		}{{w.Other, "with another payload under the key"}, {w.Left, "not stored yet"}, {poison, goes(poison)}} {
+		}{{w.Other, "with another payload under the key"}, {w.Left, "not stored yet"}, {poison, goes(poison)}, {r.Elsewhere, "with the payload in S3, not waited for"}} {
 			if one.n > 0 {
 				fmt.Fprintf(a.stdout, ", %d %s", one.n, one.what)
 			}
@@ -217,6 +221,8 @@ func (a *app) waitForStored(ctx context.Context, t *target.Target, r sentReport,
 		return untold()
 	case w.Other > 0 || poison > 0:
 		return difference()
+	case r.Elsewhere > 0:
+		return untold()
 	}
 	return nil
 }
@@ -295,15 +301,21 @@ func skipped(lines iter.Seq2[ndjson.Line, error], n int) iter.Seq2[ndjson.Line, 
 	}
 }
 
-// planned notes the key that each line will have.
-func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting send.Waiting, poison *int) iter.Seq2[ndjson.Line, error] {
+// planned notes the key that each line will have. It counts the lines that have none: those that will be
+// refused, and those that point to S3.
+func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting send.Waiting, poison, elsewhere *int) iter.Seq2[ndjson.Line, error] {
 	return func(yield func(ndjson.Line, error) bool) {
 		for line, err := range lines {
 			if err == nil {
-				item, refusal := p.Plan(envelope.Message{Body: line.Text})
+				message := envelope.Message{Body: line.Text}
+				item, refusal := p.Plan(message)
 				switch {
 				case refusal != nil:
-					*poison++
+					if _, points := envelope.PointerOf(message); points {
+						*elsewhere++
+					} else {
+						*poison++
+					}
 				case item.Expired(time.Now()):
 					*poison++
 				default:
