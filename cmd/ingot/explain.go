@@ -43,10 +43,11 @@ const explainJSON = `With --output json, one object; what is not known or does n
   counting, partitions    that the estimates suppose
   messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
                           at, key, digest, digestText, revision, attributes, indexes, expiresAt, retain, archive,
-                          item, aggregates, atomic, parts; line and column are where the file is not JSON
+                          item, aggregates, atomic, parts, events; line and column are where the file is not JSON
     parts[]               the items that are put beside it, each with the same members
-    quarantined           of a message from there, why: verdict, reason, detail, pk, sk, group; the verdict beside
-                          it is what it would get if its key were free
+    events[]              those of a message that is an array, each with the same members
+    quarantined           of a message from there, why: verdict, reason, detail, pk, sk, group, events (positions);
+                          the verdict beside it is what it would get if its key were free
     key                   pk, sk
     indexes[]             name, pk, sk; or name, missing
     item                  bytes, writeUnits, eachUnits
