@@ -176,6 +176,12 @@ func (p *Pipeline) MovesByPut() bool {
 	return slices.ContainsFunc(p.definitions, func(d *aggregate.Definition) bool { return d.MovedBy == aggregate.Put })
 }
 
+// HasFloors reports whether any total has a floor, so that an event may be Rejected for what others have
+// left of it.
+func (p *Pipeline) HasFloors() bool {
+	return slices.ContainsFunc(p.definitions, func(d *aggregate.Definition) bool { return d.AtLeast != nil })
+}
+
 // Definitions lists the aggregates by name.
 func (p *Pipeline) Definitions() []*aggregate.Definition { return slices.Clone(p.definitions) }
 

@@ -34,7 +34,8 @@ flagged. It changes nothing. What it cannot read, it says. An ingot dev has no C
 and the alarms are not known.
 
 The stack is not well if an alarm rings, a function is paused, a message is in quarantine or in the dead-letter queue,
-an aggregate is flagged, or the totals are more than an hour behind.
+an aggregate is flagged, or the totals are more than an hour behind. Where totals have floors (atLeast), messages in
+quarantine are usual, and the alarm on quarantine tells of the others.
 
 ` + targetHelp + `
 

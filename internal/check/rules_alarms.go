@@ -3,7 +3,6 @@ package check
 import (
 	"slices"
 
-	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/internal/check/template"
 )
 
@@ -111,7 +110,7 @@ func (c *checker) indexNames(table *template.Resource) (names []*template.Node, 
 // business as usual, and they lie in quarantine among the messages that are trouble.
 func (c *checker) quarantineAlarm(f *function) {
 	queue := c.referred(c.variable(f.Resource, "INGOT_QUARANTINE_URL"))
-	if queue == nil || c.p == nil || !slices.ContainsFunc(c.p.Definitions(), func(d *aggregate.Definition) bool { return d.AtLeast != nil }) {
+	if queue == nil || c.p == nil || !c.p.HasFloors() {
 		return
 	}
 	for _, r := range c.t.Resources() {

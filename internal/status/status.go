@@ -142,6 +142,9 @@ func (r *Report) queues(ctx context.Context, s Source) {
 			}
 		}
 		r.Queues = append(r.Queues, one)
+		if q.name == "quarantine" && s.Watch != nil && s.Pipeline != nil && s.Pipeline.HasFloors() {
+			continue // what a floor refuses is there too, and is business as usual; the alarm tells of the rest
+		}
 		if n := one.Waiting + one.InFlight; q.unwell != "" && n > 0 {
 			verb := "are"
 			if n == 1 {

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"go.uber.org/goleak"
 
+	"github.com/ingot-events/ingot/examples"
 	"github.com/ingot-events/ingot/internal/embedded"
 	"github.com/ingot-events/ingot/internal/pause"
 	"github.com/ingot-events/ingot/internal/stack"
@@ -163,6 +164,29 @@ Nothing is wrong with what is known.
 		`ingot_mapping_enabled{function="streams",mapping="u-streams"} 1`, `ingot_aggregate_building{aggregate="daily"} 0`, "ingot_well 1", "ingot_unknown 0"} {
 		if !strings.Contains(metrics.String(), line+"\n") {
 			t.Errorf("no %s in\n%s", line, &metrics)
+		}
+	}
+}
+
+// What a floor refuses is in quarantine every day. So that makes no stack unwell that has alarms for the
+// rest.
+func TestQuarantineWithFloors(t *testing.T) {
+	s := source(t)
+	letter(t, s, s.Quarantine)
+	p, err := pipeline.Load(examples.Files, "ledger/pipeline.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		watch Watch
+		p     *pipeline.Pipeline
+		want  int
+	}{"floors": {s.Watch, p, 0}, "no floors": {s.Watch, s.Pipeline, 1}, "floors, and no alarms": {nil, p, 1}, "not known": {s.Watch, nil, 1}} {
+		of := s
+		of.Watch, of.Pipeline = tt.watch, tt.p
+		var r Report
+		if r.queues(t.Context(), of); len(r.Unwell) != tt.want || r.Queues[1].Waiting != 1 {
+			t.Errorf("%s: %q, %v", name, r.Unwell, r.Queues)
 		}
 	}
 }
