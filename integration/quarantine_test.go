@@ -117,7 +117,7 @@ func TestQuarantinedIsRight(t *testing.T) {
 				if err != nil || today.Stored == nil || len(today.Differences) == 0 || today.Verdict != event.Conflict {
 					t.Fatalf("%+v, %v", today, err)
 				}
-				letter.Seen = today.Stored.Digest.String()
+				letter.Seen = []string{today.Stored.Digest.String()}
 				w := l.work(dying{l.sqs})
 				held := l.hold(w, letter)[0]
 				before := *held
@@ -125,7 +125,7 @@ func TestQuarantinedIsRight(t *testing.T) {
 					t.Fatalf("%v", err)
 				}
 				again := l.list()[0]
-				if again.Resent == nil || again.Replaced == nil || again.Replaced.Data != today.Stored.Data || l.waiting(l.quarantine) != 1 {
+				if again.Resent == nil || len(again.Replaced) != 1 || again.Replaced[0].Data != today.Stored.Data || l.waiting(l.quarantine) != 1 {
 					t.Fatalf("the file says %+v", again)
 				}
 				l.consume()
