@@ -87,7 +87,7 @@ func TestSAMOnDev(t *testing.T) {
 // counted waits until every total is the sum over the items, and there is one.
 func counted(t *testing.T, plan *pipeline.Pipeline, st *store.Store) {
 	t.Helper()
-	for until := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		report, err := verify.Totals(t.Context(), plan, st, time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func counted(t *testing.T, plan *pipeline.Pipeline, st *store.Store) {
 			return
 		}
 		if time.Now().After(until) {
-			t.Fatalf("after a minute: %d items, %d totals, differences: %v", report.Items, report.Totals, report.Differences)
+			t.Fatalf("after two minutes: %d items, %d totals, differences: %v", report.Items, report.Totals, report.Differences)
 		}
 	}
 }

@@ -236,9 +236,9 @@ func (s *story) run(text string) string {
 
 func (s *story) until(what string, is func() bool) {
 	s.Helper()
-	for limit := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+	for limit := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(limit) {
-			s.Fatalf("%s for 30 s", what)
+			s.Fatalf("%s for two minutes", what)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestFullDiskUnderDev(t *testing.T) {
 		t.Errorf("exit code %d, and printed:\n%s", got.code, got.errors)
 	}
 	makeRoom("5m")
-	for until := time.Now().Add(20 * time.Second); piped(t, "", "status", "--local").code != exitFine; time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); piped(t, "", "status", "--local").code != exitFine; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("ingot dev does not go on by itself")
 		}

@@ -207,7 +207,7 @@ func (k *killing) sendUntilKilled(after time.Duration) {
 // verify waits until everything is processed, and then compares.
 func (k *killing) verify() {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(k.t.Context(), 2*time.Minute)
 	defer cancel()
 	plan, err := pipeline.Load(os.DirFS(filepath.Dir(k.file)), filepath.Base(k.file))
 	if err != nil {

@@ -100,9 +100,9 @@ func (s *said) String() string {
 // await waits until a text was printed.
 func (s *said) await(t *testing.T, text string) {
 	t.Helper()
-	for until := time.Now().Add(20 * time.Second); !strings.Contains(s.String(), text); time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); !strings.Contains(s.String(), text); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("not printed in 20 s: %s\nprinted was:\n%s", text, s)
+			t.Fatalf("not printed in two minutes: %s\nprinted was:\n%s", text, s)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (w *devWorld) waiting(queue string) int {
 // await waits until something is so. The functions of ingot dev run in real time.
 func (w *devWorld) await(is func() bool) {
 	w.t.Helper()
-	for until := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
 			w.t.Fatal("it never comes")
 		}

@@ -135,7 +135,7 @@ func (w *living) sendMessages() error {
 // settle waits until each of README's messages has its verdict and every stored event is counted. So it
 // does for some more events, all of which are new.
 func (w *living) settle(more ...string) error {
-	limit := time.After(time.Minute)
+	limit := time.After(2 * time.Minute)
 	judged, counted, events := 0, 0, 0
 	for _, text := range more {
 		n, err := strconv.Atoi(text)
@@ -260,7 +260,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	pipe, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
-	kill := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // the failure below tells
+	kill := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() }) // the failure below tells
 	defer kill.Stop()
 	interrupted := false
 	lines := bufio.NewScanner(pipe)

@@ -65,7 +65,7 @@ func browse(t *testing.T) *tab {
 	ctx, end = chromedp.NewContext(ctx)
 	t.Cleanup(end)
 	b := &tab{t: t, hosts: map[string]int{}, paths: map[string]int{}}
-	b.ctx, end = context.WithTimeout(ctx, 4*time.Minute)
+	b.ctx, end = context.WithTimeout(ctx, 8*time.Minute)
 	t.Cleanup(end)
 	var watching sync.WaitGroup
 	t.Cleanup(watching.Wait)

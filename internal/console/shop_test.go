@@ -111,7 +111,7 @@ func mustSend(t *testing.T, d *dev.Dev, bodies ...string) {
 // until waits until so many messages have been judged for good and so many items have been counted.
 func until(t *testing.T, d *dev.Dev, judged, inserted int) {
 	t.Helper()
-	late := time.After(60 * time.Second)
+	late := time.After(2 * time.Minute)
 	for number := int64(0); judged > 0 || inserted > 0; {
 		steps, more := d.Steps().After(number, 1000)
 		for _, s := range steps {
@@ -129,7 +129,7 @@ func until(t *testing.T, d *dev.Dev, judged, inserted int) {
 		select {
 		case <-more:
 		case <-late:
-			t.Fatalf("after 60 s, %d messages are not judged and %d items are not counted", judged, inserted)
+			t.Fatalf("after two minutes, %d messages are not judged and %d items are not counted", judged, inserted)
 		}
 	}
 }

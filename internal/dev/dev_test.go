@@ -85,7 +85,7 @@ func order(n, cents int) string {
 // until waits for a step that is what the test waits for.
 func until(t *testing.T, d *Dev, is func(Step) bool) {
 	t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(2 * time.Minute)
 	for number := int64(0); ; {
 		steps, more := d.Steps().After(number, 100)
 		for _, s := range steps {
@@ -100,7 +100,7 @@ func until(t *testing.T, d *Dev, is func(Step) bool) {
 		select {
 		case <-more:
 		case <-late:
-			t.Fatal("what the test waits for did not happen in 30 s")
+			t.Fatal("what the test waits for did not happen in two minutes")
 		}
 	}
 }
