@@ -38,7 +38,13 @@ func (w *World) SendMessage(m Message) {
 	m.Attributes = maps.Clone(m.Attributes)
 	w.sent = append(w.sent, m)
 	w.waiting = append(w.waiting, m)
-	if item, err := w.plan.Plan(w.read(envelope.Message{Body: m.Body, Attributes: m.Attributes})); err == nil && !w.dated {
+	item, list, err := w.plan.PlanMessage(w.read(envelope.Message{Body: m.Body, Attributes: m.Attributes}))
+	for _, one := range list {
+		if item == nil {
+			item = one.Item // the first event of an array that can be planned
+		}
+	}
+	if err == nil && item != nil && !w.dated {
 		w.date(item.At)
 	}
 	if w.dated {

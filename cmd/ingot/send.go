@@ -301,25 +301,27 @@ func skipped(lines iter.Seq2[ndjson.Line, error], n int) iter.Seq2[ndjson.Line, 
 	}
 }
 
-// planned notes the key that each line will have. It counts the lines that have none: those that will be
-// refused, and those that point to S3.
+// planned notes the key that each line, or each event of a line that is an array, will have. It counts
+// those that have none: those that will be refused, and the lines that point to S3.
 func planned(lines iter.Seq2[ndjson.Line, error], p *pipeline.Pipeline, waiting send.Waiting, poison, elsewhere *int) iter.Seq2[ndjson.Line, error] {
 	return func(yield func(ndjson.Line, error) bool) {
 		for line, err := range lines {
 			if err == nil {
 				message := envelope.Message{Body: line.Text}
-				item, refusal := p.Plan(message)
-				switch {
-				case refusal != nil:
-					if _, points := envelope.PointerOf(message); points {
+				item, list, refusal := p.PlanMessage(message)
+				if list == nil {
+					list = []pipeline.Planned{{Item: item}}
+				}
+				_, points := envelope.PointerOf(message)
+				for _, one := range list {
+					switch {
+					case refusal != nil && points:
 						*elsewhere++
-					} else {
+					case one.Item == nil || one.Item.Expired(time.Now()):
 						*poison++
+					default:
+						waiting[one.Item.Key] = send.DueOf(one.Item)
 					}
-				case item.Expired(time.Now()):
-					*poison++
-				default:
-					waiting[item.Key] = send.DueOf(item)
 				}
 			}
 			if !yield(line, err) {

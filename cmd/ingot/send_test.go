@@ -5,6 +5,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ingot-events/ingot/internal/ndjson"
+	"github.com/ingot-events/ingot/internal/send"
+	"github.com/ingot-events/ingot/pipeline"
 )
 
 // Where no terminal is, send says how far it is at the beginning and at each quarter. With --skip, what was
@@ -33,5 +37,25 @@ func TestSendSaysHowFarItIs(t *testing.T) {
 	}
 	if got := w.run(exitFine, "send", "sales.ndjson", "--skip", "70", "--local"); !strings.Contains(got.errors, "sending …\n") || !strings.HasPrefix(got.out, "10 events sent in ") {
 		t.Errorf("%s%s", got.out, got.errors)
+	}
+}
+
+// TestPlannedArrays waits for each event of a line that is an array.
+func TestPlannedArrays(t *testing.T) {
+	p, err := pipeline.New(pipeline.Spec{Ingot: 1, Epoch: 1, Batches: true, Type: "e", Events: map[string]pipeline.EventSpec{
+		"e": {ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "E#{id}", SK: "E"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting, poison, elsewhere, lines := send.Waiting{}, 0, 0, 0
+	const at = `"at":"2026-03-01T10:00:00Z"`
+	for range planned(ndjson.Lines(strings.NewReader(`[{"id":1,`+at+`},{"id":2,`+at+`},7]
+{"id":3,`+at+`}
+[]
+`)), p, waiting, &poison, &elsewhere) {
+		lines++
+	}
+	if len(waiting) != 3 || poison != 2 || elsewhere != 0 || lines != 3 {
+		t.Errorf("it waits for %d events, %d are refused, %d lines", len(waiting), poison, lines)
 	}
 }

@@ -66,7 +66,11 @@ func (f *Feed) take(ctx context.Context, s dev.Step) {
 	switch {
 	case s.Message != nil:
 		m := s.Message
-		f.Result(ctx, handler.Outcome{Message: &events.SQSMessage{MessageId: m.ID, Body: m.Body}, Item: m.Item, Verdict: m.Verdict, Refusal: m.Refusal, Failed: m.Returned})
+		o := outcome(m)
+		for i := range m.Events {
+			o.Events = append(o.Events, outcome(&m.Events[i]))
+		}
+		f.Result(ctx, o)
 	case s.Ingest != nil:
 		f.Ingested(ctx, *s.Ingest)
 	case s.Change != nil:
@@ -74,4 +78,9 @@ func (f *Feed) take(ctx context.Context, s dev.Step) {
 	case s.Streams != nil:
 		f.Counted(ctx, *s.Streams)
 	}
+}
+
+// outcome returns what became of a message, or of one event of an array, as the ingest function says it.
+func outcome(m *dev.Message) handler.Outcome {
+	return handler.Outcome{Message: &events.SQSMessage{MessageId: m.ID, Body: m.Body}, Item: m.Item, Verdict: m.Verdict, Refusal: m.Refusal, Failed: m.Returned}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/ingot-events/ingot/envelope"
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 	"github.com/ingot-events/ingot/internal/excerpt"
@@ -112,9 +113,35 @@ func (f *Feed) second(now time.Time) *second {
 	return s
 }
 
-// Result is told what became of one message.
+// Result is told what became of one message. Of an array it notes each event.
 func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	now := f.now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.queueRequests(now, o)
+	if o.Events == nil {
+		body := ""
+		if o.Message != nil {
+			body = o.Message.Body
+		}
+		f.event(now, &o, body)
+		return
+	}
+	var alone []envelope.Message // the events, as messages of their own
+	if o.Message != nil {
+		_, alone, _ = envelope.OpenArray(envelope.Message{Body: o.Message.Body, Attributes: attributes(o.Message)}) // the function has opened it
+	}
+	for i := range o.Events {
+		body := ""
+		if i < len(alone) {
+			body = alone[i].Body
+		}
+		f.event(now, &o.Events[i], body)
+	}
+}
+
+// event notes what became of one event. body is the message that brings it alone. The caller holds the lock.
+func (f *Feed) event(now time.Time, o *handler.Outcome, body string) {
 	r := Recent{At: now, Verdict: o.Verdict.String()}
 	d := delivery{at: now, verdict: r.Verdict, returned: o.Failed}
 	if o.Refusal != nil {
@@ -127,11 +154,8 @@ func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	if o.Message != nil {
 		d.message = o.Message.MessageId
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.recent[f.told%feedRecent] = r
 	f.told++
-	f.queueRequests(now, o)
 	if o.Item == nil {
 		return
 	}
@@ -142,7 +166,7 @@ func (f *Feed) Result(_ context.Context, o handler.Outcome) {
 	}
 	// The message that is stored is the one to show. A Conflict came with another payload.
 	if t.body == "" || o.Verdict == event.Inserted || o.Verdict == event.Updated {
-		t.body, t.whole, t.attributes = o.Message.Body, len(o.Message.Body) <= feedBody, attributes(o.Message)
+		t.body, t.whole, t.attributes = body, len(body) <= feedBody, attributes(o.Message)
 		t.body = excerpt.Of(t.body, feedBody)
 	}
 	if t.whole && (o.Verdict == event.Inserted || o.Verdict == event.Updated || o.Verdict == event.Duplicate) {

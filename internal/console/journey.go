@@ -59,6 +59,9 @@ func (t *Tables) journey(ctx context.Context, q Question, find func(event.Key) *
 	var planned *event.Item
 	if given {
 		var err error
+		if _, list, _ := p.PlanMessage(message); list != nil {
+			return nil, &mistake{"this is an array of events; write one of them, without the brackets of the array"}
+		}
 		if planned, err = p.Plan(message); err == nil {
 			key = planned.Key
 		}

@@ -205,6 +205,27 @@ func TestStackPollsOnceAMinute(t *testing.T) {
 	}
 }
 
+// TestFeedOfAnArray shows that each event of an array has a journey of its own, by the message that it would
+// be alone.
+func TestFeedOfAnArray(t *testing.T) {
+	f := NewFeed(func() time.Time { return time.Unix(1_700_000_000, 0) })
+	m := &events.SQSMessage{MessageId: "m", Body: `[{"a": 1} , 7, {"a": 2}]`}
+	one, two := event.Key{PK: "1", SK: "-"}, event.Key{PK: "2", SK: "-"}
+	f.Result(t.Context(), handler.Outcome{Message: m, Verdict: event.Poison, Refusal: event.Poisoned(event.NotAnObject, ""), Events: []handler.Outcome{
+		{Message: m, Item: &event.Item{Type: "t", Key: one}, Verdict: event.Inserted},
+		{Message: m, Verdict: event.Poison, Refusal: event.Poisoned(event.NotAnObject, "")},
+		{Message: m, Item: &event.Item{Type: "t", Key: two}, Verdict: event.Duplicate}}})
+	if n := len(f.flow().Recent); n != 3 {
+		t.Errorf("%d recent events, want 3", n)
+	}
+	for key, body := range map[event.Key]string{one: `{"a": 1}`, two: `{"a": 2}`} {
+		past := f.find(key)
+		if past == nil || past.body != body || !past.whole || len(past.deliveries) != 1 || past.deliveries[0].message != "m" {
+			t.Errorf("%s: %+v", key.PK, past)
+		}
+	}
+}
+
 // TestFeedIsBounded shows that what a feed keeps does not grow with the events.
 func TestFeedIsBounded(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)

@@ -70,9 +70,16 @@ func (d *Dev) begin(ctx context.Context, plan *pipeline.Pipeline) (*functions, e
 
 // judged notes what became of a message.
 func (d *Dev) judged(_ context.Context, o handler.Outcome) {
-	m := &Message{ID: o.Message.MessageId, Body: o.Message.Body, Verdict: o.Verdict, Refusal: o.Refusal, Item: o.Item, Returned: o.Failed}
-	m.Received, _ = strconv.Atoi(o.Message.Attributes["ApproximateReceiveCount"]) // the engine always says it
-	d.step(Step{Message: m})
+	received, _ := strconv.Atoi(o.Message.Attributes["ApproximateReceiveCount"]) // the engine always says it
+	m := messageOf(&o, received)
+	for i := range o.Events {
+		m.Events = append(m.Events, messageOf(&o.Events[i], received))
+	}
+	d.step(Step{Message: &m})
+}
+
+func messageOf(o *handler.Outcome, received int) Message {
+	return Message{ID: o.Message.MessageId, Body: o.Message.Body, Received: received, Verdict: o.Verdict, Refusal: o.Refusal, Item: o.Item, Returned: o.Failed}
 }
 
 func (d *Dev) step(s Step) {

@@ -28,6 +28,8 @@ type Message struct {
 	Refusal  *event.Refusal // nil if it was not refused
 	Item     *event.Item    // nil if it could not be planned; it must not be altered
 	Returned bool           // the message is back in the queue
+	// Events says the same of each event, if the message is an array: its body is that of the event.
+	Events []Message
 }
 
 // Deployed is a pipeline.yaml that was read again.

@@ -93,10 +93,7 @@ func (s *Sampler) read(name string, r io.Reader, limit int) (*Report, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%s:%d: %w", name, line.Number, err)
 		default:
-			x.report.Lines++
-			judged := x.line(line)
-			judged.Bytes = len(line.Text)
-			x.tell(judged)
+			x.line(line)
 		}
 	}
 	x.finish()
@@ -109,12 +106,35 @@ func (x *run) tell(j Judged) {
 	}
 }
 
-// line judges one line.
-func (x *run) line(line ndjson.Line) (judged Judged) {
+// line judges one line, or each event of a line that is an array. Each of them counts as a line.
+func (x *run) line(line ndjson.Line) {
+	messages := []envelope.Message{{Body: line.Text}}
+	var err error
+	if x.Pipeline.Batches() {
+		var elements []envelope.Message
+		if _, elements, err = envelope.OpenArray(messages[0]); err == nil && elements != nil {
+			messages = elements
+		}
+	}
+	for _, m := range messages {
+		x.report.Lines++
+		judged := Judged{Verdict: event.Poison}
+		if err != nil {
+			x.refused(line.Number, err)
+		} else {
+			judged = x.event(line.Number, m)
+		}
+		judged.Bytes = len(m.Body)
+		x.tell(judged)
+	}
+}
+
+// event judges one event of a line.
+func (x *run) event(line int, m envelope.Message) (judged Judged) {
 	judged.Verdict = event.Poison
-	opened, err := envelope.Open(envelope.Message{Body: line.Text})
+	opened, err := envelope.Open(m)
 	if err != nil {
-		x.refused(line.Number, err)
+		x.refused(line, err)
 		return judged
 	}
 	item, err := x.Pipeline.PlanEvent(opened.Event)
@@ -123,13 +143,13 @@ func (x *run) line(line ndjson.Line) (judged Judged) {
 	case err == nil:
 		x.fieldsOf(item.Type).see(opened.Data.Root())
 		judged.Item = item
-		judged.Verdict, judged.Contributions = x.item(line.Number, item)
+		judged.Verdict, judged.Contributions = x.item(line, item)
 		judged.Parts = x.parts(item, judged.Verdict)
 	case errors.As(err, &refusal) && refusal.Type != "":
 		x.fieldsOf(refusal.Type).see(opened.Data.Root())
 		fallthrough
 	default:
-		x.refused(line.Number, err)
+		x.refused(line, err)
 	}
 	return judged
 }

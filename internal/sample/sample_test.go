@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/internal/golden"
 	"github.com/ingot-events/ingot/pipeline"
 )
@@ -165,3 +166,31 @@ type files struct{ text string }
 
 func (f files) Open(string) (fs.File, error)    { return nil, fs.ErrInvalid }
 func (f files) ReadFile(string) ([]byte, error) { return []byte(f.text), nil }
+
+// Each event of a line that is an array counts as a line of its own.
+func TestArraysOfASample(t *testing.T) {
+	one, two, again := strings.TrimSpace(placed("a", "1", "")), strings.TrimSpace(placed("a", "2", "")), strings.TrimSpace(placed("b", "1", ""))
+	text := one + "\n[" + one + "," + two + ",7]\n[]\n" + again + "\n"
+	counts := func(file string) map[event.Verdict]int {
+		s, found := sampler(t, file), map[event.Verdict]int{}
+		s.Each = func(j Judged) { found[j.Verdict]++ }
+		r, err := s.Read("sample.ndjson", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, n := range found {
+			sum += n
+		}
+		if r.Lines != sum {
+			t.Errorf("%d lines, and %d verdicts", r.Lines, sum)
+		}
+		return found
+	}
+	if got := counts(strings.Replace(plain, "type: ", "batches: true\ntype: ", 1)); got[event.Inserted] != 3 || got[event.Duplicate] != 1 || got[event.Poison] != 2 {
+		t.Errorf("%v", got)
+	}
+	if got := counts(plain); got[event.Inserted] != 2 || got[event.Poison] != 2 {
+		t.Errorf("without batches: %v", got)
+	}
+}

@@ -1,0 +1,43 @@
+package ingottest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+)
+
+// TestEveryFaultWithArrays sends arrays of events. Whatever goes wrong on the way, each event is stored and
+// counted once, and the message with events that can never be stored is in quarantine in the end.
+func TestEveryFaultWithArrays(t *testing.T) {
+	order := func(id string, cents int) string {
+		return fmt.Sprintf(`{"type":"order.placed","merchant":"m1","id":%q,"at":"2026-03-01T10:00:00Z","cents":%d}`, id, cents)
+	}
+	batches := spec()
+	batches.Batches = true
+	bad := "[" + strings.Join([]string{order("a", 1), "7", order("b", 20), order("a", 2)}, ",") + "]"
+	EveryFault(t, Config{Pipeline: compile(t, batches)}, func(t *testing.T, w *World) {
+		w.Send(bad, "["+order("a", 1)+","+order("c", 300)+"]")
+		w.Drain()
+		w.Redeliver()
+		w.Drain()
+		items := w.Items()
+		if got := values(w, "daily", merchant, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)); len(items) != 3 || got != "3 orders, 321 cents" {
+			t.Errorf("%d items, %s", len(items), got)
+		}
+		letters := w.Quarantined()
+		if len(letters) == 0 {
+			t.Fatal("the message with two bad events is nowhere")
+		}
+		for _, l := range letters {
+			if l.Body != bad {
+				t.Errorf("in quarantine: %s", l.Body)
+			}
+		}
+		if v := w.Verdicts(); v[event.Inserted] == 0 && v[event.Poison] == 0 {
+			t.Errorf("verdicts %v", v)
+		}
+	})
+}
