@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -20,6 +21,9 @@ var ProductionFlags = []string{"-tags=lambda.norpc", "-trimpath", "-ldflags=-s"}
 // It asks go run for the file. go run keeps what it has linked in the build cache, which go build does
 // not do. So the same program is linked once, however many tests and commands ask for it.
 func Build(ctx context.Context, pkg, output, arch string) error {
+	if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil { // go build made it, cp does not
+		return err
+	}
 	args := append([]string{"run", "-exec", "cp"}, ProductionFlags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, pkg, output)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
