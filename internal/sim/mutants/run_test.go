@@ -172,11 +172,11 @@ func TestSurvivorsFailTheRun(t *testing.T) {
 		says string
 		ends string
 	}{
-		{[]Mutant{killed, blunder}, "", "1 mutants, 1 killed; the last of them within 7 worlds.\n1 blunders, 1 caught in worlds without trouble.\n"},
+		{[]Mutant{killed, blunder}, "", "1 mutants, 1 killed.\n1 blunders, 1 caught in worlds without trouble.\n"},
 		{[]Mutant{survivor, killed}, "1 of 2 mutants and blunders are not killed",
-			"2 mutants, 1 killed; the last of them within 7 worlds.\nsurvivor: it survives 7 worlds (meant for twice,lost); other promises broken: cost in 3 worlds\n"},
+			"2 mutants, 1 killed.\nsurvivor: it survives 7 worlds (meant for twice,lost); other promises broken: cost in 3 worlds\n"},
 		{[]Mutant{broken, killed}, "1 of 2 mutants and blunders are not killed",
-			"2 mutants, 1 killed; the last of them within 7 worlds.\nbroken: it does not build, which is not a kill: exit status 1\n"},
+			"2 mutants, 1 killed.\nbroken: it does not build, which is not a kill: exit status 1\n"},
 	} {
 		for _, beside := range []int{1, 2} {
 			var out bytes.Buffer
