@@ -42,8 +42,8 @@ func (p *Payloads) find(m envelope.Message) (*envelope.Pointer, *event.Refusal) 
 
 const (
 	// pointedRoom is how many bytes of payloads from S3 are in memory at once. They are read, planned and
-	// put before the next ones are read. It is not less than one object may have.
-	pointedRoom = payloads.Max
+	// put before the next ones are read. An object that has more is read while there is no other.
+	pointedRoom = 4 << 20
 	// pointedAtOnce is how many messages are taken together at most, and readAtOnce how many requests
 	// there are side by side.
 	pointedAtOnce, readAtOnce = 100, 8
@@ -76,10 +76,11 @@ func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 		texts[n], errs[n] = b.Payloads.reader.Read(b.writing, b.env, *todo[n].pointer, func(size int64) bool {
 			mu.Lock()
 			defer mu.Unlock()
-			if size > room+taken {
+			if room += taken; size > room && room < pointedRoom {
+				taken = 0
 				return false
 			}
-			room, taken = room+taken-size, size
+			room, taken = room-size, size
 			return true
 		})
 	})
@@ -101,7 +102,7 @@ func (b *ingestBatch) followSome(todo []*Outcome) (later []*Outcome) {
 }
 
 // manyBytes is how much of payloads makes so much garbage that the next ones need its room.
-const manyBytes = 4 << 20
+const manyBytes = 2 << 20
 
 // tidy collects the garbage of payloads of so many bytes, if it is much. To understand a payload takes
 // several times its size in a few large pieces. The collector would begin only when the memory is almost
