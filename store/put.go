@@ -262,6 +262,11 @@ func pastExpiry(item *event.Item) *event.Refusal {
 		Detail: "it expires at " + time.Unix(item.ExpiresAt, 0).UTC().Format(time.RFC3339) + " and is not stored; an event is taken until an hour before that"}
 }
 
+// unattempted refuses what nothing was sent for before the time was over.
+func unattempted() *event.Refusal {
+	return &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "there was no time left to write it; it is delivered again"}
+}
+
 // unproven returns the result of an item whose key is not proven to hold anything. If another copy
 // was too late, or was refused for good, that does not decide about this one. Each copy is judged
 // by its own expiry, digest and size.
@@ -276,7 +281,7 @@ func (p *put) unproven(w *write, item *event.Item) Result {
 	case w.last.outcome == invalid && same && item.Size() > event.MaxItem:
 		r = event.Poisoned(event.ItemTooLarge, awserr.Detail(w.last.err))
 	case w.sent == 0:
-		r = &event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "there was no time left to write it; it is delivered again"}
+		r = unattempted()
 	default:
 		r = w.last.retry()
 	}

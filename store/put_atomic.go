@@ -128,7 +128,7 @@ func (t *atomicPut) end(tried bool, err error) Result {
 	switch {
 	case t.result != nil:
 	case !tried:
-		t.refused(&event.Refusal{Verdict: event.Retry, Reason: event.Unattempted, Detail: "there was no time left to write it; it is delivered again"})
+		t.refused(unattempted())
 	case t.last.err == nil:
 		t.refused(answer{outcome: unknown, err: err}.retry())
 	default:

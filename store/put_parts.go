@@ -24,29 +24,45 @@ import (
 // Retry. Put ends earlier if only a few writes are left and none of them makes progress for three
 // seconds.
 func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
-	if !slices.ContainsFunc(items, isAtomic) {
-		return s.putInTurn(ctx, items)
+	results, atomic, cost := putOthers(ctx, items, isAtomic, s.putInTurn)
+	if len(atomic) == 0 {
+		return results, cost
+	}
+	var plain, moving []int
+	for _, i := range atomic {
+		if movesTotals(items[i]) {
+			moving = append(moving, i)
+		} else {
+			plain = append(plain, i)
+		}
+	}
+	cost.Add(s.putAtomic(ctx, items, plain, results))
+	cost.Add(s.putMoved(ctx, items, moving, results))
+	return results, cost
+}
+
+// putOthers puts the items that are not special, and returns the places of those that are. Their results
+// are still to be found.
+func putOthers(ctx context.Context, items []*event.Item, special func(*event.Item) bool, put func(context.Context, []*event.Item) ([]Result, Cost)) (results []Result, left []int, cost Cost) {
+	if !slices.ContainsFunc(items, special) {
+		results, cost = put(ctx, items)
+		return results, nil, cost
 	}
 	var others []*event.Item
-	var atomic, places []int
+	var places []int
 	for i, item := range items {
-		if isAtomic(item) {
-			atomic = append(atomic, i)
+		if special(item) {
+			left = append(left, i)
 		} else {
 			others, places = append(others, item), append(places, i)
 		}
 	}
-	results := make([]Result, len(items))
-	ofOthers, cost := s.putInTurn(ctx, others)
+	results = make([]Result, len(items))
+	ofOthers, cost := put(ctx, others)
 	for n, i := range places {
 		results[i] = ofOthers[n]
 	}
-	moving := slices.Clone(atomic)
-	moving = slices.DeleteFunc(moving, func(i int) bool { return !movesTotals(items[i]) })
-	atomic = slices.DeleteFunc(atomic, func(i int) bool { return movesTotals(items[i]) })
-	cost.Add(s.putAtomic(ctx, items, atomic, results))
-	cost.Add(s.putMoved(ctx, items, moving, results))
-	return results, cost
+	return results, left, cost
 }
 
 // isAtomic reports whether the item is put in one transaction with its parts.
@@ -78,23 +94,9 @@ func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, C
 
 // putAlone puts items without their parts. Those that move totals are put in transactions with them.
 func (s *Store) putAlone(ctx context.Context, items []*event.Item) ([]Result, Cost) {
-	moved := func(item *event.Item) bool { return item.Put != 0 }
-	if !slices.ContainsFunc(items, moved) {
-		return s.putItems(ctx, items)
-	}
-	results := make([]Result, len(items))
-	var others []*event.Item
-	var moving, places []int
-	for i, item := range items {
-		if moved(item) {
-			moving = append(moving, i)
-		} else {
-			others, places = append(others, item), append(places, i)
-		}
-	}
-	ofOthers, cost := s.putItems(ctx, others)
-	for n, i := range places {
-		results[i] = ofOthers[n]
+	results, moving, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.Put != 0 }, s.putItems)
+	if len(moving) == 0 {
+		return results, cost
 	}
 	cost.Add(s.putMoved(ctx, items, moving, results))
 	return results, cost
