@@ -136,7 +136,7 @@ func (p *Pipeline) moving(item *event.Item, totals map[event.Key]bool) map[event
 		if totals == nil {
 			totals = map[event.Key]bool{}
 		}
-		totals[lanes.Key(c.Def, lanes.ItemBucket(item.Key, c.Def.Spread), c.By, c.Window)] = true
+		totals[lanes.ItemKey(item.Key, &c)] = true
 	}
 	return totals
 }

@@ -44,16 +44,6 @@ type totalMove struct {
 	subtracts []bool // aligned with the definition's values: an event of the transaction takes from it
 }
 
-// totalKey returns where the total of a contribution is stored. Under spread, an item always moves the
-// same share of a total.
-func totalKey(item event.Key, c *aggregate.Contribution) event.Key {
-	bucket := 0
-	if c.Def.Spread > 1 {
-		bucket = lanes.ItemBucket(item, c.Def.Spread)
-	}
-	return lanes.Key(c.Def, bucket, c.By, c.Window)
-}
-
 // totalMoves folds what these items move into one update of each total, because a transaction may name
 // an item only once. The updates are in the order of their keys.
 func totalMoves(members []*atomicItem) []*totalMove {
@@ -62,7 +52,7 @@ func totalMoves(members []*atomicItem) []*totalMove {
 	for _, m := range members {
 		for i := range m.moves {
 			c := &m.moves[i]
-			key := totalKey(m.item.Key, c)
+			key := lanes.ItemKey(m.item.Key, c)
 			u := byKey[key]
 			if u == nil {
 				u = &totalMove{Update: lanes.Update{Key: key, Def: c.Def, ExpiresAt: lanes.Expiry(c.Def, c.Window)}, subtracts: make([]bool, len(c.Values))}
@@ -246,15 +236,12 @@ func connected(puts []*atomicPut) (groups [][]*atomicPut) {
 	}
 	for i, t := range puts {
 		group[i] = i
-		for _, m := range t.members {
-			for n := range m.moves {
-				key := totalKey(m.item.Key, &m.moves[n])
-				if other, known := owner[key]; known {
-					a, b := root(other), root(i)
-					group[max(a, b)] = min(a, b)
-				} else {
-					owner[key] = i
-				}
+		for key := range t.totals() {
+			if other, known := owner[key]; known {
+				a, b := root(other), root(i)
+				group[max(a, b)] = min(a, b)
+			} else {
+				owner[key] = i
 			}
 		}
 	}
@@ -308,11 +295,13 @@ func movedUnits(table *string, moves []*totalMove, reasons []types.CancellationR
 	return units
 }
 
-// keys returns where the totals are stored that the put of the item moves.
-func (m *atomicItem) keys() []event.Key {
-	keys := make([]event.Key, len(m.moves))
-	for i := range m.moves {
-		keys[i] = totalKey(m.item.Key, &m.moves[i])
+// totals returns where the totals are stored that the message moves.
+func (t *atomicPut) totals() map[event.Key]bool {
+	keys := map[event.Key]bool{}
+	for _, m := range t.members {
+		for i := range m.moves {
+			keys[lanes.ItemKey(m.item.Key, &m.moves[i])] = true
+		}
 	}
 	return keys
 }

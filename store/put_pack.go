@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -18,34 +19,24 @@ const assumedTotal = 1 << 10
 func packs(s *Store, group []*atomicPut) (list []*pack) {
 	var p *pack
 	together := &halt{}
-	totals, items, bytes := map[event.Key]bool{}, 0, 0
+	var totals map[event.Key]bool // of p
+	items, bytes := 0, 0          // likewise
 	for _, t := range group {
-		more := map[event.Key]bool{}
-		for _, m := range t.members {
-			for i := range m.moves {
-				if key := totalKey(m.item.Key, &m.moves[i]); !totals[key] {
-					more[key] = true
-				}
+		own, more := t.totals(), 0
+		for key := range own {
+			if !totals[key] {
+				more++
 			}
 		}
-		size := t.bytes() + len(more)*assumedTotal
-		if p == nil || items+len(t.members)+len(totals)+len(more) > maxTransaction || bytes+size > maxTransactionBytes {
+		if p == nil || items+len(t.members)+len(totals)+more > maxTransaction || bytes+t.bytes()+(len(totals)+more)*assumedTotal > maxTransactionBytes {
 			p = &pack{store: s, halt: together}
 			list = append(list, p)
 			totals, items, bytes = map[event.Key]bool{}, 0, 0
-			for _, m := range t.members { // all of its totals are new to this transaction
-				for i := range m.moves {
-					more[totalKey(m.item.Key, &m.moves[i])] = true
-				}
-			}
-			size = t.bytes() + len(more)*assumedTotal
 		}
 		t.halt = together
 		p.puts = append(p.puts, t)
-		items, bytes = items+len(t.members), bytes+size
-		for key := range more {
-			totals[key] = true
-		}
+		items, bytes = items+len(t.members), bytes+t.bytes()
+		maps.Copy(totals, own)
 	}
 	return list
 }
@@ -227,9 +218,11 @@ func (p *pack) cancelled(ctx context.Context, sent transacted, items int, moves 
 		}
 	}
 	p.leave(func(t *atomicPut) bool {
-		return met[t] != nil || slices.ContainsFunc(t.members, func(m *atomicItem) bool {
-			return slices.ContainsFunc(m.keys(), func(key event.Key) bool { return refusing[key] })
-		})
+		refused := met[t] != nil
+		for key := range t.totals() {
+			refused = refused || refusing[key]
+		}
+		return refused
 	})
 	for _, t := range p.alone {
 		if own := met[t]; own != nil {

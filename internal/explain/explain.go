@@ -277,15 +277,10 @@ func amountText(o aggregate.Op, a aggregate.Amount) string {
 }
 
 func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Contribution) {
-	bucket := 0
-	switch {
-	case c.Def.Spread == 1:
-	case e.Counting == aggregate.Receipts:
-		bucket = lanes.ItemBucket(item.Key, c.Def.Spread)
-	default: // by the shard of the change, which is not known beforehand
-		a.Buckets = c.Def.Spread
+	key := lanes.ItemKey(item.Key, c)
+	if c.Def.Spread > 1 && e.Counting == aggregate.Marks { // by the shard of the change, which is not known beforehand
+		key, a.Buckets = lanes.Key(c.Def, 0, c.By, c.Window), c.Def.Spread
 	}
-	key := lanes.Key(c.Def, bucket, c.By, c.Window)
 	a.PK, a.SK = key.PK, key.SK
 	if at := lanes.Expiry(c.Def, c.Window); at != 0 {
 		a.ExpiresAt = instant(time.Unix(at, 0))

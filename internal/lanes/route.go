@@ -85,13 +85,12 @@ func match(old *aggregate.Contribution, new []aggregate.Contribution, matched []
 }
 
 func (b *Batch) step(c *event.Change, to *aggregate.Contribution, step Step) *Update {
-	bucket := 0
+	var key event.Key
 	if b.counting == aggregate.Marks {
-		bucket = b.lane.Bucket(to.Def.Spread)
-	} else if to.Def.Spread > 1 {
-		bucket = ItemBucket(c.Key, to.Def.Spread)
+		key = Key(to.Def, b.lane.Bucket(to.Def.Spread), to.By, to.Window)
+	} else {
+		key = ItemKey(c.Key, to)
 	}
-	key := Key(to.Def, bucket, to.By, to.Window)
 	u := b.byKey[key]
 	if u == nil {
 		u = &Update{Key: key, Def: to.Def, ExpiresAt: Expiry(to.Def, to.Window)}
