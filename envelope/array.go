@@ -64,7 +64,7 @@ func Keep(m Message, positions []int) (body string, ok bool) {
 	for name := range doc.Root().Members() {
 		member := doc.Root().Spelled(name)
 		if name == "Message" {
-			member = `"Message":` + quoted(list)
+			member = `"Message":` + event.Quote(list)
 		}
 		if b.Len() > 0 {
 			b.WriteByte(',')
@@ -72,23 +72,4 @@ func Keep(m Message, positions []int) (body string, ok bool) {
 		b.WriteString(member)
 	}
 	return "{" + b.String() + "}", true
-}
-
-// quoted returns JSON text as a JSON string.
-func quoted(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < ' ': // white space, the only control characters of JSON text
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

@@ -29,7 +29,7 @@ func ParseDecimal(literal string) (Decimal, error) {
 		what = "something follows the number"
 	}
 	if what != "" {
-		return Decimal{}, fmt.Errorf("number %s: %s", short(quoted(literal)), what)
+		return Decimal{}, fmt.Errorf("number %s: %s", short(Quote(literal)), what)
 	}
 	return decimalOf(literal), nil
 }

@@ -112,7 +112,7 @@ func (p Path) String() string {
 		case st.index >= 0:
 			fmt.Fprintf(&b, "[%d]", st.index)
 		case st.name == "" || bareName(st.name) < len(st.name):
-			b.WriteString("[" + quoted(st.name) + "]")
+			b.WriteString("[" + Quote(st.name) + "]")
 		case i > 0:
 			b.WriteString("." + st.name)
 		default:
@@ -122,8 +122,8 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// quoted returns s as a JSON string, with only the escapes that JSON demands.
-func quoted(s string) string {
+// Quote returns s as a JSON string, with only the escapes that JSON demands.
+func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(s) {

@@ -1,5 +1,7 @@
 package event
 
+import "errors"
+
 // Verdict says what became of one event. Every message gets exactly one.
 type Verdict uint8
 
@@ -88,6 +90,16 @@ func (r *Refusal) Error() string {
 // Poisoned returns the [Refusal] of an event that can never succeed.
 func Poisoned(reason Reason, detail string) *Refusal {
 	return &Refusal{Verdict: Poison, Reason: reason, Detail: detail}
+}
+
+// RefusalOf returns an error of planning as the [Refusal] that it is. Every other error is Poison. It
+// returns nil if err is nil.
+func RefusalOf(err error) *Refusal {
+	var r *Refusal
+	if err != nil && !errors.As(err, &r) {
+		r = Poisoned(Undecodable, err.Error())
+	}
+	return r
 }
 
 // Reason is a stable word for one cause of refusal.

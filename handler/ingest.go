@@ -2,7 +2,6 @@ package handler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -260,7 +259,7 @@ func (b *ingestBatch) plan(o *Outcome, payload *string) bool {
 	m := open(o.Message)
 	m.Payload = payload
 	item, list, err := b.Pipeline.PlanMessage(m)
-	o.planned(item, err)
+	o.planned(item, event.RefusalOf(err))
 	if o.Refusal != nil && o.Refusal.Reason == event.PayloadElsewhere && b.Payloads != nil {
 		if o.pointer, o.Refusal = b.Payloads.find(m); o.pointer != nil {
 			o.Verdict = 0 // what the object holds will say
@@ -274,24 +273,17 @@ func (b *ingestBatch) plan(o *Outcome, payload *string) bool {
 	for i, p := range list {
 		e := &o.Events[i]
 		e.Message, e.Failed, e.pointer = o.Message, true, o.pointer
-		if p.Refusal != nil {
-			e.planned(nil, p.Refusal)
-		} else {
-			e.planned(p.Item, nil)
-		}
+		e.planned(p.Item, p.Refusal)
 	}
 	return true
 }
 
-func (o *Outcome) planned(item *event.Item, err error) {
-	if err == nil {
+func (o *Outcome) planned(item *event.Item, refusal *event.Refusal) {
+	if refusal == nil {
 		o.Item = item
 		return
 	}
-	if !errors.As(err, &o.Refusal) {
-		o.Refusal = event.Poisoned(event.Undecodable, err.Error())
-	}
-	o.Verdict = o.Refusal.Verdict
+	o.Refusal, o.Verdict = refusal, refusal.Verdict
 }
 
 func (o *Outcome) take(r store.Result) {

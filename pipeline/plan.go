@@ -55,7 +55,7 @@ func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []Planned, erro
 	for i, element := range elements {
 		item, err := p.Plan(element)
 		if err != nil {
-			list[i].Refusal = refusalOf(err)
+			list[i].Refusal = event.RefusalOf(err)
 			continue
 		}
 		list[i].Item = item
@@ -71,15 +71,6 @@ func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []Planned, erro
 		}
 	}
 	return nil, list, nil
-}
-
-// refusalOf returns an error of planning as what it is.
-func refusalOf(err error) *event.Refusal {
-	var refusal *event.Refusal
-	if !errors.As(err, &refusal) { // cannot happen: all errors of planning are refusals
-		refusal = event.Poisoned(event.Undecodable, err.Error())
-	}
-	return refusal
 }
 
 // PlanEvent turns an event into the item to store: its type, time, digest, id, keys and expiry. It

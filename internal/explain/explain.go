@@ -2,7 +2,6 @@ package explain
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,10 +170,7 @@ func (e *Explainer) archived(x *Explanation, item *event.Item) {
 
 // refuse records why the message is not stored.
 func (x *Explanation) refuse(err error) {
-	var refusal *event.Refusal
-	if !errors.As(err, &refusal) { // cannot happen: all errors of planning are refusals
-		refusal = event.Poisoned(event.Undecodable, err.Error())
-	}
+	refusal := event.RefusalOf(err)
 	x.Verdict, x.Reason, x.Detail = refusal.Verdict.String(), string(refusal.Reason), refusal.Detail
 	if refusal.Key.PK != "" {
 		x.Key = &Key{refusal.Key.PK, refusal.Key.SK}

@@ -2,7 +2,6 @@ package quarantine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,21 +105,17 @@ func (x Examiner) Examine(ctx context.Context, l *Letter) (*Today, error) {
 		return &Today{Verdict: event.Poison, Reason: event.Reason(l.Note.Reason), Detail: ErrOfStream.Error()}, nil
 	}
 	item, list, err := x.Pipeline.PlanMessage(l.Message())
-	var refusal *event.Refusal
-	if p, is := envelope.PointerOf(l.Message()); is && errors.As(err, &refusal) && refusal.Reason == event.PayloadElsewhere {
+	refusal := event.RefusalOf(err)
+	if p, is := envelope.PointerOf(l.Message()); is && refusal != nil && refusal.Reason == event.PayloadElsewhere {
 		return &Today{Verdict: event.Retry, Reason: refusal.Reason, Elsewhere: true, Detail: fmt.Sprintf("the payload is in S3 (bucket %s, key %s), where only the ingest function reads it: it decides when the message is sent", p.Bucket, p.Key)}, nil
 	}
 	if list == nil {
-		return x.judge(ctx, item, err)
+		return x.judge(ctx, item, refusal)
 	}
 	all := make([]Today, len(list))
 	decides := 0
 	for i, p := range list {
-		var refused error
-		if p.Refusal != nil {
-			refused = p.Refusal
-		}
-		one, err := x.judge(ctx, p.Item, refused)
+		one, err := x.judge(ctx, p.Item, p.Refusal)
 		if err != nil {
 			return nil, err
 		}
@@ -144,12 +139,8 @@ func (l *Letter) position(i int) int {
 }
 
 // judge says what one event would be today, from what planning made of it.
-func (x Examiner) judge(ctx context.Context, item *event.Item, planned error) (*Today, error) {
-	if planned != nil {
-		var refusal *event.Refusal
-		if !errors.As(planned, &refusal) {
-			refusal = event.Poisoned(event.Undecodable, planned.Error())
-		}
+func (x Examiner) judge(ctx context.Context, item *event.Item, refusal *event.Refusal) (*Today, error) {
+	if refusal != nil {
 		return &Today{Verdict: refusal.Verdict, Reason: refusal.Reason, Detail: refusal.Detail}, nil
 	}
 	t := &Today{Verdict: event.Inserted, Item: item}

@@ -171,10 +171,7 @@ func (x *run) parts(item *event.Item, verdict event.Verdict) (list []Judged) {
 
 // refused counts a line that would not be stored.
 func (x *run) refused(line int, err error) {
-	var refusal *event.Refusal
-	if !errors.As(err, &refusal) { // cannot happen: all errors of planning are refusals
-		refusal = event.Poisoned(event.Undecodable, err.Error())
-	}
+	refusal := event.RefusalOf(err)
 	detail := refusal.Detail
 	if x.Pipeline.HidesKeys(refusal.Type) {
 		detail = ""
