@@ -1,4 +1,4 @@
-// Package payloads reads the payloads that are in S3 because they are too large for a message. A
-// [Reader] reads the object that an [envelope.Pointer] names, within bounds. It writes nothing, and
-// decides nothing about events.
+// Package payloads reads and writes payloads in S3. A [Reader] reads the payload to which a message points,
+// because it is too large for a message. A [Bucket] keeps the payloads of items that are too large for the
+// table. The package decides nothing about events.
 package payloads

@@ -77,7 +77,24 @@ func (r *Reader) Read(ctx context.Context, e env.Env, p envelope.Pointer, room f
 
 // once asks once. An error that is not a refusal is that of S3.
 func (r *Reader) once(ctx context.Context, p envelope.Pointer, room func(bytes int64) bool) (string, error) {
-	out, err := r.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: &p.Bucket, Key: &p.Key})
+	text, err := fetch(ctx, r.Client, p.Bucket, p.Key, room)
+	if large := tooLarge(0); errors.As(err, &large) {
+		return "", event.Poisoned(event.PayloadTooLarge, fmt.Sprintf("the object that the message points to (bucket %s, key %s) has %d bytes, and at most %d are read", p.Bucket, p.Key, large, Max))
+	}
+	return text, err
+}
+
+// tooLarge is the error for an object that has more than [Max] bytes: how many it has.
+type tooLarge int64
+
+func (t tooLarge) Error() string {
+	return fmt.Sprintf("it has %d bytes, and at most %d are read", int64(t), Max)
+}
+
+// fetch reads an object of at most [Max] bytes, whole or not at all. room is asked with its size before
+// anything of it is read. If it says no, the error is [ErrNoRoom].
+func fetch(ctx context.Context, client Getter, bucket, key string, room func(bytes int64) bool) (string, error) {
+	out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +104,7 @@ func (r *Reader) once(ctx context.Context, p envelope.Pointer, room func(bytes i
 	case out.ContentLength == nil || size < 0:
 		return "", errors.New("S3 does not say how large it is")
 	case size > Max:
-		return "", event.Poisoned(event.PayloadTooLarge, fmt.Sprintf("the object that the message points to (bucket %s, key %s) has %d bytes, and at most %d are read", p.Bucket, p.Key, size, Max))
+		return "", tooLarge(size)
 	case !room(size):
 		return "", ErrNoRoom
 	}
@@ -103,23 +120,28 @@ func (r *Reader) once(ctx context.Context, p envelope.Pointer, room func(bytes i
 	return text.String(), nil
 }
 
-// unread says why an object could not be read. A log may hold that. So it leaves out the key, the text of
-// S3, which names the key of what it denies, and the address of the request.
+// unread says why an object could not be read. A log may hold that. So it leaves out the key.
 func unread(p envelope.Pointer, err error) *event.Refusal {
-	detail := "the object that the message points to could not be read from bucket " + p.Bucket + ": "
+	why := reason(err)
+	if why == "AccessDenied" {
+		why = "it is not there, or the role may not read it (AccessDenied)"
+	}
+	return &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnread,
+		Detail: "the object that the message points to could not be read from bucket " + p.Bucket + ": " + why}
+}
+
+// reason says why a request failed. It leaves out the text of S3, which names the key of what it denies,
+// and the address of the request.
+func reason(err error) string {
 	var api smithy.APIError
 	var sent *url.Error
 	switch {
 	case errors.As(err, &sent):
-		detail += sent.Err.Error()
+		return sent.Err.Error()
 	case !errors.As(err, &api):
-		detail += err.Error()
+		return err.Error()
 	case api.ErrorCode() == "NoSuchKey":
-		detail += "it is not there (NoSuchKey)"
-	case api.ErrorCode() == "AccessDenied":
-		detail += "it is not there, or the role may not read it (AccessDenied)"
-	default:
-		detail += api.ErrorCode()
+		return "it is not there (NoSuchKey)"
 	}
-	return &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnread, Detail: detail}
+	return api.ErrorCode()
 }

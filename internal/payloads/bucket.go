@@ -1,0 +1,177 @@
+package payloads
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/awserr"
+)
+
+// Objects is what a Bucket needs of S3. A *s3.Client is one.
+type Objects interface {
+	Getter
+	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+	DeleteObject(context.Context, *s3.DeleteObjectInput, ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
+	DeleteObjects(context.Context, *s3.DeleteObjectsInput, ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error)
+	ListObjectsV2(context.Context, *s3.ListObjectsV2Input, ...func(*s3.Options)) (*s3.ListObjectsV2Output, error)
+}
+
+// Bucket keeps the payloads of items whose type has offload. An object never changes: its name has the
+// hash of its bytes. A Bucket is safe for concurrent use.
+//
+// Each request is sent up to three times, and once if only a person can mend what is wrong. The text of an
+// error holds no payload and no key, so a log may have it.
+type Bucket struct {
+	Client Objects
+	Name   string
+}
+
+// Sum is the SHA-256 of a payload's bytes.
+type Sum = [sha256.Size]byte
+
+// Folder is what the names of all objects of an event type begin with. A rule of the bucket's lifecycle
+// names it.
+func Folder(eventType string) string { return eventType + "/" }
+
+// Prefix is what the names of all objects under one key begin with. The key is hashed as in the names of the
+// archive.
+func Prefix(eventType string, key event.Key) string { return Folder(eventType) + key.Hash() + "/" }
+
+// Name is the name of the object that holds one payload of a key.
+func Name(eventType string, key event.Key, sum Sum) string {
+	return Prefix(eventType, key) + hex.EncodeToString(sum[:]) + ".json"
+}
+
+// ErrMissing says that an object is not there. S3 says so only to a role that may list the bucket. To
+// others it says that they may not read the object, and the error is that one.
+var ErrMissing = errors.New("it is not there")
+
+// Put uploads a payload. It returns nil only if the object is proven stored. It does no harm to repeat it:
+// the name says what the bytes are. The bucket's lifecycle counts from the last Put.
+func (b *Bucket) Put(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum, text string) error {
+	name := Name(eventType, key, sum)
+	err := again(ctx, e, func() error {
+		_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &name, Body: strings.NewReader(text), ContentType: aws.String("application/json")})
+		return err
+	})
+	return b.failed("store the payload", err)
+}
+
+// Get returns a payload. The error is [ErrMissing] if the object is not there, which is not asked again. Get
+// never returns a text that does not have this sum.
+func (b *Bucket) Get(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum) (text string, err error) {
+	err = again(ctx, e, func() error {
+		text, err = fetch(ctx, b.Client, b.Name, Name(eventType, key, sum), func(int64) bool { return true })
+		if err == nil && sha256.Sum256([]byte(text)) != sum {
+			err = errOther
+		}
+		return err
+	})
+	if err != nil {
+		return "", b.failed("read the payload", err)
+	}
+	return text, nil
+}
+
+// Delete deletes one payload of a key. It returns nil only if the object is proven gone.
+func (b *Bucket) Delete(ctx context.Context, e env.Env, eventType string, key event.Key, sum Sum) error {
+	name := Name(eventType, key, sum)
+	return b.failed("delete the payload", again(ctx, e, func() error {
+		_, err := b.Client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.Name, Key: &name})
+		return err
+	}))
+}
+
+// Clear deletes every object of a key, and returns how many there were. It returns no error only if S3 has
+// said that none is left. It may be repeated.
+func (b *Bucket) Clear(ctx context.Context, e env.Env, eventType string, key event.Key) (deleted int, err error) {
+	prefix := Prefix(eventType, key)
+	for {
+		var found []types.ObjectIdentifier
+		err := again(ctx, e, func() error {
+			out, err := b.Client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &b.Name, Prefix: &prefix})
+			if err != nil {
+				return err
+			}
+			found = found[:0]
+			for _, one := range out.Contents {
+				found = append(found, types.ObjectIdentifier{Key: one.Key})
+			}
+			return nil
+		})
+		if err != nil {
+			return deleted, b.failed("list the payloads of a key", err)
+		}
+		if len(found) == 0 {
+			return deleted, nil
+		}
+		err = again(ctx, e, func() error {
+			out, err := b.Client.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &b.Name, Delete: &types.Delete{Objects: found, Quiet: aws.Bool(true)}})
+			if err == nil && len(out.Errors) > 0 { // each object has an answer of its own
+				err = &smithy.GenericAPIError{Code: aws.ToString(out.Errors[0].Code)}
+			}
+			return err
+		})
+		if err != nil {
+			return deleted, b.failed("delete the payloads of a key", err)
+		}
+		deleted += len(found)
+	}
+}
+
+// errOther is returned for an object whose bytes are not those that its name says.
+var errOther = errors.New("its bytes are not those that were stored")
+
+// again sends a request until it is answered, up to three times in all.
+func again(ctx context.Context, e env.Env, send func() error) error {
+	for try := 1; ; try++ {
+		err := send()
+		switch {
+		case err == nil, missing(err), errors.Is(err, errOther), errors.As(err, new(tooLarge)), awserr.Denied(err), try == tries, ctx.Err() != nil, !e.Wait(ctx, try):
+			return err
+		}
+	}
+}
+
+// missing reports whether S3 says that there is no such object.
+func missing(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorCode() == "NoSuchKey"
+}
+
+// failed says what could not be done, and in which bucket. [awserr.Denied] still knows the cause.
+func (b *Bucket) failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if missing(err) {
+		err = ErrMissing
+	}
+	return &failure{b.Name, what, err}
+}
+
+type failure struct {
+	bucket, what string
+	err          error
+}
+
+func (f *failure) Error() string {
+	why := reason(f.err)
+	if awserr.Denied(f.err) {
+		why += "; check the name of the bucket, and what the role may do there"
+	}
+	return fmt.Sprintf("bucket %s: cannot %s: %s", f.bucket, f.what, why)
+}
+
+func (f *failure) Unwrap() error { return f.err }
