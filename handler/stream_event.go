@@ -21,7 +21,7 @@ type streamEvent struct {
 // streamRecord is one record. err says why it cannot be read, and is nil for all others.
 type streamRecord struct {
 	node event.Node
-	raw  json.RawMessage // as it came
+	raw  string // as it came
 	err  error
 }
 
@@ -65,7 +65,7 @@ func plainStreamEvent(root event.Node) (*streamEvent, bool) {
 	}
 	e.records = make([]streamRecord, 0, records.Len())
 	for record := range records.Elements() {
-		e.records = append(e.records, streamRecord{node: record, raw: json.RawMessage(record.Raw())})
+		e.records = append(e.records, streamRecord{node: record, raw: record.Raw()})
 	}
 	return e, true
 }
@@ -108,7 +108,7 @@ func readLoosely(text json.RawMessage) streamRecord {
 			}
 		}
 	}
-	return streamRecord{node: doc.Root(), raw: text, err: err}
+	return streamRecord{node: doc.Root(), raw: string(text), err: err}
 }
 
 // checkPiped checks what EventBridge Pipes sends to its target: a bare array of the stream's

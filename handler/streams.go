@@ -171,7 +171,7 @@ type streamBatch struct {
 // it up.
 type oddRecord struct {
 	change event.Change // what could be read of it
-	raw    json.RawMessage
+	raw    string
 	reason event.Reason
 	err    error
 }

@@ -88,7 +88,7 @@ func (b *streamBatch) quarantineOdd(ctx context.Context) {
 	for _, odd := range b.odd {
 		c := odd.change
 		letters = append(letters, &recordLetter{PK: c.Key.PK, SK: c.Key.SK, StreamARN: c.Lane.StreamARN, ShardID: c.Lane.ShardID,
-			Sequences: []string{c.Sequence.String()}, Reason: string(odd.reason), Detail: odd.err.Error(), Record: odd.raw,
+			Sequences: []string{c.Sequence.String()}, Reason: string(odd.reason), Detail: odd.err.Error(), Record: json.RawMessage(odd.raw),
 			hidden: b.Pipeline.HidesKeys("")}) // the type of such a record cannot be relied on
 	}
 	err := b.send(ctx, letters...)

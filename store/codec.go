@@ -39,6 +39,9 @@ func numberOf(v types.AttributeValue) string {
 }
 
 func integerOf(v types.AttributeValue) int64 {
+	if v == nil {
+		return 0
+	}
 	i, _ := strconv.ParseInt(numberOf(v), 10, 64)
 	return i
 }
