@@ -92,6 +92,7 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 		return nil, refusal
 	}
 	if refusal := t.breaksSchema(e.Data.Root()); refusal != nil {
+		refusal.Type = t.name
 		return nil, refusal
 	}
 	item := &event.Item{Type: t.name, Epoch: p.epoch, Data: e.Data.Text()}

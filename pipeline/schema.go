@@ -72,17 +72,16 @@ func (r *report) withSchemas(fsys fs.FS, spec *Spec, text []byte) []byte {
 	return []byte(full)
 }
 
-// SchemaFiles lists the files that the text of a file names as schemas, each once, sorted. They are paths
+// SchemaFiles returns the files that the text of a file names as schemas, by event type. They are paths
 // from its folder down. What is wrong with the text is for [Load] to say.
-func SchemaFiles(text []byte) []string {
-	var list []string
-	for _, s := range decode(text, newReport("")).Events {
+func SchemaFiles(text []byte) map[string]string {
+	files := map[string]string{}
+	for name, s := range decode(text, newReport("")).Events {
 		if s.Schema != "" && !isSchemaText(s.Schema) {
-			list = append(list, s.Schema)
+			files[name] = s.Schema
 		}
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return files
 }
 
 // compare orders places by where they stand.

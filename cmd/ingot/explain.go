@@ -18,7 +18,7 @@ import (
 
 const explainHelp = `Says what becomes of an event, and why: its envelope, type, id, time and key; the hash of its payload
 and the text that was hashed; index keys and expiry; the size and write units of the item; each total
-that it moves, and what that costs. If the event would be quarantined, it says exactly why. It sends
+that it moves, what that costs, and which floors may refuse it. If the event would be quarantined, it says exactly why. It sends
 no request, so it does not know whether the key is taken already.
 
 EVENT is a file, or - for standard input. It holds one of these:
@@ -42,18 +42,19 @@ const explainJSON = `With --output json, one object; what is not known or does n
   standInKey              true: a keyed hash is in it, made with a stand-in key
   counting, partitions    that the estimates suppose
   messages[]              messageId, quarantined, verdict, reason, detail, line, column, advice, envelope, type, id,
-                          at, key, digest, digestText, revision, attributes, indexes, expiresAt, retain, archive,
-                          item, aggregates, atomic, parts, events; line and column are where the file is not JSON
+                          at, key, schema, digest, digestText, revision, attributes, indexes, expiresAt, retain,
+                          archive, item, aggregates, atomic, parts, events; line and column are where the file is not JSON
     parts[]               the items that are put beside it, each with the same members
     events[]              those of a message that is an array, each with the same members
     quarantined           of a message from there, why: verdict, reason, detail, pk, sk, group, events (positions);
                           the verdict beside it is what it would get if its key were free
     key                   pk, sk
     indexes[]             name, pk, sk; or name, missing
-    item                  bytes, writeUnits, eachUnits
-    aggregates[]          name, since, pk, sk, buckets, expiresAt, adds, marks, freshUnits, fullUnits;
+    item                  bytes, writeUnits, eachUnits; transaction, if it is put in one; payloadBytes and
+                          compressedBytes, if its type has compress (the second only if that saves units)
+    aggregates[]          name, since, pk, sk, buckets, movedBy, expiresAt, adds, marks, freshUnits, fullUnits;
                           or name, since, notCounted
-      adds[]              value, op, amount`
+      adds[]              value, op, amount, atLeast (the floor, if the event takes from the value)`
 
 type explainOptions struct {
 	pipeline, counting, now string
@@ -141,7 +142,7 @@ func (a *app) explainer(o explainOptions) (*explain.Explainer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the pipeline has mistakes:\n%w", err)
 	}
-	e.StandInKey = key == "" && e.Pipeline.UsesHMAC()
+	e.StandInKey, e.Schemas = key == "" && e.Pipeline.UsesHMAC(), pipeline.SchemaFiles(text)
 	return e, nil
 }
 

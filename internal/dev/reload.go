@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +62,7 @@ func (d *Dev) files() []string {
 	if err != nil {
 		return list
 	}
-	for _, schema := range pipeline.SchemaFiles(text) {
+	for _, schema := range slices.Compact(slices.Sorted(maps.Values(pipeline.SchemaFiles(text)))) {
 		list = append(list, filepath.Join(filepath.Dir(d.cfg.File), filepath.FromSlash(schema)))
 	}
 	return list

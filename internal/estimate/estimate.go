@@ -74,19 +74,23 @@ func Bytes(def *aggregate.Definition, by []string) int {
 	return size
 }
 
-// Units returns what one update of an item of so many bytes costs: its started kilobytes. Receipts
-// need a transaction, which costs twice as much. The receipt itself costs [ReceiptUnits] more for
-// each change. A ranked total also moves in its index: one entry goes and one comes.
+// Units returns what one update of an item of so many bytes costs: its started kilobytes. A ranked
+// total also moves in its index: one entry goes and one comes. Receipts need a transaction, and a
+// total that moves with the put is in the transaction of the put. The receipt itself costs
+// [ReceiptUnits] more for each change.
 func Units(def *aggregate.Definition, bytes int, counting aggregate.Counting) int {
 	units := itemform.WriteUnits(bytes)
-	if counting == aggregate.Receipts {
-		units *= 2
-	}
 	if def.Rank.Value != "" {
 		units += RankUnits
 	}
+	if counting == aggregate.Receipts || def.MovedBy == aggregate.Put {
+		units *= InTransaction
+	}
 	return units
 }
+
+// InTransaction is how many times as much a write costs in a transaction.
+const InTransaction = 2
 
 const (
 	// RankUnits is what an update costs in the index of ranked totals, if it moves the value.

@@ -23,13 +23,16 @@ import (
 // StandIn is the key that is used if INGOT_PII_KEY is not set.
 const StandIn = "a stand-in for INGOT_PII_KEY"
 
-// Explainer explains messages. All fields are required except StandInKey.
+// Explainer explains messages. All fields are required except StandInKey and Schemas.
 type Explainer struct {
 	Pipeline   *pipeline.Pipeline
 	Counting   aggregate.Counting
 	Partitions int       // of the events table, for the estimates; at least 1
 	Now        time.Time // the time that decides whether an event is Expired
 	StandInKey bool      // whether the pipeline's secret is StandIn
+	// Schemas are the files of schemas by event type, as [pipeline.SchemaFiles] returns them. A schema
+	// that is not in it stands in the file itself.
+	Schemas map[string]string
 
 	description *pipeline.Description // made when it is first needed
 }
@@ -112,9 +115,10 @@ func (e *Explainer) event(x *Explanation, m envelope.Message, note *Note) error 
 	item, err := e.Pipeline.PlanEvent(opened.Event)
 	if err != nil {
 		x.refuse(err)
+		x.Schema = e.schema(x.Type)
 		return nil
 	}
-	e.item(x, item)
+	e.item(x, item, item.Parts != nil && item.Parts.Atomic || item.Put != 0)
 	e.aggregates(x, item)
 	e.parts(x, item)
 	if note != nil && note.Verdict == event.Expired.String() {
@@ -178,7 +182,20 @@ func (x *Explanation) refuse(err error) {
 	x.Type = cmp.Or(refusal.Type, x.Type)
 }
 
-func (e *Explainer) item(x *Explanation, item *event.Item) {
+// schema names the schema that the payloads of a type are checked against: its file, or where else it
+// stands. It is empty if there is none.
+func (e *Explainer) schema(typ string) string {
+	if e.described().Spec.Events[typ].Schema == "" {
+		return ""
+	}
+	return cmp.Or(e.Schemas[typ], schemaInPlace)
+}
+
+// schemaInPlace is the name of a schema that is not in a file of its own.
+const schemaInPlace = "the one in the pipeline"
+
+// item explains an item, which is put in a transaction or alone.
+func (e *Explainer) item(x *Explanation, item *event.Item, transaction bool) {
 	x.Type, x.ID, x.At, x.Digest = item.Type, item.ID, keys.FormatTime(item.At), item.Digest.String()
 	x.Key = &Key{item.Key.PK, item.Key.SK}
 	x.DigestText, _ = e.Pipeline.DigestText(item.Type, item.Data) // the item was just planned, so there is no error
@@ -200,8 +217,15 @@ func (e *Explainer) item(x *Explanation, item *event.Item) {
 	if item.ExpiresAt != 0 {
 		x.ExpiresAt, x.Retain = instant(time.Unix(item.ExpiresAt, 0)), lifetime.Format(e.described().Spec.Events[item.Type].RetainAt(item.At))
 	}
+	x.Schema = e.schema(item.Type)
 	each := itemform.WriteUnits(item.Size())
-	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each}
+	if transaction {
+		each *= estimate.InTransaction
+	}
+	x.Item = &Cost{Bytes: item.Size(), WriteUnits: each * (1 + len(item.Indexes)), EachUnits: each, Transaction: transaction}
+	if e.described().Spec.Events[item.Type].Compress {
+		x.Item.PayloadBytes, x.Item.CompressedBytes = len(item.Data), len(item.Packed)
+	}
 }
 
 // parts explains the items that the message yields beside the item of its whole.
@@ -212,23 +236,14 @@ func (e *Explainer) parts(x *Explanation, whole *event.Item) {
 	x.Atomic = whole.Parts.Atomic
 	for _, part := range whole.Parts.Items {
 		p := Explanation{Verdict: event.Inserted.String()}
-		e.item(&p, part)
+		e.item(&p, part, x.Atomic || part.Put != 0)
 		if doc, err := event.ParseDocument(part.Data); err == nil { // it was just planned, so there is no error
 			p.DigestText = string(keys.PartDigestText(nil, part.Type, doc.Root(), whole.Type, whole.ID))
 		}
 		e.aggregates(&p, part)
-		if x.Atomic {
-			p.Item.double()
-		}
 		x.Parts = append(x.Parts, p)
 	}
-	if x.Atomic {
-		x.Item.double()
-	}
 }
-
-// double makes it the cost of an item in a transaction.
-func (c *Cost) double() { c.WriteUnits, c.EachUnits = 2*c.WriteUnits, 2*c.EachUnits }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
@@ -273,8 +288,8 @@ func amountText(o aggregate.Op, a aggregate.Amount) string {
 }
 
 func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Contribution) {
-	key := lanes.ItemKey(item.Key, c)
-	if c.Def.Spread > 1 && e.Counting == aggregate.Marks { // by the shard of the change, which is not known beforehand
+	key, byPut := lanes.ItemKey(item.Key, c), c.Def.MovedBy == aggregate.Put
+	if c.Def.Spread > 1 && e.Counting == aggregate.Marks && !byPut { // by the shard of the change, which is not known beforehand
 		key, a.Buckets = lanes.Key(c.Def, 0, c.By, c.Window), c.Def.Spread
 	}
 	a.PK, a.SK = key.PK, key.SK
@@ -282,12 +297,22 @@ func (e *Explainer) contribution(a *Aggregate, item *event.Item, c *aggregate.Co
 		a.ExpiresAt = instant(time.Unix(at, 0))
 	}
 	for i, amount := range c.Values {
-		if amount.Set {
-			a.Adds = append(a.Adds, Add{c.Def.Values[i].Name, c.Def.Values[i].Op.String(), amountText(c.Def.Values[i].Op, amount)})
+		if !amount.Set {
+			continue
 		}
+		add := Add{Value: c.Def.Values[i].Name, Op: c.Def.Values[i].Op.String(), Amount: amountText(c.Def.Values[i].Op, amount)}
+		if i < len(c.Def.AtLeast) && c.Def.AtLeast[i].Set && amount.Number.Sign() < 0 {
+			add.AtLeast = c.Def.AtLeast[i].Number.String()
+		}
+		a.Adds = append(a.Adds, add)
+	}
+	if byPut {
+		a.MovedBy = c.Def.MovedBy.String()
 	}
 	bare := estimate.Bytes(c.Def, c.By)
-	a.Marks = estimate.Marks(c.Def, e.Counting, e.Partitions)
+	if !byPut || item.ExpiresAt != 0 { // only the stream leaves marks, and only if it has something to count
+		a.Marks = estimate.Marks(c.Def, e.Counting, e.Partitions)
+	}
 	a.FreshUnits = estimate.Units(c.Def, bare+min(1, a.Marks)*estimate.MarkBytes, e.Counting)
 	a.FullUnits = estimate.Units(c.Def, bare+a.Marks*estimate.MarkBytes, e.Counting)
 }

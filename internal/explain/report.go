@@ -30,6 +30,7 @@ type Explanation struct {
 	ID         string            `json:"id,omitempty"`
 	At         string            `json:"at,omitempty"` // event time
 	Key        *Key              `json:"key,omitempty"`
+	Schema     string            `json:"schema,omitempty"` // the file of the schema that the payload was checked against
 	Digest     string            `json:"digest,omitempty"` // lower-case hex
 	DigestText string            `json:"digestText,omitempty"`
 	Revision   string            `json:"revision,omitempty"` // under mode latest
@@ -70,6 +71,13 @@ type Cost struct {
 	Bytes      int `json:"bytes"`
 	WriteUnits int `json:"writeUnits"` // of table and indexes together
 	EachUnits  int `json:"eachUnits"`  // for the table, and for each index that the item is in
+	// Transaction says that a transaction puts the item, which costs twice as much.
+	Transaction bool `json:"transaction,omitempty"`
+	// PayloadBytes is the size of the payload as it came, and CompressedBytes that of its stored form,
+	// if the type declares compress. CompressedBytes is absent if the payload is stored as it came,
+	// because compressed it would cost as many units.
+	PayloadBytes    int `json:"payloadBytes,omitempty"`
+	CompressedBytes int `json:"compressedBytes,omitempty"`
 }
 
 // Aggregate is what the item adds to one aggregate, and what that update costs.
@@ -80,6 +88,7 @@ type Aggregate struct {
 	PK         string `json:"pk,omitempty"`         // the total's PK, in bucket 0 if there are several
 	SK         string `json:"sk,omitempty"`
 	Buckets    int    `json:"buckets,omitempty"` // how many buckets the item's lane decides between; absent: there is one
+	MovedBy    string `json:"movedBy,omitempty"` // put: the transaction that stores the item moves it; absent: the stream does
 	ExpiresAt  string `json:"expiresAt,omitempty"`
 	Adds       []Add  `json:"adds,omitempty"`
 	Marks      int    `json:"marks,omitempty"`      // the most marks that the total carries
@@ -92,6 +101,9 @@ type Add struct {
 	Value  string `json:"value"`
 	Op     string `json:"op"` // count, sum, min or max
 	Amount string `json:"amount"`
+	// AtLeast is the floor of the value, if the item takes from it: the message is Rejected if the value
+	// would be less.
+	AtLeast string `json:"atLeast,omitempty"`
 }
 
 // Quarantined reports whether at least one message is, or would be, quarantined.

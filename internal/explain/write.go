@@ -90,6 +90,9 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 		t.row("key", x.Key.PK)
 		t.row("", x.Key.SK)
 	}
+	if x.Schema != "" {
+		t.row("schema", x.Schema)
+	}
 	if x.Digest != "" {
 		t.row("digest", x.Digest)
 		t.row("made of", abridged(x.DigestText))
@@ -109,6 +112,9 @@ func (r *Report) message(b *strings.Builder, x *Explanation) {
 	}
 	if x.Item != nil {
 		t.row("item", x.cost())
+		if form := x.Item.form(); form != "" {
+			t.row("payload", form)
+		}
 	}
 	t.w.Flush() // a strings.Builder accepts everything
 	r.aggregates(b, x)
@@ -169,6 +175,8 @@ func (n *Note) row(t table, x *Explanation) {
 		t.row("sent again", "never")
 	case n.Verdict == "Conflict" && x.Reason == "":
 		t.row("sent again", "a Conflict, as long as its key holds something else")
+	case n.Verdict == "Rejected" && x.Verdict == "Inserted":
+		t.row("sent again", "Inserted, unless its key is taken already or a total refuses it again")
 	default:
 		t.row("sent again", x.sentence())
 	}
@@ -177,12 +185,22 @@ func (n *Note) row(t table, x *Explanation) {
 // sentence returns the verdict in words.
 func (x *Explanation) sentence() string {
 	switch {
+	case x.Verdict == "Inserted" && x.takes():
+		return "Inserted, unless its key is taken already or a floor refuses it"
 	case x.Verdict == "Inserted":
 		return "Inserted, unless its key is taken already"
 	case x.Reason != "":
 		return fmt.Sprintf("%s (%s): quarantined", x.Verdict, x.Reason)
 	}
 	return x.Verdict + ": nothing is written"
+}
+
+// takes reports whether the message takes something from a value that has a floor.
+func (x *Explanation) takes() bool {
+	return slices.ContainsFunc(x.Aggregates, func(a Aggregate) bool {
+		return slices.ContainsFunc(a.Adds, func(add Add) bool { return add.AtLeast != "" })
+	}) || slices.ContainsFunc(x.Parts, func(part Explanation) bool { return part.takes() }) ||
+		slices.ContainsFunc(x.Events, func(event Explanation) bool { return event.takes() })
 }
 
 // maxShown is how much of the digest's text people see.
@@ -222,7 +240,21 @@ func (x *Explanation) cost() string {
 	if len(parts) > 0 {
 		text += fmt.Sprintf(": %d each for the table and %s", x.Item.EachUnits, strings.Join(parts, ", "))
 	}
+	if x.Item.Transaction {
+		text += ", in a transaction"
+	}
 	return text
+}
+
+// form says how a payload is stored whose type declares compress.
+func (c *Cost) form() string {
+	switch {
+	case c.PayloadBytes == 0:
+		return ""
+	case c.CompressedBytes == 0:
+		return fmt.Sprintf("%d bytes, stored as they came: compressed they would cost as much", c.PayloadBytes)
+	}
+	return fmt.Sprintf("%d bytes, compressed to %d", c.PayloadBytes, c.CompressedBytes)
 }
 
 func units(n int) string {
@@ -246,6 +278,9 @@ func (r *Report) aggregates(b *strings.Builder, x *Explanation) {
 		t.row("  "+a.Name, a.adds())
 		t.row("", a.PK+bucketNote(a.Buckets))
 		t.row("", a.SK)
+		for _, floor := range a.floors() {
+			t.row("", floor)
+		}
 		t.row("", r.update(&a))
 	}
 	if r.Counting == "receipts" && x.counted() {
@@ -254,9 +289,19 @@ func (r *Report) aggregates(b *strings.Builder, x *Explanation) {
 	t.w.Flush()
 }
 
-// counted reports whether at least one total changes.
+// counted reports whether the stream moves at least one total.
 func (x *Explanation) counted() bool {
-	return slices.ContainsFunc(x.Aggregates, func(a Aggregate) bool { return a.NotCounted == "" })
+	return slices.ContainsFunc(x.Aggregates, func(a Aggregate) bool { return a.NotCounted == "" && a.MovedBy == "" })
+}
+
+// floors says when the total refuses the event.
+func (a *Aggregate) floors() (list []string) {
+	for _, add := range a.Adds {
+		if add.AtLeast != "" {
+			list = append(list, fmt.Sprintf("Rejected if %s would fall below %s", add.Value, add.AtLeast))
+		}
+	}
+	return list
 }
 
 func bucketNote(buckets int) string {
@@ -287,10 +332,18 @@ func (a *Aggregate) adds() string {
 
 // update says what the update costs. Changes of one batch share this cost.
 func (r *Report) update(a *Aggregate) string {
+	if a.MovedBy != "" {
+		return a.cost("in the transaction that puts the item; events of a batch share it")
+	}
 	if r.Counting == "receipts" {
 		return units(a.FreshUnits) + " an update, which the changes of one transaction share"
 	}
-	text := units(a.FreshUnits) + " an update, which all changes of one batch share"
+	return a.cost("which all changes of one batch share")
+}
+
+// cost says what an update costs, and what else there is to say of it.
+func (a *Aggregate) cost(how string) string {
+	text := units(a.FreshUnits) + " an update, " + how
 	if a.FullUnits > a.FreshUnits {
 		text += fmt.Sprintf("; %d when %d marks are in it", a.FullUnits, a.Marks)
 	}
