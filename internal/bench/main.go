@@ -61,6 +61,7 @@ var sections = []struct {
 	{"many", true, false, (*bench).many},
 	{"values", false, false, func(b *bench, _ context.Context) error { return b.values() }},
 	{"pages", false, false, (*bench).pages},
+	{"parts", false, false, (*bench).parts},
 	{"compress", false, false, (*bench).compress},
 	{"put", false, false, (*bench).put},
 	{"memory", false, false, (*bench).memory},
