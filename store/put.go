@@ -176,7 +176,7 @@ func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 	}
 	requests = append(requests, p.insertRequests(ctx, inserts)...)
 	requests = append(requests, p.readRequests(ctx, reads, summary)...)
-	return append(requests, p.readRequests(ctx, compares, payloads)...)
+	return append(requests, p.readRequests(ctx, compares, wholes)...)
 }
 
 // tooLate reports whether the item may no longer be written.

@@ -23,14 +23,14 @@ const (
 	// and it takes little memory however large the items are.
 	summary view = iota
 	// payloads is the summary and the payload, which shows whether there is a conflict.
-	payloads
+	wholes
 )
 
 // keys returns how many items one request reads. The service takes maxKeys. Fewer items are read
 // with their payloads, so that the answers stay within what one request may hold: four answers of
 // 16 MB are more than a small function has.
 func (v view) keys() int {
-	if v == payloads {
+	if v == wholes {
 		return maxRequestBytes / event.MaxItem
 	}
 	return maxKeys
@@ -44,7 +44,7 @@ func (v view) request() types.KeysAndAttributes {
 		ProjectionExpression:     aws.String("PK, SK, #t, #d, #r, #e, #s, #i, #b"),
 		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch", "#i": "i:revision", "#b": barredAttribute},
 	}
-	if v == payloads {
+	if v == wholes {
 		*request.ProjectionExpression += ", #p"
 		request.ExpressionAttributeNames["#p"] = "data"
 	}
@@ -85,10 +85,10 @@ func (p *put) read(ctx context.Context, chunk []*write, v view) {
 			continue
 		}
 		delete(byKey, w.item.Key)
-		if v == payloads && ctx.Err() != nil {
+		if v == wholes && ctx.Err() != nil {
 			return // comparing large payloads may take longer than the time that is left
 		}
-		known := readPart(img, v == payloads)
+		known := readPart(img, v == wholes)
 		known.size = known.wholeSize(img, w.item)
 		p.chargeRead(w, known.size)
 		p.meet(w, known)

@@ -9,9 +9,11 @@ import (
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ingot-events/ingot/aggregate"
 	"github.com/ingot-events/ingot/env"
+	"github.com/ingot-events/ingot/internal/payloads"
 	"github.com/ingot-events/ingot/pipeline"
 )
 
@@ -25,6 +27,15 @@ type Client interface {
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
+}
+
+// Objects is what the store needs of S3, if payloads are in the payload bucket. A *s3.Client is one.
+type Objects interface {
+	GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Options)) (*s3.GetObjectOutput, error)
+	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+	DeleteObject(context.Context, *s3.DeleteObjectInput, ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
+	DeleteObjects(context.Context, *s3.DeleteObjectsInput, ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error)
+	ListObjectsV2(context.Context, *s3.ListObjectsV2Input, ...func(*s3.Options)) (*s3.ListObjectsV2Output, error)
 }
 
 // Config says how to make a [Store].
@@ -48,7 +59,11 @@ type Config struct {
 	// It needs 16 bytes or more, and must not be the secret of hmac. Without it, tokens have a
 	// checksum alone, and show the key of the last item on the page.
 	TokenKey []byte
-	Env      env.Env
+	// Objects and PayloadBucket say where large payloads are, if an event type of the pipeline has offload.
+	// Objects may be a client that is made at its first request.
+	Objects       Objects
+	PayloadBucket string
+	Env           env.Env
 }
 
 // Store reads and writes the two tables.
@@ -61,6 +76,7 @@ type Store struct {
 	concurrency int // 0: as the pace allows
 	few         int // totals that are written one by one
 	tokenKey    []byte
+	payloads    *payloads.Bucket // nil: the configuration names none
 	env         env.Env
 	seen        observations
 	hot         hotKeys
@@ -105,6 +121,9 @@ func New(c Config) (*Store, error) {
 		s.few = fewTotals
 	case s.few < 0:
 		s.few = math.MaxInt
+	}
+	if c.Objects != nil && c.PayloadBucket != "" {
+		s.payloads = &payloads.Bucket{Client: c.Objects, Name: c.PayloadBucket}
 	}
 	s.pace.limit = firstPace
 	s.lookKeys.Store(maxKeys)

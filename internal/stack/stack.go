@@ -19,6 +19,7 @@ const (
 	Events     = "events"
 	Aggregates = "totals"
 	Bucket     = "archive"
+	Payloads   = "payloads" // only a stack that offloads payloads has this bucket
 
 	FunctionTimeout = 30 * time.Second
 	Visibility      = 6 * FunctionTimeout
@@ -44,6 +45,7 @@ type Config struct {
 	FIFO     bool          // the events come through a FIFO queue
 	Receives int           // how often a message is received before it is a dead letter; 0: MaxReceives
 	Keep     time.Duration // how long the queue keeps a message; 0: four days, the default of SQS
+	Offload  bool          // the pipeline offloads payloads
 }
 
 // New makes all resources on an engine that does not have any of them.
@@ -61,6 +63,11 @@ func New(ctx context.Context, e *embedded.Engine, c Config) (*Stack, error) {
 	}
 	if err := CreateArchive(ctx, e.S3(), Bucket); err != nil {
 		return nil, fmt.Errorf("creating the bucket: %w", err)
+	}
+	if c.Offload {
+		if err := CreateArchive(ctx, e.S3(), Payloads); err != nil {
+			return nil, fmt.Errorf("creating the payload bucket: %w", err)
+		}
 	}
 	return s, nil
 }

@@ -53,7 +53,8 @@ func (w *World) Store(p *pipeline.Pipeline) (*store.Store, error) {
 
 // StoreConfig returns the configuration with which [World.Store] opens the tables.
 func (w *World) StoreConfig(p *pipeline.Pipeline) store.Config {
-	return store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Counting: w.Counting, Env: w.Env}
+	return store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Counting: w.Counting,
+		Objects: w.Engine.S3(), PayloadBucket: stack.Payloads, Env: w.Env}
 }
 
 // Ingest returns an ingest function without hooks.
