@@ -31,8 +31,11 @@ type Item struct {
 	Ties       string
 	Meta       map[string]string // the @-values besides id, at, type, digest that a template uses: "source", "attribute.NAME"
 	Attributes []Attribute       // declared top-level attributes, by name
-	Data       string            // the payload's JSON text as received
-	Packed     []byte            `json:"-"` // how Data is stored, if that takes fewer write units; nil: as it is
+	// Data is the payload's JSON text as received. If the payload is in the payload bucket, it is a JSON
+	// object with only those of its members that the pipeline uses.
+	Data    string
+	Packed  []byte   `json:"-"`          // how Data is stored, if that takes fewer write units; nil: as it is
+	Payload *Payload `json:",omitempty"` // the payload, if it is in the payload bucket; nil: Data is all of it
 	// Put is the epoch under which the transaction that stored the item moved totals. 0 means that it
 	// moved none: then the stream counts the item. A planned item has it if its put is to move totals.
 	Put   int64  `json:",omitempty"`

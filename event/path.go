@@ -160,6 +160,15 @@ func (p Path) Name() (name string, ok bool) {
 	return p.steps[0].name, true
 }
 
+// First returns the name of the member that p's first step leads to, and the rest of the path. It
+// returns false if p has no step, or begins with the number of an element.
+func (p Path) First() (name string, rest Path, ok bool) {
+	if len(p.steps) == 0 || p.steps[0].index >= 0 {
+		return "", Path{}, false
+	}
+	return p.steps[0].name, Path{p.steps[1:]}, true
+}
+
 // Member returns the path that goes one step further, to this member.
 func (p Path) Member(name string) Path { return p.with(step{name, -1}) }
 

@@ -16,6 +16,9 @@ func (i *Item) Size() int {
 	} else {
 		size += len(i.Data)
 	}
+	if i.Payload != nil {
+		size += len(itemform.Payload) + len(i.Payload.Sum)
+	}
 	for _, index := range i.Indexes {
 		size += 2*(len(index.Name)+len("PK")) + len(index.Key.PK) + len(index.Key.SK)
 	}

@@ -225,7 +225,7 @@ func partBytes(item *event.Item) int {
 	bytes := 0
 	if item.Parts != nil {
 		for _, part := range item.Parts.Items {
-			bytes += len(part.Data) + partOverhead
+			bytes += len(part.Text()) + partOverhead
 		}
 	}
 	return bytes
@@ -288,7 +288,7 @@ func (o *Outcome) planned(item *event.Item, refusal *event.Refusal) {
 
 func (o *Outcome) take(r store.Result) {
 	if o.pointer != nil {
-		o.Item.Data, o.Item.Packed = "", nil // a batch may have more of them than memory holds
+		o.Item.Data, o.Item.Packed, o.Item.Payload = "", nil, nil // a batch may have more of them than memory holds
 	}
 	if o.Item.Parts != nil {
 		o.Item.Parts.Items = nil // likewise

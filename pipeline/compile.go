@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ingot-events/ingot/event"
@@ -188,6 +189,7 @@ func (c *compiler) goodNames() []string {
 
 // finish works out what depends on everything that an event type feeds.
 func (c *compiler) finish(t *eventType) {
+	t.kept = sync.OnceValue(func() *keptMembers { return c.p.keptOf(t) })
 	meta := map[string]metaName{}
 	for tpl := range t.templates() {
 		c.p.usesHMAC, c.p.usesLabel = c.p.usesHMAC || tpl.UsesHMAC(), c.p.usesLabel || tpl.UsesLabel()

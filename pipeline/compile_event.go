@@ -66,6 +66,7 @@ func (c *compiler) eventType(name string, s EventSpec) *eventType {
 	if t.compress = s.Compress; t.compress && t.latest {
 		c.mistake(at.in("compress"), "compress does not go with mode latest: a newer revision replaces a payload that it has not read", "the type without compress")
 	}
+	c.offload(at.in("offload"), t, s.Offload)
 	c.measureStatement(at.in("attributes"), t)
 	c.identity(at, t)
 	return t

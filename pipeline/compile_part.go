@@ -53,6 +53,9 @@ func (c *compiler) part(t *eventType) {
 		c.ofTheWhole(at, t)
 	}
 	c.outlives(at.in("retain"), t, s)
+	if t.part.claim && t.over > 0 {
+		c.mistake(at.in("offload"), "offload does not go with a claim: a claim can pass to another event, and its objects cannot", "the type without offload")
+	}
 }
 
 // atomic refuses to store together what has no parts.

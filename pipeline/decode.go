@@ -124,6 +124,8 @@ func (d *decoder) value(p place, n *yamlfile.Node, into reflect.Value, tags *ref
 		d.text(p, n, into)
 	case into.Kind() == reflect.Bool:
 		d.boolean(p, n, into)
+	case into.CanInt() && tags != nil && tags.Tag.Get("size") == "yes":
+		d.size(p, n, into, tags)
 	case into.CanInt():
 		d.integer(p, n, into, tags)
 	}

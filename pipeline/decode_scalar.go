@@ -128,6 +128,26 @@ func (d *decoder) integer(p place, n *yamlfile.Node, into reflect.Value, tags *r
 	into.SetInt(v)
 }
 
+// size decodes a number of bytes, which the file writes as 64KB.
+func (d *decoder) size(p place, n *yamlfile.Node, into reflect.Value, tags *reflect.StructField) {
+	least, most := limits(tags)
+	form := fmt.Sprintf("a whole number and KB, from %s to %s,", sizeText(least), sizeText(most))
+	if !ownText(n) {
+		d.wrongKind(p, n, "a size", form)
+		return
+	}
+	digits, ok := strings.CutSuffix(n.Text, "KB")
+	v, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || digits[0] == '+' || v < least>>10 || v > most>>10 {
+		d.breaks(p, fmt.Sprintf("%s is %s", nameOf(p), excerpt.Of(n.Text, 100)), form)
+		return
+	}
+	into.SetInt(v << 10)
+}
+
+// sizeText writes what size reads.
+func sizeText(bytes int64) string { return strconv.FormatInt(bytes>>10, 10) + "KB" }
+
 // decimal decodes a number exactly, in the spelling that JSON has.
 func (d *decoder) decimal(p place, n *yamlfile.Node, into reflect.Value) {
 	const form = "a number such as 0 or -100.5"

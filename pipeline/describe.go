@@ -87,6 +87,10 @@ func (t *eventType) spec() EventSpec {
 		revision[i] = r.String()
 	}
 	s.Revision = strings.Join(revision, "\n")
+	s.Offload.Over = t.over
+	for _, path := range t.keep {
+		s.Offload.Keep = append(s.Offload.Keep, path.String())
+	}
 	if t.part != nil {
 		s.Part = t.part.spec()
 	}

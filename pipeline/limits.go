@@ -67,6 +67,9 @@ func (c *compiler) measureDefinition(at place, def *aggregate.Definition) {
 func (c *compiler) measureStatement(at place, t *eventType) {
 	var names []string
 	names = append(names, itemform.OwnAttributes...)
+	if t.over > 0 {
+		names = append(names, itemform.Payload)
+	}
 	if len(t.revision) > 1 {
 		names = append(names, "i:revision")
 	}

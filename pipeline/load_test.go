@@ -174,7 +174,7 @@ func TestEveryCheck(t *testing.T) {
 		{"epoch hexadecimal", "epoch: 2", `epoch: 0x2`, `p.yaml:2:8: epoch is 0x2, which is not a plain whole number`},
 		{"batches text", "epoch: 2", "epoch: 2\nbatches: yes", `p.yaml:3:10: batches is text, not true or false`},
 		{"unknown name", "epoch: 2", "epoch: 2\nevent: {}", `p.yaml:3:1: unknown name event; write events instead`},
-		{"unknown name far from all", "    retain: 90d", "    zzzzzzz: 90d", `unknown name zzzzzzz; write one of at, atomic, attributes, compress, id, ignore, indexes, key, mode, part, retain, revision, … instead`},
+		{"unknown name far from all", "    retain: 90d", "    zzzzzzz: 90d", `unknown name zzzzzzz; write one of at, atomic, attributes, compress, id, ignore, indexes, key, mode, offload, part, retain, … instead`},
 		{"repeated name", "epoch: 2", "epoch: 2\nepoch: 3", `p.yaml:3:1: epoch is already declared in line 2`},
 		{"repeated event", "  moved:", "  placed:", `p.yaml:14:3: placed is already declared in line 5`},
 		{"not yaml", "epoch: 2", "epoch: [2", `p.yaml:2:8: not YAML: the bracket that opens here is not closed; write ] where it ends instead`},

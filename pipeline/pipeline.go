@@ -53,6 +53,9 @@ type eventType struct {
 	atomic     bool         // it is put together with its parts, in one transaction
 	compress   bool
 	pack       func(string) []byte // nil: payloads are stored as they are, or p does not plan
+	over       int64               // payloads of more bytes go to the payload bucket; 0: none does
+	keep       []event.Path        // what their items keep beside what the pipeline uses
+	kept       func() *keptMembers // all that their items keep
 }
 
 // part says how a part is made from its whole.

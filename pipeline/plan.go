@@ -64,7 +64,7 @@ func (p *Pipeline) PlanMessage(m envelope.Message) (*event.Item, []Planned, erro
 		}
 		parts += len(item.Parts.Items)
 		for _, part := range item.Parts.Items {
-			bytes += len(part.Data)
+			bytes += len(part.Text())
 		}
 		if parts > MaxParts || bytes > maxPartBytes { // the bounds of one message
 			return nil, nil, event.Poisoned(event.TooManyParts, fmt.Sprintf("the events of the array yield over %d parts or %d bytes of them together; send several messages", MaxParts, maxPartBytes))
@@ -101,6 +101,7 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 		return nil, refusal
 	}
 	item.Meta = t.metaOf(e)
+	t.offload(item, e.Data.Root())
 	if len(t.parts) > 0 {
 		refusal := p.planParts(t, e.Data.Root(), item, false)
 		if refusal == nil {
@@ -122,7 +123,7 @@ func (p *Pipeline) plan(e *event.Event) (*event.Item, *event.Refusal) {
 // shrink compresses the payload of an item where that saves a write unit. What DynamoDB would not store as it
 // is has been refused before: so no reader needs more room for an item than without compression.
 func (t *eventType) shrink(item *event.Item) {
-	if t.pack == nil {
+	if t.pack == nil || item.Payload != nil {
 		return
 	}
 	units := itemform.WriteUnits(item.Size())

@@ -264,6 +264,7 @@ func (p *Pipeline) planPart(t *eventType, whole *event.Item, text string, stored
 	if refusal := w.rest(t, item); refusal != nil {
 		return nil, refusal
 	}
+	t.offload(item, doc.Root())
 	if refusal := tooLarge(item); refusal != nil {
 		return nil, refusal
 	}

@@ -72,6 +72,8 @@ type EventSpec struct {
 	Ignore []string `yaml:"ignore"`
 	// Stores the payload compressed where that saves a write unit.
 	Compress bool `yaml:"compress"`
+	// Puts large payloads into the payload bucket. The item then keeps the fields that this file uses.
+	Offload OffloadSpec `yaml:"offload"`
 	// Makes the type a part of another one, its whole. A message of the whole yields its parts beside
 	// it, and each of them is an item of its own.
 	Part PartSpec `yaml:"part"`
@@ -81,6 +83,15 @@ type EventSpec struct {
 	// What a payload must look like: the path of a JSON Schema (2020-12), from the folder of this file, or
 	// the schema itself as a text that begins with a brace. What breaks it is Poison.
 	Schema string `yaml:"schema"`
+}
+
+// OffloadSpec says which payloads go to the payload bucket.
+type OffloadSpec struct {
+	// A payload goes to the bucket if its JSON text has more bytes than this: a whole number and KB, from
+	// 1KB to 256KB.
+	Over int64 `yaml:"over" need:"yes" min:"1024" max:"262144" size:"yes"`
+	// Further paths into the payload that the item keeps, for other readers of the table.
+	Keep []string `yaml:"keep" like:"[customer.name]"`
 }
 
 // PartSpec says which items one message yields beside the item of its whole.

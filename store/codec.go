@@ -82,6 +82,9 @@ func appendAttributes(list []attribute, item *event.Item) []attribute {
 		attribute{"PK", text(item.Key.PK)}, attribute{"SK", text(item.Key.SK)},
 		attribute{"type", text(item.Type)}, attribute{"id", text(item.ID)}, attribute{"at", text(keys.FormatTime(item.At))},
 		attribute{"digest", binary(item.Digest[:])}, attribute{"epoch", integer(item.Epoch)}, attribute{"data", payloadValue(item)})
+	if item.Payload != nil {
+		list = append(list, attribute{itemform.Payload, binary(item.Payload.Sum[:])})
+	}
 	for _, index := range item.Indexes {
 		list = append(list, attribute{index.Name + "PK", text(index.Key.PK)}, attribute{index.Name + "SK", text(index.Key.SK)})
 	}
@@ -131,6 +134,21 @@ func payloadOf(v types.AttributeValue) (data string, b []byte) {
 	return data, b
 }
 
+// elsewhere reads what an item says of a payload that is in the payload bucket. It returns nil if its data
+// is the payload.
+func elsewhere(v types.AttributeValue) (*event.Payload, error) {
+	if v == nil {
+		return nil, nil
+	}
+	p := &event.Payload{}
+	sum := bytesOf(v)
+	if len(sum) != len(p.Sum) {
+		return nil, fmt.Errorf("%s is not the %d bytes of a SHA-256", itemform.Payload, len(p.Sum))
+	}
+	copy(p.Sum[:], sum)
+	return p, nil
+}
+
 func attributeValue(a event.Attribute) types.AttributeValue {
 	switch a.Kind {
 	case event.NumberAttribute:
@@ -156,6 +174,9 @@ func decode(img image) (*event.Item, error) {
 	}
 	item.Digest = event.Digest(digest)
 	var err error
+	if item.Payload, err = elsewhere(img[itemform.Payload]); err != nil {
+		return nil, fmt.Errorf("item %s: %w", item.Key, err)
+	}
 	if item.Epoch, err = stampOf(img["epoch"]); err != nil {
 		return nil, fmt.Errorf("item %s: %w", item.Key, err)
 	}

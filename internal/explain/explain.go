@@ -198,7 +198,7 @@ const schemaInPlace = "the one in the pipeline"
 func (e *Explainer) item(x *Explanation, item *event.Item, transaction bool) {
 	x.Type, x.ID, x.At, x.Digest = item.Type, item.ID, keys.FormatTime(item.At), item.Digest.String()
 	x.Key = &Key{item.Key.PK, item.Key.SK}
-	x.DigestText, _ = e.Pipeline.DigestText(item.Type, item.Data) // the item was just planned, so there is no error
+	x.DigestText, _ = e.Pipeline.DigestText(item.Type, item.Text()) // the item was just planned, so there is no error
 	x.Revision = e.described().Revision(item)
 	for _, a := range item.Attributes {
 		if x.Attributes == nil {

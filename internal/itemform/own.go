@@ -10,6 +10,10 @@ import (
 // and the declared attributes. A declared attribute must not have such a name.
 var OwnAttributes = []string{"PK", "SK", "type", "id", "at", "digest", "epoch", "expiresAt", "revision", "meta", "data"}
 
+// Payload is the attribute of an item whose payload is in the payload bucket: the SHA-256 of the
+// payload's bytes.
+const Payload = "i:payload"
+
 // ownPrefix begins the names of attributes that Ingot adds only to some items.
 const ownPrefix = "i:"
 

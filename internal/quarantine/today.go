@@ -171,7 +171,7 @@ func (x Examiner) differences(stored, item *event.Item) []Difference {
 
 // canonical returns a payload as its digest sees it, so that equal values have equal text.
 func (x Examiner) canonical(item *event.Item) event.Node {
-	text, err := x.Pipeline.DigestText(item.Type, item.Data)
+	text, err := x.Pipeline.DigestText(item.Type, item.Text())
 	if err != nil {
 		return event.Node{}
 	}

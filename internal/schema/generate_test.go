@@ -123,6 +123,9 @@ func (d descriptions) schemaOfStruct(t reflect.Type) *schemaNode {
 		if f.Tag.Get("calendar") == "yes" {
 			member.Pattern = "^(0*[1-9][0-9]*[smhdw]|1mo|1y)$"
 		}
+		if f.Tag.Get("size") == "yes" {
+			member = &schemaNode{Type: "string", Pattern: "^0*[1-9][0-9]*KB$"}
+		}
 		if f.Tag.Get("list") == "yes" {
 			member = &schemaNode{AnyOf: []*schemaNode{member, {Type: "array", Items: member, Least: 1}}}
 		}
@@ -133,8 +136,9 @@ func (d descriptions) schemaOfStruct(t reflect.Type) *schemaNode {
 		if pattern := f.Tag.Get("keys"); pattern != "" {
 			member.Names = &schemaNode{Pattern: pattern}
 		}
-		member.Minimum = number(f.Tag.Get("min"))
-		member.Maximum = number(f.Tag.Get("max"))
+		if member.Type != "string" {
+			member.Minimum, member.Maximum = number(f.Tag.Get("min")), number(f.Tag.Get("max"))
+		}
 		if f.Tag.Get("need") == "yes" {
 			s.Required = append(s.Required, name)
 			if f.Type.Kind() == reflect.Map {
