@@ -188,14 +188,25 @@ func (s *Store) putMoved(ctx context.Context, items []*event.Item, places []int,
 	return cost
 }
 
-// putCopy settles an item whose key another item of the same call has, which came to this result.
+// putCopy settles an item whose key another item of the same call has, which came to this result. What
+// was found out about the other holds for a copy of it, so the copy is not tried:
+//
+//   - The other is stored.
+//   - The other is Retry, and a try of it may still be carried out.
+//   - The other is Rejected. Its letter will say that nothing is stored, so nothing may be stored now,
+//     even if the total has risen since. A later delivery is judged anew.
+//
+// A copy may have a time of its own from its envelope. It is then tried after a rejection, because it
+// may move another total. An item with another digest is no copy, and is always tried.
 func (s *Store) putCopy(ctx context.Context, item, other *event.Item, r Result) (Result, Cost) {
-	if item.Digest == other.Digest && r.Verdict.Stored() {
-		return r.again(), Cost{}
-	}
-	if item.Digest == other.Digest && r.Verdict == event.Retry { // a try of it may still be carried out
-		refusal := inPlaceOf(item)
-		return Result{Verdict: refusal.Verdict, Refusal: refusal}, Cost{}
+	if item.Digest == other.Digest {
+		switch {
+		case r.Verdict.Stored(), r.Verdict == event.Rejected && item.At.Equal(other.At):
+			return r.again(), Cost{}
+		case r.Verdict == event.Retry:
+			refusal := inPlaceOf(item)
+			return Result{Verdict: refusal.Verdict, Refusal: refusal}, Cost{}
+		}
 	}
 	t := s.atomicPut(item, atomicParts(item)...)
 	return t.put(ctx), t.cost

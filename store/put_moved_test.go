@@ -218,6 +218,50 @@ func TestFloor(t *testing.T) {
 	w.agree("negative amounts")
 }
 
+// What is true of a rejected event is true of its copies in the same batch: their letters say that nothing
+// is stored, so none of them may be stored, even if the total has risen meanwhile. An item that only has the
+// same key is no copy, and one with another time may move another total. Both are tried.
+func TestCopyOfARejectedEvent(t *testing.T) {
+	for name, c := range map[string]struct {
+		quantity int
+		later    time.Duration
+		want     event.Verdict
+	}{
+		"a copy":                   {4, 0, event.Rejected},
+		"another payload":          {5, 0, event.Inserted},
+		"a copy with another time": {4, 24 * time.Hour, event.Inserted},
+	} {
+		w := newWorld(t, stocked, quick)
+		w.start()
+		first, second := w.goods("reserved", "1", "a", 4), w.goods("reserved", "1", "a", c.quantity)
+		second.At = second.At.Add(c.later)
+		heads := 0
+		w.onCall = func(api string, in any) error {
+			if get, is := in.(*dynamodb.GetItemInput); is && strings.HasPrefix(get.Key["PK"].(*types.AttributeValueMemberS).Value, "G#") {
+				if heads++; heads == 2 { // the first one is below the floor, and is about to be rejected
+					w.onCall = nil
+					w.putNow(w.goods("received", "0", "a", 9))
+				}
+			}
+			return nil
+		}
+		results := w.putNow(first, second)
+		if results[0].Verdict != event.Rejected || results[1].Verdict != c.want {
+			t.Errorf("%s: %v", name, results)
+		}
+		if c.want == event.Rejected && (results[1].Refusal.Reason != event.BelowFloor || results[1].Refusal.Key != second.Key || results[1].Units != 0) {
+			t.Errorf("%s: %+v", name, results[1])
+		}
+		if stored := w.stored("events", first.Key) != nil; stored != (c.want == event.Inserted) {
+			t.Errorf("%s: that it is stored is %v", name, stored)
+		}
+		if again := w.putNow(second); !again[0].Verdict.Stored() {
+			t.Errorf("%s: it is delivered again, and is %v", name, again)
+		}
+		w.agree(name)
+	}
+}
+
 // A transfer moves both sides or none, and its claim. What both sides move in one total is one update.
 func TestTransfers(t *testing.T) {
 	w := newWorld(t, stocked)
