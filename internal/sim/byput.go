@@ -162,8 +162,8 @@ func (w *World) undeservedRejection(inv *invocation, m *message) string {
 
 // copiesOf returns how many messages of an invocation are about an event.
 func (w *World) copiesOf(inv *invocation, f fact) (n int) {
-	for _, r := range inv.messages {
-		if m := w.sent[r.Body]; m != nil && !m.malformed && m.fact == f {
+	for m := range w.eventsOf(inv) {
+		if !m.malformed && m.fact == f {
 			n++
 		}
 	}

@@ -309,7 +309,15 @@ func (w *World) acknowledged(body string) {
 // unsettled returns why a message is not done with. It returns an empty text if the message is done
 // with.
 func (w *World) unsettled(m *message) string {
-	if w.quarantined[m.body] > 0 || w.byHand[m.body] > 0 {
+	if m.events != nil {
+		for _, e := range m.events {
+			if why := w.unsettled(e); why != "" {
+				return "of its event " + e.body + ": " + why
+			}
+		}
+		return ""
+	}
+	if w.isKept(m) {
 		return ""
 	}
 	if m.malformed {
@@ -331,6 +339,11 @@ func (w *World) unsettled(m *message) string {
 	return "its key held something else, and it is not in quarantine"
 }
 
+// isKept reports whether a message, or the array of an event, is in quarantine, or a person keeps it.
+func (w *World) isKept(m *message) bool {
+	return m.kept || m.of == nil && w.quarantined[m.body]+w.byHand[m.body] > 0
+}
+
 // checkGroup checks that a FIFO group stores nothing before everything ahead of it is settled.
 func (w *World) checkGroup(f fact) {
 	if !w.plan.FIFO || f.isPart() { // parts are put with their whole
@@ -345,7 +358,7 @@ func (w *World) checkGroup(f fact) {
 		if earlier == m {
 			return
 		}
-		if why := w.unsettled(earlier); why != "" {
+		if why := w.unsettled(earlier); why != "" && !w.passedBy(earlier, m) {
 			w.fail(Order, "%s was stored before %s of its group was done with: %s", m.body, earlier.body, why)
 			return
 		}

@@ -53,6 +53,9 @@ func (w *World) triage() {
 			}
 			w.fault(unfit, *letter.Body)
 			w.byHand[*letter.Body]++
+			for e := range w.sent[*letter.Body].each {
+				e.kept = e.kept || e.of != nil && w.unsettled(e) != ""
+			}
 			_, err := w.engine.SQS().DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &w.deadURL, ReceiptHandle: letter.ReceiptHandle})
 			w.must(err)
 		}
@@ -64,7 +67,20 @@ func (w *World) triage() {
 }
 
 // hopeless reports whether a message can never be stored, as things are now.
+//
+// An array is hopeless if one of its events is, and all others are stored or hopeless too.
 func (w *World) hopeless(m *message) bool {
+	if m.events != nil {
+		some := false
+		for _, e := range m.events {
+			is := w.hopeless(e)
+			if !is && w.unsettled(e) != "" {
+				return false
+			}
+			some = some || is
+		}
+		return some
+	}
 	now := &invocation{began: w.model.records, epoch: newest}
 	return m.malformed || slices.ContainsFunc([]string{"Conflict", "Rejected", "Expired"}, func(v string) bool { return w.undeserved(now, m, v) == "" })
 }

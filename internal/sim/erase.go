@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +38,12 @@ func (w *World) erasure() {
 	if len(bodies) == 0 {
 		return
 	}
-	of, before := w.sent[bodies[w.rng.IntN(len(bodies))]].fact, w.model.records
+	from, before := w.sent[bodies[w.rng.IntN(len(bodies))]], w.model.records
+	if from.events != nil {
+		good := slices.DeleteFunc(slices.Clone(from.events), func(e *message) bool { return e.malformed })
+		from = good[w.arrays.IntN(len(good))]
+	}
+	of := from.fact
 	if holders := w.holders(); len(holders) > 0 && w.wholes.IntN(2) == 0 {
 		of = holders[w.wholes.IntN(len(holders))]
 	}

@@ -63,11 +63,13 @@ const (
 	released   = "coupon released"         // the order that has a coupon is erased, so that others can have it
 	compressed = "payload compressed"      // an item is stored with its payload compressed
 	goneBefore = "gone before a condition" // an item is removed or erased just before a transaction names it in a condition
+	inArray    = "array of events"         // a message is an array of events
+	arrayKept  = "array kept"              // an array is in quarantine for some of its events, and the others are stored
 	asleep     = "operator asleep"         // a rebuild stops before its last request, and goes on after others have written
 )
 
 // FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
 	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, indexBehind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
-		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed}
+		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed, inArray, arrayKept}
 }

@@ -223,7 +223,7 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 		w.stats.Deliveries += len(e.Records)
 		w.current.of.messages = e.Records
 		if w.plan.FIFO {
-			w.current.of.copies = len(e.Records)
+			w.current.of.copies = w.countEvents(e.Records)
 		}
 		response, err := s.ingest.Handle(ctx, e)
 		if err != nil {

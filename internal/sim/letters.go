@@ -64,6 +64,9 @@ func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput
 	for _, taken := range out.Successful {
 		if letter := letterOf(in, *taken.Id); letter != nil {
 			s.w.quarantined[*letter.MessageBody]++
+			if beside := letter.MessageAttributes["ingot"].StringValue; beside != nil {
+				s.w.sent[*letter.MessageBody].keep(*beside)
+			}
 			s.w.letters.take(*letter.MessageBody, s.epoch)
 		}
 	}
@@ -74,7 +77,10 @@ func (s sender) send(in *sqs.SendMessageBatchInput) (*sqs.SendMessageBatchOutput
 var reasons = map[string]string{"Conflict": "digest-differs", "Expired": "past-expiry", "Rejected": "below-floor", "Poison": "undecodable"}
 
 // note is what a letter says beside the message.
-type note struct{ Verdict, Reason, Detail, PK, SK string }
+type note struct {
+	Verdict, Reason, Detail, PK, SK string
+	Events                          []int
+}
 
 // checkLetter checks a letter on its way to quarantine. It must be an unchanged message of its
 // invocation, and must give the right reason.
@@ -128,8 +134,19 @@ func (w *World) unjustified(inv *invocation, m *message, text string) string {
 	if err := json.Unmarshal([]byte(text), &n); err != nil {
 		return err.Error()
 	}
+	if m.events != nil {
+		return w.unjustifiedArray(inv, m, n)
+	}
+	return w.unjustifiedEvent(inv, m, n)
+}
+
+// unjustifiedEvent returns what is wrong with a note about an event.
+func (w *World) unjustifiedEvent(inv *invocation, m *message, n note) string {
 	names := func(f fact) bool { return n.PK == f.pk() && n.SK == f.sk() && !m.malformed }
-	why := w.undeserved(inv, m, n.Verdict)
+	why, reason := w.undeserved(inv, m, n.Verdict), reasons[n.Verdict]
+	if m.body == notAnObject {
+		reason = "not-an-object"
+	}
 	switch {
 	case why != "":
 		return why
@@ -138,7 +155,9 @@ func (w *World) unjustified(inv *invocation, m *message, text string) string {
 			return "another order has the coupon"
 		}
 		w.stats.Faults[taken]++
-	case n.Reason == "" || n.Reason != reasons[n.Verdict]:
+	case n.Events != nil:
+		return "it names events, and the message is no array"
+	case n.Reason == "" || n.Reason != reason:
 		return "that is not a reason for it"
 	case n.Detail == "":
 		return "it says nothing more"

@@ -99,6 +99,7 @@ type edition struct {
 	claims   bool  // see [Plan.Claims]
 	packed   int64 // see [Plan.Packed]
 	put      int64 // see [Plan.Put]
+	arrays   bool  // see [Plan.Arrays]
 }
 
 // compiled holds the compiled pipelines. They are immutable, so many worlds share them.
@@ -109,6 +110,7 @@ func (e edition) pipeline() *pipeline.Pipeline {
 		return p.(*pipeline.Pipeline)
 	}
 	spec := declaration(e.version, e.spread)
+	spec.Batches = e.arrays
 	if e.put > 0 && spec.Epoch >= e.put {
 		addPut(&spec, e.put, e.spread)
 	}
@@ -158,7 +160,7 @@ func (w *World) pipelineOf(version int64) *pipeline.Pipeline {
 }
 
 func (w *World) edition(version int64) edition {
-	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put}
+	return edition{version: version, spread: w.plan.Spread, secret: w.plan.secret(), values: w.plan.Values, patterns: w.plan.Patterns, parts: w.plan.Parts, atomic: w.plan.Atomic, claims: w.plan.Claims, packed: w.plan.Packed, put: w.plan.Put, arrays: w.plan.Arrays}
 }
 
 // secret is the one that was used for the tables of a world. otherSecret is one that somebody makes

@@ -58,6 +58,8 @@ type Plan struct {
 	Packed int64
 	// Put is the epoch from which on orders move totals with their put; 0 means never.
 	Put int64
+	// Arrays lets a message be an array of events.
+	Arrays bool
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
@@ -173,6 +175,7 @@ func NewPlan(seed uint64) Plan {
 	}
 	p.planPacking()
 	p.planPut()
+	p.planArrays()
 	return p
 }
 

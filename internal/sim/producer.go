@@ -17,6 +17,10 @@ type message struct {
 	malformed bool
 	group     string
 	crowded   bool // it has ten attributes
+	// events are those of an array; nil: the message is one event.
+	events []*message
+	of     *message // the array that an event is in; nil: none
+	kept   bool     // a letter in quarantine, or a person, keeps the array for this event
 }
 
 var (
@@ -31,7 +35,7 @@ func (w *World) produce(phase int) {
 	if burst == nil {
 		burst = w.burst(phase)
 	}
-	for _, m := range burst {
+	for _, m := range w.gather(burst) {
 		if w.plan.Still {
 			w.sleep(5 * time.Minute)
 		}
@@ -113,11 +117,11 @@ func (w *World) copies(phase int) (list []*message) {
 		}
 	}
 	for range w.rng.IntN(w.plan.Copies + 1) {
-		again := *from[w.rng.IntN(len(from))]
+		again := from[w.rng.IntN(len(from))].alone()
 		if !again.malformed && w.chance(0.5) {
-			w.spell(&again)
+			w.spell(again)
 		}
-		list = append(list, &again)
+		list = append(list, again)
 	}
 	return list
 }
@@ -137,33 +141,42 @@ func (w *World) closing() (list []*message) {
 
 func (w *World) send(m *message) {
 	in := &sqs.SendMessageInput{QueueUrl: &w.queueURL, MessageBody: &m.body, MessageAttributes: m.attributes()}
-	w.log = append(w.log, m)
 	w.tracef("sends %s", m.body)
-	if first := w.firstSent[m.fact]; first != nil && !m.malformed && !w.now.Before(m.fact.at().Add(w.lifetime(m.fact))) {
-		w.fault(afterLife, m.body)
+	w.stats.Sent++
+	if m.events != nil {
+		w.fault(inArray, m.body)
+	}
+	known := w.sent[m.body] != nil
+	for e := range m.each {
+		w.log = append(w.log, e)
+		if first := w.firstSent[e.fact]; first != nil && !e.malformed && !w.now.Before(e.fact.at().Add(w.lifetime(e.fact))) {
+			w.fault(afterLife, e.body)
+		}
+		if w.plan.FIFO {
+			if e.group = "poison"; !e.malformed {
+				e.group = e.fact.group()
+				m.group = e.group // those of an array are all in one group
+			}
+		}
+		if known {
+			continue
+		}
+		if w.carried[e.carried()] == nil {
+			w.carried[e.carried()] = e
+		}
+		if e.fact.Lines != "" {
+			w.orders[e.fact.ID] = append(w.orders[e.fact.ID], e)
+		}
+		if w.firstSent[e.fact] == nil {
+			w.firstSent[e.fact] = e
+			w.groups[e.group] = append(w.groups[e.group], e)
+		}
+	}
+	if !known {
+		w.sent[m.body] = m
 	}
 	if w.plan.FIFO {
-		m.group = "poison"
-		if !m.malformed {
-			m.group = m.fact.key()[len(m.fact.key())-1:]
-		}
-		w.stats.Sent++
 		in.MessageGroupId, in.MessageDeduplicationId = &m.group, aws.String(fmt.Sprint(w.stats.Sent))
-	} else {
-		w.stats.Sent++
-	}
-	if w.sent[m.body] == nil {
-		w.sent[m.body] = m
-		if w.carried[m.carried()] == nil {
-			w.carried[m.carried()] = m
-		}
-		if m.fact.Lines != "" {
-			w.orders[m.fact.ID] = append(w.orders[m.fact.ID], m)
-		}
-		if w.firstSent[m.fact] == nil {
-			w.firstSent[m.fact] = m
-			w.groups[m.group] = append(w.groups[m.group], m)
-		}
 	}
 	if _, err := w.engine.SQS().SendMessage(context.Background(), in); err != nil {
 		w.fail(Broken, "send: %v", err)

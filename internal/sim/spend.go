@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -133,9 +131,8 @@ func (r recorder) spendRead(pk string, payload bool) {
 	}
 	s.reads++
 	tooLate := 0
-	for _, sqs := range inv.messages {
-		m := w.sent[sqs.Body]
-		if m == nil || w.now.Before(m.fact.at().Add(w.lifetime(m.fact)-early)) {
+	for m := range w.eventsOf(inv) {
+		if w.now.Before(m.fact.at().Add(w.lifetime(m.fact) - early)) {
 			continue
 		}
 		for _, f := range w.itemsOf(m, inv.epoch) {
@@ -152,12 +149,12 @@ func (r recorder) spendRead(pk string, payload bool) {
 // checkPayload checks that a look at the payload follows a look at the rest of the item. That item
 // must not be the message's own, or it must have a later stamp.
 func (w *World) checkPayload(inv *invocation, pk string, s *spent) {
-	other := slices.ContainsFunc(inv.messages, func(sqs events.SQSMessage) bool {
-		m := w.sent[sqs.Body]
-		return m != nil && slices.ContainsFunc(w.itemsOf(m, inv.epoch), func(f fact) bool {
+	other := false
+	for m := range w.eventsOf(inv) {
+		other = other || slices.ContainsFunc(w.itemsOf(m, inv.epoch), func(f fact) bool {
 			return f.pk() == pk && slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), func(img *image) bool { return img != nil && (img.fact != f || img.epoch > inv.epoch) })
 		})
-	})
+	}
 	if s.payloads > s.reads+inv.faults || !other {
 		w.fail(Cost, "%s reads the payload of %s %d times after %d reads without it; that another event held the key is %v", inv.name, pk, s.payloads, s.reads, other)
 	}

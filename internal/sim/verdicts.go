@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/ingot-events/ingot/event"
 	"github.com/ingot-events/ingot/handler"
 )
@@ -15,13 +13,21 @@ import (
 
 // judge checks one outcome that the handler reports.
 func (w *World) judge(o handler.Outcome) {
+	inv, m := w.current.invocation(), w.sent[o.Message.Body]
+	switch {
+	case inv == nil || m == nil:
+		w.fail(Broken, "a verdict on a message that nobody sent: %s", o.Message.Body)
+	case m.events != nil:
+		w.judgeArray(inv, m, o)
+	default:
+		w.judgeEvent(inv, m, o)
+	}
+}
+
+// judgeEvent checks the outcome of one event.
+func (w *World) judgeEvent(inv *invocation, m *message, o handler.Outcome) {
 	verdict := o.Verdict.String()
 	w.stats.Verdicts[verdict]++
-	inv, m := w.current.invocation(), w.sent[o.Message.Body]
-	if inv == nil || m == nil {
-		w.fail(Broken, "a verdict on a message that nobody sent: %s", o.Message.Body)
-		return
-	}
 	w.noteParts(inv, m, verdict)
 	if why := w.undeserved(inv, m, verdict); why != "" {
 		w.fail(Undeserved, "%s says %s of %s, but %s", inv.name, verdict, m.body, why)
@@ -37,14 +43,14 @@ func (w *World) judge(o handler.Outcome) {
 		inv.wrote[w.writeOf(inv, m, verdict)]-- // each write belongs to one message
 	case "Conflict", "Rejected", "Expired", "Poison":
 		w.rejected[m.fact] = w.rejected[m.fact] || verdict == "Rejected"
-		if !o.Failed && w.quarantined[m.body] == 0 {
+		if !o.Failed && !m.kept && (m.of != nil || w.quarantined[m.body] == 0) {
 			w.fail(Lost, "%s takes %s for kept, and it is not in quarantine", inv.name, m.body)
 		}
 		if o.Existing != nil && !w.heldByAny(inv, m, func(_ fact, img *image) bool { return img != nil && img.digest() == o.Existing.Digest.String() }) {
 			w.fail(Undeserved, "%s shows what %s conflicts with, but its key never held that: %s", inv.name, m.body, o.Existing.Digest)
 		}
 	}
-	if settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale"}, verdict); (settled && o.Failed) || (verdict == "Retry" && !o.Failed) {
+	if settled := slices.Contains([]string{"Inserted", "Updated", "Duplicate", "Stale"}, verdict); (settled && o.Failed && m.of == nil) || (verdict == "Retry" && !o.Failed) {
 		w.fail(Undeserved, "%s says %s of %s; that it goes back is %v", inv.name, verdict, m.body, o.Failed)
 	}
 }
@@ -153,8 +159,7 @@ func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
 // untroubled returns why a message need not come again. In that case its invocation met no trouble
 // and had time, and neither what its key held nor another message of its batch was in its way.
 func (w *World) untroubled(inv *invocation, m *message) string {
-	instead := func(r events.SQSMessage) bool { // the message is tried in place of the other
-		other := w.sent[r.Body]
+	instead := func(other *message) bool { // the message is tried in place of the other
 		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && !m.fact.newer(other.fact)
 	}
 	items := w.itemsOf(m, inv.epoch)
@@ -164,7 +169,7 @@ func (w *World) untroubled(inv *invocation, m *message) string {
 	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:
 	case w.plan.FIFO: // the message waits for those before it
 	case slices.ContainsFunc(items, func(f fact) bool { return len(w.model.keys[f.key()].during(inv.began)) > 1 }):
-	case slices.ContainsFunc(inv.messages, instead):
+	case slices.ContainsFunc(slices.Collect(w.eventsOf(inv)), instead):
 	default:
 		return "nothing was in its way"
 	}

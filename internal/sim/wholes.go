@@ -329,7 +329,7 @@ func (w *World) checkMissing(found int, epoch int64) {
 	for _, p := range missing {
 		h, kept := w.model.keys[p.key()], false
 		for _, m := range w.orders[p.order().ID] {
-			kept = kept || w.quarantined[m.body]+w.byHand[m.body] > 0
+			kept = kept || w.isKept(m)
 		}
 		if kept || h.holds() != nil && w.plan.Parts > 1 || h != nil && h.removed || w.plan.Parts > 1 && !w.complete {
 			continue

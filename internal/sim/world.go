@@ -36,7 +36,9 @@ type World struct {
 	// wholes draws what worlds with parts have.
 	wholes *rand.Rand
 	// notes draws how long notes are.
-	notes   *rand.Rand
+	notes *rand.Rand
+	// arrays draws which messages are arrays.
+	arrays  *rand.Rand
 	reading bool // whether a request of a function or an operator is being read
 	asking  bool // whether a request of the reader is
 	reader  reader
@@ -110,7 +112,7 @@ type World struct {
 var origin = time.Date(2031, 5, 5, 6, 0, 0, 0, time.UTC)
 
 func newWorld(p Plan, trace bool) *World {
-	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), wholes: rand.New(rand.NewPCG(p.Seed, 5)), notes: rand.New(rand.NewPCG(p.Seed, 9)), carried: map[string]*message{}, orders: map[string][]*message{}, records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
+	w := &World{plan: p, rng: rand.New(rand.NewPCG(p.Seed, 1)), replicas: rand.New(rand.NewPCG(p.Seed, 2)), looks: rand.New(rand.NewPCG(p.Seed, 3)), wholes: rand.New(rand.NewPCG(p.Seed, 5)), notes: rand.New(rand.NewPCG(p.Seed, 9)), arrays: rand.New(rand.NewPCG(p.Seed, 12)), carried: map[string]*message{}, orders: map[string][]*message{}, records: map[string][]streamed{}, sent: map[string]*message{}, firstSent: map[fact]*message{}, groups: map[string][]*message{},
 		received: map[string]string{}, quarantined: map[string]int{}, byHand: map[string]int{}, archived: map[object]bool{}, accepted: map[string]int{}, shards: map[string]bool{}, rejected: map[fact]bool{}, script: func(int) []*message { return nil }, gaveUp: map[string][]byte{},
 		odds: odds{live: map[string]bool{}}, letters: newLetters(), stranded: stranded{records: map[string]*strandedRecord{}}}
 	w.reader = reader{w: w, draw: rand.New(rand.NewPCG(p.Seed, 4))}

@@ -1,0 +1,222 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/ingot-events/ingot/handler"
+)
+
+// In worlds whose plan has Arrays, a message may be an array of events. Each of them is judged as if it
+// had come alone. What becomes of the message is judged by what becomes of them.
+
+// planArrays decides whether messages may be arrays. Its draw is its own, so that other worlds stay as
+// they are.
+func (p *Plan) planArrays() {
+	p.Arrays = rand.New(rand.NewPCG(p.Seed, 11)).IntN(4) == 0
+}
+
+// notAnObject is an event of an array that can never be stored.
+const notAnObject = "7"
+
+// each yields the events of a message: those of the array, or the message itself.
+func (m *message) each(yield func(*message) bool) {
+	if m.events == nil {
+		yield(m)
+		return
+	}
+	for _, e := range m.events {
+		if !yield(e) {
+			return
+		}
+	}
+}
+
+// eventsOf yields the events of all messages that an invocation was sent, each as often as it was sent.
+func (w *World) eventsOf(inv *invocation) iter.Seq[*message] {
+	return func(yield func(*message) bool) {
+		for i := range inv.messages {
+			m := w.sent[inv.messages[i].Body]
+			if m == nil {
+				continue
+			}
+			for e := range m.each {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// countEvents returns how many events these messages have.
+func (w *World) countEvents(records []events.SQSMessage) (n int) {
+	for range w.eventsOf(&invocation{messages: records}) {
+		n++
+	}
+	return n
+}
+
+// gather makes arrays of some messages of a burst. A FIFO group keeps its order.
+func (w *World) gather(burst []*message) (list []*message) {
+	if !w.plan.Arrays {
+		return burst
+	}
+	for len(burst) > 0 {
+		first := burst[0]
+		most := 1 + w.arrays.IntN(6)
+		if first.malformed || w.arrays.IntN(3) > 0 {
+			list, burst = append(list, first), burst[1:]
+			continue
+		}
+		var own, rest []*message
+		for _, m := range burst {
+			if len(own) < most && (!w.plan.FIFO || !m.malformed && m.fact.group() == first.fact.group()) {
+				own = append(own, m)
+			} else {
+				rest = append(rest, m)
+			}
+		}
+		all := w.arrayOf(own)
+		list, burst = append(list, all), rest
+		if w.chanceOf(w.plan.Duplicates) {
+			again := *all
+			list = append(list, &again)
+		}
+		if w.chanceOf(w.plan.Poison) {
+			list = append(list, &message{body: strings.TrimSuffix(all.body, "]"), malformed: true})
+		}
+	}
+	return list
+}
+
+// chanceOf is [World.chance], drawn apart from what worlds without arrays draw.
+func (w *World) chanceOf(p float64) bool { return w.arrays.Float64() < p }
+
+// arrayOf returns an array of the events of messages. Now and then one more is among them that can never
+// be stored.
+func (w *World) arrayOf(list []*message) *message {
+	all := &message{}
+	add := func(e message) {
+		e.of, e.crowded = all, false
+		all.events = append(all.events, &e)
+	}
+	for _, m := range list {
+		if w.chanceOf(w.plan.Poison) || m.malformed {
+			add(message{body: notAnObject, malformed: true})
+		}
+		if !m.malformed {
+			add(*m)
+		}
+		all.crowded = all.crowded || m.crowded
+	}
+	var texts []string
+	for _, e := range all.events {
+		texts = append(texts, e.body)
+	}
+	all.body = "[" + strings.Join(texts, []string{",", " ,\n"}[w.arrays.IntN(2)]) + "]"
+	return all
+}
+
+// group returns the FIFO group of an event.
+func (f fact) group() string { return f.key()[len(f.key())-1:] }
+
+// alone returns a copy of a message as it is sent when no array holds it.
+func (m *message) alone() *message {
+	own := *m
+	own.of, own.kept = nil, false
+	return &own
+}
+
+// judgeArray checks the outcome of an array: those of its events, and what they come to. An array that
+// was left alone has no outcomes of events.
+func (w *World) judgeArray(inv *invocation, m *message, o handler.Outcome) {
+	verdict := o.Verdict.String()
+	if len(o.Events) != len(m.events) && (o.Events != nil || verdict != "Retry") {
+		w.fail(Undeserved, "%s has outcomes of %d events of %s", inv.name, len(o.Events), m.body)
+		return
+	}
+	var all []string
+	for i := range o.Events {
+		all = append(all, o.Events[i].Verdict.String())
+		w.judgeEvent(inv, m.events[i], o.Events[i])
+	}
+	if o.Events == nil {
+		for _, e := range m.events {
+			if why := w.undeserved(inv, e, "Retry"); why != "" {
+				w.fail(Undeserved, "%s leaves %s alone, but %s", inv.name, m.body, why)
+			}
+		}
+		all = []string{"Retry"}
+	}
+	refused := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return reasons[v] == "" })
+	fits, failed := !slices.Contains(all, "Retry"), o.Failed
+	switch {
+	case !fits:
+		fits, failed = verdict == "Retry", true
+	case len(refused) > 0:
+		if fits = verdict == refused[0]; !o.Failed {
+			w.stats.Faults[arrayKept]++
+		}
+	default:
+		fits, failed = slices.Contains(all, verdict), false
+	}
+	if !fits || o.Failed != failed {
+		w.fail(Undeserved, "%s says %s of an array whose events are %v; that it goes back is %v: %s", inv.name, verdict, all, o.Failed, m.body)
+	}
+}
+
+// keep notes which events of an array a letter in quarantine names.
+func (m *message) keep(beside string) {
+	var n note
+	if m == nil || m.events == nil || json.Unmarshal([]byte(beside), &n) != nil {
+		return
+	}
+	for _, i := range n.Events {
+		if i >= 0 && i < len(m.events) {
+			m.events[i].kept = true
+		}
+	}
+}
+
+// unjustifiedArray returns what is wrong with the note beside an array. The events that it names can never
+// be stored, and all others are. The rest of the note is about the first that it names.
+func (w *World) unjustifiedArray(inv *invocation, m *message, n note) string {
+	if len(n.Events) == 0 || !slices.IsSorted(n.Events) || n.Events[0] < 0 || n.Events[len(n.Events)-1] >= len(m.events) {
+		return fmt.Sprintf("it names the events %v of %d", n.Events, len(m.events))
+	}
+	for i, e := range m.events {
+		named, is := slices.Contains(n.Events, i), w.refusable(inv, e)
+		switch {
+		case named && !is:
+			return fmt.Sprintf("event %d can be stored", i)
+		case !named && w.undeserved(inv, e, "Duplicate") != "" && w.undeserved(inv, e, "Stale") != "":
+			return fmt.Sprintf("event %d is not stored, and the note does not name it", i)
+		}
+	}
+	first := n.Events[0]
+	detail, ok := strings.CutPrefix(n.Detail, fmt.Sprintf("event [%d] of the array: ", first))
+	if !ok {
+		return fmt.Sprintf("it is not about event %d", first)
+	}
+	n.Detail, n.Events = detail, nil
+	return w.unjustifiedEvent(inv, m.events[first], n)
+}
+
+// refusable reports whether an event may be judged as one that can never be stored.
+func (w *World) refusable(inv *invocation, m *message) bool {
+	return slices.ContainsFunc(sortedKeys(reasons), func(v string) bool { return w.undeserved(inv, m, v) == "" })
+}
+
+// passedBy reports whether a later event of an array may be stored before this one is done with: this one
+// can never be stored, and goes to quarantine with the array when the others are stored.
+func (w *World) passedBy(earlier, later *message) bool {
+	inv := w.current.invocation()
+	return inv != nil && earlier.of != nil && earlier.of == later.of && w.refusable(inv, earlier)
+}

@@ -1,0 +1,61 @@
+package main
+
+import "github.com/ingot-events/ingot/internal/sim"
+
+// arrays returns wrong ways to settle a message that is an array of events.
+func arrays() []Mutant {
+	lost := []sim.Check{sim.Lost, sim.Undeserved}
+	return []Mutant{
+		{
+			Name: "array-done-with-a-retry", What: "an array is done although nothing is proven of one of its events", Defends: "C1", Checks: lost,
+			Edits: []Edit{{"handler.Outcome.sum", `	o.fail(!o.Verdict.Stored())
+`, `	o.fail(!o.Verdict.Stored())
+	if !o.Verdict.Stored() && !o.Verdict.Quarantined() && len(o.Events) > 1 {
+		o.fail(false)
+	}
+`}},
+		},
+		{
+			Name: "array-kept-before-the-put", What: "an array goes to quarantine for a bad event before its other events are stored", Defends: "C1", Checks: lost,
+			Edits: []Edit{{"handler.ingestBatch.standard", `	b.put(&load)
+	b.follow(elsewhere)
+	for i := range b.outcomes {
+		b.outcomes[i].sum()
+	}
+	b.quarantine(b.outcomes)
+`, `	for i := range b.outcomes {
+		if o := &b.outcomes[i]; len(o.refused()) > 0 {
+			o.sum()
+		}
+	}
+	b.quarantine(b.outcomes)
+	b.put(&load)
+	b.follow(elsewhere)
+	for i := range b.outcomes {
+		if o := &b.outcomes[i]; len(o.refused()) == 0 {
+			o.sum()
+		}
+	}
+`}},
+		},
+		{
+			Name: "first-bad-event-named", What: "the letter of an array names only the first of its bad events", Defends: "C1", Checks: lost,
+			Edits: []Edit{{"handler.Outcome.refused", `positions = append(positions, i)`, `return []int{i}`}},
+		},
+		{
+			Name: "array-goes-on", What: "the events of an array in a FIFO group are put after one of which nothing is proven", Defends: "C2", Checks: []sim.Check{sim.Order},
+			Edits: []Edit{{"handler.ingestBatch.one", `stopped = e.Verdict == event.Retry`, `stopped = false`}},
+		},
+		{
+			Name: "bad-event-spoils-array", What: "an array is refused as a whole for one bad event", Defends: "C1", Checks: lost,
+			Edits: []Edit{{"handler.Outcome.sum", `	o.fail(!o.Verdict.Stored())
+`, `	if o.Verdict.Quarantined() {
+		for i := range o.Events {
+			o.Events[i].Verdict = o.Verdict
+		}
+	}
+	o.fail(!o.Verdict.Stored())
+`}},
+		},
+	}
+}
