@@ -67,7 +67,8 @@ const checkJSON = `With --output json, one object:
                           leastMemory
   patterns[]              name, request, requests, units, rate, dollarsAMonth
   hot[]                   key, shards, ceiling, enoughShards
-  totals[]                name, since, from, spread, marks, bytes, units, freshUnits, spreadForOne, rank, rankShards` + eventsJSON
+  totals[]                name, since, from, spread, marks, bytes, units, freshUnits, spreadForOne, rank, rankShards,
+                          movedBy` + eventsJSON
 
 type checkOptions struct {
 	pipeline, template, was string

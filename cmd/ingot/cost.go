@@ -36,9 +36,11 @@ const costJSON = `With --output json, one object:
   messages, partitions    in the month; of the events table
   memory, architecture    of each function
   events                  file, lines, type, indexes, bytes, parts, updatesEachChange: what is supposed of them
-  batches                 ingest, streams: messages and changes that a function is given at once
+  batches                 ingest, streams: messages and changes that a function is given at once;
+                          transaction: items that one transaction puts, if there are any
   partial                 true: the sample is shorter than a batch of each partition
   grows                   true: some events are kept for ever
+  movedByPut              true: the puts of these events move totals
   prices                  file, region; absent if none were given
   parts[]                 name, counted, aMillion, aMonth, price, dollarsAMillion, dollarsAMonth
   dollarsAMillion         the sums of the parts; absent without prices
@@ -116,7 +118,7 @@ func (a *app) cost(o costOptions) error {
 		}
 	}
 	if o.events != "" {
-		in.Events = cost.NewSampled(sampleName(o.events), in.Partitions, cost.InBatch(o.rate, in.Partitions))
+		in.Events = cost.NewSampled(sampleName(o.events), in.Partitions, cost.InBatch(o.rate, in.Partitions), cost.MessagesInBatch(o.rate, o.duplicates))
 		if _, err = a.sampleEvents(check.Input{Pipeline: file}, o.events, o.now, in.Events.Add); err != nil {
 			return usage(err)
 		}

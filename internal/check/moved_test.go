@@ -2,6 +2,7 @@ package check
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,5 +55,27 @@ func TestAlarmWithFloors(t *testing.T) {
 	o.template = append(o.template, [2]string{"  QuarantineAlarm:\n" + old, alarm})
 	if r := run(t, o.input(t)); len(r.Findings) != 0 {
 		t.Errorf("with the alarm of the guide: %v", r.Findings)
+	}
+}
+
+// An update of such a total costs what it costs in a transaction. Transactions on one total exclude each
+// other, so check says how many it takes.
+func TestCostOfTotalsThatMoveWithThePut(t *testing.T) {
+	for _, c := range []struct{ more, advice string }{
+		{"", "moved by the put: one total takes about 200 transactions a second, and spread multiplies that\n"},
+		{", spread: 3", "moved by the put: one total takes about 600 transactions a second, and spread multiplies that\n"},
+		{", atLeast: {cents: -1000}", "moved by the put: one total takes about 200 transactions a second\n"},
+	} {
+		o := own{pipeline: [][2]string{{"\naggregates:\n", strings.Replace(movedTotal, "movedBy: put", "movedBy: put"+c.more, 1)}}}
+		in := o.input(t)
+		r := run(t, in)
+		total := r.Totals[slices.IndexFunc(r.Totals, func(t Total) bool { return t.Name == "credit" })]
+		if total.MovedBy != "put" || total.FreshUnits != 2 || total.Marks == 0 || total.SpreadForOne != 0 { // orders expire
+			t.Errorf("%+v", total)
+		}
+		var b strings.Builder
+		if err := r.WriteText(&b, in); err != nil || !strings.Contains(b.String(), c.advice) {
+			t.Errorf("%v\n%s", err, &b)
+		}
 	}
 }

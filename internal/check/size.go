@@ -24,9 +24,13 @@ type Total struct {
 	FreshUnits int      `json:"freshUnits"` // write units of one update of a new item
 	// Rank is the value that the totals are ranked by, and RankShards the partitions of each window.
 	// They are left out if the totals are not ranked. Units and FreshUnits then hold the index's.
-	Rank         string `json:"rank,omitempty"`
-	RankShards   int    `json:"rankShards,omitempty"`
-	SpreadForOne int    `json:"spreadForOne"` // the least spread that makes Units 1; 0: it is 1 already, or no spread does
+	Rank       string `json:"rank,omitempty"`
+	RankShards int    `json:"rankShards,omitempty"`
+	// MovedBy is put if the put of an event moves the totals, in its transaction: Units and FreshUnits are
+	// what an update costs there. The stream then leaves marks only if something expires.
+	MovedBy      string `json:"movedBy,omitempty"`
+	floored      bool
+	SpreadForOne int `json:"spreadForOne"` // the least spread that makes Units 1; 0: it is 1 already, or no spread does
 }
 
 // outgrown reports the totals that would outgrow their items. DynamoDB would then refuse every
@@ -55,12 +59,20 @@ func totals(p *pipeline.Pipeline, counting aggregate.Counting, partitions int) [
 	list, spec := []Total{}, p.Describe().Spec
 	for _, def := range p.Definitions() {
 		bare := estimate.Bytes(def, nil)
+		byPut := def.MovedBy == aggregate.Put
 		t := Total{Name: def.Name, Since: def.Since, From: slices.Sorted(maps.Keys(spec.Aggregates[def.Name].From)), Spread: def.Spread, Marks: estimate.Marks(def, counting, partitions)}
+		if byPut {
+			t.MovedBy = def.MovedBy.String()
+			t.floored = slices.ContainsFunc(def.AtLeast, func(a aggregate.Amount) bool { return a.Set })
+			if !slices.ContainsFunc(t.From, func(typ string) bool { return spec.Events[typ].Retain > 0 }) {
+				t.Marks = 0
+			}
+		}
 		t.Bytes = bare + t.Marks*estimate.MarkBytes
 		t.Units, t.FreshUnits = estimate.Units(def, t.Bytes, counting), estimate.Units(def, bare+min(1, t.Marks)*estimate.MarkBytes, counting)
 		if t.Rank = def.Rank.Value; t.Rank != "" {
 			t.RankShards = def.Rank.Shards
-		} else if counting == aggregate.Marks && t.Units > 1 {
+		} else if counting == aggregate.Marks && t.Units > 1 && !byPut {
 			t.SpreadForOne = estimate.SpreadForOne(bare, partitions)
 		}
 		list = append(list, t)

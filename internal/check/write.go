@@ -55,7 +55,7 @@ func (r *Report) writeTotals(b *strings.Builder) {
 	fmt.Fprintf(b, "aggregates (%s; full: all %s changed it within 72 hours, and it has these marks and about these bytes)\n", what, count(r.Partitions, "partition"))
 	t := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
 	heading := ""
-	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 || t.RankShards > 0 }) {
+	if slices.ContainsFunc(r.Totals, func(t Total) bool { return t.SpreadForOne > 0 || t.RankShards > 0 || t.MovedBy != "" }) {
 		heading = "advice"
 	}
 	fmt.Fprintf(t, "  name\tsince\tspread\tnew\tfull\tmarks\tbytes\t%s\n", heading)
@@ -67,12 +67,24 @@ func (r *Report) writeTotals(b *strings.Builder) {
 		if total.RankShards > 0 {
 			advice = fmt.Sprintf("ranked by %s: %d units of it are the index's, which takes about %d moves a second in each window", total.Rank, estimate.RankUnits, total.RankShards*estimate.RankMoves)
 		}
+		if total.MovedBy != "" {
+			advice = strings.TrimPrefix(advice+"; "+total.turns(), "; ")
+		}
 		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", total.Name, total.Since, total.Spread, total.FreshUnits, total.Units, total.Marks, total.Bytes, advice)
 	}
 	t.Flush() // a strings.Builder accepts everything
 	trimmed := trimLines(b.String())
 	b.Reset()
 	b.WriteString(trimmed + "\n")
+}
+
+// turns says how often a total can move whose transactions exclude each other.
+func (t *Total) turns() string {
+	text := fmt.Sprintf("moved by the put: one total takes about %d transactions a second", t.Spread*estimate.MovesASecond)
+	if t.floored {
+		return text
+	}
+	return text + ", and spread multiplies that"
 }
 
 // writeRows prints rows in columns.

@@ -94,10 +94,12 @@ func (in Input) events() *events {
 
 // shape is what a pipeline says about all items of one event type.
 type shape struct {
-	indexes    int                     // how many an item can be in
-	retain     time.Duration           // 0: it is kept for ever
-	aggregates []*aggregate.Definition // that the type feeds
-	parts      []partShape             // of a message of the type
+	indexes int // how many an item can be in
+	// transaction says that a transaction puts the item, and inWhole that it is the one of its whole.
+	transaction, inWhole bool
+	retain               time.Duration           // 0: it is kept for ever
+	aggregates           []*aggregate.Definition // that the type feeds
+	parts                []partShape             // of a message of the type
 }
 
 // partShape is the shape of the parts of one type.
@@ -109,9 +111,12 @@ type partShape struct {
 // shapeOf returns the shape of a type. A message yields so many parts of each type that has each.
 func shapeOf(p *pipeline.Pipeline, spec *pipeline.Spec, typ string, parts int) shape {
 	s := shape{indexes: len(spec.Events[typ].Indexes), retain: spec.Events[typ].Retain}
+	s.inWhole = spec.Events[spec.Events[typ].Part.Of].Atomic
+	s.transaction = s.inWhole || spec.Events[typ].Atomic
 	for _, def := range p.Definitions() {
 		if _, feeds := spec.Aggregates[def.Name].From[typ]; feeds {
 			s.aggregates = append(s.aggregates, def)
+			s.transaction = s.transaction || byPut(def)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Events)) {
@@ -127,21 +132,32 @@ func shapeOf(p *pipeline.Pipeline, spec *pipeline.Spec, typ string, parts int) s
 }
 
 // units compares what items of a shape cost.
-func (s shape) units() int {
-	units := s.indexes + len(s.aggregates)
+func (s shape) units() float64 {
+	units := float64(1+s.indexes) * s.factor()
+	for _, def := range s.aggregates {
+		units += float64(estimate.Units(def, 0, aggregate.Marks))
+	}
 	if s.retain > 0 {
-		units += len(s.aggregates)
+		units += float64(len(s.aggregates))
 	}
 	for _, part := range s.parts {
-		units += part.n * (1 + part.units())
+		units += float64(part.n) * part.units()
 	}
 	return units
+}
+
+// factor returns how many times as much the put of the item costs.
+func (s shape) factor() float64 {
+	if s.transaction {
+		return estimate.InTransaction
+	}
+	return 1
 }
 
 // dearest returns the event type whose messages cost the most write units. A message yields so many
 // parts of each type that has each.
 func dearest(p *pipeline.Pipeline, parts int) (name string, worst shape) {
-	most := -1
+	most := -1.0
 	spec := p.Describe().Spec
 	for _, typ := range slices.Sorted(maps.Keys(spec.Events)) {
 		if p.IsPart(typ) {
@@ -161,8 +177,10 @@ func newLoad(e *events, in Input) *load {
 	l.messages = in.Rate * (1 + in.Duplicates)
 	l.batches = l.messages / in.Messages
 	share := in.Messages / (e.messages * (1 + in.Duplicates)) // of one batch in the sample
-	writes := e.changes() + e.taken() - e.verdicts[event.Updated]
-	l.put = estimate.Put{Messages: in.Messages, Writes: writes * share, Taken: e.taken() * share, Replaced: e.verdicts[event.Updated] * share, Compared: e.verdicts[event.Conflict] * share}
+	writes := e.changes() + e.taken() - e.verdicts[event.Updated] - e.moved.items - e.moved.met
+	wasted, more := e.moved.again(e.metGroups)
+	e.refused += wasted
+	l.put = estimate.Put{Messages: in.Messages, Writes: writes * share, Taken: (e.taken() - e.moved.met) * share, Transactions: (e.moved.packs + more) * share, Replaced: e.verdicts[event.Updated] * share, Compared: e.verdicts[event.Conflict] * share}
 
 	changing := (e.changes() + e.expire) * l.scale
 	if changing > 0 {
@@ -178,7 +196,9 @@ func newLoad(e *events, in Input) *load {
 // many of the first are of totals that the function has not seen.
 func (e *events) updates() (storing, leaving, looks float64) {
 	for _, s := range e.sums {
-		storing, looks = storing+s.updates, looks+s.looks
+		if !byPut(s.def) {
+			storing, looks = storing+s.updates, looks+s.looks
+		}
 		leaving += s.updates * s.leave / s.steps
 	}
 	return storing, leaving, looks
@@ -188,7 +208,9 @@ func (e *events) updates() (storing, leaving, looks float64) {
 // events that expire.
 func (e *events) units() (plain, marks, leaving float64) {
 	for _, s := range e.sums {
-		plain, marks = plain+s.plain, marks+s.full-s.plain
+		if !byPut(s.def) {
+			plain, marks = plain+s.plain, marks+s.full-s.plain
+		}
 		leaving += s.full * s.leave / s.steps
 	}
 	return plain, marks, leaving
@@ -211,6 +233,7 @@ func (l *load) report(in Input) *Report {
 	add("ingest function", "GB-seconds", gbSeconds(in.Architecture), l.batches*seconds*gigabytes(in.Memory))
 	add("puts", "write units", WriteUnits, each(l.table))
 	add("puts", "DynamoDB requests", "", l.batches*l.put.Requests())
+	add("totals by put", "write units", WriteUnits, each(l.moved.totals))
 	add("indexes", "write units", WriteUnits, each(l.index))
 	add("repetitions", "write units", WriteUnits, each(l.refused))
 	if !l.put.Single() {
@@ -266,6 +289,10 @@ func (l *load) report(in Input) *Report {
 // about says what the figures assume.
 func (l *load) about(in Input, r *Report) {
 	r.Batches.Ingest, r.Batches.Streams = l.put.Messages, l.count.Changes
+	if l.moved.packs > 0 {
+		r.Batches.Transaction = l.moved.items / l.moved.packs
+	}
+	r.MovedByPut = l.moved.totals > 0
 	r.Events = Events{File: l.file, Messages: int(l.events.messages), Bytes: l.bytes / l.events.messages}
 	if l.file == "" {
 		name, worst := dearest(in.Pipeline, max(1, in.Parts))
@@ -275,7 +302,7 @@ func (l *load) about(in Input, r *Report) {
 	storing, leaving, _ := l.updates()
 	r.Events.Updates = (storing + leaving) / math.Max(1, l.changes()+l.expire)
 	if l.file != "" {
-		r.Partial = l.changes()/float64(in.Partitions) < float64(in.Events.batch)
+		r.Partial = l.changes()/float64(in.Partitions) < float64(in.Events.changesIn)
 	}
 }
 

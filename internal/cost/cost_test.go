@@ -59,7 +59,12 @@ func orders(n int) string {
 
 func sampled(t *testing.T, p *pipeline.Pipeline, lines string, partitions int, batch float64) *Sampled {
 	t.Helper()
-	s := NewSampled("orders.ndjson", partitions, batch)
+	return sampledBy(t, p, NewSampled("orders.ndjson", partitions, batch, 100), lines)
+}
+
+// sampledBy adds lines to a sample.
+func sampledBy(t *testing.T, p *pipeline.Pipeline, s *Sampled, lines string) *Sampled {
+	t.Helper()
 	at := time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC)
 	if _, err := (&sample.Sampler{Pipeline: p, Now: at, Each: s.Add}).Read("orders.ndjson", strings.NewReader(lines)); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ type Report struct {
 	Batches      Batches `json:"batches"`
 	Partial      bool    `json:"partial"`          // the sample is shorter than a batch of each partition: totals fold better than it shows
 	Grows        bool    `json:"grows"`            // some type is kept for ever: each month adds as much storage as is shown
+	MovedByPut   bool    `json:"movedByPut"`       // the puts of these events move totals
 	Prices       *About  `json:"prices,omitempty"` // absent: none were given
 	Parts        []Part  `json:"parts"`
 	// These are sums of the dollars. They are absent without prices.
@@ -38,6 +39,8 @@ type Events struct {
 type Batches struct {
 	Ingest  float64 `json:"ingest"`
 	Streams float64 `json:"streams"`
+	// Transaction is about how many items a transaction puts. It is absent if there are none.
+	Transaction float64 `json:"transaction,omitempty"`
 }
 
 // Part is one thing that is counted, for one part of the stack.

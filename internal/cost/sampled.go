@@ -20,11 +20,13 @@ const maxTotals = 1 << 20
 // Sampled adds up what sample events would cost. Make it with [NewSampled], and give its
 // [Sampled.Add] to a [sample.Sampler].
 type Sampled struct {
-	shards, batch int // changes are dealt to this many shards, and counted in batches of this size
+	shards, changesIn int // changes are dealt to this many shards, and counted in batches of this size
 	events
-	open   []map[total]struct{} // for each shard, the totals that its open batch changes
-	filled []int                // for each shard, the changes in its open batch
-	totals map[total]*touched   // without windows
+	messagesIn, inBatch int                  // messages of a batch of the ingest function, and those of the open one
+	groups              [3][]*group          // of the open batch: wholes, parts, and atomic wholes
+	open                []map[total]struct{} // for each shard, the totals that its open batch changes
+	filled              []int                // for each shard, the changes in its open batch
+	totals              map[total]*touched   // without windows
 }
 
 // events is what is known about many events together. All fields are sums over the messages.
@@ -39,13 +41,15 @@ type events struct {
 	refused, reread float64 // write units of puts whose key is taken, and read units of what is stored there
 	// parts are the parts that are stored, and partsTaken those that are stored already.
 	parts, partsTaken float64
+	metGroups         float64 // transactions whose items are stored already
 	stored            float64 // bytes of items
 	kept              held    // bytes times the seconds that they are kept
 	forever           held    // bytes of items that are kept for ever
 	expire            float64 // items that expire
 	expired           float64 // their bytes
 
-	sums []*summed // by aggregate
+	sums  []*summed // by aggregate
+	moved moved
 }
 
 // held is how much is stored of items.
@@ -77,14 +81,17 @@ type total struct {
 
 // touched counts how often a total was changed, in any window.
 type touched struct {
+	def     *aggregate.Definition
 	batches float64
-	bytes   int // of its item, without marks
+	puts    float64 // transactions that put items
+	bytes   int     // of its item, without marks
 }
 
-// NewSampled returns a Sampled for events of a file. Their changes are dealt to so many partitions
-// and counted in batches of so many. [InBatch] says how many a batch has at a given rate.
-func NewSampled(file string, partitions int, batch float64) *Sampled {
-	return &Sampled{shards: partitions, batch: int(math.Max(1, math.Round(batch))), events: events{file: file},
+// NewSampled returns a Sampled for events of a file. They are stored in batches of so many messages.
+// Their changes are dealt to so many partitions and counted in batches of so many. [InBatch] and
+// [MessagesInBatch] say how many a batch has at a given rate.
+func NewSampled(file string, partitions int, changes, messages float64) *Sampled {
+	return &Sampled{shards: partitions, changesIn: int(math.Max(1, math.Round(changes))), messagesIn: int(math.Max(1, math.Round(messages))), events: events{file: file},
 		open: make([]map[total]struct{}, partitions), filled: make([]int, partitions), totals: map[total]*touched{}}
 }
 
@@ -92,6 +99,12 @@ func NewSampled(file string, partitions int, batch float64) *Sampled {
 // this number of partitions.
 func InBatch(rate float64, partitions int) float64 {
 	return estimate.InBatch(rate/float64(partitions), 0)
+}
+
+// MessagesInBatch returns about how many messages are in a batch of the ingest function, if rate
+// messages come each second, with so many further deliveries of each.
+func MessagesInBatch(rate, duplicates float64) float64 {
+	return estimate.InBatch(rate*(1+duplicates)/estimate.Pollers, 0)
 }
 
 // Empty reports whether there was no line.
@@ -103,24 +116,33 @@ func (s *Sampled) Add(j sample.Judged) {
 	s.bytes += float64(j.Bytes)
 	s.chunks += math.Max(1, math.Ceil(float64(j.Bytes)/(64<<10)))
 	s.verdicts[j.Verdict]++
+	if s.inBatch++; s.inBatch == s.messagesIn {
+		defer s.batch()
+		s.inBatch = 0
+	}
 	if j.Item == nil {
 		return
 	}
-	s.item(j)
+	s.transactions(j)
+	s.item(j, j.Item.Parts != nil && j.Item.Parts.Atomic)
 	for _, part := range j.Parts {
 		if part.Verdict == event.Inserted {
 			s.parts++
 		} else {
 			s.partsTaken++
 		}
-		s.item(part)
+		s.item(part, j.Item.Parts.Atomic)
 	}
 }
 
-// item adds one item of a line.
-func (s *Sampled) item(j sample.Judged) {
+// item adds one item of a line. A transaction that is refused brings what is stored, so nothing is read.
+func (s *Sampled) item(j sample.Judged, atomic bool) {
 	size, indexes := j.Item.Size(), float64(len(j.Item.Indexes))
-	units, reading := float64(itemform.WriteUnits(size)), float64(estimate.ReadUnits(size))
+	factor, together := transaction(atomic, j.Item)
+	units, reading := factor*float64(itemform.WriteUnits(size)), float64(estimate.ReadUnits(size))
+	if together {
+		reading = 0
+	}
 	switch j.Verdict {
 	case event.Inserted:
 		s.table, s.index = s.table+units, s.index+units*indexes
@@ -166,6 +188,8 @@ func (s *Sampled) change(j sample.Judged) {
 		sum.steps++
 		if j.Item.ExpiresAt != 0 {
 			sum.leave++
+		} else if byPut(c.Def) {
+			continue // the stream never moves it
 		}
 		at := total{def: c.Def, by: hashOf(c.By...), window: c.Window}
 		if _, moved := s.open[shard][at]; moved {
@@ -174,7 +198,7 @@ func (s *Sampled) change(j sample.Judged) {
 		s.open[shard][at] = struct{}{}
 		s.update(sum, at, c.By)
 	}
-	if s.filled[shard]++; s.filled[shard] == s.batch {
+	if s.filled[shard]++; s.filled[shard] == s.changesIn {
 		s.filled[shard] = 0
 		clear(s.open[shard])
 	}
@@ -183,20 +207,32 @@ func (s *Sampled) change(j sample.Judged) {
 // update counts one update of a total.
 func (s *Sampled) update(sum *summed, at total, by []string) {
 	sum.updates++
-	at.window = aggregate.NoWindow
+	t := s.touched(sum, at, by)
+	if t.batches++; s.totals[at.anyWindow()] == nil {
+		sum.plain += float64(estimate.UpdateUnits(at.def, t.bytes))
+		sum.full += float64(estimate.UpdateUnits(at.def, t.bytes+estimate.MarkBytes))
+		sum.looks++
+	}
+}
+
+// anyWindow returns the total without its window.
+func (t total) anyWindow() total {
+	t.window = aggregate.NoWindow
+	return t
+}
+
+// touched returns what is counted of a total. If too many are known, a further one is forgotten at once.
+func (s *Sampled) touched(sum *summed, at total, by []string) *touched {
+	at = at.anyWindow()
 	t := s.totals[at]
 	if t == nil {
-		t = &touched{bytes: estimate.Bytes(at.def, by)}
-		if len(s.totals) >= maxTotals {
-			sum.plain += float64(estimate.Units(at.def, t.bytes, aggregate.Marks))
-			sum.full += float64(estimate.Units(at.def, t.bytes+estimate.MarkBytes, aggregate.Marks))
-			sum.looks++
-			return
+		t = &touched{def: at.def, bytes: estimate.Bytes(at.def, by)}
+		if len(s.totals) < maxTotals {
+			s.totals[at] = t
+			sum.totals = append(sum.totals, t)
 		}
-		s.totals[at] = t
-		sum.totals = append(sum.totals, t)
 	}
-	t.batches++
+	return t
 }
 
 func (s *Sampled) sum(def *aggregate.Definition) *summed {
@@ -223,6 +259,10 @@ func hashOf(parts ...string) uint64 {
 // as in the sample, that it remembers each shard that changed it in the last 72 hours, and that a
 // function reads it again once an hour.
 func (s *Sampled) finish(rate float64) *events {
+	if s.inBatch > 0 {
+		s.batch()
+		s.inBatch = 0
+	}
 	e := s.events
 	e.sums = nil
 	for _, sum := range s.sums {
@@ -230,9 +270,19 @@ func (s *Sampled) finish(rate float64) *events {
 		for _, t := range sum.totals {
 			often := t.batches / s.messages * rate
 			marks := marksOf(sum.def, often, s.shards)
+			if byPut(sum.def) {
+				inTotal := t.bytes
+				if sum.leave > 0 {
+					inTotal += int(math.Ceil(marks)) * estimate.MarkBytes
+				}
+				e.moved.totals += t.puts * float64(estimate.Units(sum.def, inTotal, aggregate.Marks))
+			}
+			if t.batches == 0 {
+				continue
+			}
 			one.looks += t.batches * math.Min(1, estimate.LooksASecond*float64(s.shards)/often)
-			one.plain += t.batches * float64(estimate.Units(sum.def, t.bytes, aggregate.Marks))
-			one.full += t.batches * float64(estimate.Units(sum.def, t.bytes+int(math.Ceil(marks))*estimate.MarkBytes, aggregate.Marks))
+			one.plain += t.batches * float64(estimate.UpdateUnits(sum.def, t.bytes))
+			one.full += t.batches * float64(estimate.UpdateUnits(sum.def, t.bytes+int(math.Ceil(marks))*estimate.MarkBytes))
 		}
 		e.sums = append(e.sums, &one)
 	}
@@ -254,20 +304,30 @@ func marksOf(def *aggregate.Definition, aSecond float64, shards int) float64 {
 // most, and no two of them share a total.
 func supposed(s shape) *events {
 	bytes := float64(supposedBytes + storageOverhead)
-	e := &events{messages: 1, bytes: supposedBytes, chunks: 1, table: 1, index: float64(s.indexes), stored: supposedBytes}
+	e := &events{messages: 1, bytes: supposedBytes, chunks: 1, table: s.factor(), index: float64(s.indexes) * s.factor(), stored: supposedBytes}
+	e.moved.batches = 1
+	if s.transaction {
+		e.moved.items = 1
+		if !s.inWhole {
+			e.moved.groups, e.moved.packs = 1, 1
+		}
+	}
 	e.verdicts[event.Inserted] = 1
 	if s.retain == 0 {
-		e.forever.add(bytes, e.index)
+		e.forever.add(bytes, float64(s.indexes))
 	} else {
-		e.kept.add(bytes*s.retain.Seconds(), e.index)
+		e.kept.add(bytes*s.retain.Seconds(), float64(s.indexes))
 		e.expire, e.expired = 1, supposedBytes
 	}
 	for _, def := range s.aggregates {
-		units := float64(estimate.Units(def, estimate.Bytes(def, nil), aggregate.Marks))
-		sum := &summed{def: def, steps: 1, updates: 1, looks: 1, plain: units,
-			full: float64(estimate.Units(def, estimate.Bytes(def, nil)+estimate.MarkBytes, aggregate.Marks))}
+		bytes := estimate.Bytes(def, nil)
+		sum := &summed{def: def, steps: 1, updates: 1, looks: 1, plain: float64(estimate.UpdateUnits(def, bytes)), full: float64(estimate.UpdateUnits(def, bytes+estimate.MarkBytes))}
 		if s.retain != 0 {
 			sum.leave = 1
+		}
+		if byPut(def) {
+			e.moved.totals += float64(estimate.Units(def, bytes, aggregate.Marks))
+			e.moved.own = e.moved.totals
 		}
 		e.sums = append(e.sums, sum)
 	}
@@ -284,6 +344,7 @@ func (e *events) beside(of *events, n float64) {
 	e.kept.table, e.kept.indexes = e.kept.table+n*of.kept.table, e.kept.indexes+n*of.kept.indexes
 	e.forever.table, e.forever.indexes = e.forever.table+n*of.forever.table, e.forever.indexes+n*of.forever.indexes
 	e.expire, e.expired = e.expire+n*of.expire, e.expired+n*of.expired
+	e.moved.beside(&of.moved, n)
 	for _, sum := range of.sums {
 		sum.steps, sum.leave, sum.updates, sum.looks = n*sum.steps, n*sum.leave, n*sum.updates, n*sum.looks
 		sum.plain, sum.full = n*sum.plain, n*sum.full
@@ -306,7 +367,10 @@ func (e *events) duplicates(share float64) {
 	e.refused += again * e.table / (stored + e.verdicts[event.Updated])
 	items := (stored + e.parts) / stored // of a message
 	e.partsTaken += again * e.parts / stored
-	e.reread += again * items * math.Max(1, math.Ceil(e.stored/stored/items/4096))
+	// What a transaction meets comes back with its refusal, and is not read.
+	e.reread += again * (items - e.moved.items/stored) * math.Max(1, math.Ceil(e.stored/stored/items/4096))
+	e.moved.met += again * e.moved.items / stored
+	e.metGroups += again * e.moved.groups / stored
 }
 
 // taken returns how many of the messages, and of their parts, meet an item that is stored.

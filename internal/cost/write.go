@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ingot-events/ingot/internal/estimate"
 	"github.com/ingot-events/ingot/internal/sample"
 )
 
@@ -23,8 +24,12 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteText(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s at %s a second: %s million in a month of %d hours\n", r.Pipeline, eventsOf(r.Rate), amount(r.Messages/1e6), r.Hours)
+	width := 12
+	if r.Batches.Transaction > 0 {
+		width = 14
+	}
 	for _, line := range r.suppositions() {
-		fmt.Fprintf(b, "  %-12s%s\n", line[0], line[1])
+		fmt.Fprintf(b, "  %-*s%s\n", width, line[0], line[1])
 	}
 	b.WriteString("\n")
 	r.table(b)
@@ -50,6 +55,9 @@ func (r *Report) suppositions() [][2]string {
 	list = append(list,
 		[2]string{"batches", fmt.Sprintf("about %s messages; %s changes, each %s of a total", amount(r.Batches.Ingest), amount(r.Batches.Streams), updates(e.Updates))},
 		[2]string{"stack", fmt.Sprintf("%s; functions of %d MB on %s", counted(r.Partitions, "partition"), r.Memory, r.Architecture)})
+	if t := r.Batches.Transaction; t > 0 {
+		list = append(list, [2]string{"transactions", fmt.Sprintf("about %s in each; what is in them costs twice as much", items(t))})
+	}
 	if r.Duplicates > 0 {
 		list = append(list, [2]string{"duplicates", fmt.Sprintf("%s more deliveries for each message", amount(r.Duplicates))})
 	}
@@ -105,6 +113,9 @@ func (r *Report) notes() []string {
 	}
 	if r.Grows {
 		list = append(list, "Some events are kept for ever: each month adds the storage that is shown.")
+	}
+	if r.MovedByPut {
+		list = append(list, fmt.Sprintf("Transactions that move one total exclude each other: it takes about %d of them a second. Without a floor, spread multiplies that.", estimate.MovesASecond))
 	}
 	if len(r.Unpriced) > 0 {
 		list = append(list, fmt.Sprintf("%s gives no price for %s: the sum is without it.", r.Prices.File, strings.Join(r.Unpriced, ", ")))
@@ -162,6 +173,13 @@ func eventsOf(rate float64) string {
 		return "1 event"
 	}
 	return amount(rate) + " events"
+}
+
+func items(n float64) string {
+	if n == 1 {
+		return "1 item"
+	}
+	return amount(n) + " items"
 }
 
 func updates(n float64) string {

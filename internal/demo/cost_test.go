@@ -18,9 +18,9 @@ import (
 )
 
 // sampled plans the events of a run as `ingot cost --events` does.
-func sampled(t *testing.T, r *run, batch float64) *cost.Sampled {
+func sampled(t *testing.T, r *run, changes, messages float64) *cost.Sampled {
 	t.Helper()
-	s := cost.NewSampled("the demo", shards, batch)
+	s := cost.NewSampled("the demo", shards, changes, messages)
 	plannedAll(t, r, s.Add)
 	return s
 }
@@ -69,7 +69,7 @@ func TestCostIsWhatIsCounted(t *testing.T) {
 				span := r.producer.newest.Sub(r.first).Seconds()
 				in := cost.Input{Pipeline: r.Plan, Rate: events / span, Partitions: shards, Memory: cost.DefaultMemory, Architecture: "arm64",
 					Messages: float64(w.ledger.deliveries) / float64(w.ingest.batches), Changes: float64(w.ledger.records) / float64(w.streams.batches)}
-				in.Events = sampled(t, r, in.Changes)
+				in.Events = sampled(t, r, in.Changes, in.Messages)
 				in.Duplicates = (float64(w.ledger.deliveries) - events) / events
 				report := cost.Compute(in)
 				sum := func(counted string, parts ...string) (n float64) {

@@ -42,6 +42,8 @@ type Put struct {
 	Taken    float64 // of the writes, those whose key is taken already
 	Replaced float64 // of the taken ones, newer revisions that replace the stored one
 	Compared float64 // of the taken ones, those with another payload
+	// Transactions put items that are not among the others.
+	Transactions float64
 }
 
 // Single reports whether the items are put one by one. Then a refusal brings the stored item, so
@@ -51,9 +53,9 @@ func (p Put) Single() bool { return p.Writes <= fewPuts }
 // Requests returns how many requests to DynamoDB the batch takes.
 func (p Put) Requests() float64 {
 	if p.Single() {
-		return p.Writes + p.Replaced
+		return p.Writes + p.Replaced + p.Transactions
 	}
-	return math.Ceil(p.Writes/statementsARequest) + pieces(p.Taken, keysARead) + p.Replaced + pieces(p.Compared, 5)
+	return p.Transactions + math.Ceil(p.Writes/statementsARequest) + pieces(p.Taken, keysARead) + p.Replaced + pieces(p.Compared, 5)
 }
 
 // Seconds returns how long a function of so many MB takes for the batch.

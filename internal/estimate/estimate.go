@@ -74,20 +74,30 @@ func Bytes(def *aggregate.Definition, by []string) int {
 	return size
 }
 
-// Units returns what one update of an item of so many bytes costs: its started kilobytes. A ranked
-// total also moves in its index: one entry goes and one comes. Receipts need a transaction, and a
-// total that moves with the put is in the transaction of the put. The receipt itself costs
-// [ReceiptUnits] more for each change.
-func Units(def *aggregate.Definition, bytes int, counting aggregate.Counting) int {
+// UpdateUnits returns what one update of an item of so many bytes costs outside of a transaction: its
+// started kilobytes. A ranked total also moves in its index: one entry goes and one comes.
+func UpdateUnits(def *aggregate.Definition, bytes int) int {
 	units := itemform.WriteUnits(bytes)
 	if def.Rank.Value != "" {
 		units += RankUnits
 	}
+	return units
+}
+
+// Units returns what one update costs that is made by what moves the total. Receipts need a
+// transaction, and a total that moves with the put is in the transaction of the put. The receipt itself
+// costs [ReceiptUnits] more for each change.
+func Units(def *aggregate.Definition, bytes int, counting aggregate.Counting) int {
+	units := UpdateUnits(def, bytes)
 	if counting == aggregate.Receipts || def.MovedBy == aggregate.Put {
 		units *= InTransaction
 	}
 	return units
 }
+
+// MovesASecond is about how many transactions a second move one total that moves with the put. They go
+// one after the other, and each takes [Latency].
+const MovesASecond = int(1 / Latency)
 
 // InTransaction is how many times as much a write costs in a transaction.
 const InTransaction = 2
