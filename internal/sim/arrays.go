@@ -131,6 +131,9 @@ func (f fact) group() string { return f.key()[len(f.key())-1:] }
 func (m *message) alone() *message {
 	own := *m
 	own.of, own.kept = nil, false
+	if own.object != "" {
+		own.body, own.object, own.text = own.text, "", ""
+	}
 	return &own
 }
 

@@ -151,7 +151,7 @@ func (w *World) undeservedRejection(inv *invocation, m *message) string {
 		return "it takes nothing from a total with a floor"
 	case !w.held(inv, m, func(img *image) bool { return img == nil }):
 		return "its key was never free"
-	case !(w.plan.FIFO && w.copiesOf(inv, f) > 1) && inv.unanswered[unansweredName(f.pk(), digest[:])]: // a group tries each copy in its turn
+	case (inv.copies < 2 || w.copiesOf(inv, f) < 2) && inv.unanswered[unansweredName(f.pk(), digest[:])]: // otherwise each copy may be tried in its turn
 		return "a try of it got no answer, and may still be carried out"
 	}
 	if low := w.model.lowest(f.Merchant, inv.began); low+f.Cents >= 0 {

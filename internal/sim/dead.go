@@ -35,7 +35,8 @@ func crowdOfAttributes() map[string]sqstypes.MessageAttributeValue {
 }
 
 // triage lets a person go through the dead letters. The person keeps those that belong in
-// quarantine but that quarantine cannot take: moved back, they would only come again. The other
+// quarantine but that quarantine cannot take, and those whose text is gone: moved back, they would
+// only come again. The other
 // dead letters stay where they are.
 func (w *World) triage() {
 	ctx := context.Background()
@@ -47,13 +48,17 @@ func (w *World) triage() {
 			break
 		}
 		for _, letter := range out.Messages {
-			if len(letter.MessageAttributes) != crowd || !w.hopeless(w.sent[*letter.Body]) {
+			m := w.sent[*letter.Body]
+			gone := m.object != "" && !w.isThere(m.object)
+			if !gone && (len(letter.MessageAttributes) != crowd || !w.hopeless(m)) {
 				others = append(others, letter.ReceiptHandle)
 				continue
 			}
-			w.fault(unfit, *letter.Body)
+			if !gone {
+				w.fault(unfit, *letter.Body)
+			}
 			w.byHand[*letter.Body]++
-			for e := range w.sent[*letter.Body].each {
+			for e := range m.each {
 				e.kept = e.kept || e.of != nil && w.unsettled(e) != ""
 			}
 			_, err := w.engine.SQS().DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &w.deadURL, ReceiptHandle: letter.ReceiptHandle})
@@ -81,7 +86,7 @@ func (w *World) hopeless(m *message) bool {
 		}
 		return some
 	}
-	now := &invocation{began: w.model.records, epoch: newest}
+	now := &invocation{began: w.model.records, epoch: newest, moves: w.moves}
 	return m.malformed || slices.ContainsFunc([]string{"Conflict", "Rejected", "Expired"}, func(v string) bool { return w.undeserved(now, m, v) == "" })
 }
 

@@ -20,10 +20,10 @@ var (
 )
 
 // tablesAPI and keepers are the requests that an outage may hit: those to the tables, and those to
-// where letters and archive objects are kept.
+// where letters, archive objects and large payloads are kept.
 var (
 	tablesAPI = map[string]bool{"PutItem": true, "GetItem": true, "UpdateItem": true, "BatchGetItem": true, "BatchExecuteStatement": true, "TransactWriteItems": true, "Query": true, "Scan": true}
-	keepers   = map[string]bool{"SendMessageBatch": true, "PutObject": true}
+	keepers   = map[string]bool{"SendMessageBatch": true, "PutObject": true, "GetObject": true}
 )
 
 // request lets others go first, decides what becomes of a request, and lets others go again before

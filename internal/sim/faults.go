@@ -65,11 +65,14 @@ const (
 	goneBefore = "gone before a condition" // an item is removed or erased just before a transaction names it in a condition
 	inArray    = "array of events"         // a message is an array of events
 	arrayKept  = "array kept"              // an array is in quarantine for some of its events, and the others are stored
+	objectLate = "object late"             // a message points to an object that comes later
+	objectGone = "object gone"             // the object that a message points to is removed
+	metNothing = "object missing"          // a message goes back because the object that it points to was not there
 	asleep     = "operator asleep"         // a rebuild stops before its last request, and goes on after others have written
 )
 
 // FaultNames lists every fault that a world may cause.
 func FaultNames() []string {
 	return []string{crashed, refused, conflict, lost, late, never, twice, outage, hotKey, slow, statements, statementCodes, unread, inParts, behind, indexBehind, cancelledFor, lettersFailed, oddItem, mistyped, filled, newerForm, metNewer, strangeStamp, givenUp, misgiven, anotherSecret,
-		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed, inArray, arrayKept}
+		timedOut, dropped, again, forgotten, bisected, staleMark, second, unnamed, rolled, splitUp, beside, replayed, redriven, unfit, afterLife, canary, byPerson, byErasure, unraised, backAgain, withdrawn, swept, elsewhere, hot, asleep, lasting, wholeAlone, healed, putAgain, taken, released, goneBefore, compressed, inArray, arrayKept, objectLate, objectGone, metNothing}
 }

@@ -44,8 +44,10 @@ type invocation struct {
 	spent    map[string]*spent // by table and key
 	// transactions counts the accepted transactions of the invocation.
 	transactions int
-	epoch        int64 // of its pipeline
-	began        int   // how many records of events there were when it began
+	epoch        int64          // of its pipeline
+	moves        int            // how many changes of objects there were when it began
+	gets         map[string]int // reads of objects, by name
+	began        int            // how many records of events there were when it began
 	messages     []events.SQSMessage
 	kept         map[string]int  // bodies of letters that it knows are in quarantine
 	unanswered   map[string]bool // by partition key and digest: whether a transaction that puts it got no answer
@@ -124,8 +126,12 @@ func (w *World) sandboxFor(function string) *sandbox {
 	}
 	env := w.envOff(s.skew)
 	s.store = w.storeWith(client{w}, s.plan, env)
+	var large *handler.Payloads
+	if w.plan.Pointers {
+		large = handler.NewPayloads(downloader{w}, largeBucket)
+	}
 	quarantine := handler.NewQuarantine(sender{w, epoch}, w.quarantineURL)
-	s.ingest = &handler.Ingest{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Env: env,
+	s.ingest = &handler.Ingest{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Payloads: large, Env: env,
 		OnResult: func(_ context.Context, o handler.Outcome) { w.judge(o) }, OnBatch: func(_ context.Context, r handler.IngestReport) { w.judgeReport(r) }}
 	s.streams = &handler.Streams{Pipeline: s.plan, Store: s.store, Quarantine: quarantine, Archive: handler.NewArchive(uploader{w}, bucket), Env: env}
 	w.sandboxes = append(w.sandboxes, s)
@@ -144,7 +150,7 @@ func (w *World) invoke(function string, run func(context.Context, *sandbox) ([]b
 	s := w.sandboxFor(function)
 	s.busy = true
 	inv := &invocation{name: fmt.Sprintf("%s-%d", function, w.stats.Invocations), deadline: w.now.Add(functionTimeout), copies: 1, spent: map[string]*spent{},
-		epoch: s.epoch, began: w.model.records, wrote: map[write]int{}, kept: map[string]int{}, unanswered: map[string]bool{}}
+		epoch: s.epoch, began: w.model.records, moves: w.moves, wrote: map[write]int{}, kept: map[string]int{}, unanswered: map[string]bool{}}
 	w.invocations = append(w.invocations, inv)
 	began := w.now
 	ctx := w.deadline(context.Background(), inv.deadline.Add(s.skew), s.skew)
@@ -224,6 +230,9 @@ func (w *World) ingest(_ context.Context, payload []byte) ([]byte, error) {
 		w.current.of.messages = e.Records
 		if w.plan.FIFO {
 			w.current.of.copies = w.countEvents(e.Records)
+		}
+		if w.plan.Pointers {
+			w.current.of.copies = 2 // what messages point to is put after the others
 		}
 		response, err := s.ingest.Handle(ctx, e)
 		if err != nil {

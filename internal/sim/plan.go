@@ -60,6 +60,8 @@ type Plan struct {
 	Put int64
 	// Arrays lets a message be an array of events.
 	Arrays bool
+	// Pointers lets a message say that its text is in an object.
+	Pointers bool
 	// Withdrawn is the phase in which both functions are rolled back; 0 means never.
 	Withdrawn int
 	// Longer is the phase in which a pipeline is deployed that keeps events longer; 0 means never.
@@ -176,6 +178,7 @@ func NewPlan(seed uint64) Plan {
 	p.planPacking()
 	p.planPut()
 	p.planArrays()
+	p.planPointers()
 	return p
 }
 

@@ -20,7 +20,9 @@ type message struct {
 	// events are those of an array; nil: the message is one event.
 	events []*message
 	of     *message // the array that an event is in; nil: none
-	kept   bool     // a letter in quarantine, or a person, keeps the array for this event
+	// object is where the text of the message is, if it is a pointer.
+	object, text string
+	kept         bool // a letter in quarantine, or a person, keeps the array for this event
 }
 
 var (
@@ -35,10 +37,11 @@ func (w *World) produce(phase int) {
 	if burst == nil {
 		burst = w.burst(phase)
 	}
-	for _, m := range w.gather(burst) {
+	for _, m := range w.point(w.gather(burst)) {
 		if w.plan.Still {
 			w.sleep(5 * time.Minute)
 		}
+		w.place(m)
 		w.send(m)
 		w.sleep(time.Duration(w.rng.IntN(4000)) * time.Millisecond)
 	}

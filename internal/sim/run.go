@@ -133,6 +133,7 @@ func (w *World) settle(also func() bool) bool {
 		return false
 	}
 	w.calm, w.idle = true, 0
+	w.bringBack()
 	defer func() { w.calm = false }()
 	for range redrives {
 		if !w.run(calmSteps, func() bool { return w.quiet() && (also == nil || also()) }) && w.failure == nil {

@@ -109,10 +109,15 @@ func (w *World) heldByAny(inv *invocation, m *message, such func(fact, *image) b
 // undeserved returns why a verdict does not fit the message's key, its time or its text. It returns
 // an empty text if the verdict fits.
 func (w *World) undeserved(inv *invocation, m *message, verdict string) string {
-	parcel := m.fact.Type == "parcel"
+	parcel, there := m.fact.Type == "parcel", true
+	if m.pointer() != "" {
+		there, _ = w.seen(inv, m)
+	}
 	switch {
 	case verdict == "Retry":
 		return w.untroubled(inv, m)
+	case !there:
+		return "its text was never there to be read"
 	case m.malformed != (verdict == "Poison"):
 		return "Poison is for what cannot be read, and for that alone"
 	case m.malformed:
@@ -162,8 +167,13 @@ func (w *World) untroubled(inv *invocation, m *message) string {
 	instead := func(other *message) bool { // the message is tried in place of the other
 		return !other.malformed && other.fact.key() == m.fact.key() && other.fact != m.fact && !m.fact.newer(other.fact)
 	}
-	items := w.itemsOf(m, inv.epoch)
+	items, missing := w.itemsOf(m, inv.epoch), false
+	if m.pointer() != "" {
+		_, missing = w.seen(inv, m)
+	}
 	switch {
+	case missing:
+		w.stats.Faults[metNothing]++
 	case slices.ContainsFunc(items, func(f fact) bool { return slices.ContainsFunc(w.model.keys[f.key()].during(inv.began), inv.unreadable) }):
 		w.stats.Faults[metNewer]++
 	case inv.faults > 0, inv.deadline.Sub(w.now) < functionTimeout/2:

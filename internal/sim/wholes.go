@@ -93,7 +93,7 @@ func (w *World) spell(m *message) {
 }
 
 // carried returns the payload of a message.
-func (m *message) carried() string { return cmp.Or(m.payload, m.body) }
+func (m *message) carried() string { return cmp.Or(m.payload, m.text, m.body) }
 
 // addSomeLines gives an order lines, if the world has them.
 func (w *World) addSomeLines(f *fact) {

@@ -59,3 +59,28 @@ func arrays() []Mutant {
 		},
 	}
 }
+
+// pointers returns wrong ways to settle a message whose text is in an object.
+func pointers() []Mutant {
+	lost := []sim.Check{sim.Lost, sim.Undeserved}
+	return []Mutant{
+		{
+			Name: "missing-object-is-poison", What: "a message goes to quarantine because the object that it points to is not there yet", Defends: "C1", Checks: lost,
+			Edits: []Edit{{"payloads.unread", `Verdict: event.Retry`, `Verdict: event.Poison`}},
+		},
+		{
+			Name: "missing-object-is-done", What: "a message is done although the object that it points to is not there", Defends: "C1", Checks: lost,
+			Edits: []Edit{{"handler.Outcome.unread", `	o.Verdict = o.Refusal.Verdict
+`, `	o.Verdict, o.Failed = o.Refusal.Verdict, false
+`}},
+		},
+		{
+			Name: "missing-object-awaited", What: "a batch waits for an object that is not there", Defends: "C4", Checks: []sim.Check{sim.Cost},
+			Edits: []Edit{{"payloads.Reader.Read", `if missing || awserr`, `if missing && false || awserr`}},
+		},
+		{
+			Name: "objects-mixed-up", What: "a message gets the text of another object that its batch reads", Defends: "C1 C2", Checks: lost,
+			Edits: []Edit{{"handler.ingestBatch.followSome", `case b.plan(o, &texts[n]) &&`, `case b.plan(o, &texts[len(texts)-1]) &&`}},
+		},
+	}
+}
