@@ -124,6 +124,7 @@ const (
 	BreaksSchema     Reason = "schema"            // the payload is not as the schema of its type says
 	PayloadElsewhere Reason = "payload-elsewhere" // the payload is in S3, in a bucket that may not be read
 	PayloadTooLarge  Reason = "payload-too-large" // the payload is in S3 and has over 16 MiB
+	TooFarAhead      Reason = "too-far-ahead"     // over 30 days in the future, and the payload goes to the payload bucket
 	DigestDiffers    Reason = "digest-differs"    // Conflict: another payload under the same key
 	KeyTaken         Reason = "key-taken"         // Conflict: an item that is not Ingot's under the same key
 	Claimed          Reason = "claimed"           // Conflict: another event has the unique value that this one claims
@@ -134,6 +135,7 @@ const (
 	Throttled        Reason = "throttled"         // Retry: the table or an index refused for capacity
 	Unproven         Reason = "unproven"          // Retry: no answer, or a stored digest that could not be read
 	PayloadUnread    Reason = "payload-unread"    // Retry: the payload is in S3, and the object is missing or could not be read
+	PayloadUnstored  Reason = "payload-unstored"  // Retry: the payload could not be put into the payload bucket, or not be deleted there
 	Unattempted      Reason = "unattempted"       // Retry: not begun before the deadline, or behind a failed one of its FIFO group
 	NewerStamp       Reason = "newer-stamp"       // Retry: what is stored has a form and an epoch that this version does not know
 	Refused          Reason = "refused"           // Retry: the service refused the request (permissions, missing table)

@@ -30,6 +30,9 @@ type Cost struct {
 	Retries int
 	// Conflicts are transactions that were refused because another request held one of their items.
 	Conflicts int
+	// Objects are payloads that were put into the payload bucket, read or deleted there. It does not count
+	// how often that was tried.
+	Objects int
 	// Throttles are refusals for capacity, by the reason that the service names.
 	Throttles map[string]int
 }
@@ -41,6 +44,7 @@ func (c *Cost) Add(other Cost) {
 	c.ReadUnits += other.ReadUnits
 	c.Retries += other.Retries
 	c.Conflicts += other.Conflicts
+	c.Objects += other.Objects
 	for reason, n := range other.Throttles {
 		c.throttle(reason, n)
 	}

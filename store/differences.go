@@ -25,7 +25,10 @@ func (s *Store) differences(known *stored, item *event.Item) string {
 	if known.typ != item.Type {
 		return fmt.Sprintf(" (the stored one is of type %q, this one of type %q)", excerpt.Of(known.typ, maxShownName), excerpt.Of(item.Type, maxShownName))
 	}
-	a, b := s.canonical(known.typ, known.data), s.canonical(item.Type, item.Data)
+	if known.object != nil {
+		return " (the payload bucket does not have the stored payload any more, so it is not known in what they differ)"
+	}
+	a, b := s.canonical(known.typ, known.data), s.canonical(item.Type, item.Text())
 	if a.Kind() != event.Object || b.Kind() != event.Object {
 		return ""
 	}

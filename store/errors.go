@@ -131,6 +131,8 @@ func (a answer) retry() *event.Refusal {
 	default:
 		if ahead := (*aheadError)(nil); errors.As(a.err, &ahead) {
 			r.Reason, r.Detail = event.NewerStamp, ahead.Error()
+		} else if unread := (*unreadError)(nil); errors.As(a.err, &unread) {
+			r.Reason, r.Detail = event.PayloadUnread, fmt.Sprintf("the stored payload is needed to judge the event: %v; it is delivered again", unread)
 		} else if a.err != nil {
 			r.Detail = fmt.Sprintf("the table gave no answer that proves the event stored: %v; it is delivered again", a.err)
 		}

@@ -101,6 +101,12 @@ func newWorld(t testing.TB, options ...option) *world {
 		t.Fatal(err)
 	}
 	w.plan = w.compile(spec)
+	if w.plan.UsesOffload() {
+		if err := stack.CreateArchive(context.Background(), w.Engine.S3(), stack.Payloads); err != nil {
+			t.Fatal(err)
+		}
+		c.Objects, c.PayloadBucket = w.Engine.S3(), stack.Payloads
+	}
 	c.Client, c.Pipeline, c.Events, c.Aggregates, c.Env = w.Engine.DynamoDB(), w.plan, stack.Events, stack.Aggregates, w.Env
 	w.store = w.open(c)
 	return w

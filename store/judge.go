@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 // stored is what is proven to be stored under a key.
@@ -20,6 +21,8 @@ type stored struct {
 	payload   bool             // data was read
 	packed    []byte           // its packed form, if it has one
 	data      string           // let go once the item is to be replaced
+	object    *event.Payload   // the payload is in the payload bucket, and data is not all of it
+	gone      bool             // the object is not there
 	foreign   bool             // it has no readable type, digest or data, so it is not an item of this version
 	barred    bool             // an erased event's key
 	odd       bool             // it says that it is Ingot's, but a part of it cannot be read
@@ -40,7 +43,7 @@ func (s *stored) wholeSize(read image, own *event.Item) int {
 	whole := *own
 	whole.Type, whole.Digest, whole.Revision, whole.Ties, whole.ExpiresAt = s.typ, s.digest, s.revision, s.tied, s.expiresAt
 	if s.payload {
-		whole.Data, whole.Packed = s.data, s.packed
+		whole.Data, whole.Packed, whole.Payload = s.data, s.packed, s.object
 	}
 	return whole.Size()
 }
@@ -69,10 +72,12 @@ func readPart(img image, payload bool) *stored {
 	s := &stored{key: keyOf(img), typ: textOf(img["type"]), expiresAt: integerOf(img["expiresAt"]), payload: payload}
 	digest := bytesOf(img["digest"])
 	s.stamp, _ = stampOf(img["epoch"])
+	var bad error
 	if payload {
 		s.data, s.packed = payloadOf(img["data"])
+		s.object, bad = elsewhere(img[itemform.Payload])
 	}
-	if s.typ == "" || len(digest) != len(s.digest) || payload && s.data == "" {
+	if bad != nil || s.typ == "" || len(digest) != len(s.digest) || payload && s.data == "" {
 		s.foreign, s.odd, s.barred = true, s.typ != "", barred(img)
 		return s
 	}
@@ -194,7 +199,7 @@ func (s *Store) judge(known *stored, item *event.Item) Result {
 // today returns the digest of the stored payload under today's ignore list. A path that is ignored
 // only since the item was written must not make its redelivery a conflict.
 func (s *Store) today(known *stored) event.Digest {
-	if !known.payload {
+	if !known.payload || known.object != nil {
 		return known.digest
 	}
 	if known.today == nil {

@@ -68,6 +68,11 @@ func (s counter) judgeOne(ctx context.Context, item *event.Item) (Result, *event
 	if err := known.ahead(s.pipeline.Epoch()); err != nil {
 		return Result{}, nil, err
 	}
+	if known.elsewhere(item) {
+		if err := s.fetch(ctx, known, &Cost{}); err != nil {
+			return Result{}, nil, fmt.Errorf("payload of %s: %w", item.Key, err)
+		}
+	}
 	stored, err := decode(img)
 	if err != nil {
 		stored = nil // the verdict then says that the key is taken

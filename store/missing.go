@@ -119,6 +119,9 @@ func (s *Store) PutParts(ctx context.Context) (PartsPut, error) {
 			} else {
 				results, _ = s.putAlone(ctx, missing)
 			}
+			for n := range results {
+				s.takeBack(ctx, missing[n], &results[n], &Cost{})
+			}
 			if ctx.Err() != nil {
 				return p, ctx.Err()
 			}

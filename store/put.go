@@ -168,6 +168,8 @@ func (p *put) requests(ctx context.Context, work []*write) (requests []func()) {
 			compares = append(compares, w)
 		case replacing:
 			requests = append(requests, func() { p.replace(ctx, w) })
+		case fetching:
+			requests = append(requests, func() { p.fetch(ctx, w) })
 		}
 		if w.sent > 0 && w.last.outcome != done && w.last.outcome != failed {
 			p.cost.Retries++
@@ -215,7 +217,7 @@ func (p *put) to(w *write, next state) {
 // written settles a write that this call has made: it is proven stored. Callers hold mu.
 func (p *put) written(w *write, v event.Verdict) {
 	w.wrote = v
-	p.settle(w, &stored{own: true, payload: true, typ: w.item.Type, digest: w.item.Digest, revision: w.item.Revision, ties: &w.item.Ties, data: w.item.Data, today: &w.item.Digest})
+	p.settle(w, &stored{own: true, payload: true, typ: w.item.Type, digest: w.item.Digest, revision: w.item.Revision, ties: &w.item.Ties, data: w.item.Text(), today: &w.item.Digest})
 }
 
 // settle judges every copy by what is proven stored, and then forgets it: the payloads of a batch's

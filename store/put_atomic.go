@@ -295,7 +295,7 @@ func (t *atomicPut) cancelled(ctx context.Context, sent transacted, moves []*tot
 				unread = append(unread, m)
 				continue
 			}
-			t.meet(m, known)
+			t.meet(ctx, m, known)
 		default:
 			t.cost.refused(a)
 			why, step = a, later
@@ -327,8 +327,12 @@ func (m *atomicItem) attempted() int {
 }
 
 // meet takes the stored item that holds the key of a member.
-func (t *atomicPut) meet(m *atomicItem, known *stored) {
-	if err := known.ahead(t.store.pipeline.Epoch()); err != nil {
+func (t *atomicPut) meet(ctx context.Context, m *atomicItem, known *stored) {
+	err := known.ahead(t.store.pipeline.Epoch())
+	if err == nil && known.elsewhere(m.item) {
+		err = t.store.fetch(ctx, known, &t.cost)
+	}
+	if err != nil {
 		t.refused(answer{outcome: unknown, err: err}.retry())
 		return
 	}
@@ -440,6 +444,10 @@ func (t *atomicPut) stored(v event.Verdict) {
 // putBeside puts a part of a stored whole that is atomic, on condition that the whole is still there. A
 // whole that was removed does not come back.
 func (s *Store) putBeside(ctx context.Context, whole, part *event.Item) Result {
+	result := make([]Result, 1)
+	if ready, _ := s.upload(ctx, []*event.Item{part}, []int{0}, false, result); len(ready) == 0 {
+		return result[0]
+	}
 	t := s.atomicPut(whole, part)
 	t.beside, t.members[0].met, t.members[0].digest, t.members[0].size = true, true, whole.Digest, whole.Size()
 	return t.put(ctx)

@@ -23,11 +23,20 @@ import (
 // equal or newer one, is stored, and all of its parts. Everything that is not proven when ctx ends is
 // Retry. Put ends earlier if only a few writes are left and none of them makes progress for three
 // seconds.
+//
+// Payloads that go to the payload bucket are put there before their items. If that fails, the item is
+// Retry, and so is all of an atomic message.
 func (s *Store) Put(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+	return s.putOffloading(ctx, items, s.putAll)
+}
+
+func (s *Store) putAll(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	results, atomic, cost := putOthers(ctx, items, isAtomic, s.putInTurn)
 	if len(atomic) == 0 {
 		return results, cost
 	}
+	atomic, uploaded := s.upload(ctx, items, atomic, true, results)
+	cost.Add(uploaded)
 	var plain, moving []int
 	for _, i := range atomic {
 		if movesTotals(items[i]) {
@@ -94,6 +103,28 @@ func (s *Store) putInTurn(ctx context.Context, items []*event.Item) ([]Result, C
 
 // putAlone puts items without their parts. Those that move totals are put in transactions with them.
 func (s *Store) putAlone(ctx context.Context, items []*event.Item) ([]Result, Cost) {
+	if !slices.ContainsFunc(items, func(item *event.Item) bool { return item.Payload != nil }) {
+		return s.putUploaded(ctx, items)
+	}
+	results, places := make([]Result, len(items)), make([]int, len(items))
+	for i := range places {
+		places[i] = i
+	}
+	places, cost := s.upload(ctx, items, places, false, results)
+	ready := make([]*event.Item, len(places))
+	for n, i := range places {
+		ready[n] = items[i]
+	}
+	ofReady, more := s.putUploaded(ctx, ready)
+	cost.Add(more)
+	for n, i := range places {
+		results[i] = ofReady[n]
+	}
+	return results, cost
+}
+
+// putUploaded puts items whose payloads are where they are to be.
+func (s *Store) putUploaded(ctx context.Context, items []*event.Item) ([]Result, Cost) {
 	results, moving, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.Put != 0 }, s.putItems)
 	if len(moving) == 0 {
 		return results, cost

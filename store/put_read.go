@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/itemform"
 )
 
 // maxKeys is the service's limit of keys for one BatchGetItem.
@@ -45,8 +46,8 @@ func (v view) request() types.KeysAndAttributes {
 		ExpressionAttributeNames: map[string]string{"#t": "type", "#d": "digest", "#r": "revision", "#e": "expiresAt", "#s": "epoch", "#i": "i:revision", "#b": barredAttribute},
 	}
 	if v == wholes {
-		*request.ProjectionExpression += ", #p"
-		request.ExpressionAttributeNames["#p"] = "data"
+		*request.ProjectionExpression += ", #p, #o"
+		request.ExpressionAttributeNames["#p"], request.ExpressionAttributeNames["#o"] = "data", itemform.Payload
 	}
 	return request
 }
@@ -139,6 +140,7 @@ func (p *put) meet(w *write, known *stored) {
 		return
 	}
 	unlike := func(i int) bool { return known.unlike(p.items[i]) }
+	elsewhere := func(i int) bool { return known.elsewhere(p.items[i]) }
 	switch {
 	case !known.payload && known.stamp > epoch:
 		p.to(w, comparing)
@@ -149,6 +151,9 @@ func (p *put) meet(w *write, known *stored) {
 	case !known.payload && slices.ContainsFunc(w.copies, unlike):
 		p.to(w, comparing)
 		return
+	case slices.ContainsFunc(w.copies, elsewhere):
+		w.known = known
+		p.to(w, fetching)
 	default:
 		p.settle(w, known)
 	}

@@ -26,12 +26,17 @@ package store
 //	└─ 0 again ───────┤
 //	                  └──────── 8 found, with its payload ──────────► met
 //
+//	                fetching ── 14 its payload cannot be read now ────► abandoned
+//	                  └──────── 15 it was read, or its object is gone ► met
+//
 // An item that is met goes on at once:
 //
 //	met ── 9 its form cannot be read, and its epoch is a later one ───────────► abandoned
 //	  ├─── 10 its payload was not read, and its epoch is a later one ─────────► comparing
 //	  ├─── 11 it is an older revision than ours, which is not too late to put ► replacing
 //	  ├─── 12 its payload was not read, and a copy of ours has another digest ► comparing
+//	  ├─── 16 its payload is in the payload bucket, and a copy of ours has
+//	  │       another digest ─────────────────────────────────────────────────► fetching
 //	  └─── 13 else every copy is judged ──────────────────────────────────────► settled
 //
 // 0 is throttled, contended or no answer. The write sends the same again, after a wait. If a
@@ -46,6 +51,7 @@ const (
 	inserting state = iota // put it if the key is free
 	reading                // the key is taken, or it is too late to put: what is stored?
 	comparing              // another payload is stored, as its digest says: in what does it differ?
+	fetching               // likewise, and the stored payload is in the payload bucket
 	replacing              // latest: the stored revision is older; replace exactly that one
 	settled                // it is proven what is stored, and every copy is judged
 	absent                 // it was too late to put, and nothing is stored

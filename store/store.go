@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -76,6 +77,7 @@ type Store struct {
 	concurrency int // 0: as the pace allows
 	few         int // totals that are written one by one
 	tokenKey    []byte
+	reading     sync.Mutex       // held while a payload of the bucket is read to judge an event
 	payloads    *payloads.Bucket // nil: the configuration names none
 	env         env.Env
 	seen        observations

@@ -149,7 +149,7 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	_, page, _ = strings.Cut(page, "## Handling quarantine")
 	page, _, _ = strings.Cut(page, "\n## ")
 	elsewhereExplained := []string{ // reasons of what goes back, and of what is done
-		string(event.Barred), string(event.Throttled), string(event.Unproven), string(event.Unattempted), string(event.Refused), string(event.NewerStamp), string(event.PayloadUnread),
+		string(event.Barred), string(event.Throttled), string(event.Unproven), string(event.Unattempted), string(event.Refused), string(event.NewerStamp), string(event.PayloadUnread), string(event.PayloadUnstored),
 	}
 	known := 0
 	for _, file := range []string{"event/verdict.go", "handler/streams_quarantine.go"} {

@@ -1,0 +1,241 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/keys"
+)
+
+// A payload that is not in its item is in an object of the payload bucket. The order of requests keeps the
+// invariant that no item is without its object:
+//
+//   - The object is put before the item, in every delivery anew. The bucket's lifecycle counts from its last
+//     put, so no object is older than the last try to put its item.
+//   - If the object is not proven stored, its item is not put in this delivery.
+//   - An object without an item is left behind if the put stops in between, or if the item is refused. It has
+//     the item's key in its name, so erasing that key deletes it too.
+
+const (
+	// MaxAhead is how far in the future the time of an event may be whose payload goes to the payload bucket.
+	// The lifecycle of the bucket counts from the put, and the event's expiry from its time.
+	MaxAhead = 30 * 24 * time.Hour
+	// uploadsAtOnce is how many payloads of one call are on their way side by side.
+	uploadsAtOnce = 8
+	// turn is how long a payload that is to be read waits for another one that is being read.
+	turn = 20 * time.Millisecond
+)
+
+// carriers yields the item and its parts, as far as their payloads go to the payload bucket.
+func carriers(item *event.Item) (list []*event.Item) {
+	if item.Payload != nil {
+		list = append(list, item)
+	}
+	if item.Parts != nil {
+		for _, part := range item.Parts.Items {
+			if part.Payload != nil {
+				list = append(list, part)
+			}
+		}
+	}
+	return list
+}
+
+// putOffloading does what put does. Of items whose payloads go to the payload bucket, it refuses those that are
+// too far ahead, and takes the payloads of erased events back.
+func (s *Store) putOffloading(ctx context.Context, items []*event.Item, put func(context.Context, []*event.Item) ([]Result, Cost)) ([]Result, Cost) {
+	if !slices.ContainsFunc(items, func(item *event.Item) bool { return len(carriers(item)) > 0 }) {
+		return put(ctx, items)
+	}
+	last := s.env.Now().Add(MaxAhead)
+	results, ahead, cost := putOthers(ctx, items, func(item *event.Item) bool { return item.At.After(last) && len(carriers(item)) > 0 }, put)
+	for _, i := range ahead {
+		refusal := event.Poisoned(event.TooFarAhead, "its time is "+keys.FormatTime(items[i].At)+", and its payload goes to the payload bucket: such an event is taken at most 30 days ahead, because the lifecycle of the bucket counts from now")
+		refusal.Key = items[i].Key
+		results[i] = Result{Verdict: event.Poison, Refusal: refusal}
+	}
+	for i, item := range items {
+		s.takeBack(ctx, item, &results[i], &cost)
+	}
+	return results, cost
+}
+
+// object names an object of the payload bucket.
+type object struct {
+	typ string
+	key event.Key
+	sum payloads.Sum
+}
+
+func objectOf(item *event.Item) object { return object{item.Type, item.Key, item.Payload.Sum} }
+
+// upload puts the payloads of the items at these places. If together is set, it puts those of their parts
+// too. It returns the places that may go on. The others have their results: Retry.
+//
+// What may no longer be written is only read, and needs no object.
+func (s *Store) upload(ctx context.Context, items []*event.Item, places []int, together bool, results []Result) (ready []int, cost Cost) {
+	now := s.env.Now()
+	texts := map[object]string{}
+	var list []object
+	late := func(item *event.Item) bool { return tooLate(item, now) }
+	of := func(item *event.Item) []*event.Item {
+		switch {
+		case together && !late(item) && !slices.ContainsFunc(item.Parts.Items, late): // else none of them is put
+			return carriers(item)
+		case !together && item.Payload != nil && !late(item):
+			return []*event.Item{item}
+		}
+		return nil
+	}
+	for _, i := range places {
+		for _, c := range of(items[i]) {
+			if o := objectOf(c); texts[o] == "" {
+				texts[o] = c.Payload.Text
+				list = append(list, o)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return places, cost
+	}
+	var mu sync.Mutex // guards failed
+	failed := map[object]error{}
+	s.env.Each(len(list), uploadsAtOnce, func(n int) {
+		if err := s.putPayload(ctx, list[n], texts[list[n]]); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			failed[list[n]] = err
+		}
+	})
+	cost.Objects += len(list)
+	for _, i := range places {
+		if err := firstOf(failed, of(items[i])); err != nil {
+			results[i] = Result{Verdict: event.Retry, Refusal: unstored(items[i], err), cause: err}
+			continue
+		}
+		ready = append(ready, i)
+	}
+	return ready, cost
+}
+
+func firstOf(failed map[object]error, list []*event.Item) error {
+	for _, c := range list {
+		if err := failed[objectOf(c)]; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unstored(item *event.Item, err error) *event.Refusal {
+	return &event.Refusal{Verdict: event.Retry, Reason: event.PayloadUnstored, Key: item.Key, Detail: fmt.Sprintf("%v; it is delivered again", err)}
+}
+
+var errNoBucket = errors.New("no payload bucket is configured; set INGOT_PAYLOAD_BUCKET, or Config.Objects and Config.PayloadBucket of the store")
+
+// putPayload puts one payload. It begins nothing when the time is over.
+func (s *Store) putPayload(ctx context.Context, o object, text string) error {
+	if s.payloads == nil {
+		return errNoBucket
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.payloads.Put(ctx, s.env, o.typ, o.key, o.sum, text)
+}
+
+// takeBack deletes the payloads of an item, or of parts of it, whose keys turned out to be barred: these
+// events were erased, and their data must not be in the bucket again. An earlier delivery may have put them
+// too. If that is not proven, the message comes again.
+func (s *Store) takeBack(ctx context.Context, item *event.Item, r *Result, cost *Cost) {
+	var list []*event.Item
+	if isBarred(r) { // no part was put then
+		list = carriers(item)
+	}
+	for n := range r.Parts {
+		part := item // it was put beside its whole
+		if item.Parts != nil {
+			part = item.Parts.Items[n]
+		}
+		if part.Payload != nil && isBarred(&r.Parts[n]) {
+			list = append(list, part)
+		}
+	}
+	for _, c := range list {
+		err := errNoBucket
+		if s.payloads != nil {
+			cost.Objects++
+			err = s.payloads.Delete(ctx, s.env, c.Type, c.Key, c.Payload.Sum)
+		}
+		if err != nil {
+			*r = Result{Verdict: event.Retry, Refusal: unstored(item, fmt.Errorf("the event was erased, and its payload is in the bucket again: %w", err)), Units: r.Units, cause: err}
+			return
+		}
+	}
+}
+
+// isBarred reports whether the result is that of an event that was erased.
+func isBarred(r *Result) bool {
+	return r.Verdict == event.Duplicate && r.Refusal != nil && r.Refusal.Reason == event.Barred
+}
+
+// unreadError says that a stored payload could not be read, which is needed to judge an event.
+type unreadError struct{ err error }
+
+func (u *unreadError) Error() string { return u.err.Error() }
+func (u *unreadError) Unwrap() error { return u.err }
+
+// fetch reads the payload of a stored item from the payload bucket. It is called if the item's digest is not
+// that of an event with its key: only the payload says whether they are alike under today's rules. If the
+// object is gone, what is stored is judged by its digest alone.
+//
+// Each payload is read in its turn, because a small function has no room for two of the largest.
+func (s *Store) fetch(ctx context.Context, known *stored, cost *Cost) error {
+	if s.payloads == nil {
+		known.gone = true
+		return nil
+	}
+	for !s.reading.TryLock() {
+		if err := s.env.Sleep(ctx, turn); err != nil {
+			return &unreadError{err}
+		}
+	}
+	defer s.reading.Unlock()
+	cost.Objects++
+	text, err := s.payloads.Get(ctx, s.env, known.typ, known.key, known.object.Sum)
+	switch {
+	case errors.Is(err, payloads.ErrMissing):
+		known.gone = true
+	case err != nil:
+		return &unreadError{err}
+	default:
+		known.data, known.object = text, nil
+	}
+	return nil
+}
+
+// elsewhere reports whether the payload is in the payload bucket, and is to be read there to judge item.
+func (s *stored) elsewhere(item *event.Item) bool {
+	return s.object != nil && !s.gone && s.unlike(item)
+}
+
+// fetch reads the payload of the stored item that a write has met, and judges it.
+func (p *put) fetch(ctx context.Context, w *write) {
+	var cost Cost
+	err := p.store.fetch(ctx, w.known, &cost)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cost.Add(cost)
+	if err != nil {
+		w.last = answer{outcome: unknown, err: err}
+		p.to(w, abandoned)
+		return
+	}
+	p.meet(w, w.known)
+}

@@ -1,0 +1,413 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"github.com/ingot-events/ingot/event"
+	"github.com/ingot-events/ingot/internal/embedded"
+	"github.com/ingot-events/ingot/internal/payloads"
+	"github.com/ingot-events/ingot/internal/stack"
+	"github.com/ingot-events/ingot/internal/tables"
+	"github.com/ingot-events/ingot/pipeline"
+	"github.com/ingot-events/ingot/store"
+)
+
+// posts adds types whose payloads are offloaded: a post, a vote that moves a total with its put, and a thread
+// and a digest with replies. The digest is stored together with them.
+func posts(_ *embedded.Config, s *pipeline.Spec, _ *store.Config) {
+	over := pipeline.OffloadSpec{Over: 1 << 10}
+	const retain = 90 * 24 * time.Hour
+	s.Events["post"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "POST#{id}", SK: "POST"}, Retain: retain, Ignore: []string{"trace"}, Offload: over}
+	s.Events["vote"] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "VOTE#{id}", SK: "VOTE"}, Retain: retain, Offload: over}
+	for _, name := range []string{"thread", "digest"} {
+		s.Events[name] = pipeline.EventSpec{ID: "{id}", At: "{at}", Key: pipeline.KeySpec{PK: "THREAD#{id}", SK: name}, Retain: retain, Offload: over, Atomic: name == "digest"}
+		s.Events[name+".reply"] = pipeline.EventSpec{Part: pipeline.PartSpec{Of: name, Each: "replies", With: []string{"id"}},
+			ID: "{id}#{n}", Key: pipeline.KeySpec{PK: "THREAD#{id}", SK: name + "#{n}"}, Offload: over}
+	}
+	s.Aggregates["pages"] = pipeline.AggregateSpec{Since: 1, From: map[string]pipeline.FromSpec{"post": {Values: map[string]string{"posts": "count", "pages": "sum pages"}}}}
+	s.Aggregates["votes"] = pipeline.AggregateSpec{Since: 1, MovedBy: "put", From: map[string]pipeline.FromSpec{"vote": {Values: map[string]string{"votes": "count", "pages": "sum pages"}}}}
+}
+
+var lorem = strings.Repeat("lorem ipsum ", 330)
+
+// post returns an event of 4 KB.
+func (w *world) post(typ, id string, more ...string) *event.Item {
+	w.t.Helper()
+	return w.item(append([]string{fmt.Sprintf(`"type":%q`, typ), fmt.Sprintf(`"id":%q`, id), `"at":"2099-03-01T10:00:00Z"`, `"pages":7`, `"text":"` + lorem + `"`}, more...)...)
+}
+
+// thread returns a whole of 4 KB and more, with two replies of 4 KB.
+func (w *world) thread(typ, id string) *event.Item {
+	return w.post(typ, id, `"replies":[{"n":1,"text":"`+lorem+`"},{"n":2,"text":"`+lorem+`"}]`)
+}
+
+func objectOf(item *event.Item) string { return payloads.Name(item.Type, item.Key, item.Payload.Sum) }
+
+// payload returns the text of an item's object, and false if there is none.
+func (w *world) payload(item *event.Item) (string, bool) {
+	w.t.Helper()
+	out, err := w.Engine.S3().GetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String(stack.Payloads), Key: aws.String(objectOf(item))})
+	if err != nil {
+		return "", false
+	}
+	text, err := io.ReadAll(out.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text), true
+}
+
+func (w *world) loses(item *event.Item) {
+	w.t.Helper()
+	if _, err := w.Engine.S3().DeleteObject(context.Background(), &s3.DeleteObjectInput{Bucket: aws.String(stack.Payloads), Key: aws.String(objectOf(item))}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) objects() int {
+	w.t.Helper()
+	out, err := w.Engine.S3().ListObjectsV2(context.Background(), &s3.ListObjectsV2Input{Bucket: aws.String(stack.Payloads)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return len(out.Contents)
+}
+
+// calls notes the names of the requests from now on.
+func (w *world) calls() *[]string {
+	var mu sync.Mutex
+	var list []string
+	w.onCall = func(api string, _ any) error {
+		mu.Lock()
+		defer mu.Unlock()
+		list = append(list, api)
+		return nil
+	}
+	return &list
+}
+
+// The payload is put before the item, in every delivery. The item costs what it keeps. What is said of an
+// event depends on its payload alone.
+func TestOffloadedPut(t *testing.T) {
+	for what, n := range map[string]int{"alone": 1, "in a batch": 40} {
+		w := newWorld(t, posts)
+		var items, spelled, ignored, other []*event.Item
+		for i := range n {
+			id := fmt.Sprintf(`"id":"%d"`, i)
+			items, ignored = append(items, w.post("post", fmt.Sprint(i))), append(ignored, w.post("post", fmt.Sprint(i), `"trace":"b"`))
+			spelled = append(spelled, w.item(`"text":"`+strings.ReplaceAll(lorem, " ", "\\u0020")+`"`, `"type":"post"`, id, `"at":"2099-03-01T10:00:00Z"`, `"pages":7.0`))
+			other = append(other, w.item(`"type":"post"`, id, `"at":"2099-03-01T10:00:00Z"`, `"pages":7`))
+		}
+		all := func(step string, items []*event.Item, want event.Verdict) []store.Result {
+			t.Helper()
+			calls := w.calls()
+			results, cost := w.store.Put(deadline(t), items)
+			w.onCall = nil
+			for _, r := range results {
+				if r.Verdict != want {
+					t.Fatalf("%s, %s: %s, want %s: %v", what, step, r.Verdict, want, r.Refusal)
+				}
+			}
+			uploads, reads, large := 0, 0, 0
+			for i, api := range *calls {
+				switch {
+				case api == "PutObject" && i != uploads:
+					t.Errorf("%s, %s: a payload is put after another request: %v", what, step, *calls)
+				case api == "PutObject":
+					uploads++
+				case api == "GetObject":
+					reads++
+				}
+			}
+			for _, item := range items {
+				if item.Payload != nil {
+					large++
+				}
+			}
+			if uploads != large || cost.Objects != uploads+reads || (reads == n) != (want == event.Conflict) {
+				t.Errorf("%s, %s: %d payloads are put and %d read, %d in the accounts", what, step, uploads, reads, cost.Objects)
+			}
+			if step == "new" && cost.WriteUnits != float64(n) {
+				t.Errorf("%s: %d items of 4 KB cost %v units, want one each", what, n, cost.WriteUnits)
+			}
+			return results
+		}
+		all("new", items, event.Inserted)
+		for _, item := range items {
+			if text, there := w.payload(item); !there || text != item.Payload.Text {
+				t.Fatalf("%s: the object of %s is %q", what, item.Key, text)
+			}
+			if read, err := w.store.Item(deadline(t), item.Key); err != nil || read.Data != item.Data || read.Payload == nil || read.Payload.Sum != item.Payload.Sum || read.Size() != item.Size() {
+				t.Fatalf("%s: it is read as %+v, %v", what, read, err)
+			}
+		}
+		all("again", items, event.Duplicate)
+		all("in another spelling", spelled, event.Duplicate)
+		all("with what is ignored", ignored, event.Duplicate)
+		if other[0].Data != items[0].Data {
+			t.Fatalf("the other one is %s, and not what the item keeps: %s", other[0].Data, items[0].Data)
+		}
+		for _, r := range all("what is kept", other, event.Conflict) {
+			if !strings.Contains(r.Refusal.Detail, "they differ in text)") || r.Refusal.Reason != event.DigestDiffers {
+				t.Fatalf("%s: %v", what, r.Refusal)
+			}
+		}
+	}
+}
+
+// A payload is put once for all its copies.
+func TestPayloadOfCopies(t *testing.T) {
+	w := newWorld(t, posts)
+	var items []*event.Item
+	for i := range 30 {
+		items = append(items, w.post("post", fmt.Sprint(i%20)))
+	}
+	results, cost := w.store.Put(deadline(t), items)
+	if cost.Objects != 20 || w.objects() != 20 || strings.Count(verdicts(results), "Inserted") != 20 {
+		t.Errorf("%d payloads are put of 20: %s", cost.Objects, verdicts(results))
+	}
+}
+
+// Before a Conflict is declared, the payload is read, because today's ignore may say that it is the same.
+// If its object is gone, the stored digest decides. If it cannot be read, nothing does.
+func TestJudgedByTheStoredPayload(t *testing.T) {
+	for _, typ := range []string{"post", "vote", "digest"} {
+		w := newWorld(t, posts)
+		const reply = `"replies":[{"n":1}]`
+		stored, copied, other := w.post(typ, "1", reply, `"shade":1`), w.post(typ, "1", reply, `"shade":2`), w.post(typ, "1", reply, `"shade":1`, `"ink":1`)
+		if results, _ := w.store.Put(deadline(t), []*event.Item{stored}); verdicts(results) != "Inserted" {
+			t.Fatalf("%s: %v", typ, results[0].Refusal)
+		}
+		spec := orders()
+		posts(nil, &spec, nil)
+		changed := spec.Events[typ]
+		changed.Ignore = []string{"shade"}
+		spec.Events[typ] = changed
+		p := w.compile(spec)
+		today := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: p, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env, Objects: w.Engine.S3(), PayloadBucket: stack.Payloads})
+		judge := func(step string, item *event.Item, want event.Verdict, detail string) {
+			t.Helper()
+			item = w.itemOf(p, strings.TrimSuffix(strings.TrimPrefix(item.Text(), "{"), "}"))
+			if r, _, err := tables.Of(today).Judge(context.Background(), item); err == nil && r.Verdict != want || err != nil && want != event.Retry {
+				t.Errorf("%s, %s: judged %s, want %s, %v", typ, step, r.Verdict, want, err)
+			}
+			results, _ := today.Put(context.Background(), []*event.Item{item})
+			if r := results[0]; r.Verdict != want || r.Refusal != nil && !strings.Contains(r.Refusal.Error(), detail) {
+				t.Errorf("%s, %s: %s, want %s: %v", typ, step, r.Verdict, want, r.Refusal)
+			}
+		}
+		judge("ignored since", copied, event.Duplicate, "")
+		judge("another", other, event.Conflict, "they differ in ink)")
+		w.faults = append(w.faults, fault{API: "GetObject", Before: errLost, Always: true})
+		judge("no answer", copied, event.Retry, "payload-unread")
+		w.faults = nil
+		w.loses(stored)
+		judge("gone", copied, event.Conflict, "does not have the stored payload any more")
+		kept := *stored
+		kept.Payload = nil
+		judge("gone, and it is what is kept", &kept, event.Conflict, "does not have the stored payload any more")
+	}
+}
+
+var errDenied = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
+
+// No item is ever without its object, whatever happens to any request. The next delivery stores what is
+// missing.
+func TestEveryFaultOfOffloadedPuts(t *testing.T) {
+	const most = 25 // more requests than any of them takes
+	all := []string{"PutObject", "PutItem", "BatchExecuteStatement", "BatchGetItem", "TransactWriteItems", "GetItem", "GetObject"}
+	for name, items := range map[string]func(w *world) []*event.Item{
+		"one": func(w *world) []*event.Item { return []*event.Item{w.post("post", "1")} },
+		"copies": func(w *world) []*event.Item {
+			return []*event.Item{w.post("post", "1"), w.post("post", "1", `"trace":1`)}
+		},
+		"some": func(w *world) []*event.Item {
+			return []*event.Item{w.post("post", "1"), w.order("2", 1), w.post("post", "3"), w.post("post", "4"), w.order("5", 1)}
+		},
+		"moving totals":     func(w *world) []*event.Item { return []*event.Item{w.post("vote", "1"), w.post("vote", "2")} },
+		"parts in turn":     func(w *world) []*event.Item { return []*event.Item{w.thread("thread", "1")} },
+		"parts in one step": func(w *world) []*event.Item { return []*event.Item{w.thread("digest", "1"), w.order("5", 1)} },
+	} {
+		for n := range most {
+			reached := false
+			for what, f := range map[string]fault{"lost before": {Before: errLost}, "lost after": {After: errLost}, "no more before": {Before: errLost, Always: true},
+				"no more after": {After: errLost, Always: true}, "denied": {Before: errDenied, Always: true}} {
+				what = fmt.Sprintf("%s, %s at request %d", name, what, n)
+				w := newWorld(t, posts)
+				given, calls := items(w), 0
+				w.onCall = func(api string, _ any) error {
+					w.mu.Lock()
+					defer w.mu.Unlock()
+					if calls++; calls != n+1 {
+						return nil
+					}
+					reached = true
+					if f.API = api; !f.Always {
+						w.faults = append(w.faults, f)
+						return nil
+					}
+					for _, one := range all {
+						f.API = one
+						w.faults = append(w.faults, f)
+					}
+					return nil
+				}
+				results, _ := w.store.Put(context.Background(), given)
+				w.onCall, w.faults = nil, nil
+				w.complete(what, given, results)
+				again, _ := w.store.Put(context.Background(), given)
+				for i := range given {
+					if r := results[i]; r.Verdict != event.Retry && !r.Verdict.Stored() {
+						t.Errorf("%s: item %d is %s: %v", what, i, r.Verdict, r.Refusal)
+					}
+					if r := again[i]; !r.Verdict.Stored() {
+						t.Errorf("%s: item %d is %s when it comes again: %v", what, i, r.Verdict, r.Refusal)
+					}
+				}
+				w.complete(what+", again", given, again)
+			}
+			if !reached {
+				break
+			}
+			if n == most-1 {
+				t.Errorf("%s: it takes more than %d requests", name, most)
+			}
+		}
+	}
+}
+
+// complete fails if an item is stored without its object, or if a message is said to be stored and is not.
+func (w *world) complete(what string, given []*event.Item, results []store.Result) {
+	w.t.Helper()
+	for i, item := range given {
+		all := []*event.Item{item}
+		if item.Parts != nil {
+			all = append(all, item.Parts.Items...)
+		}
+		for _, one := range all {
+			read, err := w.store.Item(context.Background(), one.Key)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if read == nil && results[i].Verdict.Stored() {
+				w.t.Errorf("%s: %s is %s, and not there", what, one.Key, results[i].Verdict)
+			}
+			if read == nil || read.Payload == nil {
+				continue
+			}
+			stored := *one
+			stored.Payload = read.Payload
+			if _, there := w.payload(&stored); !there {
+				w.t.Errorf("%s: %s has no object", what, one.Key)
+			}
+		}
+	}
+}
+
+// If the key was erased, the payload does not stay in the bucket. If that is not proven, the message comes
+// again.
+func TestPayloadOfAnErasedEvent(t *testing.T) {
+	for _, typ := range []string{"post", "vote", "thread", "digest"} {
+		w := newWorld(t, posts)
+		item := w.thread(typ, "1")
+		if results, _ := w.store.Put(deadline(t), []*event.Item{item}); verdicts(results) != "Inserted" {
+			t.Fatalf("%s: %v", typ, results[0].Refusal)
+		}
+		if _, err := w.store.Erase(deadline(t), item.Key); err != nil {
+			t.Fatal(err)
+		}
+		w.faults = append(w.faults, fault{API: "DeleteObject", Before: errLost, Always: true})
+		if results, _ := w.store.Put(context.Background(), []*event.Item{item}); verdicts(results) != "Retry" || results[0].Refusal.Reason != event.PayloadUnstored {
+			t.Errorf("%s: not taken back: %v", typ, results[0])
+		}
+		w.faults = nil
+		results, _ := w.store.Put(deadline(t), []*event.Item{item})
+		if verdicts(results) != "Duplicate" || results[0].Refusal == nil || results[0].Refusal.Reason != event.Barred {
+			t.Errorf("%s: %v", typ, results[0])
+		}
+		if n := w.objects(); n != 0 {
+			t.Errorf("%s: %d objects are left of an erased event", typ, n)
+		}
+	}
+}
+
+// What is not put has no object: an event that is too late, or too far ahead. Without offload, an event may be
+// as far ahead as before.
+func TestNoObjectOfWhatIsNotPut(t *testing.T) {
+	w := newWorld(t, posts)
+	at := func(typ string, at time.Time) *event.Item {
+		return w.item(`"type":"`+typ+`"`, `"id":"1"`, `"at":"`+at.Format(time.RFC3339)+`"`, `"pages":1`, `"merchant":"m"`, `"cents":1`, `"replies":[{"n":1,"text":"`+lorem+`"}]`)
+	}
+	late, ahead := epoch.Add(-90*24*time.Hour+30*time.Minute), epoch.Add(store.MaxAhead+time.Second)
+	for _, typ := range []string{"post", "vote", "thread", "digest"} {
+		results, cost := w.store.Put(deadline(t), []*event.Item{at(typ, late)})
+		if verdicts(results) != "Expired" || cost.Objects != 0 || w.objects() != 0 {
+			t.Errorf("%s, too late: %v, %d requests to S3", typ, results[0].Refusal, cost.Objects)
+		}
+		item := at(typ, ahead)
+		results, cost = w.store.Put(deadline(t), []*event.Item{item, w.order("9", 1)})
+		if !strings.HasPrefix(verdicts(results), "Poison ") || !results[1].Verdict.Stored() || results[0].Refusal.Reason != event.TooFarAhead || cost.Objects != 0 || w.objects() != 0 {
+			t.Errorf("%s, too far ahead: %s, %v", typ, verdicts(results), results[0].Refusal)
+		}
+		if read, err := w.store.Item(deadline(t), item.Key); read != nil || err != nil {
+			t.Errorf("%s: it is stored, %v", typ, err)
+		}
+	}
+	if results, _ := w.store.Put(deadline(t), []*event.Item{at("order", ahead.Add(1000*time.Hour)), at("post", ahead.Add(-time.Second))}); verdicts(results) != "Inserted Inserted" {
+		t.Errorf("%s", verdicts(results))
+	}
+}
+
+// A store without a bucket stores nothing without its payload.
+func TestNoBucket(t *testing.T) {
+	w := newWorld(t, posts)
+	s := w.open(store.Config{Client: w.Engine.DynamoDB(), Pipeline: w.plan, Events: stack.Events, Aggregates: stack.Aggregates, Env: w.Env})
+	results, _ := s.Put(deadline(t), []*event.Item{w.post("post", "1"), w.order("2", 1)})
+	if verdicts(results) != "Retry Inserted" || !strings.Contains(results[0].Refusal.Detail, "no payload bucket is configured; set INGOT_PAYLOAD_BUCKET") {
+		t.Errorf("%s: %v", verdicts(results), results[0].Refusal)
+	}
+}
+
+// PutParts puts the payload of a part before the part.
+func TestMissingPartsAreOffloaded(t *testing.T) {
+	for _, typ := range []string{"thread", "digest"} {
+		w := newWorld(t, posts)
+		if err := w.store.Start(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+		item := w.thread(typ, "1")
+		w.store.Put(deadline(t), []*event.Item{item})
+		for _, part := range item.Parts.Items {
+			if _, err := w.Engine.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(stack.Events), Key: map[string]types.AttributeValue{
+				"PK": &types.AttributeValueMemberS{Value: part.Key.PK}, "SK": &types.AttributeValueMemberS{Value: part.Key.SK}}}); err != nil {
+				t.Fatal(err)
+			}
+			w.loses(part)
+		}
+		w.faults = append(w.faults, fault{API: "PutObject", Before: errLost, Always: true})
+		if p, err := w.store.PutParts(context.Background()); err != nil || p.Missing != 2 || p.Put != 0 || len(p.Refused) != 2 {
+			t.Errorf("%s: %+v, %v", typ, p, err)
+		}
+		w.faults = nil
+		if p, err := w.store.PutParts(deadline(t)); err != nil || p.Missing != 2 || p.Put != 2 {
+			t.Errorf("%s: %+v, %v", typ, p, err)
+		}
+		for _, part := range item.Parts.Items {
+			if text, there := w.payload(part); !there || text != part.Payload.Text {
+				t.Errorf("%s: %s has no object", typ, part.Key)
+			}
+		}
+	}
+}
